@@ -1,0 +1,14 @@
+/**
+ * Pulls every ledger account into a map by id, and tells how many pages there were.
+ *
+ * @param {import('accounting-data-sdk').Client} client
+ */
+exports.pullAccounts = async function pullAccounts(client) {
+  const accounts = new Map();
+  let pages = 0;
+  for await (const page of client.accounts.list().pages()) {
+    pages += 1;
+    for (const account of page.records) accounts.set(account.id, account);
+  }
+  return { accounts, pages };
+};

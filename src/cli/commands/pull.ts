@@ -1,0 +1,134 @@
+import { Option } from 'commander';
+import type { Client } from '../../client.ts';
+import { type CollectionName, collections } from '../../collections/index.ts';
+import { collectionName } from '../collection-name.ts';
+import { type AddCommand, CommandFailure } from '../command.ts';
+import { type ConnectFlags, connect, connectable } from '../connect.ts';
+import { EXIT } from '../exit-codes.ts';
+import { failureOf } from '../failure-of.ts';
+import type { Io } from '../io.ts';
+import { PullCheckpoint, type PullPoint } from '../pull/checkpoint.ts';
+import { FileSink } from '../pull/file-sink.ts';
+import { OutputSink } from '../pull/output-sink.ts';
+import { PullProgress } from '../pull/progress.ts';
+import { PullRun } from '../pull/pull-run.ts';
+import type { Sink } from '../pull/sink.ts';
+
+interface Flags extends ConnectFlags {
+  readonly since?: string;
+  readonly out?: string;
+  readonly checkpoint?: string;
+  readonly walk: 'certified' | 'pages';
+}
+
+/** `accounting-data-sdk pull`: a collection as lines of JSON. */
+export const addPull: AddCommand = (program, io) => {
+  connectable(
+    program
+      .command('pull')
+      .description('read a whole collection as NDJSON, a record on each line')
+      .argument('<collection>', 'such as accounts or account-addresses', collectionName)
+      .option(
+        '--since <instant>',
+        'only records modified at or after it: 2026-01-31, or 2026-01-31T12:00:00Z',
+      )
+      .option(
+        '--out <file>',
+        'where to write, from its beginning; packed where it ends in .gz. Default: standard output',
+      )
+      .option(
+        '--checkpoint <file>',
+        'remember how far it is: stopped or killed, the same command goes on there',
+      )
+      .addOption(
+        new Option(
+          '--walk <way>',
+          'certified: no deletion can hide a record; pages: cheaper, begins anew when stopped',
+        )
+          .choices(['certified', 'pages'])
+          .default('certified'),
+      ),
+    [
+      'accounting-data-sdk pull accounts > accounts.ndjson',
+      'accounting-data-sdk pull budget-lines --out budget-lines.ndjson.gz --checkpoint budget-lines.checkpoint',
+      'accounting-data-sdk pull products --since 2026-01-31T00:00:00Z | jq -r .name',
+    ],
+  ).action((name: CollectionName, flags: Flags) => run(name, flags, io));
+};
+
+async function run(name: CollectionName, flags: Flags, io: Io): Promise<void> {
+  const progress = flags.quiet ? undefined : new PullProgress(io, name);
+  const client = await connect(io, flags, {
+    wait: ({ waitMs }) => progress?.wait(waitMs),
+    retry: ({ reason }) => progress?.retry(reason),
+  });
+  const checkpoint = checkpointOf(client, name, flags);
+  const from = await checkpoint?.read();
+  // Before a file is touched: what is wrong with the options shows here.
+  const pages = pagesOf(client, name, { flags, from, signal: io.signal });
+  const sink = await openSink(flags, from, io);
+  if (from !== undefined && from.records > 0) progress?.goesOn(from);
+  const { walk } = flags;
+  const pull = new PullRun({
+    pages,
+    sink,
+    checkpoint,
+    from,
+    walk,
+    onPage: (counts) => progress?.page(counts),
+    onByPages: () => progress?.byPages(),
+  });
+  try {
+    await pull.run();
+  } catch (error) {
+    progress?.end('not complete.');
+    throw withWayOn(error, flags);
+  } finally {
+    io.status?.(undefined);
+    await sink.close();
+  }
+  progress?.end('complete.');
+  if (!flags.quiet) io.log(`To read what changes from now on: --since ${sinceAfter(pull.startedAt)}`);
+}
+
+/** The pages of a collection. A record that does not fit the contract belongs into the file like any other. */
+function pagesOf(
+  client: Client,
+  name: CollectionName,
+  { flags, from, signal }: { flags: Flags; from: PullPoint | undefined; signal: AbortSignal },
+) {
+  const collection = client.withOptions({ validation: 'report' }).collection(collections[name].segment);
+  const { since, walk } = flags;
+  const resumeFrom = from?.resumeToken ?? undefined;
+  return collection.list({ updatedSince: since }, { walk, resumeFrom, signal }).pages();
+}
+
+function checkpointOf(client: Client, collection: CollectionName, flags: Flags): PullCheckpoint | undefined {
+  if (flags.checkpoint === undefined) return undefined;
+  const { baseUrl } = client.accounts;
+  const scope = { baseUrl, collection, since: flags.since ?? null, walk: flags.walk, out: flags.out ?? null };
+  return new PullCheckpoint(flags.checkpoint, scope);
+}
+
+async function openSink({ out }: Flags, from: PullPoint | undefined, io: Io): Promise<Sink> {
+  if (out === undefined) return new OutputSink(io, from?.bytes ?? 0);
+  return from === undefined || from.bytes === 0 ? FileSink.anew(out) : FileSink.goOn(out, from.bytes);
+}
+
+/** What to do about an error, where the same command goes on: that. */
+function withWayOn(error: unknown, { checkpoint }: Flags): unknown {
+  const failure = failureOf(error);
+  if (failure === undefined || checkpoint === undefined || failure.exitCode === EXIT.usage) return error;
+  const advice = `${failure.advice ?? ''} The same command goes on where it ended.`.trim();
+  return failure.exitCode === EXIT.file
+    ? failure
+    : new CommandFailure(failure.message, { ...failure, advice });
+}
+
+/** Two minutes before this pull began: what was written then may have become visible only later. */
+const LAG_MS = 120_000;
+
+function sinceAfter(startedAt: string | null): string {
+  const ms = startedAt === null ? Date.now() : Date.parse(startedAt);
+  return `${new Date(ms - LAG_MS).toISOString().slice(0, 19)}Z`;
+}

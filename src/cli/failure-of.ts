@@ -1,0 +1,88 @@
+import { type AnyAccountingError, isAccountingError, isApiError } from '../errors/guards.ts';
+import { CommandFailure } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+
+/** What to do about an error, and how the command ends with it. */
+interface Consequence {
+  readonly exitCode: number;
+  readonly advice: string;
+}
+
+const LATER = 'Try again later; the same command can be repeated safely.';
+
+const CONSEQUENCES: Readonly<Record<AnyAccountingError['code'], Consequence>> = {
+  malformed_request: {
+    exitCode: EXIT.service,
+    advice: 'Check the values given: the service could not read the request.',
+  },
+  unauthenticated: {
+    exitCode: EXIT.denied,
+    advice: 'Check ACCOUNTING_API_KEY, and that it belongs to this service.',
+  },
+  forbidden: { exitCode: EXIT.denied, advice: 'The key may not do this; "whoami" shows what it may read.' },
+  scope_required: {
+    exitCode: EXIT.denied,
+    advice: 'Use a key with this permission; "whoami" shows what this one may read.',
+  },
+  not_found: { exitCode: EXIT.notFound, advice: 'Check the id: the company of this key has no such record.' },
+  validation_failed: { exitCode: EXIT.service, advice: 'Correct the fields that are named.' },
+  idempotency_key_required: {
+    exitCode: EXIT.service,
+    advice: 'Something between here and the service removes headers: look there.',
+  },
+  rate_limited: { exitCode: EXIT.service, advice: LATER },
+  unknown_problem: { exitCode: EXIT.service, advice: LATER },
+  connection_failed: { exitCode: EXIT.unreachable, advice: 'Check ACCOUNTING_BASE_URL and the network.' },
+  timeout: { exitCode: EXIT.unreachable, advice: LATER },
+  redirected: {
+    exitCode: EXIT.service,
+    advice: 'Correct ACCOUNTING_BASE_URL: redirects are never followed, for they would carry the key along.',
+  },
+  unexpected_response: {
+    exitCode: EXIT.service,
+    advice: 'Check that ACCOUNTING_BASE_URL is the address of the service itself.',
+  },
+  invalid_input: { exitCode: EXIT.usage, advice: 'Correct it and run the command again; nothing was sent.' },
+  filter_ignored: {
+    exitCode: EXIT.service,
+    advice: 'Use --walk pages: the service does not honour bounds on id ("probe" shows what it does).',
+  },
+  checkpoint: {
+    exitCode: EXIT.file,
+    advice: 'Give the options that it was made with, or delete it to begin anew.',
+  },
+  concurrent_run: { exitCode: EXIT.file, advice: 'Let one run end before the other begins.' },
+  sync_failed: { exitCode: EXIT.failed, advice: LATER },
+};
+
+/** An error as two lines and an exit code: what happened, what to do. Undefined for one that nobody foresaw. */
+export function failureOf(error: unknown): CommandFailure | undefined {
+  if (error instanceof CommandFailure) return error;
+  if (isAccountingError(error))
+    return new CommandFailure(oneLine(whatHappened(error)), CONSEQUENCES[error.code]);
+  if (!isFileError(error)) return undefined;
+  return new CommandFailure(oneLine(error.message), {
+    exitCode: EXIT.file,
+    advice: 'Check the path, the permissions and the space that is left.',
+  });
+}
+
+/** Without the advice that messages of the library end with: the command has its own. */
+function whatHappened(error: AnyAccountingError): string {
+  if (!isApiError(error)) return error.message;
+  const detail = error.detail === undefined ? '' : `: ${error.detail}`;
+  const fields = error.violations
+    .map(({ propertyPath, message }) => `${propertyPath}: ${message}`)
+    .join('; ');
+  const what = `${error.method} ${error.path} was answered with ${error.status} (${error.type ?? error.code})${detail}`;
+  return fields === '' ? what : `${what} [${fields}]`;
+}
+
+/** Texts of the service must not move the cursor of a terminal. */
+function oneLine(text: string): string {
+  return text.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+}
+
+function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error && 'code' in error;
+}

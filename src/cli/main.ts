@@ -1,0 +1,66 @@
+import { Command, CommanderError } from 'commander';
+import { VERSION } from '../internal/version.ts';
+import { type AddCommand, CommandFailure } from './command.ts';
+import { addDiscover } from './commands/discover.ts';
+import { addGet } from './commands/get.ts';
+import { addProbe } from './commands/probe.ts';
+import { addPull } from './commands/pull.ts';
+import { addSandbox } from './commands/sandbox.ts';
+import { addWhoami } from './commands/whoami.ts';
+import { EXIT, EXIT_HELP } from './exit-codes.ts';
+import { failureOf } from './failure-of.ts';
+import { Interrupted } from './interrupted.ts';
+import type { Io } from './io.ts';
+
+/** Every command. */
+const COMMANDS: readonly AddCommand[] = [addProbe, addDiscover, addPull, addGet, addWhoami, addSandbox];
+
+const SETTINGS_HELP = `
+The service is named by ACCOUNTING_BASE_URL or --base-url. The key comes from ACCOUNTING_API_KEY or is asked for,
+and is never taken from an argument: those are seen by everybody on the machine.`;
+
+function createProgram(io: Io): Command {
+  const program = new Command('accounting-data-sdk')
+    .description('Tools for connectors to the public accounting data API.')
+    .version(VERSION)
+    .configureOutput({
+      writeOut: (text) => io.out(text.trimEnd()),
+      writeErr: (text) => io.log(text.trimEnd()),
+    })
+    .addHelpText('after', `${SETTINGS_HELP}\n${EXIT_HELP}`)
+    .showHelpAfterError('Run it with --help to see what it takes.')
+    // Whoever calls decides what ends the process.
+    .exitOverride();
+  for (const add of COMMANDS) add(program, io);
+  return program;
+}
+
+/** Runs the command line; gives the exit code. */
+export async function main(args: readonly string[], io: Io): Promise<number> {
+  try {
+    refuseKeys(args);
+    await createProgram(io).parseAsync([...args], { from: 'user' });
+    return EXIT.done;
+  } catch (error) {
+    io.status?.(undefined);
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    if (io.signal.aborted) {
+      const { reason } = io.signal;
+      return reason instanceof Interrupted ? reason.exitCode : EXIT.interrupted;
+    }
+    const failure = failureOf(error);
+    if (failure === undefined) throw error;
+    io.log(failure.message);
+    if (failure.advice !== undefined) io.log(failure.advice);
+    return failure.exitCode;
+  }
+}
+
+/** Before anything is parsed: what is wrong with an argument is said by quoting it. */
+function refuseKeys(args: readonly string[]): void {
+  if (!args.some((arg) => /^--?(?:api-?key|key|token|x-auth-token)(?:=|$)/i.test(arg))) return;
+  throw new CommandFailure('The API key is never taken from an argument.', {
+    advice: 'Set ACCOUNTING_API_KEY, or leave it out and be asked for it.',
+    exitCode: EXIT.usage,
+  });
+}

@@ -1,0 +1,120 @@
+import { type AnyRequest, sendAny } from './collections/any-request.ts';
+import { bindCollection, type ReadOnlyCollection, type WritableCollection } from './collections/bind.ts';
+import type { Binding } from './collections/binding.ts';
+import { type CollectionDefinition, readOnly, type WriteShapes } from './collections/define.ts';
+import { type CollectionName, collections } from './collections/index.ts';
+import { ServerClock } from './collections/server-clock.ts';
+import { InvalidInputError } from './errors/invalid-input-error.ts';
+import {
+  type ClientHabits,
+  type ClientOptions,
+  type Habits,
+  resolveHabits,
+  resolveOptions,
+  type Schemas,
+  type SchemasByName,
+} from './options.ts';
+import type { RateLimit } from './schemas/rate-limit.ts';
+import type { AccountingRecord } from './schemas/record.ts';
+import { isStandardSchema, type StandardSchema } from './schemas/standard-schema.ts';
+import type { RequestOptions } from './transport/call-options.ts';
+import { createTransport } from './transport/transport.ts';
+
+/** The record of a collection: the caller's schema decides, where there is one. Product's own fields stay documented. */
+export type RecordOf<Name extends CollectionName, S extends Schemas = Record<never, never>> =
+  (typeof collections)[Name] extends CollectionDefinition<infer Rec, infer Writes>
+    ? Name extends keyof S
+      ? S[Name] extends StandardSchema<infer Output extends { id: string }>
+        ? Writes extends WriteShapes
+          ? Rec & Output
+          : Output
+        : Rec
+      : Rec
+    : never;
+
+/** The client of a collection: write methods exist only where the service has them. */
+export type CollectionOf<Name extends CollectionName, S extends Schemas = Record<never, never>> =
+  (typeof collections)[Name] extends CollectionDefinition<infer _Rec, infer Writes>
+    ? Writes extends WriteShapes
+      ? WritableCollection<RecordOf<Name, S>, Writes['draft'], Writes['patch']>
+      : ReadOnlyCollection<RecordOf<Name, S>>
+    : never;
+
+/** What a client can do beside its collections. */
+export interface ClientMethods<S extends Schemas> {
+  /**
+   * A read-only collection that this version does not know, by its path segment: `client.collection('invoices')`.
+   * Give a schema to type and check its records.
+   */
+  collection<T extends { id: string } = AccountingRecord>(
+    segment: string,
+    options?: { readonly schema?: StandardSchema<T> | undefined },
+  ): ReadOnlyCollection<T>;
+  /** Any request under `/api/public/v1`, with the same key, gate, retries, limits and errors as every other call. */
+  request<T = unknown>(request: AnyRequest<T>, options?: RequestOptions): Promise<T>;
+  /** A client with other habits that shares transport, retry budget and rate gate with this one. */
+  withOptions(options: ClientHabits): Client<S>;
+  /** The budget of the key as last reported; undefined until an answer carried the headers. */
+  readonly rateLimit: RateLimit | undefined;
+}
+
+/**
+ * The whole service: one property for each collection, and the methods of {@link ClientMethods}.
+ *
+ * @interface
+ */
+export type Client<S extends Schemas = Record<never, never>> = ClientMethods<S> & {
+  readonly [Name in keyof typeof collections]: CollectionOf<Name, S>;
+};
+
+/**
+ * A client for the books of one company.
+ *
+ * ```ts
+ * const client = createClient({ baseUrl: 'https://books.example.com', apiKey: process.env.ACCOUNTING_API_KEY });
+ * for await (const account of client.accounts.list()) console.log(account.id);
+ * ```
+ * @throws InvalidInputError for options that cannot be right. Nothing is sent before the first call.
+ */
+export function createClient<const S extends SchemasByName = Record<never, never>>(
+  options: ClientOptions<S> = {},
+): Client<S> {
+  const { transport: config, habits, schemas } = resolveOptions(options);
+  const transport = createTransport(config);
+  const { baseUrl, listeners } = config;
+  const shared = { transport, baseUrl, listeners, serverClock: new ServerClock() };
+
+  const clientWith = (own: Habits): Client<S> => {
+    const binding: Binding = { ...shared, ...own };
+    const bound = Object.entries(collections).map(([name, definition]) => [
+      name,
+      bindCollection(definition, binding, schemas[name as CollectionName]),
+    ]);
+    const methods: ClientMethods<S> = {
+      collection: (segment, options) => unknownCollection(binding, segment, options?.schema),
+      request: (request, requestOptions = {}) => sendAny(binding, request, requestOptions),
+      withOptions: (changed) => clientWith(resolveHabits(own, changed)),
+      get rateLimit() {
+        return transport.rateLimit;
+      },
+    };
+    return Object.freeze(
+      Object.defineProperties(Object.fromEntries(bound), Object.getOwnPropertyDescriptors(methods)),
+    );
+  };
+  return clientWith(habits);
+}
+
+function unknownCollection<T extends { id: string }>(
+  binding: Binding,
+  segment: string,
+  schema: StandardSchema<T> | undefined,
+): ReadOnlyCollection<T> {
+  if (typeof segment !== 'string' || !/^[A-Za-z0-9][\w-]*$/.test(segment)) {
+    throw new InvalidInputError('segment', 'must be one path segment of letters, digits, "-" and "_"');
+  }
+  if (schema !== undefined && !isStandardSchema(schema)) {
+    throw new InvalidInputError('schema', 'must be a Standard Schema');
+  }
+  return bindCollection(readOnly(segment), binding, schema) as ReadOnlyCollection<T>;
+}

@@ -1,0 +1,106 @@
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { isStandardSchema, type StandardSchema } from '../schemas/standard-schema.ts';
+import { validate } from '../schemas/validate.ts';
+import type { RequestOptions } from '../transport/call-options.ts';
+import { checkIdempotencyKey, newIdempotencyKey } from '../transport/idempotency-key.ts';
+import type { Method } from '../transport/request.ts';
+import { callSettings, checkObject, checkRequestOptions } from '../transport/settings.ts';
+import { checkText } from '../transport/url.ts';
+import type { Binding } from './binding.ts';
+
+/** A request of the caller's own, for what this version does not know yet. */
+export interface AnyRequest<T = unknown> {
+  /** Default: GET. */
+  method?: Method | undefined;
+  /** Under `/api/public/v1`: segments, which are encoded, or a path like `/products/42` that is encoded already. */
+  path: string | readonly string[];
+  query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
+  /** A JSON value, for any method but GET; `undefined` sends none. */
+  body?: unknown;
+  /** What the body of the answer must be. Without one it is `unknown`, and `undefined` where there is none. */
+  schema?: StandardSchema<T> | undefined;
+  /** For POST. Default: a random one. */
+  idempotencyKey?: string | undefined;
+}
+
+const METHODS: readonly string[] = ['GET', 'POST', 'PATCH', 'DELETE'];
+
+/** Sends it with everything that other calls have: key, gate, retries, limits, typed errors. */
+export async function sendAny<T>(
+  binding: Binding,
+  request: AnyRequest<T>,
+  options: RequestOptions,
+): Promise<T> {
+  checkObject(request, 'request');
+  const { method = 'GET', schema } = request;
+  if (!METHODS.includes(method))
+    throw new InvalidInputError('method', `must be one of ${METHODS.join(', ')}`);
+  if (method === 'GET' && request.body !== undefined) {
+    throw new InvalidInputError('body', 'goes with POST, PATCH and DELETE: fetch sends none with GET');
+  }
+  if (method !== 'POST' && request.idempotencyKey !== undefined) {
+    throw new InvalidInputError('idempotencyKey', 'goes with POST');
+  }
+  if (schema !== undefined && !isStandardSchema(schema)) {
+    throw new InvalidInputError('schema', 'must be a Standard Schema');
+  }
+  checkRequestOptions(options);
+  const path = checkPath(request.path);
+  const read = (body: unknown) => (schema === undefined ? (body as T) : validate(schema, body, body));
+  const { value } = await binding.transport.send<T>({
+    method,
+    path,
+    // By its first segment alone, so that ids do not each make a series of their own in metrics.
+    template: `/${typeof path === 'string' ? path.split('/')[1] : path[0]}`,
+    query: checkQuery(request.query ?? {}),
+    body: bodyText(request.body),
+    idempotencyKey: method === 'POST' ? keyOf(request) : undefined,
+    expected: { kind: 'json', mayBeEmpty: true, read },
+    priority: 'interactive',
+    settings: callSettings(binding.settings, options),
+    options,
+  });
+  return value;
+}
+
+function checkPath(path: unknown): string | readonly string[] {
+  if (Array.isArray(path) && path.length > 0) return path.map((segment) => checkText(segment, 'path'));
+  if (typeof path === 'string' && path.startsWith('/')) return checkText(path, 'path');
+
+  throw new InvalidInputError(
+    'path',
+    'must be segments, or a path that begins with / and is encoded already',
+  );
+}
+
+function checkQuery(query: Readonly<Record<string, unknown>>): [string, string][] {
+  return Object.entries(query).flatMap(([name, value]): [string, string][] => {
+    if (value === undefined) return [];
+    if (typeof value !== 'boolean' && typeof value !== 'string' && !Number.isFinite(value)) {
+      throw new InvalidInputError(`query.${name}`, 'must be a string, a finite number or a boolean');
+    }
+    return [[name, checkText(String(value), `query.${name}`)]];
+  });
+}
+
+function keyOf({ idempotencyKey }: AnyRequest): string {
+  return idempotencyKey === undefined ? newIdempotencyKey() : checkIdempotencyKey(idempotencyKey);
+}
+
+function bodyText(body: unknown): string | undefined {
+  if (body === undefined) return undefined;
+
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(body);
+  } catch {
+    // Said below.
+  }
+  if (text === undefined) {
+    throw new InvalidInputError(
+      'body',
+      'is or holds what JSON cannot hold, as a function, a BigInt or a cycle',
+    );
+  }
+  return text;
+}

@@ -1,0 +1,194 @@
+import { NotFoundError } from '../errors/not-found-error.ts';
+import { LISTENERS, type Listeners } from '../events.ts';
+import { createWalk, type Walk } from '../paging/walk.ts';
+import { RecordReader } from '../schemas/record-reader.ts';
+import type { StandardSchema } from '../schemas/standard-schema.ts';
+import type { RequestOptions } from '../transport/call-options.ts';
+import { checkIdempotencyKey, newIdempotencyKey } from '../transport/idempotency-key.ts';
+import type { ApiRequest } from '../transport/request.ts';
+import { callSettings, checkRequestOptions } from '../transport/settings.ts';
+import { checkId } from '../transport/url.ts';
+import type { Binding } from './binding.ts';
+import type { CollectionDefinition, WriteShapes } from './define.ts';
+import type { ListOptions } from './list-options.ts';
+import type { ListQuery } from './list-query.ts';
+import { walkSource } from './list-walk.ts';
+import { writeBody } from './write-body.ts';
+
+/** A collection that can be read. */
+export interface ReadOnlyCollection<T extends { id: string }> {
+  /** The path segment, such as `account-addresses`. */
+  readonly segment: string;
+  /** Where the service is, `/api/public/v1` included. */
+  readonly baseUrl: string;
+  /**
+   * The records of the collection, to iterate: `for await (const record of client.accounts.list())`, `.pages()`, or
+   * `.toArray({ limit })`. Nothing is sent before.
+   *
+   * @throws InvalidInputError at once for a filter that cannot be right; while iterating what {@link get} throws,
+   * FilterIgnoredError and CheckpointError.
+   */
+  list(query?: ListQuery, options?: ListOptions): Walk<T>;
+  /**
+   * One record by its id.
+   *
+   * @throws NotFoundError where the company has no such record; UnauthenticatedError, ForbiddenError,
+   * ScopeRequiredError, RateLimitedError, ConnectionError, TimeoutError, UnexpectedResponseError, InvalidInputError.
+   */
+  get(id: string, options?: RequestOptions): Promise<T>;
+  /** One record by its id; `undefined` where the company has no such record. Throws what {@link get} throws. */
+  find(id: string, options?: RequestOptions): Promise<T | undefined>;
+}
+
+/** Options of a create. */
+export interface CreateOptions extends RequestOptions {
+  /**
+   * Names this intended create, so that repeating it makes no second record: see `idempotencyKeyFor`. Default: a
+   * random one, made before the first attempt and found on the error when the create fails.
+   */
+  idempotencyKey?: string | undefined;
+}
+
+/** A collection that can be written too. */
+export interface WritableCollection<T extends { id: string }, Draft, Patch> extends ReadOnlyCollection<T> {
+  /**
+   * Makes a record. Retried under one Idempotency-Key with the same bytes, so that a lost answer makes no second one.
+   *
+   * @throws ValidationFailedError with what the service has against the draft; an error with `outcome: 'unknown'` or
+   * `'applied'` and the `idempotencyKey` to repeat it with, where the end is not known or could not be read.
+   */
+  create(draft: Draft, options?: CreateOptions): Promise<T>;
+  /**
+   * Changes a record: only the fields given; `null` clears a field, `undefined` leaves it out. Retried, for it assigns
+   * absolute values; `retry: { updates: false }` does not.
+   *
+   * @throws NotFoundError, ValidationFailedError, and what {@link get} throws.
+   */
+  update(id: string, patch: Patch, options?: RequestOptions): Promise<T>;
+  /**
+   * Deletes a record. Done as well when a retry finds it gone after an attempt whose answer was lost.
+   *
+   * @throws NotFoundError where there was no such record in the first place; what {@link get} throws.
+   */
+  delete(id: string, options?: RequestOptions): Promise<void>;
+}
+
+type Definition = CollectionDefinition<{ id: string }, WriteShapes | undefined>;
+
+/** The client of one collection. Write methods exist only where the service has them. */
+export function bindCollection(
+  definition: Definition,
+  binding: Binding,
+  schema: StandardSchema<{ id: string }> | undefined,
+): ReadOnlyCollection<{ id: string }> {
+  return definition.writable
+    ? new Writable(definition, binding, schema)
+    : new ReadOnly(definition, binding, schema);
+}
+
+class ReadOnly<T extends { id: string }> implements ReadOnlyCollection<T> {
+  readonly #segment: string;
+  readonly #binding: Binding;
+  readonly #reader: RecordReader<T>;
+
+  constructor(definition: Definition, binding: Binding, schema: StandardSchema<{ id: string }> | undefined) {
+    const { fields, segment, writable } = definition;
+    this.#segment = segment;
+    this.#binding = binding;
+    this.#reader = new RecordReader({ fields, schema, validation: binding.validation, keepFields: writable });
+  }
+
+  get segment(): string {
+    return this.#segment;
+  }
+
+  get baseUrl(): string {
+    return this.#binding.baseUrl;
+  }
+
+  /** For a sync, which tells of its checkpoints. */
+  get [LISTENERS](): Listeners {
+    return this.#binding.listeners;
+  }
+
+  list(query: ListQuery = {}, options: ListOptions = {}): Walk<T> {
+    return createWalk(
+      walkSource(this.#segment, { binding: this.#binding, reader: this.#reader, query, options }),
+    );
+  }
+
+  async get(id: string, options: RequestOptions = {}): Promise<T> {
+    return this.sendRecord({ method: 'GET', ...this.recordPath(id) }, options);
+  }
+
+  async find(id: string, options: RequestOptions = {}): Promise<T | undefined> {
+    try {
+      return await this.get(id, options);
+    } catch (error) {
+      if (error instanceof NotFoundError) return undefined;
+      throw error;
+    }
+  }
+
+  protected get collectionPath() {
+    return { path: [this.#segment], template: `/${this.#segment}` };
+  }
+
+  protected recordPath(id: string) {
+    return { path: [this.#segment, checkId(id)], template: `/${this.#segment}/{id}` };
+  }
+
+  /** Sends a request whose answer is one record. */
+  protected async sendRecord(request: Outgoing, options: RequestOptions): Promise<T> {
+    const read = (body: unknown) => this.#reader.one(body);
+    return this.send({ ...request, expected: { kind: 'json', read } }, options);
+  }
+
+  protected async send<R>(
+    request: Outgoing & Pick<ApiRequest<R>, 'expected'>,
+    options: RequestOptions,
+  ): Promise<R> {
+    checkRequestOptions(options);
+    const settings = callSettings(this.#binding.settings, options);
+    const { value } = await this.#binding.transport.send({
+      priority: 'interactive',
+      ...request,
+      settings,
+      options,
+    });
+    return value;
+  }
+}
+
+type Outgoing = Pick<ApiRequest<unknown>, 'method' | 'path' | 'template' | 'body' | 'idempotencyKey'>;
+
+class Writable<T extends { id: string }>
+  extends ReadOnly<T>
+  implements WritableCollection<T, object, object>
+{
+  readonly #definition: Definition;
+
+  constructor(definition: Definition, binding: Binding, schema: StandardSchema<{ id: string }> | undefined) {
+    super(definition, binding, schema);
+    this.#definition = definition;
+  }
+
+  async create(draft: object, options: CreateOptions = {}): Promise<T> {
+    const body = writeBody(this.#definition, draft, 'draft');
+    const idempotencyKey =
+      options.idempotencyKey === undefined
+        ? newIdempotencyKey()
+        : checkIdempotencyKey(options.idempotencyKey);
+    return this.sendRecord({ method: 'POST', ...this.collectionPath, body, idempotencyKey }, options);
+  }
+
+  async update(id: string, patch: object, options: RequestOptions = {}): Promise<T> {
+    const body = writeBody(this.#definition, patch, 'patch');
+    return this.sendRecord({ method: 'PATCH', ...this.recordPath(id), body }, options);
+  }
+
+  async delete(id: string, options: RequestOptions = {}): Promise<void> {
+    const expected = { kind: 'nothing', value: undefined } as const;
+    return this.send({ method: 'DELETE', ...this.recordPath(id), expected }, options);
+  }
+}

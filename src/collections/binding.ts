@@ -1,0 +1,18 @@
+import type { Listeners } from '../events.ts';
+import type { Validation } from '../schemas/record-reader.ts';
+import type { CallSettings } from '../transport/call-options.ts';
+import type { Transport } from '../transport/request.ts';
+import type { WalkOptions } from './list-options.ts';
+import type { ServerClock } from './server-clock.ts';
+
+/** What the collections of one client share. */
+export interface Binding {
+  readonly transport: Transport;
+  /** Ends in `/api/public/v1`; part of what resume tokens are bound to. */
+  readonly baseUrl: string;
+  readonly settings: CallSettings;
+  readonly lists: Required<{ [K in keyof WalkOptions]: NonNullable<WalkOptions[K]> }>;
+  readonly validation: Validation;
+  readonly listeners: Listeners;
+  readonly serverClock: ServerClock;
+}

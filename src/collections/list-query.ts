@@ -1,0 +1,114 @@
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import type { IdBounds } from '../paging/page.ts';
+import { isInstant } from '../schemas/timestamp.ts';
+import { checkText } from '../transport/url.ts';
+
+/** The filters of a list (contract: Query parameters of every List operation). */
+export interface ListQuery {
+  /** The first page to read, from 1. For the walk `pages` only, and not with `resumeFrom`. */
+  page?: number | undefined;
+  /**
+   * Only records modified at or after this instant, the instant included: a `Date`, an ISO 8601 date, or a timestamp
+   * with its offset.
+   */
+  updatedSince?: string | Date | undefined;
+  /** Only records whose id lies within these bounds. */
+  id?: IdBounds | undefined;
+}
+
+/** A ListQuery that was checked: values as they go over the wire. */
+export interface CheckedQuery {
+  readonly page: number | undefined;
+  readonly updatedSince: string | undefined;
+  readonly id: IdBounds;
+}
+
+const BOUNDS = ['gt', 'gte', 'lt', 'lte'] as const;
+
+/**
+ * Checks a query before anything is sent. A service of this kind drops a filter value that it does not like in
+ * silence and answers with the whole collection, so a doubtful value must not leave.
+ */
+export function checkQuery(query: ListQuery): CheckedQuery {
+  refuseUnknown(query, ['page', 'updatedSince', 'id'], 'query');
+  return {
+    page: checkPage(query.page),
+    updatedSince: checkInstant(query.updatedSince),
+    id: checkIds(query.id),
+  };
+}
+
+function checkPage(page: number | undefined): number | undefined {
+  if (page !== undefined && !(Number.isSafeInteger(page) && page >= 1)) {
+    throw new InvalidInputError('page', 'must be a whole number from 1');
+  }
+  return page;
+}
+
+function checkInstant(value: string | Date | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  if (value instanceof Date) {
+    const year = value.getUTCFullYear();
+    if (Number.isNaN(year) || year < 0 || year > 9999) {
+      throw new InvalidInputError('updatedSince', 'is an invalid Date, or outside the years 0 to 9999');
+    }
+    return value.toISOString();
+  }
+  if (typeof value !== 'string' || !isInstant(value)) {
+    throw new InvalidInputError(
+      'updatedSince',
+      'must be a Date, a date like 2026-01-31, or a timestamp with its offset like 2026-01-31T12:00:00Z',
+    );
+  }
+  return value;
+}
+
+function checkIds(id: IdBounds | undefined): IdBounds {
+  if (id === undefined) return {};
+
+  refuseUnknown(id, [...BOUNDS, 'between'], 'id');
+  const bounds: Record<string, unknown> = {};
+  for (const name of BOUNDS) {
+    if (id[name] !== undefined) bounds[name] = checkText(id[name], `id.${name}`);
+  }
+  const { between } = id;
+  if (Array.isArray(between)) {
+    if (between.length !== 2) throw new InvalidInputError('id.between', 'must be a pair of bounds');
+    bounds.between = between.map((end) => checkText(end, 'id.between'));
+    if (between.some((end: string) => end.includes('..'))) {
+      throw new InvalidInputError(
+        'id.between',
+        'bounds must not contain "..", which separates them on the wire',
+      );
+    }
+  } else if (between !== undefined) {
+    bounds.between = checkText(between, 'id.between');
+  }
+  return bounds;
+}
+
+function refuseUnknown(value: object, known: readonly string[], argument: string): void {
+  if (typeof value !== 'object' || value === null) throw new InvalidInputError(argument, 'must be an object');
+
+  const unknown = Object.keys(value).find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw new InvalidInputError(
+      argument,
+      `has no member ${JSON.stringify(unknown.slice(0, 40))}; known: ${known.join(', ')}`,
+    );
+  }
+}
+
+/** The query parameters of one request of a walk. */
+export function parameters(
+  query: CheckedQuery,
+  own: { page?: number | undefined; id?: IdBounds | undefined },
+) {
+  const sent: [string, string][] = [];
+  if (own.page !== undefined) sent.push(['_page', String(own.page)]);
+  for (const [name, bound] of Object.entries({ between: query.id.between, ...(own.id ?? query.id) })) {
+    if (bound !== undefined) sent.push([`id[${name}]`, typeof bound === 'string' ? bound : bound.join('..')]);
+  }
+  if (query.updatedSince !== undefined) sent.push(['updatedSince', query.updatedSince]);
+  return sent;
+}

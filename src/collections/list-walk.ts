@@ -1,0 +1,128 @@
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import type { InvalidRecord } from '../events.ts';
+import { OWN_INSTANT } from '../internal/own-instant.ts';
+import { type CertifiedOptions, certifiedWalk } from '../paging/certified.ts';
+import { type CustomCursor, customWalk } from '../paging/custom.ts';
+import type { FetchPage } from '../paging/page.ts';
+import { pagesWalk } from '../paging/pages.ts';
+import { decodeResumeToken, encodeResumeToken } from '../paging/resume-token.ts';
+import type { WalkSource } from '../paging/walk.ts';
+import type { ReadList, RecordReader } from '../schemas/record-reader.ts';
+import { callSettings, checkRequestOptions } from '../transport/settings.ts';
+import type { Binding } from './binding.ts';
+import type { ListOptions } from './list-options.ts';
+import { type CheckedQuery, checkQuery, type ListQuery, parameters } from './list-query.ts';
+
+/** What a list is made of. */
+export interface ListParts<T extends { id: string }> {
+  readonly binding: Binding;
+  readonly reader: RecordReader<T>;
+  readonly query: ListQuery;
+  readonly options: ListOptions;
+}
+
+/** The walk of one list. Everything that can be wrong with query and options is found here, before anything is sent. */
+export function walkSource<T extends { id: string }>(segment: string, parts: ListParts<T>): WalkSource<T> {
+  const { binding, options } = parts;
+  checkRequestOptions(options);
+  const query = checkQuery(parts.query);
+  if (!(OWN_INSTANT in options)) binding.serverClock.refuseFuture(query.updatedSince, 'updatedSince');
+  const way = checkWay(binding, query, options);
+  const scope = {
+    baseUrl: binding.baseUrl,
+    collection: segment,
+    filters: Object.fromEntries(parameters(query, {})),
+  };
+  const position =
+    options.resumeFrom === undefined ? undefined : decodeResumeToken(options.resumeFrom, scope);
+  const fetchPage = pageFetcher(segment, parts, query);
+
+  return {
+    signal: options.signal,
+    tokenOf: (at) => encodeResumeToken(scope, at),
+    resumeFrom: options.resumeFrom,
+    walk: way.walk === 'pages' || way.walk === 'certified' ? way.walk : 'custom',
+    start(limit, onAnswer) {
+      const ask: FetchPage<T> = async (own, signal) => {
+        const answer = await fetchPage(own, signal);
+        onAnswer(answer);
+        return answer;
+      };
+      const steps = {
+        signal: options.signal,
+        prefetch: way.prefetch,
+        limit,
+        facts: { method: 'GET', path: `/${segment}`, attempts: 1, outcome: 'applied' },
+        bounds: query.id,
+        pastEnd: way.pastEnd,
+      } as const satisfies CertifiedOptions;
+      if (way.walk === 'pages') return pagesWalk(ask, { ...steps, start: query.page ?? 1 });
+      if (way.walk === 'certified') {
+        return certifiedWalk(ask, {
+          ...steps,
+          resumeFrom: position,
+          pageSizeHint: options.pageSizeHint,
+        });
+      }
+      return customWalk(ask, way.walk as CustomCursor<T>, steps);
+    },
+  };
+}
+
+function checkWay({ lists }: Binding, query: CheckedQuery, options: ListOptions) {
+  const walk = options.walk ?? (options.resumeFrom === undefined ? lists.walk : 'certified');
+  const { prefetch = lists.prefetch, pastEnd = lists.pastEnd } = options;
+  if (walk !== 'pages' && walk !== 'certified' && typeof walk?.next !== 'function') {
+    throw new InvalidInputError('walk', "must be 'pages', 'certified' or a cursor { first, next }");
+  }
+  if (options.resumeFrom !== undefined && walk !== 'certified') {
+    throw new InvalidInputError(
+      'resumeFrom',
+      'goes with the walk certified: no other has points to resume at',
+    );
+  }
+  if (query.page !== undefined && walk !== 'pages') {
+    throw new InvalidInputError('page', 'goes with the walk pages alone, and not with resumeFrom');
+  }
+  if (!Number.isInteger(prefetch) || prefetch < 0) {
+    throw new InvalidInputError('prefetch', 'must be a whole number from 0');
+  }
+  if (pastEnd !== 'empty' && pastEnd !== 'not_found') {
+    throw new InvalidInputError('pastEnd', "must be 'empty' or 'not_found'");
+  }
+  return { walk, pastEnd, prefetch: walk === 'pages' ? prefetch : Math.min(prefetch, 1) };
+}
+
+/** Fetches one answer of a list: the caller's filters, then what the walk asks for. */
+function pageFetcher<T extends { id: string }>(
+  segment: string,
+  { binding, reader, options }: ListParts<T>,
+  query: CheckedQuery,
+): FetchPage<T> {
+  const settings = callSettings(binding.settings, options);
+  const read = (body: unknown) => reader.list(body);
+
+  return async (own, signal) => {
+    const { value, meta, serverTime, requestedAt } = await binding.transport.send<ReadList<T>>({
+      method: 'GET',
+      path: [segment],
+      template: `/${segment}`,
+      query: [...parameters(query, own), ...Object.entries(own.parameters ?? {})],
+      expected: { kind: 'json', read },
+      priority: 'background',
+      settings,
+      options: { ...options, signal },
+    });
+    binding.serverClock.saw(serverTime);
+    const invalid = value.misfits.map((misfit): InvalidRecord => ({ collection: segment, ...misfit }));
+    for (const record of invalid) binding.listeners.invalidRecord?.(record);
+    return {
+      records: value.records,
+      ids: value.ids,
+      invalid,
+      rateLimit: meta.rateLimit,
+      serverTime,
+      requestedAt,
+    };
+  };
+}

@@ -1,0 +1,56 @@
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { FIELD_CHECKS, type FieldKind } from '../schemas/record.ts';
+import type { CollectionDefinition } from './define.ts';
+
+const EXPECTED: Readonly<Record<FieldKind, string>> = {
+  string: 'must be a string',
+  money: 'must be a decimal string such as "129.0000"; a number may have lost digits',
+  boolean: 'must be a boolean',
+  integer: 'must be a whole number',
+  number: 'must be a finite number',
+  array: 'must be an array',
+};
+
+type WriteRules = Pick<CollectionDefinition, 'fields' | 'serverFilled'>;
+
+/**
+ * The JSON text of a body, made once, so that every attempt sends the same bytes. `undefined` means left out; `null`
+ * is sent. Fields that this version does not know go out as they are: the service adds fields without notice.
+ *
+ * @throws InvalidInputError for a field that the service fills, a value of the wrong kind, and what JSON cannot hold.
+ */
+export function writeBody(definition: WriteRules, body: unknown, argument: 'draft' | 'patch'): string {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new InvalidInputError(argument, 'must be an object of fields');
+  }
+  for (const [name, value] of Object.entries(body)) {
+    if (value !== undefined) checkField(definition, `${argument}.${name}`, { name, value });
+  }
+  try {
+    // A copy, for a `toJSON` on its prototype would send other fields than those that were checked.
+    return JSON.stringify({ ...body });
+  } catch {
+    throw new InvalidInputError(argument, 'holds a value that JSON cannot hold, as a BigInt or a cycle');
+  }
+}
+
+function checkField(
+  { fields, serverFilled }: WriteRules,
+  argument: string,
+  { name, value }: { name: string; value: unknown },
+): void {
+  if (serverFilled.includes(name)) throw new InvalidInputError(argument, 'is filled by the service');
+  if (value === null) return;
+
+  const kind = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  if (kind !== undefined && !FIELD_CHECKS[kind](value)) throw new InvalidInputError(argument, EXPECTED[kind]);
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new InvalidInputError(
+      argument,
+      'must be a finite number: JSON would send null, which clears the field',
+    );
+  }
+  if (typeof value === 'function' || typeof value === 'symbol') {
+    throw new InvalidInputError(argument, 'must be a JSON value');
+  }
+}

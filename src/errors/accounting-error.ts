@@ -1,0 +1,106 @@
+/** What the service may have done with the whole call, all its attempts together. */
+export type Outcome =
+  /** No byte of the request left this process. */
+  | 'not_sent'
+  /** The service answered that it did not do it, and no earlier attempt ended otherwise. */
+  | 'rejected'
+  /** A 2xx was seen whose content could not be read: it is done. */
+  | 'applied'
+  /** At least one attempt ended without a word on whether it was done. */
+  | 'unknown';
+
+/** What is known of a call when it fails. */
+export interface CallFacts {
+  /** The HTTP method; `undefined` where no request was involved. */
+  readonly method?: string | undefined;
+  /** The path without base URL and query; `undefined` where no request was involved. */
+  readonly path?: string | undefined;
+  /** Attempts made, retries included. */
+  readonly attempts?: number | undefined;
+  /** The key under which a create can be repeated without a second record. */
+  readonly idempotencyKey?: string | undefined;
+  readonly outcome?: Outcome | undefined;
+  /** Whether the same call may succeed later, unchanged. */
+  readonly retryable?: boolean | undefined;
+}
+
+const BRAND = Symbol.for('accounting-data-sdk.error');
+const INSPECT = Symbol.for('nodejs.util.inspect.custom');
+
+/**
+ * The base of everything this package throws, except an abort, which rejects with the signal's own reason.
+ * Match by `code`, by `instanceof` or with `isAccountingError`: all three work across two installed copies.
+ */
+export abstract class AccountingError extends Error {
+  /** The names by which `instanceof` knows a class in another copy of the package. */
+  static readonly brand: string = 'AccountingError';
+
+  /** The discriminant: one literal for each class. */
+  abstract readonly code: string;
+  /** Whether the same call may succeed later, unchanged. */
+  readonly retryable: boolean;
+  /** The HTTP method; `undefined` where no request was involved. */
+  readonly method: string | undefined;
+  /** The path without base URL and query. */
+  readonly path: string | undefined;
+  /** Attempts made, retries included; 0 when nothing was sent. */
+  readonly attempts: number;
+  /** The key under which a create can be repeated without a second record. */
+  readonly idempotencyKey: string | undefined;
+  /** What the service may have done, over all attempts of the call. */
+  readonly outcome: Outcome;
+  /** Where a walk can be taken up again, for walks that have such a point. */
+  resumeToken?: string | undefined;
+
+  constructor(message: string, facts: CallFacts = {}, options?: ErrorOptions) {
+    super(message, options);
+    const brands: string[] = [];
+    for (
+      let type = new.target as unknown as BrandedClass;
+      type.brand !== undefined;
+      type = Object.getPrototypeOf(type)
+    ) {
+      brands.push(type.brand);
+    }
+    Object.defineProperty(this, BRAND, { value: brands });
+    Object.defineProperty(this, 'name', { value: brands[0], configurable: true, writable: true });
+    this.retryable = facts.retryable ?? false;
+    this.method = facts.method;
+    this.path = facts.path;
+    this.attempts = facts.attempts ?? 0;
+    this.idempotencyKey = facts.idempotencyKey;
+    this.outcome = facts.outcome ?? 'not_sent';
+  }
+
+  /** Knows an error of the same class in another installed copy, by its brand. */
+  static override [Symbol.hasInstance](this: BrandedClass, value: unknown): boolean {
+    // A caller's own subclass has no brand of its own: only its real instances are meant.
+    if (!Object.hasOwn(this, 'brand')) return Function.prototype[Symbol.hasInstance].call(this, value);
+    if (typeof value !== 'object' || value === null) return false;
+
+    const brands = (value as { [BRAND]?: unknown })[BRAND];
+    return Array.isArray(brands) && brands.includes(this.brand);
+  }
+
+  /** The fields that are safe to log: no header, no request body. */
+  toJSON(): Record<string, unknown> {
+    const { name, message, ...fields } = { ...this, name: this.name, message: this.message };
+    return { name, message, ...fields };
+  }
+
+  /** What `console.log` shows: the stack, and the fields that are safe to log. */
+  [INSPECT](_depth: number, options: object, inspect?: (value: unknown, options: object) => string): string {
+    const { name: _name, message: _message, ...fields } = this.toJSON();
+    const shown = inspect === undefined ? JSON.stringify(fields) : inspect(fields, options);
+    return `${this.stack ?? `${this.name}: ${this.message}`} ${shown}`;
+  }
+}
+
+interface BrandedClass {
+  readonly brand: string | undefined;
+}
+
+/** Whether a value was thrown by this package, whichever installed copy of it. */
+export function isBranded(value: unknown): value is AccountingError {
+  return typeof value === 'object' && value !== null && BRAND in value;
+}

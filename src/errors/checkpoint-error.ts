@@ -1,0 +1,7 @@
+import { AccountingError } from './accounting-error.ts';
+
+/** A checkpoint or resume token is damaged or belongs to another scope, or the store failed. Never answered by a silent restart. */
+export class CheckpointError extends AccountingError {
+  static override readonly brand: string = 'CheckpointError';
+  override readonly code = 'checkpoint';
+}

@@ -1,0 +1,70 @@
+import { isBranded } from './accounting-error.ts';
+import { ApiError } from './api-error.ts';
+import type { CheckpointError } from './checkpoint-error.ts';
+import type { ConcurrentRunError } from './concurrent-run-error.ts';
+import type { ConnectionError } from './connection-error.ts';
+import type { FilterIgnoredError } from './filter-ignored-error.ts';
+import type { ForbiddenError } from './forbidden-error.ts';
+import type { IdempotencyKeyRequiredError } from './idempotency-key-required-error.ts';
+import type { InvalidInputError } from './invalid-input-error.ts';
+import type { MalformedRequestError } from './malformed-request-error.ts';
+import type { NotFoundError } from './not-found-error.ts';
+import type { RateLimitedError } from './rate-limited-error.ts';
+import type { RedirectError } from './redirect-error.ts';
+import type { ScopeRequiredError } from './scope-required-error.ts';
+import type { SyncError } from './sync-error.ts';
+import type { TimeoutError } from './timeout-error.ts';
+import type { UnauthenticatedError } from './unauthenticated-error.ts';
+import type { UnexpectedResponseError } from './unexpected-response-error.ts';
+import type { UnknownApiError } from './unknown-api-error.ts';
+import type { ValidationFailedError } from './validation-failed-error.ts';
+
+/** Every error that an answer of the service becomes: `switch (error.code)` narrows it. */
+export type AnyApiError =
+  | MalformedRequestError
+  | UnauthenticatedError
+  | ForbiddenError
+  | ScopeRequiredError
+  | NotFoundError
+  | ValidationFailedError
+  | IdempotencyKeyRequiredError
+  | RateLimitedError
+  | UnknownApiError;
+
+/** Every error of this package: `switch (error.code)` narrows it. */
+export type AnyAccountingError =
+  | AnyApiError
+  | ConnectionError
+  | TimeoutError
+  | RedirectError
+  | UnexpectedResponseError
+  | InvalidInputError
+  | FilterIgnoredError
+  | CheckpointError
+  | ConcurrentRunError
+  | SyncError;
+
+/** The codes of {@link AnyApiError}. */
+export type ApiErrorCode = AnyApiError['code'];
+/** The codes of {@link AnyAccountingError}. */
+export type AccountingErrorCode = AnyAccountingError['code'];
+
+/** Whether an error was thrown by this package, whichever installed copy; with `code`, whether it is that one. */
+export function isAccountingError(error: unknown): error is AnyAccountingError;
+export function isAccountingError<C extends AccountingErrorCode>(
+  error: unknown,
+  code: C,
+): error is Extract<AnyAccountingError, { code: C }>;
+export function isAccountingError(error: unknown, code?: string): boolean {
+  return isBranded(error) && (code === undefined || error.code === code);
+}
+
+/** Whether an error is an answer of the service; with `code`, whether it is that one. */
+export function isApiError(error: unknown): error is AnyApiError;
+export function isApiError<C extends ApiErrorCode>(
+  error: unknown,
+  code: C,
+): error is Extract<AnyApiError, { code: C }>;
+export function isApiError(error: unknown, code?: string): boolean {
+  return error instanceof ApiError && (code === undefined || error.code === code);
+}

@@ -1,0 +1,65 @@
+/** What became of one collection in a sync. */
+export interface CollectionReport {
+  /** The name of the collection, as the client's property. */
+  readonly collection: string;
+  /**
+   * - `done`: read to its end, and the watermark was promoted.
+   * - `failed`: see the error of this collection. What was committed stays committed; the next run goes on there.
+   * - `forbidden`: the key may not read this collection (403).
+   * - `stopped`: ended or never begun, because the signal fired or the key was refused (401).
+   */
+  readonly status: 'done' | 'failed' | 'forbidden' | 'stopped';
+  /** Whether the run read everything or what had changed; undefined where it never began. */
+  readonly mode: 'incremental' | 'full' | undefined;
+  /** How it was read: `pages` in the place of `certified` where an id is no integer. Undefined where nothing was. */
+  readonly walk: 'certified' | 'pages' | 'custom' | undefined;
+  /** Whether it went on where an earlier run was interrupted. */
+  readonly resumed: boolean;
+  /** Records handed over and committed. */
+  readonly records: number;
+  /** Rows that did not fit their schema, under `validation: 'report'`: they were not handed over as records. */
+  readonly invalid: number;
+  /** Batches that held something. */
+  readonly pages: number;
+  /**
+   * Records whose `updatedAt` lies before the instant that was asked for. The contract does not equate the two, so
+   * they are delivered all the same; many of them mean that the service ignores `updatedSince`.
+   */
+  readonly older: number;
+  /** The watermark in the store now: the next run asks for what changed since then, less the lag. */
+  readonly watermark: Date | undefined;
+  /**
+   * The service's clock stood behind the last watermark. The older instant was kept, and where the step was longer
+   * than the lag this run read everything, for no bound could be trusted.
+   */
+  readonly clockWentBack: boolean;
+  /** The watermark of the last full walk that came to its end. */
+  readonly lastFullWalk: Date | undefined;
+}
+
+/** What became of a sync. */
+export interface SyncReport {
+  readonly tenant: string;
+  readonly startedAt: Date;
+  readonly endedAt: Date;
+  /** Records handed over and committed, over all collections. */
+  readonly records: number;
+  /** In the order in which they were read. */
+  readonly collections: readonly CollectionReport[];
+}
+
+/** Why a reconcile deleted nothing. */
+export interface ReconcileRefusal {
+  /**
+   * - `empty_walk`: the service showed no record at all, and there are local ones.
+   * - `too_many_candidates`: more local records would be deleted than `maxCandidates` allows.
+   * - `first_record_not_found`: a record that the walk had just shown answers 404, so that a 404 proves nothing.
+   */
+  readonly reason: 'empty_walk' | 'too_many_candidates' | 'first_record_not_found';
+  /** Local ids. */
+  readonly local: number;
+  /** Records that the walk showed. */
+  readonly seen: number;
+  /** Local ids that the walk did not show. */
+  readonly candidates: number;
+}

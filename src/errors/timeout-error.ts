@@ -1,0 +1,21 @@
+import { AccountingError, type CallFacts } from './accounting-error.ts';
+
+/** A limit of the caller's ran out. Not an abort: a signal of the caller's rejects with its own reason. */
+export class TimeoutError extends AccountingError {
+  static override readonly brand: string = 'TimeoutError';
+  override readonly code = 'timeout';
+  /** `attempt`: `timeoutMs` ran out in the last attempt. `deadline`: `deadlineMs` or `maxWaitMs` did, for the whole call. */
+  readonly limit: 'attempt' | 'deadline';
+  /** How long until the budget of the key is expected back, in ms, where that is what the call waited for. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    message: string,
+    facts: CallFacts,
+    details: { limit: 'attempt' | 'deadline'; retryAfterMs?: number | undefined },
+  ) {
+    super(message, facts);
+    this.limit = details.limit;
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}

@@ -1,0 +1,49 @@
+import { AccountingError, type CallFacts } from './accounting-error.ts';
+
+/** Why an answer could not be used. */
+export type UnexpectedReason =
+  /** No body where one is due. */
+  | 'empty'
+  /** The body ended early or is no JSON. */
+  | 'truncated'
+  /** Another content type, or an object where a list is due. */
+  | 'wrong_content'
+  /** Bytes that are not UTF-8. */
+  | 'not_utf8'
+  /** A record that does not fit its schema. */
+  | 'wrong_shape'
+  /** More bytes than `maxBodyBytes`. */
+  | 'too_large';
+
+/** What is known of such an answer. */
+export interface UnexpectedDetails {
+  readonly status: number;
+  readonly reason: UnexpectedReason;
+  readonly issues?: readonly string[] | undefined;
+  readonly recordId?: string | undefined;
+  readonly requestId?: string | undefined;
+}
+
+/** A 2xx whose content is not what the contract says. After a write the record exists: see `outcome` and `recordId`. */
+export class UnexpectedResponseError extends AccountingError {
+  static override readonly brand: string = 'UnexpectedResponseError';
+  override readonly code = 'unexpected_response';
+  /** The HTTP status. */
+  readonly status: number;
+  readonly reason: UnexpectedReason;
+  /** Which fields do not fit, without their values. */
+  readonly issues: readonly string[];
+  /** The id of the record that was written or read, where it could be told. */
+  readonly recordId: string | undefined;
+  /** The service's own id of the request, where it sends one. */
+  readonly requestId: string | undefined;
+
+  constructor(message: string, facts: CallFacts, details: UnexpectedDetails) {
+    super(message, facts);
+    this.status = details.status;
+    this.reason = details.reason;
+    this.issues = details.issues ?? [];
+    this.recordId = details.recordId;
+    this.requestId = details.requestId;
+  }
+}

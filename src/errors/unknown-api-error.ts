@@ -1,0 +1,7 @@
+import { ApiError } from './api-error.ts';
+
+/** An error of a type that this version does not know: look at `type` and `status`. New error types are no breaking change. */
+export class UnknownApiError extends ApiError {
+  static override readonly brand: string = 'UnknownApiError';
+  override readonly code = 'unknown_problem';
+}

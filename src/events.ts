@@ -1,0 +1,179 @@
+import type { AnyAccountingError } from './errors/guards.ts';
+import { tell } from './internal/tell.ts';
+import type { RateLimit } from './schemas/rate-limit.ts';
+
+/** What every event of a call carries. Never the API key, never a body. */
+export interface CallEvent {
+  /** The same number for all events of one call, its retries included. */
+  readonly call: number;
+  readonly method: string;
+  /** The origin of the service. */
+  readonly origin: string;
+  /** The path of the base URL, such as `/api/public/v1`: `path` and `template` stand below it. */
+  readonly basePath: string;
+  /** The path without base URL and query. */
+  readonly path: string;
+  /** The path with placeholders, such as `/products/{id}`. */
+  readonly template: string;
+  /** Which attempt this is, from 1. A 429 and a refreshed key do not count up. */
+  readonly attempt: number;
+}
+
+/** A request is about to be sent. */
+export interface RequestEvent extends CallEvent {
+  /** The key under which this create can be repeated: keep it to be able to go on after a crash. */
+  readonly idempotencyKey: string | undefined;
+}
+
+/** The head of an answer has arrived. */
+export interface ResponseEvent extends CallEvent {
+  readonly status: number;
+  /** From the request to the head of the answer. */
+  readonly durationMs: number;
+  readonly rateLimit: RateLimit | undefined;
+  readonly requestId: string | undefined;
+}
+
+/** An attempt failed and will be made again. */
+export interface RetryEvent extends CallEvent {
+  /** What went wrong, such as `lost` or `status 503`. */
+  readonly reason: string;
+  /** How long the call waits before. */
+  readonly waitMs: number;
+}
+
+/** A call waits for the budget of its key. */
+export interface WaitEvent extends CallEvent {
+  /** How long, where that is known. */
+  readonly waitMs: number | undefined;
+}
+
+/** A call has failed for good. */
+export interface ErrorEvent extends CallEvent {
+  readonly error: AnyAccountingError;
+}
+
+/** A call has ended, however it ended: the last event of its number, and the only one that an abort has. */
+export interface EndEvent extends CallEvent {
+  readonly result: 'ok' | 'error' | 'aborted';
+  /** From the call to its end, with all attempts and waits. */
+  readonly durationMs: number;
+  /** The part of it that was waiting: backoff, Retry-After, the rate gate. */
+  readonly waitedMs: number;
+}
+
+/** A row did not fit its schema, under `validation: 'report'`. It is not in the walk. */
+export interface InvalidRecord {
+  /** The path segment of the collection. */
+  readonly collection: string;
+  /** The row's id, where it can be read. */
+  readonly id: string | undefined;
+  /** What did not fit, without values: `salePrice: expected money`. */
+  readonly issues: readonly string[];
+  /** The row as the service sent it. */
+  readonly record: unknown;
+}
+
+/** A sync has written a checkpoint. */
+export interface CheckpointEvent {
+  readonly collection: string;
+  /** The key in the store. */
+  readonly key: string;
+  /** Whether this was the last of its run. */
+  readonly last: boolean;
+}
+
+/** Listeners, each optional. What one throws is reported to the logger and otherwise ignored: telling is not doing. */
+export interface Listeners {
+  /** Before each request goes out. */
+  request?: ((event: RequestEvent) => void) | undefined;
+  /** When the head of an answer has arrived, its body not yet. */
+  response?: ((event: ResponseEvent) => void) | undefined;
+  /** When an attempt has failed and another is to follow. */
+  retry?: ((event: RetryEvent) => void) | undefined;
+  /** When a call is held back for the budget of its key. */
+  wait?: ((event: WaitEvent) => void) | undefined;
+  /** When a call has failed for good. An abort is no error: see `end`. */
+  error?: ((event: ErrorEvent) => void) | undefined;
+  /** When a call has ended, well or not: always the last event of a call. */
+  end?: ((event: EndEvent) => void) | undefined;
+  /** For each row that is left out of a walk, under `validation: 'report'`. */
+  invalidRecord?: ((event: InvalidRecord) => void) | undefined;
+  /** When a sync has written down how far it is. */
+  checkpoint?: ((event: CheckpointEvent) => void) | undefined;
+}
+
+/** Under this name a collection hands on the listeners of its client, for what a sync has to tell. */
+export const LISTENERS: unique symbol = Symbol.for('accounting-data-sdk.listeners');
+
+/** What console, pino and winston have in common. */
+export interface Logger {
+  /** Each request, answer and checkpoint. */
+  debug(message: string): unknown;
+  /** Retries and waits. */
+  info(message: string): unknown;
+  /** Calls that failed, rows that did not fit, listeners that threw. */
+  warn(message: string): unknown;
+}
+
+/** Every event there is; the type holds the list complete. */
+const EVENTS: Readonly<Record<keyof Listeners, true>> = {
+  request: true,
+  response: true,
+  retry: true,
+  wait: true,
+  error: true,
+  end: true,
+  invalidRecord: true,
+  checkpoint: true,
+};
+
+/** One set of listeners out of the caller's own and those that write to a logger. Nobody listening costs nothing. */
+export function combineListeners(on: Listeners, logger: Logger | undefined): Listeners {
+  const logging = logger === undefined ? {} : loggingListeners(logger);
+  const combined: Record<string, (event: unknown) => void> = {};
+  // By name, not by `Object.keys`: the methods of a class are listeners too, and need their `this`.
+  for (const name of Object.keys(EVENTS) as (keyof Listeners)[]) {
+    const told = [logging, on].filter((listeners) => listeners[name] !== undefined);
+    if (told.length === 0) continue;
+    combined[name] = (event) => {
+      for (const listeners of told) tellListener(() => listeners[name]?.(event as never), logger);
+    };
+  }
+  return combined;
+}
+
+function tellListener(call: () => unknown, logger: Logger | undefined): void {
+  const report = () => tell(() => logger?.warn('accounting-data-sdk: a listener in `on` failed'), undefined);
+  try {
+    const result = call();
+    // An async listener is not awaited, but its failure must not become an unhandled rejection.
+    if (result instanceof Promise) result.catch(report);
+  } catch {
+    report();
+  }
+}
+
+/** Each hands on what the logger returns, so that a promise which it rejects is seen to. */
+function loggingListeners(logger: Logger): Listeners {
+  const at = (event: CallEvent) => `accounting-data-sdk #${event.call} ${event.method} ${event.path}`;
+  return {
+    request: (event) => logger.debug(`${at(event)} attempt ${event.attempt}`),
+    response: (event) => {
+      const budget =
+        event.rateLimit === undefined ? '' : `, ${event.rateLimit.remaining}/${event.rateLimit.limit} left`;
+      return logger.debug(`${at(event)} → ${event.status} in ${Math.round(event.durationMs)} ms${budget}`);
+    },
+    retry: (event) => logger.info(`${at(event)} ${event.reason}; again in ${Math.round(event.waitMs)} ms`),
+    wait: (event) => {
+      const howLong =
+        event.waitMs === undefined ? 'until the budget is back' : `${Math.round(event.waitMs)} ms`;
+      return logger.info(`${at(event)} waits ${howLong}`);
+    },
+    error: (event) => logger.warn(`${at(event)} failed: ${event.error.code}, outcome ${event.error.outcome}`),
+    checkpoint: ({ key, last }) =>
+      logger.debug(`accounting-data-sdk checkpoint ${key}${last ? ', the last of its run' : ''}`),
+    invalidRecord: ({ collection, id, issues }) =>
+      logger.warn(`accounting-data-sdk ${collection} ${id ?? '?'}: ${issues.join('; ')}`),
+  };
+}

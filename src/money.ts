@@ -1,0 +1,81 @@
+import { Decimal as DecimalJs } from 'decimal.js';
+import { InvalidInputError } from './errors/invalid-input-error.ts';
+import { isMoney, type Money } from './schemas/money.ts';
+
+/**
+ * A Decimal of this package's own: 60 digits, so that sums of 18 + 8 digits stay exact, and no exponent in
+ * `toString`. Settings that other code makes on decimal.js do not reach it, nor the other way round.
+ */
+const Decimal = DecimalJs.clone({ defaults: true, precision: 60, toExpNeg: -60, toExpPos: 60 });
+/** A decimal of decimal.js, to calculate with: `plus`, `times`, `dividedBy`, `comparedTo` and more. */
+export type Decimal = DecimalJs;
+
+/** Ways to round, by the names that accountants use. */
+export type Rounding = 'half_up' | 'half_even' | 'half_down' | 'up' | 'down' | 'ceiling' | 'floor';
+
+const ROUNDING: Readonly<Record<Rounding, DecimalJs.Rounding>> = {
+  half_up: Decimal.ROUND_HALF_UP,
+  half_even: Decimal.ROUND_HALF_EVEN,
+  half_down: Decimal.ROUND_HALF_DOWN,
+  up: Decimal.ROUND_UP,
+  down: Decimal.ROUND_DOWN,
+  ceiling: Decimal.ROUND_CEIL,
+  floor: Decimal.ROUND_FLOOR,
+};
+
+/** How {@link toMoney} writes an amount. */
+export interface MoneyOptions {
+  /** Digits after the point, 0 to 8. Default: 4, as the contract illustrates. */
+  digits?: number | undefined;
+  /** How to round where digits would be lost. Left out, losing a digit is an error. */
+  rounding?: Rounding | undefined;
+}
+
+/**
+ * A money amount of the service as a decimal to calculate with; `null` and `undefined` are passed on.
+ *
+ * ```ts
+ * toDecimal(product.salePrice)?.times(3).toFixed(2);
+ * ```
+ * @throws InvalidInputError for anything but a decimal string of at most 18 + 8 digits.
+ */
+export function toDecimal(value: Money): Decimal;
+export function toDecimal<E extends null | undefined>(value: Money | E): Decimal | E;
+export function toDecimal<E extends null | undefined>(value: Money | E): Decimal | E {
+  if (value === null || value === undefined) return value as E;
+  if (!isMoney(value))
+    throw new InvalidInputError('value', `${EXPECTED}; a number may have lost digits already`);
+
+  return new Decimal(value);
+}
+
+/**
+ * An amount in the form of the service: `"129.0000"`.
+ *
+ * @throws InvalidInputError where a digit would be lost and no `rounding` is named, for NaN and infinities, and for
+ * more than 18 digits before the point.
+ */
+export function toMoney(amount: Decimal, options?: MoneyOptions): Money {
+  const { digits = 4, rounding } = options ?? {};
+  if (!Number.isInteger(digits) || digits < 0 || digits > 8) {
+    throw new InvalidInputError('digits', 'must be a whole number from 0 to 8');
+  }
+  if (rounding !== undefined && !Object.hasOwn(ROUNDING, rounding)) {
+    throw new InvalidInputError('rounding', `must be one of ${Object.keys(ROUNDING).join(', ')}`);
+  }
+  // The exponent is looked at before any digit is written: 1e400000000 would be written out in full.
+  if (!DecimalJs.isDecimal(amount) || !amount.isFinite() || amount.e > 18) {
+    throw new InvalidInputError('amount', 'must be a Decimal with at most 18 digits before the point');
+  }
+  if (rounding === undefined && amount.decimalPlaces() > digits) {
+    throw new InvalidInputError('amount', `has more than ${digits} digits after the point; name a rounding`);
+  }
+  // Rounded first: `toFixed` alone would write a small negative amount as -0.00.
+  const text = amount.toDecimalPlaces(digits, ROUNDING[rounding ?? 'half_up']).toFixed(digits);
+  if (!isMoney(text)) throw new InvalidInputError('amount', 'has more than 18 digits before the point');
+
+  return text;
+}
+
+const EXPECTED =
+  'must be a decimal string such as "129.0000", at most 18 digits before the point and 8 after';

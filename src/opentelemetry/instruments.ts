@@ -1,0 +1,61 @@
+import type { Counter, Gauge, Histogram, Meter } from '@opentelemetry/api';
+import { HTTP, OWN } from './attributes.ts';
+
+/** Everything that is measured. */
+export interface Instruments {
+  /** Each request that went out, up to the last byte of its answer. */
+  readonly requestDuration: Histogram;
+  /** Each call, with all its attempts and waits. */
+  readonly callDuration: Histogram;
+  /** Each wait, as long as it really was. */
+  readonly waitDuration: Histogram;
+  readonly retries: Counter;
+  readonly remaining: Gauge;
+  readonly budget: Gauge;
+  readonly invalidRecords: Counter;
+  readonly checkpoints: Counter;
+}
+
+/** Bounds in seconds, those of the conventions for the duration of a request. */
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+/** Waits for a budget and calls with retries take longer than requests. */
+const LONG_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120];
+
+/** Makes the instruments of a meter. Making one twice gives the same one, so that clients may share a meter. */
+export function createInstruments(meter: Meter): Instruments {
+  const histogram = (name: string, description: string, explicitBucketBoundaries: number[]) =>
+    meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries } });
+  return {
+    requestDuration: histogram(HTTP.requestDuration, 'Duration of HTTP client requests.', SECONDS),
+    callDuration: histogram(
+      'accounting.client.call.duration',
+      'Duration of calls, with all their requests and waits.',
+      LONG_SECONDS,
+    ),
+    waitDuration: histogram(
+      'accounting.client.wait.duration',
+      'Duration of single waits: for the budget of the key, or before a retry.',
+      LONG_SECONDS,
+    ),
+    retries: meter.createCounter('accounting.client.retries', {
+      description: 'Attempts that failed and were made again.',
+      unit: '{retry}',
+    }),
+    remaining: meter.createGauge(OWN.remaining, {
+      description: 'Requests left in the budget of the key, as last reported.',
+      unit: '{request}',
+    }),
+    budget: meter.createGauge(OWN.budget, {
+      description: 'The budget of the key, as last reported.',
+      unit: '{request}',
+    }),
+    invalidRecords: meter.createCounter('accounting.client.invalid_records', {
+      description: "Rows that did not fit their schema, under validation: 'report'.",
+      unit: '{record}',
+    }),
+    checkpoints: meter.createCounter('accounting.sync.checkpoints', {
+      description: 'Checkpoints that syncs have written.',
+      unit: '{checkpoint}',
+    }),
+  };
+}

@@ -1,0 +1,73 @@
+import { type Attributes, type MeterProvider, metrics, type TracerProvider, trace } from '@opentelemetry/api';
+import type { CallEvent, Listeners } from '../events.ts';
+import { VERSION } from '../internal/version.ts';
+import { OWN } from './attributes.ts';
+import { createInstruments } from './instruments.ts';
+import { OpenCall, type Sinks } from './open-call.ts';
+
+/** Options of {@link telemetryListeners}. */
+export interface TelemetryOptions {
+  /** Where spans go. Default: the provider that is registered with OpenTelemetry at the first event. */
+  tracerProvider?: TracerProvider | undefined;
+  /** Where measurements go. Default: the provider that is registered with OpenTelemetry at the first event. */
+  meterProvider?: MeterProvider | undefined;
+  /**
+   * Attributes for every span and every measurement, such as `{ tenant: '42' }`. A budget belongs to a key: who has
+   * several keys for one service needs something here that tells their gauges apart.
+   */
+  attributes?: Attributes | undefined;
+}
+
+const NAME = 'accounting-data-sdk';
+
+/**
+ * Listeners that turn what a client tells into spans and metrics, by OpenTelemetry's semantic conventions for HTTP.
+ *
+ * ```ts
+ * const client = createClient({ on: telemetryListeners({ attributes: { tenant: '42' } }) });
+ * ```
+ * Each call becomes a span, and below it each request that goes out becomes one of kind CLIENT. Every span ends with
+ * its call, also when the call fails or is aborted. Neither the key nor a query, a body or a message of the service
+ * is in any of them.
+ */
+export function telemetryListeners(options: TelemetryOptions = {}): Listeners {
+  const calls = new Map<number, OpenCall>();
+  let made: Sinks | undefined;
+  // With the first event rather than now: a provider is often registered after modules have made their clients.
+  const sinks = () => {
+    made ??= createSinks(options);
+    return made;
+  };
+  const callOf = (event: CallEvent): OpenCall => {
+    let call = calls.get(event.call);
+    if (call === undefined) {
+      call = new OpenCall(event, sinks());
+      calls.set(event.call, call);
+    }
+    return call;
+  };
+  const countIn = (collection: string) => ({ ...sinks().attributes, [OWN.collection]: collection });
+
+  return {
+    request: (event) => callOf(event).request(event),
+    response: (event) => callOf(event).response(event),
+    retry: (event) => callOf(event).retry(event),
+    wait: (event) => callOf(event).wait(event),
+    error: (event) => callOf(event).error(event),
+    end: (event) => {
+      const call = callOf(event);
+      calls.delete(event.call);
+      call.end(event);
+    },
+    invalidRecord: ({ collection }) => sinks().instruments.invalidRecords.add(1, countIn(collection)),
+    checkpoint: ({ collection }) => sinks().instruments.checkpoints.add(1, countIn(collection)),
+  };
+}
+
+function createSinks({ tracerProvider, meterProvider, attributes = {} }: TelemetryOptions): Sinks {
+  return {
+    tracer: (tracerProvider ?? trace.getTracerProvider()).getTracer(NAME, VERSION),
+    instruments: createInstruments((meterProvider ?? metrics.getMeterProvider()).getMeter(NAME, VERSION)),
+    attributes,
+  };
+}

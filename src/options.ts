@@ -1,0 +1,190 @@
+import type { Binding } from './collections/binding.ts';
+import { type CollectionName, collections } from './collections/index.ts';
+import type { WalkOptions } from './collections/list-options.ts';
+import { InvalidInputError } from './errors/invalid-input-error.ts';
+import { combineListeners, type Listeners, type Logger } from './events.ts';
+import { stderrLogger } from './internal/logger.ts';
+import { type AppInfo, environment, userAgent } from './internal/runtime.ts';
+import type { Validation } from './schemas/record-reader.ts';
+import { isStandardSchema, type StandardSchema } from './schemas/standard-schema.ts';
+import { type ApiKey, createKeySource } from './transport/api-key.ts';
+import type { CallOptions, CallSettings } from './transport/call-options.ts';
+import type { FetchFunction } from './transport/exchange.ts';
+import { callSettings, checkObject } from './transport/settings.ts';
+import type { TransportConfig } from './transport/transport.ts';
+import { parseBaseUrl } from './transport/url.ts';
+
+export type { RequestOptions } from './transport/call-options.ts';
+export type { ApiKey, AppInfo, FetchFunction, Validation };
+
+/** A schema for the records of each collection: any Standard Schema (Zod, Valibot, ArkType …) whose output has an `id`. */
+export type Schemas = { readonly [Name in CollectionName]?: StandardSchema<{ id: string }> | undefined };
+
+/**
+ * What the schemas of a client are inferred as. Any name: a type of nothing but optional names would give up on a
+ * variable that has none of them, and a misspelt collection would pass unnoticed. ClientOptions refuses other names.
+ */
+export type SchemasByName = { readonly [name: string]: StandardSchema<{ id: string }> | undefined };
+
+/** Habits of a client that `withOptions` can change. */
+export interface ClientHabits extends CallOptions, WalkOptions {
+  /**
+   * What happens to a record that does not have the shape of the contract, or of your schema:
+   * - `throw`: an UnexpectedResponseError. The default.
+   * - `report`: in a list it goes to `on.invalidRecord` and `page.invalid` instead of into the walk; elsewhere as `throw`.
+   * - `off`: our own schemas are not asked (your own are, and throw).
+   */
+  validation?: Validation | undefined;
+}
+
+/** Options of {@link createClient}. */
+export interface ClientOptions<S extends SchemasByName = Schemas> extends ClientHabits {
+  /**
+   * Where the service is: `https://books.example.com`, a path prefix allowed, with or without `/api/public/v1`. https,
+   * unless on this machine or `allowInsecure`. Default: `ACCOUNTING_BASE_URL`.
+   */
+  baseUrl?: string | undefined;
+  /** The key of one company, or a function that is asked for it before each call. Default: `ACCOUNTING_API_KEY`. */
+  apiKey?: ApiKey | undefined;
+  /** Permits plain http beyond this machine: the key then travels in the clear. Default: false. */
+  allowInsecure?: boolean | undefined;
+  /** A schema for the records of each collection; its output types every method. */
+  schemas?: (S & { readonly [Name in Exclude<keyof S, CollectionName>]: never }) | undefined;
+  /** What the client tells: requests, answers, retries, waits, errors, invalid records, checkpoints. Never the key. */
+  on?: Listeners | undefined;
+  /** console, pino or winston, as they are. Default: none; with `ACCOUNTING_LOG=debug|info|warn` one to stderr. */
+  logger?: Logger | undefined;
+  /** Your connector's name, for the User-Agent where the runtime allows to set one. */
+  appInfo?: AppInfo | undefined;
+  /** Instead of the runtime's `fetch`: for proxies, agents and tests. */
+  fetch?: FetchFunction | undefined;
+  /** The largest decoded body that is read, in bytes. Default: 16 MiB. */
+  maxBodyBytes?: number | undefined;
+  /**
+   * Who shares the rate gate, which holds calls back before the budget of a key is gone: every client of the process
+   * with this origin and key (`shared`, the default), this client alone (`client`), or nobody (`false`).
+   */
+  rateGate?: 'shared' | 'client' | false | undefined;
+}
+
+/** Everything a client is made of, each default applied. */
+export interface ResolvedOptions {
+  readonly transport: TransportConfig;
+  readonly habits: Habits;
+  readonly schemas: Schemas;
+}
+
+/** ClientHabits with every default applied. */
+export type Habits = Pick<Binding, 'settings' | 'lists' | 'validation'>;
+
+const DEFAULT_SETTINGS: CallSettings = {
+  timeoutMs: 30_000,
+  deadlineMs: 120_000,
+  maxWaitMs: 60_000,
+  retry: {
+    attempts: 4,
+    baseMs: 100,
+    capMs: 20_000,
+    updates: true,
+    inProgressTypes: ['idempotency_key_in_use', 'idempotency_in_progress', 'request_in_progress'],
+  },
+};
+
+const DEFAULT_HABITS: Habits = {
+  settings: DEFAULT_SETTINGS,
+  lists: { walk: 'pages', prefetch: 1, pastEnd: 'empty' },
+  validation: 'throw',
+};
+
+const DEFAULT_MAX_BODY_BYTES = 16 * 2 ** 20;
+
+/** Checks the options of a client and applies every default: the one place that does. */
+export function resolveOptions(options: ClientOptions): ResolvedOptions {
+  checkObject(options, 'options');
+  const baseUrl = options.baseUrl ?? environment('ACCOUNTING_BASE_URL');
+  if (typeof baseUrl !== 'string') {
+    throw new InvalidInputError('baseUrl', 'is missing; give baseUrl or set ACCOUNTING_BASE_URL');
+  }
+  const base = parseBaseUrl(baseUrl, options.allowInsecure ?? false);
+  return {
+    transport: {
+      baseUrl: base,
+      keys: createKeySource(options.apiKey ?? environment('ACCOUNTING_API_KEY') ?? ''),
+      fetch: checkFetch(options.fetch),
+      maxBodyBytes: checkMaxBodyBytes(options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES),
+      userAgent: userAgent(checkAppInfo(options.appInfo)),
+      listeners: combineListeners(options.on ?? {}, options.logger ?? loggerFromEnvironment()),
+      rateGate: checkRateGate(options.rateGate ?? 'shared'),
+    },
+    habits: resolveHabits(DEFAULT_HABITS, options),
+    schemas: checkSchemas(options.schemas ?? {}),
+  };
+}
+
+/** The habits of a client over those that it starts from. */
+export function resolveHabits(habits: Habits, options: ClientHabits): Habits {
+  checkObject(options, 'options');
+  const { validation = habits.validation } = options;
+  if (!['throw', 'report', 'off'].includes(validation)) {
+    throw new InvalidInputError('validation', "must be 'throw', 'report' or 'off'");
+  }
+  const { lists } = habits;
+  return {
+    settings: callSettings(habits.settings, options),
+    lists: {
+      walk: options.walk ?? lists.walk,
+      prefetch: options.prefetch ?? lists.prefetch,
+      pastEnd: options.pastEnd ?? lists.pastEnd,
+    },
+    validation,
+  };
+}
+
+function loggerFromEnvironment(): Logger | undefined {
+  const level = environment('ACCOUNTING_LOG');
+  return level === 'debug' || level === 'info' || level === 'warn' ? stderrLogger(level) : undefined;
+}
+
+function checkMaxBodyBytes(bytes: number): number {
+  if (typeof bytes !== 'number' || !(bytes >= 1))
+    throw new InvalidInputError('maxBodyBytes', 'must be at least 1');
+  return bytes;
+}
+
+function checkAppInfo(app: AppInfo | undefined): AppInfo | undefined {
+  const isProduct = (text: unknown) => typeof text === 'string' && /^[!-~]{1,100}$/.test(text);
+  if (app !== undefined && !(isProduct(app?.name) && isProduct(app.version ?? '0'))) {
+    throw new InvalidInputError('appInfo', 'name and version must be visible ASCII without spaces');
+  }
+  return app;
+}
+
+function checkFetch(fetch: FetchFunction | undefined): FetchFunction | undefined {
+  if (fetch !== undefined && typeof fetch !== 'function') {
+    throw new InvalidInputError('fetch', 'must be a function');
+  }
+  return fetch;
+}
+
+function checkRateGate(rateGate: 'shared' | 'client' | false): 'shared' | 'client' | false {
+  if (![false, 'shared', 'client'].includes(rateGate)) {
+    throw new InvalidInputError('rateGate', "must be 'shared', 'client' or false");
+  }
+  return rateGate;
+}
+
+function checkSchemas(schemas: Schemas): Schemas {
+  for (const [name, schema] of Object.entries(schemas)) {
+    // A schema that nobody asks would leave its records unchecked in silence.
+    if (!Object.hasOwn(collections, name)) {
+      throw new InvalidInputError(`schemas.${name}`, 'is none of the collections');
+    }
+    if (schema !== undefined && !isStandardSchema(schema)) {
+      throw new InvalidInputError(
+        `schemas.${name}`,
+        'must be a Standard Schema, as Zod, Valibot and ArkType make them',
+      );
+    }
+  }
+  return schemas;
+}

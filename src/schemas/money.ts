@@ -1,0 +1,16 @@
+/**
+ * A money amount as the service sends it: a decimal string such as `"129.0000"` (contract: Conventions, Money).
+ * Never a JSON number: a number has lost digits before anyone can look at it.
+ */
+export type Money = string;
+
+/**
+ * At most 18 digits before the point and 8 after it. Exponents, hexadecimal and `Infinity` are left out on purpose:
+ * decimal libraries accept them, and `1e400000000` makes some of them hang.
+ */
+export const MONEY = /^-?\d{1,18}(?:\.\d{1,8})?$/;
+
+/** Whether a value is a money amount in the form of the contract. */
+export function isMoney(value: unknown): value is Money {
+  return typeof value === 'string' && MONEY.test(value);
+}

@@ -1,0 +1,59 @@
+/** What one part of a request body has against it (RFC 9457 extension, as frameworks of this kind send it). */
+export interface Violation {
+  /** The field, as a path such as `salePrice`. */
+  readonly propertyPath: string;
+  readonly message: string;
+  /** A machine-readable reason, where the service gives one. */
+  readonly code?: string | undefined;
+}
+
+/** A problem document (RFC 9457, which replaced RFC 7807). Members of a wrong type are ignored, as the RFC asks. */
+export interface Problem {
+  readonly type: string | undefined;
+  readonly title: string | undefined;
+  readonly detail: string | undefined;
+  readonly instance: string | undefined;
+  readonly violations: readonly Violation[];
+  /** Every other member, as sent. */
+  readonly extensions: Readonly<Record<string, unknown>>;
+}
+
+const STANDARD_MEMBERS = new Set([
+  'type',
+  'title',
+  'detail',
+  'instance',
+  'status',
+  'violations',
+  '__proto__',
+]);
+
+/** Reads a problem document out of any JSON value. Never throws: what is not a problem document has no members. */
+export function parseProblem(body: unknown): Problem {
+  const members = isObject(body) ? body : {};
+  return {
+    type: text(members.type),
+    title: text(members.title),
+    detail: text(members.detail),
+    instance: text(members.instance),
+    violations: Array.isArray(members.violations) ? members.violations.flatMap(violation) : [],
+    extensions: Object.fromEntries(Object.entries(members).filter(([name]) => !STANDARD_MEMBERS.has(name))),
+  };
+}
+
+function violation(value: unknown): Violation[] {
+  if (!isObject(value)) return [];
+  const message = text(value.message);
+  if (message === undefined) return [];
+
+  const code = text(value.code);
+  return [{ propertyPath: text(value.propertyPath) ?? '', message, ...(code === undefined ? {} : { code }) }];
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,19 @@
+/**
+ * A body that is JSON but not what is due. Internal: the transport turns it into an UnexpectedResponseError, for only
+ * it knows what the service may have done.
+ */
+export class ShapeError extends Error {
+  /** `wrong_content`: not the kind of thing at all, as an object where a list is due. `wrong_shape`: fields that do not fit. */
+  readonly reason: 'wrong_content' | 'wrong_shape';
+  /** What does not fit, without values. */
+  readonly issues: readonly string[];
+  /** The id of the record, where it can be read. */
+  readonly recordId: string | undefined;
+
+  constructor(reason: 'wrong_content' | 'wrong_shape', issues: readonly string[], recordId?: string) {
+    super(issues.join('; '));
+    this.reason = reason;
+    this.issues = issues;
+    this.recordId = recordId;
+  }
+}

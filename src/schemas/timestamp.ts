@@ -1,0 +1,28 @@
+/**
+ * A date (`2026-01-31`), or a timestamp that names its offset (`2026-01-31T12:00:00Z`, `…+01:00`).
+ * A timestamp without an offset is ISO 8601 too, but client and service may read it in different zones.
+ */
+const INSTANT =
+  /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?:Z|[+-](?:0\d|1[0-4]):?[0-5]\d))?$/;
+
+/** Whether a string is an ISO 8601 date, or a timestamp with an offset, that exists in the calendar. */
+export function isInstant(value: string): boolean {
+  const parts = INSTANT.exec(value);
+  if (parts === null) return false;
+
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts
+    .slice(1, 7)
+    .map((n) => Number(n ?? 0));
+  if (hour > 23 || minute > 59 || second > 59) return false;
+
+  const date = new Date(Date.UTC(year, month - 1, day));
+  return date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+}
+
+/** A caller's instant this far in the service's future is a mistake: nothing would ever be found. */
+const FAR_AHEAD_MS = 24 * 3_600_000;
+
+/** Whether an instant lies more than 24 hours ahead of a moment, in ms since the epoch. */
+export function isFarAhead(instant: string, nowMs: number): boolean {
+  return Date.parse(instant) > nowMs + FAR_AHEAD_MS;
+}

@@ -1,0 +1,51 @@
+import type { CollectionReport } from '../errors/sync-report.ts';
+import type { IdBounds } from '../paging/page.ts';
+import type { Batch } from './batch.ts';
+import { type RunOptions, resolveRunOptions } from './options.ts';
+import { CollectionRun } from './run.ts';
+import type { RecordIn, SyncSource } from './source.ts';
+
+/** Options of {@link changes}. */
+export interface ChangesOptions extends RunOptions {
+  /** The name of the collection in state and batches. Default: that of its segment, as the client's property. */
+  name?: string | undefined;
+  /** Only records whose id lies within these bounds. The state belongs to them: give each part a `prefix` of its own. */
+  id?: IdBounds | undefined;
+}
+
+/**
+ * What changed in one collection since the last run, batch by batch; everything the first time.
+ *
+ * ```ts
+ * for await (const batch of changes(client.accounts, { store, tenant: 'acme' })) await upsert(batch.records);
+ * ```
+ * The checkpoint of a batch is written when you ask for the next one; `break` or a throw leaves the batch uncommitted,
+ * and it comes again. The run ends with a batch without records, `last: true`, whose checkpoint carries the new
+ * watermark: iterate to the end. Returns the report of the run.
+ *
+ * @throws InvalidInputError at once for options that cannot be right. While iterating: what a list throws;
+ * CheckpointError where state or store cannot be trusted; ConcurrentRunError where another run was noticed, which is
+ * best effort: see that one run of a tenant and collection is under way at a time.
+ */
+export function changes<Collection extends SyncSource<{ id: string }>>(
+  collection: Collection,
+  options: ChangesOptions,
+): AsyncGenerator<Batch<RecordIn<Collection>>, CollectionReport, undefined> {
+  const { name, id } = options;
+  const source = collection as unknown as SyncSource<RecordIn<Collection>>;
+  return batches(new CollectionRun(source, { options: resolveRunOptions(options), name, id }));
+}
+
+async function* batches<T extends { id: string }>(
+  run: CollectionRun<T>,
+): AsyncGenerator<Batch<T>, CollectionReport, undefined> {
+  try {
+    for (let batch = await run.next(); batch !== undefined; batch = await run.next()) {
+      yield batch;
+      await run.commit(batch);
+    }
+    return run.tally.report();
+  } finally {
+    await run.close();
+  }
+}

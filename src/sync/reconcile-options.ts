@@ -1,0 +1,91 @@
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import type { CallOptions, RequestOptions } from '../transport/call-options.ts';
+import { resolveListOptions, type WalkHabits } from './options.ts';
+import type { SourceOptions, SyncSource } from './source.ts';
+
+/** What a reconcile needs of a collection, such as `client.accounts`: a list, and a way to ask for one record. */
+export interface ReconcileSource<T extends { id: string }> extends SyncSource<T> {
+  /** One record; `undefined` where there is none. */
+  find(id: string, options: RequestOptions): Promise<T | undefined>;
+}
+
+/** How far a reconcile is. */
+export interface ReconcileProgress {
+  readonly collection: string;
+  /** It reads the local ids, walks the collection, asks for candidates one by one, or has them deleted. */
+  readonly phase: 'local' | 'walk' | 'confirm' | 'delete';
+  /** Ids or records so far, in this phase. */
+  readonly done: number;
+  /** Whether it waits, for the budget of its key or to try again. */
+  readonly waiting: boolean;
+  /** When the wait ends, where that is known. */
+  readonly waitingUntil: Date | undefined;
+}
+
+/** Options of {@link reconcile}. */
+export interface ReconcileOptions<T> extends CallOptions, WalkHabits {
+  /** The ids of the local copy, of this collection and company alone. Read to its end before the first request. */
+  localIds: () => AsyncIterable<string> | Iterable<string>;
+  /** Takes ids whose records are gone. Never called twice at once, and not before every candidate was confirmed. */
+  onDelete: (ids: readonly string[]) => unknown;
+  /** Takes records that the walk did not show and that are there all the same, to be upserted. */
+  onRepair?: ((records: readonly T[]) => unknown) | undefined;
+  /**
+   * The most local ids that the walk may have missed: with more, nothing is deleted. `Infinity` where it is known that
+   * much has gone. Default: 50, or a tenth of the local ids where that is more; but not all of ten and more.
+   */
+  maxCandidates?: number | undefined;
+  /** Ids or records in one call of `onDelete` and `onRepair`. Default: 500. */
+  batchSize?: number | undefined;
+  /** Candidates asked for at a time. Default: 2. */
+  concurrency?: number | undefined;
+  /** The name of the collection in report and errors. Default: that of its segment. */
+  name?: string | undefined;
+  /** Stops: what is under way is aborted. Rejects with the signal's own reason. */
+  signal?: AbortSignal | undefined;
+  /** Told after each page and batch, and before each wait. */
+  onProgress?: ((progress: ReconcileProgress) => void) | undefined;
+}
+
+/** ReconcileOptions with every default applied. */
+export interface ResolvedReconcileOptions<T> {
+  readonly localIds: ReconcileOptions<T>['localIds'];
+  readonly onDelete: (ids: readonly string[]) => unknown;
+  readonly onRepair: (records: readonly T[]) => unknown;
+  readonly maxCandidates: number | undefined;
+  readonly batchSize: number;
+  readonly concurrency: number;
+  readonly signal: AbortSignal | undefined;
+  readonly list: SourceOptions;
+}
+
+/** Checks the options of a reconcile and applies every default. */
+export function resolveReconcileOptions<T>(options: ReconcileOptions<T>): ResolvedReconcileOptions<T> {
+  const { localIds, onDelete, onRepair, maxCandidates, batchSize = 500, concurrency = 2 } = options;
+  if (typeof localIds !== 'function') throw new InvalidInputError('localIds', 'must be a function');
+  if (typeof onDelete !== 'function') throw new InvalidInputError('onDelete', 'must be a function');
+  if (onRepair !== undefined && typeof onRepair !== 'function') {
+    throw new InvalidInputError('onRepair', 'must be a function');
+  }
+  if (maxCandidates !== undefined && !(typeof maxCandidates === 'number' && maxCandidates >= 0)) {
+    throw new InvalidInputError('maxCandidates', 'must be a number of at least 0');
+  }
+  checkCount('batchSize', batchSize);
+  checkCount('concurrency', concurrency);
+  return {
+    localIds,
+    onDelete,
+    onRepair: onRepair ?? (() => undefined),
+    maxCandidates,
+    batchSize,
+    concurrency,
+    signal: options.signal,
+    list: resolveListOptions(options),
+  };
+}
+
+function checkCount(argument: string, count: number): void {
+  if (!Number.isInteger(count) || count < 1) {
+    throw new InvalidInputError(argument, 'must be a whole number of at least 1');
+  }
+}

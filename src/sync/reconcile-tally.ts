@@ -1,0 +1,98 @@
+import type { SyncReport } from '../errors/sync-report.ts';
+import { tell } from '../internal/tell.ts';
+import type { WalkKind } from '../paging/walk.ts';
+import type { ReconcileProgress } from './reconcile-options.ts';
+import type { ReconcileReport } from './reconcile-report.ts';
+
+type Phase = ReconcileProgress['phase'];
+
+/** What is counted while a reconcile is under way. */
+export class ReconcileTally {
+  readonly collection: string;
+  walk: WalkKind | undefined;
+  local = 0;
+  missing = 0;
+  candidates = 0;
+  deleted = 0;
+  repaired = 0;
+  readonly #done: Record<Phase, number> = { local: 0, walk: 0, confirm: 0, delete: 0 };
+  readonly #startedAt = new Date();
+  readonly #onProgress: ((progress: ReconcileProgress) => void) | undefined;
+  #phase: Phase = 'local';
+
+  constructor(collection: string, onProgress: ((progress: ReconcileProgress) => void) | undefined) {
+    this.collection = collection;
+    this.#onProgress = onProgress;
+  }
+
+  /** Records that the walk showed. */
+  get seen(): number {
+    return this.#done.walk;
+  }
+
+  /** So much more of a phase is done. */
+  reached(phase: Phase, count = 1): void {
+    this.#phase = phase;
+    this.#done[phase] += count;
+  }
+
+  /** A request is about to wait. */
+  readonly waits = (waitMs: number | undefined): void => {
+    this.tell({
+      waiting: true,
+      waitingUntil: waitMs === undefined ? undefined : new Date(Date.now() + waitMs),
+    });
+  };
+
+  tell(more: Partial<Pick<ReconcileProgress, 'waiting' | 'waitingUntil'>> = {}): void {
+    const { collection } = this;
+    const done = this.#done[this.#phase];
+    tell(this.#onProgress, {
+      collection,
+      phase: this.#phase,
+      done,
+      waiting: false,
+      waitingUntil: undefined,
+      ...more,
+    });
+  }
+
+  report(): ReconcileReport {
+    const { collection, walk, local, seen, missing, candidates, deleted, repaired } = this;
+    return {
+      collection,
+      walk,
+      local,
+      seen,
+      missing,
+      candidates,
+      deleted,
+      repaired,
+      startedAt: this.#startedAt,
+      endedAt: new Date(),
+    };
+  }
+
+  /** For an error: a reconcile is no run of a sync, and has no tenant and no watermark. */
+  asSyncReport(): SyncReport {
+    const { collection, walk, seen } = this;
+    const run = { collection, status: 'failed', mode: 'full', walk, resumed: false, records: seen } as const;
+    return {
+      tenant: '',
+      startedAt: this.#startedAt,
+      endedAt: new Date(),
+      records: seen,
+      collections: [
+        {
+          ...run,
+          invalid: 0,
+          pages: 0,
+          older: 0,
+          watermark: undefined,
+          clockWentBack: false,
+          lastFullWalk: undefined,
+        },
+      ],
+    };
+  }
+}

@@ -1,0 +1,58 @@
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { LISTENERS, type Listeners } from '../events.ts';
+import type { OWN_INSTANT } from '../internal/own-instant.ts';
+import type { CustomCursor } from '../paging/custom.ts';
+import type { IdBounds } from '../paging/page.ts';
+import type { PastEnd } from '../paging/step-options.ts';
+import type { Walk } from '../paging/walk.ts';
+import type { RequestOptions } from '../transport/call-options.ts';
+import { collectionName } from './state-key.ts';
+
+/** The query with which a sync lists. */
+export interface SourceQuery {
+  readonly updatedSince?: string | undefined;
+  readonly id?: IdBounds | undefined;
+}
+
+/** The options with which a sync lists. */
+export interface SourceOptions extends RequestOptions {
+  walk?: 'certified' | 'pages' | CustomCursor<unknown> | undefined;
+  prefetch?: number | undefined;
+  pastEnd?: PastEnd | undefined;
+  resumeFrom?: string | undefined;
+  pageSizeHint?: number | undefined;
+  /** Says that `updatedSince` is no caller's instant. */
+  [OWN_INSTANT]?: true;
+}
+
+/** What a sync needs of a collection, such as `client.accounts`: `list` is enough. */
+export interface SyncSource<T extends { id: string }> {
+  /** The path segment, such as `account-addresses`; the collection is named after it. */
+  readonly segment?: string | undefined;
+  /** Where the service is. A state belongs to it. */
+  readonly baseUrl?: string | undefined;
+  /** As the `list` of a client's collection. */
+  list(query: SourceQuery, options: SourceOptions): Walk<T>;
+}
+
+/** The record of a collection; of several collections any of their records. */
+export type RecordIn<Collection> = Collection extends {
+  list(...args: never[]): Walk<infer T extends { id: string }>;
+}
+  ? T
+  : never;
+
+/** A name for a collection: the one given, or that of its segment. */
+export function nameOf(source: SyncSource<{ id: string }>, given: string | undefined): string {
+  if (typeof (source as Partial<typeof source> | null | undefined)?.list !== 'function') {
+    throw new InvalidInputError('collection', 'must be a collection of a client, such as client.accounts');
+  }
+  const name = given ?? (source.segment === undefined ? undefined : collectionName(source.segment));
+  if (name === undefined) throw new InvalidInputError('name', 'is missing: this collection has no segment');
+  return name;
+}
+
+/** Who wants to hear of checkpoints: the listeners of the client that the collection belongs to. */
+export function listenersOf(source: object): Listeners {
+  return (source as { readonly [LISTENERS]?: Listeners })[LISTENERS] ?? {};
+}

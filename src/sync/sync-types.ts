@@ -1,0 +1,28 @@
+import type { Walk } from '../paging/walk.ts';
+import type { Batch } from './batch.ts';
+import type { RunOptions } from './options.ts';
+import type { RecordIn } from './source.ts';
+
+/** The names of a client's collections: of every property that can be listed. */
+export type CollectionsIn<C> = {
+  [Name in keyof C]: C[Name] extends { list(...args: never[]): Walk<{ id: string }> } ? Name : never;
+}[keyof C] &
+  string;
+
+/** A batch of any of a client's collections: `batch.collection` tells which, and types its records. */
+export type BatchOf<C, Names extends CollectionsIn<C> = CollectionsIn<C>> = {
+  [Name in Names]: Batch<RecordIn<C[Name]>, Name>;
+}[Names];
+
+/** Options of {@link sync}. */
+export interface SyncOptions<C, Names extends CollectionsIn<C> = CollectionsIn<C>> extends RunOptions {
+  /** What is read, as the client's properties are called. Default: every collection of the client. */
+  collections?: readonly Names[] | undefined;
+  /**
+   * Takes a batch in: upserts its records, in one transaction with `batch.checkpoint` where the store has no `set`.
+   * Never called twice at once, nor while the store is: both may use one connection. What it throws fails this collection, and the batch comes again in the next run.
+   */
+  onBatch: (batch: BatchOf<C, Names>) => unknown;
+  /** Requests in flight at a time, over all collections. Default: 2. */
+  concurrency?: number | undefined;
+}

@@ -1,0 +1,96 @@
+import type { CollectionReport } from '../errors/sync-report.ts';
+import type { Page, WalkKind } from '../paging/walk.ts';
+import type { Batch } from './batch.ts';
+import type { SyncProgress } from './progress.ts';
+import type { RunPlan } from './run-plan.ts';
+import type { SyncState } from './state.ts';
+
+/** What is counted while a run is under way. */
+export class Tally {
+  readonly collection: string;
+  status: CollectionReport['status'] = 'stopped';
+  plan: RunPlan | undefined;
+  /** The state that the store has. */
+  state: SyncState | undefined;
+  clockWentBack = false;
+  /** The most rows of a page, for the next run. */
+  longestPage = 0;
+  #walk: WalkKind | undefined;
+  #records = 0;
+  #invalid = 0;
+  #pages = 0;
+  #older = 0;
+  #startedAt = Date.now();
+
+  constructor(collection: string) {
+    this.collection = collection;
+  }
+
+  /** The run has begun, from the state that the store has. */
+  begin(state: SyncState | undefined): void {
+    this.state = state;
+    this.#startedAt = Date.now();
+  }
+
+  /** A page has come in. */
+  read({ walk, longestPage, records }: Page<{ id: string }>): void {
+    this.#walk = walk;
+    if (longestPage > this.longestPage) this.longestPage = longestPage;
+    const since = this.plan?.since;
+    if (since !== undefined) this.#older += olderThan(records, Date.parse(since));
+  }
+
+  /** A batch has been taken in and its checkpoint written. */
+  committed({ records, invalid, last }: Batch<unknown>): void {
+    this.#records += records.length;
+    this.#invalid += invalid.length;
+    if (!last) this.#pages++;
+  }
+
+  progress(more: { last: boolean; waiting?: boolean; waitMs?: number | undefined }): SyncProgress {
+    const { last, waiting = false, waitMs } = more;
+    const now = Date.now();
+    const seconds = (now - this.#startedAt) / 1000;
+    return {
+      collection: this.collection,
+      records: this.#records,
+      pages: this.#pages,
+      recordsPerSecond: seconds > 0 ? this.#records / seconds : 0,
+      walk: this.#walk,
+      waiting,
+      waitingUntil: waitMs === undefined ? undefined : new Date(now + waitMs),
+      last,
+    };
+  }
+
+  report(): CollectionReport {
+    const { plan, state } = this;
+    return {
+      collection: this.collection,
+      status: this.status,
+      mode: plan?.mode,
+      walk: this.#walk,
+      resumed: plan?.resumed ?? false,
+      records: this.#records,
+      invalid: this.#invalid,
+      pages: this.#pages,
+      older: this.#older,
+      watermark: instant(state?.watermark),
+      clockWentBack: this.clockWentBack,
+      lastFullWalk: instant(state?.full),
+    };
+  }
+}
+
+function instant(text: string | undefined): Date | undefined {
+  return text === undefined ? undefined : new Date(text);
+}
+
+/** Only Product is documented to carry `updatedAt`; whichever record has one is looked at. */
+function olderThan(records: readonly { id: string }[], sinceMs: number): number {
+  let older = 0;
+  for (const record of records as readonly { updatedAt?: unknown }[]) {
+    if (typeof record.updatedAt === 'string' && Date.parse(record.updatedAt) < sinceMs) older++;
+  }
+  return older;
+}

@@ -1,0 +1,113 @@
+import { isAccountingError } from '../errors/guards.ts';
+import type { CollectionFailure } from '../errors/sync-error.ts';
+import type { SyncReport } from '../errors/sync-report.ts';
+import type { Batch } from './batch.ts';
+import type { ResolvedRunOptions } from './options.ts';
+import { CollectionRun } from './run.ts';
+import type { SyncSource } from './source.ts';
+import { Turns } from './turns.ts';
+
+/** What the runs of one tenant share. */
+export interface TenantContext {
+  readonly options: ResolvedRunOptions;
+  readonly onBatch: (batch: Batch<{ id: string }>) => unknown;
+  /** Requests in flight at a time. */
+  readonly concurrency: number;
+}
+
+type Run = CollectionRun<{ id: string }>;
+
+/**
+ * The collections of one tenant, level by level. Within a level they take turns page by page; a failure ends its own
+ * collection alone, a refused key ends them all.
+ */
+export class TenantRun {
+  readonly failures: CollectionFailure[] = [];
+  readonly #context: TenantContext;
+  readonly #stop = new AbortController();
+  readonly #requests: Turns;
+  readonly #deliveries = new Turns(1);
+  readonly #levels: readonly (readonly Run[])[];
+  readonly #startedAt = new Date();
+
+  constructor(
+    levels: readonly (readonly { readonly name: string; readonly source: SyncSource<{ id: string }> }[])[],
+    context: TenantContext,
+  ) {
+    this.#context = context;
+    this.#requests = new Turns(context.concurrency);
+    const { options } = context;
+    const shared = {
+      options,
+      signal: this.#stop.signal,
+      turn: <V>(work: () => Promise<V>) => this.#requests.take(work),
+      alone: <V>(work: () => Promise<V>) => this.#deliveries.take(work),
+    };
+    this.#levels = levels.map((level) =>
+      level.map(({ name, source }) => new CollectionRun(source, { ...shared, name })),
+    );
+  }
+
+  /** Runs to the end, or until the caller's signal stops it. Rejects with nothing but the signal's reason. */
+  async run(): Promise<void> {
+    const { signal } = this.#context.options;
+    const stop = () => this.#stop.abort(signal?.reason);
+    if (signal?.aborted) stop();
+    signal?.addEventListener('abort', stop, { once: true });
+    try {
+      for (const level of this.#levels) {
+        // Whether a parent failed or not: what its children say is true all the same.
+        await Promise.all(level.map((run) => this.#runOne(run)));
+      }
+    } finally {
+      signal?.removeEventListener('abort', stop);
+    }
+    const finished = this.#levels.flat().every(({ tally }) => tally.status === 'done');
+    if (signal?.aborted && !finished) throw signal.reason;
+  }
+
+  report(): SyncReport {
+    const collections = this.#levels.flat().map(({ tally }) => tally.report());
+    return {
+      tenant: this.#context.options.tenant,
+      startedAt: this.#startedAt,
+      endedAt: new Date(),
+      records: collections.reduce((sum, { records }) => sum + records, 0),
+      collections,
+    };
+  }
+
+  async #runOne(run: Run): Promise<void> {
+    if (this.#stop.signal.aborted) return;
+    try {
+      for (let batch = await run.next(); batch !== undefined; batch = await run.next()) {
+        await this.#deliver(run, batch);
+      }
+    } catch (error) {
+      this.#fail(run, error);
+    } finally {
+      await run.close();
+    }
+  }
+
+  /** The consumer and the store are never busy with two batches at once: both may be one database connection. */
+  #deliver(run: Run, batch: Batch<{ id: string }>): Promise<void> {
+    return this.#deliveries.take(async () => {
+      // It may have waited here while the stop came.
+      this.#stop.signal.throwIfAborted();
+      await this.#context.onBatch(batch);
+      await run.commit(batch);
+    });
+  }
+
+  #fail({ tally }: Run, error: unknown): void {
+    // Stopped, by the signal or by a refused key: no failure of this collection.
+    if (this.#stop.signal.aborted) return;
+
+    this.failures.push({ collection: tally.collection, error });
+    const forbidden = isAccountingError(error, 'forbidden') || isAccountingError(error, 'scope_required');
+    tally.status = forbidden ? 'forbidden' : 'failed';
+    // The key is good for none of the others either.
+    if (isAccountingError(error, 'unauthenticated')) this.#stop.abort(error);
+  }
+}

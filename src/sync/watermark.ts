@@ -1,0 +1,48 @@
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import type { AnswerTime } from '../paging/walk.ts';
+import { isFarAhead, isInstant } from '../schemas/timestamp.ts';
+
+/** Without a `Date` header the local clock has to do, and it may be ahead of the service's. */
+const LOCAL_CLOCK_MARGIN_MS = 5 * 60_000;
+
+/** An instant to the second, rounded down: the precision of `Date` and of the service's own stamps. */
+export function toSeconds(ms: number): string {
+  return new Date(ms - (((ms % 1000) + 1000) % 1000)).toISOString().replace('.000Z', 'Z');
+}
+
+/** The service's clock as the answer shows it, in ms; the local one in its absence. */
+export function observedTime({ serverTime, requestedAt }: AnswerTime): number {
+  return (serverTime ?? requestedAt).getTime();
+}
+
+/**
+ * The watermark of a run, from its first answer: everything that was visible before it is in the run. Never the
+ * largest `updatedAt`, for a late commit may lie below it; never the end of the run, for a change may fall into it.
+ */
+export function watermarkOf(answer: AnswerTime): string {
+  const margin = answer.serverTime === undefined ? LOCAL_CLOCK_MARGIN_MS : 0;
+  return toSeconds(observedTime(answer) - margin);
+}
+
+/** The instant to ask from: the lag covers commits that become visible after later ones. */
+export function sinceOf(watermark: string, lagMs: number): string {
+  return toSeconds(Math.max(0, Date.parse(watermark) - lagMs));
+}
+
+/** The caller's own instant to begin from, as ISO 8601. Refused here, before anything is sent. */
+export function checkInstant(value: string | Date, argument: string): string {
+  const ms = value instanceof Date ? value.getTime() : Date.parse(value);
+  if (Number.isNaN(ms) || (typeof value === 'string' && !isInstant(value))) {
+    throw new InvalidInputError(
+      argument,
+      'must be a valid Date, a date like 2026-01-31, or a timestamp with its offset like 2026-01-31T12:00:00Z',
+    );
+  }
+  return toSeconds(ms);
+}
+
+/** Refuses a caller's instant that lies in the service's future. */
+export function refuseFuture(since: string, nowMs: number, argument: string): void {
+  if (!isFarAhead(since, nowMs)) return;
+  throw new InvalidInputError(argument, "is more than 24 hours ahead of the service's clock");
+}

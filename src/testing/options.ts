@@ -1,0 +1,139 @@
+import type { CollectionName } from '../collections/index.ts';
+import type { ClockOption } from './clock.ts';
+
+/** How many records of each collection are generated, or how many in all. */
+export type RecordCounts = number | Partial<Readonly<Record<CollectionName, number>>>;
+
+/** The order of a list answer. `none` is a fixed shuffle in which a changed record moves. */
+export type ListOrder =
+  | 'id-asc'
+  | 'id-desc'
+  | 'created-asc'
+  | 'created-desc'
+  | 'updated-asc'
+  | 'updated-desc'
+  | 'none';
+
+/** The form of `type` in a problem document. The last four are generic: they do not name the error. */
+export type ProblemTypeForm =
+  | 'bare'
+  | 'path'
+  | 'url'
+  | 'urn'
+  | 'about:blank'
+  | 'rfc-url'
+  | 'status'
+  | 'absent';
+
+/** The form of identifiers. UUIDs are of version 7, so that like ULIDs they sort by age. */
+export interface IdOptions {
+  /** @default 'numeric' */
+  form?: 'numeric' | 'uuid' | 'ulid' | undefined;
+  /** The first numeric id. @default 1 */
+  start?: number | undefined;
+  /**
+   * Mean distance between numeric ids: 1 is dense; with 5, four of five numbers are missing, at seeded places.
+   * @default 1
+   */
+  gap?: number | undefined;
+}
+
+/** What the service does when an `Idempotency-Key` is sent again. While the first request still runs it answers 409. */
+export interface IdempotencyOptions {
+  /**
+   * The same key and the same body: `stored` answers what the first request was answered, `conflict` answers 409.
+   * @default 'stored'
+   */
+  replay?: 'stored' | 'conflict' | undefined;
+  /** The same key with another body: `refuse` answers 422 `validation_failed`, `stored` the first answer. @default 'refuse' */
+  otherBody?: 'refuse' | 'stored' | undefined;
+  /** How long a key is remembered, in ms. @default 86_400_000 (24 hours) */
+  lifetimeMs?: number | undefined;
+}
+
+/** The budget of each key. */
+export interface RateLimitOptions {
+  /** Requests allowed in a window; for `token-bucket` the size of the bucket. @default 10_000 */
+  budget?: number | undefined;
+  /** The window in ms; a `token-bucket` fills up in that time. @default 60_000 */
+  windowMs?: number | undefined;
+  /**
+   * `fixed` opens at multiples of the window, `fixed-from-first` with the first request after the last one closed,
+   * `sliding` counts the requests of the last window, `sliding-counter` estimates that from two fixed windows,
+   * `token-bucket` refills steadily.
+   * @default 'fixed'
+   */
+  kind?: 'fixed' | 'fixed-from-first' | 'sliding' | 'sliding-counter' | 'token-bucket' | undefined;
+}
+
+/**
+ * What `createSandbox` takes. Everything that the contract does not show has a name and a default here: change it to
+ * see whether a connector leans on a guess.
+ */
+export interface SandboxOptions {
+  /** Seed of the generated data and of faults with a probability. @default 1 */
+  seed?: number | undefined;
+  /** Generated records of the first company: a number is spread over all fourteen collections. @default 0 */
+  records?: RecordCounts | undefined;
+  /** Generated records of the other company. @default 0 */
+  otherRecords?: RecordCounts | undefined;
+  /** Where `sandbox.fetch` and the msw handlers live. @default 'https://sandbox-<n>.invalid', unique in the process */
+  origin?: string | undefined;
+  /** An instant at which the clock stands until it is moved, or a source with `now()`. @default the clock of the machine */
+  clock?: ClockOption | undefined;
+  /** How far the service's clock is ahead of `clock`, in ms. @default 0 */
+  clockOffsetMs?: number | undefined;
+  /** `seconds`: `2026-01-31T12:00:00Z`; `offset`: `…+00:00`; `milliseconds`: `….123Z`. @default 'seconds' */
+  timestamps?: 'seconds' | 'offset' | 'milliseconds' | undefined;
+  /** Whether records other than products carry `createdAt` and `updatedAt`, which the contract does not say. @default false */
+  timestampsEverywhere?: boolean | undefined;
+
+  /** Records in a full page. @default 30 */
+  pageSize?: number | undefined;
+  /** @default 'id-asc' */
+  order?: ListOrder | undefined;
+  ids?: IdOptions | undefined;
+  /** A filter value that cannot be read: left out in silence, or refused with 400. @default 'ignore' */
+  badFilter?: 'ignore' | 'refuse' | undefined;
+  /** What stands between the bounds of `id[between]`; both are included. @default '..' */
+  betweenSeparator?: string | undefined;
+  /** `_page` past the end: an empty list, or 404. Page 1 of an empty collection is always an empty list. @default 'empty' */
+  pastEnd?: 'empty' | 'not-found' | undefined;
+  /** A bare array, or a JSON-LD object with `member` or `hydra:member`. @default 'array' */
+  listBody?: 'array' | 'member' | 'hydra:member' | undefined;
+
+  /** @default 'bare' */
+  problemType?: ProblemTypeForm | undefined;
+  /** Content type of 403 and 404. @default 'application/problem+json' */
+  problemContentType?: 'application/problem+json' | 'application/json' | 'application/ld+json' | undefined;
+
+  /** Status of a create. @default 201 */
+  createStatus?: 200 | 201 | undefined;
+  /** Status of an update; 204 has no body. @default 200 */
+  updateStatus?: 200 | 201 | 204 | undefined;
+  /** Status of a delete; 200 answers the record as it was. @default 204 */
+  deleteStatus?: 200 | 204 | undefined;
+  idempotency?: IdempotencyOptions | undefined;
+  /** Product fields that must not be empty. @default [] */
+  requiredFields?: readonly string[] | undefined;
+  /** Allowed values of a product's `status`; undefined allows any. @default undefined */
+  allowedStatuses?: readonly string[] | undefined;
+  /** Unknown fields of a body: left out, or refused with 422. @default 'ignore' */
+  unknownFields?: 'ignore' | 'refuse' | undefined;
+  /** Digits after the point to which an amount is filled up; `as-sent` leaves it alone. @default 4 */
+  moneyDigits?: number | 'as-sent' | undefined;
+  /** The largest request body, in bytes. @default 1_048_576 */
+  maxRequestBytes?: number | undefined;
+  /** Status of a body that is too large. @default 413 */
+  tooLargeStatus?: 400 | 413 | 422 | undefined;
+  /**
+   * How long a write stays invisible to readers, in ms: a record then appears with an `updatedAt` that has passed.
+   * Writers see it at once. @default 0
+   */
+  commitDelayMs?: number | undefined;
+
+  /** `false`: no budget, and the headers report a large one that never shrinks. */
+  rateLimit?: RateLimitOptions | false | undefined;
+  /** How many of the last requests and commits are kept for `sandbox.requests` and `sandbox.journal`. @default 10_000 */
+  logLimit?: number | undefined;
+}

@@ -1,0 +1,66 @@
+import type { ResolvedSandboxOptions } from '../resolve-options.ts';
+import { isNumericId } from '../store/compare-ids.ts';
+import type { IdBound } from '../store/id-range.ts';
+import { atPrecision } from '../store/timestamps.ts';
+import type { Selection } from '../store/views.ts';
+import { Refusal } from './problem.ts';
+
+/** A list request, read. */
+export interface ListQuery {
+  /** From 1. */
+  readonly page: number;
+  readonly selection: Selection;
+}
+
+const OPERATORS = ['gt', 'gte', 'lt', 'lte'] as const;
+
+/** A date, or a date and a time; without an offset the time is the service's own, UTC. */
+const INSTANT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
+
+function readInstant(text: string): number | undefined {
+  const match = INSTANT.exec(text);
+  if (match === null) return undefined;
+  const hasTime = text.includes('T');
+  const ms = Date.parse(hasTime && match[1] === undefined ? `${text}Z` : text);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+function readPage(text: string | null): number {
+  if (text === null) return 1;
+  const page = Number(text);
+  if (/^\d+$/.test(text) && page >= 1 && Number.isSafeInteger(page)) return page;
+  throw new Refusal('malformed_request', '_page must be a whole number of at least 1.');
+}
+
+/** Reads the query of a list request (contract: Query parameters of every List operation). */
+export function readListQuery(query: string, options: ResolvedSandboxOptions): ListQuery {
+  const parameters = new URLSearchParams(query);
+  // Of a parameter that is sent twice, the last one counts.
+  const value = (name: string) => parameters.getAll(name).at(-1) ?? null;
+  const drop = (name: string): undefined => {
+    if (options.badFilter === 'ignore') return undefined;
+    throw new Refusal('malformed_request', `The value of ${name} cannot be read.`);
+  };
+  const isId = (text: string) => (options.ids.form === 'numeric' ? isNumericId(text) : text !== '');
+
+  const range: IdBound[] = [];
+  for (const operator of OPERATORS) {
+    const bound = value(`id[${operator}]`);
+    if (bound === null) continue;
+    if (isId(bound)) range.push({ operator, value: bound });
+    else drop(`id[${operator}]`);
+  }
+
+  const between = value('id[between]');
+  if (between !== null) {
+    const [low = '', high = '', ...more] = between.split(options.betweenSeparator);
+    if (more.length === 0 && isId(low) && isId(high)) {
+      range.push({ operator: 'gte', value: low }, { operator: 'lte', value: high });
+    } else drop('id[between]');
+  }
+
+  const since = value('updatedSince');
+  const instant = since === null ? undefined : (readInstant(since) ?? drop('updatedSince'));
+  const modifiedSince = instant === undefined ? undefined : atPrecision(instant, options.timestamps);
+  return { page: readPage(value('_page')), selection: { range, modifiedSince } };
+}

@@ -1,0 +1,51 @@
+import { type CollectionName, collectionNames, collections } from '../../collections/index.ts';
+import { Refusal } from './problem.ts';
+
+/** Where every path begins (contract: What the service does). */
+export const API_PATH = '/api/public/v1';
+
+/** What a request is after. */
+export interface Route {
+  readonly operation: 'list' | 'get' | 'create' | 'update' | 'remove';
+  readonly collection: CollectionName;
+  /** The record; undefined for `list` and `create`. */
+  readonly id: string;
+}
+
+const bySegment = new Map(collectionNames.map((name) => [collections[name].segment, name]));
+const OF_COLLECTION = { GET: 'list', POST: 'create' } as const;
+const OF_RECORD = { GET: 'get', PATCH: 'update', DELETE: 'remove' } as const;
+
+function decodeId(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Refusal('malformed_request', 'The id is not percent-encoded UTF-8.');
+  }
+}
+
+/** The collection that a path names, for matching requests; undefined where it names none. */
+export function collectionOf(path: string): CollectionName | undefined {
+  if (!path.startsWith(`${API_PATH}/`)) return undefined;
+  return bySegment.get(path.slice(API_PATH.length + 1).split('/', 1)[0] ?? '');
+}
+
+/** Finds the operation, or refuses with 404 or 405. */
+export function route(method: string, path: string): Route {
+  const collection = collectionOf(path);
+  const [, , , , , id, ...more] = path.split('/');
+  if (collection === undefined || more.length > 0 || id === '') {
+    throw new Refusal('not_found', 'There is nothing at this path.');
+  }
+
+  const operations: Readonly<Record<string, Route['operation']>> =
+    id === undefined ? OF_COLLECTION : OF_RECORD;
+  const operation = operations[method];
+  const allowed = collections[collection].writable ? Object.keys(operations) : ['GET'];
+  if (operation === undefined || !allowed.includes(method)) {
+    throw new Refusal('method_not_allowed', `${method} is not possible here.`, {
+      headers: { Allow: allowed.join(', ') },
+    });
+  }
+  return { operation, collection, id: id === undefined ? '' : decodeId(id) };
+}

@@ -1,0 +1,93 @@
+import type { ApiError } from '../../errors/api-error.ts';
+import { type Finding, known, unknown } from './finding.ts';
+
+/** The form in which error answers carry `type`. From `about:blank` on they do not name the error. */
+export type ProblemTypeForm =
+  | 'bare'
+  | 'path'
+  | 'url'
+  | 'urn'
+  | 'about:blank'
+  | 'rfc-url'
+  | 'status'
+  | 'absent';
+
+/** An error answer, as far as others of its kind look the same. */
+export interface ProblemForm {
+  readonly status: number;
+  /** What it became: the `code` of the error. */
+  readonly code: string;
+  readonly contentType: string | undefined;
+  /** `type` as sent. */
+  readonly type: string | undefined;
+  readonly typeForm: ProblemTypeForm;
+  /** Members of the body that the client can read, by name. */
+  readonly members: readonly string[];
+}
+
+/** Error answers, one of each kind. */
+export class ProblemReading {
+  readonly #forms = new Map<string, ProblemForm>();
+
+  seen(error: ApiError, contentType: string | undefined): void {
+    const { code, status, type } = error;
+    const form = {
+      status,
+      code,
+      contentType,
+      type,
+      typeForm: typeFormOf(type, status),
+      members: membersOf(error),
+    };
+    this.#forms.set(JSON.stringify([status, contentType, type]), form);
+  }
+
+  get forms(): readonly ProblemForm[] {
+    return [...this.#forms.values()].sort((a, b) => a.status - b.status);
+  }
+
+  /** The form that all errors share. */
+  typeForm(): Finding<ProblemTypeForm> {
+    return shared(this.forms, ({ typeForm }) => typeForm, 'type');
+  }
+
+  /** The content type of errors of one status. */
+  contentType(status: number): Finding<string> {
+    const forms = this.forms.filter((form) => form.status === status);
+    return shared(forms, (form) => form.contentType ?? 'none', 'content type');
+  }
+}
+
+function shared<T extends string>(
+  forms: readonly ProblemForm[],
+  read: (form: ProblemForm) => T,
+  what: string,
+): Finding<T> {
+  const values = new Set(forms.map(read));
+  const [value] = values;
+  const statuses = [...new Set(forms.map(({ status }) => status))].join(', ');
+  if (value === undefined) return unknown('no error answer was seen');
+  if (values.size > 1) return unknown(`errors differ in their ${what}: ${[...values].join(', ')}`);
+  return known(value, `seen on ${statuses}`);
+}
+
+const RFC_URL = /^https?:\/\/\S*\brfc-?(?:2616|7231|9110)\b/i;
+
+/** Tells the forms apart that the client tells apart when it looks for the class of an error. */
+export function typeFormOf(type: string | undefined, status: number): ProblemTypeForm {
+  if (type === undefined || type.trim() === '') return 'absent';
+  if (type === 'about:blank') return 'about:blank';
+  if (RFC_URL.test(type)) return 'rfc-url';
+  if (type.split(/[/#:]/).findLast(Boolean) === String(status)) return 'status';
+  if (/^urn:/i.test(type)) return 'urn';
+  if (/^[a-z][a-z\d+.-]*:/i.test(type)) return 'url';
+  return type.includes('/') ? 'path' : 'bare';
+}
+
+function membersOf(error: ApiError): string[] {
+  const standard = (['type', 'title', 'detail', 'instance'] as const).filter(
+    (name) => error[name] !== undefined,
+  );
+  const violations = error.violations.length > 0 ? ['violations'] : [];
+  return [...standard, ...violations, ...Object.keys(error.extensions)];
+}

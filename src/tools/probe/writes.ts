@@ -1,0 +1,200 @@
+import { newIdempotencyKey } from '../../transport/idempotency-key.ts';
+import { isRow, type Row } from '../list-body.ts';
+import { type Finding, known, unknown } from './finding.ts';
+import type { Answer, Interview } from './interview.ts';
+import { waitUntilVisible } from './visibility.ts';
+import { nothingWritten, type WriteFindings } from './write-findings.ts';
+
+/** What is written. */
+export interface WriteOptions {
+  /** Further fields of the product, where the service asks for some. */
+  readonly draft: Readonly<Record<string, unknown>>;
+  readonly signal: AbortSignal | undefined;
+}
+
+const DRAFT = {
+  name: 'Probe of accounting-data-sdk (can be deleted)',
+  description: 'Made to see how the service answers; deleted at once.',
+  salePrice: '1.5',
+};
+
+const PRODUCTS = ['products'];
+
+/**
+ * The life of one product: create under a key, the same again, update, clear, delete. Whatever happens, every product
+ * that was made is deleted in the end; what could not be is named.
+ */
+export async function probeWrites(interview: Interview, options: WriteOptions): Promise<WriteFindings> {
+  const made = new Set<string>();
+  const life = new ProductLife(interview, made, options);
+  try {
+    const findings = await life.run();
+    return { ...findings, leftBehind: await life.deleteAll() };
+  } catch (error) {
+    await life.deleteAll();
+    throw error;
+  }
+}
+
+class ProductLife {
+  readonly #interview: Interview;
+  readonly #made: Set<string>;
+  readonly #options: WriteOptions;
+  readonly #draft: Row;
+  readonly #idempotencyKey = newIdempotencyKey();
+
+  constructor(interview: Interview, made: Set<string>, options: WriteOptions) {
+    this.#interview = interview;
+    this.#made = made;
+    this.#options = options;
+    this.#draft = { ...DRAFT, ...options.draft };
+  }
+
+  async run(): Promise<WriteFindings> {
+    const created = await this.#create(this.#draft);
+    const record = this.#remember(created);
+    if (record === undefined) return rejected(created);
+
+    const visibleAfterMs = await waitUntilVisible(
+      this.#interview,
+      [...PRODUCTS, record.id],
+      this.#options.signal,
+    );
+    const replay = await this.#replay(record.id);
+    const otherBody = await this.#otherBody(record.id);
+    const updated = await this.#update(record.id);
+    const unknownFields = await this.#unknownField(record.id);
+    const deleted = await this.#delete(record.id);
+    return {
+      ...nothingWritten('not seen'),
+      createStatus: known(created.status ?? 0, 'a create'),
+      requiredFields: unknown('the draft was accepted'),
+      visibleAfterMs,
+      ...replay,
+      otherBody,
+      ...updated,
+      moneyDigits: digitsOf(record.salePrice, this.#draft.salePrice),
+      unknownFields,
+      ...deleted,
+    };
+  }
+
+  /** Deletes what is still there, also after an abort; gives the ids of what would not go. */
+  async deleteAll(): Promise<string[]> {
+    for (const id of [...this.#made]) {
+      const answer = await this.#interview.ask({ path: [...PRODUCTS, id], method: 'DELETE', always: true });
+      if (answer.ok || answer.status === 404) this.#made.delete(id);
+    }
+    return [...this.#made];
+  }
+
+  #create(body: Row, retry?: { attempts: number }): Promise<Answer> {
+    const idempotencyKey = this.#idempotencyKey;
+    return this.#interview.ask({ path: PRODUCTS, method: 'POST', body, idempotencyKey, retry });
+  }
+
+  #remember(answer: Answer): (Row & { readonly id: string }) | undefined {
+    if (!answer.ok || !isRow(answer.body) || typeof answer.body.id !== 'string') return undefined;
+    this.#made.add(answer.body.id);
+    return answer.body as Row & { readonly id: string };
+  }
+
+  /** One attempt: the answer that an SDK would retry is the one that is looked for. */
+  async #replay(id: string): Promise<Pick<WriteFindings, 'replay' | 'replayType'>> {
+    const answer = await this.#create(this.#draft, { attempts: 1 });
+    const asked = 'the same Idempotency-Key and body again';
+    if (!answer.ok) {
+      const type =
+        'type' in answer.error && typeof answer.error.type === 'string' ? answer.error.type : undefined;
+      return {
+        replay: known(answer.status === 409 ? 'conflict' : answer.error.code, `${asked}: ${answer.status}`),
+        replayType:
+          type === undefined ? unknown(`${asked}: no type`) : known(type, `${asked}: ${answer.status}`),
+      };
+    }
+    const replay = this.#remember(answer)?.id === id ? 'stored' : 'second_record';
+    return { replay: known(replay, asked), replayType: unknown(`${asked} is no error`) };
+  }
+
+  async #otherBody(id: string): Promise<WriteFindings['otherBody']> {
+    const answer = await this.#create({ ...this.#draft, name: `${DRAFT.name}, changed` }, { attempts: 1 });
+    const asked = 'the same Idempotency-Key with another body';
+    if (!answer.ok) {
+      const refused = answer.status === 409 || answer.status === 422 || answer.status === 400;
+      return known(refused ? 'refused' : answer.error.code, `${asked}: ${answer.status}`);
+    }
+    return known(this.#remember(answer)?.id === id ? 'stored' : 'second_record', asked);
+  }
+
+  async #update(id: string): Promise<Pick<WriteFindings, 'updateStatus' | 'patchSemantics'>> {
+    const body = { salePrice: '2.25', description: null };
+    const answer = await this.#interview.ask({ path: [...PRODUCTS, id], method: 'PATCH', body });
+    if (!answer.ok) {
+      const failed = unknown(`the update failed: ${answer.error.code}`);
+      return { updateStatus: failed, patchSemantics: failed };
+    }
+    const updateStatus = known(answer.status, 'an update');
+    const after = isRow(answer.body) ? answer : await this.#interview.ask({ path: [...PRODUCTS, id] });
+    if (!after.ok || !isRow(after.body))
+      return { updateStatus, patchSemantics: unknown('the record could not be read') };
+
+    const { name, description = null, salePrice } = after.body;
+    const asDocumented = name === this.#draft.name && description === null && Number(salePrice) === 2.25;
+    // A read after a 204 may be older than the update.
+    const stale = after !== answer && !asDocumented;
+    const asked = 'one field set, one null, the others left out';
+    return {
+      updateStatus,
+      patchSemantics: stale ? unknown('the read after it may be older') : known(asDocumented, asked),
+    };
+  }
+
+  async #unknownField(id: string): Promise<WriteFindings['unknownFields']> {
+    const body = { accountingDataSdkProbe: 'x' };
+    const answer = await this.#interview.ask({ path: [...PRODUCTS, id], method: 'PATCH', body });
+    const asked = 'an update of a field that does not exist';
+    if (!answer.ok) {
+      const refused = answer.status === 422 || answer.status === 400;
+      return refused
+        ? known('refused', `${asked}: ${answer.status}`)
+        : unknown(`${asked}: ${answer.error.code}`);
+    }
+    const kept = isRow(answer.body) && Object.hasOwn(answer.body, 'accountingDataSdkProbe');
+    return known(kept ? 'kept' : 'ignored', asked);
+  }
+
+  async #delete(id: string): Promise<Pick<WriteFindings, 'deleteStatus' | 'deleteAgain'>> {
+    const path = [...PRODUCTS, id];
+    const answer = await this.#interview.ask({ path, method: 'DELETE' });
+    if (!answer.ok) {
+      const failed = unknown(`the delete failed: ${answer.error.code}`);
+      return { deleteStatus: failed, deleteAgain: failed };
+    }
+    this.#made.delete(id);
+    const again = await this.#interview.ask({ path, method: 'DELETE', retry: { attempts: 1 } });
+    return {
+      deleteStatus: known(answer.status, 'a delete'),
+      deleteAgain: known(again.ok ? String(again.status) : again.error.code, 'the same delete again'),
+    };
+  }
+}
+
+/** A draft that was not taken: what the service asked for, and nothing else. */
+function rejected(answer: Answer): WriteFindings {
+  if (answer.ok) return nothingWritten('the create was answered without the record: look for it by its name');
+
+  const nothing = nothingWritten(`the create was answered with ${answer.error.code}`);
+  if (answer.error.code !== 'validation_failed') return nothing;
+  const fields = answer.error.violations.map(({ propertyPath }) => propertyPath);
+  return {
+    ...nothing,
+    requiredFields: known([...new Set(fields)], 'violations of the draft; give these fields'),
+  };
+}
+
+function digitsOf(shown: unknown, sent: unknown): Finding<number | 'as-sent'> {
+  if (typeof shown !== 'string' || typeof sent !== 'string')
+    return unknown('salePrice did not come back as a text');
+  const digits = shown.split('.')[1]?.length ?? 0;
+  return known(shown === sent ? 'as-sent' : digits, `salePrice ${sent} came back as ${shown}`);
+}

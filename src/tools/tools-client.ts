@@ -1,0 +1,16 @@
+import type { AnyRequest } from '../collections/any-request.ts';
+import type { CollectionName } from '../collections/index.ts';
+import type { RequestOptions } from '../transport/call-options.ts';
+
+/** What the tools need of a client. Every client of this package fits, whatever its schemas. */
+export type ToolsClient = {
+  /** Sends any request under `/api/public/v1`. */
+  request<T = unknown>(request: AnyRequest<T>, options?: RequestOptions): Promise<T>;
+} & {
+  readonly [Name in CollectionName]: {
+    /** The path segment, such as `account-addresses`. */
+    readonly segment: string;
+    /** Where the service is, `/api/public/v1` included. */
+    readonly baseUrl: string;
+  };
+};

@@ -1,0 +1,138 @@
+import { TimeoutError } from '../errors/timeout-error.ts';
+import type { Listeners } from '../events.ts';
+import { tell } from '../internal/tell.ts';
+import type { Call } from './call.ts';
+import { exchange, type FetchFunction } from './exchange.ts';
+import { Aborted, Failure } from './failure.ts';
+import { requestHeaders } from './headers.ts';
+import { withinLimits } from './limits.ts';
+import { GateRefusal } from './rate-refusal.ts';
+import type { GatePass, RateGate } from './rate-types.ts';
+import { discard, readResponse } from './read-response.ts';
+import type { Answer, ApiRequest } from './request.ts';
+import { responseMeta, serverTimeOf } from './response-meta.ts';
+import { parseRetryAfter } from './retry-after.ts';
+import { requestUrl } from './url.ts';
+
+/** What attempts of one client share. */
+export interface AttemptConfig {
+  /** Ends in `/api/public/v1`: see parseBaseUrl. */
+  readonly baseUrl: string;
+  readonly fetch: FetchFunction | undefined;
+  readonly maxBodyBytes: number;
+  readonly userAgent: string | undefined;
+  readonly listeners: Listeners;
+}
+
+/** The right to send, and the key to send with. */
+export interface Admission {
+  readonly apiKey: string;
+  readonly pass: GatePass;
+}
+
+/** Waits in the rate gate. Rejects with a Failure when the gate opens too late, or with Aborted. */
+export async function enterGate<T>(
+  request: ApiRequest<T>,
+  call: Call,
+  { gate, listeners }: { gate: RateGate; listeners: Listeners },
+): Promise<GatePass> {
+  const { signal } = request.options;
+  const since = Date.now();
+  let waited = false;
+  try {
+    return await gate.enter({
+      priority: request.priority,
+      refused: call.refused,
+      signal,
+      deadlineAt: call.deadlineAt,
+      maxWaitMs: request.settings.maxWaitMs,
+      onWait: (waitMs) => {
+        waited = true;
+        listeners.wait?.({ ...call.event(), waitMs });
+        tell(request.options.onWait, waitMs);
+      },
+    });
+  } catch (error) {
+    if (signal?.aborted) throw new Aborted(signal.reason);
+    if (error instanceof GateRefusal) throw heldBack(error.retryAfterMs);
+    throw error;
+  } finally {
+    if (waited) call.waitedMs += Date.now() - since;
+  }
+}
+
+function heldBack(retryAfterMs: number | undefined): Failure {
+  return new Failure('held_back', (facts) => {
+    const message = `${facts.method} ${facts.path} was held back: the budget of the key comes back later than maxWaitMs or deadlineMs allow.`;
+    return new TimeoutError(message, { ...facts, retryable: true }, { limit: 'deadline', retryAfterMs });
+  });
+}
+
+/** One exchange and the whole of its answer, within the time of an attempt. Rejects with a Failure or Aborted. */
+export async function attempt<T>(
+  request: ApiRequest<T>,
+  call: Call,
+  { config, admission }: { config: AttemptConfig; admission: Admission },
+): Promise<Answer<T>> {
+  const { signal } = request.options;
+  const { apiKey, pass } = admission;
+  const { listeners } = config;
+  const requestedAt = Date.now();
+  let answered: Response | undefined;
+  try {
+    const url = requestUrl(config.baseUrl, request.path, request.query);
+    listeners.request?.({ ...call.event(), idempotencyKey: request.idempotencyKey });
+    return await withinLimits(
+      async (attemptSignal) => {
+        const response = await exchange({
+          url,
+          method: request.method,
+          headers: requestHeaders({
+            apiKey,
+            userAgent: config.userAgent,
+            idempotencyKey: request.idempotencyKey,
+            hasBody: request.body !== undefined,
+            own: request.options.headers,
+          }),
+          body: request.body,
+          signal: attemptSignal,
+          fetch: config.fetch,
+        });
+        // A `fetch` that ignored the signal: this attempt has been given up, nobody may hear of its answer.
+        if (attemptSignal.aborted) {
+          discard(response);
+          throw attemptSignal.reason;
+        }
+        answered = response;
+        const meta = responseMeta(response, call);
+        call.meta = meta;
+        pass.answered(gateAnswer(response, meta.rateLimit));
+        listeners.response?.({
+          ...call.event(),
+          status: meta.status,
+          durationMs: Date.now() - requestedAt,
+          rateLimit: meta.rateLimit,
+          requestId: meta.requestId,
+        });
+        const reading = { expected: request.expected, maxBodyBytes: config.maxBodyBytes, apiKey };
+        const value = await readResponse(response, reading);
+        return { value, meta, serverTime: serverTimeOf(response), requestedAt };
+      },
+      {
+        signal,
+        timeoutMs: request.settings.timeoutMs,
+        deadlineAt: call.deadlineAt,
+        faultAtTimeout: () => (answered?.ok === true ? 'cut' : 'lost'),
+      },
+    );
+  } finally {
+    if (answered === undefined) pass.released();
+  }
+}
+
+function gateAnswer(response: Response, rateLimit: { limit: number; remaining: number } | undefined) {
+  const { status, headers } = response;
+  const retryAfterMs =
+    status === 429 ? parseRetryAfter(headers.get('retry-after'), headers.get('date')) : undefined;
+  return { status, limit: rateLimit?.limit, remaining: rateLimit?.remaining, retryAfterMs };
+}

@@ -1,0 +1,66 @@
+import type { RateLimit } from '../schemas/rate-limit.ts';
+
+/** How a call is retried. */
+export interface RetryOptions {
+  /** Attempts in all, the first included. A 429 and a refreshed key cost none. Default: 4. */
+  attempts?: number | undefined;
+  /** The first backoff is a random time up to this, doubled with each retry. Default: 100. */
+  baseMs?: number | undefined;
+  /** No backoff is longer. Default: 20,000. */
+  capMs?: number | undefined;
+  /** Whether a PATCH that may have been applied is sent again. It assigns absolute values. Default: true. */
+  updates?: boolean | undefined;
+  /**
+   * Last segments of `type` by which a 409 says that the first request with this Idempotency-Key is still running.
+   * Not shown in the contract. Default: `idempotency_key_in_use`, `idempotency_in_progress`, `request_in_progress`.
+   */
+  inProgressTypes?: readonly string[] | undefined;
+}
+
+/** Limits and habits of a call: options of the client and of each call. */
+export interface CallOptions {
+  /** The longest that one attempt may take, body included. Default: 30,000. `Infinity` for no limit. */
+  timeoutMs?: number | undefined;
+  /** The longest that a call may take with all attempts and waits; each page of a walk anew. Default: 120,000. */
+  deadlineMs?: number | undefined;
+  /** The longest single wait: a Retry-After beyond it is thrown at once, a backoff is cut to it. Default: 60,000. */
+  maxWaitMs?: number | undefined;
+  retry?: RetryOptions | undefined;
+}
+
+/** What an answer looked like, without its body. */
+export interface ResponseMeta {
+  readonly status: number;
+  /** Response headers on the allow-list, lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Attempts of the call so far, this one included. */
+  readonly attempts: number;
+  /** Time that the call spent waiting: backoff, Retry-After, the rate gate. */
+  readonly waitedMs: number;
+  readonly rateLimit: RateLimit | undefined;
+  /** The service's own id of the request, where it sends one. */
+  readonly requestId: string | undefined;
+}
+
+/** Options of every call. */
+export interface RequestOptions extends CallOptions {
+  /** Stops the call, its waits included; it rejects with the signal's own reason. */
+  signal?: AbortSignal | undefined;
+  /** Further request headers. X-AUTH-TOKEN and Idempotency-Key are refused here. */
+  headers?: Readonly<Record<string, string>> | undefined;
+  /** Told of the answer that ended the call, an error answer included. */
+  onResponse?: ((meta: ResponseMeta) => void) | undefined;
+  /** Told before this call waits, for the budget of its key or to retry: how long in ms, where that is known. */
+  onWait?: ((waitMs: number | undefined) => void) | undefined;
+}
+
+/** RetryOptions with every default applied. */
+export type RetryPolicy = { readonly [K in keyof Required<RetryOptions>]: NonNullable<RetryOptions[K]> };
+
+/** CallOptions with every default applied. */
+export interface CallSettings {
+  readonly timeoutMs: number;
+  readonly deadlineMs: number;
+  readonly maxWaitMs: number;
+  readonly retry: RetryPolicy;
+}

@@ -1,0 +1,46 @@
+import { networkFailure } from './network-failure.ts';
+
+/** `fetch`, as this package calls it: a URL and an init, never a Request. */
+export type FetchFunction = (url: string, init: RequestInit) => Promise<Response>;
+
+/** One HTTP exchange. */
+export interface Exchange {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  readonly signal: AbortSignal;
+  readonly fetch: FetchFunction | undefined;
+}
+
+let ky: Promise<typeof import('ky')> | undefined;
+
+/**
+ * Sends one request and resolves with the head of its answer. Redirects come back as answers: `fetch` would carry the
+ * key to wherever they point. Rejects with a Failure.
+ */
+export async function exchange({ url, method, headers, body, signal, fetch }: Exchange): Promise<Response> {
+  const init: RequestInit = {
+    method,
+    headers,
+    signal,
+    redirect: 'manual',
+    ...(body === undefined ? {} : { body }),
+  };
+  // Loaded with the first request: it makes Node load its HTTP client, which importing this package must not.
+  ky ??= import('ky');
+  const { default: send } = await ky;
+  try {
+    return await send(url, {
+      ...init,
+      retry: 0,
+      timeout: false,
+      throwHttpErrors: false,
+      // Not ky's Request: a `fetch` of another implementation refuses it. Looked up now, so that a test double which
+      // was started after the client is not bypassed.
+      fetch: () => (fetch ?? globalThis.fetch)(url, init),
+    });
+  } catch (error) {
+    throw networkFailure(error);
+  }
+}

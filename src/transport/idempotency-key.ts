@@ -1,0 +1,55 @@
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { isVisibleAscii, isWellFormed } from '../internal/text.ts';
+
+const MAX_LENGTH = 200;
+
+/** A fresh key for one intended create: a random UUID. */
+export function newIdempotencyKey(): string {
+  const { crypto } = globalThis;
+  if (typeof crypto.randomUUID === 'function') return crypto.randomUUID();
+
+  // Browsers hide randomUUID on pages that came over http.
+  const hex = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  );
+  return hex.join('');
+}
+
+/**
+ * A readable key made of what identifies the intended create, such as `idempotencyKeyFor('order', 1042, 'line', 3)`:
+ * the same parts give the same key, other parts another one. A key belongs to one intended create: after a confirmed
+ * delete, or with another draft, it needs a further part.
+ *
+ * @throws InvalidInputError for no parts, an empty part, and for more than 200 characters in all: a key that was cut
+ * off could be that of another create.
+ */
+export function idempotencyKeyFor(...parts: readonly (string | number | bigint)[]): string {
+  if (parts.length === 0) throw new InvalidInputError('parts', 'must be at least one');
+
+  const key = parts.map(keyPart).join(':');
+  if (key.length > MAX_LENGTH) {
+    throw new InvalidInputError(
+      'parts',
+      `make a key of ${key.length} characters, more than ${MAX_LENGTH}: pass ids, not texts`,
+    );
+  }
+  return key;
+}
+
+function keyPart(part: unknown): string {
+  const text = typeof part === 'number' && !Number.isFinite(part) ? '' : String(part ?? '');
+  const known = typeof part === 'string' || typeof part === 'number' || typeof part === 'bigint';
+  if (!known || text === '' || !isWellFormed(text)) {
+    throw new InvalidInputError('parts', 'must be strings or finite numbers, none of them empty');
+  }
+  // Percent-encoding keeps different parts different, also where one holds the separator.
+  return encodeURIComponent(text);
+}
+
+/** A key of the caller's own, checked before `Headers` sees it. */
+export function checkIdempotencyKey(key: unknown): string {
+  if (typeof key !== 'string' || key.length > MAX_LENGTH || !isVisibleAscii(key)) {
+    throw new InvalidInputError('idempotencyKey', `must be 1 to ${MAX_LENGTH} visible ASCII characters`);
+  }
+  return key;
+}

@@ -1,0 +1,57 @@
+import { TimeoutError } from '../errors/timeout-error.ts';
+import { MAX_TIMER_MS } from '../internal/sleep.ts';
+import { Aborted, Failure } from './failure.ts';
+
+/** What may end a piece of work early. */
+export interface Limits {
+  readonly signal: AbortSignal | undefined;
+  /** For one attempt, in ms. */
+  readonly timeoutMs: number;
+  /** For the whole call, in ms since the epoch. */
+  readonly deadlineAt: number;
+  /** What it means when time runs out: asked at that moment. */
+  readonly faultAtTimeout: () => 'unsent' | 'lost' | 'cut';
+}
+
+/**
+ * Runs `work` until it ends, the signal fires or time is up, whichever comes first, also where the work ignores the
+ * signal it is given. Leaves neither timer nor listener behind.
+ */
+export async function withinLimits<T>(work: (signal: AbortSignal) => Promise<T>, limits: Limits): Promise<T> {
+  const { signal, timeoutMs, deadlineAt } = limits;
+  if (signal?.aborted) throw new Aborted(signal.reason);
+
+  const leftMs = deadlineAt - Date.now();
+  const ms = Math.min(timeoutMs, leftMs);
+  if (ms <= 0) throw timeUp('deadline', 'unsent');
+
+  const controller = new AbortController();
+  let onAbort: (() => void) | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const ended = new Promise<never>((_, reject) => {
+    const end = (error: Error) => {
+      reject(error);
+      controller.abort();
+    };
+    onAbort = () => end(new Aborted(signal?.reason));
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (ms <= MAX_TIMER_MS) {
+      const limit = timeoutMs <= leftMs ? 'attempt' : 'deadline';
+      timer = setTimeout(() => end(timeUp(limit, limits.faultAtTimeout())), ms);
+    }
+  });
+  try {
+    return await Promise.race([work(controller.signal), ended]);
+  } finally {
+    clearTimeout(timer);
+    if (onAbort !== undefined) signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+function timeUp(limit: 'attempt' | 'deadline', fault: 'unsent' | 'lost' | 'cut'): Failure {
+  const option = limit === 'attempt' ? 'timeoutMs' : 'deadlineMs';
+  return new Failure(fault, (facts) => {
+    const message = `${facts.method} ${facts.path} was not answered within ${option}. See outcome for what the service may have done.`;
+    return new TimeoutError(message, { ...facts, retryable: true }, { limit });
+  });
+}

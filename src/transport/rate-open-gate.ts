@@ -1,0 +1,21 @@
+import { type GateClock, systemClock } from './rate-clock.ts';
+import { rateLimitSeen } from './rate-limit-seen.ts';
+import type { GateAnswer, GateCall, GatePass, RateGate, RateLimit } from './rate-types.ts';
+
+/** A gate that holds nobody back and only remembers the budget. */
+export function createOpenGate(clock: GateClock = systemClock): RateGate {
+  let rateLimit: RateLimit | undefined;
+  const pass: GatePass = {
+    answered: (answer: GateAnswer) => {
+      rateLimit = rateLimitSeen(answer, clock.now()) ?? rateLimit;
+    },
+    released: () => {},
+  };
+  return {
+    enter: ({ signal }: GateCall) =>
+      signal?.aborted ? Promise.reject(signal.reason) : Promise.resolve(pass),
+    get rateLimit() {
+      return rateLimit;
+    },
+  };
+}

@@ -1,0 +1,207 @@
+import type { CallFacts } from '../errors/accounting-error.ts';
+import { apiErrorOf, lastSegment } from '../errors/api-error-of.ts';
+import { RedirectError } from '../errors/redirect-error.ts';
+import { type UnexpectedDetails, UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
+import { parseProblem } from '../schemas/problem.ts';
+import { ShapeError } from '../schemas/shape-error.ts';
+import { Failure, type Fault } from './failure.ts';
+import { allowedHeaders, rateLimitOf, requestIdOf } from './headers.ts';
+import { BodyTooLarge, readBody } from './read-body.ts';
+import { redact, redactText } from './redact.ts';
+import type { Expected } from './request.ts';
+import { parseRetryAfter } from './retry-after.ts';
+
+/** What reading an answer needs to know. */
+export interface Reading<T> {
+  readonly expected: Expected<T>;
+  readonly maxBodyBytes: number;
+  /** Removed from whatever an error answer echoes. */
+  readonly apiKey: string;
+}
+
+/** Turns a response into the value that is due, or throws the Failure that it is. The one place that reads bodies. */
+export async function readResponse<T>(response: Response, reading: Reading<T>): Promise<T> {
+  // Never followed, and never read: in browsers it is opaque and its status 0.
+  // `redirected`: a `fetch` of the caller's own followed one all the same.
+  if (response.type === 'opaqueredirect' || response.redirected || isRedirect(response.status)) {
+    discard(response);
+    throw redirected(response, reading.apiKey);
+  }
+  if (!response.ok) throw await errorAnswer(response, reading);
+
+  const answer = { response, apiKey: reading.apiKey };
+  if (reading.expected.kind === 'nothing') {
+    await readNothing(answer, reading.maxBodyBytes);
+    return reading.expected.value;
+  }
+  const body = await readSuccess(answer, reading.maxBodyBytes, reading.expected.mayBeEmpty === true);
+  try {
+    return await reading.expected.read(body);
+  } catch (error) {
+    if (error instanceof ShapeError) throw misshapen(answer, error);
+    throw error;
+  }
+}
+
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400;
+}
+
+/** A 2xx, and the key that must not be shown where the service echoes it. */
+interface Success {
+  readonly response: Response;
+  readonly apiKey: string;
+}
+
+/** The JSON value of a 2xx. */
+async function readSuccess(answer: Success, maxBodyBytes: number, mayBeEmpty: boolean): Promise<unknown> {
+  const bytes = await successBytes(answer, maxBodyBytes);
+  if (bytes.byteLength === 0 && mayBeEmpty) return undefined;
+  if (bytes.byteLength === 0) throw unexpected(answer, 'empty', 'empty');
+  if (!isJson(answer.response)) throw unexpected(answer, 'wrong_content', 'wrong_content');
+
+  let text: string;
+  try {
+    text = UTF8.decode(bytes);
+  } catch {
+    throw unexpected(answer, 'unreadable', 'not_utf8');
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    // A page of some proxy's is no JSON that was cut, whatever type it claims.
+    if (isMarkup(bytes)) throw unexpected(answer, 'wrong_content', 'wrong_content');
+    // The parser's message quotes the body, so it ends here.
+    throw unexpected(answer, 'cut', 'truncated');
+  }
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+async function successBytes(answer: Success, maxBodyBytes: number): Promise<Uint8Array> {
+  try {
+    return await readBody(answer.response, maxBodyBytes);
+  } catch (error) {
+    if (error instanceof BodyTooLarge) throw unexpected(answer, 'too_large', 'too_large');
+    throw unexpected(answer, 'cut', 'truncated');
+  }
+}
+
+/** A 2xx to a delete is the end of it, whatever its body; only a page that is not the service's tells nothing. */
+async function readNothing(answer: Success, maxBodyBytes: number): Promise<void> {
+  const bytes = await readBody(answer.response, maxBodyBytes).catch(() => undefined);
+  if (bytes !== undefined && bytes.byteLength > 0 && (!isJson(answer.response) || isMarkup(bytes))) {
+    throw unexpected(answer, 'wrong_content', 'wrong_content');
+  }
+}
+
+/** Whether a body begins as HTML and XML do. */
+function isMarkup(bytes: Uint8Array): boolean {
+  return /^\s*</.test(new TextDecoder().decode(bytes.subarray(0, 256)));
+}
+
+/** An answer that names no type is taken at its word: it may be JSON. */
+function isJson(response: Response): boolean {
+  const type = response.headers.get('content-type');
+  return type === null || /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type);
+}
+
+async function errorAnswer<T>(response: Response, { maxBodyBytes, apiKey }: Reading<T>): Promise<Failure> {
+  const { status, headers } = response;
+  const body = await readBody(response, Math.min(maxBodyBytes, MAX_PROBLEM_BYTES)).then(
+    parseJson,
+    () => undefined,
+  );
+  const problem = parseProblem(redact(body, apiKey));
+  const retryAfterMs = parseRetryAfter(headers.get('retry-after'), headers.get('date'));
+  const answer = {
+    status,
+    problem,
+    requestId: requestIdOf(headers, apiKey),
+    rateLimit: rateLimitOf(headers),
+    headers: allowedHeaders(headers, apiKey),
+    retryAfterMs,
+  };
+  const toError = (facts: CallFacts) =>
+    apiErrorOf(answer, { ...facts, retryable: facts.retryable ?? isTransient(status) });
+  return new Failure('status', toError, {
+    status,
+    problemType: lastSegment(problem.type),
+    retryAfterMs,
+  });
+}
+
+/** Whether the same call may succeed later, by its status alone. */
+function isTransient(status: number): boolean {
+  return (
+    status === 408 || status === 425 || status === 429 || (status >= 500 && status !== 501 && status !== 505)
+  );
+}
+
+/** An error answer is read for what it says, not kept: a megabyte is more than any problem document needs. */
+const MAX_PROBLEM_BYTES = 2 ** 20;
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(UTF8.decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+function redirected(response: Response, apiKey: string): Failure {
+  const { status } = response;
+  // Cleared of the key before it is parsed: a URL parser writes host names in lower case.
+  const location = redactText(response.headers.get('location') ?? '', apiKey);
+  const locationOrigin = URL.canParse(location) ? new URL(location).origin : undefined;
+  return new Failure(
+    'redirect',
+    (facts) => {
+      const where = locationOrigin === undefined ? '' : ` to ${locationOrigin}`;
+      const message = `${facts.method} ${facts.path} was redirected${where}. Redirects are never followed, for they would carry the API key along: correct baseUrl.`;
+      return new RedirectError(message, facts, { status, locationOrigin });
+    },
+    { status, problemType: '', retryAfterMs: undefined },
+  );
+}
+
+function misshapen(answer: Success, { reason, issues, recordId }: ShapeError): Failure {
+  return unexpected(answer, reason === 'wrong_content' ? 'wrong_content' : 'unreadable', reason, {
+    issues: issues.map((issue) => redactText(issue, answer.apiKey)),
+    recordId,
+  });
+}
+
+function unexpected(
+  { response, apiKey }: Success,
+  fault: Fault,
+  reason: UnexpectedDetails['reason'],
+  found: Pick<UnexpectedDetails, 'issues' | 'recordId'> = {},
+): Failure {
+  const details = {
+    status: response.status,
+    reason,
+    requestId: requestIdOf(response.headers, apiKey),
+    ...found,
+  };
+  return new Failure(fault, (facts) => {
+    const issues =
+      found.issues === undefined || found.issues.length === 0 ? '' : ` (${found.issues.join('; ')})`;
+    const message = `${facts.method} ${facts.path} was answered with ${response.status}, but ${WHAT[reason]}${issues}.`;
+    return new UnexpectedResponseError(message, { ...facts, retryable: fault === 'cut' }, details);
+  });
+}
+
+const WHAT: Readonly<Record<UnexpectedDetails['reason'], string>> = {
+  empty: 'without the body that is due',
+  truncated: 'its body ended early or is not JSON',
+  wrong_content: 'with something other than the JSON that is due: does baseUrl point at the service?',
+  not_utf8: 'its body is not UTF-8',
+  wrong_shape: 'a record does not have the shape of the contract',
+  too_large: 'its body is larger than maxBodyBytes',
+};
+
+/** Frees the connection of a body that nobody wants. */
+export function discard(response: Response): void {
+  response.body?.cancel().catch(() => {});
+}

@@ -1,0 +1,18 @@
+const REDACTED = '[redacted]';
+
+/** A copy of a JSON value in which no string, and no name of a member, contains the secret: a service may echo it. */
+export function redact(value: unknown, secret: string, depth = 0): unknown {
+  if (typeof value === 'string') return redactText(value, secret);
+  if (typeof value !== 'object' || value === null) return value;
+  // Nothing that explains an error lies this deep; the depth of a hostile body must not become our stack.
+  if (depth > 20) return REDACTED;
+  if (Array.isArray(value)) return value.map((item) => redact(item, secret, depth + 1));
+
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [redactText(name, secret), redact(item, secret, depth + 1)]),
+  );
+}
+
+export function redactText(text: string, secret: string): string {
+  return text.includes(secret) ? text.replaceAll(secret, REDACTED) : text;
+}

@@ -1,0 +1,233 @@
+import pRetry from 'p-retry';
+import { isAccountingError } from '../errors/guards.ts';
+import { sleep } from '../internal/sleep.ts';
+import { tell } from '../internal/tell.ts';
+import type { RateLimit } from '../schemas/rate-limit.ts';
+import type { KeySource } from './api-key.ts';
+import { type AttemptConfig, attempt, enterGate } from './attempt.ts';
+import { Call, type CallBase } from './call.ts';
+import { Aborted, Failure } from './failure.ts';
+import { type Limits, withinLimits } from './limits.ts';
+import { gateFor } from './rate-gates.ts';
+import type { RateGate } from './rate-types.ts';
+import type { Answer, ApiRequest, Expected, Transport } from './request.ts';
+import { RetryBudget } from './retry-budget.ts';
+import { backoffMs } from './retry-policy.ts';
+
+/** What a transport is made of, every default applied. */
+export interface TransportConfig extends AttemptConfig {
+  readonly keys: KeySource;
+  /** Who shares the gate of a key. Without one a Retry-After is waited for here. */
+  readonly rateGate: 'shared' | 'client' | false;
+}
+
+/** The least wait after a 429 that names no time, or comes again. */
+const LEAST_BACKOFF_MS = 10;
+
+/** Carries requests to the service: the one place that retries. */
+export function createTransport(config: TransportConfig): Transport {
+  return new HttpTransport(config);
+}
+
+class HttpTransport implements Transport {
+  readonly #config: TransportConfig;
+  readonly #base: CallBase;
+  readonly #budget = new RetryBudget();
+  #rateLimit: RateLimit | undefined;
+  #gated: { readonly apiKey: string; readonly gate: RateGate } | undefined;
+
+  constructor(config: TransportConfig) {
+    this.#config = config;
+    const { origin, pathname } = new URL(config.baseUrl);
+    this.#base = { origin, basePath: pathname };
+  }
+
+  get rateLimit(): RateLimit | undefined {
+    return this.#rateLimit;
+  }
+
+  async send<T>(request: ApiRequest<T>): Promise<Answer<T>> {
+    const call = new Call(request, this.#base);
+    try {
+      // Once for a call: on a retry a provider that fails would hide what the earlier attempts may have done.
+      call.apiKey = await this.#key(request, call);
+      const answer = await pRetry(() => this.#attempt(request, call), {
+        // Which failures count, and when to stop, is the policy's to say: a 429 costs no attempt.
+        retries: Number.POSITIVE_INFINITY,
+        minTimeout: 0,
+        // The wait belongs here, where a last failure is never delayed.
+        shouldRetry: async ({ error }) =>
+          error instanceof Failure && this.#prepareRetry(request, call, error),
+      });
+      this.#budget.giveBack(call.retries > 0);
+      call.result = 'ok';
+      return answer;
+    } catch (error) {
+      const answer = await this.#conclude(request, call, error);
+      call.result = 'ok';
+      return answer;
+    } finally {
+      if (call.meta !== undefined) tell(request.options.onResponse, call.meta);
+      this.#config.listeners.end?.(call.endEvent());
+    }
+  }
+
+  async #attempt<T>(request: ApiRequest<T>, call: Call): Promise<Answer<T>> {
+    const { apiKey } = call;
+    const { listeners } = this.#config;
+    const pass = await enterGate(request, call, { gate: this.#gate(apiKey), listeners });
+    call.begin();
+    try {
+      return await attempt(request, call, { config: this.#config, admission: { apiKey, pass } });
+    } finally {
+      this.#rateLimit = call.meta?.rateLimit ?? this.#rateLimit;
+    }
+  }
+
+  /** The gate of a key; kept for as long as the key stays the same. */
+  #gate(apiKey: string): RateGate {
+    if (this.#gated?.apiKey !== apiKey) {
+      this.#gated = {
+        apiKey,
+        gate: gateFor({ origin: this.#base.origin, apiKey, mode: this.#config.rateGate }),
+      };
+    }
+    return this.#gated.gate;
+  }
+
+  /** The key of a call. A provider that never answers ends with the call's own limits. */
+  async #key<T>({ options, settings }: ApiRequest<T>, call: Call): Promise<string> {
+    const key = this.#config.keys.get();
+    if (typeof key === 'string') return key;
+
+    return withinLimits(() => key, keyLimits(options.signal, settings.timeoutMs, call));
+  }
+
+  /** Decides on a failed attempt and, where there is to be another, waits for its time. */
+  async #prepareRetry<T>(request: ApiRequest<T>, call: Call, failure: Failure): Promise<boolean> {
+    const verdict = call.judge(failure);
+    if (failure.answer?.status === 401) return this.#replaceKey(request, call);
+    if (verdict === 'wait') return this.#waitForBudget(request, call, failure);
+    if (verdict === 'retry' || verdict === 'retry_once') return this.#backOff(request, call, failure);
+
+    return false;
+  }
+
+  /** After the first 401 of a call the provider is asked once more; only a different key is tried, at no attempt's cost. */
+  async #replaceKey<T>({ options, settings }: ApiRequest<T>, call: Call): Promise<boolean> {
+    if (call.keyReplaced) return false;
+
+    call.keyReplaced = true;
+    const limits = keyLimits(options.signal, settings.timeoutMs, call);
+    try {
+      const key = await withinLimits(() => this.#config.keys.replace(call.apiKey), limits);
+      if (key === undefined) return false;
+      call.apiKey = key;
+    } catch {
+      // No new key to be had: the 401 is what the caller needs to hear of, unless it was the caller who stopped it.
+      return false;
+    }
+    call.attempts -= 1;
+    return true;
+  }
+
+  /** A 429: the gate waits for Retry-After. A second one in a row, or one without a time, also backs off. */
+  async #waitForBudget<T>(request: ApiRequest<T>, call: Call, failure: Failure): Promise<boolean> {
+    call.refusals += 1;
+    const { retry, maxWaitMs } = request.settings;
+    const askedMs = failure.answer?.retryAfterMs;
+    const backsOff = askedMs === undefined || call.refusals > 1;
+    // Never at once, however small the caller's base: a service that always says so would be asked without a pause.
+    const wantedMs = backsOff ? Math.max(backoffMs(call.refusals, retry), LEAST_BACKOFF_MS) : 0;
+    const jitterMs = Math.min(wantedMs, Math.max(0, maxWaitMs - (askedMs ?? 0)));
+    if (!call.canWait((askedMs ?? 0) + jitterMs)) return false;
+
+    call.refused = true;
+    call.attempts -= 1;
+    const waitMs = this.#config.rateGate === false ? (askedMs ?? 0) + jitterMs : jitterMs;
+    if (waitMs > 0) {
+      this.#config.listeners.wait?.({ ...call.event(), waitMs });
+      await this.#wait(request, call, waitMs);
+    }
+    return true;
+  }
+
+  async #backOff<T>(request: ApiRequest<T>, call: Call, failure: Failure): Promise<boolean> {
+    const { retry, maxWaitMs } = request.settings;
+    if (call.attempts >= retry.attempts) return false;
+
+    // Only a wait that the service asks for can be too long: how long the client backs off is its own choice.
+    const ownMs = Math.min(backoffMs(call.retries + 1, retry), maxWaitMs);
+    const waitMs = Math.max(ownMs, failure.answer?.retryAfterMs ?? 0);
+    if (!call.canWait(waitMs) || !this.#budget.take()) return false;
+
+    call.retries += 1;
+    const reason = failure.answer === undefined ? failure.fault : `status ${failure.answer.status}`;
+    this.#config.listeners.retry?.({ ...call.event(), reason, waitMs });
+    await this.#wait(request, call, waitMs);
+    return true;
+  }
+
+  async #wait<T>({ options }: ApiRequest<T>, call: Call, waitMs: number): Promise<void> {
+    tell(options.onWait, waitMs);
+    await sleep(waitMs, options.signal);
+    call.waitedMs += waitMs;
+  }
+
+  /** No further attempt: what the call comes to. */
+  async #conclude<T>(request: ApiRequest<T>, call: Call, error: unknown): Promise<Answer<T>> {
+    const { signal } = request.options;
+    if (error instanceof Aborted || signal?.aborted) call.result = 'aborted';
+    if (error instanceof Aborted) throw error.reason;
+    // A wait that was cut short rejects with the reason as it is.
+    if (signal?.aborted) throw signal.reason;
+    if (!(error instanceof Failure)) {
+      // No attempt failed: the key could not be had, or the request could not be written.
+      if (isAccountingError(error)) this.#config.listeners.error?.({ ...call.event(), error });
+      throw error;
+    }
+    if (call.verdict === 'reread') return this.#reread(request, call, error);
+    const nothing = call.verdict === 'done' ? await emptyValue(request.expected) : undefined;
+    if (nothing !== undefined && call.meta !== undefined) {
+      return { ...nothing, meta: call.meta, serverTime: undefined, requestedAt: Date.now() };
+    }
+    throw this.#report(call, error);
+  }
+
+  /** An update that was answered without the record: it went through, so the record is read. */
+  async #reread<T>(request: ApiRequest<T>, call: Call, failure: Failure): Promise<Answer<T>> {
+    const settings = { ...request.settings, deadlineMs: Math.max(1, call.deadlineAt - Date.now()) };
+    try {
+      const options = { ...request.options, onResponse: undefined };
+      return await this.send({ ...request, method: 'GET', body: undefined, settings, options });
+    } catch (error) {
+      if (request.options.signal?.aborted) {
+        call.result = 'aborted';
+        throw error;
+      }
+      throw this.#report(call, failure);
+    }
+  }
+
+  #report(call: Call, failure: Failure) {
+    const error = call.error(failure);
+    this.#config.listeners.error?.({ ...call.event(), error });
+    return error;
+  }
+}
+
+/** What a call comes to whose answer has nothing to show; undefined where a body is due all the same. */
+async function emptyValue<T>(expected: Expected<T>): Promise<{ value: T } | undefined> {
+  if (expected.kind === 'nothing') return { value: expected.value };
+  if (expected.mayBeEmpty !== true) return undefined;
+  try {
+    return { value: await expected.read(undefined) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Nothing has been sent yet while a key is asked for. */
+function keyLimits(signal: AbortSignal | undefined, timeoutMs: number, { deadlineAt }: Call): Limits {
+  return { signal, timeoutMs, deadlineAt, faultAtTimeout: () => 'unsent' };
+}

@@ -1,0 +1,76 @@
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { hasControlCharacters, isWellFormed } from '../internal/text.ts';
+
+const API_PATH = '/api/public/v1';
+
+/**
+ * The address under which every request goes: origin, path prefix and `/api/public/v1`. Refuses what would send the
+ * key astray, without quoting it: other schemes, http beyond loopback, credentials, a query, a fragment.
+ */
+export function parseBaseUrl(baseUrl: string, allowInsecure: boolean): string {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  const refuse = (problem: string): never => {
+    throw new InvalidInputError('baseUrl', problem);
+  };
+  if (url === undefined) return refuse('is not an absolute URL; expected one like https://books.example.com');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    return refuse('must be https (or http on this machine)');
+  if (url.username !== '' || url.password !== '') return refuse('must not carry credentials; use apiKey');
+  if (baseUrl.includes('?') || baseUrl.includes('#')) return refuse('must not carry a query or a fragment');
+  if (url.protocol === 'http:' && !allowInsecure && !isLoopback(url.hostname)) {
+    return refuse('must be https, or the key travels in the clear; allowInsecure: true permits http');
+  }
+  const path = url.pathname.replace(/\/+$/, '');
+  return `${url.origin}${path.endsWith(API_PATH) ? path : `${path}${API_PATH}`}`;
+}
+
+/** localhost, *.localhost, 127.0.0.0/8 and [::1]. */
+function isLoopback(hostname: string): boolean {
+  return /(?:^|\.)localhost$|^127(?:\.\d{1,3}){3}$|^\[::1\]$/.test(hostname);
+}
+
+/** The path of a request as shown in errors and events: without base URL and query. */
+export function displayPath(path: readonly string[] | string): string {
+  return typeof path === 'string' ? path : `/${path.map(encodeURIComponent).join('/')}`;
+}
+
+/**
+ * The URL of one request. Segments are encoded, then the result is looked at once more: `encodeURIComponent('..')`
+ * is `..`, and a URL parser would step up to the parent with it.
+ */
+export function requestUrl(
+  base: string,
+  path: readonly string[] | string,
+  query: readonly (readonly [string, string])[] = [],
+): string {
+  const url = `${base}${displayPath(path)}`;
+  const parsed = new URL(url);
+  if (`${parsed.origin}${parsed.pathname}` !== url) {
+    throw new InvalidInputError(
+      'path',
+      'must stay below /api/public/v1, without query, fragment or dot segments',
+    );
+  }
+  if (query.length === 0) return url;
+
+  return `${url}?${query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')}`;
+}
+
+/** An id that can be one path segment. Its form is not shown in the contract, so nothing else is assumed. */
+export function checkId(id: unknown, argument = 'id'): string {
+  if (typeof id !== 'string') throw new InvalidInputError(argument, 'must be a string');
+  if (id === '' || id === '.' || id === '..')
+    throw new InvalidInputError(argument, 'must not be empty, "." or ".."');
+
+  return checkText(id, argument);
+}
+
+/** A text that reaches the service as it is: no control characters, no lone surrogates. */
+export function checkText(text: unknown, argument: string): string {
+  if (typeof text !== 'string' || text === '')
+    throw new InvalidInputError(argument, 'must be a string that is not empty');
+  if (hasControlCharacters(text) || !isWellFormed(text)) {
+    throw new InvalidInputError(argument, 'must not contain control characters or lone surrogates');
+  }
+  return text;
+}

@@ -1,0 +1,107 @@
+/**
+ * How much of a key's budget the rate gate uses, in real time, against limiters on a loopback server in a process of
+ * its own; beside it, workers that only wait for Retry-After and give up after five attempts.
+ *
+ *   npx node test/bench/rate-gate.ts [--windows 15]
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { parseArgs } from 'node:util';
+import type { LimiterName } from '../support/rate-limiters.ts';
+import type { Report, Setting } from '../support/rate-loopback.ts';
+
+const ALLOWANCE = { limit: 100, windowMs: 2_000 };
+const LIMITERS: readonly LimiterName[] = [
+  'fixed window',
+  'window from first call',
+  'token bucket',
+  'sliding counter',
+  'sliding log',
+];
+
+/** What runs at the same time, each in processes of its own, against every limiter under a key of its own. */
+const GROUPS: readonly (readonly Setting[])[] = [
+  [
+    { workers: 8, gate: true, processes: 1 },
+    { workers: 8, gate: false, processes: 1 },
+  ],
+  [
+    { workers: 200, gate: true, processes: 1 },
+    { workers: 200, gate: false, processes: 1 },
+  ],
+  [
+    { workers: 8, gate: true, processes: 2 },
+    { workers: 200, gate: true, processes: 2 },
+  ],
+];
+
+const helper = (name: string) => new URL(`../support/${name}.ts`, import.meta.url);
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { windows: { type: 'string', default: '15' } } });
+  const windows = Number(values.windows);
+  const server = fork(helper('rate-loopback'), [JSON.stringify({ ...ALLOWANCE, windows })]);
+  const [{ port }] = (await once(server, 'message')) as [{ port: number }];
+  console.log(`limit ${ALLOWANCE.limit} in ${ALLOWANCE.windowMs} ms, ${windows} windows, loopback server\n`);
+  console.log(
+    'limiter                 workers      gate      share   429s, first half + second        failed',
+  );
+  for (const group of GROUPS) {
+    const reports = await Promise.all(group.map((setting) => carryOut(setting, { port, windows })));
+    for (const report of reports.flat()) console.log(line(report, windows));
+  }
+  server.kill();
+}
+
+/** Lets the processes of a setting call for the time of the run, and asks the server what became of it. */
+async function carryOut(setting: Setting, { port, windows }: { port: number; windows: number }) {
+  const runs = LIMITERS.map((limiter, index) => ({
+    limiter,
+    key: [limiter, ...Object.values(setting)].join('/'),
+    // Bursts of several runs at once would measure the machine.
+    startInMs: (index * ALLOWANCE.windowMs) / LIMITERS.length,
+  }));
+  const options = { runs, ...setting, port, forMs: windows * ALLOWANCE.windowMs };
+  const clients = Array.from({ length: setting.processes }, () =>
+    fork(helper('rate-loopback-client'), [JSON.stringify(options)]),
+  );
+  const failures = await Promise.all(clients.map(failuresOf));
+  return Promise.all(
+    runs.map(async ({ limiter, key }): Promise<Report> => {
+      const answer = await fetch(`http://127.0.0.1:${port}/report?key=${encodeURIComponent(key)}`);
+      const counts = (await answer.json()) as Pick<Report, 'allowed' | 'refusals'>;
+      return {
+        ...setting,
+        ...counts,
+        limiter,
+        failed: failures.reduce((sum, of) => sum + (of[key] ?? 0), 0),
+      };
+    }),
+  );
+}
+
+async function failuresOf(client: ChildProcess): Promise<Record<string, number>> {
+  const [failed] = (await once(client, 'message')) as [Record<string, number>];
+  return failed;
+}
+
+function line(
+  { limiter, workers, gate, processes, allowed, refusals, failed }: Report,
+  windows: number,
+): string {
+  // A bucket is full at the start and fills while it is used.
+  const budget = ALLOWANCE.limit * (limiter === 'token bucket' ? windows + 1 : windows);
+  const half = Math.ceil(windows / 2);
+  const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
+  const refused = `${sum(refusals.slice(0, half))} + ${sum(refusals.slice(half))}, at most ${Math.max(...refusals)} a window`;
+  return [
+    limiter.padEnd(23),
+    `${processes > 1 ? `${processes} × ` : ''}${workers}`.padEnd(12),
+    (gate ? 'yes' : 'no').padEnd(9),
+    (allowed / budget).toFixed(2).padEnd(7),
+    refused.padEnd(32),
+    failed,
+  ].join(' ');
+}
+
+await main();

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { removeBundle, start } from './support/process.ts';
+import { folder, listening, records } from './support/run.ts';
+
+// A process of its own takes its time to start on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
+afterAll(removeBundle);
+
+describe('the command as a process', () => {
+  it('gives what was asked for on standard output, and the rest on standard error, without colours', async () => {
+    const { sandbox, env } = await listening({ records: { accounts: 90 } });
+    const { code, out, log } = await start({ ...env, FORCE_COLOR: undefined, NO_COLOR: '1' }, [
+      'pull',
+      'accounts',
+    ]).ended;
+    expect([code, records(out)]).toEqual([0, sandbox.store.accounts.all()]);
+    expect(log).toContain('90 records of accounts');
+    expect(out + log).not.toContain('\u001b');
+  });
+
+  it.for([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('ends with its own code at %s, the file and the checkpoint whole', async ([signal, code]) => {
+    const { sandbox, env } = await listening({ records: { accounts: 3000 }, pageSize: 10 });
+    const file = folder();
+    const child = start(env, ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')]);
+    sandbox.onRequest(() => sandbox.count() === 40 && child.kill(signal));
+    const ended = await child.ended;
+
+    expect([ended.code, ended.signal]).toEqual([code, null]);
+    expect(ended.log).toContain('not complete.');
+    const lines = records(readFileSync(file('a'), 'utf8'));
+    const checkpoint = JSON.parse(readFileSync(file('cp'), 'utf8')) as { records: number };
+    expect(lines.length).toBe(checkpoint.records);
+    expect(lines.length).toBeGreaterThan(100);
+  });
+
+  it('ends quietly where nobody reads any more', async () => {
+    const { env, sandbox } = await listening({ records: { accounts: 9000 }, pageSize: 100 });
+    const child = start(env, ['pull', 'accounts']);
+    child.stdout?.once('data', () => child.stdout?.destroy());
+    const { code, log } = await child.ended;
+    expect(code).toBe(141);
+    expect(log).not.toContain('EPIPE');
+    expect(sandbox.count()).toBeLessThan(90);
+  });
+
+  it('does not wait for a key where there is no terminal', async () => {
+    const { env } = await listening();
+    const child = start({ ...env, ACCOUNTING_API_KEY: undefined }, ['whoami']);
+    const { code, log } = await child.ended;
+    expect([code, log.split('\n')[0]]).toEqual([2, 'There is no API key.']);
+  });
+});

@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import { createClient } from '../../src/client.ts';
+import { type CollectionName, collectionNames, collections } from '../../src/collections/index.ts';
+import { NotFoundError, UnauthenticatedError } from '../../src/index.ts';
+import { createSandbox, type SandboxOptions } from '../../src/testing/index.ts';
+import { caught } from '../support/caught.ts';
+
+/** A sandbox with three records of one collection, and a client of one name for whichever collection it is. */
+function books(name: CollectionName, options: SandboxOptions = {}) {
+  const sandbox = createSandbox(options);
+  for (const note of ['first', 'second', 'third']) {
+    sandbox.store[name].insert({ fromTomorrow: { note, of: ['a', 'b'] } });
+  }
+  return { sandbox, collection: createClient(sandbox.clientOptions)[name] };
+}
+
+test('the table holds the fourteen collections of the contract, products alone with writes', () => {
+  expect(Object.values(collections).map(({ segment }) => segment)).toEqual([
+    'accounts',
+    'account-addresses',
+    'account-contact-relations',
+    'account-contact-shopping-stores',
+    'account-customer-project-rates',
+    'account-settings',
+    'bank-feed-accounts',
+    'bank-feed-connections',
+    'bank-payer-memories',
+    'boms',
+    'bom-lines',
+    'budgets',
+    'budget-lines',
+    'products',
+  ]);
+  expect(collectionNames.filter((name) => collections[name].writable)).toEqual(['products']);
+});
+
+describe.each(collectionNames)('%s', (name) => {
+  test('lists every record, in order, over all pages', async () => {
+    const { sandbox, collection } = books(name, { pageSize: 2 });
+    const seen: string[] = [];
+    for await (const record of collection.list()) seen.push(record.id);
+
+    expect(seen).toEqual(sandbox.store[name].all().map(({ id }) => id));
+    const path = `/api/public/v1/${collections[name].segment}`;
+    expect(sandbox.requests.every((request) => request.method === 'GET' && request.path === path)).toBe(true);
+    expect(sandbox.requests.map(({ query }) => query._page)).toEqual(['1', '2', '3']);
+  });
+
+  test('gets one record by its id', async () => {
+    const { sandbox, collection } = books(name);
+    const [, second] = sandbox.store[name].all();
+    expect(await collection.get(second?.id ?? '')).toEqual(second);
+    expect(sandbox.requests.map(({ path }) => path)).toEqual([
+      `/api/public/v1/${collections[name].segment}/${second?.id}`,
+    ]);
+  });
+
+  test('finds a record, or undefined', async () => {
+    const { sandbox, collection } = books(name);
+    const [first] = sandbox.store[name].all();
+    expect(await collection.find(first?.id ?? '')).toEqual(first);
+    expect(await collection.find('404')).toBeUndefined();
+  });
+
+  test('rejects with NotFoundError for a record that does not exist', async () => {
+    const { collection } = books(name);
+    const error = await caught(collection.get('404'));
+    expect(error).toBeInstanceOf(NotFoundError);
+    expect(error).toMatchObject({
+      code: 'not_found',
+      path: `/${collections[name].segment}/404`,
+      attempts: 1,
+    });
+  });
+
+  test('does not find the record of another company', async () => {
+    const { sandbox } = books(name);
+    const other = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.otherCompany })[name];
+    const [first] = sandbox.store[name].all();
+    expect(await other.find(first?.id ?? '')).toBeUndefined();
+    expect(await other.list().toArray({ limit: 10 })).toEqual([]);
+  });
+
+  test('rejects a wrong key with UnauthenticatedError, from get, find and list', async () => {
+    const { sandbox } = books(name);
+    const locked = createClient({ ...sandbox.clientOptions, apiKey: 'wrong' })[name];
+    const calls = [() => locked.get('1'), () => locked.find('1'), () => locked.list().toArray({ limit: 1 })];
+    for (const call of calls) {
+      const error = await caught(call());
+      expect(error).toBeInstanceOf(UnauthenticatedError);
+      expect(error).toMatchObject({ status: 401, outcome: 'rejected' });
+    }
+    expect(sandbox.requests).toHaveLength(3);
+  });
+
+  test('is empty where there is nothing', async () => {
+    const collection = createClient(createSandbox().clientOptions)[name];
+    expect(await collection.list().toArray({ limit: Number.POSITIVE_INFINITY })).toEqual([]);
+    const pages = [];
+    for await (const page of collection.list().pages()) pages.push(page);
+    expect(pages).toMatchObject([{ records: [], invalid: [] }]);
+  });
+
+  test('keeps fields that nobody knows, from get and from list', async () => {
+    const { sandbox, collection } = books(name);
+    const { id } = sandbox.store[name].all()[0] ?? { id: '' };
+    const unknown = { id, fromTomorrow: { note: 'first', of: ['a', 'b'] } };
+    expect(await collection.get(id)).toMatchObject(unknown);
+    expect((await collection.list().toArray({ limit: 1 }))[0]).toMatchObject(unknown);
+  });
+
+  test('sends each filter as the contract writes it', async () => {
+    const { sandbox, collection } = books(name);
+    const id = { gt: '1', gte: '2', lt: '9', lte: '8' };
+    await collection.list({ page: 1, updatedSince: '2020-01-01', id }).toArray({ limit: 1 });
+    await collection.list({ id: { between: ['1', '2'] } }).toArray({ limit: 1 });
+    expect(sandbox.requests.map(({ query }) => query)).toEqual([
+      {
+        _page: '1',
+        updatedSince: '2020-01-01',
+        'id[gt]': '1',
+        'id[gte]': '2',
+        'id[lt]': '9',
+        'id[lte]': '8',
+      },
+      { _page: '1', 'id[between]': '1..2' },
+    ]);
+  });
+
+  test('reports the budget of the key with each page and on the client', async () => {
+    const { sandbox } = books(name);
+    const client = createClient(sandbox.clientOptions);
+    expect(client.rateLimit).toBeUndefined();
+    const { value: page } = await client[name].list().pages().next();
+    expect(page?.rateLimit).toMatchObject({ limit: 10_000, remaining: 9_999 });
+    expect(page?.serverTime).toBeInstanceOf(Date);
+    expect(client.rateLimit).toMatchObject({ limit: 10_000, remaining: 9_999 });
+  });
+
+  test('has write methods only where the service has them', () => {
+    const { collection } = books(name);
+    const writes = ['create', 'update', 'delete'].filter((method) => method in collection);
+    expect(writes).toEqual(name === 'products' ? ['create', 'update', 'delete'] : []);
+  });
+});

@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest';
+import { createClient } from '../../src/client.ts';
+import { productFields } from '../../src/collections/products.ts';
+import { createSandbox } from '../../src/testing/index.ts';
+import { caught } from '../support/caught.ts';
+
+test('a product is created, changed, cleared of a field and deleted', async () => {
+  const sandbox = createSandbox();
+  const { products } = createClient(sandbox.clientOptions);
+
+  const desk = await products.create({ name: 'Desk', salePrice: '129.0000', brand: 'Oak & Co' });
+  expect(desk).toMatchObject({ name: 'Desk', salePrice: '129.0000', createdAt: expect.any(String) });
+
+  const cheaper = await products.update(desk.id, { salePrice: '99.5000', brand: null, model: undefined });
+  expect(cheaper).toMatchObject({ id: desk.id, name: 'Desk', salePrice: '99.5000', brand: null });
+  expect(sandbox.requests.at(-1)?.body).toEqual({ salePrice: '99.5000', brand: null });
+
+  await expect(products.delete(desk.id)).resolves.toBeUndefined();
+  expect(await products.find(desk.id)).toBeUndefined();
+});
+
+test('every field of the contract goes out and comes back with its digits untouched', async () => {
+  const sandbox = createSandbox({ moneyDigits: 'as-sent' });
+  const { products } = createClient(sandbox.clientOptions);
+  const samples = {
+    string: 'Ünï ✓ "quoted"',
+    money: '123456789012345678.12345678',
+    boolean: true,
+    integer: 4,
+    number: 0.1,
+    array: [1, 'two', { three: [3] }],
+  };
+  const draft = Object.fromEntries(
+    Object.entries(productFields).map(([field, kind]) => [field, samples[kind]]),
+  );
+  const created = await products.create(draft);
+  expect(await products.get(created.id)).toMatchObject(draft);
+});
+
+test('a write carries the key, its content type and, for a create alone, an Idempotency-Key', async () => {
+  const sandbox = createSandbox();
+  const { products } = createClient(sandbox.clientOptions);
+  const { id } = await products.create({ name: 'Desk' }, { idempotencyKey: 'order:1:line:2' });
+  await products.update(id, { name: 'Table' });
+  await products.delete(id);
+
+  expect(sandbox.requests).toMatchObject([
+    { method: 'POST', path: '/api/public/v1/products', key: 'full', idempotencyKey: 'order:1:line:2' },
+    { method: 'PATCH', path: `/api/public/v1/products/${id}`, key: 'full', idempotencyKey: undefined },
+    { method: 'DELETE', path: `/api/public/v1/products/${id}`, key: 'full', idempotencyKey: undefined },
+  ]);
+  expect(sandbox.requests.map(({ headers }) => headers['content-type'])).toEqual([
+    'application/json',
+    'application/json',
+    undefined,
+  ]);
+});
+
+test('the same key with the same draft gives the record that is there already', async () => {
+  const sandbox = createSandbox();
+  const { products } = createClient(sandbox.clientOptions);
+  const first = await products.create({ name: 'Desk' }, { idempotencyKey: 'order:1' });
+  const second = await products.create({ name: 'Desk' }, { idempotencyKey: 'order:1' });
+  expect(second.id).toBe(first.id);
+  expect(sandbox.store.products.all()).toHaveLength(1);
+});
+
+test('two creates without a key of their own make two records under two keys', async () => {
+  const sandbox = createSandbox();
+  const { products } = createClient(sandbox.clientOptions);
+  await products.create({ name: 'Desk' });
+  await products.create({ name: 'Desk' });
+  expect(sandbox.store.products.all()).toHaveLength(2);
+  expect(new Set(sandbox.requests.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(2);
+});
+
+test('a draft that the service rejects says which field and why', async () => {
+  const sandbox = createSandbox({ allowedStatuses: ['active'] });
+  const error = await caught(createClient(sandbox.clientOptions).products.create({ status: 'gone' }));
+  expect(error).toMatchObject({
+    code: 'validation_failed',
+    status: 422,
+    outcome: 'rejected',
+    idempotencyKey: sandbox.requests[0]?.idempotencyKey,
+    violations: [{ propertyPath: 'status', message: expect.any(String) }],
+  });
+});
+
+test.each([
+  ['readOnly', 'scope_required'],
+  ['forbidden', 'forbidden'],
+] as const)('the key %s cannot write: %s', async (key, code) => {
+  const sandbox = createSandbox();
+  const { products } = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys[key] });
+  const calls = [() => products.create({}), () => products.update('1', {}), () => products.delete('1')];
+  for (const call of calls) {
+    expect(await caught(call())).toMatchObject({ code, status: 403, outcome: 'rejected' });
+  }
+});
+
+test('an id with every awkward character is one path segment', async () => {
+  const sandbox = createSandbox({ ids: { form: 'ulid' } });
+  const { products } = createClient(sandbox.clientOptions);
+  const id = 'a/b?c#d e%20&é✓;..';
+  await products.find(id);
+  expect(decodeURIComponent(sandbox.requests[0]?.path ?? '')).toBe(`/api/public/v1/products/${id}`);
+  expect(sandbox.requests[0]?.path.split('/')).toHaveLength(6);
+});

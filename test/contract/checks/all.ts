@@ -1,0 +1,21 @@
+import type { Check } from '../suite/check.ts';
+import { authentication, errors } from './errors.ts';
+import { filters } from './filters.ts';
+import { general } from './general.ts';
+import { limits } from './limits.ts';
+import { products } from './products.ts';
+import { reading } from './reading.ts';
+import { creating, updating } from './writing.ts';
+
+/** Every check, in the order of the contract. */
+export const checks: readonly Check[] = [
+  ...general,
+  ...reading,
+  ...filters,
+  ...products,
+  ...creating,
+  ...updating,
+  ...authentication,
+  ...errors,
+  ...limits,
+];

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import type { Json } from '../suite/answer.ts';
+import { type Check, check } from '../suite/check.ts';
+import { isIso8601, sameAmount } from '../suite/compare.ts';
+import { PRODUCT_SECTION, type ProductField, productFields } from '../suite/contract-text.ts';
+
+const SECTION = 'Endpoints › Products';
+const STATES = 'States and transitions';
+
+const FITS: Readonly<Record<ProductField['type'], (value: unknown) => boolean>> = {
+  string: (value) => typeof value === 'string',
+  array: Array.isArray,
+  boolean: (value) => typeof value === 'boolean',
+  integer: Number.isInteger,
+  number: (value) => typeof value === 'number',
+  money: (value) => typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value),
+};
+
+/** Every field of the table is there, in its type or empty. */
+export function expectProduct(product: Json, where: string): void {
+  for (const { name, type, responseOnly } of productFields) {
+    assert.ok(Object.hasOwn(product, name), `${where}: ${name} is missing`);
+    const value = product[name];
+    const fits = FITS[type](value) || (value === null && !responseOnly);
+    assert.ok(fits, `${where}: ${name} is ${JSON.stringify(value)}, not of type ${type}`);
+  }
+}
+
+/** A value for each field that a client may set; two sets that differ in every field. */
+export function values(other: boolean): Record<string, unknown> {
+  const of: Readonly<Record<ProductField['type'], (name: string) => unknown>> = {
+    string: (name) =>
+      name.startsWith('valid') ? `203${other ? 1 : 0}-01-01` : `${name} ${other ? 'two' : 'one'}`,
+    array: (name) => [`${name} ${other ? 'two' : 'one'}`],
+    boolean: () => other,
+    integer: () => (other ? 4 : 2),
+    number: () => (other ? 7.25 : 3),
+    money: () => (other ? '1234567.8901' : '129.5000'),
+  };
+  return Object.fromEntries(
+    productFields.filter(({ responseOnly }) => !responseOnly).map(({ name, type }) => [name, of[type](name)]),
+  );
+}
+
+/** What was sent is what is there; amounts may be written with more or fewer zeros. */
+export function expectFields(product: Json, sent: Json, where: string): void {
+  for (const [name, value] of Object.entries(sent)) {
+    const isMoney = productFields.some((field) => field.name === name && field.type === 'money');
+    if (isMoney && typeof value === 'string' && typeof product[name] === 'string') {
+      assert.ok(
+        sameAmount(product[name], value),
+        `${where}: ${name} is ${product[name]} instead of ${value}`,
+      );
+    } else assert.deepEqual(product[name], value, `${where}: ${name}`);
+  }
+}
+
+export const products: readonly Check[] = [
+  check(SECTION, 'products can be listed and got', async (probe) => {
+    const listed = await probe.some('products');
+    assert.equal(new Set(listed.map(({ id }) => id)).size, listed.length, 'no product comes twice');
+    for (const product of listed.slice(0, 3)) {
+      assert.deepEqual((await probe.get('products', product.id)).record, product);
+    }
+  }),
+  check(SECTION, 'a product that does not exist is 404 not_found', async (probe) => {
+    (await probe.get('products', '987654321987654321')).expectProblem(404, 'not_found');
+  }),
+  check(
+    SECTION,
+    'a deleted product is gone',
+    async (probe) => {
+      const { id } = await probe.product();
+      (await probe.delete(id)).expectSuccess();
+      (await probe.get('products', id)).expectProblem(404, 'not_found');
+      (await probe.update(id, { name: 'Again' })).expectProblem(404, 'not_found');
+      (await probe.delete(id)).expectProblem(404, 'not_found');
+    },
+    ['write'],
+  ),
+  check(
+    SECTION,
+    'a delete takes one product and no other',
+    async (probe) => {
+      const [kept, gone] = [await probe.product(), await probe.product()];
+      await probe.delete(gone.id);
+      assert.equal((await probe.get('products', kept.id)).record.id, kept.id);
+    },
+    ['write'],
+  ),
+  check(
+    SECTION,
+    'a delete without a valid key, or with one that may not, takes nothing',
+    async (probe) => {
+      const { id } = await probe.product();
+      (await probe.delete(id, { key: null })).expectProblem(401, 'unauthenticated');
+      (await probe.delete(id, { key: probe.key('readOnly') })).expectProblem(
+        403,
+        'forbidden',
+        'scope_required',
+      );
+      (await probe.get('products', id)).expectStatus(200);
+    },
+    ['write', 'key that only reads'],
+  ),
+  check(PRODUCT_SECTION, 'every field of the table is in every product, in its type', async (probe) => {
+    const listed = await probe.some('products');
+    for (const product of listed) expectProduct(product, `product ${product.id} in the list`);
+    expectProduct((await probe.get('products', listed[0]?.id ?? '')).record, 'one product');
+  }),
+  check(
+    PRODUCT_SECTION,
+    'every field can be set by create and by update, and is kept',
+    async (probe) => {
+      const [one, two] = [values(false), values(true)];
+      const made = (await probe.create(one)).record;
+      expectFields(made, one, 'create');
+      expectFields((await probe.update(made.id, two)).record, two, 'update');
+      expectFields((await probe.get('products', made.id)).record, two, 'get');
+    },
+    ['throwaway books'],
+  ),
+  check(
+    PRODUCT_SECTION,
+    'the answers to create and update add id, createdAt and updatedAt',
+    async (probe) => {
+      const made = (await probe.create({ name: 'Contract check' })).record;
+      const changed = (await probe.update(made.id, { name: 'Changed' })).record;
+      for (const product of [made, changed]) {
+        assert.ok(product.id !== '' && isIso8601(product.createdAt) && isIso8601(product.updatedAt));
+      }
+      assert.deepEqual([changed.id, changed.createdAt], [made.id, made.createdAt]);
+    },
+    ['write'],
+  ),
+  check(STATES, 'a product has a string status and a boolean isInactive', async (probe) => {
+    const listed = await probe.some('products');
+    for (const { id, status, isInactive } of listed) {
+      const fits = [
+        status === null || typeof status === 'string',
+        isInactive === null || typeof isInactive === 'boolean',
+      ];
+      assert.deepEqual(fits, [true, true], `product ${id}: ${status}, ${isInactive}`);
+    }
+    assert.ok(
+      listed.some(({ status, isInactive }) => status !== null && isInactive !== null),
+      'some product has both',
+    );
+  }),
+];

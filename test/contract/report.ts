@@ -1,0 +1,114 @@
+/**
+ * Holds a service against the contract and says what came of it:
+ *
+ *     npm run contract -- --base-url https://books.example.com --api-key-env ACCOUNTING_API_KEY
+ *
+ * Without `--base-url` it starts a sandbox and holds that. A service is only read, unless `--write` allows products to
+ * be made, changed and deleted again. Keys come from the environment, by the name of a variable, and are never shown.
+ */
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { checks } from './checks/all.ts';
+import { type Check, runCheck } from './suite/check.ts';
+import { NotApplicable } from './suite/probe.ts';
+import { sandboxTarget } from './suite/sandbox-target.ts';
+import { type ServiceFlags, serviceTarget } from './suite/service-target.ts';
+import { lacks, type Target } from './suite/target.ts';
+
+const HELP = `npm run contract -- [options]
+
+  --base-url URL            the service, without /api/public/v1; left out: a sandbox of its own
+  --api-key-env NAME        the variable that holds the key (default ACCOUNTING_API_KEY)
+  --write                   make, change and delete products named "Contract check …"
+  --throwaway               with --write: the books are there for testing alone; try what should not work, too
+  --exhaust                 use the key's budget up, to see 429
+  --other-key-env NAME      a key of another company
+  --read-only-key-env NAME  a key that only reads
+  --powerless-key-env NAME  a key without permission
+  --revoked-key-env NAME    a revoked key
+  --foreign-key-env NAME    a key of a company that is not served here
+  --locked-product ID       with --write: a product that refuses to be changed
+`;
+
+/** What came of a check. */
+type Outcome = { readonly mark: '✓' | '✗' | '–'; readonly says: string };
+
+async function judge(check: Check, target: Target): Promise<Outcome> {
+  const missing = lacks(target, check.needs);
+  if (missing.length > 0) return { mark: '–', says: `not run, it needs: ${missing.join(', ')}` };
+  try {
+    await runCheck(check, target);
+    return { mark: '✓', says: '' };
+  } catch (error) {
+    const says = error instanceof Error ? error.message : String(error);
+    return error instanceof NotApplicable
+      ? { mark: '–', says: `nothing to see: ${says}` }
+      : { mark: '✗', says };
+  }
+}
+
+/** Runs every check, section by section; gives the number of failures. */
+async function run(target: Target, print: (line: string) => void): Promise<number> {
+  const counts = { '✓': 0, '✗': 0, '–': 0 };
+  let section: string | undefined;
+  for (const check of checks) {
+    if (check.section !== section) print(`\n${check.section}`);
+    section = check.section;
+    const { mark, says } = await judge(check, target);
+    counts[mark] += 1;
+    print(`  ${mark} ${check.name.slice(check.section.length + 2)}`);
+    for (const line of says === '' ? [] : says.split('\n')) print(`      ${line}`);
+  }
+  print(`\n${counts['✓']} hold, ${counts['✗']} do not, ${counts['–']} could not be seen.`);
+  return counts['✗'];
+}
+
+function readFlags(args: readonly string[]): ServiceFlags & { readonly help?: boolean } {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
+  const options = {
+    help: flag,
+    'base-url': text,
+    'api-key-env': text,
+    write: flag,
+    throwaway: flag,
+    exhaust: flag,
+    'other-key-env': text,
+    'read-only-key-env': text,
+    'powerless-key-env': text,
+    'revoked-key-env': text,
+    'foreign-key-env': text,
+    'locked-product': text,
+  };
+  return parseArgs({ args: [...args], options }).values;
+}
+
+/** The command. Gives the exit code: 0 where everything that could be seen holds, 1 where not, 2 for a wrong call. */
+export async function report(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  print: (line: string) => void,
+): Promise<number> {
+  try {
+    const flags = readFlags(args);
+    if (flags.help === true) {
+      print(HELP);
+      return 0;
+    }
+    if (flags['base-url'] === undefined) {
+      await using served = await sandboxTarget('listening');
+      print(`The sandbox of this package at ${served.target.baseUrl}`);
+      return (await run(served.target, print)) === 0 ? 0 : 1;
+    }
+    const target = serviceTarget(flags, env);
+    print(`${target.baseUrl}, ${target.write ? 'reading and writing' : 'reading only'}`);
+    return (await run(target, print)) === 0 ? 0 : 1;
+  } catch (error) {
+    print(error instanceof Error ? error.message : String(error));
+    return 2;
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  process.exitCode = await report(process.argv.slice(2), process.env, console.log);
+}

@@ -1,0 +1,71 @@
+import type { Send, SendInit, Target, TargetKeys } from './target.ts';
+
+/** The flags of the report, as they are typed. */
+export interface ServiceFlags {
+  readonly 'base-url'?: string;
+  readonly 'api-key-env'?: string;
+  readonly write?: boolean;
+  readonly throwaway?: boolean;
+  readonly exhaust?: boolean;
+  readonly 'other-key-env'?: string;
+  readonly 'read-only-key-env'?: string;
+  readonly 'powerless-key-env'?: string;
+  readonly 'revoked-key-env'?: string;
+  readonly 'foreign-key-env'?: string;
+  readonly 'locked-product'?: string;
+}
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+const REFUSED_MOST = 10;
+
+/** Waits where the budget is gone: a check is to see the service, not the load that the checks before it made. */
+function patient(send: Send): Send {
+  return async (url: string, init: SendInit) => {
+    for (let refused = 0; ; refused += 1) {
+      const response = await send(url, init);
+      if (response.status !== 429 || refused === REFUSED_MOST) return response;
+      await response.arrayBuffer();
+      const seconds = Number(response.headers.get('retry-after') ?? 5);
+      await sleep(1000 * (Number.isFinite(seconds) ? Math.min(Math.max(seconds, 1), 300) : 5));
+    }
+  };
+}
+
+function keysOf(flags: ServiceFlags, env: Readonly<Record<string, string | undefined>>): TargetKeys {
+  const key = (name: string | undefined): string | undefined => {
+    if (name === undefined) return undefined;
+    const value = env[name];
+    if (value === undefined || value === '') throw new Error(`The variable ${name} holds no key.`);
+    return value;
+  };
+  return {
+    main: key(flags['api-key-env'] ?? 'ACCOUNTING_API_KEY') ?? '',
+    otherCompany: key(flags['other-key-env']),
+    readOnly: key(flags['read-only-key-env']),
+    powerless: key(flags['powerless-key-env']),
+    revoked: key(flags['revoked-key-env']),
+    foreign: key(flags['foreign-key-env']),
+  };
+}
+
+/** A service somewhere as the target of the suite. Throws where a flag names something that is not there. */
+export function serviceTarget(
+  flags: ServiceFlags,
+  env: Readonly<Record<string, string | undefined>>,
+): Target {
+  const { origin, pathname } = new URL(flags['base-url'] ?? '');
+  const baseUrl = `${origin}${pathname.replace(/\/(api\/public\/v1\/?)?$/, '')}`;
+  const send: Send = (url, init) => globalThis.fetch(url, init);
+  const keys = keysOf(flags, env);
+  return {
+    baseUrl,
+    send: patient(send),
+    keys,
+    write: flags.write ?? false,
+    throwaway: flags.throwaway ?? false,
+    lockedProduct: flags['locked-product'],
+    scarce: flags.exhaust === true ? { baseUrl, send, keys } : undefined,
+    wait: sleep,
+  };
+}

@@ -1,0 +1,132 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { describe, expect, it, vi } from 'vitest';
+import { collectionNames } from '../../src/collections/index.ts';
+import * as face from '../../src/index.ts';
+import { resolveOptions } from '../../src/options.ts';
+import { compile, namesIn, root, tableRows, writeCodeBlocks } from './code-blocks.ts';
+
+const blocks = writeCodeBlocks('README.md');
+
+describe('the code in the README', () => {
+  it('begins with a complete program of at most 15 lines', () => {
+    expect(blocks[0]?.code).toContain("from 'accounting-data-sdk'");
+    expect(blocks[0]?.code.trimEnd().split('\n').length).toBeLessThanOrEqual(15);
+  });
+
+  it('compiles as it stands', { timeout: 60_000 }, () => {
+    expect(blocks.length).toBeGreaterThan(5);
+    expect(compile(blocks.map(({ file }) => file))).toEqual([]);
+  });
+
+  it.for(blocks)('runs as it stands: line $line', { timeout: 20_000 }, async ({ file }) => {
+    await using sandbox = createSandbox({ records: 140, seed: 3 });
+    await sandbox.listen();
+    // Blocks call `get('42')` and filter by id: give them something to find.
+    sandbox.store.accounts.insert({ name: 'Cash' });
+    vi.stubEnv('ACCOUNTING_BASE_URL', sandbox.baseUrl);
+    vi.stubEnv('ACCOUNTING_API_KEY', sandbox.keys.full);
+    vi.spyOn(console, 'log').mockImplementation(() => {});
+    const complaints = vi.spyOn(console, 'error').mockImplementation(() => {});
+
+    await expect(import(/* @vite-ignore */ file)).resolves.toBeDefined();
+    expect(complaints).not.toHaveBeenCalled();
+  });
+
+  it('gives the amounts that its comments say', async () => {
+    const money = blocks.find(({ code }) => code.includes('toMoney('));
+    const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+    await import(/* @vite-ignore */ `${money?.file}?again`);
+    expect(log.mock.calls).toEqual([['156.0900', '43.00']]);
+    expect(money?.code).toContain("// '156.0900'");
+  });
+});
+
+/** Compiles a file in which each name is looked up as a member of a type: a name that does not exist is an error. */
+function missingMembers(members: readonly { type: string; path: string }[]): string[] {
+  const lines = members.map(({ type, path }, index) => {
+    const member = path.split('.').reduce((inner, name) => `NonNullable<${inner}['${name}']>`, type);
+    return `export type Member${index} = ${member};`;
+  });
+  const file = `${root}test/docs/.generated/members.ts`;
+  mkdirSync(`${root}test/docs/.generated`, { recursive: true });
+  writeFileSync(
+    file,
+    `import type { ClientOptions, ListQuery } from 'accounting-data-sdk';
+import type { SandboxOptions } from 'accounting-data-sdk/testing';
+type Options = ClientOptions & ListQuery;
+${lines.join('\n')}
+export type { Options, SandboxOptions };
+`,
+  );
+  return compile([file]);
+}
+
+describe('the tables of the README', () => {
+  it('name options that exist, of the client and of the sandbox', { timeout: 60_000 }, () => {
+    const silence = tableRows('README.md', 'not shown');
+    expect(silence.length).toBeGreaterThanOrEqual(20);
+    const members = silence.flatMap(([, , option = '', sandboxOption = '']) => [
+      ...namesIn(option).map((path) => ({ type: 'Options', path })),
+      ...namesIn(sandboxOption).map((path) => ({ type: 'SandboxOptions', path })),
+    ]);
+    const configuration = tableRows('README.md', 'option').flatMap(([option = '']) => {
+      return namesIn(option).map((path) => ({ type: 'Options', path }));
+    });
+    expect(missingMembers([...members, ...configuration])).toEqual([]);
+    expect(missingMembers([{ type: 'Options', path: 'noSuchOption' }])).not.toEqual([]);
+  });
+
+  it('state the defaults that are applied', () => {
+    const { habits, transport } = resolveOptions({ baseUrl: 'https://books.example.com', apiKey: 'k' });
+    const { settings, lists, validation } = habits;
+    const applied: Record<string, unknown> = {
+      timeoutMs: settings.timeoutMs,
+      deadlineMs: settings.deadlineMs,
+      maxWaitMs: settings.maxWaitMs,
+      'retry.attempts': settings.retry.attempts,
+      'retry.baseMs': settings.retry.baseMs,
+      'retry.capMs': settings.retry.capMs,
+      'retry.updates': settings.retry.updates,
+      walk: lists.walk,
+      prefetch: lists.prefetch,
+      pastEnd: lists.pastEnd,
+      validation,
+      rateGate: transport.rateGate,
+    };
+    const stated = tableRows('README.md', 'option').flatMap(([option = '', value = '']) => {
+      const name = namesIn(option)[0] ?? '';
+      if (!(name in applied)) return [];
+      const quoted = namesIn(value)[0];
+      const text = quoted?.replaceAll("'", '') ?? value.replaceAll(',', '').replace(/ .*/, '');
+      return [[name, text]];
+    });
+    expect(Object.fromEntries(stated)).toEqual(
+      Object.fromEntries(Object.entries(applied).map(([name, value]) => [name, String(value)])),
+    );
+    expect(transport.maxBodyBytes).toBe(16 * 1024 * 1024);
+  });
+
+  it('list every collection', () => {
+    const listed = tableRows('README.md', 'property').flatMap((cells) => cells.flatMap(namesIn));
+    expect(listed.toSorted()).toEqual(collectionNames.toSorted());
+  });
+
+  it('list every error code with its class', { timeout: 60_000 }, () => {
+    const rows = tableRows('README.md', 'code').map(([codes = '', classes = '']) => ({
+      codes: namesIn(codes),
+      classes: classes.split(',').map((name) => name.trim()),
+    }));
+    const listed = rows.flatMap(({ codes, classes }) => codes.map((code, index) => [code, classes[index]]));
+    const classes = Object.keys(face).filter((name) => /^[A-Z]\w+Error$/.test(name));
+    const abstract = ['AccountingError', 'ApiError'];
+    expect([...listed.map(([, name]) => name), ...abstract].toSorted()).toEqual(classes.toSorted());
+
+    const file = `${root}test/docs/.generated/codes.ts`;
+    const codes = listed.map(
+      ([code, name], index) => `export const c${index}: face.${name}['code'] = '${code}';`,
+    );
+    writeFileSync(file, `import type * as face from 'accounting-data-sdk';\n${codes.join('\n')}\n`);
+    expect(compile([file])).toEqual([]);
+  });
+});

@@ -1,0 +1,165 @@
+import { expect, test } from 'vitest';
+import type { RateLimitedError } from '../../src/index.ts';
+import { problem, success } from '../support/answers.ts';
+import { caught } from '../support/caught.ts';
+import { advance, stateOf, useFakeClock } from '../support/fake-clock.ts';
+import { callWith, METHODS, quickClient } from '../support/four-methods.ts';
+import { scriptedServer, settle } from '../support/scripted-server.ts';
+
+useFakeClock();
+
+const refused = (headers: Record<string, string> = {}) => problem(429, { type: 'rate_limited' }, headers);
+const date = (ms: number) => new Date(Date.parse('2026-01-31T12:00:00Z') + ms).toUTCString();
+
+const forms = {
+  seconds: { 'retry-after': '30' },
+  'an HTTP-date, measured against Date': { 'retry-after': date(630_000), date: date(600_000) },
+};
+const gates = ['shared', 'client', false] as const;
+const cases = gates.flatMap((rateGate) =>
+  Object.entries(forms).map(([form, headers]) => ({ rateGate, form, headers })),
+);
+
+test.each(cases)(
+  'a 429 waits as long as Retry-After says: $form, gate $rateGate',
+  async ({ rateGate, headers }) => {
+    await using server = await scriptedServer(refused(headers), success);
+    const call = quickClient(server.url, { rateGate }).products.get('42');
+    await server.received(1);
+    await advance(29_900);
+    expect(server.requests).toHaveLength(1);
+    await advance(200);
+    expect(await stateOf(call)).toBe('resolved');
+    expect(server.requests).toHaveLength(2);
+  },
+);
+
+test.each(METHODS)('%s that meets 429 is sent again with the same key and bytes', async (method) => {
+  await using server = await scriptedServer(refused({ 'retry-after': '1' }), success);
+  const call = callWith(quickClient(server.url), method);
+  await server.received(1);
+  await advance(1_100);
+  expect(await stateOf(call)).toBe('resolved');
+  expect(
+    new Set(server.requests.map(({ body, headers }) => `${headers['idempotency-key']} ${body}`)).size,
+  ).toBe(1);
+});
+
+test.each(gates)('a wait that is longer than maxWaitMs is thrown at once, gate %s', async (rateGate) => {
+  await using server = await scriptedServer(refused({ 'retry-after': '61' }));
+  const error = (await caught(quickClient(server.url, { rateGate }).products.get('42'))) as RateLimitedError;
+  expect(error).toMatchObject({
+    code: 'rate_limited',
+    retryAfterMs: 61_000,
+    retryAt: new Date('2026-01-31T12:01:01Z'),
+    retryable: true,
+    outcome: 'rejected',
+    attempts: 1,
+  });
+  expect(server.requests).toHaveLength(1);
+});
+
+test('a wait that would pass the deadline is thrown at once', async () => {
+  await using server = await scriptedServer(refused({ 'retry-after': '10' }));
+  const error = await caught(quickClient(server.url, { deadlineMs: 9_000 }).products.get('42'));
+  expect(error).toMatchObject({ code: 'rate_limited', retryAfterMs: 10_000 });
+});
+
+test('a Retry-After of centuries is thrown at once, not slept through', async () => {
+  await using server = await scriptedServer(refused({ 'retry-after': '99999999999999999999' }));
+  const error = await caught(quickClient(server.url).products.get('42'));
+  expect(error).toMatchObject({
+    code: 'rate_limited',
+    retryAfterMs: Number.MAX_SAFE_INTEGER,
+    retryAt: undefined,
+  });
+});
+
+test.each(['1.5', '-1', 'soon', ''])(
+  'a Retry-After of %j counts as none: the call backs off',
+  async (value) => {
+    await using server = await scriptedServer(refused({ 'retry-after': value }), success);
+    const call = quickClient(server.url).products.get('42');
+    await server.received(1);
+    await advance(1_000);
+    expect(await stateOf(call)).toBe('resolved');
+  },
+);
+
+test('429s cost no attempt: a call may meet more of them than it has attempts', async () => {
+  const script = Array.from({ length: 6 }, () => refused({ 'retry-after': '1' }));
+  await using server = await scriptedServer(...script, success);
+  const attempts: number[] = [];
+  const call = quickClient(server.url, { retry: { attempts: 2, baseMs: 1, capMs: 5 } }).products.get('42', {
+    onResponse: (meta) => attempts.push(meta.attempts),
+  });
+  for (let n = 1; n <= 6; n += 1) {
+    await server.received(n);
+    await advance(3_000);
+  }
+  expect(await stateOf(call)).toBe('resolved');
+  expect(attempts).toEqual([1]);
+  expect(server.requests).toHaveLength(7);
+});
+
+test('a service that answers 429 for ever is given up at the deadline', async () => {
+  await using server = await scriptedServer(refused({ 'retry-after': '10' }));
+  const call = caught(quickClient(server.url, { deadlineMs: 60_000 }).products.get('42'));
+  for (let n = 0; n < 13; n += 1) await advance(5_000);
+  expect(await call).toMatchObject({ code: 'rate_limited', outcome: 'rejected' });
+  expect(server.requests.length).toBeLessThanOrEqual(7);
+});
+
+test('a call held back by the gate for longer than it accepts says when the budget is back', async () => {
+  await using server = await scriptedServer(refused({ 'retry-after': '120' }), success);
+  const client = quickClient(server.url);
+  await caught(client.products.get('42'));
+  const error = await caught(client.products.get('43'));
+  expect(error).toMatchObject({
+    code: 'timeout',
+    limit: 'deadline',
+    outcome: 'not_sent',
+    attempts: 0,
+    retryable: true,
+  });
+  expect((error as { retryAfterMs?: number }).retryAfterMs).toBeGreaterThan(100_000);
+  expect(server.requests).toHaveLength(1);
+});
+
+test('a call that was refused, and then held back because another was told to wait longer, fails for its own 429', async () => {
+  let refuseSecond = () => {};
+  await using server = await scriptedServer(success, (request, wire) => {
+    if (request.url.endsWith('/1')) return refused({ 'retry-after': '1' })(request, wire);
+    refuseSecond = () => void refused({ 'retry-after': '120' })(request, wire);
+  });
+  const client = quickClient(server.url);
+  await client.products.get('42');
+  const first = caught(client.accounts.get('1'));
+  const second = caught(client.accounts.get('2'));
+  await server.received(3);
+  await settle();
+  refuseSecond();
+  expect(await second).toMatchObject({ code: 'rate_limited', retryAfterMs: 120_000 });
+  await advance(1_100);
+  expect(await first).toMatchObject({
+    code: 'rate_limited',
+    retryAfterMs: 1_000,
+    attempts: 1,
+    outcome: 'rejected',
+  });
+  expect(server.requests).toHaveLength(3);
+});
+
+test('an answer after a 429 tells how long the call waited', async () => {
+  await using server = await scriptedServer(refused({ 'retry-after': '30' }), success);
+  let waitedMs = 0;
+  const call = quickClient(server.url).products.get('42', {
+    onResponse: (meta) => {
+      waitedMs = meta.waitedMs;
+    },
+  });
+  await server.received(1);
+  await advance(31_000);
+  expect(await stateOf(call)).toBe('resolved');
+  expect(waitedMs).toBeGreaterThanOrEqual(30_000);
+});

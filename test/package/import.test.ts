@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import { describe, expect, inject, it } from 'vitest';
+import { packagesOf } from './support/packages.ts';
+import { json } from './support/run.ts';
+
+const { project } = inject('installed');
+
+interface Loaded {
+  /** Files that were loaded, of the package and of its dependencies. */
+  readonly loaded: readonly string[];
+  /** Whether Node loaded its HTTP client, which a first `Request` does. */
+  readonly undici: boolean;
+}
+
+describe('importing the package is cheap', () => {
+  it('loads neither ky nor Zod nor the HTTP client, and few files, as a module', async () => {
+    const { loaded, undici } = await json<Loaded>('loaded.mjs', 'accounting-data-sdk');
+    expect(packagesOf(loaded)).toEqual(['accounting-data-sdk', 'decimal.js', 'is-network-error', 'p-retry']);
+    expect(undici).toBe(false);
+    expect(loaded.length).toBeLessThanOrEqual(8);
+  });
+
+  it('loads neither ky nor Zod nor the HTTP client, as CommonJS', async () => {
+    const { loaded, undici } = await json<Loaded>('loaded.cjs', 'accounting-data-sdk');
+    expect(packagesOf(loaded)).toEqual(['accounting-data-sdk', 'decimal.js']);
+    expect(undici).toBe(false);
+    expect(loaded.length).toBeLessThanOrEqual(3);
+  });
+
+  it.for(['loaded.mjs', 'loaded.cjs'])('the sandbox needs no package at all: %s', async (program) => {
+    const { loaded } = await json<Loaded>(program, 'accounting-data-sdk/testing');
+    const files = loaded.filter((file) => !file.startsWith('node:'));
+    expect(packagesOf(files)).toEqual(['accounting-data-sdk']);
+  });
+
+  it('is measured on the installed files', async () => {
+    const { loaded } = await json<Loaded>('loaded.cjs', 'accounting-data-sdk');
+    expect(loaded).toContain(join(project, 'node_modules/accounting-data-sdk/dist/index.cjs'));
+  });
+});

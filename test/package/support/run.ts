@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { inject } from 'vitest';
+
+/** A file of a development dependency. */
+export const tool = (path: string): string =>
+  fileURLToPath(new URL(`../../../node_modules/${path}`, import.meta.url));
+
+/** How a program ended, and what it wrote. */
+export interface Ended {
+  readonly code: number;
+  readonly output: string;
+}
+
+/** Runs Node in the project that has the package installed. Resolves for every exit code. */
+export function node(...args: readonly string[]): Promise<Ended> {
+  const { project } = inject('installed');
+  // Nothing of this test run may reach a user's program: no flags, no instrumentation.
+  const { NODE_OPTIONS: _options, NODE_V8_COVERAGE: _coverage, ...env } = process.env;
+  return new Promise((resolve) => {
+    execFile(process.execPath, [...args], { cwd: project, env }, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
+      resolve({ code, output: code === 0 ? stdout : `${stdout}${stderr}` });
+    });
+  });
+}
+
+/** Runs a program that prints one JSON document. */
+export async function json<T>(...args: readonly string[]): Promise<T> {
+  const { code, output } = await node(...args);
+  if (code !== 0) throw new Error(output);
+  return JSON.parse(output) as T;
+}

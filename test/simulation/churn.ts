@@ -1,0 +1,22 @@
+import type { Random } from './random.ts';
+import type { SimServer } from './server.ts';
+
+export interface ChurnOptions {
+  /** How likely there is a change at each call. 1: after every single request. */
+  readonly rate: number;
+  /** How many of the writes are visible only later, by up to a minute. */
+  readonly late?: number;
+}
+
+/** One moment in the life of the books: time passes, and perhaps something is deleted, written or added. */
+export function churn(server: SimServer, random: Random, { rate, late = 0.3 }: ChurnOptions): void {
+  server.advance(random.int(0, 3_000));
+  if (!random.chance(rate)) return;
+
+  const delayMs = random.chance(late) ? random.int(1, 60) * 1000 : 0;
+  const { records } = server;
+  const kind = records.length === 0 ? 0 : random.next();
+  if (kind < 0.25) server.insert(delayMs);
+  else if (kind < 0.65) server.delete(random.pick(records).id);
+  else server.update(random.pick(records).id, delayMs);
+}

@@ -1,0 +1,74 @@
+import { expect, it } from 'vitest';
+import type { SimRecord } from './chronicle.ts';
+import { churn } from './churn.ts';
+import { ORDERS } from './orders.ts';
+import { Random } from './random.ts';
+import { type SimOptions, SimServer } from './server.ts';
+
+const options: SimOptions = { seed: 1, order: 'id asc', pageSize: 10, ids: 'dense', records: 25 };
+
+async function readAll(server: SimServer): Promise<SimRecord[]> {
+  const fetchPage = server.fetchPage();
+  const records: SimRecord[] = [];
+  for (let page = 1; ; page++) {
+    const answer = await fetchPage({ page }, undefined);
+    if (answer.records.length === 0) return records;
+    records.push(...answer.records);
+  }
+}
+
+it('lives the same life for the same seed', async () => {
+  const lives = await Promise.all(
+    [7, 7, 8].map(async (seed) => {
+      const server = new SimServer({ ...options, seed });
+      const random = new Random(seed);
+      server.afterAnswer = () => churn(server, random, { rate: 1 });
+      return JSON.stringify(await readAll(server));
+    }),
+  );
+  expect(lives[0]).toBe(lives[1]);
+  expect(lives[0]).not.toBe(lives[2]);
+});
+
+it.each(ORDERS)('lists every record once, %s', async (order) => {
+  const records = await readAll(new SimServer({ ...options, order }));
+  expect(new Set(records.map((record) => record.id)).size).toBe(25);
+});
+
+it('shows a late commit later, under its older stamp', async () => {
+  const server = new SimServer(options);
+  const [{ id } = { id: '' }] = server.records;
+  const stamp = new Date(server.nowMs);
+  server.update(id, 60_000);
+  server.advance(59_000);
+  expect((await server.get(id))?.version).toBe(1);
+  server.advance(1_000);
+  expect(await server.get(id)).toMatchObject({
+    version: 2,
+    updatedAt: stamp.toISOString().replace('.000Z', 'Z'),
+  });
+});
+
+it('filters by instant and bounds, and sends the date of its clock without the fraction', async () => {
+  const server = new SimServer(options);
+  server.advance(10_500);
+  const updatedSince = new Date(server.nowMs - 500);
+  const ids = server.records.map((record) => record.id);
+  server.update(ids[3] ?? '');
+  server.update(ids[5] ?? '');
+  const answer = await server.fetchPage({ updatedSince, id: { gt: ids[3] } })({}, undefined);
+  expect(answer.ids).toEqual([ids[5]]);
+  expect(answer.serverTime?.getTime()).toBe(server.nowMs - 500);
+});
+
+it('answers with what a hook throws, and forgets a deleted record', async () => {
+  const server = new SimServer(options);
+  const [{ id } = { id: '' }] = server.records;
+  server.delete(id);
+  expect(await server.get(id)).toBeUndefined();
+  server.beforeAnswer = ({ query }) => {
+    if (query?.page === 2) throw new Error('429');
+  };
+  await expect(server.fetchPage()({ page: 2 }, undefined)).rejects.toThrow('429');
+  expect(server.requests).toBe(1);
+});

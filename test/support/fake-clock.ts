@@ -1,0 +1,40 @@
+import { afterEach, beforeEach, vi } from 'vitest';
+import { settle } from './scripted-server.ts';
+
+/**
+ * Timers and dates stand still in the tests of this file until they are moved; sockets and promises go on. What a
+ * test waits for is then never a matter of how fast the machine is.
+ */
+export function useFakeClock(): void {
+  beforeEach(() => {
+    vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'Date'],
+      now: Date.parse('2026-01-31T12:00:00Z'),
+    });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+}
+
+/** Moves the clock, then lets everything happen that follows from it. */
+export async function advance(ms: number): Promise<void> {
+  await settle();
+  await vi.advanceTimersByTimeAsync(ms);
+  await settle();
+}
+
+/** What has become of a promise by now. */
+export async function stateOf(promise: Promise<unknown>): Promise<'pending' | 'resolved' | 'rejected'> {
+  let state: 'pending' | 'resolved' | 'rejected' = 'pending';
+  promise.then(
+    () => {
+      state = 'resolved';
+    },
+    () => {
+      state = 'rejected';
+    },
+  );
+  await settle();
+  return state;
+}

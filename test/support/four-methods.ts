@@ -1,0 +1,29 @@
+import { type Client, createClient } from '../../src/client.ts';
+import type { ClientOptions, RequestOptions } from '../../src/options.ts';
+
+export const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const;
+export type FourMethods = (typeof METHODS)[number];
+
+/** One call of each method. */
+export function callWith(
+  client: Client,
+  method: FourMethods,
+  options: RequestOptions = {},
+): Promise<unknown> {
+  const { products } = client;
+  switch (method) {
+    case 'GET':
+      return products.get('42', options);
+    case 'POST':
+      return products.create({ name: 'Desk', salePrice: '129.0000' }, options);
+    case 'PATCH':
+      return products.update('42', { name: 'Desk', brand: null }, options);
+    case 'DELETE':
+      return products.delete('42', options);
+  }
+}
+
+/** A client of a server on this machine, with waits of next to nothing. */
+export function quickClient(baseUrl: string, options: ClientOptions = {}): Client {
+  return createClient({ baseUrl, apiKey: 'key-of-the-company', retry: { baseMs: 1, capMs: 5 }, ...options });
+}

@@ -1,0 +1,122 @@
+/** What a limiter says to one call. */
+export interface Verdict {
+  readonly allowed: boolean;
+  /** X-RateLimit-Limit and -Remaining; undefined for a service that does not send them. */
+  readonly limit: number | undefined;
+  readonly remaining: number | undefined;
+  /** Retry-After in whole seconds, rounded up, with a refusal. */
+  readonly retryAfterS: number | undefined;
+}
+
+/** Counts the calls of one key as some services do. Told the time, so that it runs in virtual time and in real. */
+export type Limiter = (nowMs: number) => Verdict;
+
+/** So many calls in so long. */
+export interface Allowance {
+  readonly limit: number;
+  readonly windowMs: number;
+}
+
+const seconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
+
+function verdict({ limit }: Allowance, free: number, opensInMs: number): Verdict {
+  const allowed = free >= 1;
+  const remaining = Math.max(0, Math.floor(allowed ? free - 1 : 0));
+  return { allowed, limit, remaining, retryAfterS: allowed ? undefined : seconds(opensInMs) };
+}
+
+/** Windows that begin at multiples of their length. */
+function fixedWindow(allowance: Allowance): Limiter {
+  let current = Number.NEGATIVE_INFINITY;
+  let used = 0;
+  return (now) => {
+    const index = Math.floor(now / allowance.windowMs);
+    if (index !== current) used = 0;
+    current = index;
+    const answer = verdict(allowance, allowance.limit - used, (index + 1) * allowance.windowMs - now);
+    if (answer.allowed) used += 1;
+    return answer;
+  };
+}
+
+/** A window that begins with the first call after the last one has ended. */
+function firstCallWindow(allowance: Allowance): Limiter {
+  let beganAt = Number.NEGATIVE_INFINITY;
+  let used = 0;
+  return (now) => {
+    if (now >= beganAt + allowance.windowMs) {
+      beganAt = now;
+      used = 0;
+    }
+    const answer = verdict(allowance, allowance.limit - used, beganAt + allowance.windowMs - now);
+    if (answer.allowed) used += 1;
+    return answer;
+  };
+}
+
+/** A bucket that holds `limit` calls and fills evenly within a window. */
+function tokenBucket(allowance: Allowance): Limiter {
+  const perMs = allowance.limit / allowance.windowMs;
+  let tokens = allowance.limit;
+  let filledAt: number | undefined;
+  return (now) => {
+    tokens = Math.min(allowance.limit, tokens + (now - (filledAt ?? now)) * perMs);
+    filledAt = now;
+    const answer = verdict(allowance, tokens, (1 - tokens) / perMs);
+    if (answer.allowed) tokens -= 1;
+    return answer;
+  };
+}
+
+/** The last window counts in proportion to how much of it a window that ends now would still cover. */
+function slidingCounter(allowance: Allowance): Limiter {
+  const { limit, windowMs } = allowance;
+  let index = 0;
+  let last = 0;
+  let used = 0;
+  return (now) => {
+    const present = Math.floor(now / windowMs);
+    if (present > index) last = present === index + 1 ? used : 0;
+    if (present > index) used = 0;
+    index = Math.max(index, present);
+    const covered = 1 - (now / windowMs - index);
+    const free = limit - used - last * covered;
+    // When the last window has faded enough for one more call; the next window at the latest.
+    const opensInMs = last === 0 ? covered * windowMs : Math.min(covered, (1 - free) / last) * windowMs;
+    const answer = verdict(allowance, free, opensInMs);
+    if (answer.allowed) used += 1;
+    return answer;
+  };
+}
+
+/** Never more than `limit` calls in any stretch as long as a window. */
+function slidingLog(allowance: Allowance): Limiter {
+  const log: number[] = [];
+  return (now) => {
+    while (log.length > 0 && (log[0] as number) <= now - allowance.windowMs) log.shift();
+    const answer = verdict(
+      allowance,
+      allowance.limit - log.length,
+      (log[0] ?? now) + allowance.windowMs - now,
+    );
+    if (answer.allowed) log.push(now);
+    return answer;
+  };
+}
+
+/** No limit and no headers. */
+function noHeaders(): Limiter {
+  return () => ({ allowed: true, limit: undefined, remaining: undefined, retryAfterS: undefined });
+}
+
+/** Every kind, by the name that reports print. */
+export const LIMITERS = {
+  'fixed window': fixedWindow,
+  'window from first call': firstCallWindow,
+  'token bucket': tokenBucket,
+  'sliding counter': slidingCounter,
+  'sliding log': slidingLog,
+  'no headers': noHeaders,
+} as const satisfies Record<string, (allowance: Allowance) => Limiter>;
+
+export type LimiterName = keyof typeof LIMITERS;

@@ -1,0 +1,78 @@
+/** One process of workers that call the loopback server for a while, with a gate or without. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { GateAnswer, GatePass } from '../../src/transport/rate-gate.ts';
+import { gateFor } from '../../src/transport/rate-gates.ts';
+import type { Setting } from './rate-loopback.ts';
+
+const ATTEMPTS = 5;
+const options = JSON.parse(process.argv[2] ?? '{}') as Setting & {
+  runs: { key: string; startInMs: number }[];
+  port: number;
+  forMs: number;
+};
+const url = `http://127.0.0.1:${options.port}/`;
+const failed: Record<string, number> = {};
+
+async function call(key: string): Promise<GateAnswer> {
+  const response = await fetch(url, { headers: { 'x-auth-token': key } });
+  const { status, headers } = response;
+  const retryAfter = headers.get('retry-after');
+  const answer = {
+    status,
+    limit: Number(headers.get('x-ratelimit-limit')),
+    remaining: Number(headers.get('x-ratelimit-remaining')),
+    retryAfterMs: retryAfter === null ? undefined : Number(retryAfter) * 1000,
+  };
+  await response.arrayBuffer();
+  return answer;
+}
+
+function enter(key: string, refused: boolean, over: AbortSignal): Promise<GatePass> {
+  return gateFor({ origin: url, apiKey: key, mode: 'shared' }).enter({
+    priority: 'interactive',
+    refused,
+    signal: over,
+    deadlineAt: Number.POSITIVE_INFINITY,
+    maxWaitMs: 60_000,
+    onWait: () => {},
+  });
+}
+
+async function gatedWorker(key: string, over: AbortSignal): Promise<void> {
+  for (let refused = false; !over.aborted; ) {
+    const pass = await enter(key, refused, over);
+    const answer = await call(key);
+    pass.answered(answer);
+    refused = answer.status === 429;
+  }
+}
+
+async function plainWorker(key: string, over: AbortSignal): Promise<void> {
+  for (let attempt = 1; !over.aborted; attempt += 1) {
+    const { status, retryAfterMs = 0 } = await call(key);
+    if (status === 429 && attempt < ATTEMPTS) {
+      await sleep(retryAfterMs, undefined, { signal: over });
+      continue;
+    }
+    if (status === 429) failed[key] = (failed[key] ?? 0) + 1;
+    attempt = 0;
+  }
+}
+
+async function work(key: string, over: AbortSignal): Promise<void> {
+  try {
+    await (options.gate ? gatedWorker(key, over) : plainWorker(key, over));
+  } catch {
+    if (!over.aborted) failed[key] = (failed[key] ?? 0) + 1;
+  }
+}
+
+await Promise.all(
+  options.runs.map(async ({ key, startInMs }) => {
+    await sleep(startInMs);
+    const over = AbortSignal.timeout(options.forMs);
+    await Promise.all(Array.from({ length: options.workers }, () => work(key, over)));
+  }),
+);
+process.send?.(failed);
+process.disconnect?.();

@@ -1,0 +1,76 @@
+/** A loopback server that limits calls for each key, in a process of its own. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Allowance, LIMITERS, type Limiter, type LimiterName } from './rate-limiters.ts';
+
+/** Who calls: so many workers in each of so many processes, with a gate or without. */
+export interface Setting {
+  readonly workers: number;
+  readonly gate: boolean;
+  readonly processes: number;
+}
+
+/** What became of the calls under one key. */
+export interface Report extends Setting {
+  readonly limiter: LimiterName;
+  readonly allowed: number;
+  /** 429s in each window from the first call on. */
+  readonly refusals: readonly number[];
+  readonly failed: number;
+}
+
+interface Account {
+  readonly limiter: Limiter;
+  readonly startedAt: number;
+  allowed: number;
+  readonly refusals: number[];
+}
+
+const options = JSON.parse(process.argv[2] ?? '{}') as Allowance & { windows: number };
+const accounts = new Map<string, Account>();
+
+/** The present, with fractions of a millisecond. */
+const now = () => performance.timeOrigin + performance.now();
+
+/** The account of a key, which begins with the name of its limiter. */
+function accountOf(key: string): Account {
+  const known = accounts.get(key);
+  if (known !== undefined) return known;
+
+  const limiter = LIMITERS[key.split('/')[0] as LimiterName](options);
+  const refusals = Array.from({ length: options.windows }, () => 0);
+  const account = { limiter, startedAt: now(), allowed: 0, refusals };
+  accounts.set(key, account);
+  return account;
+}
+
+/** Counts one call and gives its status and headers. */
+function count(key: string): [number, Record<string, string>] {
+  const account = accountOf(key);
+  const at = now();
+  const verdict = account.limiter(at);
+  const window = Math.floor((at - account.startedAt) / options.windowMs);
+  if (window < options.windows) {
+    if (verdict.allowed) account.allowed += 1;
+    else account.refusals[window] = (account.refusals[window] ?? 0) + 1;
+  }
+  const headers: Record<string, string> = {
+    'x-ratelimit-limit': String(verdict.limit),
+    'x-ratelimit-remaining': String(verdict.remaining),
+  };
+  if (verdict.retryAfterS !== undefined) headers['retry-after'] = String(verdict.retryAfterS);
+  return [verdict.allowed ? 200 : 429, headers];
+}
+
+const server = createServer((request, response) => {
+  const url = new URL(request.url ?? '/', 'http://127.0.0.1');
+  if (url.pathname === '/report') {
+    const { allowed, refusals } = accountOf(url.searchParams.get('key') ?? '');
+    response.end(JSON.stringify({ allowed, refusals }));
+    return;
+  }
+  const [status, headers] = count(String(request.headers['x-auth-token']));
+  // A few milliseconds, as if there were something to look up.
+  setTimeout(() => response.writeHead(status, headers).end('[]'), 2 + 4 * Math.random());
+});
+server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));

@@ -1,0 +1,57 @@
+import { Console } from 'node:console';
+import { Writable } from 'node:stream';
+import { inspect } from 'node:util';
+
+/** Everything that a value shows of itself to whoever logs it: as text, JSON, inspected, cloned, and its whole chain of causes. */
+export function shown(value: unknown): string {
+  const texts: string[] = [];
+  for (let link: unknown = value, depth = 0; link !== undefined && depth < 10; depth += 1) {
+    texts.push(...oneShown(link));
+    link = link instanceof Error ? link.cause : undefined;
+  }
+  return texts.join('\n');
+}
+
+function oneShown(value: unknown): string[] {
+  const texts = [
+    attempt(() => String(value)),
+    attempt(() => JSON.stringify(value)),
+    inspect(value),
+    inspect(value, { depth: 10, showHidden: true, getters: true }),
+    inspect(value, { depth: 10, customInspect: false, showHidden: true, getters: true }),
+    consoleShown(value),
+    attempt(() => inspect(structuredClone(value), { depth: 10 })),
+  ];
+  if (value instanceof Error) texts.push(value.message, value.stack ?? '', ...ownValues(value));
+  return texts;
+}
+
+/** Every own property, enumerable or not. */
+function ownValues(value: object): string[] {
+  return Reflect.ownKeys(value).map((name) => {
+    const member: unknown = attempt(() => Reflect.get(value, name));
+    return `${String(name)}: ${inspect(member, { depth: 10, showHidden: true })}`;
+  });
+}
+
+function consoleShown(value: unknown): string {
+  let text = '';
+  const stdout = new Writable({
+    write(chunk, _, done) {
+      text += String(chunk);
+      done();
+    },
+  });
+  const { log, dir } = new Console({ stdout });
+  log(value);
+  dir(value, { depth: 10, showHidden: true });
+  return text;
+}
+
+function attempt<T>(act: () => T): T | string {
+  try {
+    return act() ?? '';
+  } catch (error) {
+    return String(error);
+  }
+}

@@ -1,0 +1,87 @@
+import { PassThrough } from 'node:stream';
+import { createClient, type Logger } from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { pino } from 'pino';
+import { expect, it } from 'vitest';
+import { createLogger, format, transports } from 'winston';
+
+/** A stream, and the lines of JSON that were written to it. */
+function sink() {
+  const stream = new PassThrough();
+  const lines = () => {
+    const text = String(stream.read() ?? '');
+    return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as LogLine]));
+  };
+  return { stream, lines };
+}
+
+interface LogLine {
+  readonly level: string | number;
+  readonly message?: string;
+  readonly msg?: string;
+  readonly tenant?: string;
+}
+
+/** A call that is retried, and one that fails. */
+async function makeCalls(logger: Logger): Promise<string> {
+  const sandbox = createSandbox({ records: { products: 1 } });
+  const client = createClient({ ...sandbox.clientOptions, logger, retry: { baseMs: 1 } });
+  sandbox.faults.next({ kind: 'status', status: 503 });
+  await client.products.get('1');
+  await expect(client.products.get('404')).rejects.toThrow();
+  return sandbox.keys.full;
+}
+
+const EXPECTED = [
+  /^accounting-data-sdk #\d+ GET \/products\/1 attempt 1$/,
+  / → 503 in \d+ ms, \d+\/10000 left$/,
+  / status 503; again in \d+ ms$/,
+  / attempt 2$/,
+  / → 200 in \d+ ms/,
+  / GET \/products\/404 attempt 1$/,
+  / → 404 in /,
+  / failed: not_found, outcome rejected$/,
+];
+
+it('logs to pino as it is', async () => {
+  const { stream, lines } = sink();
+  const key = await makeCalls(pino({ level: 'debug' }, stream));
+  const seen = lines();
+  expect(seen.map(({ msg }) => msg)).toEqual(EXPECTED.map((line) => expect.stringMatching(line)));
+  expect(seen.map(({ level }) => level)).toEqual([20, 20, 30, 20, 20, 20, 20, 40]);
+  expect(JSON.stringify(seen)).not.toContain(key);
+});
+
+it('logs to a child of pino, under its level and with its fields', async () => {
+  const { stream, lines } = sink();
+  await makeCalls(pino({ level: 'info' }, stream).child({ tenant: '42' }));
+  const seen = lines();
+  expect(seen.map(({ level }) => level)).toEqual([30, 40]);
+  expect(seen.map(({ tenant }) => tenant)).toEqual(['42', '42']);
+});
+
+it('logs to winston as it is', async () => {
+  const { stream, lines } = sink();
+  const logger = createLogger({
+    level: 'debug',
+    format: format.json(),
+    transports: [new transports.Stream({ stream })],
+  });
+  const key = await makeCalls(logger);
+  const seen = lines();
+  expect(seen.map(({ message }) => message)).toEqual(EXPECTED.map((line) => expect.stringMatching(line)));
+  expect(seen.map(({ level }) => level)).toEqual([
+    ...['debug', 'debug', 'info', 'debug', 'debug', 'debug', 'debug'],
+    'warn',
+  ]);
+  expect(JSON.stringify(seen)).not.toContain(key);
+});
+
+it('logs to a child of winston, under its level and with its fields', async () => {
+  const { stream, lines } = sink();
+  const logger = createLogger({ level: 'warn', transports: [new transports.Stream({ stream })] });
+  await makeCalls(logger.child({ tenant: '42' }));
+  expect(lines()).toEqual([
+    { level: 'warn', message: expect.stringMatching(/failed: not_found/), tenant: '42' },
+  ]);
+});

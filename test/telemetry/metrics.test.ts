@@ -1,0 +1,125 @@
+import { type ClientOptions, createClient } from 'accounting-data-sdk';
+import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
+import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
+import { afterEach, expect, it, vi } from 'vitest';
+import { record } from './support/recorder.ts';
+
+/** A sandbox, a client whose telemetry is recorded, and the recording. */
+function measured(sandboxOptions: SandboxOptions = {}, options: ClientOptions = {}) {
+  const sandbox = createSandbox({ records: { products: 3 }, ...sandboxOptions });
+  const recorded = record();
+  const on = telemetryListeners({ ...recorded, attributes: { tenant: '42' } });
+  const client = createClient({ ...sandbox.clientOptions, retry: { baseMs: 1 }, on, ...options });
+  return { sandbox, client, recorded };
+}
+
+afterEach(() => void vi.useRealTimers());
+
+it('measures each request in seconds, by the conventions', async () => {
+  const { sandbox, client, recorded } = measured();
+  await client.products.get('1');
+  await client.products.get('2');
+  await expect(client.products.get('99')).rejects.toThrow();
+
+  const metric = (await recorded.metrics()).get('http.client.request.duration');
+  expect(metric?.descriptor).toMatchObject({ unit: 's', type: 'HISTOGRAM' });
+  const bounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+  expect(metric?.dataPoints[0]?.value).toMatchObject({ buckets: { boundaries: bounds } });
+
+  const common = {
+    tenant: '42',
+    'http.request.method': 'GET',
+    'server.address': new URL(sandbox.baseUrl).hostname,
+    'server.port': 443,
+    'url.scheme': 'https',
+    'url.template': '/api/public/v1/products/{id}',
+  };
+  const points = await recorded.points('http.client.request.duration');
+  expect(points).toEqual([
+    {
+      attributes: { ...common, 'http.response.status_code': 200 },
+      value: expect.objectContaining({ count: 2 }),
+    },
+    {
+      attributes: { ...common, 'http.response.status_code': 404, 'error.type': '404' },
+      value: expect.objectContaining({ count: 1 }),
+    },
+  ]);
+});
+
+it('measures a call once, whatever number of requests it took, and counts the retries', async () => {
+  const { sandbox, client, recorded } = measured();
+  sandbox.faults.add({ kind: 'status', status: 503 }, { times: 2 });
+  await client.products.get('1');
+
+  const calls = await recorded.points('accounting.client.call.duration');
+  expect(calls.map(({ value }) => value)).toEqual([expect.objectContaining({ count: 1 })]);
+  const retries = await recorded.points('accounting.client.retries');
+  expect(retries).toMatchObject([{ attributes: { 'error.type': '503', tenant: '42' }, value: 2 }]);
+  const waits = await recorded.points('accounting.client.wait.duration');
+  expect(waits).toMatchObject([{ attributes: { 'accounting.wait.reason': 'retry' }, value: { count: 2 } }]);
+});
+
+it('measures waits as long as they really were, not as they were announced', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const recorded = record();
+  const { request, wait, end } = telemetryListeners(recorded);
+  const call = {
+    call: 1,
+    method: 'GET',
+    origin: 'https://books.example.com',
+    basePath: '/api/public/v1',
+    path: '/products',
+    template: '/products',
+    attempt: 0,
+  };
+  wait?.({ ...call, waitMs: undefined });
+  vi.advanceTimersByTime(2_000);
+  wait?.({ ...call, waitMs: 9_000 });
+  vi.advanceTimersByTime(3_000);
+  request?.({ ...call, attempt: 1, idempotencyKey: undefined });
+  end?.({ ...call, attempt: 1, result: 'ok', durationMs: 5_000, waitedMs: 5_000 });
+  vi.useRealTimers();
+
+  const waits = await recorded.points('accounting.client.wait.duration');
+  expect(waits).toMatchObject([
+    { attributes: { 'accounting.wait.reason': 'rate_limit' }, value: { count: 2, sum: 5, min: 2, max: 3 } },
+  ]);
+  const [, callSpan] = await recorded.spans();
+  expect(callSpan?.events.map(({ attributes }) => attributes?.['accounting.wait.expected'])).toEqual([
+    undefined,
+    9,
+  ]);
+});
+
+it('reports the budget of the key as last seen', async () => {
+  const { sandbox, client, recorded } = measured({ rateLimit: { budget: 100 } });
+  await client.products.get('1');
+  await client.products.get('1');
+
+  const attributes = {
+    tenant: '42',
+    'server.address': new URL(sandbox.baseUrl).hostname,
+    'server.port': 443,
+    'url.scheme': 'https',
+  };
+  expect(await recorded.points('accounting.rate_limit.limit')).toEqual([{ attributes, value: 100 }]);
+  expect(await recorded.points('accounting.rate_limit.remaining')).toEqual([{ attributes, value: 98 }]);
+});
+
+it('counts rows that did not fit', async () => {
+  const { sandbox, client, recorded } = measured({}, { validation: 'report' });
+  sandbox.faults.next({ kind: 'money-as-number' });
+  await client.products.list().toArray({ limit: 10 });
+
+  const [point] = await recorded.points('accounting.client.invalid_records');
+  expect(point).toMatchObject({ attributes: { 'accounting.collection': 'products', tenant: '42' } });
+  expect(point?.value).toBeGreaterThan(0);
+});
+
+it('makes one series of a walk, whatever it filters for', async () => {
+  const { client, recorded } = measured({ records: { products: 50 }, pageSize: 5 });
+  await client.products.list({ id: { gt: '3' } }).toArray({ limit: 100 });
+  await client.products.list({ id: { gt: '9' }, updatedSince: '2020-01-01' }).toArray({ limit: 100 });
+  expect(await recorded.points('accounting.client.call.duration')).toHaveLength(1);
+});

@@ -1,0 +1,272 @@
+import { context, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { type ClientOptions, createClient } from 'accounting-data-sdk';
+import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
+import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
+import { afterEach, expect, it } from 'vitest';
+import { record, type SeenSpan } from './support/recorder.ts';
+
+/** A sandbox, a client whose telemetry is recorded, and the recording. */
+function traced(sandboxOptions: SandboxOptions = {}, options: ClientOptions = {}) {
+  const sandbox = createSandbox({ records: { products: 3 }, ...sandboxOptions });
+  const recorded = record();
+  const client = createClient({
+    ...sandbox.clientOptions,
+    retry: { baseMs: 1 },
+    on: telemetryListeners(recorded),
+    ...options,
+  });
+  return { sandbox, client, recorded };
+}
+
+const requestsOf = (spans: readonly SeenSpan[]) => spans.filter(({ kind }) => kind === 'CLIENT');
+const callsOf = (spans: readonly SeenSpan[]) => spans.filter(({ kind }) => kind === 'INTERNAL');
+
+afterEach(() => context.disable());
+
+it('makes a CLIENT span of a request, by the conventions, below a span of the call', async () => {
+  const { sandbox, client, recorded } = traced();
+  await client.products.get('2');
+
+  const [request, call] = await recorded.spans();
+  const { hostname } = new URL(sandbox.baseUrl);
+  const common = {
+    'http.request.method': 'GET',
+    'server.address': hostname,
+    'server.port': 443,
+    'url.scheme': 'https',
+    'url.template': '/api/public/v1/products/{id}',
+  };
+  expect(request).toMatchObject({
+    name: 'GET /api/public/v1/products/{id}',
+    kind: 'CLIENT',
+    failed: false,
+    parent: call?.id,
+  });
+  expect(request?.attributes).toEqual({
+    ...common,
+    'url.full': `${sandbox.baseUrl}/api/public/v1/products/2`,
+    'http.response.status_code': 200,
+    'accounting.rate_limit.limit': expect.any(Number),
+    'accounting.rate_limit.remaining': expect.any(Number),
+  });
+  expect(call).toMatchObject({ name: 'accounting GET /products/{id}', kind: 'INTERNAL', failed: false });
+  expect(call?.attributes).toEqual({
+    ...common,
+    'accounting.call.attempts': 1,
+    'accounting.call.requests': 1,
+    'accounting.call.waited': 0,
+  });
+});
+
+it('gives each attempt a span, with resend_count from the second on', async () => {
+  const { sandbox, client, recorded } = traced();
+  sandbox.faults.add({ kind: 'lost-answer', committed: true });
+  sandbox.faults.add({ kind: 'status', status: 503 });
+  await client.products.create({ name: 'Desk' });
+
+  const spans = await recorded.spans();
+  const seen = requestsOf(spans).map(({ attributes, failed }) => ({
+    resent: attributes['http.request.resend_count'],
+    status: attributes['http.response.status_code'],
+    error: attributes['error.type'],
+    failed,
+  }));
+  expect(seen).toEqual([
+    { resent: undefined, status: undefined, error: 'lost', failed: true },
+    { resent: 1, status: 503, error: '503', failed: true },
+    { resent: 2, status: 201, error: undefined, failed: false },
+  ]);
+  const [call] = callsOf(spans);
+  expect(call?.failed).toBe(false);
+  expect(call?.attributes).toMatchObject({ 'accounting.call.attempts': 3, 'accounting.call.requests': 3 });
+  expect(call?.events).toHaveLength(2);
+  expect(call?.events[0]).toMatchObject({
+    name: 'accounting.wait',
+    attributes: { 'accounting.wait.reason': 'retry' },
+  });
+});
+
+it('counts a request that was refused with 429 as sent, though it costs no attempt', async () => {
+  const { sandbox, client, recorded } = traced();
+  sandbox.faults.next({ kind: 'rate-limited', retryAfter: 0 });
+  await client.products.get('1');
+
+  const spans = await recorded.spans();
+  const statuses = requestsOf(spans).map(({ attributes }) => [
+    attributes['http.response.status_code'],
+    attributes['http.request.resend_count'],
+  ]);
+  expect(statuses).toEqual([
+    [429, undefined],
+    [200, 1],
+  ]);
+  const attributes = callsOf(spans)[0]?.attributes;
+  expect(attributes).toMatchObject({ 'accounting.call.attempts': 1, 'accounting.call.requests': 2 });
+});
+
+it('marks the spans of a refused call as failed, with its code and its outcome', async () => {
+  const { client, recorded } = traced({ allowedStatuses: ['active'] });
+  await expect(client.products.update('1', { status: 'lost' })).rejects.toThrow();
+
+  const [request, call] = await recorded.spans();
+  expect(request).toMatchObject({ failed: true, attributes: { 'error.type': '422' } });
+  expect(call).toMatchObject({
+    failed: true,
+    attributes: { 'error.type': 'validation_failed', 'accounting.call.outcome': 'rejected' },
+  });
+});
+
+it('marks a 2xx that could not be read as failed, with the code of the error', async () => {
+  const { sandbox, client, recorded } = traced();
+  sandbox.faults.next({ kind: 'money-as-number' });
+  await expect(client.products.get('1')).rejects.toThrow();
+
+  const [request] = await recorded.spans();
+  expect(request).toMatchObject({
+    failed: true,
+    attributes: { 'http.response.status_code': 200, 'error.type': 'unexpected_response' },
+  });
+});
+
+it('marks a redirect as failed, with its status', async () => {
+  const { sandbox, client, recorded } = traced();
+  sandbox.faults.next({ kind: 'redirect', location: 'https://elsewhere.invalid/' });
+  await expect(client.products.get('1')).rejects.toThrow();
+
+  const [request] = await recorded.spans();
+  expect(request).toMatchObject({
+    failed: true,
+    attributes: { 'http.response.status_code': 302, 'error.type': 'redirected' },
+  });
+});
+
+it('ends every span of a call that is aborted in flight, or while it waits', async () => {
+  const { sandbox, client, recorded } = traced();
+  sandbox.faults.add({ kind: 'stall' }, { method: 'GET' });
+  const inFlight = new AbortController();
+  const stalled = client.products.get('1', { signal: inFlight.signal });
+  await expect.poll(() => sandbox.count()).toBe(1);
+  inFlight.abort();
+  await expect(stalled).rejects.toThrow();
+
+  sandbox.faults.add({ kind: 'status', status: 503 }, { method: 'DELETE' });
+  const waiting = new AbortController();
+  const options = {
+    signal: waiting.signal,
+    retry: { baseMs: 60_000 },
+    onWait: () => waiting.abort(),
+  };
+  await expect(client.products.delete('1', options)).rejects.toThrow();
+
+  expect(recorded.open()).toBe(0);
+  const spans = await recorded.spans();
+  const errors = spans.map(({ kind, attributes }) => [kind, attributes['error.type']]);
+  expect(errors).toEqual([
+    ['CLIENT', 'aborted'],
+    ['INTERNAL', 'aborted'],
+    ['CLIENT', '503'],
+    ['INTERNAL', 'aborted'],
+  ]);
+});
+
+it('leaves no span open after walks that were left, calls that failed and calls that were never sent', async () => {
+  const { sandbox, client, recorded } = traced({ records: { products: 100 }, pageSize: 5 });
+  for await (const _ of client.products.list()) break;
+  await client.products.list().toArray({ limit: 12 });
+  sandbox.faults.add({ kind: 'lost-answer', committed: false }, { times: 10 });
+  await expect(client.products.get('1')).rejects.toThrow();
+  sandbox.faults.clear();
+  await expect(client.products.get('1', { signal: AbortSignal.abort() })).rejects.toThrow();
+  await expect(client.request({ path: '/products/../accounts' })).rejects.toThrow();
+  await client.products.get('1');
+
+  await expect.poll(() => recorded.open()).toBe(0);
+});
+
+it('puts the spans of a call below the one that is active where it is made', async () => {
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager());
+  const { client, recorded } = traced({ records: { products: 12 }, pageSize: 5 });
+  const tracer = recorded.tracerProvider.getTracer('test');
+  await tracer.startActiveSpan('nightly pull', async (span) => {
+    for await (const _ of client.products.list()) await Promise.resolve();
+    span.end();
+  });
+
+  const spans = await recorded.spans();
+  const outer = spans.find(({ name }) => name === 'nightly pull');
+  expect(callsOf(spans).length).toBeGreaterThan(3);
+  expect(new Set(spans.map((span) => span.trace))).toEqual(new Set([outer?.trace]));
+  for (const call of callsOf(spans).filter(({ name }) => name !== 'nightly pull')) {
+    expect(call.parent).toBe(outer?.id);
+  }
+});
+
+it('uses the provider that is registered when the first call is made', async () => {
+  const { sandbox } = traced();
+  const client = createClient({ ...sandbox.clientOptions, on: telemetryListeners() });
+  const recorded = record();
+  trace.setGlobalTracerProvider(recorded.tracerProvider);
+  try {
+    await client.products.get('1');
+    expect(await recorded.spans()).toHaveLength(2);
+  } finally {
+    trace.disable();
+  }
+});
+
+it('shows neither key nor query, body or message of the service in any span', async () => {
+  const { sandbox, client, recorded } = traced({ allowedStatuses: ['active'] });
+  await client.products.list({ updatedSince: '2026-01-01', id: { gt: '7070707' } }).toArray({ limit: 1 });
+  await expect(client.products.create({ name: 'Secret desk', status: 'lost' })).rejects.toThrow();
+
+  const shown = JSON.stringify(await recorded.spans());
+  for (const secret of [sandbox.keys.full, '2026-01-01', '7070707', 'Secret desk', 'value you selected']) {
+    expect(shown).not.toContain(secret);
+  }
+  expect((await recorded.spans()).map(({ statusMessage }) => statusMessage)).toEqual(
+    (await recorded.spans()).map(() => undefined),
+  );
+});
+
+it('names the port of a listening service and the prefix of its base URL', async () => {
+  await using sandbox = createSandbox({ records: { products: 1 } });
+  const { port } = await sandbox.listen();
+  const recorded = record();
+  const client = createClient({ ...sandbox.clientOptions, on: telemetryListeners(recorded) });
+  await client.products.get('1');
+  expect((await recorded.spans())[0]?.attributes).toMatchObject({
+    'server.address': '127.0.0.1',
+    'server.port': port,
+    'url.scheme': 'http',
+  });
+
+  const books = createSandbox({ records: { products: 1 } });
+  const prefixed = createClient({
+    apiKey: books.keys.full,
+    baseUrl: `${books.baseUrl}/tenants/7`,
+    fetch: (url, init) => books.fetch(url.replace('/tenants/7', ''), init),
+    on: telemetryListeners(recorded),
+  });
+  await prefixed.products.get('1');
+  expect((await recorded.spans())[2]?.attributes).toMatchObject({
+    'url.full': `${books.baseUrl}/tenants/7/api/public/v1/products/1`,
+    'url.template': '/tenants/7/api/public/v1/products/{id}',
+  });
+});
+
+it('writes an IPv6 address without its brackets', async () => {
+  const recorded = record();
+  const books = createSandbox({ records: { products: 1 } });
+  const client = createClient({
+    baseUrl: 'http://[::1]:8080',
+    apiKey: books.keys.full,
+    fetch: (url, init) => books.fetch(url.replace('http://[::1]:8080', books.baseUrl), init),
+    on: telemetryListeners(recorded),
+  });
+  await client.products.get('1');
+  expect((await recorded.spans())[0]?.attributes).toMatchObject({
+    'server.address': '::1',
+    'server.port': 8080,
+  });
+});

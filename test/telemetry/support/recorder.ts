@@ -1,0 +1,91 @@
+import { type Attributes, type HrTime, SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  type MetricData,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+
+/** A span, as much of it as tests look at. */
+export interface SeenSpan {
+  readonly name: string;
+  readonly kind: string;
+  readonly attributes: Attributes;
+  readonly failed: boolean;
+  readonly statusMessage: string | undefined;
+  readonly events: readonly { readonly name: string; readonly attributes: Attributes | undefined }[];
+  readonly id: string;
+  readonly parent: string | undefined;
+  readonly trace: string;
+  readonly start: HrTime;
+  readonly end: HrTime;
+}
+
+/** One series of a metric: its attributes, and its value or what a histogram counted. */
+export interface SeenPoint {
+  readonly attributes: Attributes;
+  readonly value: unknown;
+}
+
+/** Providers of OpenTelemetry's own SDK whose exporters keep everything in memory. */
+export function record() {
+  const spanExporter = new InMemorySpanExporter();
+  const spans = { open: 0 };
+  const counting = {
+    onStart() {
+      spans.open += 1;
+    },
+    onEnd() {
+      spans.open -= 1;
+    },
+    forceFlush: async () => {},
+    shutdown: async () => {},
+  };
+  const processor = new SimpleSpanProcessor({ exporter: spanExporter });
+  const tracerProvider = new TracerProvider({ spanProcessors: [counting, processor] });
+  const metricExporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+  const reader = new PeriodicExportingMetricReader({
+    exporter: metricExporter,
+    exportIntervalMillis: 2 ** 31 - 1,
+    exportTimeoutMillis: 10_000,
+  });
+  const meterProvider = new MeterProvider({ readers: [reader] });
+
+  return {
+    tracerProvider,
+    meterProvider,
+    /** How many spans were begun and never ended. */
+    open: () => spans.open,
+    /** Ended spans, in the order in which they ended. */
+    async spans(): Promise<SeenSpan[]> {
+      await tracerProvider.forceFlush();
+      return spanExporter.getFinishedSpans().map((span) => ({
+        name: span.name,
+        kind: SpanKind[span.kind] ?? '?',
+        attributes: span.attributes,
+        failed: span.status.code === SpanStatusCode.ERROR,
+        statusMessage: span.status.message,
+        events: span.events.map(({ name, attributes }) => ({ name, attributes })),
+        id: span.spanContext().spanId,
+        parent: span.parentSpanContext?.spanId,
+        trace: span.spanContext().traceId,
+        start: span.startTime,
+        end: span.endTime,
+      }));
+    },
+    /** Every metric that has points, by name. */
+    async metrics(): Promise<Map<string, MetricData>> {
+      await meterProvider.forceFlush();
+      const last = metricExporter.getMetrics().at(-1);
+      const all = last?.scopeMetrics.flatMap(({ metrics }) => metrics) ?? [];
+      return new Map(all.map((metric) => [metric.descriptor.name, metric]));
+    },
+    /** The series of one metric. */
+    async points(name: string): Promise<SeenPoint[]> {
+      const points = (await this.metrics()).get(name)?.dataPoints ?? [];
+      return points.map(({ attributes, value }) => ({ attributes, value }));
+    },
+  };
+}

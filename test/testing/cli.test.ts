@@ -1,0 +1,180 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { main } from '../../src/cli/main.ts';
+import { createSandbox } from '../../src/testing/index.ts';
+
+/** A run of the command, with what it says. */
+function start(...args: string[]) {
+  const out: string[] = [];
+  const log: string[] = [];
+  const stop = new AbortController();
+  let listening = () => {};
+  const ready = new Promise<void>((resolve) => {
+    listening = resolve;
+  });
+  const code = main(args, {
+    out: (line) => out.push(line),
+    log: (line) => {
+      log.push(line);
+      if (line.startsWith('Listening')) listening();
+    },
+    env: {},
+    colors: false,
+    signal: stop.signal,
+  });
+  const variable = (name: string) => {
+    const line = out.find((text) => text.startsWith(`${name}=`));
+    return line?.slice(name.length + 1) ?? '';
+  };
+  const end = () => {
+    stop.abort();
+    return code;
+  };
+  return { out, log, code, ready: Promise.race([ready, code]), variable, end };
+}
+
+const sandboxArgs = ['sandbox', '--port', '0', '--records', '200', '--seed', '7'];
+
+describe('sandbox', () => {
+  test('prints lines for a .env file, serves, logs and stops', async () => {
+    const run = start(...sandboxArgs, '--rate', '2/60s');
+    await run.ready;
+    const get = (path: string, key: string) =>
+      fetch(`${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1${path}`, {
+        headers: { 'X-AUTH-TOKEN': key },
+      });
+
+    const answer = await get('/products?id[gt]=5', run.variable('ACCOUNTING_API_KEY'));
+    expect([answer.status, answer.headers.get('x-ratelimit-limit')]).toEqual([200, '2']);
+    expect(await answer.json()).toEqual(
+      createSandbox({ seed: 7, records: 200 }).store.products.all().slice(5),
+    );
+    expect((await get('/accounts', run.variable('ACCOUNTING_API_KEY_FORBIDDEN'))).status).toBe(403);
+    expect((await get('/accounts/x%0Ay', 'unknown')).status).toBe(401);
+
+    expect(await run.end()).toBe(0);
+    expect(run.log.map((line) => line.replace(/^\d\d:\d\d:\d\d /, ''))).toEqual([
+      'Listening. Stop with Ctrl-C.',
+      expect.stringMatching(/^GET {4}200 \/products\?id\[gt\]=5 \d+ records · full$/),
+      'GET    403 /accounts forbidden · forbidden',
+      'GET    401 /accounts/x%0Ay unauthenticated · no valid key',
+      'Stopped after 3 requests.',
+    ]);
+    await expect(get('/accounts', 'unknown')).rejects.toThrow('fetch failed');
+  });
+
+  test('names a key for each company and permission set; every line is a variable, a comment or empty', async () => {
+    const run = start(...sandboxArgs, '--quiet');
+    await run.ready;
+    const names = run.out
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .map((line) => line.split('=')[0]);
+    expect(names).toEqual([
+      'ACCOUNTING_BASE_URL',
+      'ACCOUNTING_API_KEY',
+      'ACCOUNTING_API_KEY_READ_ONLY',
+      'ACCOUNTING_API_KEY_PRODUCTS_ONLY',
+      'ACCOUNTING_API_KEY_FORBIDDEN',
+      'ACCOUNTING_API_KEY_REVOKED',
+      'ACCOUNTING_API_KEY_OTHER_COMPANY',
+      'ACCOUNTING_API_KEY_OTHER_READ_ONLY',
+      'ACCOUNTING_API_KEY_FOREIGN',
+    ]);
+    expect(run.out[0]).toContain('200 records from seed 7, 10000 requests in 60 s');
+    await (await fetch(`${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1/accounts`)).arrayBuffer();
+    await run.end();
+    expect(run.log).toEqual(['Listening. Stop with Ctrl-C.', 'Stopped after 1 requests.']);
+  });
+
+  test('puts fixtures into the books', async () => {
+    const file = join(tmpdir(), `fixtures-${process.pid}.json`);
+    await writeFile(file, '{"accounts":[{"id":"900","name":"From the file"}]}');
+    const run = start(...sandboxArgs, '--fixtures', file);
+    await run.ready;
+    const headers = { 'X-AUTH-TOKEN': run.variable('ACCOUNTING_API_KEY') };
+    const answer = await fetch(`${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1/accounts/900`, {
+      headers,
+    });
+    expect(await answer.json()).toEqual({ id: '900', name: 'From the file' });
+    await run.end();
+
+    await writeFile(file, '{"invoices":[]}');
+    const wrong = start(...sandboxArgs, '--fixtures', file);
+    expect(await wrong.code).toBe(1);
+    expect(wrong.log).toEqual([`The fixtures in ${file} cannot be loaded: There is no collection invoices.`]);
+    await rm(file);
+  });
+
+  test('says so when the port is taken', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const run = start('sandbox', '--port', String(port));
+    expect(await run.code).toBe(1);
+    expect(run.log).toEqual([
+      `Port ${port} of 127.0.0.1 cannot be opened: it is taken; choose another with --port.`,
+    ]);
+    server.close();
+  });
+
+  test.each([
+    [['--records', 'many'], 'Give a whole number of at least 0.'],
+    [['--page-size', '0'], 'Give a whole number of at least 1.'],
+    [['--rate', '100'], 'such as 100/60s'],
+    [['--rate', '0/60s'], 'such as 100/60s'],
+    [['--order', 'up'], 'Allowed choices are id-asc'],
+    [['--prot', '1'], "unknown option '--prot'"],
+  ])('refuses %j', async (args, says) => {
+    const run = start('sandbox', ...args);
+    expect(await run.code).toBe(2);
+    expect(run.log.join('\n')).toContain(says);
+  });
+
+  test.each([
+    ['500/1m', '500 requests in 60 s'],
+    ['5/250ms', '5 requests in 0.25 s'],
+    ['off', 'no rate limit'],
+  ])('takes --rate %s', async (rate, says) => {
+    const run = start(...sandboxArgs, '--rate', rate);
+    await run.ready;
+    expect(run.out[0]).toContain(says);
+    await run.end();
+  });
+});
+
+test('explains itself and tells its version', async () => {
+  const help = start('--help');
+  expect(await help.code).toBe(0);
+  expect(help.out.join('\n')).toContain('sandbox');
+  const version = start('--version');
+  expect(await version.code).toBe(0);
+  expect(version.out).toEqual([expect.stringMatching(/^\d+\.\d+\.\d+/)]);
+});
+
+test('as a process: the lines go to its output, the log beside them, and Ctrl-C ends it well', async () => {
+  const bin = fileURLToPath(new URL('../../src/cli/bin.ts', import.meta.url));
+  const child = spawn(process.execPath, [bin, ...sandboxArgs], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let out = '';
+  let log = '';
+  child.stdout.on('data', (text) => {
+    out += text;
+  });
+  await new Promise<void>((resolve) => {
+    child.stderr.on('data', (text) => {
+      log += text;
+      if (log.includes('Listening')) resolve();
+    });
+  });
+  expect(out).toMatch(/^ACCOUNTING_BASE_URL=http:\/\/127\.0\.0\.1:\d+$/m);
+  child.kill('SIGINT');
+  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+  expect([code, signal]).toEqual([0, null]);
+  expect(log).toBe('Listening. Stop with Ctrl-C.\nStopped after 0 requests.\n');
+});

@@ -1,0 +1,246 @@
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createSandbox, type Fault, type Listening, type Sandbox } from '../../src/testing/index.ts';
+import { call, createProduct } from './support/call.ts';
+import { bodyOf, headerOf, rawCall, rawRequest } from './support/raw.ts';
+
+let sandbox: Sandbox;
+let listening: Listening;
+
+beforeEach(async () => {
+  sandbox = createSandbox();
+  sandbox.store.accounts.insert({ name: 'Anna & Zoë', creditLimit: '12.5000' });
+  listening = await sandbox.listen({ cors: false });
+});
+afterEach(() => sandbox.close());
+
+/** The bytes that a request is answered with under a fault, the connection's end included. */
+function raw(fault: Fault | undefined, headers: string[] = ['Connection: close']) {
+  if (fault !== undefined) sandbox.faults.next(fault);
+  return rawCall(listening, rawRequest('/accounts', sandbox.keys.full, headers)).answer;
+}
+
+describe('no answer', () => {
+  test.each([
+    [{ kind: 'lost-answer', committed: true }, 'closed', 200],
+    [{ kind: 'lost-answer', committed: false }, 'closed', undefined],
+    [{ kind: 'reset' }, 'ECONNRESET', undefined],
+    [{ kind: 'reset', committed: true }, 'ECONNRESET', 200],
+  ] as const)('%j: not a byte, then %s', async (fault, end, status) => {
+    expect(await raw(fault)).toEqual({ text: '', end });
+    expect(sandbox.requests).toMatchObject([{ fault: fault.kind, status }]);
+  });
+
+  test('a stall sends nothing and keeps the connection until the sandbox closes', async () => {
+    const logged = new Promise<void>((resolve) => sandbox.onRequest(() => resolve()));
+    const { answer, socket } = (() => {
+      sandbox.faults.next({ kind: 'stall' });
+      return rawCall(listening, rawRequest('/accounts', sandbox.keys.full));
+    })();
+    await logged;
+    // Another connection is served meanwhile, and by then the stalled one would have had its bytes.
+    expect((await call(sandbox, '/accounts')).status).toBe(200);
+    expect([socket.bytesRead, socket.closed]).toEqual([0, false]);
+    await sandbox.close();
+    expect((await answer).text).toBe('');
+  });
+
+  test('refused: the port is closed until the rule ends', async () => {
+    const open = rawCall(listening, '');
+    const rule = sandbox.faults.next({ kind: 'refused' });
+    expect((await open.answer).text).toBe('');
+    expect(await raw(undefined)).toEqual({ text: '', end: 'ECONNREFUSED' });
+    expect(await raw(undefined)).toEqual({ text: '', end: 'ECONNREFUSED' });
+
+    rule.remove();
+    await listening.ready();
+    expect((await raw(undefined)).text).toMatch(/^HTTP\/1.1 200 OK/);
+    expect(sandbox.requests).toHaveLength(1);
+  });
+
+  test('a sandbox that is refused from the start listens once the rule ends', async () => {
+    const late = createSandbox();
+    const rule = late.faults.next({ kind: 'refused' });
+    const port = await late.listen();
+    expect((await rawCall(port, '').answer).end).toBe('ECONNREFUSED');
+    rule.remove();
+    await port.ready();
+    expect((await call(late, '/accounts')).status).toBe(200);
+    await late.close();
+  });
+
+  test('refused for a time: the port opens again by itself', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const rule = sandbox.faults.next({ kind: 'refused', forMs: 5000 });
+    vi.advanceTimersByTime(4999);
+    expect((await raw(undefined)).end).toBe('ECONNREFUSED');
+    vi.advanceTimersByTime(1);
+    expect(rule.active).toBe(false);
+    vi.useRealTimers();
+    await listening.ready();
+    expect((await raw(undefined)).text).toMatch(/^HTTP\/1.1 200 OK/);
+  });
+
+  test('refused for some requests alone is a reset', async () => {
+    sandbox.faults.add({ kind: 'refused' }, { collection: 'accounts' });
+    expect(await raw(undefined)).toEqual({ text: '', end: 'ECONNRESET' });
+  });
+});
+
+describe('a part of an answer', () => {
+  test('close-in-headers stops within them', async () => {
+    const whole = (await raw(undefined)).text;
+    const { text, end } = await raw({ kind: 'close-in-headers', afterBytes: 30 });
+    expect([text, end]).toEqual([text.slice(0, 30), 'closed']);
+    expect(text.slice(0, 17)).toBe(whole.slice(0, 17));
+  });
+
+  test.each([
+    [{ kind: 'close-in-body', atByte: 5 }, 'closed'],
+    [{ kind: 'reset-in-body', atByte: 5 }, 'ECONNRESET'],
+  ] as const)('%j: so many bytes of the body', async (fault, end) => {
+    const whole = bodyOf((await raw(undefined)).text);
+    const cut = await raw(fault);
+    expect(cut.end).toBe(end);
+    expect(bodyOf(cut.text)).toBe(whole.slice(0, 5));
+    expect(Number(headerOf(cut.text, 'Content-Length'))).toBe(whole.length);
+  });
+
+  test('close-in-body at byte 0 gives the headers and nothing else', async () => {
+    const { text } = await raw({ kind: 'close-in-body', atByte: 0 });
+    expect(text).toMatch(/^HTTP\/1.1 200 OK\r\n/);
+    expect(bodyOf(text)).toBe('');
+  });
+
+  test('a stall in the body sends the first bytes and keeps the connection', async () => {
+    sandbox.faults.next({ kind: 'stall', in: 'body', atByte: 3 });
+    const { answer, socket } = rawCall(listening, rawRequest('/accounts', sandbox.keys.full));
+    let text = '';
+    await new Promise<void>((resolve) => {
+      socket.on('data', (bytes) => {
+        text += bytes.toString('latin1');
+        if (bodyOf(text).length >= 3 && text.includes('\r\n\r\n')) resolve();
+      });
+    });
+    expect((await call(sandbox, '/accounts')).status).toBe(200);
+    expect([bodyOf(text), socket.closed]).toEqual(['[{"', false]);
+    await sandbox.close();
+    await answer;
+  });
+
+  test('a drip sends the same bytes, a few at a time', async () => {
+    const whole = bodyOf((await raw(undefined)).text);
+    sandbox.faults.next({ kind: 'drip', bytes: 20, everyMs: 1 });
+    const { answer, socket } = rawCall(listening, rawRequest('/accounts', sandbox.keys.full));
+    let pieces = 0;
+    socket.on('data', () => {
+      pieces += 1;
+    });
+    expect(bodyOf((await answer).text)).toBe(whole);
+    expect(pieces).toBeGreaterThan(1);
+  });
+
+  test.each([10, -4])('wrong-length announces %i bytes more than come', async (by) => {
+    const whole = bodyOf((await raw(undefined)).text);
+    const { text } = await raw({ kind: 'wrong-length', by });
+    expect(bodyOf(text)).toBe(whole);
+    expect(Number(headerOf(text, 'Content-Length'))).toBe(whole.length + by);
+  });
+
+  test('corrupt-gzip begins as gzip and does not unpack', async () => {
+    const { text } = await raw({ kind: 'corrupt-gzip' });
+    expect(headerOf(text, 'Content-Encoding')).toBe('gzip');
+    const bytes = Buffer.from(bodyOf(text), 'latin1');
+    expect([bytes[0], bytes[1]]).toEqual([0x1f, 0x8b]);
+    expect(() => gunzipSync(bytes)).toThrow();
+  });
+});
+
+describe('as Node’s fetch sees them', () => {
+  test.each([
+    [{ kind: 'lost-answer', committed: true }, 'UND_ERR_SOCKET'],
+    [{ kind: 'reset' }, 'ECONNRESET'],
+    [{ kind: 'close-in-headers' }, 'UND_ERR_SOCKET'],
+    [{ kind: 'close-in-body' }, 'UND_ERR_SOCKET'],
+    [{ kind: 'reset-in-body' }, 'ECONNRESET'],
+    [{ kind: 'wrong-length' }, 'UND_ERR_SOCKET'],
+    [{ kind: 'corrupt-gzip' }, 'Z_DATA_ERROR'],
+  ] as const)('%j fails on a port as it does through sandbox.fetch', async (fault, code) => {
+    const alone = createSandbox();
+    alone.store.accounts.insert({ name: 'a' });
+    for (const target of [sandbox, alone]) {
+      target.faults.next(fault);
+      const error = await call(target, '/accounts').catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(TypeError);
+      const cause = (error as TypeError).cause as NodeJS.ErrnoException;
+      expect(cause.code).toMatch(code);
+      // The fault was for one request: the next is served.
+      expect((await call(target, '/accounts')).status).toBe(200);
+    }
+  });
+
+  test('a length that is too short cuts the body, on a port as through sandbox.fetch', async () => {
+    const alone = createSandbox();
+    alone.store.accounts.insert({ name: 'Anna & Zoë', creditLimit: '12.5000' });
+    for (const target of [sandbox, alone]) {
+      const { baseUrl, fetch = globalThis.fetch } = target.clientOptions;
+      const read = async () => {
+        const headers = { 'X-AUTH-TOKEN': target.keys.full };
+        return (await fetch(`${baseUrl}/api/public/v1/accounts`, { headers })).text();
+      };
+      const whole = await read();
+      target.faults.next({ kind: 'wrong-length', by: -4 });
+      expect(await read()).toBe(whole.slice(0, -4));
+    }
+  });
+
+  test('a create that lost its answer to a reset is committed once', async () => {
+    sandbox.faults.next({ kind: 'reset', committed: true });
+    await expect(createProduct(sandbox, { name: 'Desk' }, { idempotencyKey: 'k' })).rejects.toThrow(
+      'fetch failed',
+    );
+    expect((await createProduct(sandbox, { name: 'Desk' }, { idempotencyKey: 'k' })).status).toBe(201);
+    expect(sandbox.journal).toHaveLength(1);
+  });
+});
+
+describe('closing', () => {
+  test('ends idle connections and those in the middle of an answer', async () => {
+    const idle = rawCall(listening, rawRequest('/accounts', sandbox.keys.full));
+    await new Promise((resolve) => idle.socket.once('data', resolve));
+    sandbox.faults.next({ kind: 'drip', everyMs: 60_000 });
+    const dripping = rawCall(listening, rawRequest('/accounts', sandbox.keys.full));
+    await new Promise((resolve) => dripping.socket.once('data', resolve));
+
+    await sandbox.close();
+    expect((await idle.answer).text).toMatch(/^HTTP\/1.1 200 OK/);
+    expect(bodyOf((await dripping.answer).text)).toBe('');
+    expect((await rawCall(listening, '').answer).end).toBe('ECONNREFUSED');
+  });
+
+  test('ends waits: nothing is carried out afterwards, and no timer is left', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const before = vi.getTimerCount();
+    sandbox.faults.add({ kind: 'delay', ms: 60_000, before: 'commit' }, { method: 'POST' });
+    const came = new Promise<void>((resolve) => {
+      const listed = () => (sandbox.requests.length > 0 ? resolve() : setImmediate(listed));
+      listed();
+    });
+    const late = createProduct(sandbox, { name: 'Desk' }).catch((error: unknown) => error);
+    await came;
+    expect(vi.getTimerCount()).toBeGreaterThan(before);
+    await sandbox.close();
+    expect(await late).toBeInstanceOf(TypeError);
+    expect([vi.getTimerCount(), sandbox.store.products.count]).toEqual([before, 0]);
+    vi.useRealTimers();
+  });
+
+  test('is forgiving when done twice, and the sandbox can listen again', async () => {
+    await Promise.all([sandbox.close(), sandbox.close()]);
+    await sandbox.close();
+    const again = await sandbox.listen();
+    expect((await call(sandbox, '/accounts')).status).toBe(200);
+    await expect(sandbox.listen()).rejects.toThrow('listens already');
+    await again.close();
+  });
+});

@@ -1,0 +1,189 @@
+import { describe, expect, test } from 'vitest';
+import { createSandbox } from '../../src/testing/index.ts';
+import { call, createProduct } from './support/call.ts';
+
+const first = { name: 'Desk', salePrice: '129.5000', tags: ['12.50'] };
+
+describe('what an answer says', () => {
+  test.each([
+    [7, '7'],
+    ['1.5', '1.5'],
+    ['-1', '-1'],
+    ['soon', 'soon'],
+    [new Date('2026-01-31T12:00:00Z'), 'Sat, 31 Jan 2026 12:00:00 GMT'],
+    [undefined, '1'],
+    [null, null],
+  ])('rate-limited with Retry-After %j', async (retryAfter, header) => {
+    const sandbox = createSandbox();
+    sandbox.faults.next({ kind: 'rate-limited', retryAfter });
+    const answer = await createProduct(sandbox, first);
+    expect([answer.status, answer.record.type]).toEqual([429, 'rate_limited']);
+    expect(answer.headers.get('retry-after')).toBe(header);
+    expect(answer.headers.get('x-ratelimit-limit')).toBe('10000');
+    expect(answer.headers.get('x-ratelimit-remaining')).toBe('0');
+    expect(sandbox.store.products.count).toBe(0);
+  });
+
+  test.each([500, 502, 503, 504])('status %i, before and after the commit', async (status) => {
+    const sandbox = createSandbox();
+    for (const committed of [false, true]) {
+      sandbox.faults.next({ kind: 'status', status, committed, retryAfter: 3 });
+      const answer = await createProduct(sandbox, first);
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([status, '3']);
+      expect(answer.headers.get('content-type')).toBe('application/problem+json');
+      expect(sandbox.store.products.count).toBe(committed ? 1 : 0);
+    }
+  });
+
+  test('a status of any type, and one without a document', async () => {
+    const sandbox = createSandbox({ problemType: 'urn' });
+    sandbox.faults.next({ kind: 'status', status: 409, type: 'period_closed' });
+    expect((await call(sandbox, '/accounts')).record.type).toBe('urn:accounting:error:period_closed');
+    sandbox.faults.next({ kind: 'status', status: 404, type: 'not_found' });
+    expect((await call(sandbox, '/accounts')).record).toMatchObject({ status: 404, title: 'No such record' });
+    sandbox.faults.next({ kind: 'status', status: 503, body: 'empty' });
+    expect((await call(sandbox, '/accounts')).json).toBeUndefined();
+  });
+
+  test('html-page is a 200 with HTML, and nothing is committed', async () => {
+    const sandbox = createSandbox();
+    sandbox.faults.next({ kind: 'html-page' });
+    const response = await sandbox.fetch(`${sandbox.baseUrl}/api/public/v1/accounts`, {
+      headers: { 'X-AUTH-TOKEN': sandbox.keys.full },
+    });
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+    ]);
+    expect(await response.text()).toMatch(/^<!doctype html>/);
+
+    sandbox.faults.next({ kind: 'status', status: 502, body: 'html' });
+    await expect(createProduct(sandbox, first)).rejects.toThrow(SyntaxError);
+    sandbox.faults.next({ kind: 'html-page', committed: true });
+    await expect(createProduct(sandbox, first)).rejects.toThrow(SyntaxError);
+    expect(sandbox.store.products.count).toBe(1);
+  });
+
+  test('empty-body and wrong-content-type carry the request out', async () => {
+    const sandbox = createSandbox();
+    sandbox.faults.next({ kind: 'empty-body' });
+    const empty = await createProduct(sandbox, first);
+    expect([empty.status, empty.json]).toEqual([201, undefined]);
+
+    sandbox.faults.next({ kind: 'wrong-content-type' });
+    const wrong = await createProduct(sandbox, first);
+    expect([wrong.status, wrong.headers.get('content-type')]).toEqual([201, 'text/plain']);
+    expect(sandbox.store.products.count).toBe(2);
+  });
+
+  test('money-as-number turns amounts and nothing else into numbers', async () => {
+    const sandbox = createSandbox();
+    sandbox.store.products.insert({ ...first, id: '7', ean: '8712345678906' });
+    sandbox.faults.next({ kind: 'money-as-number' });
+    const [product] = (await call(sandbox, '/products')).list;
+    expect(product).toMatchObject({ id: '7', salePrice: 129.5, ean: '8712345678906', tags: ['12.50'] });
+  });
+
+  test('clock-skew moves the Date header by so much', async () => {
+    const sandbox = createSandbox({ clock: '2026-01-31T12:00:00Z' });
+    sandbox.faults.next({ kind: 'clock-skew', byMs: -3_600_000 });
+    expect((await call(sandbox, '/accounts')).headers.get('date')).toBe('Sat, 31 Jan 2026 11:00:00 GMT');
+    expect((await call(sandbox, '/accounts')).headers.get('date')).toBe('Sat, 31 Jan 2026 12:00:00 GMT');
+  });
+
+  test('rewrite changes status, headers and body', async () => {
+    const sandbox = createSandbox();
+    sandbox.store.accounts.insert({ name: 'a' });
+    sandbox.faults.next({
+      kind: 'rewrite',
+      status: 203,
+      headers: { 'x-ratelimit-limit': null, Age: '60', 'content-type': 'application/ld+json' },
+      body: (text) => text.replace('"a"', '"b"'),
+    });
+    const answer = await call(sandbox, '/accounts');
+    expect([answer.status, answer.headers.get('age'), answer.headers.has('x-ratelimit-limit')]).toEqual([
+      203,
+      '60',
+      false,
+    ]);
+    // The other headers are as they were, and the one that was given takes the place of its namesake.
+    expect(answer.headers.get('content-type')).toBe('application/ld+json');
+    expect([answer.headers.has('date'), answer.headers.has('x-ratelimit-remaining')]).toEqual([true, true]);
+    expect(answer.json).toEqual([{ id: '1', name: 'b' }]);
+
+    sandbox.faults.next({ kind: 'rewrite', committed: false, body: '[]' });
+    expect((await call(sandbox, '/accounts/1')).json).toEqual([]);
+  });
+
+  test.each([301, 302, 303, 307, 308])('a redirect %i carries nothing out', async (status) => {
+    const sandbox = createSandbox();
+    sandbox.faults.next({ kind: 'redirect', status, location: 'https://elsewhere.example/x' });
+    const answer = await createProduct(sandbox, first);
+    expect([answer.status, answer.headers.get('location')]).toEqual([status, 'https://elsewhere.example/x']);
+    expect(sandbox.store.products.count).toBe(0);
+  });
+});
+
+describe('which requests', () => {
+  test('next meets one request, add those that match, the oldest rule first', async () => {
+    const sandbox = createSandbox();
+    const next = sandbox.faults.next({ kind: 'status', status: 500 });
+    const writes = sandbox.faults.add({ kind: 'status', status: 503 }, { method: 'POST', times: 2 });
+    const boms = sandbox.faults.add(
+      { kind: 'status', status: 502 },
+      { collection: 'boms', skip: 1, times: Infinity },
+    );
+    const one = sandbox.faults.add({ kind: 'status', status: 504 }, { path: '/api/public/v1/budgets/5' });
+    const filtered = sandbox.faults.add(
+      { kind: 'status', status: 501 },
+      { when: ({ query }) => query.includes('_page=3') },
+    );
+    const pattern = sandbox.faults.add({ kind: 'status', status: 507 }, { path: /\/bank-/g, times: 2 });
+
+    const statuses = [];
+    for (const path of [
+      '/accounts',
+      '/boms',
+      '/boms',
+      '/boms/1',
+      '/budgets',
+      '/budgets/5',
+      '/budgets?_page=3',
+    ]) {
+      statuses.push((await call(sandbox, path)).status);
+    }
+    expect(statuses).toEqual([500, 200, 502, 502, 200, 504, 501]);
+    for (const expected of [507, 507, 200])
+      expect((await call(sandbox, '/bank-feed-accounts')).status).toBe(expected);
+    for (const expected of [503, 503, 201])
+      expect((await createProduct(sandbox, first)).status).toBe(expected);
+
+    expect([next, writes, boms, one, filtered, pattern].map(({ hits, active }) => [hits, active])).toEqual([
+      [1, false],
+      [2, false],
+      [2, true],
+      [1, false],
+      [1, false],
+      [2, false],
+    ]);
+    expect(sandbox.faults.rules).toEqual([boms]);
+    sandbox.faults.clear();
+    expect([boms.active, (await call(sandbox, '/boms')).status]).toEqual([false, 200]);
+  });
+
+  test('with a probability: the same seed meets the same requests, another seed others', async () => {
+    const met = async (seed: number) => {
+      const sandbox = createSandbox({ seed });
+      sandbox.faults.add({ kind: 'status', status: 500 }, { probability: 0.3 });
+      const statuses = [];
+      for (let i = 0; i < 200; i += 1) statuses.push((await call(sandbox, '/accounts')).status);
+      return statuses.map((status, i) => (status === 500 ? i : -1)).filter((i) => i !== -1);
+    };
+    const once = await met(1);
+    expect(await met(1)).toEqual(once);
+    expect(await met(2)).not.toEqual(once);
+    // 200 draws at 0.3: far from the ends for this seed, which is all that can be said of one.
+    expect(once.length).toBeGreaterThan(40);
+    expect(once.length).toBeLessThan(80);
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { createSandbox, type Fault } from '../../src/testing/index.ts';
+import { call } from './support/call.ts';
+
+describe('sandbox.fetch', () => {
+  test('serves no origin but its own', async () => {
+    const sandbox = createSandbox();
+    const error = await sandbox
+      .fetch('https://elsewhere.example/api/public/v1/accounts')
+      .catch((e: unknown) => e);
+    expect((error as TypeError).cause).toMatchObject({ code: 'ENOTFOUND' });
+    expect(sandbox.requests).toEqual([]);
+  });
+
+  test('gives each sandbox an origin of its own', () => {
+    const origins = [1, 2, 3].map(() => createSandbox().baseUrl);
+    expect(new Set(origins).size).toBe(3);
+    expect(createSandbox({ origin: 'https://books.example.com/' }).baseUrl).toBe('https://books.example.com');
+  });
+
+  test('follows a redirect as fetch does, and forwards nothing to another origin', async () => {
+    const sandbox = createSandbox();
+    sandbox.store.accounts.insert({ name: 'a' });
+    const url = `${sandbox.baseUrl}/api/public/v1/boms`;
+    const headers = { 'X-AUTH-TOKEN': sandbox.keys.full };
+    const redirect: Fault = { kind: 'redirect', location: '/api/public/v1/accounts' };
+
+    sandbox.faults.next(redirect);
+    const followed = await sandbox.fetch(url, { headers });
+    expect([followed.url, followed.redirected]).toEqual([`${sandbox.baseUrl}/api/public/v1/accounts`, true]);
+    expect(await followed.json()).toEqual([{ id: '1', name: 'a' }]);
+    sandbox.faults.next(redirect);
+    await expect(sandbox.fetch(url, { headers, redirect: 'error' })).rejects.toThrow('fetch failed');
+    sandbox.faults.next({ ...redirect, location: 'https://elsewhere.example/' });
+    await expect(sandbox.fetch(url, { headers })).rejects.toThrow('fetch failed');
+    sandbox.faults.add(redirect, { times: Infinity });
+    await expect(sandbox.fetch(url, { headers })).rejects.toThrow('fetch failed');
+  });
+
+  test.each([
+    [302, 'GET', ''],
+    [303, 'GET', ''],
+    [307, 'POST', '{"name":"a"}'],
+  ])('a POST redirected with %i becomes a %s', async (status, method, body) => {
+    const sandbox = createSandbox();
+    sandbox.faults.next({ kind: 'redirect', status, location: '/api/public/v1/products' });
+    const headers = {
+      'X-AUTH-TOKEN': sandbox.keys.full,
+      'Idempotency-Key': 'k',
+      'Content-Type': 'application/json',
+    };
+    await sandbox.fetch(`${sandbox.baseUrl}/elsewhere`, { method: 'POST', headers, body: '{"name":"a"}' });
+    const second = sandbox.requests[1];
+    expect([second?.method, JSON.stringify(second?.body) ?? '']).toEqual([method, body]);
+  });
+
+  test('an aborted signal stops a request before it is seen', async () => {
+    const sandbox = createSandbox();
+    const reason = new Error('never mind');
+    await expect(call(sandbox, '/accounts', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    expect(sandbox.requests).toEqual([]);
+  });
+});

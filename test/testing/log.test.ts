@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { createSandbox } from '../../src/testing/index.ts';
+import { call, createProduct } from './support/call.ts';
+
+describe('the log', () => {
+  test('logLimit keeps the last ones and counts all', async () => {
+    const sandbox = createSandbox({ logLimit: 3 });
+    for (let i = 1; i <= 8; i += 1) await call(sandbox, `/accounts/${i}`);
+    expect(sandbox.requests.map(({ path }) => path.at(-1))).toEqual(['6', '7', '8']);
+    expect([sandbox.count(), sandbox.count(({ path }) => path.endsWith('7'))]).toEqual([8, 1]);
+    sandbox.clearLogs();
+    expect([sandbox.count(), sandbox.requests]).toEqual([0, []]);
+
+    const none = createSandbox({ logLimit: 0 });
+    await call(none, '/accounts');
+    expect([none.count(), none.requests]).toEqual([1, []]);
+  });
+
+  test('says what was asked and answered', async () => {
+    const sandbox = createSandbox({ clock: '2026-01-31T12:00:00Z', records: { accounts: 2 } });
+    await call(sandbox, '/accounts?id[gt]=1&_page=1');
+    await createProduct(sandbox, { salePrice: 1 }, { idempotencyKey: 'k' });
+    await createProduct(sandbox, 'no json', { idempotencyKey: 'k' });
+    const at = new Date('2026-01-31T12:00:00Z');
+    expect(sandbox.requests).toMatchObject([
+      {
+        method: 'GET',
+        path: '/api/public/v1/accounts',
+        query: { 'id[gt]': '1', _page: '1' },
+        key: 'full',
+        at,
+        status: 200,
+        records: 1,
+      },
+      {
+        method: 'POST',
+        idempotencyKey: 'k',
+        body: { salePrice: 1 },
+        status: 422,
+        error: 'validation_failed',
+      },
+      { body: 'no json', status: 400, error: 'malformed_request' },
+    ]);
+  });
+
+  test('the journal says who changed what, and leaves the author’s own writes out', async () => {
+    const sandbox = createSandbox();
+    sandbox.store.products.insert({ id: '7' });
+    await call(sandbox, '/products/7', { method: 'PATCH', body: { name: 'a', brand: null } });
+    await call(sandbox, '/products/7', { method: 'PATCH', body: {} });
+    await call(sandbox, '/products/7', { method: 'PATCH', body: { color: 'oak' } });
+    await call(sandbox, '/products/7', { method: 'DELETE' });
+    expect(sandbox.journal.map(({ action, id, key, fields }) => [action, id, key, fields])).toEqual([
+      ['update', '7', 'full', ['name', 'brand']],
+      ['update', '7', 'full', ['color']],
+      ['delete', '7', 'full', []],
+    ]);
+  });
+});

@@ -1,0 +1,224 @@
+import { describe, expect, test } from 'vitest';
+import { createSandbox, type SandboxOptions } from '../../src/testing/index.ts';
+import { call, createProduct, ids } from './support/call.ts';
+
+describe('lists', () => {
+  test('pageSize', async () => {
+    const sandbox = createSandbox({ pageSize: 2, records: { boms: 5 } });
+    expect(ids(await call(sandbox, '/boms?_page=3'))).toEqual(['5']);
+  });
+
+  test('order', async () => {
+    const sandbox = createSandbox({ order: 'id-desc', pageSize: 3, records: { boms: 11 } });
+    expect(ids(await call(sandbox, '/boms'))).toEqual(['11', '10', '9']);
+    expect(ids(await call(sandbox, '/boms?_page=4'))).toEqual(['2', '1']);
+    expect(ids(await call(sandbox, '/boms?id[gt]=5&_page=2'))).toEqual(['8', '7', '6']);
+  });
+
+  test('pastEnd', async () => {
+    const sandbox = createSandbox({ pastEnd: 'not-found' });
+    expect((await call(sandbox, '/boms')).json).toEqual([]);
+    expect((await call(sandbox, '/boms?_page=2')).record.type).toBe('not_found');
+  });
+
+  test.each(['member', 'hydra:member'] as const)('listBody %s', async (listBody) => {
+    const sandbox = createSandbox({ listBody, records: { boms: 1 } });
+    const answer = await call(sandbox, '/boms');
+    expect(answer.headers.get('content-type')).toBe('application/ld+json');
+    expect(answer.record[listBody]).toMatchObject([{ id: '1' }]);
+    expect(Object.keys(answer.record)).not.toContain('totalItems');
+  });
+
+  test('betweenSeparator', async () => {
+    const sandbox = createSandbox({ betweenSeparator: ',', records: { boms: 9 } });
+    expect(ids(await call(sandbox, '/boms?id[between]=3,4'))).toEqual(['3', '4']);
+    expect(ids(await call(sandbox, '/boms?id[between]=3..4'))).toHaveLength(9);
+  });
+
+  test.each([
+    'id[gt]=',
+    'id[between]=1..2..3',
+    'id[lte]=-1',
+    'updatedSince=2026-02-30T25:00:00Z',
+    'updatedSince=now',
+  ])('badFilter: %s', async (query) => {
+    const records = { boms: 3 };
+    expect(ids(await call(createSandbox({ records }), `/boms?${query}`))).toEqual(['1', '2', '3']);
+    expect((await call(createSandbox({ records, badFilter: 'refuse' }), `/boms?${query}`)).status).toBe(400);
+  });
+});
+
+describe('ids', () => {
+  test.each([
+    ['uuid', /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/],
+    ['ulid', /^[0-9A-HJKMNP-TV-Z]{26}$/],
+  ] as const)('%s', async (form, pattern) => {
+    const sandbox = createSandbox({ ids: { form }, records: { accounts: 40 } });
+    const all = sandbox.store.accounts.ids();
+    const made = sandbox.store.accounts.insert({});
+    expect([...all, made.id].every((id) => pattern.test(id))).toBe(true);
+    expect([...all, made.id]).toEqual([...new Set([...all, made.id])].sort());
+    expect(ids(await call(sandbox, `/accounts?id[gt]=${all[29]}`))).toEqual([...all.slice(30), made.id]);
+    for (const id of all) expect((await call(sandbox, `/accounts/${id}`)).record.id).toBe(id);
+    expect((await call(sandbox, '/accounts/7')).status).toBe(404);
+  });
+
+  test('start and gap: sparse, rising, each found again', async () => {
+    const sandbox = createSandbox({ ids: { start: 500, gap: 20 }, records: { accounts: 100 } });
+    const all = sandbox.store.accounts.ids().map(Number);
+    const gaps = all.slice(1).map((id, i) => id - (all[i] ?? 0));
+    expect(all[0]).toBeGreaterThanOrEqual(500);
+    expect(all[0]).toBeLessThan(520);
+    expect(Math.min(...gaps)).toBeGreaterThan(0);
+    expect(new Set(gaps).size).toBeGreaterThan(10);
+    expect((all.at(-1) ?? 0) - (all[0] ?? 0)).toBeGreaterThan(98 * 20);
+    for (const id of all) expect(sandbox.store.accounts.get(String(id))?.id).toBe(String(id));
+  });
+});
+
+describe('problem documents', () => {
+  test.each([
+    ['bare', 'not_found'],
+    ['path', '/errors/not_found'],
+    ['url', 'https://docs.example.com/errors#not_found'],
+    ['urn', 'urn:accounting:error:not_found'],
+    ['about:blank', 'about:blank'],
+    ['rfc-url', 'https://datatracker.ietf.org/doc/html/rfc9110#section-15.5'],
+    ['status', '/errors/404'],
+    ['absent', undefined],
+  ] as const)('problemType %s', async (problemType, type) => {
+    const answer = await call(createSandbox({ problemType }), '/accounts/1');
+    expect([answer.record.type, answer.record.status]).toEqual([type, 404]);
+  });
+
+  test.each(['application/json', 'application/ld+json'] as const)(
+    'problemContentType %s',
+    async (problemContentType) => {
+      const sandbox = createSandbox({ problemContentType, rateLimit: { budget: 2 } });
+      const type = async (key: string) =>
+        (await call(sandbox, '/accounts/1', { key })).headers.get('content-type');
+      expect(await type(sandbox.keys.full)).toBe(problemContentType);
+      expect(await type(sandbox.keys.forbidden)).toBe(problemContentType);
+      expect(await type(sandbox.keys.revoked)).toBe('application/problem+json');
+      await type(sandbox.keys.full);
+      expect(await type(sandbox.keys.full)).toBe('application/problem+json');
+    },
+  );
+});
+
+describe('writing', () => {
+  test('createStatus, updateStatus, deleteStatus', async () => {
+    const sandbox = createSandbox({ createStatus: 200, updateStatus: 204, deleteStatus: 200 });
+    const created = await createProduct(sandbox, { name: 'Desk' });
+    const updated = await call(sandbox, '/products/1', { method: 'PATCH', body: { name: 'Table' } });
+    const deleted = await call(sandbox, '/products/1', { method: 'DELETE' });
+    expect([created.status, updated.status, updated.json, deleted.status]).toEqual([
+      200,
+      204,
+      undefined,
+      200,
+    ]);
+    expect(deleted.record).toMatchObject({ id: '1', name: 'Table' });
+  });
+
+  test('idempotency: replay, otherBody and lifetimeMs', async () => {
+    const conflict = createSandbox({ idempotency: { replay: 'conflict' } });
+    await createProduct(conflict, {}, { idempotencyKey: 'k' });
+    expect((await createProduct(conflict, {}, { idempotencyKey: 'k' })).status).toBe(409);
+
+    const lenient = createSandbox({ idempotency: { otherBody: 'stored' } });
+    await createProduct(lenient, { name: 'a' }, { idempotencyKey: 'k' });
+    expect((await createProduct(lenient, { name: 'b' }, { idempotencyKey: 'k' })).record.name).toBe('a');
+
+    const short = createSandbox({ idempotency: { lifetimeMs: 1000 }, clock: 0 });
+    await createProduct(short, {}, { idempotencyKey: 'k' });
+    short.clock.advance(999);
+    expect((await createProduct(short, {}, { idempotencyKey: 'k' })).record.id).toBe('1');
+    short.clock.advance(1);
+    expect((await createProduct(short, {}, { idempotencyKey: 'k' })).record.id).toBe('2');
+  });
+
+  test('a key of one company is free in the other, and a refused create uses none up', async () => {
+    const sandbox = createSandbox();
+    const refused = await createProduct(sandbox, { salePrice: 5 }, { idempotencyKey: 'k' });
+    const first = await createProduct(sandbox, {}, { idempotencyKey: 'k' });
+    const other = await createProduct(sandbox, {}, { idempotencyKey: 'k', key: sandbox.keys.otherCompany });
+    expect([refused.status, first.status, other.status]).toEqual([422, 201, 201]);
+    expect([sandbox.store.products.count, sandbox.otherStore.products.count]).toEqual([1, 1]);
+  });
+
+  test('requiredFields: missing, blank and cleared are refused, left out of a patch is not', async () => {
+    const sandbox = createSandbox({ requiredFields: ['name'] });
+    for (const body of [{}, { name: '' }, { name: null }]) {
+      expect((await createProduct(sandbox, body)).record.violations).toMatchObject([
+        { propertyPath: 'name' },
+      ]);
+    }
+    expect((await createProduct(sandbox, { name: 'Desk' })).status).toBe(201);
+    const patch = (body: object) => call(sandbox, '/products/1', { method: 'PATCH', body });
+    expect((await patch({ brand: 'Oak' })).status).toBe(200);
+    expect((await patch({ name: null })).status).toBe(422);
+  });
+
+  test('allowedStatuses and unknownFields', async () => {
+    const sandbox = createSandbox({ allowedStatuses: ['active'], unknownFields: 'refuse' });
+    expect((await createProduct(sandbox, { status: 'active' })).status).toBe(201);
+    expect((await createProduct(sandbox, { status: null })).status).toBe(201);
+    const refused = await createProduct(sandbox, { status: 'gone', salesPrice: '1.00' });
+    expect(refused.record.violations).toMatchObject([
+      { propertyPath: 'status' },
+      { propertyPath: 'salesPrice' },
+    ]);
+
+    const lenient = await createProduct(createSandbox(), { status: 'gone', salesPrice: '1.00' });
+    expect([lenient.status, 'salesPrice' in lenient.record]).toEqual([201, false]);
+  });
+
+  test.each([
+    [undefined, '12.5', '12.5000'],
+    [undefined, '12.123456', '12.123456'],
+    [undefined, '-3', '-3.0000'],
+    [2, '12', '12.00'],
+    [0, '12', '12'],
+    ['as-sent', '12.5', '12.5'],
+  ] as const)('moneyDigits %j: %s is stored as %s', async (moneyDigits, sent, stored) => {
+    const sandbox = createSandbox({ moneyDigits });
+    expect((await createProduct(sandbox, { salePrice: sent })).record.salePrice).toBe(stored);
+  });
+
+  test.each([
+    [undefined, 413, 'request_too_large'],
+    [400, 400, 'malformed_request'],
+    [422, 422, 'validation_failed'],
+  ] as const)('maxRequestBytes with tooLargeStatus %j', async (tooLargeStatus, status, type) => {
+    await using sandbox = createSandbox({ maxRequestBytes: 100, tooLargeStatus });
+    const large = { name: 'x'.repeat(200) };
+    const answer = await createProduct(sandbox, large);
+    expect([answer.status, answer.record.type]).toEqual([status, type]);
+    await sandbox.listen();
+    expect((await createProduct(sandbox, large)).status).toBe(status);
+    expect((await createProduct(sandbox, { name: 'x' })).status).toBe(201);
+  });
+});
+
+test.each<[SandboxOptions, string]>([
+  [{ pageSize: 0 }, 'pageSize'],
+  [{ rateLimit: { budget: 0 } }, 'rateLimit.budget'],
+  [{ ids: { gap: 0.5 } }, 'ids.gap'],
+  [{ records: -1 }, 'records'],
+  [{ records: { boms: Number.NaN } }, 'records'],
+  [{ clock: 'someday' }, 'Not an instant'],
+])('an option that makes no sense is refused: %j', (options, message) => {
+  expect(() => createSandbox(options)).toThrow(message);
+});
+
+test('an option that is undefined is left out', async () => {
+  const sandbox = createSandbox({
+    pageSize: undefined,
+    rateLimit: undefined,
+    ids: { gap: undefined },
+    origin: undefined,
+  });
+  sandbox.store.accounts.insert({});
+  expect(ids(await call(sandbox, '/accounts'))).toEqual(['1']);
+});

@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'vitest';
+import { createSandbox, type RateLimitOptions, type Sandbox } from '../../src/testing/index.ts';
+import { call } from './support/call.ts';
+
+const START = Date.UTC(2026, 0, 31, 12, 0, 0);
+
+function limited(rateLimit: RateLimitOptions, clock: number = START): Sandbox {
+  return createSandbox({ rateLimit: { windowMs: 10_000, ...rateLimit }, clock });
+}
+
+/** Status, remaining budget and Retry-After of so many requests. */
+async function send(sandbox: Sandbox, times: number): Promise<(readonly [number, number, string | null])[]> {
+  const seen = [];
+  for (let i = 0; i < times; i += 1) {
+    const { status, headers } = await call(sandbox, '/accounts');
+    seen.push([status, Number(headers.get('x-ratelimit-remaining')), headers.get('retry-after')] as const);
+  }
+  return seen;
+}
+
+test('fixed: opens at multiples of the window', async () => {
+  const sandbox = limited({ budget: 2 }, START + 7500);
+  expect(await send(sandbox, 3)).toEqual([
+    [200, 1, null],
+    [200, 0, null],
+    [429, 0, '3'],
+  ]);
+  sandbox.clock.advance(2499);
+  expect(await send(sandbox, 1)).toEqual([[429, 0, '1']]);
+  sandbox.clock.advance(1);
+  expect(await send(sandbox, 1)).toEqual([[200, 1, null]]);
+});
+
+test('fixed-from-first: opens with the first request after the last window', async () => {
+  const sandbox = limited({ kind: 'fixed-from-first', budget: 1 }, START + 7500);
+  expect(await send(sandbox, 2)).toEqual([
+    [200, 0, null],
+    [429, 0, '10'],
+  ]);
+  sandbox.clock.advance(15_000);
+  expect(await send(sandbox, 2)).toEqual([
+    [200, 0, null],
+    [429, 0, '10'],
+  ]);
+});
+
+test('sliding: each request counts for a window of its own', async () => {
+  const sandbox = limited({ kind: 'sliding', budget: 2 });
+  await send(sandbox, 1);
+  sandbox.clock.advance(4000);
+  expect(await send(sandbox, 2)).toEqual([
+    [200, 0, null],
+    [429, 0, '6'],
+  ]);
+  sandbox.clock.advance(6000);
+  expect(await send(sandbox, 2)).toEqual([
+    [200, 0, null],
+    [429, 0, '4'],
+  ]);
+});
+
+test('sliding-counter: the window before weighs as much as of it is left', async () => {
+  const sandbox = limited({ kind: 'sliding-counter', budget: 10 });
+  expect((await send(sandbox, 11)).at(-1)).toEqual([429, 0, '11']);
+  sandbox.clock.advance(15_000);
+  // Half of the ten are still counted.
+  expect((await send(sandbox, 6)).map(([status]) => status)).toEqual([200, 200, 200, 200, 200, 429]);
+  expect((await send(sandbox, 1))[0]?.[2]).toBe('1');
+  sandbox.clock.advance(1000);
+  expect((await send(sandbox, 2)).map(([status]) => status)).toEqual([200, 429]);
+});
+
+test('token-bucket: refills steadily, up to its size', async () => {
+  const sandbox = limited({ kind: 'token-bucket', budget: 5 });
+  expect((await send(sandbox, 6)).at(-1)).toEqual([429, 0, '2']);
+  sandbox.clock.advance(2000);
+  expect(await send(sandbox, 2)).toEqual([
+    [200, 0, null],
+    [429, 0, '2'],
+  ]);
+  sandbox.clock.advance(60_000);
+  expect((await send(sandbox, 6)).map(([, remaining]) => remaining)).toEqual([4, 3, 2, 1, 0, 0]);
+});
+
+describe.each(['fixed', 'fixed-from-first', 'sliding', 'sliding-counter', 'token-bucket'] as const)(
+  '%s',
+  (kind) => {
+    test('lets nobody through early: after Retry-After a request passes', async () => {
+      const sandbox = limited({ kind, budget: 3 }, START + 1234);
+      for (let round = 0; round < 5; round += 1) {
+        let refused = await send(sandbox, 1);
+        while (refused[0]?.[0] === 200) refused = await send(sandbox, 1);
+        sandbox.clock.advance(Number(refused[0]?.[2]) * 1000);
+        expect((await send(sandbox, 1))[0]?.[0]).toBe(200);
+      }
+    });
+
+    test('never lets more than the budget through in an instant, and a refused request costs nothing', async () => {
+      const sandbox = limited({ kind, budget: 4 });
+      const statuses = (await send(sandbox, 20)).map(([status]) => status);
+      expect(statuses.filter((status) => status === 200)).toHaveLength(4);
+      sandbox.clock.advance(20_000);
+      expect((await send(sandbox, 1))[0]?.slice(0, 2)).toEqual([200, 3]);
+    });
+
+    test('survives a clock that is turned back', async () => {
+      const sandbox = limited({ kind, budget: 2 });
+      await send(sandbox, 3);
+      sandbox.clock.advance(-3_600_000);
+      await send(sandbox, 1);
+      sandbox.clock.advance(20_000);
+      expect((await send(sandbox, 1))[0]?.[0]).toBe(200);
+    });
+  },
+);
+
+test('every key has a budget of its own, and errors are counted too', async () => {
+  const sandbox = limited({ budget: 3 });
+  const remaining = async (path: string, key: string) =>
+    (await call(sandbox, path, { key })).headers.get('x-ratelimit-remaining');
+  expect(await remaining('/accounts/404', sandbox.keys.full)).toBe('2');
+  expect(await remaining('/nothing', sandbox.keys.full)).toBe('1');
+  expect(await remaining('/accounts?_page=0', sandbox.keys.full)).toBe('0');
+  expect(await remaining('/accounts', sandbox.keys.readOnly)).toBe('2');
+});
+
+test('who has no valid key has no budget: the answer stays 401', async () => {
+  const sandbox = limited({ budget: 1 });
+  for (const key of [sandbox.keys.revoked, 'unknown', null]) {
+    for (let i = 0; i < 3; i += 1) {
+      const { status, headers } = await call(sandbox, '/accounts', { key });
+      expect([status, headers.get('x-ratelimit-limit')]).toEqual([401, '1']);
+    }
+  }
+});
+
+test('rateLimit false reports a budget that never shrinks', async () => {
+  const sandbox = createSandbox({ rateLimit: false });
+  expect(await send(sandbox, 2)).toEqual([
+    [200, 1_000_000, null],
+    [200, 1_000_000, null],
+  ]);
+});

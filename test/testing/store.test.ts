@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import { createSandbox } from '../../src/testing/index.ts';
+import { call, ids } from './support/call.ts';
+
+describe('sandbox.store', () => {
+  test('inserts under the next id, or the one given, and never one twice', () => {
+    const { accounts } = createSandbox().store;
+    expect(accounts.insert({ name: 'a' })).toEqual({ id: '1', name: 'a' });
+    expect(accounts.insert({ id: '41' }).id).toBe('41');
+    expect(accounts.insert({}).id).toBe('42');
+    accounts.delete('42');
+    expect(accounts.insert({}).id).toBe('43');
+    expect(() => accounts.insert({ id: '1' })).toThrow('accounts: 1 exists already');
+    expect(() => accounts.insert({ id: '' })).toThrow(TypeError);
+    expect(accounts.ids()).toEqual(['1', '41', '43']);
+  });
+
+  test('completes a product, keeps unknown fields and refuses a number for money', () => {
+    const { products } = createSandbox().store;
+    const made = products.insert({ name: 'Desk', salePrice: '5', colour: 'oak', brand: undefined });
+    expect(made).toMatchObject({
+      name: 'Desk',
+      salePrice: '5.0000',
+      colour: 'oak',
+      brand: null,
+      weight: null,
+    });
+    // @ts-expect-error Money is a decimal string.
+    expect(() => products.insert({ salePrice: 5 })).toThrow('salePrice is money');
+    expect(products.count).toBe(1);
+  });
+
+  test('honours the times of a record that shows them', async () => {
+    const sandbox = createSandbox();
+    sandbox.store.products.insert({ createdAt: '2020-01-01T00:00:00Z', updatedAt: '2021-01-01T00:00:00Z' });
+    sandbox.store.products.insert({});
+    expect(ids(await call(sandbox, '/products?updatedSince=2021-01-01'))).toEqual(['1', '2']);
+    expect(ids(await call(sandbox, '/products?updatedSince=2021-01-02'))).toEqual(['2']);
+    expect(() => sandbox.store.products.insert({ createdAt: 'someday' })).toThrow(RangeError);
+  });
+
+  test('updates what is given, and nothing that is not there', () => {
+    const { products } = createSandbox().store;
+    products.insert({ name: 'Desk', brand: 'Oak' });
+    expect(products.update('1', { brand: null, name: undefined })).toMatchObject({
+      name: 'Desk',
+      brand: null,
+    });
+    expect(products.update('1', { id: '9' }).id).toBe('1');
+    expect(() => products.update('2', {})).toThrow('products: there is no record 2');
+    expect(products.delete('2')).toBe(false);
+    expect(products.get('2')).toBeUndefined();
+  });
+
+  test('gives and takes copies', async () => {
+    const sandbox = createSandbox();
+    const tags = ['a'];
+    const made = sandbox.store.products.insert({ tags });
+    tags.push('b');
+    made.tags?.push('c');
+    sandbox.store.products.get('1')?.tags?.push('d');
+    expect((await call(sandbox, '/products/1')).record.tags).toEqual(['a']);
+  });
+
+  test('a locked record refuses to be changed or deleted, and can be read', async () => {
+    const sandbox = createSandbox({ records: { products: 2 } });
+    sandbox.store.products.lock('1');
+    const patch = () => call(sandbox, '/products/1', { method: 'PATCH', body: { name: 'a' } });
+    const answers = [await patch(), await call(sandbox, '/products/1', { method: 'DELETE' })];
+    expect(answers.map(({ status, record }) => [status, record.type])).toEqual([
+      [403, 'forbidden'],
+      [403, 'forbidden'],
+    ]);
+    expect((await call(sandbox, '/products/1')).status).toBe(200);
+    sandbox.store.products.unlock('1');
+    expect((await patch()).status).toBe(200);
+  });
+
+  test('loads fixtures from an object and from JSON', () => {
+    const { store } = createSandbox();
+    store.load({ accounts: [{ id: '5', name: 'a' }], boms: [{}, {}] });
+    store.load('{"accounts":[{"name":"b"}]}');
+    expect(store.accounts.all()).toEqual([
+      { id: '5', name: 'a' },
+      { id: '6', name: 'b' },
+    ]);
+    expect(store.boms.count).toBe(2);
+    expect(() => store.load('{"invoices":[]}')).toThrow('There is no collection invoices');
+    expect(() => store.load('{"accounts":[{"id":7}]}')).toThrow(TypeError);
+  });
+
+  test('clears one collection or all, generated records too', async () => {
+    const sandbox = createSandbox({ records: 500 });
+    sandbox.store.accounts.clear();
+    expect(sandbox.store.accounts.all()).toEqual([]);
+    expect(ids(await call(sandbox, '/accounts'))).toEqual([]);
+    expect(sandbox.store.products.count).toBeGreaterThan(0);
+    sandbox.store.clear();
+    expect(sandbox.store.products.count).toBe(0);
+    expect(sandbox.store.products.insert({}).id).not.toBe('1');
+  });
+
+  test('a change in the middle of a walk is seen by the next page', async () => {
+    const sandbox = createSandbox({ pageSize: 2, records: { boms: 6 } });
+    expect(ids(await call(sandbox, '/boms'))).toEqual(['1', '2']);
+    sandbox.store.boms.delete('1');
+    expect(ids(await call(sandbox, '/boms?_page=2'))).toEqual(['4', '5']);
+    expect(ids(await call(sandbox, '/boms'))).toEqual(['2', '3']);
+  });
+
+  test('a generated record can be changed and deleted like any other', async () => {
+    const sandbox = createSandbox({ records: { products: 3 } });
+    sandbox.store.products.update('2', { name: 'mine' });
+    const patched = await call(sandbox, '/products/2', { method: 'PATCH', body: { brand: 'Oak' } });
+    expect(patched.record).toMatchObject({ id: '2', name: 'mine', brand: 'Oak' });
+    expect((await call(sandbox, '/products/2', { method: 'DELETE' })).status).toBe(204);
+    expect(ids(await call(sandbox, '/products'))).toEqual(['1', '3']);
+  });
+});
+
+describe('keys', () => {
+  test('are the same for the same seed, and all different', () => {
+    const [one, two] = [createSandbox({ seed: 5 }).keys, createSandbox({ seed: 5 }).keys];
+    expect(one).toEqual(two);
+    expect(new Set(Object.values(one)).size).toBe(8);
+    expect(createSandbox({ seed: 6 }).keys.full).not.toBe(one.full);
+    for (const key of Object.values(one)) expect(key).toMatch(/^[\x21-\x7e]+$/);
+  });
+
+  test('issued keys differ, and a key that was not issued cannot be revoked', () => {
+    const sandbox = createSandbox();
+    expect(sandbox.issueKey()).not.toBe(sandbox.issueKey());
+    expect(() => sandbox.revokeKey('unknown')).toThrow(RangeError);
+  });
+});

@@ -1,0 +1,51 @@
+import { connect, type Socket } from 'node:net';
+import type { Listening } from '../../../src/testing/index.ts';
+
+/** What came over a socket, byte for byte, and how it ended. */
+export interface RawAnswer {
+  /** In Latin-1, so that a character is a byte. */
+  readonly text: string;
+  /** Orderly (FIN), or by force; the code of the failure. */
+  readonly end: 'closed' | 'ECONNRESET' | 'ECONNREFUSED';
+}
+
+/** A request as it goes over the wire. */
+export function rawRequest(path: string, key: string, more: readonly string[] = []): string {
+  return [
+    `GET /api/public/v1${path} HTTP/1.1`,
+    'Host: sandbox',
+    `X-AUTH-TOKEN: ${key}`,
+    ...more,
+    '',
+    '',
+  ].join('\r\n');
+}
+
+/** Opens a socket, sends a text and collects what comes until the connection ends. */
+export function rawCall(
+  listening: Listening,
+  request: string,
+): { socket: Socket; answer: Promise<RawAnswer> } {
+  const socket = connect(listening.port, '127.0.0.1', () => socket.write(request));
+  let text = '';
+  const answer = new Promise<RawAnswer>((resolve, reject) => {
+    socket.on('data', (bytes) => {
+      text += bytes.toString('latin1');
+    });
+    socket.once('close', (failed) => {
+      if (!failed) resolve({ text, end: 'closed' });
+    });
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNRESET' || error.code === 'ECONNREFUSED') resolve({ text, end: error.code });
+      else reject(error);
+    });
+  });
+  return { socket, answer };
+}
+
+/** The body of a raw answer. */
+export const bodyOf = (text: string) => text.slice(text.indexOf('\r\n\r\n') + 4);
+
+/** A header of a raw answer. */
+export const headerOf = (text: string, name: string) =>
+  new RegExp(`^${name}: (.*)\r$`, 'im').exec(text.slice(0, text.indexOf('\r\n\r\n') + 2))?.[1];

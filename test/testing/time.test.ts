@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { createSandbox } from '../../src/testing/index.ts';
+import { call, createProduct, ids } from './support/call.ts';
+
+describe('times', () => {
+  test.each([
+    ['seconds', '2026-01-31T12:00:00Z'],
+    ['offset', '2026-01-31T12:00:00+00:00'],
+    ['milliseconds', '2026-01-31T12:00:00.250Z'],
+  ] as const)('timestamps: %s', (timestamps, expected) => {
+    const sandbox = createSandbox({ timestamps, clock: '2026-01-31T12:00:00.250Z' });
+    expect(sandbox.store.products.insert({})).toMatchObject({ createdAt: expected, updatedAt: expected });
+  });
+
+  test('with milliseconds updatedSince is exact, and inclusive', async () => {
+    const sandbox = createSandbox({ timestamps: 'milliseconds', clock: '2026-01-31T12:00:00.250Z' });
+    sandbox.store.boms.insert({});
+    expect(ids(await call(sandbox, '/boms?updatedSince=2026-01-31T12:00:00.250Z'))).toEqual(['1']);
+    expect(ids(await call(sandbox, '/boms?updatedSince=2026-01-31T12:00:00.251Z'))).toEqual([]);
+  });
+
+  test('timestampsEverywhere', () => {
+    expect(createSandbox().store.accounts.insert({})).toEqual({ id: '1' });
+    const sandbox = createSandbox({ timestampsEverywhere: true, clock: '2026-01-31T12:00:00Z' });
+    expect(sandbox.store.accounts.insert({})).toEqual({
+      id: '1',
+      createdAt: '2026-01-31T12:00:00Z',
+      updatedAt: '2026-01-31T12:00:00Z',
+    });
+  });
+
+  test('a timestamp without an offset is in UTC, a date is its first instant', async () => {
+    const sandbox = createSandbox({ clock: '2026-01-31T00:00:00Z' });
+    sandbox.store.boms.insert({});
+    expect(ids(await call(sandbox, '/boms?updatedSince=2026-01-31T00:00'))).toEqual(['1']);
+    expect(ids(await call(sandbox, '/boms?updatedSince=2026-01-31T00:00:01'))).toEqual([]);
+    expect(ids(await call(sandbox, '/boms?updatedSince=2026-01-31'))).toEqual(['1']);
+  });
+
+  test('the clock stands still at an instant, moves when told to, and runs with the machine otherwise', async () => {
+    const sandbox = createSandbox({ clock: '2026-01-31T12:00:00Z', clockOffsetMs: -60_000 });
+    const date = async () => (await call(sandbox, '/boms')).headers.get('date');
+    expect(await date()).toBe('Sat, 31 Jan 2026 11:59:00 GMT');
+    sandbox.clock.advance(3_600_000);
+    expect(await date()).toBe('Sat, 31 Jan 2026 12:59:00 GMT');
+    sandbox.clock.set('2027-01-01');
+    expect(await date()).toBe('Fri, 01 Jan 2027 00:00:00 GMT');
+    expect(() => sandbox.clock.set('someday')).toThrow(RangeError);
+
+    let now = 1000;
+    const running = createSandbox({ clock: { now: () => now } });
+    now = 5000;
+    expect(running.clock.now()).toBe(5000);
+    running.clock.set(100_000);
+    now = 6000;
+    expect(running.clock.now()).toBe(101_000);
+    running.clock.freeze();
+    now = 9000;
+    expect(running.clock.now()).toBe(101_000);
+  });
+
+  test('commitDelayMs: readers see a write later, with the updatedAt of its time', async () => {
+    const sandbox = createSandbox({ commitDelayMs: 60_000, clock: '2026-01-31T12:00:00Z' });
+    const { record } = await createProduct(sandbox, { name: 'Desk' });
+    const patch = { method: 'PATCH', body: { name: 'Table' } };
+    sandbox.clock.advance(30_000);
+    expect(ids(await call(sandbox, '/products'))).toEqual([]);
+    // Whoever writes sees the last write: it is no longer a matter of readers.
+    expect((await call(sandbox, `/products/${record.id}`, patch)).status).toBe(200);
+
+    sandbox.clock.advance(30_000);
+    expect((await call(sandbox, '/products/1')).record).toMatchObject({
+      name: 'Desk',
+      updatedAt: '2026-01-31T12:00:00Z',
+    });
+    sandbox.clock.advance(30_000);
+    expect((await call(sandbox, '/products/1')).record).toMatchObject({
+      name: 'Table',
+      updatedAt: '2026-01-31T12:00:30Z',
+    });
+
+    sandbox.store.products.delete('1', { visibleAfterMs: 5000 });
+    expect(ids(await call(sandbox, '/products'))).toEqual(['1']);
+    expect((await call(sandbox, '/products/1', patch)).status).toBe(404);
+    sandbox.clock.advance(5000);
+    expect(ids(await call(sandbox, '/products'))).toEqual([]);
+  });
+
+  test('a write does not overtake an earlier one of the same record', async () => {
+    const sandbox = createSandbox({ clock: '2026-01-31T12:00:00Z' });
+    sandbox.store.boms.insert({ name: 'a' });
+    sandbox.store.boms.update('1', { name: 'b' }, { visibleAfterMs: 10_000 });
+    sandbox.store.boms.update('1', { name: 'c' });
+    expect((await call(sandbox, '/boms/1')).record.name).toBe('a');
+    sandbox.clock.advance(10_000);
+    expect((await call(sandbox, '/boms/1')).record.name).toBe('c');
+  });
+
+  test('a collection that is cleared has nothing to come', async () => {
+    const sandbox = createSandbox({ clock: '2026-01-31T12:00:00Z' });
+    sandbox.store.boms.insert({ id: '1' }, { visibleAfterMs: 1000 });
+    sandbox.store.boms.clear();
+    expect(sandbox.store.boms.get('1')).toBeUndefined();
+    sandbox.clock.advance(1000);
+    expect(ids(await call(sandbox, '/boms'))).toEqual([]);
+  });
+});
+
+test('every answer is dated by the clock of the service', async () => {
+  const sandbox = createSandbox({ clock: '2026-01-31T12:00:00Z' });
+  const answers = [
+    await call(sandbox, '/accounts'),
+    await call(sandbox, '/accounts/404'),
+    await call(sandbox, '/accounts', { key: null }),
+    await call(sandbox, '/accounts', { key: sandbox.keys.forbidden }),
+    await createProduct(sandbox, '{'),
+    await createProduct(sandbox, {}),
+    await call(sandbox, '/products/1', { method: 'DELETE' }),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([200, 404, 401, 403, 400, 201, 204]);
+  for (const { headers } of answers) expect(headers.get('date')).toBe('Sat, 31 Jan 2026 12:00:00 GMT');
+});

@@ -1,0 +1,123 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { createSandbox } from '../../src/testing/index.ts';
+import { call, createProduct } from './support/call.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const first = { name: 'Desk', salePrice: '129.5000', tags: ['12.50'] };
+
+describe('waits follow fake timers', () => {
+  test('a late answer comes when its time has come', async () => {
+    vi.useFakeTimers();
+    const sandbox = createSandbox();
+    sandbox.faults.next({ kind: 'delay', ms: 5000 });
+    let status: number | undefined;
+    const answered = createProduct(sandbox, first).then((answer) => {
+      status = answer.status;
+    });
+    await vi.advanceTimersByTimeAsync(4999);
+    expect([status, sandbox.store.products.count]).toEqual([undefined, 1]);
+    await vi.advanceTimersByTimeAsync(1);
+    await answered;
+    expect(status).toBe(201);
+  });
+
+  test('late before the commit: the key is taken meanwhile, and a repeat gets 409', async () => {
+    vi.useFakeTimers();
+    const sandbox = createSandbox();
+    sandbox.faults.next({ kind: 'delay', ms: 5000, before: 'commit' });
+    const slow = createProduct(sandbox, first, { idempotencyKey: 'k' });
+    await vi.advanceTimersByTimeAsync(4000);
+    expect(sandbox.store.products.count).toBe(0);
+
+    const repeat = await createProduct(sandbox, first, { idempotencyKey: 'k' });
+    expect([repeat.status, repeat.record.type]).toEqual([409, 'request_in_progress']);
+    const other = await createProduct(sandbox, first, { idempotencyKey: 'other' });
+    expect(other.status).toBe(201);
+
+    await vi.advanceTimersByTimeAsync(1000);
+    const { status, json } = await slow;
+    expect(status).toBe(201);
+    const again = await createProduct(sandbox, first, { idempotencyKey: 'k' });
+    expect([again.status, again.json]).toEqual([201, json]);
+    expect(sandbox.store.products.count).toBe(2);
+  });
+
+  test('a caller that gives up does not undo the commit', async () => {
+    vi.useFakeTimers();
+    const sandbox = createSandbox();
+    sandbox.faults.next({ kind: 'delay', ms: 5000, before: 'commit' });
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const slow = createProduct(sandbox, first, { signal: controller.signal });
+    const rejected = expect(slow).rejects.toBe(reason);
+    await vi.advanceTimersByTimeAsync(1000);
+    controller.abort(reason);
+    await rejected;
+    expect(sandbox.store.products.count).toBe(0);
+    await vi.advanceTimersByTimeAsync(4000);
+    expect(sandbox.store.products.count).toBe(1);
+  });
+
+  test('a drip takes its time for every piece', async () => {
+    vi.useFakeTimers();
+    const sandbox = createSandbox();
+    sandbox.faults.next({ kind: 'drip', bytes: 1, everyMs: 1000 });
+    let json: unknown;
+    const answered = call(sandbox, '/accounts').then((answer) => {
+      json = answer.json;
+    });
+    await vi.advanceTimersByTimeAsync(1999);
+    expect(json).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(1);
+    await answered;
+    expect(json).toEqual([]);
+  });
+
+  test('a stall ends with the caller’s reason alone, in headers and in the body', async () => {
+    for (const within of ['headers', 'body'] as const) {
+      const sandbox = createSandbox();
+      sandbox.faults.next({ kind: 'stall', in: within });
+      const controller = new AbortController();
+      const reason = new Error(within);
+      const stalled = call(sandbox, '/accounts', { signal: controller.signal });
+      const rejected = expect(stalled).rejects.toBe(reason);
+      controller.abort(reason);
+      await rejected;
+      expect(sandbox.requests).toMatchObject([{ fault: 'stall' }]);
+    }
+  });
+
+  test('a caller that gives up in the middle of a body is let go', async () => {
+    for (const fault of [
+      { kind: 'stall', in: 'body' },
+      { kind: 'drip', everyMs: 60_000 },
+    ] as const) {
+      const sandbox = createSandbox();
+      sandbox.faults.next(fault);
+      const controller = new AbortController();
+      const response = await sandbox.fetch(`${sandbox.baseUrl}/api/public/v1/accounts`, {
+        headers: { 'X-AUTH-TOKEN': sandbox.keys.full },
+        signal: controller.signal,
+      });
+      const reading = response.text();
+      const reason = new Error('enough');
+      const rejected = expect(reading).rejects.toBe(reason);
+      setTimeout(() => controller.abort(reason), 1);
+      await rejected;
+    }
+  });
+
+  test('a body that nobody reads on leaves no timer', async () => {
+    vi.useFakeTimers();
+    const sandbox = createSandbox();
+    sandbox.faults.next({ kind: 'drip', everyMs: 60_000 });
+    const response = await sandbox.fetch(`${sandbox.baseUrl}/api/public/v1/accounts`, {
+      headers: { 'X-AUTH-TOKEN': sandbox.keys.full },
+    });
+    await response.body?.cancel();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

@@ -1,0 +1,387 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createClient } from '../../src/client.ts';
+import { InvalidInputError } from '../../src/errors/invalid-input-error.ts';
+import { createSandbox, type Sandbox } from '../../src/testing/index.ts';
+import { type DiscoverOptions, discover } from '../../src/tools/index.ts';
+import { clientBehind } from './support/books.ts';
+import { compilerErrors, formatted, loadSchemas } from './support/schema-file.ts';
+
+// The compiler takes its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
+
+const clientOf = ({ clientOptions }: Sandbox) => createClient(clientOptions);
+
+/** What is discovered of accounts with these fields, each a record. */
+async function discoverAccounts(records: readonly object[], options: DiscoverOptions = {}) {
+  const sandbox = createSandbox();
+  for (const record of records) sandbox.store.accounts.insert(record as Record<string, unknown>);
+  const found = await discover(clientOf(sandbox), { collections: ['accounts'], ...options });
+  const line = (name: string) =>
+    found.source
+      .split('\n')
+      .find((text) => text.trim().startsWith(`${name}: `))
+      ?.trim();
+  return { ...found, sandbox, line, fields: found.collections[0]?.fields ?? {} };
+}
+
+const times = (count: number, make: (index: number) => object) =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+describe('what a field is', () => {
+  it('is told by all its values together', async () => {
+    const { line } = await discoverAccounts([
+      {
+        mixed: 1,
+        fraction: 1,
+        code: '8010',
+        day: '2026-01-31',
+        at: '2026-01-31T10:00:00Z',
+        odd: 'x',
+        flag: true,
+      },
+      {
+        mixed: 'a',
+        fraction: 2.5,
+        code: '12.50',
+        day: '2026-02-28',
+        at: '2026-01-31T10:00:00.5+01:00',
+        odd: [1],
+        flag: null,
+      },
+    ]);
+    expect(['mixed', 'fraction', 'code', 'day', 'at', 'odd', 'flag'].map(line)).toEqual([
+      'mixed: z.union([z.number(), z.string()]).nullish(),',
+      'fraction: z.number().nullish(),',
+      'code: z.string().nullish(),',
+      'day: date.nullish(),',
+      'at: instant.nullish(),',
+      'odd: z.union([z.array(z.number().nullable()), z.string()]).nullish(),',
+      'flag: z.boolean().nullish(),',
+    ]);
+  });
+
+  it('is an amount by its digits, or by its name and a point, and not for being a number in a text', async () => {
+    const { line } = await discoverAccounts([
+      {
+        a: '1.00',
+        totalAmount: '5',
+        edition: '1.5',
+        version: '1.10',
+        vatPercentage: '21.00',
+        code: '100',
+        ean: '8712345678906',
+        day: '31.12',
+      },
+      {
+        a: '-7.25',
+        totalAmount: '5.5',
+        edition: '2.5',
+        version: '1.20',
+        vatPercentage: '9.00',
+        code: '200',
+        ean: '8712345678913',
+        day: '1.1',
+      },
+    ]);
+    const money = ['a', 'totalAmount'].map(line);
+    const texts = ['edition', 'version', 'vatPercentage', 'code', 'ean', 'day'].map(line);
+    expect(money).toEqual(['a: money.nullish(),', 'totalAmount: money.nullish(),']);
+    expect(texts.map((text) => text?.replace(/^\w+: /, ''))).toEqual(
+      texts.map(() => 'z.string().nullish(),'),
+    );
+  });
+
+  it('is warned of where an amount came as a number', async () => {
+    const { source } = await discoverAccounts([{ totalAmount: 12.5, quantity: 3 }]);
+    expect(source).toContain(
+      '/** Number, though named like an amount: digits may be lost; on all 1 records. */',
+    );
+    expect(source).toContain('/** Whole number; on all 1 records. */');
+  });
+
+  it('is unknown where only null or an empty list came', async () => {
+    const { line, source } = await discoverAccounts([{ nothing: null, list: [] }]);
+    expect([line('nothing'), line('list')]).toEqual([
+      'nothing: z.unknown().optional(),',
+      'list: z.array(z.unknown()).nullish(),',
+    ]);
+    const { accounts } = await loadSchemas(source);
+    for (const nothing of [undefined, null, 5, { a: 1 }])
+      expect(accounts?.safeParse({ id: '1', nothing }).success).toBe(true);
+    expect(accounts?.safeParse({ id: '1' }).success).toBe(true);
+  });
+
+  it('goes down into objects and lists of objects', async () => {
+    const { source, fields } = await discoverAccounts([
+      {
+        address: { city: 'Gent', geo: { lat: 1.5 } },
+        lines: [{ amount: '1.00' }, { amount: '2.00', note: 'x' }],
+        matrix: [[1], [2]],
+      },
+      { address: null, lines: [] },
+    ]);
+    expect(await formatted(source)).toBe(source);
+    expect(fields.lines?.items?.fields).toMatchObject({
+      amount: { kinds: ['money'], always: true },
+      note: { always: false },
+    });
+    expect(
+      compilerErrors(`${source}
+export function use(account: Account) {
+  account.address?.geo?.lat satisfies number | null | undefined;
+  account.lines?.[0]?.amount satisfies string | null | undefined;
+  account.matrix?.[0]?.[0] satisfies number | null | undefined;
+}`),
+    ).toEqual([]);
+    expect(source).toContain('/** Text; on 1 of 2 records. */');
+  });
+
+  it('has its few values in the comment, and is never closed', async () => {
+    const kinds = ['customer', 'supplier', 'both'];
+    const { source } = await discoverAccounts(
+      times(60, (index) => ({ kind: kinds[index % 3], name: `Firm ${index}` })),
+    );
+    expect(source).toContain('Seen: both, customer, supplier.');
+    expect(source).not.toContain('Firm');
+    const { accounts } = await loadSchemas(source);
+    expect(accounts?.safeParse({ id: '1', kind: 'prospect' }).success).toBe(true);
+  });
+
+  it('does not give away values of a handful of records', async () => {
+    const { source } = await discoverAccounts(times(6, () => ({ owner: 'Someone in person' })));
+    expect(source).not.toContain('Someone');
+  });
+});
+
+describe('a reference', () => {
+  const books = () => {
+    const sandbox = createSandbox({ records: { products: 60 }, ids: { start: 5000 } });
+    for (let index = 0; index < 40; index += 1) {
+      sandbox.store.boms.insert({
+        productId: String(5000 + index),
+        mainProductId: String(5001 + index),
+        accountId: String(1 + index),
+        categoryId: String(5000 + index),
+        productIds: [String(5000 + index)],
+        origin: { productId: String(5059 - index) },
+      });
+    }
+    return sandbox;
+  };
+
+  it('is believed when the ids exist there, whatever their name', async () => {
+    const { collections, source } = await discover(clientOf(books()));
+    expect(collections.find(({ collection }) => collection === 'boms')?.references).toEqual({
+      productId: { collection: 'products', checked: 3, found: 3 },
+      mainProductId: { collection: 'products', checked: 3, found: 3 },
+      'origin.productId': { collection: 'products', checked: 3, found: 3 },
+      accountId: { collection: 'accounts', checked: 3, found: 0 },
+    });
+    expect(source).toContain('Id of one of the products (3 of 3 found there)');
+    expect(source).toContain('Text, named like an id of the accounts, but only 0 of 3 were found there');
+  });
+
+  it('is looked up where the sample does not hold it', async () => {
+    const sandbox = createSandbox({ records: { accounts: 900, accountAddresses: 300 }, pageSize: 10 });
+    const { collections } = await discover(clientOf(sandbox), { sample: 20 });
+    expect(collections[1]?.references).toEqual({
+      accountId: { collection: 'accounts', checked: 3, found: 3 },
+    });
+    expect(sandbox.count(({ path }) => /accounts\/\d+$/.test(path))).toBeGreaterThan(0);
+  });
+
+  it('is believed of the collection with the longer name first', async () => {
+    const sandbox = createSandbox({ records: { accounts: 50, bankFeedAccounts: 50 } });
+    for (let id = 1; id <= 30; id += 1)
+      sandbox.store.bankPayerMemories.insert({ bankFeedAccountId: String(id) });
+    const { collections } = await discover(clientOf(sandbox));
+    const { references } = collections.find(({ collection }) => collection === 'bankPayerMemories') ?? {};
+    expect(references?.bankFeedAccountId?.collection).toBe('bankFeedAccounts');
+  });
+
+  it('is left open where looking up fails for another reason', async () => {
+    const sandbox = createSandbox({ records: { accounts: 900, accountAddresses: 300 }, pageSize: 10 });
+    const refused = { kind: 'status', status: 403, type: 'forbidden' } as const;
+    sandbox.faults.add(refused, { path: /accounts\/\d+$/, times: Number.POSITIVE_INFINITY });
+    const { collections } = await discover(clientOf(sandbox), { sample: 20 });
+    const { accountId } = collections[1]?.references ?? {};
+    // Ids that the sample holds need no looking up: all that was checked was found.
+    expect(accountId?.checked).toBe(accountId?.found);
+    expect(accountId?.checked).toBeLessThan(3);
+  });
+
+  it('is not claimed to a collection that the key may not read', async () => {
+    const sandbox = books();
+    const apiKey = sandbox.issueKey({ collections: ['boms'] });
+    const { source, collections } = await discover(createClient({ ...sandbox.clientOptions, apiKey }));
+    expect(source).toContain('Text, named like an id of the products (none could be looked up)');
+    expect(source).toContain('not readable with the key of the last run (scope_required)');
+    expect(collections.filter(({ access }) => access === 'readable').length).toBe(1);
+  });
+});
+
+describe('the sample', () => {
+  it('reaches from the first records to the newest', async () => {
+    const sandbox = createSandbox({ records: { accounts: 6000 } });
+    sandbox.store.accounts.insert({ onlyOnTheNewest: 'yes' });
+    const { collections, requests } = await discover(clientOf(sandbox), { collections: ['accounts'] });
+    expect(Object.keys(collections[0]?.fields ?? {})).toContain('onlyOnTheNewest');
+    expect(requests).toBeLessThanOrEqual(31);
+  });
+
+  it('is the whole of a small collection, and stops at the number asked for in a large one', async () => {
+    for (const pastEnd of ['empty', 'not-found'] as const) {
+      const small = createSandbox({ records: { boms: 95 }, pastEnd });
+      const { collections } = await discover(clientOf(small), { collections: ['boms'] });
+      expect(collections[0]?.records).toBe(95);
+    }
+    const large = createSandbox({ records: { boms: 50_000 } });
+    const { collections, requests } = await discover(clientOf(large), { collections: ['boms'], sample: 60 });
+    expect([collections[0]?.records, requests]).toEqual([60, 3]);
+  });
+
+  it('ends where every page is the first', async () => {
+    const sandbox = createSandbox({ records: { boms: 900 } });
+    const deaf = clientBehind(sandbox, (url) => {
+      url.searchParams.delete('_page');
+      return url;
+    });
+    const { collections, requests } = await discover(deaf, { collections: ['boms'] });
+    expect([collections[0]?.records, requests]).toEqual([30, 3]);
+  });
+
+  it('stops when asked, with the reason given', async () => {
+    const sandbox = createSandbox({ records: 5000 });
+    const stop = new AbortController();
+    const running = discover(clientOf(sandbox), {
+      signal: stop.signal,
+      onProgress: ({ done }) => done === 3 && stop.abort('enough'),
+    });
+    await expect(running).rejects.toBe('enough');
+    expect(new Set(sandbox.requests.map(({ path }) => path)).size).toBe(3);
+  });
+
+  it('stops also while ids are looked up, and with a reason that could be taken for an answer', async () => {
+    const options = { records: { accounts: 900, accountAddresses: 300 }, pageSize: 10 };
+    for (const phase of ['accountAddresses', undefined]) {
+      const sandbox = createSandbox(options);
+      const stop = new AbortController();
+      const reason = new InvalidInputError('stop', 'was asked for');
+      const running = discover(clientOf(sandbox), {
+        signal: stop.signal,
+        sample: 20,
+        onProgress: ({ collection }) => collection === phase && stop.abort(reason),
+      });
+      await expect(running).rejects.toBe(reason);
+    }
+  });
+
+  it('is refused before anything is sent where it cannot be', async () => {
+    const sandbox = createSandbox();
+    await expect(discover(clientOf(sandbox), { sample: 0 })).rejects.toMatchObject({ code: 'invalid_input' });
+    await expect(discover(clientOf(sandbox), { collections: [] })).rejects.toMatchObject({
+      code: 'invalid_input',
+    });
+    expect(sandbox.count()).toBe(0);
+    const revoked = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.revoked });
+    await expect(discover(revoked)).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+});
+
+describe('strict schemas', () => {
+  it('ask for what was always there', async () => {
+    const { line, source } = await discoverAccounts(
+      [
+        {
+          always: 'a',
+          nullable: null,
+          price: '1.50',
+          day: '2026-01-31',
+          at: '2026-01-31T10:00:00Z',
+          count: 3,
+          tags: ['x'],
+          never: null,
+        },
+        {
+          always: 'b',
+          nullable: 'x',
+          price: '2.50',
+          day: '2026-02-28',
+          at: '2026-01-31T10:00:00',
+          count: 4,
+          tags: ['y'],
+          never: null,
+          rare: 1,
+        },
+      ].map((record) => ({ ...record })),
+      { strict: true },
+    );
+    expect(['always', 'nullable', 'price', 'day', 'at', 'count', 'tags', 'never', 'rare'].map(line)).toEqual([
+      'always: z.string(),',
+      'nullable: z.string().nullable(),',
+      'price: money,',
+      'day: date,',
+      'at: instant,',
+      'count: z.int(),',
+      'tags: z.array(z.string()),',
+      'never: z.null(),',
+      'rare: z.int().optional(),',
+    ]);
+    expect(compilerErrors(source)).toEqual([]);
+  });
+
+  it('accept every record that they were made from', async () => {
+    const sandbox = createSandbox({ records: 3000 });
+    const { source } = await discover(clientOf(sandbox), { strict: true, sample: 5000 });
+    const schemas = await loadSchemas(source);
+    for (const [name, schema] of Object.entries(schemas)) {
+      for (const record of sandbox.store[name as 'accounts'].all())
+        expect(schema.safeParse(record).error).toBeUndefined();
+    }
+    expect(schemas.products?.safeParse({ id: '1', salePrice: '1e5' }).success).toBe(false);
+  });
+});
+
+describe('a service that means harm', () => {
+  const NAMES = [
+    "a'b",
+    'a"b',
+    'a`$' + '{b}',
+    '*/ process.exit(1) /*',
+    'x\n}); process.exit(1); //',
+    '\u2028process.exit(1);',
+    '1st',
+    'ünïcode',
+    'constructor',
+    'toString',
+    '',
+    'a.b',
+    'class',
+  ];
+
+  it('cannot put code into the file by the names of fields, nor by values', async () => {
+    const record = Object.fromEntries(NAMES.map((name) => [name, 'ok']));
+    const hostile = '*/ process.exit(1) /*';
+    const { source } = await discoverAccounts(
+      times(60, (index) => ({ ...record, kind: index % 2 ? hostile : 'fine' })),
+    );
+    expect(source.split('\n').filter((text) => /^\s*\/\*\*.*exit/.test(text))).toEqual([]);
+    expect(compilerErrors(source)).toEqual([]);
+    expect(await formatted(source)).toBe(source);
+    const { accounts } = await loadSchemas(source);
+    expect(accounts?.parse({ id: '1', ...record })).toEqual({ id: '1', ...record });
+    for (const name of NAMES)
+      expect(accounts?.safeParse({ id: '1', ...record, [name]: 5 }).success).toBe(false);
+  });
+
+  it('cannot set a prototype', async () => {
+    const sandbox = createSandbox({ records: { accounts: 3 } });
+    sandbox.faults.add(
+      { kind: 'rewrite', body: (text) => text.replaceAll('"name":', '"__proto__":{"polluted":1},"name":') },
+      { probability: 1 },
+    );
+    const { source } = await discover(clientOf(sandbox), { collections: ['accounts'] });
+    expect(source).not.toContain('__proto__');
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+  });
+});

@@ -1,0 +1,242 @@
+import { describe, expect, it } from 'vitest';
+import { collectionNames } from '../../src/collections/index.ts';
+import { createSandbox } from '../../src/testing/index.ts';
+import { type CollectionDetails, probe } from '../../src/tools/index.ts';
+import { clientBehind, productSandbox } from './support/books.ts';
+
+/** What a probe says of products behind something that treats the query in its own way. */
+async function productsBehind(
+  rewrite: (url: URL) => URL | Response,
+  { sandbox } = productSandbox(),
+): Promise<CollectionDetails> {
+  const { collections } = await probe(clientBehind(sandbox, rewrite), { collections: ['products'] });
+  const { details } = collections[0] ?? {};
+  if (details === undefined) throw new Error('products were not read');
+  return details;
+}
+
+const without =
+  (...names: string[]) =>
+  (url: URL) => {
+    for (const name of names) url.searchParams.delete(name);
+    return url;
+  };
+
+const refusing =
+  (...names: string[]) =>
+  (url: URL) =>
+    names.some((name) => url.searchParams.has(name))
+      ? Response.json({ type: 'malformed_request' }, { status: 400 })
+      : url;
+
+const replaced = (name: string, change: (value: string) => string) => (url: URL) => {
+  const value = url.searchParams.get(name);
+  if (value !== null) url.searchParams.set(name, change(value));
+  return url;
+};
+
+describe('a filter', () => {
+  it.for(['gt', 'gte', 'lt', 'lte'] as const)(
+    'id[%s] that is left out in silence is ignored',
+    async (operator) => {
+      for (const order of ['id-asc', 'id-desc', 'none'] as const) {
+        const { id } = await productsBehind(without(`id[${operator}]`), productSandbox({ order }));
+        const others = (['gt', 'gte', 'lt', 'lte'] as const).filter((name) => name !== operator);
+        expect([order, id[operator].value]).toEqual([order, 'ignored']);
+        expect(others.map((name) => id[name].value)).toEqual(['honoured', 'honoured', 'honoured']);
+      }
+    },
+  );
+
+  it.for(['gt', 'gte', 'lt', 'lte'] as const)(
+    'id[%s] that is answered with 400 is refused',
+    async (operator) => {
+      const { id } = await productsBehind(refusing(`id[${operator}]`));
+      const others = (['gt', 'gte', 'lt', 'lte'] as const).filter((name) => name !== operator);
+      expect(id[operator].value).toBe('refused');
+      expect(others.map((name) => id[name].value)).toEqual(['honoured', 'honoured', 'honoured']);
+    },
+  );
+
+  it('that is ignored is seen to be with a single record as well', async () => {
+    const { id } = await productsBehind(without('id[gt]', 'id[lt]'), productSandbox({}, 1));
+    expect([id.gt.value, id.lt.value]).toEqual(['ignored', 'ignored']);
+  });
+
+  it('of which only the last counts is honoured alone, and not together', async () => {
+    const { id } = await productsBehind((url) => {
+      if (url.searchParams.has('id[gte]')) url.searchParams.delete('id[lte]');
+      return url;
+    });
+    expect([id.gte.value, id.lte.value, id.together.value]).toEqual(['honoured', 'honoured', false]);
+  });
+
+  it('gt that includes its bound is not called honoured', async () => {
+    const { id } = await productsBehind((url) => {
+      const bound = url.searchParams.get('id[gt]');
+      if (bound !== null) url.searchParams.set('id[gte]', bound);
+      return without('id[gt]')(url);
+    });
+    expect(id.gt).toMatchObject({ value: 'unknown', because: expect.stringContaining('the bound itself') });
+  });
+
+  it('that hides everything is not called honoured', async () => {
+    const { id, between } = await productsBehind((url) =>
+      url.searchParams.has('id[gt]') || url.searchParams.has('id[between]') ? Response.json([]) : url,
+    );
+    expect([id.gt.value, between.verdict.value, between.separator.value]).toEqual([
+      'unknown',
+      'unknown',
+      'unknown',
+    ]);
+  });
+
+  it('between that is left out in silence, or refused, in every form', async () => {
+    const ignored = await productsBehind(without('id[between]'));
+    const refused = await productsBehind(refusing('id[between]'));
+    expect([ignored.between.verdict.value, ignored.between.separator.value]).toEqual(['ignored', 'unknown']);
+    expect([refused.between.verdict.value, refused.between.separator.value]).toEqual(['refused', 'unknown']);
+  });
+
+  it('between whose upper bound is left out of the range', async () => {
+    const { between } = await productsBehind(
+      replaced('id[between]', (range) => {
+        const [low = '', high = ''] = range.split('..');
+        return high === '' ? range : `${low}..${Number(high) - 1}`;
+      }),
+    );
+    expect([between.verdict.value, between.inclusive.value]).toEqual(['honoured', false]);
+  });
+
+  it('between whose bounds may lie behind the first page is not said to leave them out', async () => {
+    const { between } = await productsBehind(
+      (url) => {
+        const [low = 0, high = 0] = (url.searchParams.get('id[between]') ?? '').split('..').map(Number);
+        // A full page from the middle of the range, as of a service that has another order each time.
+        const inside = Array.from({ length: 5 }, (_, index) => ({ id: String(low + 1 + index) }));
+        return high - low > 5 ? Response.json(inside) : url;
+      },
+      productSandbox({ order: 'none', pageSize: 5 }, 2000),
+    );
+    expect([between.verdict.value, between.inclusive.value]).toEqual(['honoured', 'unknown']);
+  });
+
+  it('updatedSince that is left out in silence, refused, or exclusive', async () => {
+    const ignored = await productsBehind(without('updatedSince'));
+    const refused = await productsBehind(refusing('updatedSince'));
+    const exclusive = await productsBehind(
+      replaced('updatedSince', (value) => (value.includes('T') ? value.replace(/\d{2}Z$/, '59Z') : value)),
+    );
+    expect(ignored.updatedSince).toMatchObject({
+      verdict: { value: 'ignored' },
+      badValue: { value: 'unknown' },
+    });
+    expect(refused.updatedSince).toMatchObject({
+      verdict: { value: 'refused' },
+      badValue: { value: 'refused' },
+    });
+    expect(exclusive.updatedSince).toMatchObject({
+      verdict: { value: 'honoured' },
+      inclusive: { value: false },
+    });
+  });
+
+  it('that fails for another reason is unknown', async () => {
+    const { id } = await productsBehind((url) =>
+      url.searchParams.has('id[gt]') ? Response.json({ type: 'forbidden' }, { status: 403 }) : url,
+    );
+    expect(id.gt).toMatchObject({ value: 'unknown', because: expect.stringContaining('forbidden') });
+  });
+});
+
+describe('pages', () => {
+  it('that are all the first one are ignored', async () => {
+    const { page, pageSize, pastEnd } = await productsBehind(without('_page'));
+    expect([page.value, pageSize.value, pastEnd.value]).toEqual(['ignored', 'unknown', 'unknown']);
+  });
+
+  it('that are refused', async () => {
+    const { page } = await productsBehind(refusing('_page'));
+    expect(page.value).toBe('refused');
+  });
+
+  it('that show a record again', async () => {
+    const { sandbox } = productSandbox({ pageSize: 10 });
+    let first: unknown[] = [];
+    sandbox.faults.add(
+      {
+        kind: 'rewrite',
+        body: (text) => {
+          const rows = JSON.parse(text) as unknown[];
+          if (first.length === 0) first = rows;
+          else if (rows.length === 10) rows.splice(0, 3, ...first.slice(7));
+          return JSON.stringify(rows);
+        },
+      },
+      { path: /products$/, times: 2 },
+    );
+    const { repeats } = await productsBehind((url) => url, {
+      sandbox,
+      client: clientBehind(sandbox, (url) => url),
+    });
+    expect(repeats.value).toBe(3);
+  });
+
+  it('past whose end something fails give the code of the error', async () => {
+    const { pastEnd } = await productsBehind((url) =>
+      url.searchParams.get('_page') === '100000'
+        ? Response.json({ type: 'forbidden' }, { status: 403 })
+        : url,
+    );
+    expect(pastEnd.value).toBe('forbidden');
+  });
+});
+
+describe('small collections', () => {
+  it('of one and two records leave open what they cannot show, and nothing is wrong', async () => {
+    for (const count of [1, 2, 3, 4]) {
+      const { sandbox } = productSandbox({}, count);
+      const { id, between, pageSize, order } = await productsBehind((url) => url, {
+        sandbox,
+        client: clientBehind(sandbox, (url) => url),
+      });
+      const seen = [id.gt, id.lt, id.gte, id.lte, between.verdict].map(({ value }) => value);
+      const alone = ['honoured', 'honoured', 'unknown', 'unknown', 'unknown'];
+      expect([count, seen]).toEqual([count, count === 1 ? alone : seen.map(() => 'honoured')]);
+      expect([pageSize.value, order.value]).toEqual(['unknown', 'unknown']);
+    }
+  });
+
+  it('with pages of one or two records are read right, and ignored filters are seen', async () => {
+    for (const pageSize of [1, 2]) {
+      for (const order of ['id-asc', 'id-desc', 'none'] as const) {
+        const honest = await productsBehind((url) => url, productSandbox({ pageSize, order }));
+        const deaf = await productsBehind(
+          without('id[gt]', 'id[gte]', 'id[lt]', 'id[lte]'),
+          productSandbox({ pageSize, order }),
+        );
+        const verdicts = ({ id }: CollectionDetails) =>
+          [id.gt, id.gte, id.lt, id.lte].map(({ value }) => value);
+        expect(verdicts(honest).filter((value) => value !== 'honoured' && value !== 'unknown')).toEqual([]);
+        expect(verdicts(deaf).filter((value) => value !== 'ignored' && value !== 'unknown')).toEqual([]);
+        expect(honest.pageSize.value).toBe(pageSize);
+      }
+    }
+  });
+
+  it('that are empty leave nearly everything open', async () => {
+    await using sandbox = createSandbox();
+    const { collections, configuration } = await probe(clientBehind(sandbox, (url) => url));
+    expect(collections.map(({ access }) => access)).toEqual(collectionNames.map(() => 'readable'));
+    for (const { details } of collections) {
+      expect(details).toMatchObject({
+        rows: 0,
+        listBody: 'array',
+        pastEnd: { value: 'empty' },
+        id: { gt: { value: 'unknown' }, together: { value: 'unknown' } },
+        updatedSince: { verdict: { value: 'unknown' }, badValue: { value: 'unknown' } },
+      });
+    }
+    expect(configuration.map(({ code }) => code)).toEqual(["pastEnd: 'empty'", 'lagMs: 120000']);
+  });
+});

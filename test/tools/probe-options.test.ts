@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest';
+import type { SandboxOptions } from '../../src/testing/index.ts';
+import { type CollectionDetails, type ProbeReport, probe } from '../../src/tools/index.ts';
+import { productSandbox } from './support/books.ts';
+
+/** Combinations of options that reading shows. Together they hold every value of each. */
+const combinations: readonly SandboxOptions[] = [
+  {},
+  { pageSize: 3 },
+  { pageSize: 7, order: 'id-desc' },
+  { pageSize: 100, ids: { gap: 9, start: 1000 } },
+  { order: 'id-desc' },
+  { order: 'created-asc' },
+  { order: 'created-desc', pageSize: 50 },
+  { order: 'updated-asc' },
+  { order: 'updated-desc', listBody: 'member' },
+  { order: 'none' },
+  { order: 'none', ids: { form: 'uuid' } },
+  { ids: { form: 'uuid' } },
+  { ids: { form: 'ulid' } },
+  { ids: { form: 'uuid' }, order: 'id-desc' },
+  { ids: { form: 'ulid' }, order: 'updated-desc', pageSize: 20 },
+  { badFilter: 'refuse' },
+  { badFilter: 'refuse', ids: { form: 'uuid' } },
+  { betweenSeparator: ',' },
+  { betweenSeparator: ';', badFilter: 'refuse' },
+  { betweenSeparator: '|', ids: { form: 'uuid' } },
+  { betweenSeparator: '-', order: 'none' },
+  { pastEnd: 'not-found' },
+  { pastEnd: 'not-found', listBody: 'hydra:member' },
+  { listBody: 'member' },
+  { listBody: 'hydra:member', pageSize: 10 },
+  { problemType: 'path' },
+  { problemType: 'url', problemContentType: 'application/json' },
+  { problemType: 'urn', pastEnd: 'not-found' },
+  { problemType: 'about:blank' },
+  { problemType: 'rfc-url' },
+  { problemType: 'status', problemContentType: 'application/ld+json' },
+  { problemType: 'absent' },
+  { timestamps: 'offset' },
+  { timestamps: 'milliseconds', order: 'updated-asc' },
+  { clockOffsetMs: 3_600_000 },
+  { clockOffsetMs: -90_000, timestamps: 'milliseconds' },
+  { rateLimit: { budget: 500 } },
+  {
+    pageSize: 5,
+    order: 'none',
+    ids: { form: 'uuid' },
+    betweenSeparator: ':',
+    badFilter: 'refuse',
+    pastEnd: 'not-found',
+    listBody: 'hydra:member',
+    problemType: 'absent',
+    problemContentType: 'application/ld+json',
+    timestamps: 'milliseconds',
+    clockOffsetMs: 86_400_000,
+    rateLimit: { budget: 77, windowMs: 1_000_000 },
+  },
+];
+
+const DEFAULTS = {
+  pageSize: 30,
+  order: 'id-asc',
+  idForm: 'numeric',
+  badFilter: 'ignore',
+  betweenSeparator: '..',
+  pastEnd: 'empty',
+  listBody: 'array',
+  problemType: 'bare',
+  problemContentType: 'application/problem+json',
+  timestamps: 'seconds',
+  clockOffsetMs: 0,
+  budget: 10_000,
+};
+
+/** What was asked of the sandbox, defaults included. */
+function optionsOf({ ids, rateLimit, ...others }: SandboxOptions) {
+  const budget = rateLimit ? rateLimit.budget : undefined;
+  return { ...DEFAULTS, ...others, idForm: ids?.form ?? DEFAULTS.idForm, budget: budget ?? DEFAULTS.budget };
+}
+
+const SANDBOX_NAMES: Readonly<Record<string, string>> = {
+  not_found: 'not-found',
+  ignored: 'ignore',
+  refused: 'refuse',
+};
+const named = (value: string) => SANDBOX_NAMES[value] ?? value;
+
+/** The report in the sandbox's own words. */
+function optionsSeen({ collections, clock, budget, problems }: ProbeReport, offsetMs: number) {
+  const { details } = collections.find(({ collection }) => collection === 'products') ?? {};
+  if (details === undefined) throw new Error('products were not read');
+
+  const offset = clock.value === 'unknown' ? undefined : clock.value;
+  const fits = offset !== undefined && Math.abs(offset.offsetMs - offsetMs) <= offset.withinMs;
+  return {
+    pageSize: details.pageSize.value,
+    order: details.order.value,
+    idForm: details.idForm.value,
+    badFilter: named(details.updatedSince.badValue.value),
+    betweenSeparator: details.between.separator.value,
+    pastEnd: named(details.pastEnd.value),
+    listBody: details.listBody,
+    problemType: problems.typeForm.value,
+    problemContentType: problems.notFound.value,
+    timestamps: details.instants.value,
+    // `Date` is cut to the second: what is known is a span, and it must be a narrow one.
+    clockOffsetMs: fits && offset.withinMs <= 501 ? offsetMs : offset,
+    budget: budget.limit.value,
+  };
+}
+
+const HONOURED = ['gt', 'gte', 'lt', 'lte'] as const;
+const filtersOf = ({ id, between, updatedSince }: CollectionDetails) => [
+  ...HONOURED.map((name) => id[name].value),
+  id.together.value,
+  between.verdict.value,
+  between.inclusive.value,
+  updatedSince.verdict.value,
+  updatedSince.inclusive.value,
+];
+
+describe('a probe that only reads', () => {
+  it('is held against at least 24 combinations of options', () => {
+    expect(new Set(combinations.map((options) => JSON.stringify(options))).size).toBeGreaterThanOrEqual(24);
+  });
+
+  it.for(combinations.map((options) => ({ name: JSON.stringify(options), options })))(
+    'names the options of the sandbox without being told: $name',
+    async ({ options }) => {
+      const { sandbox, client } = productSandbox(options);
+      const report = await probe(client, { collections: ['accounts', 'products'] });
+
+      expect(optionsSeen(report, options.clockOffsetMs ?? 0)).toEqual(optionsOf(options));
+      const { details } = report.collections[1] ?? {};
+      // An unordered collection may hide a bound behind its first page; nothing else may stay open.
+      const expected = [
+        'honoured',
+        'honoured',
+        'honoured',
+        'honoured',
+        true,
+        'honoured',
+        true,
+        'honoured',
+        true,
+      ];
+      const seen = details === undefined ? [] : filtersOf(details);
+      const mayHide = ['created', 'updated', 'none'].some((order) => options.order?.startsWith(order));
+      expect(seen.map((value, at) => (at === 6 && mayHide && value === 'unknown' ? true : value))).toEqual(
+        expected,
+      );
+      expect(sandbox.requests.every(({ method }) => method === 'GET')).toBe(true);
+    },
+  );
+
+  it('reports what only writing shows as unknown', async () => {
+    const { client } = productSandbox({
+      createStatus: 200,
+      updateStatus: 204,
+      deleteStatus: 200,
+      idempotency: { replay: 'conflict', otherBody: 'stored', lifetimeMs: 1000 },
+      requiredFields: ['name'],
+      allowedStatuses: ['active'],
+      unknownFields: 'refuse',
+      moneyDigits: 2,
+      maxRequestBytes: 1000,
+      tooLargeStatus: 422,
+      commitDelayMs: 5000,
+    });
+    const { writes, budget } = await probe(client, { collections: ['products'] });
+
+    const { leftBehind, ...findings } = writes;
+    expect(leftBehind).toEqual([]);
+    expect(Object.values(findings).map(({ value }) => value)).toEqual(
+      Object.keys(findings).map(() => 'unknown'),
+    );
+    expect(budget.windowMs.value).toBe('unknown');
+  });
+
+  it('does not claim an order where records show neither ids in order nor instants', async () => {
+    const { client } = productSandbox({ order: 'updated-desc' });
+    const { collections } = await probe(client, { collections: ['accounts'] });
+    expect(collections[0]?.details?.order.value).toBe('unknown');
+  });
+
+  it('names the other order that fits as well', async () => {
+    const { client } = productSandbox({ records: { boms: 40 }, timestampsEverywhere: true });
+    const { collections } = await probe(client, { collections: ['boms'] });
+    expect(collections[0]?.details?.order).toMatchObject({
+      value: 'id-asc',
+      because: expect.stringContaining('created-asc fits as well'),
+    });
+  });
+});

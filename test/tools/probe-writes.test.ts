@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { createClient } from '../../src/client.ts';
+import { createSandbox, type SandboxOptions } from '../../src/testing/index.ts';
+import { type ProbeOptions, probe, type WriteFindings } from '../../src/tools/index.ts';
+
+async function written(options: SandboxOptions, more: ProbeOptions = {}) {
+  const sandbox = createSandbox({ records: { products: 20 }, ...options });
+  const client = createClient(sandbox.clientOptions);
+  const { writes, configuration } = await probe(client, { collections: ['products'], write: true, ...more });
+  return { sandbox, writes, configuration };
+}
+
+const values = (writes: WriteFindings) =>
+  Object.fromEntries(
+    Object.entries(writes).map(([name, finding]) => [name, 'value' in finding ? finding.value : finding]),
+  );
+
+describe('a probe that writes', () => {
+  it('gives a product its whole life and leaves nothing behind', async () => {
+    const { sandbox, writes } = await written({});
+    expect(values(writes)).toMatchObject({
+      createStatus: 201,
+      replay: 'stored',
+      otherBody: 'refused',
+      visibleAfterMs: 0,
+      updateStatus: 200,
+      patchSemantics: true,
+      moneyDigits: 4,
+      unknownFields: 'ignored',
+      deleteStatus: 204,
+      deleteAgain: 'not_found',
+      leftBehind: [],
+    });
+    expect(sandbox.store.products.count).toBe(20);
+    expect(sandbox.journal.map(({ action }) => action)).toEqual(['create', 'update', 'delete']);
+  });
+
+  const combinations: SandboxOptions[] = [
+    { createStatus: 200, updateStatus: 201, deleteStatus: 200 },
+    { updateStatus: 204, moneyDigits: 2, unknownFields: 'refuse' },
+    { idempotency: { replay: 'conflict', otherBody: 'stored' }, moneyDigits: 'as-sent' },
+    { problemType: 'absent', idempotency: { replay: 'conflict' } },
+  ];
+  it.for(combinations.map((options) => ({ name: JSON.stringify(options), options })))(
+    'names the options of the sandbox without being told: $name',
+    async ({ options }) => {
+      const { sandbox, writes } = await written(options);
+      const {
+        createStatus = 201,
+        updateStatus = 200,
+        deleteStatus = 204,
+        moneyDigits = 4,
+        idempotency,
+      } = options;
+      const otherBody = {
+        refuse: 'refused',
+        stored: idempotency?.replay === 'conflict' ? 'refused' : 'stored',
+      } as const;
+      expect(values(writes)).toMatchObject({
+        createStatus,
+        updateStatus,
+        deleteStatus,
+        moneyDigits,
+        replay: idempotency?.replay ?? 'stored',
+        otherBody: otherBody[idempotency?.otherBody ?? 'refuse'],
+        unknownFields: options.unknownFields === 'refuse' ? 'refused' : 'ignored',
+        patchSemantics: true,
+      });
+      expect(sandbox.store.products.count).toBe(20);
+    },
+  );
+
+  it('tells how late a write becomes visible', async () => {
+    const { writes, configuration } = await written({ commitDelayMs: 300 });
+    expect(writes.visibleAfterMs.value).toBeGreaterThanOrEqual(250);
+    expect(configuration.at(-1)).toMatchObject({ of: 'sync', because: expect.stringContaining('look') });
+  });
+
+  it('names the fields that a service asks for, and takes them from the caller', async () => {
+    const refused = await written({ requiredFields: ['productNumber', 'name'] });
+    expect(values(refused.writes)).toMatchObject({
+      requiredFields: ['productNumber'],
+      createStatus: 'unknown',
+    });
+    expect(refused.sandbox.journal).toEqual([]);
+
+    const draft = { productNumber: 'P-1' };
+    const given = await written({ requiredFields: ['productNumber', 'name'] }, { write: { draft } });
+    expect(given.writes.createStatus.value).toBe(201);
+  });
+
+  it('deletes the second record of a service that makes one on replay', async () => {
+    // A clock that moves on whenever somebody looks: every key is forgotten at once.
+    let ms = Date.UTC(2026, 0, 1);
+    const clock = { now: () => (ms += 10) };
+    const { sandbox, writes } = await written({ clock, idempotency: { lifetimeMs: 1 } });
+    expect(writes.replay.value).toBe('second_record');
+    expect(sandbox.store.products.count).toBe(20);
+  });
+
+  it('deletes its product also when it is stopped in the middle', async () => {
+    const sandbox = createSandbox({ records: { products: 20 } });
+    const stop = new AbortController();
+    const running = probe(createClient(sandbox.clientOptions), {
+      collections: ['products'],
+      write: true,
+      signal: stop.signal,
+      onProgress: () => sandbox.store.products.count === 21 && stop.abort('enough'),
+    });
+    await expect(running).rejects.toBe('enough');
+    expect(sandbox.journal.map(({ action }) => action)).toEqual(['create', 'delete']);
+    expect(sandbox.store.products.count).toBe(20);
+  });
+
+  it('names what it could not delete', async () => {
+    const sandbox = createSandbox({ records: { products: 20 } });
+    sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { method: 'DELETE', times: 9 });
+    const { writes } = await probe(createClient(sandbox.clientOptions), {
+      collections: ['products'],
+      write: true,
+    });
+    expect(writes.deleteStatus.value).toBe('unknown');
+    expect(writes.leftBehind).toEqual([sandbox.store.products.ids().at(-1)]);
+  });
+
+  it('makes nothing with a key that may not write', async () => {
+    const sandbox = createSandbox({ records: { products: 20 } });
+    const client = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.readOnly });
+    const { writes } = await probe(client, { collections: ['products'], write: true });
+    expect(writes.createStatus).toEqual({
+      value: 'unknown',
+      because: 'the create was answered with scope_required',
+    });
+  });
+});

@@ -1,0 +1,244 @@
+import { describe, expect, it } from 'vitest';
+import { createClient } from '../../src/client.ts';
+import { collectionNames } from '../../src/collections/index.ts';
+import { InvalidInputError } from '../../src/errors/invalid-input-error.ts';
+import { createSandbox } from '../../src/testing/index.ts';
+import { type ProbePlan, probe } from '../../src/tools/index.ts';
+import { clientBehind, productSandbox } from './support/books.ts';
+
+describe('a probe', () => {
+  it('says beforehand how many requests there will be, and sends no more', async () => {
+    await using sandbox = createSandbox({ records: 4000 });
+    const plans: [ProbePlan, number][] = [];
+    const report = await probe(createClient(sandbox.clientOptions), {
+      onPlan: (plan) => void plans.push([plan, sandbox.count()]),
+    });
+
+    const [[plan, sentBefore] = []] = plans;
+    expect(plans.length).toBe(1);
+    expect(sentBefore).toBe(0);
+    expect(report.requests).toBe(sandbox.count());
+    expect(report.requests).toBeLessThanOrEqual(plan?.atMost ?? 0);
+    // Only products show the instants that the last question needs.
+    expect(report.requests).toBe((plan?.requests ?? 0) - 13);
+    expect(sandbox.requests.every(({ method }) => method === 'GET')).toBe(true);
+  });
+
+  it('stays within its announcement where nothing works as documented', async () => {
+    const { sandbox } = productSandbox();
+    const refusing = clientBehind(sandbox, (url) =>
+      [...url.searchParams.keys()].some((name) => name !== '_page')
+        ? Response.json({ type: 'malformed_request' }, { status: 400 })
+        : url,
+    );
+    let atMost = 0;
+    const report = await probe(refusing, {
+      collections: ['accounts', 'products'],
+      onPlan: (plan) => {
+        atMost = plan.atMost;
+      },
+    });
+    expect(report.requests).toBeLessThanOrEqual(atMost);
+    expect(report.requests).toBeGreaterThan(20);
+  });
+
+  it('goes at the pace that the budget allows, and learns the same', async () => {
+    const collections = ['accounts', 'boms', 'products'] as const;
+    await using paced = createSandbox({ records: 600, rateLimit: { budget: 20, windowMs: 200 } });
+    await using free = createSandbox({ records: 600 });
+    const reports = await Promise.all(
+      [paced, free].map(({ clientOptions }) => probe(createClient(clientOptions), { collections })),
+    );
+    const withoutInstant = reports.map((report) =>
+      JSON.stringify(report.collections).replaceAll(/20\d\d-[\d:TZ-]+/g, ''),
+    );
+    expect(withoutInstant[0]).toBe(withoutInstant[1]);
+    expect(paced.count()).toBeGreaterThan(25);
+  });
+
+  it('stops when asked, with the reason given and no further request', async () => {
+    await using sandbox = createSandbox({ records: 600 });
+    const stop = new AbortController();
+    // Also one that could be taken for an answer.
+    const reason = new InvalidInputError('stop', 'was asked for');
+    const learned: string[] = [];
+    const running = probe(createClient(sandbox.clientOptions), {
+      signal: stop.signal,
+      onCollection: ({ collection }) => void learned.push(collection),
+      onProgress: ({ requests }) => requests === 15 && stop.abort(reason),
+    });
+
+    await expect(running).rejects.toBe(reason);
+    expect(sandbox.count()).toBe(15);
+    expect(learned).toEqual(['accounts']);
+  });
+
+  it('is not begun with a signal that has fired', async () => {
+    await using sandbox = createSandbox();
+    const running = probe(createClient(sandbox.clientOptions), { signal: AbortSignal.abort('no') });
+    await expect(running).rejects.toBe('no');
+    expect(sandbox.count()).toBe(0);
+  });
+
+  it('gives the error type of each collection that the key may not read', async () => {
+    await using sandbox = createSandbox({ records: 200, problemContentType: 'application/ld+json' });
+    const client = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.productsOnly });
+    const { collections, problems } = await probe(client);
+    expect(collections.map(({ collection, access }) => [collection, access])).toEqual(
+      collectionNames.map((name) => [name, name === 'products' ? 'readable' : 'scope_required']),
+    );
+    expect(problems.forbidden.value).toBe('application/ld+json');
+    expect(problems.seen.find(({ status }) => status === 403)).toMatchObject({
+      code: 'scope_required',
+      type: 'scope_required',
+    });
+  });
+
+  it('rejects where every collection would meet the same', async () => {
+    await using sandbox = createSandbox();
+    const revoked = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.revoked });
+    await expect(probe(revoked)).rejects.toMatchObject({ code: 'unauthenticated' });
+    expect(sandbox.count()).toBe(1);
+
+    const page = clientBehind(sandbox, () => Response.redirect('https://elsewhere.invalid/'));
+    await expect(probe(page)).rejects.toMatchObject({ code: 'redirected' });
+  });
+
+  it('reports a collection that is answered with something else', async () => {
+    await using sandbox = createSandbox({ records: 100 });
+    sandbox.faults.add({ kind: 'html-page' }, { collection: 'accounts', times: Number.POSITIVE_INFINITY });
+    sandbox.faults.add(
+      { kind: 'rewrite', body: '{"rows":[]}' },
+      { collection: 'boms', times: Number.POSITIVE_INFINITY },
+    );
+    const { collections } = await probe(createClient(sandbox.clientOptions), {
+      collections: ['accounts', 'boms', 'products'],
+    });
+    expect(collections.map(({ access }) => access)).toEqual([
+      'unexpected_response',
+      'unexpected_response',
+      'readable',
+    ]);
+  });
+
+  it('refuses collections that do not exist, and none at all', async () => {
+    const { client } = productSandbox();
+    await expect(probe(client, { collections: ['invoices' as 'accounts'] })).rejects.toMatchObject({
+      code: 'invalid_input',
+    });
+    await expect(probe(client, { collections: [] })).rejects.toMatchObject({ code: 'invalid_input' });
+  });
+
+  it('gives a report of plain JSON', async () => {
+    const { client } = productSandbox();
+    const report = await probe(client, { collections: ['products'] });
+    expect(JSON.parse(JSON.stringify(report))).toEqual(report);
+  });
+
+  it('never shows the key', async () => {
+    const { client, sandbox } = productSandbox();
+    const report = await probe(client, { write: true });
+    expect(JSON.stringify(report)).not.toContain(sandbox.keys.full);
+  });
+});
+
+describe('what answers carry', () => {
+  it('names fields that look like amounts and came as numbers', async () => {
+    await using sandbox = createSandbox({ records: 500 });
+    sandbox.faults.add({ kind: 'money-as-number' }, { probability: 1 });
+    const { collections, configuration } = await probe(createClient(sandbox.clientOptions));
+    const found = collections.flatMap(({ collection, details }) => {
+      const { value = [] } = details?.moneyAsNumbers ?? {};
+      return value === 'unknown' ? [] : value.map((field) => `${collection}.${field}`);
+    });
+    expect(found).toEqual([
+      'accounts.creditLimit',
+      'accountCustomerProjectRates.hourlyRate',
+      'bankFeedAccounts.balance',
+      'bomLines.unitCost',
+      'budgetLines.amount',
+      'products.salePrice',
+      'products.saleRrpPrice',
+    ]);
+    expect(configuration.map(({ code }) => code)).toContain("validation: 'report'");
+  });
+
+  it('names none where amounts are texts and other numbers are numbers', async () => {
+    await using sandbox = createSandbox({ records: 500 });
+    const { collections } = await probe(createClient(sandbox.clientOptions));
+    expect(collections.map(({ details }) => details?.moneyAsNumbers.value)).toEqual(
+      collections.map(() => []),
+    );
+  });
+
+  it('says that the clock is unknown without Date, and counts answers out of a cache', async () => {
+    const { sandbox, client } = productSandbox();
+    sandbox.faults.add({ kind: 'rewrite', headers: { Date: null, Age: '30' } }, { probability: 1 });
+    const { clock, cachedAnswers, requests } = await probe(client, { collections: ['products'] });
+    expect(clock.value).toBe('unknown');
+    expect(cachedAnswers).toBe(requests);
+  });
+
+  it('says that the budget is unknown without its headers', async () => {
+    const { sandbox, client } = productSandbox();
+    const headers = { 'X-RateLimit-Limit': null };
+    sandbox.faults.add({ kind: 'rewrite', headers }, { probability: 1 });
+    const { budget } = await probe(client, { collections: ['products'] });
+    expect([budget.limit.value, budget.remaining.value, budget.windowMs.value]).toEqual([
+      'unknown',
+      'unknown',
+      'unknown',
+    ]);
+  });
+
+  it('gives the form of ids of one kind only, and of numbers', async () => {
+    const { sandbox, client } = productSandbox();
+    sandbox.store.accounts.insert({ id: 'ACC-1', name: 'By hand' });
+    sandbox.faults.add(
+      { kind: 'rewrite', body: (text) => text.replaceAll(/"id":"(\d+)"/g, '"id":$1') },
+      { collection: 'products', probability: 1 },
+    );
+    const { collections } = await probe(client, { collections: ['products'] });
+    expect(collections[0]?.details?.idForm).toEqual({
+      value: 'numeric',
+      because: 'ids came as JSON numbers',
+    });
+  });
+});
+
+describe('the lines of configuration', () => {
+  const codesOf = async (options: Parameters<typeof productSandbox>[0]) => {
+    const { configuration } = await probe(productSandbox(options).client, {
+      collections: ['accounts', 'products'],
+    });
+    return configuration.map(({ of, code }) => `${of} ${code}`);
+  };
+
+  it('follow from what was seen', async () => {
+    expect(await codesOf({})).toEqual([
+      "createClient walk: 'certified'",
+      "createClient pastEnd: 'empty'",
+      "list client.accounts.list({ id: { between: ['100', '200'] } })",
+      'sync lagMs: 120000',
+    ]);
+    expect(await codesOf({ ids: { form: 'uuid' }, pastEnd: 'not-found', betweenSeparator: ',' })).toEqual([
+      "createClient walk: 'pages'",
+      "createClient pastEnd: 'not_found'",
+      "list client.accounts.list({ id: { between: '100,200' } })",
+      'sync lagMs: 120000',
+    ]);
+  });
+
+  it('leave one collection out where it differs', async () => {
+    const { sandbox } = productSandbox();
+    const client = clientBehind(sandbox, (url) => {
+      if (url.pathname.endsWith('/products')) url.searchParams.delete('id[lte]');
+      return url;
+    });
+    const { configuration } = await probe(client, { collections: ['accounts', 'products'] });
+    expect(configuration.map(({ code }) => code).slice(0, 2)).toEqual([
+      "walk: 'certified'",
+      "client.products.list({}, { walk: 'pages' })",
+    ]);
+  });
+});

@@ -1,0 +1,49 @@
+import { type CompleteStore, memoryStore, type Store } from 'accounting-data-sdk';
+import { fileStore } from 'accounting-data-sdk/node';
+import type { Redis } from 'ioredis';
+import Keyv from 'keyv';
+import type { createClient as createRedisClient } from 'redis';
+import { createStorage } from 'unstorage';
+import { assertType, describe, it } from 'vitest';
+
+describe('a Store is, as it is,', () => {
+  it('a Map', () => {
+    assertType<Store>(new Map<string, string>());
+  });
+
+  it('Keyv', () => {
+    assertType<Store>(new Keyv());
+    assertType<Store>(new Keyv<string>());
+  });
+
+  it('unstorage', () => {
+    assertType<Store>(createStorage());
+    assertType<Store>(createStorage<string>());
+  });
+
+  it('ioredis', () => {
+    assertType<Store>(null as unknown as Redis);
+  });
+
+  it('node-redis', () => {
+    assertType<Store>(null as unknown as ReturnType<typeof createRedisClient>);
+  });
+
+  it('each of the package', () => {
+    assertType<CompleteStore>(memoryStore());
+    assertType<CompleteStore>(fileStore('.'));
+  });
+
+  it('an object that only reads', () => {
+    assertType<Store>({ get: async (key: string) => (key === '' ? null : { v: 1 }), set: undefined });
+  });
+
+  it('nothing that cannot be read', () => {
+    // @ts-expect-error: no get
+    assertType<Store>({ set: () => true });
+    // @ts-expect-error: a state is text or an object
+    assertType<Store>(new Map<string, number>());
+    // @ts-expect-error: keys are strings
+    assertType<Store>(new Map<number, string>());
+  });
+});

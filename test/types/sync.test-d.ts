@@ -1,0 +1,110 @@
+import {
+  type Account,
+  type Batch,
+  changes,
+  createClient,
+  isAccountingError,
+  type Product,
+  reconcile,
+  type SyncReport,
+  sync,
+} from 'accounting-data-sdk';
+import { assertType, describe, expectTypeOf, it } from 'vitest';
+import * as z from 'zod';
+
+const client = createClient({
+  schemas: { accounts: z.looseObject({ id: z.string(), name: z.string() }) },
+});
+const run = { store: new Map<string, string>(), tenant: 'acme' };
+
+describe('sync', () => {
+  it('types the records of a batch by its collection', () => {
+    void sync(client, {
+      ...run,
+      onBatch: (batch) => {
+        if (batch.collection === 'accounts')
+          expectTypeOf(batch.records[0]?.name).toEqualTypeOf<string | undefined>();
+        if (batch.collection === 'products') assertType<readonly Product[]>(batch.records);
+        expectTypeOf(batch.collection).toExtend<keyof typeof client>();
+        expectTypeOf(batch.collection).not.toBeAny();
+      },
+    });
+  });
+
+  it('knows only what it was told to read', () => {
+    void sync(client, {
+      ...run,
+      collections: ['accounts', 'products'],
+      onBatch: ({ collection }) => expectTypeOf(collection).toEqualTypeOf<'accounts' | 'products'>(),
+    });
+    // @ts-expect-error: there is no such collection
+    void sync(client, { ...run, collections: ['invoices'], onBatch: () => undefined });
+    // @ts-expect-error: a method of the client, no collection
+    void sync(client, { ...run, collections: ['request'], onBatch: () => undefined });
+  });
+
+  it('asks for store, tenant and onBatch', () => {
+    // @ts-expect-error: no onBatch
+    void sync(client, run);
+    // @ts-expect-error: no tenant
+    void sync(client, { store: run.store, onBatch: () => undefined });
+    // @ts-expect-error: no store
+    void sync(client, { tenant: 'acme', onBatch: () => undefined });
+  });
+
+  it('takes undefined for what may be left out', () => {
+    void sync(client, {
+      ...run,
+      onBatch: async () => undefined,
+      collections: undefined,
+      mode: undefined,
+      concurrency: undefined,
+      signal: undefined,
+      onProgress: undefined,
+      lagMs: undefined,
+      updatedSince: undefined,
+      timeoutMs: undefined,
+    });
+  });
+
+  it('resolves to its report, which its error carries too', () => {
+    expectTypeOf(sync(client, { ...run, onBatch: () => undefined })).resolves.toEqualTypeOf<SyncReport>();
+    const error: unknown = undefined;
+    if (isAccountingError(error, 'sync_failed')) {
+      expectTypeOf(error.report).toEqualTypeOf<SyncReport>();
+      expectTypeOf(error.report.collections[0]?.status).toEqualTypeOf<
+        'done' | 'failed' | 'forbidden' | 'stopped' | undefined
+      >();
+      expectTypeOf(error.errors[0]?.collection).toEqualTypeOf<string | undefined>();
+    }
+  });
+});
+
+describe('changes and reconcile', () => {
+  it('type their records by the collection', () => {
+    expectTypeOf(changes(client.products, run).next()).resolves.toExtend<
+      { value: Batch<Product> } | { done?: boolean; value: unknown }
+    >();
+    void reconcile(client.boms, {
+      localIds: () => ['1'],
+      onDelete: (ids) => expectTypeOf(ids).toEqualTypeOf<readonly string[]>(),
+      onRepair: (records) => expectTypeOf(records[0]?.id).toEqualTypeOf<string | undefined>(),
+    });
+  });
+
+  it('take any of several collections', async () => {
+    const plain = createClient();
+    for (const name of ['accounts', 'products'] as const) {
+      for await (const { records } of changes(plain[name], run)) {
+        expectTypeOf(records).toEqualTypeOf<readonly (Account | Product)[]>();
+      }
+      void reconcile(plain[name], {
+        localIds: async function* () {
+          yield '1';
+        },
+        onDelete: () => undefined,
+        onRepair: (records) => expectTypeOf(records).toEqualTypeOf<readonly (Account | Product)[]>(),
+      });
+    }
+  });
+});

@@ -1,0 +1,171 @@
+import { expect, test, vi } from 'vitest';
+import { combineListeners, type Listeners } from '../../../src/events.ts';
+import { caught } from '../../support/caught.ts';
+import {
+  jsonResponse,
+  networkError,
+  problemResponse,
+  scriptedClient,
+  scriptedFetch,
+} from '../../support/scripted-fetch.ts';
+import { settle } from '../../support/scripted-server.ts';
+
+/** Listeners that write down what they are told. */
+function recorder() {
+  const told: [name: string, event: Record<string, unknown>][] = [];
+  const names = ['request', 'response', 'retry', 'wait', 'error', 'end', 'invalidRecord'] as const;
+  const on = Object.fromEntries(
+    names.map((name) => [name, (event: object) => void told.push([name, { ...event }])]),
+  ) as Listeners;
+  return { on, told };
+}
+
+test('a call that is retried tells of each step under one number', async () => {
+  const { on, told } = recorder();
+  const fetch = scriptedFetch(
+    networkError('ECONNRESET'),
+    problemResponse(503),
+    jsonResponse({ id: '42' }, 200, {
+      'x-ratelimit-limit': '10',
+      'x-ratelimit-remaining': '9',
+      'x-request-id': 'r1',
+    }),
+  );
+  await scriptedClient(fetch, { on, baseUrl: 'https://events.example/proxy' }).products.get('42');
+
+  expect(told.map(([name, { attempt }]) => `${name} ${attempt}`)).toEqual([
+    'request 1',
+    'retry 1',
+    'request 2',
+    'response 2',
+    'retry 2',
+    'request 3',
+    'response 3',
+    'end 3',
+  ]);
+  expect(new Set(told.map(([, { call }]) => call)).size).toBe(1);
+  for (const [, event] of told) {
+    expect(event).toMatchObject({
+      method: 'GET',
+      origin: 'https://events.example',
+      basePath: '/proxy/api/public/v1',
+      path: '/products/42',
+      template: '/products/{id}',
+    });
+  }
+  expect(told[1]?.[1]).toMatchObject({ reason: 'lost', waitMs: expect.any(Number) });
+  expect(told[4]?.[1]).toMatchObject({ reason: 'status 503' });
+  expect(told[6]?.[1]).toMatchObject({
+    status: 200,
+    durationMs: expect.any(Number),
+    rateLimit: { limit: 10, remaining: 9 },
+    requestId: 'r1',
+  });
+  expect(told[7]?.[1]).toMatchObject({ result: 'ok' });
+});
+
+test('a call that fails for good tells of its error, once', async () => {
+  const { on, told } = recorder();
+  const error = await caught(scriptedClient(scriptedFetch(problemResponse(403)), { on }).accounts.get('1'));
+  const failures = told.filter(([name]) => name === 'error');
+  expect(failures).toHaveLength(1);
+  expect(failures[0]?.[1].error).toBe(error);
+  expect(told.at(-1)).toMatchObject(['end', { result: 'error' }]);
+});
+
+test('a 429 tells of the wait', async () => {
+  const { on, told } = recorder();
+  const fetch = scriptedFetch(
+    problemResponse(429, {}, { 'retry-after': '0' }),
+    problemResponse(429, {}, { 'retry-after': '0' }),
+    jsonResponse({ id: '1' }),
+  );
+  await scriptedClient(fetch, { on, rateGate: 'client' }).accounts.get('1');
+  expect(told.some(([name]) => name === 'wait')).toBe(true);
+  expect(told.filter(([name]) => name === 'retry')).toEqual([]);
+});
+
+test('an invalid record is told of under validation: report', async () => {
+  const { on, told } = recorder();
+  const bad = { id: '2', salePrice: 129 };
+  const fetch = scriptedFetch(jsonResponse([{ id: '1' }, bad]), jsonResponse([]));
+  const pages = scriptedClient(fetch, { on, validation: 'report' }).products.list().pages();
+  const { value: page } = await pages.next();
+  expect(page?.records).toEqual([{ id: '1' }]);
+  const invalid = {
+    collection: 'products',
+    id: '2',
+    issues: ['salePrice: expected money, a decimal string'],
+    record: bad,
+  };
+  expect(page?.invalid).toEqual([invalid]);
+  expect(told.filter(([name]) => name === 'invalidRecord').map(([, event]) => event)).toEqual([invalid]);
+});
+
+test('an abort is no error event, but an end', async () => {
+  const { on, told } = recorder();
+  const signal = AbortSignal.abort();
+  await caught(scriptedClient(scriptedFetch(jsonResponse({})), { on }).accounts.get('1', { signal }));
+  expect(told.map(([name]) => name)).toEqual(['end']);
+});
+
+test.each<[string, (...args: never[]) => unknown]>([
+  [
+    'throws',
+    () => {
+      throw new Error('mine');
+    },
+  ],
+  [
+    'rejects',
+    async () => {
+      throw new Error('mine');
+    },
+  ],
+])('a listener that %s changes nothing and is reported to the logger', async (_, fail) => {
+  const warn = vi.fn();
+  const logger = { debug: () => {}, info: () => {}, warn };
+  const on = { request: fail, response: fail, end: fail } as unknown as Listeners;
+  const client = scriptedClient(scriptedFetch(jsonResponse({ id: '1' })), { on, logger });
+  await expect(client.accounts.get('1')).resolves.toEqual({ id: '1' });
+  await settle();
+  expect(warn).toHaveBeenCalledTimes(3);
+  expect(String(warn.mock.calls[0])).not.toContain('mine');
+});
+
+test.each<[string, object]>([
+  ['throws', { debug: fails, info: fails, warn: fails }],
+  ['rejects', { debug: rejects, info: rejects, warn: rejects }],
+  ['lacks every method', {}],
+])('a logger that %s changes nothing', async (_, logger) => {
+  const on = { request: fails };
+  const fetch = scriptedFetch(problemResponse(503), jsonResponse({ id: '1' }));
+  const client = scriptedClient(fetch, { on, logger: logger as Console });
+  await expect(client.accounts.get('1')).resolves.toEqual({ id: '1' });
+  await settle();
+});
+
+function fails(): never {
+  throw new Error('full disk');
+}
+async function rejects(): Promise<never> {
+  throw new Error('full disk');
+}
+
+test('listeners may be the methods of a class', async () => {
+  class Tracker {
+    seen = 0;
+    response(): void {
+      this.seen += 1;
+    }
+  }
+  const tracker = new Tracker();
+  await scriptedClient(scriptedFetch(jsonResponse({ id: '1' })), { on: tracker }).accounts.get('1');
+  expect(tracker.seen).toBe(1);
+});
+
+test('where nobody listens there is nothing to call', () => {
+  expect(combineListeners({}, undefined)).toEqual({});
+  expect(combineListeners({ request: undefined }, undefined)).toEqual({});
+  expect(Object.keys(combineListeners({ retry: () => {} }, undefined))).toEqual(['retry']);
+});

@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { combineListeners } from '../../../src/events.ts';
+import { stderrLogger } from '../../../src/internal/logger.ts';
+import { caught } from '../../support/caught.ts';
+import {
+  jsonResponse,
+  problemResponse,
+  scriptedClient,
+  scriptedFetch,
+} from '../../support/scripted-fetch.ts';
+
+beforeEach(() => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  vi.spyOn(console, 'log').mockImplementation(() => {});
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+const lines = () => vi.mocked(console.error).mock.calls.map(([line]) => String(line));
+const retried = () =>
+  scriptedFetch(
+    problemResponse(503),
+    jsonResponse({ id: '1' }, 200, { 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': '9' }),
+  );
+
+test('a logger hears of requests, answers and retries in lines that can be read', async () => {
+  const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn() };
+  await scriptedClient(retried(), { logger }).accounts.get('1');
+  const said = (mock: typeof logger.debug) =>
+    mock.mock.calls.map(([line]) =>
+      String(line)
+        .replace(/#\d+/, '#n')
+        .replace(/\d+ ms/, 't'),
+    );
+  expect(said(logger.debug)).toEqual([
+    'accounting-data-sdk #n GET /accounts/1 attempt 1',
+    'accounting-data-sdk #n GET /accounts/1 → 503 in t',
+    'accounting-data-sdk #n GET /accounts/1 attempt 2',
+    'accounting-data-sdk #n GET /accounts/1 → 200 in t, 9/10 left',
+  ]);
+  expect(said(logger.info)).toEqual(['accounting-data-sdk #n GET /accounts/1 status 503; again in t']);
+  expect(logger.warn).not.toHaveBeenCalled();
+});
+
+test('a logger hears of a failure with its code and outcome', async () => {
+  const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn() };
+  await caught(scriptedClient(scriptedFetch(problemResponse(404)), { logger }).accounts.get('1'));
+  expect(logger.warn.mock.calls).toEqual([
+    [expect.stringMatching(/\/accounts\/1 failed: not_found, outcome rejected$/)],
+  ]);
+});
+
+test('a logger hears of waits, invalid records and checkpoints', () => {
+  const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn() };
+  const on = combineListeners({}, logger);
+  const call = { call: 1, method: 'GET', origin: 'o', basePath: '', path: '/x', template: '/x', attempt: 1 };
+  on.wait?.({ ...call, waitMs: 1_500.4 });
+  on.wait?.({ ...call, waitMs: undefined });
+  on.invalidRecord?.({
+    collection: 'boms',
+    id: undefined,
+    issues: ['id: expected a string', 'x'],
+    record: {},
+  });
+  on.checkpoint?.({ collection: 'boms', key: 'k', last: true });
+  on.checkpoint?.({ collection: 'boms', key: 'k', last: false });
+  expect(logger.info.mock.calls.flat()).toEqual([
+    'accounting-data-sdk #1 GET /x waits 1500 ms',
+    'accounting-data-sdk #1 GET /x waits until the budget is back',
+  ]);
+  expect(logger.warn.mock.calls.flat()).toEqual(['accounting-data-sdk boms ?: id: expected a string; x']);
+  expect(logger.debug.mock.calls.flat()).toEqual([
+    'accounting-data-sdk checkpoint k, the last of its run',
+    'accounting-data-sdk checkpoint k',
+  ]);
+});
+
+test('console is a logger as it is, and so is one whose methods need their this', async () => {
+  vi.spyOn(console, 'debug').mockImplementation(() => {});
+  await scriptedClient(scriptedFetch(jsonResponse({ id: '1' })), { logger: console }).accounts.get('1');
+  expect(console.debug).toHaveBeenCalledTimes(2);
+
+  class Winston {
+    lines: string[] = [];
+    debug(line: string) {
+      this.lines.push(line);
+    }
+    info() {}
+    warn() {}
+  }
+  const logger = new Winston();
+  await scriptedClient(scriptedFetch(jsonResponse({ id: '1' })), { logger }).accounts.get('1');
+  expect(logger.lines).toHaveLength(2);
+});
+
+test.each([
+  ['debug', 5],
+  ['info', 1],
+  ['warn', 0],
+  ['', 0],
+  ['verbose', 0],
+  ['DEBUG', 0],
+])('ACCOUNTING_LOG=%j writes %i lines to stderr and none to stdout', async (level, count) => {
+  vi.stubEnv('ACCOUNTING_LOG', level);
+  await scriptedClient(retried()).accounts.get('1');
+  expect(lines()).toHaveLength(count);
+  expect(console.log).not.toHaveBeenCalled();
+});
+
+test('a logger of the caller takes the place of ACCOUNTING_LOG', async () => {
+  vi.stubEnv('ACCOUNTING_LOG', 'debug');
+  await scriptedClient(retried(), { logger: { debug() {}, info() {}, warn() {} } }).accounts.get('1');
+  expect(lines()).toEqual([]);
+});
+
+test('a level writes itself and what is above it', () => {
+  for (const level of ['debug', 'info', 'warn'] as const) {
+    const logger = stderrLogger(level);
+    logger.debug(`${level}: debug`);
+    logger.info(`${level}: info`);
+    logger.warn(`${level}: warn`);
+  }
+  expect(lines()).toEqual([
+    'debug: debug',
+    'debug: info',
+    'debug: warn',
+    'info: info',
+    'info: warn',
+    'warn: warn',
+  ]);
+});

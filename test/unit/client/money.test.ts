@@ -1,0 +1,146 @@
+import DecimalJs from 'decimal.js';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type MoneyOptions, toDecimal, toMoney } from '../../../src/money.ts';
+import { thrown } from '../../support/caught.ts';
+
+const amount = fc.stringMatching(/^-?\d{1,18}(\.\d{1,8})?$/);
+
+test('an amount keeps every digit on the way through a decimal', () => {
+  fc.assert(
+    fc.property(amount, (text) => {
+      const digits = (text.split('.')[1] ?? '').length;
+      const back = toMoney(toDecimal(text), { digits });
+      const plain = text.replace(/^(-?)0+(?=\d)/, '$1');
+      expect(back).toBe(/^-0(\.0+)?$/.test(plain) ? plain.slice(1) : plain);
+    }),
+    { seed: 6 },
+  );
+});
+
+test('sums of a hundred thousand amounts are exact', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: -999_999_999, max: 999_999_999 }), { minLength: 1 }), (cents) => {
+      const sum = cents.reduce((total, n) => total.plus(toDecimal(`${n}`).div(100)), toDecimal('0'));
+      expect(sum.times(100).toFixed(0)).toBe(String(cents.reduce((total, n) => total + n, 0)));
+    }),
+    { seed: 7 },
+  );
+  const large = toDecimal('999999999999999999.99999999');
+  let total = toDecimal('0');
+  for (let n = 0; n < 100_000; n += 1) total = total.plus(large);
+  expect(total.toFixed()).toBe('99999999999999999999999.999');
+});
+
+test('null and undefined are passed on', () => {
+  expect(toDecimal(null)).toBeNull();
+  expect(toDecimal(undefined)).toBeUndefined();
+});
+
+test.each([
+  129,
+  '',
+  ' 1',
+  '1e3',
+  '0x1F',
+  'Infinity',
+  'NaN',
+  '1e400000000',
+  '1,5',
+  '1234567890123456789',
+  '0.123456789',
+  {},
+  true,
+])('%s is no amount', (value) => {
+  expect(thrown(() => toDecimal(value as string))).toMatchObject({
+    code: 'invalid_input',
+    argument: 'value',
+  });
+});
+
+test.each<[string, MoneyOptions | undefined, string]>([
+  ['129', undefined, '129.0000'],
+  ['-0.5', undefined, '-0.5000'],
+  ['0', undefined, '0.0000'],
+  ['-0', undefined, '0.0000'],
+  ['1.5', { digits: undefined, rounding: undefined }, '1.5000'],
+  ['12.30', { digits: 1 }, '12.3'],
+  ['12.00', { digits: 0 }, '12'],
+  ['0.12345678', { digits: 8 }, '0.12345678'],
+  ['999999999999999999', { digits: 2 }, '999999999999999999.00'],
+  ['-0.001', { digits: 2, rounding: 'half_up' }, '0.00'],
+])('%s with %j is written %s', (text, options, expected) => {
+  expect(toMoney(toDecimal(text), options)).toBe(expected);
+});
+
+test.each([
+  ['half_up', '0.13', '-0.13', '0.14'],
+  ['half_even', '0.12', '-0.12', '0.14'],
+  ['half_down', '0.12', '-0.12', '0.13'],
+  ['up', '0.13', '-0.13', '0.14'],
+  ['down', '0.12', '-0.12', '0.13'],
+  ['ceiling', '0.13', '-0.12', '0.14'],
+  ['floor', '0.12', '-0.13', '0.13'],
+] as const)('rounding %s of 0.125, -0.125 and 0.135 gives %s, %s and %s', (rounding, ...expected) => {
+  const rounded = ['0.125', '-0.125', '0.135'].map((text) =>
+    toMoney(toDecimal(text), { digits: 2, rounding }),
+  );
+  expect(rounded).toEqual(expected);
+});
+
+test('a digit is lost only where a rounding is named', () => {
+  const third = toDecimal('1').div(3);
+  expect(thrown(() => toMoney(third))).toMatchObject({ code: 'invalid_input', argument: 'amount' });
+  expect(toMoney(third, { rounding: 'half_up' })).toBe('0.3333');
+  expect(thrown(() => toMoney(toDecimal('0.00001')))).toMatchObject({ argument: 'amount' });
+});
+
+test.each<[string, () => unknown, string]>([
+  ['NaN', () => toMoney(toDecimal('0').div(0)), 'amount'],
+  ['Infinity', () => toMoney(toDecimal('1').div(0)), 'amount'],
+  ['19 digits', () => toMoney(toDecimal('999999999999999999').plus(1)), 'amount'],
+  [
+    '19 digits after rounding',
+    () => toMoney(toDecimal('999999999999999999.9'), { digits: 0, rounding: 'up' }),
+    'amount',
+  ],
+  ['an exponent that would hang', () => toMoney(new DecimalJs('1e400000000')), 'amount'],
+  ['a small exponent that would hang', () => toMoney(new DecimalJs('1e-400000000')), 'amount'],
+  ['a string', () => toMoney('129.0000' as never), 'amount'],
+  ['a number', () => toMoney(129 as never), 'amount'],
+  ['undefined', () => toMoney(undefined as never), 'amount'],
+  ['9 digits', () => toMoney(toDecimal('1'), { digits: 9 }), 'digits'],
+  ['-1 digits', () => toMoney(toDecimal('1'), { digits: -1 }), 'digits'],
+  ['half a digit', () => toMoney(toDecimal('1'), { digits: 0.5 }), 'digits'],
+  ['an unknown rounding', () => toMoney(toDecimal('1'), { rounding: 'bankers' as never }), 'rounding'],
+  ['an inherited rounding', () => toMoney(toDecimal('1'), { rounding: 'constructor' as never }), 'rounding'],
+])('%s is refused', (_, act, argument) => {
+  expect(thrown(act)).toMatchObject({ code: 'invalid_input', argument });
+});
+
+test('a tiny amount is rounded away quickly where a rounding is named', () => {
+  expect(toMoney(new DecimalJs('1e-400000000'), { rounding: 'down' })).toBe('0.0000');
+  expect(toMoney(new DecimalJs('1e-400000000'), { rounding: 'up' })).toBe('0.0001');
+});
+
+test('settings that other code makes on decimal.js do not reach the amounts', () => {
+  const { precision } = DecimalJs;
+  DecimalJs.set({ precision: 3, toExpPos: 2 });
+  try {
+    expect(toDecimal('123456.7890').times(3).toString()).toBe('370370.367');
+    expect(toMoney(toDecimal('123456.7890').times(3))).toBe('370370.3670');
+  } finally {
+    DecimalJs.set({ precision, toExpPos: 21 });
+  }
+});
+
+test('a decimal of another copy of decimal.js is written too', () => {
+  expect(toMoney(new (DecimalJs.clone({ precision: 5 }))('12.3400'))).toBe('12.3400');
+});
+
+test('no amount shows an exponent', () => {
+  expect(toDecimal('0.00000001').toString()).toBe('0.00000001');
+  expect(toDecimal('123456789012345678').times('1000000000000').toString()).toBe(
+    '123456789012345678000000000000',
+  );
+});

@@ -1,0 +1,205 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { createClient } from '../../../src/client.ts';
+import { type ClientOptions, resolveOptions } from '../../../src/options.ts';
+import { caught, thrown } from '../../support/caught.ts';
+import {
+  jsonResponse,
+  problemResponse,
+  scriptedClient,
+  scriptedFetch,
+} from '../../support/scripted-fetch.ts';
+
+const needed = { baseUrl: 'https://books.example', apiKey: 'k' };
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.unstubAllGlobals();
+});
+
+test('every default is applied in one place', () => {
+  const { transport, habits, schemas } = resolveOptions(needed);
+  expect(habits).toEqual({
+    settings: {
+      timeoutMs: 30_000,
+      deadlineMs: 120_000,
+      maxWaitMs: 60_000,
+      retry: {
+        attempts: 4,
+        baseMs: 100,
+        capMs: 20_000,
+        updates: true,
+        inProgressTypes: ['idempotency_key_in_use', 'idempotency_in_progress', 'request_in_progress'],
+      },
+    },
+    lists: { walk: 'pages', prefetch: 1, pastEnd: 'empty' },
+    validation: 'throw',
+  });
+  expect(transport).toMatchObject({
+    baseUrl: 'https://books.example/api/public/v1',
+    fetch: undefined,
+    maxBodyBytes: 16 * 1024 * 1024,
+    listeners: {},
+    rateGate: 'shared',
+  });
+  expect(schemas).toEqual({});
+});
+
+test('undefined for an option is as good as leaving it out', () => {
+  const undefineds = Object.fromEntries(
+    [
+      'allowInsecure',
+      'schemas',
+      'on',
+      'logger',
+      'appInfo',
+      'fetch',
+      'maxBodyBytes',
+      'rateGate',
+      'validation',
+      'walk',
+      'prefetch',
+      'pastEnd',
+      'timeoutMs',
+      'deadlineMs',
+      'maxWaitMs',
+      'retry',
+    ].map((name) => [name, undefined]),
+  );
+  const [one, other] = [resolveOptions(needed), resolveOptions({ ...needed, ...undefineds })];
+  expect(other.habits).toEqual(one.habits);
+  expect({ ...other.transport, keys: 0 }).toEqual({ ...one.transport, keys: 0 });
+});
+
+test('base URL and key come from the environment where they are not given', async () => {
+  vi.stubEnv('ACCOUNTING_BASE_URL', 'https://env.example/books');
+  vi.stubEnv('ACCOUNTING_API_KEY', 'env-key');
+  const fetch = scriptedFetch(jsonResponse({ id: '1' }));
+  await createClient({ fetch }).accounts.get('1');
+  await createClient({ fetch, ...needed }).accounts.get('1');
+  expect(fetch.requests.map(({ url, headers }) => [url.href, headers.get('x-auth-token')])).toEqual([
+    ['https://env.example/books/api/public/v1/accounts/1', 'env-key'],
+    ['https://books.example/api/public/v1/accounts/1', 'k'],
+  ]);
+});
+
+test('what is missing is named, with the variable that would give it', () => {
+  vi.stubEnv('ACCOUNTING_BASE_URL', '');
+  vi.stubEnv('ACCOUNTING_API_KEY', '');
+  expect(String(thrown(() => createClient()))).toContain('give baseUrl or set ACCOUNTING_BASE_URL');
+  expect(String(thrown(() => createClient({ baseUrl: needed.baseUrl })))).toContain(
+    'give apiKey or set ACCOUNTING_API_KEY',
+  );
+});
+
+test('an environment that may not be read is an empty one', () => {
+  vi.stubGlobal('process', {
+    get env(): never {
+      throw new Error('denied');
+    },
+  });
+  expect(thrown(() => createClient())).toMatchObject({ code: 'invalid_input', argument: 'baseUrl' });
+});
+
+test.each<[string, object]>([
+  ['baseUrl', { baseUrl: 7 }],
+  ['baseUrl', { baseUrl: 'http://books.example' }],
+  ['apiKey', { apiKey: '' }],
+  ['apiKey', { apiKey: 7 }],
+  ['maxBodyBytes', { maxBodyBytes: 0 }],
+  ['maxBodyBytes', { maxBodyBytes: Number.NaN }],
+  ['maxBodyBytes', { maxBodyBytes: '16' }],
+  ['appInfo', { appInfo: { name: 'web shop' } }],
+  ['appInfo', { appInfo: { name: '' } }],
+  ['appInfo', { appInfo: { name: 'shop', version: 'x\n' } }],
+  ['validation', { validation: 'warn' }],
+  ['timeoutMs', { timeoutMs: 0 }],
+  ['retry.attempts', { retry: { attempts: 0 } }],
+  ['schemas.accounts', { schemas: { accounts: {} } }],
+  ['schemas.accounts', { schemas: { accounts: null } }],
+  ['schemas.acounts', { schemas: { acounts: z.object({ id: z.string() }) } }],
+  ['rateGate', { rateGate: 'none' }],
+  ['fetch', { fetch: 'undici' }],
+])('%s: %j is refused at once', (argument, options) => {
+  const error = thrown(() => createClient({ ...needed, ...options } as ClientOptions));
+  expect(error).toMatchObject({ code: 'invalid_input', argument, outcome: 'not_sent' });
+});
+
+test('nothing is sent before the first call', () => {
+  const fetch = scriptedFetch(jsonResponse({}));
+  const apiKey = vi.fn(() => 'k');
+  const client = scriptedClient(fetch, { apiKey });
+  client.withOptions({ timeoutMs: 5 }).collection('x');
+  expect(apiKey).not.toHaveBeenCalled();
+  expect(fetch.requests).toHaveLength(0);
+});
+
+test('the fetch of the runtime is looked up when it is used: a double that came later is met', async () => {
+  const client = createClient({ ...needed, baseUrl: 'https://late.example' });
+  const fetch = scriptedFetch(jsonResponse({ id: '1' }));
+  vi.stubGlobal('fetch', fetch);
+  expect(await client.accounts.get('1')).toEqual({ id: '1' });
+  expect(fetch.requests[0]?.url.href).toBe('https://late.example/api/public/v1/accounts/1');
+});
+
+test('a client cannot be changed', () => {
+  const client = scriptedClient(scriptedFetch(jsonResponse({}))) as unknown as Record<string, unknown>;
+  expect(Object.isFrozen(client)).toBe(true);
+  expect(() => {
+    client.accounts = 1;
+  }).toThrow(TypeError);
+});
+
+test('withOptions keeps what it does not name and shares transport and schemas', async () => {
+  const fetch = scriptedFetch(
+    problemResponse(503),
+    jsonResponse({ id: '1', n: 'x' }, 200, { 'x-ratelimit-limit': '9', 'x-ratelimit-remaining': '8' }),
+  );
+  const schemas = { accounts: z.object({ id: z.string(), n: z.string().transform((n) => n.length) }) };
+  const client = scriptedClient(fetch, { schemas, retry: { attempts: 3, baseMs: 0 } });
+  const impatient = client.withOptions({ retry: { attempts: 1 } });
+  const patient = impatient.withOptions({ retry: { attempts: 2 } });
+
+  expect(await caught(impatient.accounts.get('1'))).toMatchObject({ status: 503, attempts: 1 });
+  expect(await patient.accounts.get('1')).toEqual({ id: '1', n: 1 });
+  expect(client.rateLimit).toMatchObject({ remaining: 8 });
+  expect(patient.rateLimit).toBe(client.rateLimit);
+});
+
+test('withOptions changes how lists are walked and records checked', async () => {
+  const fetch = scriptedFetch(({ url }) =>
+    jsonResponse(url.searchParams.get('_page') === '1' ? [{ id: '1', name: 7 }] : []),
+  );
+  const client = scriptedClient(fetch);
+  expect(await caught(client.products.list().toArray({ limit: 9 }))).toMatchObject({ reason: 'wrong_shape' });
+  expect(await client.withOptions({ validation: 'report' }).products.list().toArray({ limit: 9 })).toEqual(
+    [],
+  );
+  expect(await client.withOptions({ validation: 'off' }).products.list().toArray({ limit: 9 })).toEqual([
+    { id: '1', name: 7 },
+  ]);
+  expect(() => client.withOptions({ prefetch: -1 }).accounts.list()).toThrow(
+    expect.objectContaining({ argument: 'prefetch' }),
+  );
+  const certified = client.withOptions({ walk: 'certified' });
+  expect(() => certified.accounts.list({ page: 2 })).toThrow(expect.objectContaining({ argument: 'page' }));
+});
+
+test.each([
+  [{ validation: 'warn' }, 'validation'],
+  [{ timeoutMs: -1 }, 'timeoutMs'],
+])('withOptions refuses %j', (options, argument) => {
+  const client = scriptedClient(scriptedFetch(jsonResponse({})));
+  expect(thrown(() => client.withOptions(options as object))).toMatchObject({
+    code: 'invalid_input',
+    argument,
+  });
+});
+
+test('records of products keep every field beside what a schema makes of them, other collections only its output', async () => {
+  const fetch = scriptedFetch(jsonResponse({ id: '1', name: 'Desk', odd: 1 }));
+  const schema = z.object({ id: z.string(), odd: z.number().transform((n) => n + 1) });
+  const client = scriptedClient(fetch, { schemas: { products: schema, accounts: schema } });
+  expect(await client.products.get('1')).toEqual({ id: '1', name: 'Desk', odd: 2 });
+  expect(await client.accounts.get('1')).toEqual({ id: '1', odd: 2 });
+});

@@ -1,0 +1,204 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import type { AnyRequest } from '../../../src/collections/any-request.ts';
+import { NotFoundError } from '../../../src/errors/not-found-error.ts';
+import { caught } from '../../support/caught.ts';
+import {
+  jsonResponse,
+  networkError,
+  problemResponse,
+  scriptedClient,
+  scriptedFetch,
+} from '../../support/scripted-fetch.ts';
+
+const done = () => scriptedFetch(jsonResponse({ id: '7', total: '1.0000' }));
+
+test('a request goes out under the API with key, query and body', async () => {
+  const fetch = done();
+  const value = await scriptedClient(fetch).request({
+    method: 'POST',
+    path: ['invoices', 'a/b', 'send'],
+    query: { copy: true, to: 'a@b.c', n: 0, none: undefined },
+    body: { note: 'x' },
+    idempotencyKey: 'invoice:7',
+  });
+  expect(value).toEqual({ id: '7', total: '1.0000' });
+  const [{ url, init, headers } = { url: new URL('x:'), init: {}, headers: new Headers() }] = fetch.requests;
+  expect(`${url.pathname}${url.search}`).toBe('/api/public/v1/invoices/a%2Fb/send?copy=true&to=a%40b.c&n=0');
+  expect([init.method, init.body, init.redirect]).toEqual(['POST', '{"note":"x"}', 'manual']);
+  expect(headers.get('idempotency-key')).toBe('invoice:7');
+  expect(headers.get('content-type')).toBe('application/json');
+  expect(headers.get('x-auth-token')).toBe('key-of-the-company');
+});
+
+test('a request is a GET unless told otherwise, and only a POST carries an Idempotency-Key', async () => {
+  const fetch = done();
+  const client = scriptedClient(fetch);
+  await client.request({ path: '/invoices/7' });
+  for (const method of ['POST', 'PATCH', 'DELETE'] as const)
+    await client.request({ method, path: '/invoices/7' });
+  expect(fetch.requests.map(({ init }) => init.method)).toEqual(['GET', 'POST', 'PATCH', 'DELETE']);
+  expect(fetch.requests.map(({ headers }) => headers.has('idempotency-key'))).toEqual([
+    false,
+    true,
+    false,
+    false,
+  ]);
+  expect(fetch.requests.map(({ headers }) => headers.has('content-type'))).toEqual([
+    false,
+    false,
+    false,
+    false,
+  ]);
+});
+
+test('a body may be any JSON value, and a DELETE may have one', async () => {
+  const fetch = done();
+  for (const body of [null, 0, false, 'text', [], {}]) {
+    await scriptedClient(fetch).request({ method: 'DELETE', path: '/invoices', body });
+  }
+  expect(fetch.requests.map(({ init }) => init.body)).toEqual(['null', '0', 'false', '"text"', '[]', '{}']);
+});
+
+test('an answer without a body is undefined', async () => {
+  for (const response of [new Response(null, { status: 204 }), new Response('', { status: 200 })]) {
+    expect(await scriptedClient(scriptedFetch(response)).request({ path: '/invoices/7' })).toBeUndefined();
+  }
+});
+
+test('a schema types and checks what comes', async () => {
+  const schema = z.object({ id: z.string(), total: z.string().transform((text) => text.length) });
+  expect(await scriptedClient(done()).request({ path: '/invoices/7', schema })).toEqual({
+    id: '7',
+    total: 6,
+  });
+  const misfit = scriptedClient(done()).request({
+    method: 'POST',
+    path: '/invoices',
+    schema: z.object({ id: z.number() }),
+  });
+  expect(await caught(misfit)).toMatchObject({
+    code: 'unexpected_response',
+    reason: 'wrong_shape',
+    outcome: 'applied',
+    recordId: '7',
+    idempotencyKey: expect.any(String),
+  });
+});
+
+test('a schema that throws is an error of this package, which says that the request was carried out', async () => {
+  const schema = z.any().transform(() => {
+    throw new Error('s3cret');
+  });
+  const error = await caught(scriptedClient(done()).request({ method: 'POST', path: '/invoices', schema }));
+  expect(error).toMatchObject({
+    code: 'unexpected_response',
+    outcome: 'applied',
+    idempotencyKey: expect.any(String),
+  });
+  expect(String(error)).not.toContain('s3cret');
+});
+
+test.each<[string, object]>([
+  ['path', { path: '' }],
+  ['path', { path: 'invoices' }],
+  ['path', { path: 'https://evil.example/invoices' }],
+  ['path', { path: [] }],
+  ['path', { path: ['invoices', ''] }],
+  ['path', { path: ['invoices', '..'] }],
+  ['path', { path: '/invoices/../../admin' }],
+  ['path', { path: '/invoices?admin=1' }],
+  ['path', { path: 7 }],
+  ['method', { path: '/x', method: 'PUT' }],
+  ['method', { path: '/x', method: 'get' }],
+  ['schema', { path: '/x', schema: {} }],
+  ['schema', { path: '/x', schema: null }],
+  ['query.q', { path: '/x', query: { q: '' } }],
+  ['query.q', { path: '/x', query: { q: 'a\nb' } }],
+  ['query.q', { path: '/x', query: { q: Number.NaN } }],
+  ['query.q', { path: '/x', query: { q: null } }],
+  ['query.q', { path: '/x', query: { q: { a: 1 } } }],
+  ['body', { path: '/x', body: {} }],
+  ['body', { path: '/x', method: 'GET', body: null }],
+  ['body', { path: '/x', method: 'POST', body: () => 1 }],
+  ['body', { path: '/x', method: 'POST', body: Symbol('x') }],
+  ['idempotencyKey', { path: '/x', method: 'POST', idempotencyKey: 'a b' }],
+])('%s: %j is refused before anything is sent', async (argument, request) => {
+  const fetch = done();
+  const error = await caught(scriptedClient(fetch).request(request as AnyRequest));
+  expect(error).toMatchObject({ code: 'invalid_input', argument, outcome: 'not_sent' });
+  expect(fetch.requests).toHaveLength(0);
+});
+
+test('a BigInt and a cycle are refused before anything is sent', async () => {
+  const cycle: { self?: object } = {};
+  cycle.self = cycle;
+  for (const body of [{ n: 1n }, cycle]) {
+    const fetch = done();
+    const error = await caught(scriptedClient(fetch).request({ method: 'POST', path: '/x', body }));
+    expect(error).toMatchObject({ code: 'invalid_input', argument: 'body' });
+    expect(fetch.requests).toHaveLength(0);
+  }
+});
+
+test('errors are those of every other call', async () => {
+  const client = scriptedClient(scriptedFetch(problemResponse(404, { type: 'not_found' })));
+  const error = await caught(client.request({ path: ['invoices', '7'] }));
+  expect(error).toBeInstanceOf(NotFoundError);
+  expect(error).toMatchObject({ method: 'GET', path: '/invoices/7' });
+});
+
+test('a delete that finds nothing after a lost answer is done', async () => {
+  const fetch = scriptedFetch(networkError('ECONNRESET'), problemResponse(404, { type: 'not_found' }));
+  expect(await scriptedClient(fetch).request({ method: 'DELETE', path: '/invoices/7' })).toBeUndefined();
+  expect(fetch.requests).toHaveLength(2);
+});
+
+test('a delete that finds nothing after a lost answer is no value of a schema that needs one', async () => {
+  const fetch = scriptedFetch(networkError('ECONNRESET'), problemResponse(404, { type: 'not_found' }));
+  const schema = z.object({ id: z.string() });
+  const error = await caught(
+    scriptedClient(fetch).request({ method: 'DELETE', path: '/invoices/7', schema }),
+  );
+  expect(error).toMatchObject({ code: 'not_found', outcome: 'unknown' });
+});
+
+test('a collection that this version does not know can be listed, got and found', async () => {
+  const fetch = scriptedFetch(({ url }) =>
+    url.pathname.endsWith('/7')
+      ? jsonResponse({ id: '7', total: '1.00' })
+      : url.pathname.endsWith('/8')
+        ? problemResponse(404, { type: 'not_found' })
+        : jsonResponse(url.searchParams.get('_page') === '1' ? [{ id: '7', total: '1.00' }] : []),
+  );
+  const schema = z.object({ id: z.string(), total: z.string() });
+  const invoices = scriptedClient(fetch).collection('sales-invoices_2', { schema });
+  expect(await invoices.get('7')).toEqual({ id: '7', total: '1.00' });
+  expect(await invoices.find('8')).toBeUndefined();
+  expect(await invoices.list().toArray({ limit: 9 })).toEqual([{ id: '7', total: '1.00' }]);
+  expect(fetch.requests[0]?.url.pathname).toBe('/api/public/v1/sales-invoices_2/7');
+  expect('create' in invoices).toBe(false);
+});
+
+test.each(['', '..', 'a/b', '-a', 'a b', 'ä', 7])('the segment %j is refused at once', (segment) => {
+  const client = scriptedClient(done());
+  expect(() => client.collection(segment as string)).toThrow(
+    expect.objectContaining({ argument: 'segment' }),
+  );
+});
+
+test('a schema of an unknown collection must be one', () => {
+  const schema = {} as z.ZodType<{ id: string }>;
+  expect(() => scriptedClient(done()).collection('x', { schema })).toThrow(
+    expect.objectContaining({ argument: 'schema' }),
+  );
+});
+
+test('events name a request of the caller’s own by its first segment, so that ids make no series of their own', async () => {
+  const templates: string[] = [];
+  const on = { request: ({ template }: { template: string }) => void templates.push(template) };
+  const client = scriptedClient(done(), { on });
+  await client.request({ path: ['invoices', '7'] });
+  await client.request({ path: '/invoices/8/lines' });
+  expect(templates).toEqual(['/invoices', '/invoices']);
+});

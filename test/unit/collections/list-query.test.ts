@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest';
+import { checkQuery, type ListQuery, parameters } from '../../../src/collections/list-query.ts';
+import { thrown } from '../../support/caught.ts';
+import { jsonResponse, scriptedClient, scriptedFetch } from '../../support/scripted-fetch.ts';
+
+const sent = (query: ListQuery, own = {}) => Object.fromEntries(parameters(checkQuery(query), own));
+
+test.each<[ListQuery, Record<string, string>]>([
+  [{}, {}],
+  [{ page: undefined, updatedSince: undefined, id: undefined }, {}],
+  [{ id: { gt: undefined } }, {}],
+  [{ updatedSince: '2026-01-31' }, { updatedSince: '2026-01-31' }],
+  [{ updatedSince: '2026-01-31T12:00:00+01:00' }, { updatedSince: '2026-01-31T12:00:00+01:00' }],
+  [{ updatedSince: new Date(0) }, { updatedSince: '1970-01-01T00:00:00.000Z' }],
+  [
+    { id: { gt: '1', gte: '2', lt: '3', lte: '4' } },
+    { 'id[gt]': '1', 'id[gte]': '2', 'id[lt]': '3', 'id[lte]': '4' },
+  ],
+  [{ id: { between: ['1', '9'] } }, { 'id[between]': '1..9' }],
+  [{ id: { between: '1,9' } }, { 'id[between]': '1,9' }],
+  [{ id: { between: '1..9' } }, { 'id[between]': '1..9' }],
+])('%j goes out as %j', (query, expected) => {
+  expect(sent(query)).toEqual(expected);
+});
+
+test('the page and the bounds of a walk stand beside the filters of the caller', () => {
+  expect(sent({ updatedSince: '2026-01-31' }, { page: 3 })).toEqual({
+    _page: '3',
+    updatedSince: '2026-01-31',
+  });
+  expect(sent({ id: { between: '1..9', gt: '2' } }, { id: { gt: '5', lte: '8' } })).toEqual({
+    'id[between]': '1..9',
+    'id[gt]': '5',
+    'id[lte]': '8',
+  });
+});
+
+test('the bounds of a walk take the place of those of the caller, which they hold already', () => {
+  expect(sent({ id: { gt: '2', lte: '9' } }, { id: { gte: '5' } })).toEqual({ 'id[gte]': '5' });
+});
+
+test.each<[unknown, string]>([
+  [{ page: 0 }, 'page'],
+  [{ page: -1 }, 'page'],
+  [{ page: 1.5 }, 'page'],
+  [{ page: '2' }, 'page'],
+  [{ page: Number.NaN }, 'page'],
+  [{ page: Number.POSITIVE_INFINITY }, 'page'],
+  [{ updatedSince: '' }, 'updatedSince'],
+  [{ updatedSince: 'yesterday' }, 'updatedSince'],
+  [{ updatedSince: '2026-01-31T12:00:00' }, 'updatedSince'],
+  [{ updatedSince: '2026-02-30' }, 'updatedSince'],
+  [{ updatedSince: 1_769_860_800_000 }, 'updatedSince'],
+  [{ updatedSince: null }, 'updatedSince'],
+  [{ updatedSince: new Date(Number.NaN) }, 'updatedSince'],
+  [{ updatedSince: new Date(Date.UTC(10_000, 0)) }, 'updatedSince'],
+  [{ updatedSince: new Date(-1e14) }, 'updatedSince'],
+  [{ id: '100' }, 'id'],
+  [{ id: null }, 'id'],
+  [{ id: ['1'] }, 'id'],
+  [{ id: { gt: '' } }, 'id.gt'],
+  [{ id: { gte: 7 } }, 'id.gte'],
+  [{ id: { lt: 'a\nb' } }, 'id.lt'],
+  [{ id: { lte: '\ud800' } }, 'id.lte'],
+  [{ id: { between: '' } }, 'id.between'],
+  [{ id: { between: 7 } }, 'id.between'],
+  [{ id: { between: ['1'] } }, 'id.between'],
+  [{ id: { between: ['1', '2', '3'] } }, 'id.between'],
+  [{ id: { between: ['1', ''] } }, 'id.between'],
+  [{ id: { between: ['1..2', '3'] } }, 'id.between'],
+  [{ id: { greaterThan: '1' } }, 'id'],
+  [{ updated_since: '2026-01-31' }, 'query'],
+  [{ _page: 2 }, 'query'],
+  ['2026-01-31', 'query'],
+  [null, 'query'],
+  [7, 'query'],
+])(
+  '%j is refused at once: a service may drop it in silence and answer with everything',
+  (query, argument) => {
+    const fetch = scriptedFetch(jsonResponse([]));
+    const { accounts } = scriptedClient(fetch);
+    const error = thrown(() => accounts.list(query as ListQuery));
+    expect(error).toMatchObject({ code: 'invalid_input', argument, outcome: 'not_sent' });
+    expect(fetch.requests).toHaveLength(0);
+  },
+);
+
+test.each<[string, object, object]>([
+  ['walk', {}, { walk: 'cursor' }],
+  ['walk', {}, { walk: { first: {} } }],
+  ['resumeFrom', {}, { walk: 'pages', resumeFrom: 'token' }],
+  ['page', { page: 2 }, { walk: 'certified' }],
+  ['page', { page: 2 }, { resumeFrom: 'token' }],
+  ['prefetch', {}, { prefetch: -1 }],
+  ['prefetch', {}, { prefetch: 0.5 }],
+  ['prefetch', {}, { prefetch: '1' }],
+  ['pastEnd', {}, { pastEnd: 'not-found' }],
+  ['timeoutMs', {}, { timeoutMs: 0 }],
+  ['signal', {}, { signal: {} }],
+])('%s: a list of %j with %j is refused at once', (argument, query, options) => {
+  const { accounts } = scriptedClient(scriptedFetch(jsonResponse([])));
+  expect(thrown(() => accounts.list(query, options))).toMatchObject({ code: 'invalid_input', argument });
+});
+
+test('a token that is none is refused at once', () => {
+  const { accounts } = scriptedClient(scriptedFetch(jsonResponse([])));
+  expect(thrown(() => accounts.list({}, { resumeFrom: 'token' }))).toMatchObject({ code: 'checkpoint' });
+});

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { collections } from '../../../src/collections/index.ts';
+import type { ProductDraft } from '../../../src/collections/products.ts';
+import { writeBody } from '../../../src/collections/write-body.ts';
+import { toDecimal } from '../../../src/money.ts';
+import { caught, thrown } from '../../support/caught.ts';
+import { jsonResponse, scriptedClient, scriptedFetch } from '../../support/scripted-fetch.ts';
+
+const body = (draft: unknown) => writeBody(collections.products, draft, 'draft');
+
+test.each<[unknown, string]>([
+  [{}, '{}'],
+  [{ name: 'Desk', brand: undefined, model: null }, '{"name":"Desk","model":null}'],
+  [{ salePrice: '129.0000' }, '{"salePrice":"129.0000"}'],
+  [
+    { salePriceDecimals: 4, stockQuantity: 0.5, isInactive: false },
+    '{"salePriceDecimals":4,"stockQuantity":0.5,"isInactive":false}',
+  ],
+  [{ tags: [1, 'a', { b: null }] }, '{"tags":[1,"a",{"b":null}]}'],
+  [{ fromTomorrow: { any: ['thing'] } }, '{"fromTomorrow":{"any":["thing"]}}'],
+  [{ name: 'lone \ud800' }, '{"name":"lone \\ud800"}'],
+])('%j is sent as %s', (draft, expected) => {
+  expect(body(draft)).toBe(expected);
+});
+
+test.each<[unknown, string]>([
+  [null, 'draft'],
+  [undefined, 'draft'],
+  ['text', 'draft'],
+  [[], 'draft'],
+  [{ id: '1' }, 'draft.id'],
+  [{ createdAt: '2026-01-31' }, 'draft.createdAt'],
+  [{ updatedAt: null }, 'draft.updatedAt'],
+  [{ name: 7 }, 'draft.name'],
+  [{ salePrice: 129 }, 'draft.salePrice'],
+  [{ salePrice: '129,00' }, 'draft.salePrice'],
+  [{ salePrice: '1e3' }, 'draft.salePrice'],
+  [{ saleRrpPrice: '' }, 'draft.saleRrpPrice'],
+  [{ salePrice: toDecimal('129') }, 'draft.salePrice'],
+  [{ isInactive: 'yes' }, 'draft.isInactive'],
+  [{ salePriceDecimals: 1.5 }, 'draft.salePriceDecimals'],
+  [{ stockQuantity: '7' }, 'draft.stockQuantity'],
+  [{ stockQuantity: Number.NaN }, 'draft.stockQuantity'],
+  [{ stockQuantity: Number.POSITIVE_INFINITY }, 'draft.stockQuantity'],
+  [{ tags: 'oak' }, 'draft.tags'],
+  [{ validFrom: new Date(0) }, 'draft.validFrom'],
+  [{ fromTomorrow: Number.NaN }, 'draft.fromTomorrow'],
+  [{ fromTomorrow: () => 1 }, 'draft.fromTomorrow'],
+  [{ fromTomorrow: Symbol('x') }, 'draft.fromTomorrow'],
+])('%j is refused at %s', (draft, argument) => {
+  expect(thrown(() => body(draft))).toMatchObject({ code: 'invalid_input', argument, outcome: 'not_sent' });
+});
+
+test('a BigInt and a cycle are refused', () => {
+  const cycle: { self?: unknown } = {};
+  cycle.self = cycle;
+  expect(thrown(() => body({ fromTomorrow: 1n }))).toMatchObject({ argument: 'draft' });
+  expect(thrown(() => body({ fromTomorrow: cycle }))).toMatchObject({ argument: 'draft' });
+});
+
+test('what a value makes of itself as JSON cannot smuggle in what is refused', () => {
+  expect(thrown(() => body({ toJSON: () => ({ id: '1' }) }))).toMatchObject({ argument: 'draft.toJSON' });
+  class Draft {
+    name = 'Desk';
+    toJSON() {
+      return { id: '1', salePrice: 129 };
+    }
+  }
+  expect(body(new Draft())).toBe('{"name":"Desk"}');
+});
+
+test('a refused draft or patch is never sent', async () => {
+  const fetch = scriptedFetch(jsonResponse({ id: '1' }));
+  const { products } = scriptedClient(fetch);
+  expect(await caught(products.create({ salePrice: 129 } as unknown as ProductDraft))).toMatchObject({
+    argument: 'draft.salePrice',
+  });
+  expect(await caught(products.update('1', { id: '2' } as unknown as ProductDraft))).toMatchObject({
+    argument: 'patch.id',
+  });
+  expect(await caught(products.update('', {}))).toMatchObject({ argument: 'id' });
+  expect(await caught(products.delete('..'))).toMatchObject({ argument: 'id' });
+  expect(fetch.requests).toHaveLength(0);
+});

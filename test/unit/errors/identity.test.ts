@@ -1,0 +1,168 @@
+import { inspect } from 'node:util';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { isBranded } from '../../../src/errors/accounting-error.ts';
+import * as face from '../../../src/errors/all.ts';
+
+const facts = {
+  method: 'GET',
+  path: '/products/7',
+  attempts: 2,
+  outcome: 'unknown',
+  retryable: true,
+} as const;
+const answer = {
+  status: 404,
+  problem: {
+    type: 'not_found',
+    title: undefined,
+    detail: undefined,
+    instance: undefined,
+    violations: [],
+    extensions: {},
+  },
+  requestId: 'r1',
+  rateLimit: undefined,
+  headers: {},
+  retryAfterMs: 1_000,
+};
+const api = (Class: new (message: string, f: typeof facts, a: typeof answer) => face.ApiError) =>
+  new Class('said', facts, answer);
+
+/** One of each class that a call can throw. */
+const errors = [
+  [api(face.MalformedRequestError), face.MalformedRequestError, 'malformed_request'],
+  [api(face.UnauthenticatedError), face.UnauthenticatedError, 'unauthenticated'],
+  [api(face.ForbiddenError), face.ForbiddenError, 'forbidden'],
+  [api(face.ScopeRequiredError), face.ScopeRequiredError, 'scope_required'],
+  [api(face.NotFoundError), face.NotFoundError, 'not_found'],
+  [api(face.ValidationFailedError), face.ValidationFailedError, 'validation_failed'],
+  [api(face.IdempotencyKeyRequiredError), face.IdempotencyKeyRequiredError, 'idempotency_key_required'],
+  [api(face.RateLimitedError), face.RateLimitedError, 'rate_limited'],
+  [api(face.UnknownApiError), face.UnknownApiError, 'unknown_problem'],
+  [new face.ConnectionError('said', facts, 'ECONNRESET'), face.ConnectionError, 'connection_failed'],
+  [new face.TimeoutError('said', facts, { limit: 'attempt' }), face.TimeoutError, 'timeout'],
+  [new face.RedirectError('said', facts, { status: 302 }), face.RedirectError, 'redirected'],
+  [
+    new face.UnexpectedResponseError('said', facts, { status: 200, reason: 'empty' }),
+    face.UnexpectedResponseError,
+    'unexpected_response',
+  ],
+  [new face.InvalidInputError('limit', 'said'), face.InvalidInputError, 'invalid_input'],
+  [new face.FilterIgnoredError('said', facts), face.FilterIgnoredError, 'filter_ignored'],
+  [new face.CheckpointError('said', facts), face.CheckpointError, 'checkpoint'],
+  [new face.ConcurrentRunError('said', facts), face.ConcurrentRunError, 'concurrent_run'],
+] as const;
+
+let other: typeof face;
+
+beforeAll(async () => {
+  vi.resetModules();
+  other = await import('../../../src/errors/all.ts');
+});
+
+test.each(errors)('%s is its class, an AccountingError and an Error, with its code', (error, Class, code) => {
+  expect(error).toBeInstanceOf(Class);
+  expect(error).toBeInstanceOf(face.AccountingError);
+  expect(error).toBeInstanceOf(Error);
+  expect(error.code).toBe(code);
+  expect(error.name).toBe(Class.name);
+  expect(face.isAccountingError(error)).toBe(true);
+  expect(face.isAccountingError(error, code)).toBe(true);
+  expect(face.isApiError(error)).toBe(
+    'status' in error && 'problem' in answer && error instanceof face.ApiError,
+  );
+});
+
+test('no error is an instance of a class that it is not', () => {
+  for (const [error, own] of errors) {
+    for (const [, Class] of errors) expect(error instanceof Class).toBe(Class === own);
+  }
+});
+
+test.each(errors)('%s is known to another copy of the package', (error, Class, code) => {
+  const Other = other[Class.name as keyof typeof other] as typeof Class;
+  expect(Other).not.toBe(Class);
+  expect(error instanceof Other).toBe(true);
+  expect(error instanceof other.AccountingError).toBe(true);
+  expect(other.isAccountingError(error, code)).toBe(true);
+  expect(other.isApiError(error)).toBe(error instanceof face.ApiError);
+});
+
+test('the guards tell one code from another', () => {
+  const [[malformed]] = errors;
+  expect(face.isAccountingError(malformed, 'not_found')).toBe(false);
+  expect(face.isApiError(malformed, 'malformed_request')).toBe(true);
+  expect(face.isApiError(malformed, 'not_found')).toBe(false);
+});
+
+test.each([undefined, null, 7, 'not_found', {}, { code: 'not_found' }, new Error('x'), () => {}])(
+  '%j is no error of this package',
+  (value) => {
+    expect(isBranded(value)).toBe(false);
+    expect(face.isAccountingError(value)).toBe(false);
+    expect(face.isApiError(value)).toBe(false);
+    expect(value instanceof face.AccountingError).toBe(false);
+    expect(value instanceof face.NotFoundError).toBe(false);
+  },
+);
+
+test('a subclass of the caller means its own instances alone', () => {
+  class MyNotFound extends face.NotFoundError {}
+  class Unrelated extends face.NotFoundError {}
+  const mine = api(MyNotFound);
+  expect(mine).toBeInstanceOf(MyNotFound);
+  expect(mine).toBeInstanceOf(face.NotFoundError);
+  expect(mine).not.toBeInstanceOf(Unrelated);
+  expect(api(face.NotFoundError)).not.toBeInstanceOf(MyNotFound);
+});
+
+test('every code of the package has exactly one class', () => {
+  const codes = errors.map(([, , code]) => code);
+  expect(new Set(codes).size).toBe(errors.length);
+  const classes = Object.keys(face).filter((name) => name.endsWith('Error') && !name.startsWith('is'));
+  const abstract = ['AccountingError', 'ApiError', 'SyncError'];
+  expect(classes.toSorted()).toEqual([...errors.map(([, Class]) => Class.name), ...abstract].toSorted());
+});
+
+test('toJSON holds what is safe to log, name and message first', () => {
+  const json = JSON.parse(JSON.stringify(api(face.NotFoundError)));
+  expect(Object.keys(json).slice(0, 2)).toEqual(['name', 'message']);
+  expect(json).toMatchObject({
+    name: 'NotFoundError',
+    message: 'said',
+    code: 'not_found',
+    status: 404,
+    method: 'GET',
+    path: '/products/7',
+    attempts: 2,
+    outcome: 'unknown',
+    requestId: 'r1',
+  });
+  expect(json).not.toHaveProperty('stack');
+});
+
+test.each(errors)('%s is inspected with its name, message, stack and fields', (error, Class, code) => {
+  const shown = inspect(error);
+  expect(shown.split('\n')[0]).toContain(`${Class.name}: `);
+  expect(shown).toContain('identity.test.ts');
+  expect(shown).toContain(`code: '${code}'`);
+  expect(String(error)).toBe(`${Class.name}: ${error.message}`);
+});
+
+test('an error is inspected also where the runtime passes no inspect function', () => {
+  const error = api(face.NotFoundError) as unknown as Record<
+    symbol,
+    (depth: number, options: object) => string
+  >;
+  expect(error[Symbol.for('nodejs.util.inspect.custom')]?.(2, {})).toContain('"code":"not_found"');
+});
+
+test('an error inside another value is inspected with its fields', () => {
+  expect(inspect({ failed: [api(face.NotFoundError)] }, { depth: 5 })).toContain("code: 'not_found'");
+});
+
+test.each(errors)('%s survives structuredClone as an Error with its message', (error) => {
+  const clone = structuredClone(error) as Error;
+  expect(clone).toBeInstanceOf(Error);
+  expect(clone.message).toBe(error.message);
+});

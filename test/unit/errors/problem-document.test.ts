@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseProblem } from '../../../src/schemas/problem.ts';
+import { caught } from '../../support/caught.ts';
+import {
+  jsonResponse,
+  problemResponse,
+  scriptedClient,
+  scriptedFetch,
+} from '../../support/scripted-fetch.ts';
+
+const nothing = {
+  type: undefined,
+  title: undefined,
+  detail: undefined,
+  instance: undefined,
+  violations: [],
+  extensions: {},
+};
+
+test.each([undefined, null, 7, 'text', true, [], [{ type: 'not_found' }], {}])(
+  '%j has no members',
+  (body) => {
+    expect(parseProblem(body)).toEqual(nothing);
+  },
+);
+
+test('members of a wrong type are ignored, as RFC 9457 asks, and the others are read', () => {
+  const body = { type: 7, title: ['x'], detail: { a: 1 }, instance: null, violations: 'many', status: 'no' };
+  expect(parseProblem(body)).toEqual(nothing);
+  expect(parseProblem({ ...body, title: 'Kept' })).toEqual({ ...nothing, title: 'Kept' });
+});
+
+test('violations keep path, message and code; what is none is left out', () => {
+  const violations = [
+    { propertyPath: 'salePrice', message: 'is negative', code: 'range', payload: 1 },
+    { message: 'is empty' },
+    { propertyPath: 7, message: 'is odd', code: 7 },
+    { propertyPath: 'name' },
+    'name',
+    null,
+  ];
+  expect(parseProblem({ violations }).violations).toEqual([
+    { propertyPath: 'salePrice', message: 'is negative', code: 'range' },
+    { propertyPath: '', message: 'is empty' },
+    { propertyPath: '', message: 'is odd' },
+  ]);
+});
+
+test('every other member is an extension, as sent', () => {
+  const body = JSON.parse('{"title":"x","balance":30,"accounts":["/a"],"__proto__":{"polluted":true}}');
+  expect(parseProblem(body).extensions).toEqual({ balance: 30, accounts: ['/a'] });
+  expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+});
+
+test('whatever JSON comes, it is read without an error', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (body) => {
+      const problem = parseProblem(body);
+      expect(Array.isArray(problem.violations)).toBe(true);
+      expect(['string', 'undefined']).toContain(typeof problem.type);
+    }),
+    { seed: 3 },
+  );
+});
+
+test('an error answer carries what it said of itself', async () => {
+  const fetch = scriptedFetch(
+    problemResponse(
+      422,
+      {
+        type: 'validation_failed',
+        violations: [{ propertyPath: 'name', message: 'is too long' }],
+        balance: 30,
+      },
+      { 'x-request-id': 'r1', 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': '3', 'set-cookie': 'a=b' },
+    ),
+  );
+  const error = await caught(scriptedClient(fetch).products.create({}, { idempotencyKey: 'order:1' }));
+  expect(error).toMatchObject({
+    status: 422,
+    violations: [{ propertyPath: 'name', message: 'is too long' }],
+    extensions: { balance: 30 },
+    requestId: 'r1',
+    rateLimit: { limit: 10, remaining: 3 },
+    idempotencyKey: 'order:1',
+    attempts: 1,
+    retryable: false,
+  });
+  expect((error as { headers: object }).headers).not.toHaveProperty('set-cookie');
+});
+
+test.each([
+  ['a body that is no JSON', new Response('{"type":', { status: 404 })],
+  ['a page of HTML', new Response('<h1>no</h1>', { status: 404, headers: { 'content-type': 'text/html' } })],
+  ['no body', new Response(null, { status: 404 })],
+  ['bytes that are no UTF-8', new Response(new Uint8Array([0xff, 0xfe]), { status: 404 })],
+  ['a megabyte', new Response(`{"type":"forbidden","x":"${'x'.repeat(2 ** 20)}"}`, { status: 404 })],
+])('an error answer with %s is decided by its status', async (_, response) => {
+  const error = await caught(scriptedClient(scriptedFetch(response)).accounts.get('1'));
+  expect(error).toMatchObject({ code: 'not_found', type: undefined, status: 404 });
+});
+
+test('an error answer whose body breaks off is decided by its status', async () => {
+  const body = new ReadableStream({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode('{"type":"forb'));
+      controller.error(new TypeError('terminated'));
+    },
+  });
+  const fetch = scriptedFetch(() => new Response(body, { status: 404 }));
+  expect(await caught(scriptedClient(fetch).accounts.get('1'))).toMatchObject({ code: 'not_found' });
+});
+
+test('a problem document that is nested very deep is cut, not followed', async () => {
+  let deep: unknown = 'end';
+  for (let n = 0; n < 3_000; n += 1) deep = { deep };
+  const fetch = scriptedFetch(jsonResponse({ type: 'not_found', deep }, 404));
+  const error = await caught(scriptedClient(fetch).accounts.get('1'));
+  expect(JSON.stringify(error)).toContain('[redacted]');
+});

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { createClient, InvalidInputError } from '../../src/index.ts';
+import { createSandbox } from '../../src/testing/index.ts';
+
+// From JavaScript anything can stand where an object is due.
+const none = null as never;
+const client = () => createClient(createSandbox({ records: { accounts: 40 } }).clientOptions);
+
+describe('what cannot be right is an InvalidInputError, before anything is sent', () => {
+  it.each<[string, () => unknown]>([
+    ['no options', () => createClient(none)],
+    ['no retry', () => createClient({ ...createSandbox().clientOptions, retry: none })],
+    [
+      'an appInfo without a name',
+      () => createClient({ ...createSandbox().clientOptions, appInfo: {} as never }),
+    ],
+    ['names that are a text', () => client().withOptions({ retry: { inProgressTypes: 'abc' as never } })],
+    ['an empty name', () => client().withOptions({ retry: { inProgressTypes: [''] } })],
+    ['no habits', () => client().withOptions(none)],
+    ['no list options', () => client().accounts.list({}, none)],
+  ])('%s', (_, act) => {
+    expect(act).toThrow(InvalidInputError);
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['no call options', () => client().accounts.get('1', none)],
+    ['no headers', () => client().accounts.get('1', { headers: none })],
+    ['headers as a Headers object', () => client().accounts.get('1', { headers: new Headers() as never })],
+    ['a header of the connection', () => client().accounts.get('1', { headers: { 'Content-Length': '5' } })],
+    ['a request that is none', () => client().request(none)],
+    [
+      'an idempotency key where none goes',
+      () => client().request({ method: 'PATCH', path: ['products', '1'], body: {}, idempotencyKey: 'k' }),
+    ],
+  ])('%s', async (_, act) => {
+    await expect(act()).rejects.toBeInstanceOf(InvalidInputError);
+  });
+
+  it('a collection without options has none', () => {
+    expect(client().collection('invoices', none)).toBeDefined();
+  });
+});
+
+describe('a walk that is stopped in the middle of a page', () => {
+  it('hands nothing more out and rejects with the reason', async () => {
+    const controller = new AbortController();
+    const seen: string[] = [];
+    const walk = client().accounts.list({}, { signal: controller.signal });
+    const reading = (async () => {
+      for await (const { id } of walk) {
+        seen.push(id);
+        if (seen.length === 3) controller.abort('enough');
+      }
+    })();
+    await expect(reading).rejects.toBe('enough');
+    expect(seen).toHaveLength(3);
+  });
+});
+
+describe('a call that cannot get its key', () => {
+  it('tells so in an error event', async () => {
+    const told: string[] = [];
+    const { baseUrl, fetch } = createSandbox().clientOptions;
+    const keyless = createClient({
+      baseUrl,
+      ...(fetch === undefined ? {} : { fetch }),
+      apiKey: () => Promise.reject(new Error('the vault is down')),
+      on: { error: ({ error }) => told.push(error.code) },
+    });
+    await expect(keyless.accounts.get('1')).rejects.toBeInstanceOf(InvalidInputError);
+    expect(told).toEqual(['invalid_input']);
+  });
+});
+
+describe('an error answer', () => {
+  it('carries the wait that it asks for, whatever its class', async () => {
+    const sandbox = createSandbox();
+    sandbox.faults.next({ kind: 'status', status: 503, retryAfter: 3600 });
+    const asked = createClient(sandbox.clientOptions).accounts.get('1');
+    await expect(asked).rejects.toMatchObject({ code: 'unknown_problem', retryAfterMs: 3_600_000 });
+  });
+
+  it('may be tried again where the first request with the key still runs', async () => {
+    const sandbox = createSandbox();
+    const running = { kind: 'status', status: 409, type: 'request_in_progress' } as const;
+    sandbox.faults.add(running, { method: 'POST', times: 4 });
+    const retrying = createClient({ ...sandbox.clientOptions, retry: { baseMs: 0 } });
+    await expect(retrying.products.create({ name: 'Desk' })).rejects.toMatchObject({
+      retryable: true,
+      outcome: 'unknown',
+      attempts: 4,
+    });
+  });
+});

@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { collections } from '../../../src/collections/index.ts';
+import { quickCheck } from '../../../src/schemas/quick-check.ts';
+import { recordSchema } from '../../../src/schemas/record-schema.ts';
+
+const { fields } = collections.products;
+const fits = quickCheck(fields);
+const schema = recordSchema(fields);
+
+/** What Zod, the judge, says: also whether the record comes out as it went in. */
+function judged(record: Record<string, unknown>): boolean {
+  const result = schema['~standard'].validate(record) as { issues?: unknown; value?: object };
+  return result.issues === undefined && Object.keys(result.value ?? {}).length === Object.keys(record).length;
+}
+
+const right = {
+  string: fc.string(),
+  money: fc.stringMatching(/^-?\d{1,18}(\.\d{1,8})?$/),
+  boolean: fc.boolean(),
+  integer: fc.oneof(fc.integer(), fc.maxSafeInteger()),
+  number: fc.double({ noNaN: true, noDefaultInfinity: true }),
+  array: fc.array(fc.jsonValue(), { maxLength: 3 }),
+} as const;
+const odd = fc.constantFrom('1e3', '0x1F', '1.', '.5', ' 1', 2 ** 53, 1.5, -0, 1e308 * 10, null, undefined);
+const anything = fc.oneof(...Object.values(right), fc.jsonValue(), odd);
+
+/** Mostly values of the right kind, so that whole records fit often enough to say something. */
+const record = fc
+  .record(
+    Object.fromEntries(
+      Object.entries(fields).map(([name, kind]) => [
+        name,
+        fc.oneof({ weight: 40, arbitrary: right[kind] }, { weight: 1, arbitrary: anything }),
+      ]),
+    ),
+    { requiredKeys: [] },
+  )
+  .map((known) => ({ ...known, id: '1' }));
+
+test('the quick check and Zod say the same of every record', () => {
+  let [good, bad] = [0, 0];
+  fc.assert(
+    fc.property(record, fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 }), (known, unknown) => {
+      const row = { ...unknown, ...known };
+      const expected = judged(row);
+      if (expected) good += 1;
+      else bad += 1;
+      expect(fits(row)).toBe(expected);
+    }),
+    { seed: 4, numRuns: 500 },
+  );
+  expect(good).toBeGreaterThan(20);
+  expect(bad).toBeGreaterThan(20);
+});
+
+test('the quick check and Zod say the same of each kind of field, value by value', () => {
+  for (const [name, kind] of [
+    ['name', 'string'],
+    ['salePrice', 'money'],
+    ['isInactive', 'boolean'],
+    ['salePriceDecimals', 'integer'],
+    ['stockQuantity', 'number'],
+    ['tags', 'array'],
+  ] as const) {
+    expect(fields[name]).toBe(kind);
+    fc.assert(
+      fc.property(anything, (value) => {
+        expect(fits({ id: '1', [name]: value })).toBe(judged({ id: '1', [name]: value }));
+      }),
+      { seed: 5 },
+    );
+  }
+});
+
+test('a record with an own __proto__ goes to Zod, which drops it', async () => {
+  const row = JSON.parse('{"id":"1","__proto__":{"name":7}}');
+  expect(fits(row)).toBe(false);
+  const result = await schema['~standard'].validate(row);
+  expect(result).toEqual({ value: { id: '1' } });
+});

@@ -1,0 +1,64 @@
+import { type Batch, type Client, createClient } from 'accounting-data-sdk';
+import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
+
+/** When the books of these tests are open. */
+export const START = '2026-01-05T08:00:00Z';
+
+export interface Books {
+  readonly sandbox: Sandbox;
+  readonly client: Client;
+  readonly states: Map<string, string>;
+  /** What every run of these tests is given. */
+  readonly run: { readonly store: Map<string, string>; readonly tenant: string };
+}
+
+/** A sandbox whose clock stands still, a client for it, and a store. */
+export function openBooks(options: SandboxOptions = {}): Books {
+  const sandbox = createSandbox({ clock: START, pageSize: 10, ...options });
+  const states = new Map<string, string>();
+  return {
+    sandbox,
+    client: createClient({ ...sandbox.clientOptions, retry: { baseMs: 0, capMs: 0 } }),
+    states,
+    run: { store: states, tenant: 'acme' },
+  };
+}
+
+/** So many accounts, written an hour before the books of these tests are open. */
+export function addAccounts({ sandbox }: Books, count: number): void {
+  sandbox.clock.set('2026-01-05T07:00:00Z');
+  for (let n = 0; n < count; n++) sandbox.store.accounts.insert({ name: `account ${n}` });
+  sandbox.clock.set(START);
+}
+
+/** A copy of one collection, kept by upsert. */
+export class Copy {
+  readonly records = new Map<string, unknown>();
+  readonly batches: Batch<{ id: string }>[] = [];
+
+  take = (batch: Batch<{ id: string }>): void => {
+    this.batches.push(batch);
+    for (const record of batch.records) this.records.set(record.id, record);
+  };
+
+  get ids(): string[] {
+    return [...this.records.keys()].sort((a, b) => Number(a) - Number(b));
+  }
+}
+
+/** Iterates a run to its end. */
+export async function collect<T extends { id: string }, R>(
+  run: AsyncGenerator<Batch<T>, R, undefined>,
+  take: (batch: Batch<T>) => unknown = () => undefined,
+): Promise<R> {
+  for (;;) {
+    const { done, value } = await run.next();
+    if (done === true) return value;
+    await take(value);
+  }
+}
+
+/** The state that a store has, parsed. */
+export function stateIn(states: Map<string, string>, collection = 'accounts'): Record<string, unknown> {
+  return JSON.parse(states.get(`accounting-data-sdk:acme:${collection}`) ?? 'null');
+}

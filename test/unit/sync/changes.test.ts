@@ -1,0 +1,335 @@
+import { changes } from 'accounting-data-sdk';
+import { describe, expect, it } from 'vitest';
+import { addAccounts, Copy, collect, openBooks, START, stateIn } from './books.ts';
+
+const minutes = (n: number) => n * 60_000;
+
+describe('changes', () => {
+  it('reads everything the first time, and ends with a batch that promotes the watermark', async () => {
+    const books = openBooks();
+    addAccounts(books, 25);
+    const copy = new Copy();
+    const report = await collect(changes(books.client.accounts, books.run), copy.take);
+
+    expect(copy.ids).toEqual(books.sandbox.store.accounts.ids());
+    expect(copy.batches.map(({ last }) => last)).toEqual([...copy.batches.slice(1).map(() => false), true]);
+    expect(copy.batches.at(-1)).toMatchObject({ collection: 'accounts', records: [], invalid: [] });
+    expect(report).toMatchObject({
+      collection: 'accounts',
+      status: 'done',
+      mode: 'full',
+      walk: 'certified',
+      resumed: false,
+      records: 25,
+      watermark: new Date(START),
+      lastFullWalk: new Date(START),
+    });
+    expect(stateIn(books.states)).toMatchObject({ watermark: START, full: START, pageSize: 10 });
+  });
+
+  it('asks afterwards for what changed since the watermark less the lag, in one request where nothing did', async () => {
+    const books = openBooks();
+    addAccounts(books, 25);
+    await collect(changes(books.client.accounts, books.run));
+    books.sandbox.clock.advance(minutes(60));
+    books.sandbox.clearLogs();
+
+    const report = await collect(changes(books.client.accounts, books.run));
+    expect(books.sandbox.requests.map(({ query }) => query)).toEqual([
+      { updatedSince: '2026-01-05T07:58:00Z' },
+    ]);
+    expect(report).toMatchObject({
+      mode: 'incremental',
+      records: 0,
+      watermark: new Date('2026-01-05T09:00:00Z'),
+    });
+    expect(stateIn(books.states)).toMatchObject({ watermark: '2026-01-05T09:00:00Z', full: START });
+  });
+
+  it('takes the lag that it is told', async () => {
+    const books = openBooks();
+    await collect(changes(books.client.accounts, books.run));
+    await collect(changes(books.client.accounts, { ...books.run, lagMs: minutes(30) }));
+    expect(books.sandbox.requests.at(-1)?.query).toEqual({ updatedSince: '2026-01-05T07:30:00Z' });
+  });
+
+  it('hands over what changed and nothing else', async () => {
+    const books = openBooks();
+    addAccounts(books, 25);
+    await collect(changes(books.client.accounts, books.run));
+    books.sandbox.clock.advance(minutes(60));
+    books.sandbox.store.accounts.update('3', { name: 'changed' });
+    const copy = new Copy();
+    await collect(changes(books.client.accounts, books.run), copy.take);
+    expect(copy.ids).toEqual(['3']);
+  });
+
+  it('has an end also where there is nothing at all', async () => {
+    const books = openBooks();
+    const copy = new Copy();
+    await collect(changes(books.client.accounts, books.run), copy.take);
+    expect(copy.batches).toHaveLength(1);
+    expect(stateIn(books.states)).toMatchObject({ watermark: START });
+    expect(books.sandbox.count()).toBe(1);
+  });
+
+  it('asks for no cached page', async () => {
+    const books = openBooks();
+    await collect(changes(books.client.accounts, books.run));
+    expect(books.sandbox.requests[0]?.headers['cache-control']).toBe('no-cache');
+  });
+
+  it('commits a batch when the next one is asked for', async () => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    const seen: (string | undefined)[] = [];
+    const checkpoints: string[] = [];
+    for await (const batch of changes(books.client.accounts, books.run)) {
+      seen.push(books.states.get(batch.key));
+      checkpoints.push(batch.checkpoint);
+    }
+    expect(seen).toEqual([undefined, ...checkpoints.slice(0, -1)]);
+    expect(books.states.get('accounting-data-sdk:acme:accounts')).toBe(checkpoints.at(-1));
+  });
+
+  it.each(['break', 'throw'])('leaves a batch uncommitted after a %s', async (how) => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    const leave = async () => {
+      for await (const batch of changes(books.client.accounts, books.run)) {
+        if (batch.records.length > 0 && how === 'break') break;
+        throw new Error('the sink is full');
+      }
+    };
+    await (how === 'throw' ? expect(leave()).rejects.toThrow('the sink is full') : leave());
+    expect(books.states.size).toBe(0);
+  });
+
+  it('goes on where it was interrupted, with the watermark and the bound that it had', async () => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    await collect(changes(books.client.accounts, books.run));
+    books.sandbox.clock.advance(minutes(60));
+    for (const id of books.sandbox.store.accounts.ids())
+      books.sandbox.store.accounts.update(id, { name: 'new' });
+    const copy = new Copy();
+    let batches = 0;
+    for await (const batch of changes(books.client.accounts, books.run)) {
+      if (++batches === 3) break;
+      copy.take(batch);
+    }
+    books.sandbox.clock.advance(minutes(60));
+    books.sandbox.clearLogs();
+
+    const report = await collect(changes(books.client.accounts, books.run), copy.take);
+    expect(copy.records.size).toBe(40);
+    expect(report).toMatchObject({
+      resumed: true,
+      mode: 'incremental',
+      watermark: new Date('2026-01-05T09:00:00Z'),
+    });
+    expect(report.records).toBeLessThan(40);
+    const [first] = books.sandbox.requests;
+    expect(first?.query).toMatchObject({
+      updatedSince: '2026-01-05T07:58:00Z',
+      'id[gt]': expect.any(String),
+    });
+    expect(stateIn(books.states)).not.toHaveProperty('run');
+  });
+
+  it('begins a walk by pages again at page 1, with the watermark that it had', async () => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    const options = { ...books.run, walk: 'pages' } as const;
+    let batches = 0;
+    for await (const _ of changes(books.client.accounts, options)) if (++batches === 3) break;
+    books.sandbox.clock.advance(minutes(60));
+    books.sandbox.clearLogs();
+
+    const report = await collect(changes(books.client.accounts, options));
+    expect(report).toMatchObject({ resumed: true, walk: 'pages', records: 40, watermark: new Date(START) });
+    expect(books.sandbox.requests[0]?.query).toEqual({ _page: '1' });
+  });
+
+  it('begins anew with a new watermark where no checkpoint was written yet', async () => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    for await (const _ of changes(books.client.accounts, books.run)) break;
+    books.sandbox.clock.advance(minutes(60));
+    const report = await collect(changes(books.client.accounts, books.run));
+    expect(report).toMatchObject({ resumed: false, watermark: new Date('2026-01-05T09:00:00Z') });
+  });
+
+  it('reads everything again in mode full, also in the place of an interrupted incremental run', async () => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    await collect(changes(books.client.accounts, books.run));
+    for (const id of books.sandbox.store.accounts.ids())
+      books.sandbox.store.accounts.update(id, { name: 'new' });
+    let batches = 0;
+    for await (const _ of changes(books.client.accounts, books.run)) if (++batches === 2) break;
+    expect(stateIn(books.states)).toHaveProperty('run.since');
+
+    const report = await collect(changes(books.client.accounts, { ...books.run, mode: 'full' }));
+    expect(report).toMatchObject({ mode: 'full', resumed: false, records: 40 });
+  });
+
+  it('ends an interrupted full run before it is incremental again', async () => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    let batches = 0;
+    for await (const _ of changes(books.client.accounts, books.run)) if (++batches === 3) break;
+    const report = await collect(changes(books.client.accounts, books.run));
+    expect(report).toMatchObject({ mode: 'full', resumed: true, lastFullWalk: new Date(START) });
+  });
+
+  it('reads by pages where ids are no integers, and says so', async () => {
+    const books = openBooks({ ids: { form: 'uuid' } });
+    addAccounts(books, 25);
+    const copy = new Copy();
+    const report = await collect(changes(books.client.accounts, books.run), copy.take);
+    expect(report.walk).toBe('pages');
+    expect(copy.records.size).toBe(25);
+    expect(books.sandbox.count()).toBe(4);
+  });
+
+  it('looks one page ahead while the consumer works', async () => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    for await (const _ of changes(books.client.accounts, { ...books.run, walk: 'pages' })) {
+      await new Promise((resolve) => setTimeout(resolve));
+      expect(books.sandbox.count()).toBe(2);
+      break;
+    }
+  });
+
+  it('keeps parts of a collection apart by their prefixes', async () => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    const part = { ...books.run, prefix: 'low', id: { lte: '20' } };
+    const copy = new Copy();
+    await collect(changes(books.client.accounts, part), copy.take);
+    expect(copy.records.size).toBe(20);
+    await expect(
+      collect(changes(books.client.accounts, { ...part, id: { lte: '10' } })),
+    ).rejects.toMatchObject({
+      code: 'checkpoint',
+    });
+  });
+
+  it('counts records that are older than what was asked for, and hands them over', async () => {
+    const books = openBooks({ timestampsEverywhere: true });
+    await collect(changes(books.client.accounts, books.run));
+    books.sandbox.faults.next({
+      kind: 'rewrite',
+      body: () =>
+        JSON.stringify([
+          { id: '7', updatedAt: '2020-01-01T00:00:00Z' },
+          { id: '8', updatedAt: START },
+        ]),
+    });
+    const report = await collect(changes(books.client.accounts, { ...books.run, walk: 'pages' }));
+    expect(report).toMatchObject({ records: 2, older: 1 });
+  });
+
+  it('hands over rows that do not fit beside the records, and counts them', async () => {
+    const books = openBooks();
+    const client = books.client.withOptions({ validation: 'report' });
+    books.sandbox.faults.next({ kind: 'rewrite', body: () => JSON.stringify([{ id: '7' }, { id: 8 }]) });
+    const copy = new Copy();
+    const report = await collect(changes(client.accounts, { ...books.run, walk: 'pages' }), copy.take);
+    expect(report).toMatchObject({ records: 1, invalid: 1 });
+    expect(copy.batches[0]?.invalid).toHaveLength(1);
+  });
+
+  it('stops on the signal with its own reason, and commits what was finished', async () => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    let first: string | undefined;
+    const run = async () => {
+      for await (const batch of changes(books.client.accounts, { ...books.run, signal: controller.signal })) {
+        first ??= batch.checkpoint;
+        controller.abort(reason);
+      }
+    };
+    await expect(run()).rejects.toBe(reason);
+    expect(books.states.get('accounting-data-sdk:acme:accounts')).toBe(first);
+  });
+
+  it('tells the client of its checkpoints and the caller of its progress', async () => {
+    const books = openBooks();
+    addAccounts(books, 25);
+    const { createClient } = await import('accounting-data-sdk');
+    const told: unknown[] = [];
+    const client = createClient({
+      ...books.sandbox.clientOptions,
+      on: { checkpoint: (event) => told.push(event) },
+    });
+    const progress: unknown[] = [];
+    const batches: unknown[] = [];
+    await collect(
+      changes(client.accounts, { ...books.run, walk: 'pages', onProgress: (event) => progress.push(event) }),
+      (batch) => batches.push(batch),
+    );
+    const key = 'accounting-data-sdk:acme:accounts';
+    expect(told).toEqual([false, false, false, true].map((last) => ({ collection: 'accounts', key, last })));
+    expect(progress).toMatchObject([
+      { collection: 'accounts', records: 10, pages: 1, walk: 'pages', waiting: false, last: false },
+      { records: 20, pages: 2 },
+      { records: 25, pages: 3 },
+      { records: 25, pages: 3, last: true },
+    ]);
+  });
+
+  it('says that it waits, and until when', async () => {
+    const books = openBooks();
+    books.sandbox.faults.next({ kind: 'status', status: 503 });
+    const waits: unknown[] = [];
+    await collect(
+      changes(books.client.accounts, {
+        ...books.run,
+        onProgress: (progress) => progress.waiting && waits.push(progress),
+      }),
+    );
+    expect(waits).toEqual([
+      expect.objectContaining({ collection: 'accounts', waitingUntil: expect.any(Date), last: false }),
+    ]);
+  });
+});
+
+describe('changes refuses', () => {
+  const books = openBooks();
+  it.each([
+    ['store', { store: {} }],
+    ['tenant', { tenant: 'a company' }],
+    ['prefix', { prefix: '' }],
+    ['mode', { mode: 'some' }],
+    ['walk', { walk: 'keyset' }],
+    ['lagMs', { lagMs: -1 }],
+    ['lagMs', { lagMs: Number.NaN }],
+    ['timeoutMs', { timeoutMs: 0 }],
+    ['signal', { signal: {} }],
+    ['headers.x-auth-token', { headers: { 'X-Auth-Token': 'k' } }],
+    ['updatedSince', { updatedSince: 'yesterday' }],
+    ['updatedSince', { updatedSince: '2026-02-30' }],
+    ['updatedSince', { updatedSince: '2026-01-05T08:00:00' }],
+    ['updatedSince', { updatedSince: new Date(Number.NaN) }],
+    ['name', { name: 'no:colon' }],
+  ])('a wrong %s at once', (argument, wrong) => {
+    expect(() => changes(books.client.accounts, { ...books.run, ...(wrong as object) })).toThrow(
+      expect.objectContaining({ code: 'invalid_input', argument }),
+    );
+    expect(books.sandbox.count()).toBe(0);
+  });
+
+  it('what is no collection, and one without a name', () => {
+    expect(() => changes({} as never, books.run)).toThrow(
+      expect.objectContaining({ argument: 'collection' }),
+    );
+    const nameless = { list: () => books.client.accounts.list() };
+    expect(() => changes(nameless, books.run)).toThrow(expect.objectContaining({ argument: 'name' }));
+    expect(() => changes(nameless, { ...books.run, name: 'accounts' })).not.toThrow();
+  });
+});

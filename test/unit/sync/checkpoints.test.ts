@@ -1,0 +1,226 @@
+import { changes, createClient, type Store } from 'accounting-data-sdk';
+import Keyv from 'keyv';
+import { describe, expect, it } from 'vitest';
+import { addAccounts, type Books, Copy, collect, openBooks, stateIn } from './books.ts';
+
+const KEY = 'accounting-data-sdk:acme:accounts';
+
+function storeOver({ states }: Books, changed: Partial<Store>): Store {
+  return { get: (key) => states.get(key), set: (key, value) => states.set(key, value), ...changed };
+}
+
+describe('a checkpoint is refused', () => {
+  it.each(['', 'nonsense', '{"v":1}', '{"v":9}'])('where the store has %j', async (stored) => {
+    const books = openBooks();
+    books.states.set(KEY, stored);
+    await expect(collect(changes(books.client.accounts, books.run))).rejects.toMatchObject({
+      code: 'checkpoint',
+    });
+    expect(books.sandbox.count()).toBe(0);
+    expect(books.states.get(KEY)).toBe(stored);
+  });
+
+  it('where it belongs to another tenant, base URL or collection', async () => {
+    const books = openBooks();
+    await collect(changes(books.client.accounts, books.run));
+    const state = books.states.get(KEY) ?? '';
+    const other = openBooks();
+    other.states.set(KEY, state);
+    await expect(collect(changes(other.client.accounts, other.run))).rejects.toMatchObject({
+      code: 'checkpoint',
+    });
+    books.states.set('accounting-data-sdk:other:accounts', state);
+    const foreign = changes(books.client.accounts, { ...books.run, tenant: 'other' });
+    await expect(collect(foreign)).rejects.toMatchObject({ code: 'checkpoint' });
+    const misnamed = changes(books.client.boms, { ...books.run, name: 'accounts' });
+    await expect(collect(misnamed)).rejects.toMatchObject({ code: 'checkpoint' });
+  });
+
+  it('where its token is damaged', async () => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    let batches = 0;
+    for await (const _ of changes(books.client.accounts, books.run)) if (++batches === 3) break;
+    const state = stateIn(books.states) as { run: { token: string } };
+    state.run.token = `${state.run.token.slice(0, -4)}AAAA`;
+    books.states.set(KEY, JSON.stringify(state));
+    await expect(collect(changes(books.client.accounts, books.run))).rejects.toMatchObject({
+      code: 'checkpoint',
+    });
+  });
+});
+
+describe('a store that fails', () => {
+  it.each([
+    ['reading', { get: () => Promise.reject(new Error('down')) }],
+    ['writing', { set: () => Promise.reject(new Error('down')) }],
+    [
+      'at once',
+      {
+        set: () => {
+          throw new Error('down');
+        },
+      },
+    ],
+  ])('%s is a CheckpointError with its cause', async (_, changed) => {
+    const books = openBooks();
+    const run = changes(books.client.accounts, { ...books.run, store: storeOver(books, changed) });
+    await expect(collect(run)).rejects.toMatchObject({
+      code: 'checkpoint',
+      retryable: true,
+      cause: expect.objectContaining({ message: 'down' }),
+    });
+  });
+
+  it('by resolving to false is noticed', async () => {
+    const books = openBooks();
+    const store = storeOver(books, { set: async () => false });
+    await expect(collect(changes(books.client.accounts, { ...books.run, store }))).rejects.toMatchObject({
+      code: 'checkpoint',
+    });
+  });
+
+  it('in the adapter of Keyv, which swallows it, is noticed', async () => {
+    const books = openBooks();
+    const adapter = new Map();
+    adapter.set = () => {
+      throw new Error('down');
+    };
+    const store = new Keyv({ store: adapter });
+    store.on('error', () => undefined);
+    await expect(collect(changes(books.client.accounts, { ...books.run, store }))).rejects.toMatchObject({
+      code: 'checkpoint',
+    });
+  });
+
+  it('by forgetting in silence is noticed', async () => {
+    const books = openBooks();
+    const store = storeOver(books, { set: () => undefined });
+    await expect(collect(changes(books.client.accounts, { ...books.run, store }))).rejects.toMatchObject({
+      code: 'checkpoint',
+      message: expect.stringContaining('lost it'),
+    });
+  });
+
+  it('by forgetting in silence what it had kept once is noticed too', async () => {
+    const books = openBooks();
+    await collect(changes(books.client.accounts, books.run));
+    const store = storeOver(books, { set: () => undefined });
+    await expect(collect(changes(books.client.accounts, { ...books.run, store }))).rejects.toMatchObject({
+      code: 'checkpoint',
+      message: expect.stringContaining('lost it'),
+    });
+  });
+});
+
+describe('another run of the same collection', () => {
+  it('that has begun meanwhile is noticed by the one that was there before', async () => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    let batches = 0;
+    const first = async () => {
+      for await (const _ of changes(books.client.accounts, books.run)) {
+        if (++batches === 2) await collect(changes(books.client.accounts, books.run));
+      }
+    };
+    await expect(first()).rejects.toMatchObject({ code: 'concurrent_run', retryable: true });
+    expect(stateIn(books.states)).not.toHaveProperty('run');
+  });
+
+  it('that has begun and ended is noticed before a first checkpoint', async () => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    const copy = new Copy();
+    const first = changes(books.client.accounts, books.run);
+    copy.take((await first.next()).value as never);
+    await collect(changes(books.client.accounts, books.run));
+    await expect(first.next()).rejects.toMatchObject({ code: 'concurrent_run' });
+  });
+
+  it('that went on after this one was taken for dead is noticed', async () => {
+    const books = openBooks();
+    addAccounts(books, 60);
+    const paused = changes(books.client.accounts, books.run);
+    await paused.next();
+    await paused.next();
+    await paused.next();
+    let batches = 0;
+    for await (const _ of changes(books.client.accounts, books.run)) if (++batches === 2) break;
+    await expect(paused.next()).rejects.toMatchObject({ code: 'concurrent_run' });
+  });
+});
+
+describe('a store with get alone', () => {
+  it('leaves the checkpoints to the consumer', async () => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    const events: unknown[] = [];
+    const client = createClient({
+      ...books.sandbox.clientOptions,
+      on: { checkpoint: (event) => events.push(event) },
+    });
+    const store = { get: (key: string) => books.states.get(key) };
+    const commit = ({ key, checkpoint }: { key: string; checkpoint: string }) =>
+      books.states.set(key, checkpoint);
+    let batches = 0;
+    for await (const batch of changes(client.accounts, { ...books.run, store })) {
+      if (++batches === 3) break;
+      commit(batch);
+    }
+    const report = await collect(changes(client.accounts, { ...books.run, store }), commit);
+    expect(report).toMatchObject({ resumed: true, status: 'done' });
+    expect(stateIn(books.states)).not.toHaveProperty('run');
+    expect(events).toEqual([]);
+  });
+
+  it('may be committed to once in a while, but at the end', async () => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    const store = { get: (key: string) => books.states.get(key) };
+    let batches = 0;
+    await collect(changes(books.client.accounts, { ...books.run, store }), ({ key, checkpoint, last }) => {
+      if (++batches % 2 === 0 || last) books.states.set(key, checkpoint);
+    });
+    const forgetful = changes(books.client.accounts, { ...books.run, store });
+    await expect(collect(forgetful)).rejects.toMatchObject({
+      code: 'checkpoint',
+      message: expect.stringContaining('has no records'),
+    });
+  });
+
+  it('notices another run as well', async () => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    const store = { get: (key: string) => books.states.get(key) };
+    const first = changes(books.client.accounts, { ...books.run, store });
+    await first.next();
+    await collect(changes(books.client.accounts, books.run));
+    await expect(first.next()).rejects.toMatchObject({ code: 'concurrent_run' });
+  });
+});
+
+describe('the state', () => {
+  it('stays under 1 kB with the longest of everything', async () => {
+    const books = openBooks({ timestampsEverywhere: true });
+    for (let n = 0; n < 60; n++) {
+      books.sandbox.store.accounts.insert({ id: String(10n ** 38n + BigInt(n) * 10n ** 36n) });
+    }
+    const options = { ...books.run, tenant: 't'.repeat(100), prefix: 'p'.repeat(100) };
+    const sizes: number[] = [];
+    for (const mode of ['full', 'incremental'] as const) {
+      await collect(changes(books.client.accounts, { ...options, mode }), ({ checkpoint }) => {
+        sizes.push(checkpoint.length);
+      });
+    }
+    expect(sizes.length).toBeGreaterThan(6);
+    expect(Math.max(...sizes)).toBeLessThan(1000);
+  });
+
+  it('shows neither key nor query', async () => {
+    const books = openBooks();
+    await collect(changes(books.client.accounts, { ...books.run, id: { gt: '123456' } }));
+    const [state = ''] = books.states.values();
+    expect(state).not.toContain(books.sandbox.keys.full);
+    expect(state).not.toContain('123456');
+  });
+});

@@ -1,0 +1,64 @@
+import { changes, sync } from 'accounting-data-sdk';
+import type { ListOrder } from 'accounting-data-sdk/testing';
+import { describe, expect, it } from 'vitest';
+import { collect, openBooks } from './books.ts';
+
+const ORDERS: readonly ListOrder[] = [
+  'id-asc',
+  'id-desc',
+  'created-asc',
+  'created-desc',
+  'updated-asc',
+  'updated-desc',
+  'none',
+];
+const PAGE_SIZE = 30;
+const CHANGED = [0, 1, 5, 15, 29, 30, 31, 59, 60, 75, 90, 150];
+
+describe('an incremental run', { timeout: 60_000 }, () => {
+  it('with nothing new costs one request for each collection', async () => {
+    const books = openBooks({ records: 280, clock: '2020-01-01T00:00:00Z' });
+    books.sandbox.clock.set('2030-01-01T00:00:00Z');
+    const run = { ...books.run, onBatch: () => undefined };
+    await sync(books.client, run);
+    books.sandbox.clock.advance(3_600_000);
+    books.sandbox.clearLogs();
+    const report = await sync(books.client, run);
+    expect(report).toMatchObject({ records: 0 });
+    expect(books.sandbox.requests.map(({ path }) => path).toSorted()).toEqual(
+      Object.values(books.client)
+        .flatMap((property) => (property as { segment?: string } | undefined)?.segment ?? [])
+        .map((segment) => `/api/public/v1/${segment}`)
+        .toSorted(),
+    );
+    expect(books.sandbox.count()).toBe(14);
+  });
+
+  it.each(ORDERS)(
+    'with k changed records costs at most 2·ceil(k / page size) + 4, listed %s',
+    async (order) => {
+      const books = openBooks({ order, pageSize: PAGE_SIZE });
+      const { accounts } = books.sandbox.store;
+      for (let n = 0; n < 900; n++) {
+        books.sandbox.clock.advance((n % 7) * 1000);
+        accounts.insert({ id: String(1 + n * 3 + (n % 5 === 0 ? 1 : 0)) });
+      }
+      books.sandbox.clock.advance(3_600_000);
+      await collect(changes(books.client.accounts, books.run));
+      const ids = accounts.ids();
+      for (const [round, k] of CHANGED.entries()) {
+        books.sandbox.clock.advance(3_600_000);
+        for (let n = 0; n < k; n++) {
+          accounts.update(ids[(n * 7919 + round * 131) % ids.length] ?? '', { round });
+          books.sandbox.clock.advance((n % 3) * 1000);
+        }
+        books.sandbox.clearLogs();
+        const report = await collect(changes(books.client.accounts, books.run));
+        expect(report.records).toBe(k);
+        expect(books.sandbox.count(), `${k} changed`).toBeLessThanOrEqual(2 * Math.ceil(k / PAGE_SIZE) + 4);
+        books.sandbox.clock.advance(3_600_000);
+        await collect(changes(books.client.accounts, books.run));
+      }
+    },
+  );
+});

@@ -1,0 +1,262 @@
+import { createClient, type ReconcileOptions, type ReconcileProgress, reconcile } from 'accounting-data-sdk';
+import { describe, expect, it } from 'vitest';
+import { addAccounts, type Books, openBooks } from './books.ts';
+
+type Options = ReconcileOptions<{ id: string }>;
+
+/** A copy that holds everything that the books hold now, and what a reconcile does to it. */
+function copyOf({ sandbox }: Books) {
+  const ids = new Set(sandbox.store.accounts.ids());
+  const deleted: string[][] = [];
+  const repaired: string[][] = [];
+  const options: Options = {
+    localIds: () => ids,
+    onDelete: (gone) => deleted.push([...gone]),
+    onRepair: (records) => repaired.push(records.map(({ id }) => id)),
+  };
+  return { ids, deleted, repaired, options };
+}
+
+function openWith(count: number) {
+  const books = openBooks();
+  addAccounts(books, count);
+  return { books, accounts: books.sandbox.store.accounts, copy: copyOf(books) };
+}
+
+/** Requests for one record. */
+const gets = ({ sandbox }: Books) => sandbox.count(({ path }) => /accounts\/./.test(path));
+
+describe('reconcile', () => {
+  it('finds what is gone, confirms it and has it deleted', async () => {
+    const { books, accounts, copy } = openWith(40);
+    for (const id of ['3', '17', '40']) accounts.delete(id);
+    const report = await reconcile(books.client.accounts, copy.options);
+    expect(copy.deleted).toEqual([['3', '17', '40']]);
+    expect(report).toMatchObject({
+      collection: 'accounts',
+      walk: 'certified',
+      local: 40,
+      seen: 37,
+      missing: 0,
+      candidates: 3,
+      deleted: 3,
+      repaired: 0,
+    });
+    // Three candidates, and the first record of the walk.
+    expect(gets(books)).toBe(4);
+  });
+
+  it('asks for no single record where nothing is gone', async () => {
+    const { books, copy } = openWith(40);
+    await reconcile(books.client.accounts, copy.options);
+    expect(copy.deleted).toEqual([]);
+    expect(gets(books)).toBe(0);
+  });
+
+  it('reads the local ids to their end before the first request', async () => {
+    const { books, copy } = openWith(10);
+    const counts: number[] = [];
+    async function* localIds() {
+      for (const id of copy.ids) {
+        counts.push(books.sandbox.count());
+        yield id;
+      }
+    }
+    await reconcile(books.client.accounts, { ...copy.options, localIds });
+    expect(counts).toEqual(Array.from({ length: 10 }, () => 0));
+  });
+
+  it('leaves alone what is added to the copy while the walk is under way', async () => {
+    const { books, copy } = openWith(40);
+    books.sandbox.onRequest(() => copy.ids.add('999'));
+    await reconcile(books.client.accounts, copy.options);
+    expect(copy.deleted).toEqual([]);
+  });
+
+  it('repairs what the walk missed and a GET finds', async () => {
+    const { books, copy } = openWith(40);
+    // A page from which a row was lost, as one is where something before it is deleted.
+    books.sandbox.faults.add(
+      { kind: 'rewrite', body: (body) => JSON.stringify(JSON.parse(body).slice(1)) },
+      { times: 1, skip: 1 },
+    );
+    const report = await reconcile(books.client.accounts, { ...copy.options, walk: 'pages' });
+    expect(copy.repaired).toEqual([['11']]);
+    expect(copy.deleted).toEqual([]);
+    expect(report).toMatchObject({ candidates: 1, repaired: 1, deleted: 0 });
+  });
+
+  it('counts what the copy does not have', async () => {
+    const { books, copy } = openWith(40);
+    copy.ids.delete('7');
+    const report = await reconcile(books.client.accounts, copy.options);
+    expect(report).toMatchObject({ local: 39, missing: 1, candidates: 0 });
+  });
+
+  it('takes ids of any form, each once', async () => {
+    const books = openBooks({ ids: { form: 'uuid' } });
+    addAccounts(books, 25);
+    const { accounts } = books.sandbox.store;
+    const copy = copyOf(books);
+    const [gone = ''] = accounts.ids();
+    accounts.delete(gone);
+    const localIds = () => [...copy.ids, ...copy.ids, '007', '9007199254740993', '9007199254740993'];
+    const report = await reconcile(books.client.accounts, { ...copy.options, localIds });
+    expect(report).toMatchObject({ walk: 'pages', local: 27, deleted: 3 });
+    expect(copy.deleted.flat().toSorted()).toEqual(['007', '9007199254740993', gone].toSorted());
+  });
+
+  it('takes a row that does not fit its schema for one that is there', async () => {
+    const { books, copy } = openWith(10);
+    const client = books.client.withOptions({ validation: 'report' });
+    books.sandbox.faults.next({
+      kind: 'rewrite',
+      body: (body) => {
+        const [, ...rest] = JSON.parse(body);
+        return JSON.stringify([...rest, { id: '1', '': undefined }, { id: 5 }]);
+      },
+    });
+    const report = await reconcile(client.accounts, { ...copy.options, walk: 'pages' });
+    expect(report.candidates).toBe(0);
+  });
+
+  it('hands over in batches', async () => {
+    const { books, accounts, copy } = openWith(40);
+    for (const id of ['1', '2', '3', '4', '5']) accounts.delete(id);
+    await reconcile(books.client.accounts, { ...copy.options, batchSize: 2, concurrency: 1 });
+    expect(copy.deleted).toEqual([['1', '2'], ['3', '4'], ['5']]);
+  });
+
+  it('tells how far it is', async () => {
+    const { books, accounts, copy } = openWith(40);
+    accounts.delete('3');
+    const progress: ReconcileProgress[] = [];
+    await reconcile(books.client.accounts, { ...copy.options, onProgress: (event) => progress.push(event) });
+    expect(progress.map(({ phase, done }) => `${phase} ${done}`)).toEqual(
+      expect.arrayContaining(['walk 39', 'delete 1']),
+    );
+  });
+});
+
+describe('reconcile deletes nothing', () => {
+  const refusal = (reason: string) => ({ code: 'sync_failed', refused: { reason } });
+
+  it('where the walk shows no record at all', async () => {
+    const { books, accounts, copy } = openWith(10);
+    accounts.clear();
+    await expect(
+      reconcile(books.client.accounts, { ...copy.options, maxCandidates: Number.POSITIVE_INFINITY }),
+    ).rejects.toMatchObject(refusal('empty_walk'));
+    expect(gets(books)).toBe(0);
+  });
+
+  it('where more than 50 and more than a tenth would go', async () => {
+    const { books, accounts, copy } = openWith(100);
+    for (let id = 1; id <= 51; id++) accounts.delete(String(id));
+    await expect(reconcile(books.client.accounts, copy.options)).rejects.toMatchObject({
+      ...refusal('too_many_candidates'),
+      refused: { local: 100, seen: 49, candidates: 51 },
+    });
+    expect(gets(books)).toBe(0);
+    const told = await reconcile(books.client.accounts, { ...copy.options, maxCandidates: 51 });
+    expect(told.deleted).toBe(51);
+  });
+
+  it('where the first record of the walk is not found by its id', async () => {
+    const { books, accounts, copy } = openWith(40);
+    accounts.delete('3');
+    books.sandbox.faults.add(
+      { kind: 'status', status: 404, type: 'not_found' },
+      { path: /\/accounts\/./, times: 9 },
+    );
+    await expect(reconcile(books.client.accounts, copy.options)).rejects.toMatchObject(
+      refusal('first_record_not_found'),
+    );
+    expect(copy.deleted).toEqual([]);
+  });
+
+  it.each([401, 403, 400, 500])('where a candidate answers %s', async (status) => {
+    const { books, accounts, copy } = openWith(40);
+    for (const id of ['3', '17', '30']) accounts.delete(id);
+    const type = {
+      401: 'unauthenticated',
+      403: 'forbidden',
+      400: 'malformed_request',
+      500: 'internal_error',
+    }[status];
+    books.sandbox.faults.add(
+      { kind: 'status', status, ...(type && { type }) },
+      { path: /\/accounts\/30/, times: 9 },
+    );
+    await expect(reconcile(books.client.accounts, copy.options)).rejects.toMatchObject({ status });
+    expect(copy.deleted).toEqual([]);
+  });
+
+  it('where the walk breaks off', async () => {
+    const { books, accounts, copy } = openWith(40);
+    accounts.delete('3');
+    books.sandbox.faults.add({ kind: 'status', status: 400 }, { skip: 2, times: 9 });
+    await expect(reconcile(books.client.accounts, copy.options)).rejects.toMatchObject({ status: 400 });
+    expect(copy.deleted).toEqual([]);
+    expect(gets(books)).toBe(0);
+  });
+
+  it('where the local ids break off, and asks for nothing', async () => {
+    const { books, copy } = openWith(10);
+    async function* localIds() {
+      yield '1';
+      throw new Error('the table is locked');
+    }
+    await expect(reconcile(books.client.accounts, { ...copy.options, localIds })).rejects.toThrow(
+      'the table is locked',
+    );
+    expect(books.sandbox.count()).toBe(0);
+  });
+
+  it('with the key of another company, whose records are none of these', async () => {
+    const books = openBooks({ otherRecords: { accounts: 40 } });
+    addAccounts(books, 40);
+    const copy = copyOf(books);
+    const client = createClient({ ...books.sandbox.clientOptions, apiKey: books.sandbox.keys.otherCompany });
+    // Fewer than 50, and what the walk shows is found with this key.
+    await expect(reconcile(client.accounts, copy.options)).rejects.toMatchObject(
+      refusal('too_many_candidates'),
+    );
+  });
+
+  it('after the signal, whose reason it rejects with', async () => {
+    const { books, accounts, copy } = openWith(40);
+    for (const id of ['3', '17', '30']) accounts.delete(id);
+    const controller = new AbortController();
+    const onDelete = (ids: readonly string[]) => {
+      copy.deleted.push([...ids]);
+      controller.abort('enough');
+    };
+    const run = reconcile(books.client.accounts, {
+      ...copy.options,
+      onDelete,
+      batchSize: 1,
+      signal: controller.signal,
+    });
+    await expect(run).rejects.toBe('enough');
+    expect(copy.deleted).toHaveLength(1);
+  });
+
+  it.each([
+    ['localIds', { localIds: ['1'] }],
+    ['localIds', { localIds: () => [''] }],
+    ['localIds', { localIds: () => [7] }],
+    ['onDelete', { onDelete: undefined }],
+    ['onRepair', { onRepair: 'yes' }],
+    ['maxCandidates', { maxCandidates: -1 }],
+    ['batchSize', { batchSize: 0 }],
+    ['concurrency', { concurrency: 1.5 }],
+    ['walk', { walk: 'keyset' }],
+  ])('where %s is wrong', async (argument, wrong) => {
+    const { books, copy } = openWith(1);
+    await expect(
+      reconcile(books.client.accounts, { ...copy.options, ...(wrong as object) }),
+    ).rejects.toMatchObject({ code: 'invalid_input', argument });
+    expect(books.sandbox.count()).toBe(0);
+  });
+});

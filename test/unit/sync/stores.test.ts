@@ -1,0 +1,68 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { changes, memoryStore, type Store, sync } from 'accounting-data-sdk';
+import { fileStore } from 'accounting-data-sdk/node';
+import { Redis } from 'ioredis';
+import Keyv from 'keyv';
+import { createClient as createRedisClient } from 'redis';
+import { createStorage } from 'unstorage';
+import fsDriver from 'unstorage/drivers/fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startRespServer } from '../../support/resp-server.ts';
+import { addAccounts, collect, openBooks } from './books.ts';
+
+let folder: string;
+const closers: (() => unknown)[] = [];
+let redis: Awaited<ReturnType<typeof startRespServer>>;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stores-'));
+  redis = await startRespServer();
+});
+afterAll(async () => {
+  for (const close of closers) close();
+  await rm(folder, { recursive: true, force: true });
+  await redis.close();
+});
+
+const STORES: Readonly<Record<string, () => Store | Promise<Store>>> = {
+  'a Map': () => new Map<string, string>(),
+  memoryStore: () => memoryStore(),
+  fileStore: () => fileStore(join(folder, 'own')),
+  Keyv: () => new Keyv(),
+  'unstorage in memory': () => createStorage(),
+  'unstorage in files': () => createStorage({ driver: fsDriver({ base: join(folder, 'unstorage') }) }),
+  ioredis: () => {
+    const client = new Redis(redis.port, { keyPrefix: 'ioredis:' });
+    closers.push(() => client.disconnect());
+    return client;
+  },
+  'node-redis': async () => {
+    const client = createRedisClient({ RESP: 2, url: `redis://127.0.0.1:${redis.port}` });
+    closers.push(() => client.destroy());
+    await client.connect();
+    return client;
+  },
+};
+
+describe.each(Object.entries(STORES))('%s as a store', { timeout: 60_000 }, (_, open) => {
+  it('keeps a run that is interrupted, ended and followed by another', async () => {
+    const store = await open();
+    const books = openBooks();
+    addAccounts(books, 40);
+    const options = { store, tenant: 'acme' };
+    let batches = 0;
+    for await (const _batch of changes(books.client.accounts, options)) if (++batches === 3) break;
+
+    const rest = await collect(changes(books.client.accounts, options));
+    expect(rest).toMatchObject({ resumed: true, status: 'done' });
+    expect(rest.records).toBeLessThan(40);
+
+    const report = await sync(books.client, {
+      ...options,
+      collections: ['accounts'],
+      onBatch: () => undefined,
+    });
+    expect(report.collections).toMatchObject([{ mode: 'incremental', records: 0, status: 'done' }]);
+  });
+});

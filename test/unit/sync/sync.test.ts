@@ -1,0 +1,303 @@
+import {
+  createClient,
+  isAccountingError,
+  SyncError,
+  type SyncProgress,
+  type SyncReport,
+  sync,
+} from 'accounting-data-sdk';
+import { describe, expect, it } from 'vitest';
+import { addAccounts, type Books, openBooks, START, stateIn } from './books.ts';
+
+const nothing = () => undefined;
+
+/** The paths in the order in which they were asked for, each once. */
+function paths({ sandbox }: Books): string[] {
+  return [...new Set(sandbox.requests.map(({ path }) => path.replace('/api/public/v1/', '')))];
+}
+
+async function failure(run: Promise<SyncReport>): Promise<SyncError> {
+  const error = await run.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!isAccountingError(error, 'sync_failed')) throw new Error('expected a SyncError', { cause: error });
+  return error;
+}
+
+describe('sync', () => {
+  it('brings a copy of every collection up to date', async () => {
+    const books = openBooks({ records: 300 });
+    const copy = new Map<string, Set<string>>();
+    const onBatch = ({ collection, records }: { collection: string; records: readonly { id: string }[] }) => {
+      for (const { id } of records) copy.set(collection, (copy.get(collection) ?? new Set()).add(id));
+    };
+    const report = await sync(books.client, { ...books.run, onBatch });
+    expect(report).toMatchObject({ tenant: 'acme', records: 300 });
+    expect(report.collections).toHaveLength(14);
+    for (const { collection, status, records } of report.collections) {
+      expect(status).toBe('done');
+      const ids = books.sandbox.store[collection as 'accounts'].ids();
+      expect([...(copy.get(collection) ?? [])].toSorted()).toEqual(ids.toSorted());
+      expect(records).toBe(ids.length);
+    }
+    expect(books.states.size).toBe(14);
+  });
+
+  it('reads parents before children', async () => {
+    const books = openBooks({ records: 280 });
+    await sync(books.client, { ...books.run, onBatch: nothing });
+    const order = paths(books);
+    const precedes = (parent: string, child: string) =>
+      expect(order.indexOf(parent), `${parent} before ${child}`).toBeLessThan(order.indexOf(child));
+    precedes('accounts', 'account-addresses');
+    precedes('accounts', 'account-contact-relations');
+    precedes('accounts', 'account-settings');
+    precedes('products', 'boms');
+    precedes('boms', 'bom-lines');
+    precedes('budgets', 'budget-lines');
+    precedes('bank-feed-connections', 'bank-feed-accounts');
+  });
+
+  it('has ended a parent before it begins its child', async () => {
+    const books = openBooks({ records: { budgets: 40, budgetLines: 40 } });
+    await sync(books.client, { ...books.run, collections: ['budgetLines', 'budgets'], onBatch: nothing });
+    const asked = books.sandbox.requests.map(({ path }) => path);
+    expect(asked.lastIndexOf('/api/public/v1/budgets')).toBeLessThan(
+      asked.indexOf('/api/public/v1/budget-lines'),
+    );
+  });
+
+  it('reads only what it is told to', async () => {
+    const books = openBooks({ records: 280 });
+    const report = await sync(books.client, {
+      ...books.run,
+      collections: ['products', 'accounts', 'products'],
+      onBatch: nothing,
+    });
+    expect(report.collections.map(({ collection }) => collection)).toEqual(['products', 'accounts']);
+    expect(paths(books).toSorted()).toEqual(['accounts', 'products']);
+  });
+
+  it('takes turns page by page, with two requests in flight', async () => {
+    const books = openBooks({ records: { accounts: 60, products: 60, budgets: 60 } });
+    let inFlight = 0;
+    let most = 0;
+    const client = createClient({
+      ...books.sandbox.clientOptions,
+      fetch: async (...request) => {
+        most = Math.max(most, ++inFlight);
+        const answer = await books.sandbox.fetch(...request);
+        await new Promise((resolve) => setTimeout(resolve));
+        inFlight--;
+        return answer;
+      },
+    });
+    const order: string[] = [];
+    await sync(client, {
+      ...books.run,
+      walk: 'pages',
+      collections: ['accounts', 'products', 'budgets'],
+      onBatch: ({ collection, last }) => {
+        if (!last) order.push(collection);
+      },
+    });
+    expect(most).toBe(2);
+    const counts: Record<string, number> = {};
+    for (const name of order) {
+      counts[name] = (counts[name] ?? 0) + 1;
+      const all = ['accounts', 'products', 'budgets'].map((each) => counts[each] ?? 0);
+      expect(Math.max(...all) - Math.min(...all)).toBeLessThanOrEqual(2);
+    }
+    expect(order).toHaveLength(18);
+  });
+
+  it('never runs onBatch twice at once, nor the store meanwhile', async () => {
+    const books = openBooks({ records: 400 });
+    let running = 0;
+    const alone = async <V>(work: () => V): Promise<V> => {
+      expect(++running).toBe(1);
+      await new Promise((resolve) => setTimeout(resolve));
+      running--;
+      return work();
+    };
+    const store = {
+      get: (key: string) => alone(() => books.states.get(key)),
+      set: (key: string, value: string) => alone(() => books.states.set(key, value)),
+    };
+    const report = await sync(books.client, {
+      ...books.run,
+      store,
+      concurrency: 6,
+      onBatch: () => alone(nothing),
+    });
+    expect(report.records).toBe(400);
+  });
+
+  it('goes through 429s and lost answers', async () => {
+    const books = openBooks();
+    addAccounts(books, 60);
+    books.sandbox.faults.add({ kind: 'rate-limited', retryAfter: 0 }, { skip: 1, times: 3 });
+    books.sandbox.faults.add({ kind: 'lost-answer', committed: true }, { skip: 6, times: 2 });
+    const taken = new Set<string>();
+    const report = await sync(books.client, {
+      ...books.run,
+      collections: ['accounts'],
+      onBatch: ({ records }) => {
+        for (const { id } of records) taken.add(id);
+      },
+    });
+    expect(taken.size).toBe(60);
+    expect(report.collections[0]?.status).toBe('done');
+    expect(books.sandbox.count(({ fault }) => fault !== undefined)).toBe(5);
+  });
+
+  it('gives each collection a watermark of its own', async () => {
+    const books = openBooks({ records: { accounts: 30, accountAddresses: 5 } });
+    books.sandbox.onRequest(() => books.sandbox.clock.advance(1000));
+    await sync(books.client, {
+      ...books.run,
+      collections: ['accounts', 'accountAddresses'],
+      onBatch: nothing,
+    });
+    expect(stateIn(books.states).watermark).toBe(START);
+    const later = stateIn(books.states, 'accountAddresses').watermark as string;
+    expect(Date.parse(later)).toBeGreaterThan(Date.parse(START));
+  });
+
+  it('reads the children of a parent that failed', async () => {
+    const books = openBooks({ records: 280 });
+    books.sandbox.faults.add({ kind: 'status', status: 400 }, { collection: 'accounts', times: 9 });
+    const error = await failure(sync(books.client, { ...books.run, onBatch: nothing }));
+    expect(error).toBeInstanceOf(SyncError);
+    expect(error.errors).toMatchObject([{ collection: 'accounts', error: { code: 'malformed_request' } }]);
+    expect(error.cause).toBe(error.errors[0]?.error);
+    const { collections } = error.report;
+    expect(collections.filter(({ status }) => status === 'done')).toHaveLength(13);
+    expect(collections.find(({ status }) => status !== 'done')).toMatchObject({
+      collection: 'accounts',
+      status: 'failed',
+      watermark: undefined,
+    });
+  });
+
+  it('goes on with the others after a 403, and reports it', async () => {
+    const books = openBooks({ records: 280 });
+    const client = createClient({ ...books.sandbox.clientOptions, apiKey: books.sandbox.keys.productsOnly });
+    const error = await failure(sync(client, { ...books.run, onBatch: nothing }));
+    const status = Object.fromEntries(error.report.collections.map((each) => [each.collection, each.status]));
+    expect(status).toMatchObject({ products: 'done', accounts: 'forbidden', bomLines: 'forbidden' });
+    expect(error.errors).toHaveLength(13);
+    expect(error.report.records).toBe(books.sandbox.store.products.count);
+  });
+
+  it('ends everything at a 401', async () => {
+    const books = openBooks({ records: 280 });
+    const client = createClient({ ...books.sandbox.clientOptions, apiKey: books.sandbox.keys.revoked });
+    const error = await failure(sync(client, { ...books.run, concurrency: 1, onBatch: nothing }));
+    expect(error.errors).toMatchObject([{ error: { code: 'unauthenticated' } }]);
+    expect(error.report.collections.map(({ status }) => status).toSorted()).toEqual([
+      'failed',
+      ...Array.from({ length: 13 }, () => 'stopped'),
+    ]);
+    expect(books.sandbox.count()).toBe(1);
+  });
+
+  it('keeps what was committed where the consumer fails, and goes on there', async () => {
+    const books = openBooks();
+    addAccounts(books, 60);
+    books.sandbox.store.budgets.insert({});
+    const taken = new Set<string>();
+    let batches = 0;
+    const onBatch = ({ collection, records }: { collection: string; records: readonly { id: string }[] }) => {
+      if (collection !== 'accounts') return;
+      if (++batches === 3) throw new Error('the sink is full');
+      for (const { id } of records) taken.add(id);
+    };
+    const error = await failure(sync(books.client, { ...books.run, onBatch }));
+    expect(error.errors).toMatchObject([{ collection: 'accounts', error: { message: 'the sink is full' } }]);
+    expect(error.report.collections.filter(({ status }) => status === 'done')).toHaveLength(13);
+
+    const report = await sync(books.client, { ...books.run, onBatch });
+    expect(taken.size).toBe(60);
+    expect(report.collections.find(({ collection }) => collection === 'accounts')).toMatchObject({
+      resumed: true,
+    });
+  });
+
+  it('stops on the signal with its own reason, when what was under way is committed', async () => {
+    const books = openBooks();
+    addAccounts(books, 60);
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    let checkpoint: string | undefined;
+    const run = sync(books.client, {
+      ...books.run,
+      collections: ['accounts', 'accountAddresses'],
+      signal: controller.signal,
+      onBatch: async (batch) => {
+        controller.abort(reason);
+        await new Promise((resolve) => setTimeout(resolve));
+        checkpoint = batch.checkpoint;
+      },
+    });
+    await expect(run).rejects.toBe(reason);
+    expect(books.states).toEqual(new Map([['accounting-data-sdk:acme:accounts', checkpoint]]));
+    expect(paths(books)).toEqual(['accounts']);
+  });
+
+  it('sends nothing where the signal has fired already', async () => {
+    const books = openBooks();
+    const run = sync(books.client, { ...books.run, signal: AbortSignal.abort('no'), onBatch: nothing });
+    await expect(run).rejects.toBe('no');
+    expect(books.sandbox.count()).toBe(0);
+  });
+
+  it('tells how far each collection is', async () => {
+    const books = openBooks({ records: { accounts: 25, budgets: 5 } });
+    const progress: SyncProgress[] = [];
+    await sync(books.client, {
+      ...books.run,
+      collections: ['accounts', 'budgets'],
+      onBatch: nothing,
+      onProgress: (event) => progress.push(event),
+    });
+    const ends = progress.filter(({ last }) => last).map(({ collection, records }) => [collection, records]);
+    expect(Object.fromEntries(ends)).toEqual({ accounts: 25, budgets: 5 });
+  });
+
+  it('asks a structural client for no more than a list', async () => {
+    const books = openBooks();
+    addAccounts(books, 25);
+    const client = {
+      accounts: { list: books.client.accounts.list.bind(books.client.accounts) },
+      name: 'mine',
+    };
+    const report = await sync(client, { ...books.run, onBatch: nothing });
+    expect(report).toMatchObject({ records: 25, collections: [{ collection: 'accounts' }] });
+  });
+
+  it('shares its state with changes', async () => {
+    const { changes } = await import('accounting-data-sdk');
+    const books = openBooks({ records: { accountAddresses: 15 } });
+    await sync(books.client, { ...books.run, collections: ['accountAddresses'], onBatch: nothing });
+    books.sandbox.clearLogs();
+    for await (const _ of changes(books.client.accountAddresses, books.run));
+    expect(books.sandbox.requests[0]?.query).toHaveProperty('updatedSince');
+  });
+
+  it.each([
+    ['onBatch', { onBatch: undefined }],
+    ['concurrency', { concurrency: 0 }],
+    ['collections', { collections: ['invoices'] }],
+    ['collections', { collections: ['request'] }],
+    ['store', { store: undefined }],
+    ['tenant', { tenant: 'a:b' }],
+    ['lagMs', { lagMs: Number.POSITIVE_INFINITY }],
+  ])('refuses a wrong %s before anything is sent', async (argument, wrong) => {
+    const books = openBooks();
+    const options = { ...books.run, onBatch: nothing, ...(wrong as object) };
+    await expect(sync(books.client, options)).rejects.toMatchObject({ code: 'invalid_input', argument });
+    expect(books.sandbox.count()).toBe(0);
+  });
+});

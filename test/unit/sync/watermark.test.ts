@@ -1,0 +1,136 @@
+import { changes } from 'accounting-data-sdk';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { addAccounts, collect, openBooks, START, stateIn } from './books.ts';
+
+const HOUR = 3_600_000;
+const noDate = { kind: 'rewrite', headers: { Date: null } } as const;
+
+afterEach(() => vi.useRealTimers());
+
+describe('the watermark', () => {
+  it.each(['pages', 'certified'] as const)(
+    'is the Date of the first answer of the run, not of the last: %s',
+    async (walk) => {
+      const books = openBooks();
+      addAccounts(books, 40);
+      books.sandbox.onRequest(() => books.sandbox.clock.advance(10_000));
+      await collect(changes(books.client.accounts, { ...books.run, walk }));
+      expect(stateIn(books.states).watermark).toBe(START);
+    },
+  );
+
+  it('is less Age where the answer comes out of a cache', async () => {
+    const books = openBooks();
+    books.sandbox.faults.next({ kind: 'rewrite', headers: { Age: '90' } });
+    await collect(changes(books.client.accounts, books.run));
+    expect(stateIn(books.states).watermark).toBe('2026-01-05T07:58:30Z');
+  });
+
+  it('is the local clock less five minutes where there is no Date', async () => {
+    vi.useFakeTimers({ now: Date.parse('2026-01-05T08:30:00.999Z'), toFake: ['Date'] });
+    const books = openBooks();
+    books.sandbox.faults.next(noDate);
+    await collect(changes(books.client.accounts, books.run));
+    expect(stateIn(books.states).watermark).toBe('2026-01-05T08:25:00Z');
+  });
+
+  it('is never taken from updatedAt', async () => {
+    const books = openBooks({ timestampsEverywhere: true });
+    books.sandbox.store.accounts.insert({ updatedAt: '2026-01-05T07:00:00Z' });
+    await collect(changes(books.client.accounts, books.run));
+    expect(stateIn(books.states).watermark).toBe(START);
+  });
+
+  it('finds a change of the very second in which the last run began', async () => {
+    const books = openBooks();
+    await collect(changes(books.client.accounts, { ...books.run, lagMs: 0 }));
+    books.sandbox.store.accounts.insert({ id: '7' });
+    const report = await collect(changes(books.client.accounts, { ...books.run, lagMs: 0 }));
+    expect(report.records).toBe(1);
+  });
+
+  it('finds a change that becomes visible within the lag', async () => {
+    const books = openBooks();
+    books.sandbox.store.accounts.insert({ id: '7' }, { visibleAfterMs: 100_000 });
+    await collect(changes(books.client.accounts, books.run));
+    books.sandbox.clock.advance(HOUR);
+    const report = await collect(changes(books.client.accounts, books.run));
+    expect(report).toMatchObject({ mode: 'incremental', records: 1 });
+  });
+});
+
+describe('a clock of the service that goes back', () => {
+  it('by less than the lag: the older watermark is kept, and the report says so', async () => {
+    const books = openBooks();
+    await collect(changes(books.client.accounts, books.run));
+    books.sandbox.clock.advance(-60_000);
+    const report = await collect(changes(books.client.accounts, books.run));
+    expect(report).toMatchObject({ clockWentBack: true, mode: 'incremental' });
+    expect(stateIn(books.states).watermark).toBe('2026-01-05T07:59:00Z');
+  });
+
+  it('by more: everything is read, for no bound can be trusted', async () => {
+    const books = openBooks();
+    addAccounts(books, 25);
+    await collect(changes(books.client.accounts, books.run));
+    books.sandbox.clock.advance(-HOUR);
+    // Written after the last run, and stamped before it: an incremental run would never see it.
+    books.sandbox.store.accounts.update('3', { name: 'late' });
+    books.sandbox.clearLogs();
+    const seen: unknown[] = [];
+    const report = await collect(changes(books.client.accounts, books.run), ({ records }) =>
+      seen.push(...records),
+    );
+    expect(report).toMatchObject({ clockWentBack: true, mode: 'full', records: 25 });
+    expect(seen).toContainEqual(expect.objectContaining({ id: '3', name: 'late' }));
+    expect(stateIn(books.states)).toMatchObject({
+      watermark: '2026-01-05T07:00:00Z',
+      full: '2026-01-05T07:00:00Z',
+    });
+  });
+
+  it('locks nobody out: the own watermark is asked for also where it lies in the future', async () => {
+    const books = openBooks();
+    await collect(changes(books.client.accounts, books.run));
+    books.sandbox.clock.advance(-48 * HOUR);
+    await expect(collect(changes(books.client.accounts, books.run))).resolves.toMatchObject({
+      status: 'done',
+    });
+  });
+});
+
+describe("a caller's own start", () => {
+  it('is asked for on the first run alone', async () => {
+    const books = openBooks();
+    const options = { ...books.run, updatedSince: new Date('2026-01-01T00:00:00.500+01:00') };
+    const report = await collect(changes(books.client.accounts, options));
+    await collect(changes(books.client.accounts, options));
+    expect(books.sandbox.requests.map(({ query }) => query.updatedSince)).toEqual([
+      '2025-12-31T23:00:00Z',
+      '2026-01-05T07:58:00Z',
+    ]);
+    expect(report).toMatchObject({ mode: 'incremental', lastFullWalk: undefined });
+  });
+
+  it("is refused where it is more than 24 hours ahead of the service's clock", async () => {
+    const books = openBooks();
+    const ahead = changes(books.client.accounts, { ...books.run, updatedSince: '2026-01-06T08:00:01Z' });
+    await expect(collect(ahead)).rejects.toMatchObject({ code: 'invalid_input', argument: 'updatedSince' });
+    expect(books.states.size).toBe(0);
+  });
+});
+
+describe('a list', () => {
+  it("refuses an instant that is more than 24 hours ahead of the service's last date, before sending", async () => {
+    const { client, sandbox } = openBooks();
+    const { accounts, products } = client;
+    // Nothing is known of the service's clock yet.
+    await accounts.list({ updatedSince: '2030-01-01' }).toArray({ limit: 1 });
+    expect(() => products.list({ updatedSince: '2026-01-06T08:00:01Z' })).toThrow(
+      expect.objectContaining({ code: 'invalid_input', argument: 'updatedSince' }),
+    );
+    expect(() => client.withOptions({}).products.list({ updatedSince: new Date('2030-01-01') })).toThrow();
+    expect(sandbox.count()).toBe(1);
+    await products.list({ updatedSince: '2026-01-06T08:00:00Z' }).toArray({ limit: 1 });
+  });
+});

@@ -1,0 +1,188 @@
+import { expect, test, vi } from 'vitest';
+import { createKeySource } from '../../../src/transport/api-key.ts';
+import { caught, thrown } from '../../support/caught.ts';
+import {
+  jsonResponse,
+  networkError,
+  problemResponse,
+  scriptedClient,
+  scriptedFetch,
+} from '../../support/scripted-fetch.ts';
+import { settle } from '../../support/scripted-server.ts';
+
+/** A service that knows one key. */
+const serviceFor = (good: string) =>
+  scriptedFetch(({ headers }) =>
+    headers.get('x-auth-token') === good
+      ? jsonResponse({ id: '42' })
+      : problemResponse(401, { type: 'unauthenticated' }),
+  );
+
+test.each(['', 's3cret key', 's3cret\n', '\r\ns3cret', 's3cret-schlüssel', 's3cret\u0000', 5, null, {}])(
+  'the key %j is refused at once and not quoted',
+  (key) => {
+    const error = thrown(() => createKeySource(key as string));
+    expect(error).toMatchObject({ code: 'invalid_input', argument: 'apiKey' });
+    expect(String(error)).not.toContain('s3cret');
+  },
+);
+
+test('a key that is a string is sent with every call, and there is no other', async () => {
+  const keys = createKeySource('k');
+  expect(keys.get()).toBe('k');
+  expect(await keys.replace('k')).toBeUndefined();
+});
+
+test('a provider is asked before each call', async () => {
+  let n = 0;
+  const fetch = scriptedFetch(jsonResponse({ id: '42' }));
+  const client = scriptedClient(fetch, { apiKey: async () => `key-${++n}` });
+  expect(n).toBe(0);
+  await client.accounts.get('42');
+  await client.accounts.get('42');
+  expect(fetch.requests.map(({ headers }) => headers.get('x-auth-token'))).toEqual(['key-1', 'key-2']);
+});
+
+test('a provider is asked once for a call, however often it is retried', async () => {
+  const apiKey = vi.fn(() => 'k');
+  const fetch = scriptedFetch(networkError('ECONNRESET'), problemResponse(503), jsonResponse({ id: '42' }));
+  await scriptedClient(fetch, { apiKey }).accounts.get('42');
+  expect(fetch.requests).toHaveLength(3);
+  expect(apiKey).toHaveBeenCalledTimes(1);
+});
+
+test('after a 401 another key of the provider is tried, with the same Idempotency-Key, at no attempt’s cost', async () => {
+  const fetch = serviceFor('new');
+  const keys = ['old', 'new'];
+  const client = scriptedClient(fetch, { apiKey: () => keys.shift() ?? 'new', retry: { attempts: 1 } });
+  const attempts: number[] = [];
+  const created = await client.products.create(
+    { name: 'Desk' },
+    { onResponse: (meta) => attempts.push(meta.attempts) },
+  );
+
+  expect(created.id).toBe('42');
+  expect(attempts).toEqual([1]);
+  expect(fetch.requests.map(({ headers }) => headers.get('x-auth-token'))).toEqual(['old', 'new']);
+  expect(new Set(fetch.requests.map(({ headers }) => headers.get('idempotency-key'))).size).toBe(1);
+  expect(new Set(fetch.requests.map(({ init }) => init.body)).size).toBe(1);
+});
+
+test('the same key again is not tried: the 401 is thrown', async () => {
+  const fetch = serviceFor('another');
+  const apiKey = vi.fn(() => 'old');
+  const error = await caught(scriptedClient(fetch, { apiKey }).accounts.get('42'));
+  expect(error).toMatchObject({
+    code: 'unauthenticated',
+    attempts: 1,
+    outcome: 'rejected',
+    retryable: false,
+  });
+  expect(fetch.requests).toHaveLength(1);
+  expect(apiKey).toHaveBeenCalledTimes(2);
+});
+
+test('a string key that is refused is not tried again', async () => {
+  const fetch = serviceFor('another');
+  expect(await caught(scriptedClient(fetch).accounts.get('42'))).toMatchObject({ code: 'unauthenticated' });
+  expect(fetch.requests).toHaveLength(1);
+});
+
+test('only one other key is tried in a call', async () => {
+  let n = 0;
+  const fetch = serviceFor('never');
+  const error = await caught(scriptedClient(fetch, { apiKey: () => `key-${++n}` }).accounts.get('42'));
+  expect(error).toMatchObject({ code: 'unauthenticated', attempts: 1 });
+  expect(fetch.requests).toHaveLength(2);
+});
+
+test('the other key stays for the retries of the call', async () => {
+  const keys = ['old', 'new', 'unwanted'];
+  const fetch = scriptedFetch(
+    problemResponse(401, { type: 'unauthenticated' }),
+    problemResponse(503),
+    jsonResponse({ id: '42' }),
+  );
+  await scriptedClient(fetch, { apiKey: () => keys.shift() ?? '' }).accounts.get('42');
+  expect(fetch.requests.map(({ headers }) => headers.get('x-auth-token'))).toEqual(['old', 'new', 'new']);
+});
+
+test('calls that are refused together ask for another key in one flight', async () => {
+  let current = 'old';
+  let asked = 0;
+  const flights: ((key: string) => void)[] = [];
+  const apiKey = () => {
+    asked += 1;
+    return current === 'old' && asked > 3 ? new Promise<string>((resolve) => flights.push(resolve)) : current;
+  };
+  const client = scriptedClient(serviceFor('new'), { apiKey, rateGate: false });
+  const calls = ['1', '2', '3'].map((id) => client.accounts.get(id));
+  await settle();
+  expect(asked).toBe(4);
+  current = 'new';
+  for (const give of flights) give('new');
+  expect(await Promise.all(calls)).toHaveLength(3);
+  expect(asked).toBe(4);
+});
+
+test('a provider that throws is told of without its own words, and nothing is sent', async () => {
+  const fetch = scriptedFetch(jsonResponse({ id: '42' }));
+  const apiKey = () => {
+    throw new Error('vault says s3cret');
+  };
+  const error = await caught(scriptedClient(fetch, { apiKey }).accounts.get('42'));
+  expect(error).toMatchObject({
+    code: 'invalid_input',
+    argument: 'apiKey',
+    outcome: 'not_sent',
+    attempts: 0,
+  });
+  expect(String(error)).not.toContain('s3cret');
+  expect((error as Error).cause).toBeUndefined();
+  expect(fetch.requests).toHaveLength(0);
+});
+
+test('a provider that throws when it is asked again leaves the 401 to be thrown', async () => {
+  let asked = 0;
+  const apiKey = () => {
+    asked += 1;
+    if (asked > 1) throw new Error('vault is down');
+    return 'old';
+  };
+  const error = await caught(scriptedClient(serviceFor('new'), { apiKey }).accounts.get('42'));
+  expect(error).toMatchObject({ code: 'unauthenticated', outcome: 'rejected' });
+});
+
+test('a failed flight is not kept: the next 401 asks anew', async () => {
+  const keys = createKeySource(vi.fn().mockRejectedValueOnce(new Error('down')).mockResolvedValue('new'));
+  expect(await caught(keys.replace('old'))).toMatchObject({ argument: 'apiKey' });
+  expect(await keys.replace('old')).toBe('new');
+  expect(await keys.replace('new')).toBeUndefined();
+});
+
+test('a provider that never answers ends with timeoutMs, is asked no second time and sends nothing', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  const fetch = scriptedFetch(jsonResponse({ id: '42' }));
+  const apiKey = vi.fn(() => new Promise<string>(() => {}));
+  const unlimited = { deadlineMs: Number.POSITIVE_INFINITY };
+  const call = caught(scriptedClient(fetch, { apiKey, timeoutMs: 1_000, ...unlimited }).products.create({}));
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(await call).toMatchObject({ code: 'timeout', limit: 'attempt', outcome: 'not_sent', attempts: 0 });
+  expect(apiKey).toHaveBeenCalledTimes(1);
+  expect(fetch.requests).toHaveLength(0);
+  vi.useRealTimers();
+});
+
+test('a provider that fails on a retry does not hide that the first attempt may have been carried out', async () => {
+  let asked = 0;
+  const apiKey = () => {
+    asked += 1;
+    if (asked > 1) throw new Error('vault is down');
+    return 'k';
+  };
+  const fetch = scriptedFetch(networkError('ECONNRESET'));
+  const error = await caught(
+    scriptedClient(fetch, { apiKey }).products.create({}, { idempotencyKey: 'order:1' }),
+  );
+  expect(error).toMatchObject({ code: 'connection_failed', outcome: 'unknown', idempotencyKey: 'order:1' });
+});

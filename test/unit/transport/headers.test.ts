@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest';
+import { VERSION } from '../../../src/internal/version.ts';
+import {
+  allowedHeaders,
+  checkHeaders,
+  rateLimitOf,
+  requestHeaders,
+  requestIdOf,
+} from '../../../src/transport/headers.ts';
+import { caught, thrown } from '../../support/caught.ts';
+import { jsonResponse, scriptedClient, scriptedFetch } from '../../support/scripted-fetch.ts';
+
+const outgoing = {
+  apiKey: 'k',
+  userAgent: undefined,
+  idempotencyKey: undefined,
+  hasBody: false,
+  own: undefined,
+};
+
+test('a read carries the key and what it accepts', () => {
+  expect(requestHeaders(outgoing)).toEqual({ accept: 'application/json', 'x-auth-token': 'k' });
+});
+
+test('a write carries its content type, its Idempotency-Key and the name of the program', () => {
+  const headers = requestHeaders({ ...outgoing, hasBody: true, idempotencyKey: 'i', userAgent: 'sdk/1' });
+  expect(headers).toEqual({
+    accept: 'application/json',
+    'x-auth-token': 'k',
+    'user-agent': 'sdk/1',
+    'idempotency-key': 'i',
+    'content-type': 'application/json',
+  });
+});
+
+test('headers of the caller replace Accept and User-Agent, but not those of the contract', () => {
+  const own = {
+    Accept: 'application/ld+json',
+    'User-Agent': 'mine',
+    'Content-Type': 'text/plain',
+    'X-AUTH-TOKEN': 'other',
+    'X-Trace': '1',
+  };
+  expect(requestHeaders({ ...outgoing, hasBody: true, userAgent: 'sdk/1', own })).toMatchObject({
+    accept: 'application/ld+json',
+    'user-agent': 'mine',
+    'content-type': 'application/json',
+    'x-auth-token': 'k',
+    'x-trace': '1',
+  });
+});
+
+test.each([
+  [{ 'X-AUTH-TOKEN': 's3cret' }, 'headers.x-auth-token'],
+  [{ 'x-auth-token': 's3cret' }, 'headers.x-auth-token'],
+  [{ 'Idempotency-Key': 's3cret' }, 'headers.idempotency-key'],
+  [{ 'bad name': 's3cret' }, 'headers'],
+  [{ '': 's3cret' }, 'headers'],
+  [{ 'x-trace': 's3cret\r\nx-evil: 1' }, 'headers.x-trace'],
+  [{ 'x-trace': 's3cret\u0000' }, 'headers.x-trace'],
+  [{ 'x-trace': 's3crét' }, 'headers.x-trace'],
+  [{ 'x-trace': 5 as unknown as string }, 'headers.x-trace'],
+])('the headers %j are refused at %s without being quoted', (headers, argument) => {
+  const error = thrown(() => checkHeaders(headers));
+  expect(error).toMatchObject({ code: 'invalid_input', argument });
+  expect(String(error)).not.toContain('s3cr');
+});
+
+test('a refused header stops a call before anything is sent, in every method', async () => {
+  const fetch = scriptedFetch(jsonResponse({ id: '1' }));
+  const client = scriptedClient(fetch);
+  const options = { headers: { 'X-Auth-Token': 'other' } };
+  for (const call of [
+    () => client.products.get('1', options),
+    () => client.products.create({}, options),
+    () => client.products.update('1', {}, options),
+    () => client.products.delete('1', options),
+    () => client.request({ path: '/accounts' }, options),
+    async () => client.accounts.list({}, options),
+  ]) {
+    expect(await caught(call())).toMatchObject({ argument: 'headers.x-auth-token', outcome: 'not_sent' });
+  }
+  expect(fetch.requests).toHaveLength(0);
+});
+
+test('the User-Agent names the package and the app', async () => {
+  const fetch = scriptedFetch(jsonResponse({ id: '1' }));
+  await scriptedClient(fetch).accounts.get('1');
+  await scriptedClient(fetch, { appInfo: { name: 'webshop-sync', version: '2.1.0' } }).accounts.get('1');
+  await scriptedClient(fetch, { appInfo: { name: 'webshop-sync' } }).accounts.get('1');
+  expect(fetch.requests.map(({ headers }) => headers.get('user-agent'))).toEqual([
+    `accounting-data-sdk/${VERSION}`,
+    `accounting-data-sdk/${VERSION} webshop-sync/2.1.0`,
+    `accounting-data-sdk/${VERSION} webshop-sync`,
+  ]);
+});
+
+test('of the headers of an answer only an allow-list is shown', () => {
+  const headers = new Headers({
+    'content-type': 'application/json',
+    'retry-after': '1',
+    'x-request-id': 'r1',
+    'set-cookie': 'session=s3cret',
+    'x-internal': 'x',
+    authorization: 's3cret',
+  });
+  expect(allowedHeaders(headers, 'k')).toEqual({
+    'content-type': 'application/json',
+    'retry-after': '1',
+    'x-request-id': 'r1',
+  });
+});
+
+test.each(['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'])(
+  'the id of a request is found in %s',
+  (name) => {
+    expect(requestIdOf(new Headers({ [name]: 'r1' }), 'k')).toBe('r1');
+    expect(requestIdOf(new Headers(), 'k')).toBeUndefined();
+  },
+);
+
+test.each([
+  [
+    { 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': '7' },
+    { limit: 100, remaining: 7 },
+  ],
+  [
+    { 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': '0' },
+    { limit: 100, remaining: 0 },
+  ],
+  [{ 'x-ratelimit-limit': '100' }, undefined],
+  [{ 'x-ratelimit-remaining': '7' }, undefined],
+  [{ 'x-ratelimit-limit': 'many', 'x-ratelimit-remaining': '7' }, undefined],
+  [{ 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': '-1' }, undefined],
+  [{ 'x-ratelimit-limit': '1.5', 'x-ratelimit-remaining': '1' }, undefined],
+])('the headers %j say the budget %j', (headers, expected) => {
+  const found = rateLimitOf(new Headers(headers as Record<string, string>));
+  if (expected === undefined) expect(found).toBeUndefined();
+  else expect(found).toMatchObject(expected);
+});

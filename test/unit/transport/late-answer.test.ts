@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Listeners } from '../../../src/events.ts';
+import { caught } from '../../support/caught.ts';
+import {
+  type FetchAnswer,
+  jsonResponse,
+  scriptedClient,
+  scriptedFetch,
+} from '../../support/scripted-fetch.ts';
+import { settle } from '../../support/scripted-server.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('an answer that a fetch brings after its time is nobody’s: no event tells of it, its body is given up', async () => {
+  const statuses: number[] = [];
+  const on: Listeners = { response: ({ status }) => void statuses.push(status) };
+  const late = jsonResponse({ id: 'late' });
+  const cancel = vi.spyOn(late.body as ReadableStream, 'cancel');
+  let answerLate: (response: Response) => void = () => {};
+  // A fetch that does not listen to its signal.
+  const deaf: FetchAnswer = () =>
+    new Promise<Response>((resolve) => {
+      answerLate = resolve;
+    });
+  const client = scriptedClient(scriptedFetch(deaf, jsonResponse({ id: '1' })), { on, timeoutMs: 500 });
+
+  const call = client.accounts.get('1');
+  await settle();
+  await vi.advanceTimersByTimeAsync(510);
+  expect(await call).toEqual({ id: '1' });
+  answerLate(late);
+  await settle();
+  expect(statuses).toEqual([200]);
+  expect(cancel).toHaveBeenCalledTimes(1);
+});
+
+test('a signal that a listener fires stops the call it was told of', async () => {
+  const controller = new AbortController();
+  const on: Listeners = { request: () => controller.abort('enough') };
+  const fetch = scriptedFetch(jsonResponse({ id: '1' }));
+  const error = await caught(scriptedClient(fetch, { on }).accounts.get('1', { signal: controller.signal }));
+  expect(error).toBe('enough');
+  expect(fetch.requests).toHaveLength(0);
+});
+
+test('calls at the same time do not wait for each other once the service has answered', async () => {
+  const open: ((response: Response) => void)[] = [];
+  const slow: FetchAnswer = () => new Promise<Response>((resolve) => open.push(resolve));
+  const client = scriptedClient(scriptedFetch(jsonResponse({ id: '0' }), slow));
+  await client.accounts.get('0');
+  const calls = ['1', '2', '3'].map((id) => client.accounts.get(id));
+  await settle();
+  expect(open).toHaveLength(3);
+  open.reverse().forEach((answer, n) => {
+    answer(jsonResponse({ id: String(3 - n) }));
+  });
+  expect(await Promise.all(calls)).toEqual([{ id: '1' }, { id: '2' }, { id: '3' }]);
+});

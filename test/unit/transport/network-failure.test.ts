@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { networkFailure } from '../../../src/transport/network-failure.ts';
+
+const facts = { method: 'GET', path: '/accounts/1', outcome: 'unknown' } as const;
+const withCode = (code: string, extra: object = {}) => Object.assign(new Error('s3cret'), { code }, extra);
+const wrapped = (cause: unknown) => new TypeError('fetch failed', { cause });
+
+test.each([
+  ['ENOTFOUND', 'unsent'],
+  ['EAI_AGAIN', 'unsent'],
+  ['ECONNREFUSED', 'unsent'],
+  ['EHOSTUNREACH', 'unsent'],
+  ['ENETUNREACH', 'unsent'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'unsent'],
+  ['ConnectionRefused', 'unsent'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'blocked'],
+  ['CERT_HAS_EXPIRED', 'blocked'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'blocked'],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'blocked'],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'blocked'],
+  ['ECONNRESET', 'lost'],
+  ['EPIPE', 'lost'],
+  ['EPROTO', 'lost'],
+  ['ERR_SSL_SSLV3_ALERT_BAD_RECORD_MAC', 'lost'],
+  ['ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC', 'lost'],
+  ['UND_ERR_SOCKET', 'lost'],
+  ['UND_ERR_HEADERS_TIMEOUT', 'lost'],
+  ['HPE_INVALID_CONSTANT', 'lost'],
+  ['ETIMEDOUT', 'lost'],
+])('%s is %s, whether at the top or as a cause', (code, fault) => {
+  for (const error of [withCode(code), wrapped(withCode(code)), wrapped(wrapped(withCode(code)))]) {
+    const failure = networkFailure(error);
+    expect(failure.fault).toBe(fault);
+    const shown = failure.toError(facts);
+    expect(shown).toMatchObject({ code: 'connection_failed', reason: code, retryable: fault !== 'blocked' });
+    expect(shown.cause).toBeUndefined();
+    expect(`${shown.message} ${shown.stack}`).not.toContain('s3cret');
+  }
+});
+
+test('ETIMEDOUT of a connect means that nothing was sent', () => {
+  expect(networkFailure(withCode('ETIMEDOUT', { syscall: 'connect' })).fault).toBe('unsent');
+});
+
+test.each(['EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN'])(
+  '%s on a connection that was made already says nothing of what was sent',
+  (code) => {
+    for (const syscall of ['read', 'write']) {
+      expect(networkFailure(wrapped(withCode(code, { syscall }))).fault).toBe('lost');
+    }
+    expect(networkFailure(wrapped(withCode(code, { syscall: 'connect' }))).fault).toBe('unsent');
+  },
+);
+
+test('of several addresses that were tried each is looked at', () => {
+  const tried = new AggregateError([withCode('ECONNREFUSED'), withCode('ENETUNREACH')], 'all failed');
+  expect(networkFailure(wrapped(tried)).fault).toBe('unsent');
+});
+
+test.each(['bad port', 'unknown scheme'])('"%s", which comes without a code, is blocked', (message) => {
+  expect(networkFailure(wrapped(new Error(message))).toError(facts)).toMatchObject({
+    reason: message,
+    retryable: false,
+  });
+});
+
+test.each([
+  ['a bare TypeError', new TypeError('Failed to fetch s3cret')],
+  ['a string', 's3cret'],
+  ['undefined', undefined],
+  ['a code that quotes', withCode('header s3cret is invalid')],
+  ['a code that is a number', Object.assign(new Error('x'), { code: 7 })],
+])('%s counts as lost, without a reason', (_, error) => {
+  const failure = networkFailure(error);
+  expect(failure.fault).toBe('lost');
+  expect(failure.toError(facts)).toMatchObject({ reason: undefined });
+  expect(failure.toError(facts).message).not.toContain('s3cret');
+});
+
+test('a chain of causes that turns in a circle is not followed for ever', () => {
+  const error = new Error('round') as Error & { cause: unknown };
+  error.cause = error;
+  expect(networkFailure(error).fault).toBe('lost');
+});

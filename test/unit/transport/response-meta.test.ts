@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+import type { ResponseMeta } from '../../../src/index.ts';
+import { caught } from '../../support/caught.ts';
+import {
+  jsonResponse,
+  networkError,
+  problemResponse,
+  scriptedClient,
+  scriptedFetch,
+} from '../../support/scripted-fetch.ts';
+
+const budget = (remaining: number) => ({
+  'x-ratelimit-limit': '100',
+  'x-ratelimit-remaining': String(remaining),
+});
+
+test('onResponse is told of the answer that ended the call, once', async () => {
+  const told: ResponseMeta[] = [];
+  const fetch = scriptedFetch(
+    problemResponse(503),
+    jsonResponse({ id: '1' }, 200, { ...budget(7), 'x-request-id': 'r1', 'set-cookie': 'a=b' }),
+  );
+  await scriptedClient(fetch).accounts.get('1', { onResponse: (meta) => void told.push(meta) });
+  expect(told).toHaveLength(1);
+  const [meta] = told;
+  expect(meta).toMatchObject({
+    status: 200,
+    attempts: 2,
+    requestId: 'r1',
+    rateLimit: { limit: 100, remaining: 7 },
+  });
+  expect(meta?.headers).toEqual({ 'content-type': 'application/json', 'x-request-id': 'r1', ...budget(7) });
+  expect(meta?.waitedMs).toBeGreaterThanOrEqual(0);
+});
+
+test('onResponse is told of an error answer', async () => {
+  const told: number[] = [];
+  const client = scriptedClient(scriptedFetch(problemResponse(404)));
+  await client.accounts.find('1', { onResponse: ({ status }) => void told.push(status) });
+  expect(told).toEqual([404]);
+});
+
+test('onResponse is not told of an earlier answer when the last attempt got none', async () => {
+  const told: number[] = [];
+  const fetch = scriptedFetch(problemResponse(503), networkError('ECONNRESET'));
+  const call = scriptedClient(fetch).accounts.get('1', {
+    onResponse: ({ status }) => void told.push(status),
+  });
+  expect(await caught(call)).toMatchObject({ code: 'connection_failed', attempts: 4 });
+  expect(told).toEqual([]);
+});
+
+test('what onResponse throws, or rejects with, is its own affair', async () => {
+  const client = scriptedClient(scriptedFetch(jsonResponse({ id: '1' })));
+  const fail = () => {
+    throw new Error('mine');
+  };
+  await expect(client.accounts.get('1', { onResponse: fail })).resolves.toEqual({ id: '1' });
+  const reject = async () => fail();
+  await expect(client.accounts.get('1', { onResponse: reject })).resolves.toEqual({ id: '1' });
+});
+
+test('a page says when the service made it: Date, less the Age that a cache adds', async () => {
+  const date = 'Sat, 31 Jan 2026 12:00:30 GMT';
+  const times = [];
+  for (const headers of [{ date }, { date, age: '30' }, { date, age: 'old' }, { date: 'yesterday' }, {}]) {
+    const client = scriptedClient(
+      scriptedFetch(jsonResponse([{ id: '1' }], 200, headers as Record<string, string>)),
+    );
+    times.push((await client.accounts.list().pages().next()).value?.serverTime?.toISOString());
+  }
+  expect(times).toEqual([
+    '2026-01-31T12:00:30.000Z',
+    '2026-01-31T12:00:00.000Z',
+    '2026-01-31T12:00:30.000Z',
+    undefined,
+    undefined,
+  ]);
+});
+
+test('the client remembers the budget that was reported last, also with an error', async () => {
+  const fetch = scriptedFetch(
+    jsonResponse({ id: '1' }, 200, budget(9)),
+    problemResponse(404, {}, budget(8)),
+    networkError('ECONNRESET'),
+  );
+  const client = scriptedClient(fetch, { retry: { attempts: 1 } });
+  await client.accounts.get('1');
+  expect(client.rateLimit).toMatchObject({ limit: 100, remaining: 9, observedAt: expect.any(Date) });
+  await client.accounts.find('1');
+  await caught(client.accounts.get('1'));
+  expect(client.rateLimit).toMatchObject({ remaining: 8 });
+});

@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { parseHttpDate, parseRetryAfter } from '../../../src/transport/retry-after.ts';
+
+const NOW = 'Sat, 31 Jan 2026 12:00:00 GMT';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse(NOW) });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test.each([
+  ['0', 0],
+  ['1', 1_000],
+  ['120', 120_000],
+  [' 7 ', 7_000],
+  ['007', 7_000],
+  ['99999999999999999999', Number.MAX_SAFE_INTEGER],
+])('%j are so many seconds', (value, expected) => {
+  expect(parseRetryAfter(value, null)).toBe(expected);
+});
+
+test.each([
+  ['IMF-fixdate', 'Sat, 31 Jan 2026 12:00:30 GMT'],
+  ['RFC 850', 'Saturday, 31-Jan-26 12:00:30 GMT'],
+  ['asctime', 'Sat Jan 31 12:00:30 2026'],
+])('an HTTP-date in the form %s is a wait from the Date of the answer on', (_, value) => {
+  expect(parseRetryAfter(value, NOW)).toBe(30_000);
+  expect(parseRetryAfter(value, 'Sat, 31 Jan 2026 12:00:20 GMT')).toBe(10_000);
+});
+
+test('an asctime day of one digit is padded with a blank', () => {
+  expect(parseHttpDate('Sun Nov  6 08:49:37 1994')).toBe(Date.UTC(1994, 10, 6, 8, 49, 37));
+});
+
+test('an HTTP-date is measured against the local clock where the answer has no Date', () => {
+  expect(parseRetryAfter('Sat, 31 Jan 2026 12:01:00 GMT', null)).toBe(60_000);
+  expect(parseRetryAfter('Sat, 31 Jan 2026 12:01:00 GMT', 'yesterday')).toBe(60_000);
+});
+
+test('an HTTP-date that has passed is no wait', () => {
+  expect(parseRetryAfter('Sat, 31 Jan 2026 11:00:00 GMT', NOW)).toBe(0);
+});
+
+test.each([
+  null,
+  '',
+  ' ',
+  '1.5',
+  '-1',
+  '+1',
+  '1e3',
+  '0x10',
+  'soon',
+  '1, 2',
+  'Infinity',
+  '2026-01-31T12:00:30Z',
+  'Sat, 31 Jan 2026 12:00:30 CET',
+  'sat, 31 jan 2026 12:00:30 gmt',
+  'Sat, 31 Foo 2026 12:00:30 GMT',
+  'Sat, 31 Jan 2026 99:99:99 GMT',
+])('%j is as good as absent', (value) => {
+  expect(parseRetryAfter(value, NOW)).toBeUndefined();
+});

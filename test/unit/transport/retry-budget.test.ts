@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { RetryBudget } from '../../../src/transport/retry-budget.ts';
+import { caught } from '../../support/caught.ts';
+import {
+  jsonResponse,
+  networkError,
+  problemResponse,
+  scriptedClient,
+  scriptedFetch,
+} from '../../support/scripted-fetch.ts';
+
+const taken = (budget: RetryBudget) => {
+  let n = 0;
+  while (budget.take()) n += 1;
+  return n;
+};
+
+test('a full budget holds a hundred retries', () => {
+  const budget = new RetryBudget();
+  expect(taken(budget)).toBe(100);
+  expect(budget.take()).toBe(false);
+});
+
+test('a call that succeeded at a retry gives it back, five that succeeded at once pay for one', () => {
+  const budget = new RetryBudget();
+  taken(budget);
+  budget.giveBack(true);
+  expect(taken(budget)).toBe(1);
+  for (let n = 0; n < 4; n += 1) budget.giveBack(false);
+  expect(taken(budget)).toBe(0);
+  budget.giveBack(false);
+  expect(taken(budget)).toBe(1);
+});
+
+test('the budget does not grow beyond its size', () => {
+  const budget = new RetryBudget();
+  for (let n = 0; n < 1_000; n += 1) budget.giveBack(true);
+  expect(taken(budget)).toBe(100);
+});
+
+const instant = { baseMs: 0, capMs: 0 };
+
+test('in an outage a call costs one request once the budget is gone', async () => {
+  const fetch = scriptedFetch(networkError('ECONNRESET'));
+  const client = scriptedClient(fetch, { retry: instant, rateGate: false });
+  for (let n = 0; n < 34; n += 1) await caught(client.accounts.get('1'));
+  expect(fetch.requests).toHaveLength(34 + 100);
+
+  const error = await caught(client.accounts.get('1'));
+  expect(fetch.requests).toHaveLength(35 + 100);
+  expect(error).toMatchObject({ code: 'connection_failed', attempts: 1 });
+});
+
+test('calls that succeed at a retry never use the budget up', async () => {
+  const fetch = scriptedFetch(
+    ...Array.from({ length: 150 }, () => [networkError('ECONNRESET'), jsonResponse({ id: '1' })]).flat(),
+  );
+  const client = scriptedClient(fetch, { retry: { ...instant, attempts: 2 }, rateGate: false });
+  for (let n = 0; n < 150; n += 1) await client.accounts.get('1');
+  expect(fetch.requests).toHaveLength(300);
+});
+
+test('clients made with withOptions share the budget', async () => {
+  const fetch = scriptedFetch(networkError('ECONNRESET'));
+  const client = scriptedClient(fetch, { retry: instant, rateGate: false });
+  for (let n = 0; n < 34; n += 1) await caught(client.withOptions({}).accounts.get('1'));
+  expect(fetch.requests).toHaveLength(134);
+});
+
+test('a 429 takes nothing from the budget', async () => {
+  const refusals = Array.from({ length: 150 }, () =>
+    problemResponse(429, { type: 'rate_limited' }, { 'retry-after': '0' }),
+  );
+  const fetch = scriptedFetch(...refusals, networkError('ECONNRESET'), jsonResponse({ id: '1' }));
+  const client = scriptedClient(fetch, { retry: instant, rateGate: false });
+  await expect(client.accounts.get('1')).resolves.toEqual({ id: '1' });
+  expect(fetch.requests).toHaveLength(152);
+});

@@ -1,0 +1,114 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { defineConfig, type Options } from 'tsup';
+
+/** Every way into the package; `exports` in package.json names the same, and a test holds both equal. */
+const main = { index: 'src/index.ts' };
+const others = {
+  testing: 'src/testing/index.ts',
+  'testing/msw': 'src/testing/msw.ts',
+  node: 'src/node/index.ts',
+  tools: 'src/tools/index.ts',
+  opentelemetry: 'src/opentelemetry/index.ts',
+};
+
+const shared: Options = {
+  target: ['es2023', 'node22'],
+  // Deno and workers know the modules of Node by their full names alone.
+  removeNodeProtocol: false,
+  // Cleaned by the script before: all builds share the folder.
+  clean: false,
+  // Names stay, so that a stack trace reads as the source does, and lines stay short enough to be shown in one.
+  // Source maps would double the package.
+  minifyWhitespace: true,
+  minifySyntax: true,
+  esbuildOptions(options, { format }) {
+    options.lineLimit = 160;
+    // `import()` becomes a `require` that runs when reached: Jest runs CommonJS without a loader for modules.
+    if (format === 'cjs') options.supported = { 'dynamic-import': false };
+  },
+};
+
+const esm: Options = {
+  ...shared,
+  format: 'esm',
+  entry: { ...main, money: 'src/money.ts' },
+  splitting: true,
+  // The face takes money from a file of its own: who does not import it does not bundle decimal.js.
+  esbuildPlugins: [
+    {
+      name: 'money-apart',
+      setup({ onResolve }) {
+        onResolve({ filter: /^\.\/money\.ts$/ }, ({ importer }) =>
+          importer.endsWith('index.ts') ? { path: './money.js', external: true, sideEffects: false } : null,
+        );
+      },
+    },
+  ],
+};
+
+/** Apart from the main entry, which would otherwise fall into a chunk for each thing that one of these shares with it. */
+const otherEsm: Options = { ...shared, format: 'esm', entry: others, splitting: true };
+
+/** ky and p-retry are modules only: `require` in Jest cannot load them, so that they are part of these files. */
+const commonJs: Options = {
+  ...shared,
+  format: 'cjs',
+  entry: { ...main, ...others },
+  splitting: false,
+  noExternal: ['ky', 'p-retry', 'is-network-error'],
+};
+
+/** With the libraries that it alone needs, so that installing the package installs nothing more for it. */
+const command: Options = {
+  ...shared,
+  format: 'esm',
+  entry: { cli: 'src/cli/bin.ts' },
+  splitting: true,
+};
+
+const types: Options = {
+  ...shared,
+  format: ['esm', 'cjs'],
+  entry: { ...main, ...others },
+  dts: { only: true },
+};
+
+/** The folders of the packages that became part of our files. */
+const bundled = new Set<string>();
+
+const findBundled: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'find-bundled',
+  setup({ onEnd }) {
+    onEnd(({ metafile }) => {
+      for (const input of Object.keys(metafile?.inputs ?? {})) {
+        const [folder] = /.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input) ?? [];
+        if (folder !== undefined) bundled.add(folder);
+      }
+    });
+  },
+};
+
+/** The licenses of code that is part of our files ask to be passed on with it. */
+function licenses(): string {
+  const texts = [...bundled].map((folder) => {
+    const { name } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name: string };
+    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+    if (file === undefined) throw new Error(`${name} has no license to pass on.`);
+    return `${name}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
+  });
+  return [...new Set(texts)].sort().join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+export default defineConfig(({ dts, outDir = 'dist' }) => {
+  // Each build that bundles writes what is known by then; the last one knows it all.
+  const onSuccess = async () => writeFileSync(join(outDir, 'third-party-licenses.txt'), licenses());
+  const bundling = [commonJs, command].map((build) => ({
+    ...build,
+    esbuildPlugins: [findBundled],
+    onSuccess,
+  }));
+  // `tsup --no-dts` is the quick build: what runs, without its types.
+  const builds = [esm, otherEsm, ...bundling, ...(dts === false ? [] : [types])];
+  return builds.map((build) => ({ outDir, ...build }));
+});

@@ -1,0 +1,55 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const src = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
+
+const PACKAGE_TESTS = 'test/package/**/*.test.ts';
+
+export default defineConfig({
+  resolve: {
+    alias: [
+      { find: /^accounting-data-sdk$/, replacement: src('index.ts') },
+      { find: /^accounting-data-sdk\/testing$/, replacement: src('testing/index.ts') },
+      { find: /^accounting-data-sdk\/testing\/msw$/, replacement: src('testing/msw.ts') },
+      { find: /^accounting-data-sdk\/node$/, replacement: src('node/index.ts') },
+      { find: /^accounting-data-sdk\/opentelemetry$/, replacement: src('opentelemetry/index.ts') },
+      { find: /^accounting-data-sdk\/tools$/, replacement: src('tools/index.ts') },
+    ],
+  },
+  test: {
+    // Time is not what these tests measure: a busy machine must not fail them.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    restoreMocks: true,
+    unstubEnvs: true,
+    unstubGlobals: true,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'src',
+          include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
+          exclude: ['test/bench/**', 'test/runtimes/**', '**/node_modules/**', PACKAGE_TESTS],
+          typecheck: { enabled: true, include: ['test/types/**/*.test-d.ts'] },
+        },
+      },
+      {
+        extends: true,
+        // Of what npm would publish: built, packed and installed once, before the first of these tests.
+        test: {
+          name: 'package',
+          include: [PACKAGE_TESTS],
+          globalSetup: 'test/package/support/install.ts',
+          testTimeout: 120_000,
+        },
+      },
+    ],
+    coverage: {
+      provider: 'v8',
+      reportOnFailure: true,
+      include: ['src/**/*.ts'],
+      reporter: ['text-summary', 'json-summary'],
+      thresholds: { lines: 95, branches: 90 },
+    },
+  },
+});
