@@ -59,7 +59,7 @@ describe('probe', () => {
     expect(log).toContain('at most');
   });
 
-  it('gives lines of configuration that compile as they are', { timeout: 60_000 }, async () => {
+  it('gives lines of configuration that compile as they are', async () => {
     const { env } = await listening({ records: 500, betweenSeparator: ';' });
     const { out, log } = await run(env, ['probe', 'accounts', '--config', '--quiet']);
     expect(log).toBe('');

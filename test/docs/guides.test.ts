@@ -18,7 +18,7 @@ describe('the code in the guides', () => {
     expect(compile(blocks.map(({ file }) => file))).toEqual([]);
   });
 
-  it.for(blocks)('runs as it stands: $guide, line $line', { timeout: 30_000 }, async ({ file }) => {
+  it.for(blocks)('runs as it stands: $guide, line $line', async ({ file }) => {
     await using sandbox = createSandbox({ records: 140, seed: 3, requiredFields: ['name'] });
     await sandbox.listen();
     vi.stubEnv('ACCOUNTING_BASE_URL', sandbox.baseUrl);
@@ -79,7 +79,7 @@ describe('the tables of the guides', () => {
     expect(Object.fromEntries(stated)).toEqual({ timeoutMs, maxWaitMs, deadlineMs });
   });
 
-  it('name every fault, and no other', { timeout: 60_000 }, () => {
+  it('name every fault, and no other', () => {
     const text = readFileSync(`${root}src/guides/testing.md`, 'utf8');
     const faults = namesIn(/^`lost-answer`, .*$/m.exec(text)?.[0] ?? '');
     const members = faults.map((fault) => `'${fault}': true`);

@@ -14,12 +14,12 @@ describe('the code in the README', () => {
     expect(blocks[0]?.code.trimEnd().split('\n').length).toBeLessThanOrEqual(15);
   });
 
-  it('compiles as it stands', { timeout: 60_000 }, () => {
+  it('compiles as it stands', () => {
     expect(blocks.length).toBeGreaterThan(5);
     expect(compile(blocks.map(({ file }) => file))).toEqual([]);
   });
 
-  it.for(blocks)('runs as it stands: line $line', { timeout: 20_000 }, async ({ file }) => {
+  it.for(blocks)('runs as it stands: line $line', async ({ file }) => {
     await using sandbox = createSandbox({ records: 140, seed: 3 });
     await sandbox.listen();
     // Blocks call `get('42')` and filter by id: give them something to find.
@@ -63,7 +63,7 @@ export type { Options, SandboxOptions };
 }
 
 describe('the tables of the README', () => {
-  it('name options that exist, of the client and of the sandbox', { timeout: 60_000 }, () => {
+  it('name options that exist, of the client and of the sandbox', () => {
     const silence = tableRows('README.md', 'not shown');
     expect(silence.length).toBeGreaterThanOrEqual(20);
     const members = silence.flatMap(([, , option = '', sandboxOption = '']) => [
@@ -112,7 +112,7 @@ describe('the tables of the README', () => {
     expect(listed.toSorted()).toEqual(collectionNames.toSorted());
   });
 
-  it('list every error code with its class', { timeout: 60_000 }, () => {
+  it('list every error code with its class', () => {
     const rows = tableRows('README.md', 'code').map(([codes = '', classes = '']) => ({
       codes: namesIn(codes),
       classes: classes.split(',').map((name) => name.trim()),

@@ -64,7 +64,7 @@ it('goes on after it was killed half-way, again and again, and makes each produc
   expect(await readdir(folder)).toEqual(['product-push.state.json', 'products.csv']);
 });
 
-it('lets no second run in while one is under way', { timeout: 60_000 }, async () => {
+it('lets no second run in while one is under way', async () => {
   await using sandbox = createSandbox();
   await sandbox.listen();
   const folder = await folderWith('sku\nA');
@@ -91,7 +91,7 @@ it('says by its exit code whether rows need a person, and in a sentence why it c
   expect(refused).toMatchObject({ code: 2, output: expect.stringContaining('401') });
 });
 
-it('shows itself on a service in memory', { timeout: 60_000 }, async () => {
+it('shows itself on a service in memory', async () => {
   const { code, output } = await start(await newFolder(), undefined).ended;
   expect(code).toBe(0);
   expect(output).toMatch(/A dry run[\s\S]*2 would create\nrequests to write: 0/);

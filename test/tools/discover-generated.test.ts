@@ -91,7 +91,7 @@ describe('schemas of generated data', () => {
     expect(await formatted(discovery.source)).toBe(discovery.source);
   });
 
-  it('type the client, under a strict compiler', { timeout: 60_000 }, () => {
+  it('type the client, under a strict compiler', () => {
     const use = `
 import { createClient, type Product as ClientProduct } from 'accounting-data-sdk';
 export async function use() {

@@ -45,7 +45,7 @@ const STORES: Readonly<Record<string, () => Store | Promise<Store>>> = {
   },
 };
 
-describe.each(Object.entries(STORES))('%s as a store', { timeout: 60_000 }, (_, open) => {
+describe.each(Object.entries(STORES))('%s as a store', (_, open) => {
   it('keeps a run that is interrupted, ended and followed by another', async () => {
     const store = await open();
     const books = openBooks();
