@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, it, vi } from 'vitest';
+import { main } from '../../src/cli/main.ts';
 import { collectionNames } from '../../src/collections/index.ts';
 import * as face from '../../src/index.ts';
 import { resolveOptions } from '../../src/options.ts';
@@ -39,6 +40,27 @@ describe('the code in the README', () => {
     await import(/* @vite-ignore */ `${money?.file}?again`);
     expect(log.mock.calls).toEqual([['156.0900', '43.00']]);
     expect(money?.code).toContain("// '156.0900'");
+  });
+});
+
+describe('the commands in the README', () => {
+  const lines = readFileSync(`${root}README.md`, 'utf8').split('\n');
+  const commands = lines.flatMap((line) => {
+    const [, name = '', flags = ''] = /npx accounting-data-sdk (\w+)([^#`]*)/.exec(line) ?? [];
+    return name === '' ? [] : [{ name, flags: flags.match(/--[a-z-]+/g) ?? [] }];
+  });
+
+  it('are those that there are', () => {
+    const named = new Set(commands.map(({ name }) => name));
+    expect([...named].toSorted()).toEqual(['discover', 'get', 'probe', 'pull', 'sandbox', 'whoami']);
+  });
+
+  it.for(commands)('take the flags that are shown: $name $flags', async ({ name, flags }) => {
+    const help: string[] = [];
+    const signal = new AbortController().signal;
+    const io = { out: (text: string) => help.push(text), log: () => {}, env: {}, colors: false, signal };
+    expect(await main([name, '--help'], io)).toBe(0);
+    for (const flag of flags) expect(help.join('\n')).toContain(`  ${flag} `);
   });
 });
 
