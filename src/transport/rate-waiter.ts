@@ -42,6 +42,8 @@ const GRACE = { share: 0.05, mostMs: 1_000 };
 /** A waiter whose timer is overdue by this long is gone: its runtime has ended the request it belonged to. */
 const GONE_AFTER_MS = 1_000;
 const LATE_AFTER_MS = 50;
+/** One whose own timer is overdue by half of that takes it that the others' are too: nobody overtakes by a millisecond. */
+const WOKEN_AFTER_MS = LATE_AFTER_MS / 2;
 
 /**
  * One call that waits. It looks for its turn on a timer of its own and is never woken by another call: some runtimes
@@ -94,7 +96,7 @@ export class Waiter<Pass> {
     const room = this.#room;
     const now = room.clock.now();
     // Its own timer came late: everybody's may have. The process was busy, or the machine asleep.
-    if (this.isLate(now)) room.wake(now);
+    if (now - this.#looksAt > WOKEN_AFTER_MS) room.wake(now);
     this.#looksAt = now;
     if (this.ticket === undefined && !this.queued) room.rejoin(this);
     room.advance(now);

@@ -2,9 +2,11 @@ import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createRateGate, GateRefusal } from '../../../src/transport/rate-gate.ts';
 import { BARE, type Entry, enter, gateCall, know, okAnswer, refusal } from '../../support/rate-calls.ts';
+import { chance } from '../../support/rate-virtual-time.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ now: new Date('2026-03-01T12:00:00Z') });
+  vi.spyOn(Math, 'random').mockImplementation(chance(2026));
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -303,19 +305,6 @@ describe('waiting', () => {
     await wait(3_000);
     expect(gone.pass).toBeUndefined();
     expect(next.pass).toBeDefined();
-  });
-
-  test('goes on after the machine was asleep, in the same order', async () => {
-    const gate = createRateGate();
-    const order: number[] = [];
-    const first = enter(gate);
-    for (let number = 0; number < 5; number += 1) void gate.enter(gateCall()).then(() => order.push(number));
-    await wait(100);
-    vi.setSystemTime(Date.now() + 3_600_000);
-    first.pass?.answered(okAnswer(90));
-    await wait(1_000);
-    expect(order.toSorted()).toEqual(order);
-    expect(order.length).toBeGreaterThan(3);
   });
 });
 

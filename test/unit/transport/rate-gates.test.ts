@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { GateRefusal } from '../../../src/transport/rate-gate.ts';
 import { gateFor } from '../../../src/transport/rate-gates.ts';
 import { enter, gateCall, know, okAnswer, refusal } from '../../support/rate-calls.ts';
+import { chance } from '../../support/rate-virtual-time.ts';
 
 const ORIGIN = 'https://books.example.com';
 const SLOT = Symbol.for('accounting-data-sdk.rate-gates');
@@ -12,6 +13,7 @@ const shared = (apiKey: string, origin = ORIGIN) => gateFor({ origin, apiKey, mo
 
 beforeEach(() => {
   vi.useFakeTimers({ now: new Date('2026-03-01T12:00:00Z') });
+  vi.spyOn(Math, 'random').mockImplementation(chance(2026));
   Reflect.deleteProperty(globalThis, SLOT);
 });
 afterEach(() => {
