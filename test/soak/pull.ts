@@ -2,7 +2,7 @@
  * A pull of 100,000 records that is stopped with SIGKILL at ten random moments and gone on with, for each form of its
  * file: the records in it must be those of the server. Prints its seed; SEED=… plays it again.
  *
- *   node test/soak/pull.ts
+ *   npm run soak pull
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -15,11 +15,9 @@ import { seeded } from '../tools/support/chance.ts';
 
 const RECORDS = 100_000;
 const KILLS = 10;
-const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
-const chance = seeded(seed);
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-async function soak(name: string, options: SandboxOptions): Promise<void> {
+async function pullOften(name: string, options: SandboxOptions, chance: () => number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'accounting-soak-'));
   await using sandbox = createSandbox({
     records: { accounts: RECORDS },
@@ -52,8 +50,26 @@ async function soak(name: string, options: SandboxOptions): Promise<void> {
   rmSync(folder, { recursive: true });
 }
 
-say(`seed ${seed}`);
-await soak('accounts.ndjson', {});
-await soak('accounts.ndjson.gz', { order: 'none', ids: { gap: 5 } });
-await soak('accounts.ndjson', { order: 'id-desc', rateLimit: { budget: 300, windowMs: 1000 } });
-removeBundle();
+/** Every form of the file, and every way to walk. */
+export async function soakPull(): Promise<boolean> {
+  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+  const chance = seeded(seed);
+  say(`pull: seed ${seed}`);
+  try {
+    await pullOften('accounts.ndjson', {}, chance);
+    await pullOften('accounts.ndjson.gz', { order: 'none', ids: { gap: 5 } }, chance);
+    await pullOften(
+      'accounts.ndjson',
+      { order: 'id-desc', rateLimit: { budget: 300, windowMs: 1000 } },
+      chance,
+    );
+    return true;
+  } catch (error) {
+    console.error(error);
+    return false;
+  } finally {
+    removeBundle();
+  }
+}
+
+if (process.argv[1] === import.meta.filename && !(await soakPull())) process.exitCode = 1;

@@ -23,10 +23,17 @@ async function soakHistories(): Promise<boolean> {
 const parts: Readonly<Record<string, () => Promise<boolean>>> = {
   memory: async () => judgeMemory(await measureSync(Number(process.env.RECORDS ?? 1_000_000))),
   kills: soakKills,
+  // Loaded when it is wanted: it builds the command.
+  pull: async () => (await import('./pull.ts')).soakPull(),
   histories: soakHistories,
 };
 
 const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !Object.hasOwn(parts, name));
+if (unknown.length > 0) {
+  console.log(`soak: no part ${unknown.join(', ')}; there are ${Object.keys(parts).join(', ')}`);
+  process.exit(1);
+}
 for (const [name, run] of Object.entries(parts)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   console.log(`soak: ${name}`);
