@@ -153,7 +153,8 @@ function redirected(response: Response, apiKey: string): Failure {
   const { status } = response;
   // Cleared of the key before it is parsed: a URL parser writes host names in lower case.
   const location = redactText(response.headers.get('location') ?? '', apiKey);
-  const locationOrigin = URL.canParse(location) ? new URL(location).origin : undefined;
+  const locationOrigin =
+    /^https?:/i.test(location) && URL.canParse(location) ? new URL(location).origin : undefined;
   return new Failure(
     'redirect',
     (facts) => {

@@ -1,32 +1,10 @@
 import { expect, test } from 'vitest';
 import { answer, redirect } from '../support/answers.ts';
 import { caught } from '../support/caught.ts';
-import { callWith, METHODS, quickClient } from '../support/four-methods.ts';
+import { callWith, quickClient } from '../support/four-methods.ts';
 import { scriptedServer } from '../support/scripted-server.ts';
 
 const statuses = [301, 302, 303, 307, 308];
-const cases = METHODS.flatMap((method) => statuses.map((status) => ({ method, status })));
-
-test.each(cases)(
-  '$method with a $status to another origin sends no byte there',
-  async ({ method, status }) => {
-    await using other = await scriptedServer(answer(200, {}, '{}'));
-    await using server = await scriptedServer(redirect(status, `${other.url}/api/public/v1/products/42`));
-
-    const error = await caught(callWith(quickClient(server.url), method));
-
-    expect(error).toMatchObject({
-      code: 'redirected',
-      status,
-      locationOrigin: other.url,
-      attempts: 1,
-      retryable: false,
-    });
-    expect(server.requests).toHaveLength(1);
-    expect(other.connections).toBe(0);
-  },
-);
-
 test.each(statuses)('a %i to another path of the same origin is not followed either', async (status) => {
   await using server = await scriptedServer(redirect(status, '/elsewhere'));
   const error = await caught(callWith(quickClient(server.url), 'GET'));
