@@ -129,6 +129,26 @@ describe('the tables of the README', () => {
     expect(transport.maxBodyBytes).toBe(16 * 1024 * 1024);
   });
 
+  it('say which headers are sent, and no more are', async () => {
+    const sandbox = createSandbox({ records: 20 });
+    const sent = new Set<string>();
+    const { products } = face.createClient({
+      ...sandbox.clientOptions,
+      fetch: (input, init) => {
+        for (const name of new Request(input, init).headers.keys()) sent.add(name);
+        return sandbox.fetch(input, init);
+      },
+    });
+    await products.list().toArray({ limit: 1 });
+    const { id } = await products.create({ name: 'Desk' });
+    await products.update(id, { name: 'Table' });
+    await products.delete(id);
+
+    const stated = tableRows('README.md', 'sent').flatMap(([cell = '']) => namesIn(cell).slice(0, 1));
+    expect(stated.filter((name) => name !== 'Accept')).toHaveLength(4);
+    expect([...sent].toSorted()).toEqual(stated.map((name) => name.toLowerCase()).toSorted());
+  });
+
   it('list every collection', () => {
     const listed = tableRows('README.md', 'property').flatMap((cells) => cells.flatMap(namesIn));
     expect(listed.toSorted()).toEqual(collectionNames.toSorted());

@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import manifest from '../../package.json' with { type: 'json' };
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const read = (path: string) => readFile(join(root, path), 'utf8');
+
+describe('a release', () => {
+  let folder: string;
+  const copied = (path: string) => readFile(join(folder, path), 'utf8');
+  const command = (name: string, ...args: string[]) => run(name, args, { cwd: folder });
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'accounting-data-sdk-release-'));
+    const needed = ['package.json', 'CHANGELOG.md', '.changeset', 'src/internal/version.ts'];
+    for (const path of needed) await cp(join(root, path), join(folder, path), { recursive: true });
+    await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+    await command('git', 'init', '--quiet');
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  it('is announced in CHANGELOG.md by what the changesets say: npm run changelog writes it', async () => {
+    const before = await read('CHANGELOG.md');
+    await command(process.execPath, '.changeset/unreleased.mjs');
+    expect(await copied('CHANGELOG.md')).toBe(before);
+    expect(before).toMatch(/^# Changelog\n\n## Unreleased\n\n- Add /);
+  });
+
+  it('has its version in every place, and its changes in a section of its own', async () => {
+    const [line] = /^- .*$/m.exec(await read('CHANGELOG.md')) ?? [];
+    await command(process.execPath, 'node_modules/@changesets/cli/bin.js', 'version');
+    await command(process.execPath, '.changeset/unreleased.mjs');
+
+    const { version } = JSON.parse(await copied('package.json')) as { version: string };
+    expect(version).not.toBe(manifest.version);
+    expect(await copied('src/internal/version.ts')).toContain(`VERSION = '${version}'`);
+    const changelog = await copied('CHANGELOG.md');
+    expect(changelog).not.toContain('Unreleased');
+    expect(changelog.indexOf(`## ${version}`)).toBeLessThan(changelog.indexOf(line ?? 'no line'));
+    expect(await readdir(join(folder, '.changeset'))).not.toContain('first-release.md');
+  });
+});
+
+interface Workflow {
+  readonly permissions: Readonly<Record<string, string>>;
+  readonly jobs: Readonly<
+    Record<
+      string,
+      {
+        readonly permissions?: Readonly<Record<string, string>>;
+        readonly steps: readonly {
+          readonly uses?: string;
+          readonly run?: string;
+          readonly with?: Readonly<Record<string, unknown>>;
+          readonly env?: Readonly<Record<string, string>>;
+        }[];
+      }
+    >
+  >;
+}
+
+describe('the workflows', async () => {
+  const folder = '.github/workflows';
+  const names = await readdir(join(root, folder));
+  const workflows = await Promise.all(
+    names.map(async (name) => [name, parse(await read(`${folder}/${name}`)) as Workflow] as const),
+  );
+
+  it.for(workflows)('%s begins with the right to read alone', ([, { permissions }]) => {
+    expect(permissions).toEqual({ contents: 'read' });
+  });
+
+  it('call scripts that there are', () => {
+    const steps = workflows.flatMap(([, { jobs }]) => Object.values(jobs).flatMap((job) => job.steps));
+    const commands = steps.flatMap((step) => [step.run, step.with?.version, step.with?.publish].map(String));
+    const scripts = commands.flatMap((text) => /^npm run (\S+)/.exec(text)?.[1] ?? []);
+    expect(scripts.length).toBeGreaterThanOrEqual(3);
+    expect(Object.keys(manifest.scripts)).toEqual(expect.arrayContaining(scripts));
+    expect(commands).toContain('bash .ci/run');
+  });
+
+  it('publish with provenance and no token of npm', async () => {
+    const job = (parse(await read(`${folder}/release.yml`)) as Workflow).jobs.release;
+    const publish = job?.steps.find(({ uses }) => uses?.startsWith('changesets/action@'));
+    expect(job?.permissions?.['id-token']).toBe('write');
+    expect(publish?.env).toEqual({
+      GITHUB_TOKEN: expect.stringContaining('secrets.'),
+      NPM_CONFIG_PROVENANCE: 'true',
+    });
+  });
+});
