@@ -74,8 +74,10 @@ function checkPath(path: unknown): string | readonly string[] {
 }
 
 function checkQuery(query: Readonly<Record<string, unknown>>): [string, string][] {
+  checkObject(query, 'query');
   return Object.entries(query).flatMap(([name, value]): [string, string][] => {
     if (value === undefined) return [];
+    checkText(name, 'query');
     if (typeof value !== 'boolean' && typeof value !== 'string' && !Number.isFinite(value)) {
       throw new InvalidInputError(`query.${name}`, 'must be a string, a finite number or a boolean');
     }

@@ -36,7 +36,9 @@ export function decodeResumeToken(token: string, scope: ResumeScope): WalkPositi
   if (content.v !== VERSION) throw refusal('is of a version that this package does not know');
 
   const { of, at } = content;
-  if (!isPosition(at) || content.ok !== digest(String(of) + JSON.stringify(at))) throw refusal('is damaged');
+  if (typeof of !== 'string' || !isPosition(at) || content.ok !== digest(of + JSON.stringify(at))) {
+    throw refusal('is damaged');
+  }
   if (of !== scopeFingerprint(scope)) {
     throw refusal('belongs to another base URL, collection or set of filters');
   }

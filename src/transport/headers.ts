@@ -80,6 +80,9 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): void {
     if (OF_THE_CONNECTION.has(lower)) {
       throw new InvalidInputError(`headers.${lower}`, 'belongs to the connection');
     }
+    if (lower === '__proto__') {
+      throw new InvalidInputError(`headers.${lower}`, 'is no header: objects of headers would drop it');
+    }
     if (!TOKEN.test(name)) throw new InvalidInputError('headers', 'a name must be a token of RFC 9110');
     if (typeof value !== 'string' || !FIELD_VALUE.test(value)) {
       throw new InvalidInputError(`headers.${lower}`, 'must be printable ASCII without line ends');

@@ -74,6 +74,10 @@ it.each([
   ['an object without members', encoded('{}')],
   ['a position that is none', encoded('{"v":1,"of":"x","at":[],"ok":"y"}')],
   ['a position with depth', encoded('{"v":1,"of":"x","at":{"a":{}},"ok":"y"}')],
+  [
+    'a scope that no text can be made of',
+    encoded('{"v":1,"of":{"toString":1,"valueOf":1},"at":{},"ok":"y"}'),
+  ],
   ['bytes that are no text', Buffer.from([0xff, 0xfe, 0]).toString('base64url')],
   ['far too much', 'A'.repeat(1_000_000)],
 ])('refuses %s', (_, token) => {

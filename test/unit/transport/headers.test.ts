@@ -54,6 +54,7 @@ test.each([
   [{ 'X-AUTH-TOKEN': 's3cret' }, 'headers.x-auth-token'],
   [{ 'x-auth-token': 's3cret' }, 'headers.x-auth-token'],
   [{ 'Idempotency-Key': 's3cret' }, 'headers.idempotency-key'],
+  [{ ['__proto__']: 's3cret' }, 'headers.__proto__'],
   [{ 'bad name': 's3cret' }, 'headers'],
   [{ '': 's3cret' }, 'headers'],
   [{ 'x-trace': 's3cret\r\nx-evil: 1' }, 'headers.x-trace'],
