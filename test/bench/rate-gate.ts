@@ -2,7 +2,7 @@
  * How much of a key's budget the rate gate uses, in real time, against limiters on a loopback server in a process of
  * its own; beside it, workers that only wait for Retry-After and give up after five attempts.
  *
- *   npx node test/bench/rate-gate.ts [--windows 15]
+ *   npx node test/bench/rate-gate.ts [--windows 15] [--json]
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,6 +19,9 @@ const LIMITERS: readonly LimiterName[] = [
   'sliding log',
 ];
 
+/** From its start a process takes about so long until it can call. */
+const PREPARATION_MS = 2_000;
+
 /** What runs at the same time, each in processes of its own, against every limiter under a key of its own. */
 const GROUPS: readonly (readonly Setting[])[] = [
   [
@@ -31,37 +34,60 @@ const GROUPS: readonly (readonly Setting[])[] = [
   ],
   [
     { workers: 8, gate: true, processes: 2 },
+    { workers: 8, gate: false, processes: 2 },
     { workers: 200, gate: true, processes: 2 },
   ],
 ];
 
 const helper = (name: string) => new URL(`../support/${name}.ts`, import.meta.url);
 
+/** What `--json` prints for each limiter under each setting. */
+interface Row extends Omit<Report, 'allowed' | 'refusals'> {
+  /** Of what a client with perfect knowledge could have used. */
+  readonly share: number;
+  readonly refusedInFirstHalf: number;
+  readonly refusedInSecondHalf: number;
+  readonly mostRefusedInAWindow: number;
+}
+
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { windows: { type: 'string', default: '15' } } });
+  const { values } = parseArgs({
+    options: { windows: { type: 'string', default: '15' }, json: { type: 'boolean', default: false } },
+  });
   const windows = Number(values.windows);
   const server = fork(helper('rate-loopback'), [JSON.stringify({ ...ALLOWANCE, windows })]);
   const [{ port }] = (await once(server, 'message')) as [{ port: number }];
-  console.log(`limit ${ALLOWANCE.limit} in ${ALLOWANCE.windowMs} ms, ${windows} windows, loopback server\n`);
-  console.log(
-    'limiter                 workers      gate      share   429s, first half + second        failed',
-  );
+  if (!values.json) {
+    console.log(
+      `limit ${ALLOWANCE.limit} in ${ALLOWANCE.windowMs} ms, ${windows} windows, loopback server\n`,
+    );
+    console.log(
+      'limiter                 workers      gate      share   429s, first half + second        failed',
+    );
+  }
+  const rows: Row[] = [];
   for (const group of GROUPS) {
     const reports = await Promise.all(group.map((setting) => carryOut(setting, { port, windows })));
-    for (const report of reports.flat()) console.log(line(report, windows));
+    const ofGroup = reports.flat().map((report) => row(report, windows));
+    rows.push(...ofGroup);
+    if (!values.json) for (const each of ofGroup) console.log(line(each));
   }
   server.kill();
+  if (values.json) console.log(JSON.stringify(rows, undefined, 2));
 }
 
 /** Lets the processes of a setting call for the time of the run, and asks the server what became of it. */
 async function carryOut(setting: Setting, { port, windows }: { port: number; windows: number }) {
+  const { windowMs } = ALLOWANCE;
+  // All processes at once, when they have started; in the first half of a window, so that it can be used.
+  const begin = Math.ceil((Date.now() + PREPARATION_MS) / windowMs) * windowMs;
   const runs = LIMITERS.map((limiter, index) => ({
     limiter,
     key: [limiter, ...Object.values(setting)].join('/'),
     // Bursts of several runs at once would measure the machine.
-    startInMs: (index * ALLOWANCE.windowMs) / LIMITERS.length,
+    startAt: begin + ((index + 1) * windowMs) / (2 * LIMITERS.length),
   }));
-  const options = { runs, ...setting, port, forMs: windows * ALLOWANCE.windowMs };
+  const options = { runs, ...setting, port, forMs: windows * windowMs };
   const clients = Array.from({ length: setting.processes }, () =>
     fork(helper('rate-loopback-client'), [JSON.stringify(options)]),
   );
@@ -85,21 +111,28 @@ async function failuresOf(client: ChildProcess): Promise<Record<string, number>>
   return failed;
 }
 
-function line(
-  { limiter, workers, gate, processes, allowed, refusals, failed }: Report,
-  windows: number,
-): string {
+function row({ allowed, refusals, ...report }: Report, windows: number): Row {
   // A bucket is full at the start and fills while it is used.
-  const budget = ALLOWANCE.limit * (limiter === 'token bucket' ? windows + 1 : windows);
+  const budget = ALLOWANCE.limit * (report.limiter === 'token bucket' ? windows + 1 : windows);
   const half = Math.ceil(windows / 2);
   const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
-  const refused = `${sum(refusals.slice(0, half))} + ${sum(refusals.slice(half))}, at most ${Math.max(...refusals)} a window`;
+  return {
+    ...report,
+    share: allowed / budget,
+    refusedInFirstHalf: sum(refusals.slice(0, half)),
+    refusedInSecondHalf: sum(refusals.slice(half)),
+    mostRefusedInAWindow: Math.max(...refusals),
+  };
+}
+
+function line({ limiter, workers, gate, processes, share, failed, ...refused }: Row): string {
+  const refusals = `${refused.refusedInFirstHalf} + ${refused.refusedInSecondHalf}, at most ${refused.mostRefusedInAWindow} a window`;
   return [
     limiter.padEnd(23),
     `${processes > 1 ? `${processes} × ` : ''}${workers}`.padEnd(12),
     (gate ? 'yes' : 'no').padEnd(9),
-    (allowed / budget).toFixed(2).padEnd(7),
-    refused.padEnd(32),
+    share.toFixed(3).padEnd(7),
+    refusals.padEnd(32),
     failed,
   ].join(' ');
 }

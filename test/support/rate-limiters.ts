@@ -120,3 +120,6 @@ export const LIMITERS = {
 } as const satisfies Record<string, (allowance: Allowance) => Limiter>;
 
 export type LimiterName = keyof typeof LIMITERS;
+
+/** These have windows of their own: the first of a run may have begun before it. */
+export const ALIGNED: ReadonlySet<LimiterName> = new Set(['fixed window', 'sliding counter']);

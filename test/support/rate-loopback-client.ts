@@ -6,7 +6,7 @@ import type { Setting } from './rate-loopback.ts';
 
 const ATTEMPTS = 5;
 const options = JSON.parse(process.argv[2] ?? '{}') as Setting & {
-  runs: { key: string; startInMs: number }[];
+  runs: { key: string; startAt: number }[];
   port: number;
   forMs: number;
 };
@@ -68,8 +68,8 @@ async function work(key: string, over: AbortSignal): Promise<void> {
 }
 
 await Promise.all(
-  options.runs.map(async ({ key, startInMs }) => {
-    await sleep(startInMs);
+  options.runs.map(async ({ key, startAt }) => {
+    await sleep(Math.max(0, startAt - Date.now()));
     const over = AbortSignal.timeout(options.forMs);
     await Promise.all(Array.from({ length: options.workers }, () => work(key, over)));
   }),

@@ -1,7 +1,7 @@
 /** A loopback server that limits calls for each key, in a process of its own. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Allowance, LIMITERS, type Limiter, type LimiterName } from './rate-limiters.ts';
+import { ALIGNED, type Allowance, LIMITERS, type Limiter, type LimiterName } from './rate-limiters.ts';
 
 /** Who calls: so many workers in each of so many processes, with a gate or without. */
 export interface Setting {
@@ -14,7 +14,7 @@ export interface Setting {
 export interface Report extends Setting {
   readonly limiter: LimiterName;
   readonly allowed: number;
-  /** 429s in each window from the first call on. */
+  /** 429s in each window, from that of the first call on. */
   readonly refusals: readonly number[];
   readonly failed: number;
 }
@@ -37,9 +37,12 @@ function accountOf(key: string): Account {
   const known = accounts.get(key);
   if (known !== undefined) return known;
 
-  const limiter = LIMITERS[key.split('/')[0] as LimiterName](options);
+  const name = key.split('/')[0] as LimiterName;
+  const limiter = LIMITERS[name](options);
   const refusals = Array.from({ length: options.windows }, () => 0);
-  const account = { limiter, startedAt: now(), allowed: 0, refusals };
+  const at = now();
+  const startedAt = ALIGNED.has(name) ? Math.floor(at / options.windowMs) * options.windowMs : at;
+  const account = { limiter, startedAt, allowed: 0, refusals };
   accounts.set(key, account);
   return account;
 }

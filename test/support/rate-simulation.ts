@@ -1,7 +1,7 @@
 import type { GateClock } from '../../src/transport/rate-clock.ts';
 import type { GateCall, RateGate } from '../../src/transport/rate-gate.ts';
 import { createRateGate } from '../../src/transport/rate-gate.ts';
-import { type Allowance, LIMITERS, type Limiter, type LimiterName } from './rate-limiters.ts';
+import { ALIGNED, type Allowance, LIMITERS, type Limiter, type LimiterName } from './rate-limiters.ts';
 import { chance, VirtualTime } from './rate-virtual-time.ts';
 
 export interface Scenario extends Allowance {
@@ -38,6 +38,9 @@ export interface Outcome {
   /** Waits that ended in a rejection. */
   readonly failed: number;
 }
+
+/** A budget can be used in what is left of the first window. */
+const LATEST_PHASE = 0.9;
 
 /** What one process does with its gate until the run ends. */
 class Client {
@@ -117,7 +120,8 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
   const random = chance(seed);
   const service = LIMITERS[limiter](scenario);
   // Far from 0, so that times look like real ones; a whole number of windows of any length up to a minute.
-  const start = 1_700_000_040_000 + windowMs * (scenario.phase ?? random());
+  const start = 1_700_000_040_000 + windowMs * (scenario.phase ?? LATEST_PHASE * random());
+  const first = ALIGNED.has(limiter) ? Math.floor(start / windowMs) * windowMs : start;
   time.now = start;
   const clients = Array.from({ length: processes }, () => new Client(time, service, random, scenario));
   for (const [index, client] of clients.entries()) {
@@ -125,7 +129,7 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
       for (let worker = 0; worker < workers; worker += 1) client.work(false);
     });
   }
-  await time.runUntil(start + windows * windowMs);
+  await time.runUntil(first + windows * windowMs);
 
   const allowed = clients.reduce((sum, client) => sum + client.allowed, 0);
   return {
@@ -133,7 +137,7 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
     allowed,
     each: clients.map((client) => client.allowed),
     share: allowed / available(scenario, windows),
-    refusals: clients.map((client) => perWindow(client.refusedAt, start, scenario, windows)),
+    refusals: clients.map((client) => perWindow(client.refusedAt, first, scenario, windows)),
     failed: clients.reduce((sum, client) => sum + client.failed, 0),
   };
 }
@@ -143,10 +147,12 @@ function available({ limiter, limit }: Scenario, windows: number): number {
   return limiter === 'token bucket' ? limit * (windows + 1) : limit * windows;
 }
 
-/** Aligned windows are the service's own; the others begin with the run. */
-function perWindow(times: readonly number[], start: number, scenario: Scenario, windows: number): number[] {
-  const { windowMs } = scenario;
-  const first = scenario.limiter === 'fixed window' ? Math.floor(start / windowMs) * windowMs : start;
+function perWindow(
+  times: readonly number[],
+  first: number,
+  { windowMs }: Scenario,
+  windows: number,
+): number[] {
   const counts = Array.from({ length: windows }, () => 0);
   for (const at of times) {
     const index = Math.min(windows - 1, Math.floor((at - first) / windowMs));
