@@ -1,6 +1,8 @@
 import { type AnyAccountingError, isAccountingError, isApiError } from '../errors/guards.ts';
 import { CommandFailure } from './command.ts';
 import { EXIT } from './exit-codes.ts';
+import { Interrupted } from './interrupted.ts';
+import type { Io } from './io.ts';
 
 /** What to do about an error, and how the command ends with it. */
 interface Consequence {
@@ -54,6 +56,16 @@ const CONSEQUENCES: Readonly<Record<AnyAccountingError['code'], Consequence>> = 
   concurrent_run: { exitCode: EXIT.file, advice: 'Let one run end before the other begins.' },
   sync_failed: { exitCode: EXIT.failed, advice: LATER },
 };
+
+/** Says why a command ends, unless the user knows; gives its exit code, undefined for what nobody foresaw. */
+export function sayEnding(error: unknown, io: Pick<Io, 'log'>): number | undefined {
+  if (error instanceof Interrupted) return error.exitCode;
+  const failure = failureOf(error);
+  if (failure === undefined) return undefined;
+  io.log(failure.message);
+  if (failure.advice !== undefined) io.log(failure.advice);
+  return failure.exitCode;
+}
 
 /** An error as two lines and an exit code: what happened, what to do. Undefined for one that nobody foresaw. */
 export function failureOf(error: unknown): CommandFailure | undefined {

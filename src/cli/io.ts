@@ -9,7 +9,10 @@ export interface Io {
   readonly colors: boolean;
   /** Aborts when the user wants the command to stop. */
   readonly signal: AbortSignal;
-  /** As `out`, for a lot of text: as it is, and resolves when there is room for more. Default: by `out`. */
+  /**
+   * As `out`, for a lot of text: as it is. Resolves when it is out of this process, rejects when it cannot
+   * be. Default: by `out`.
+   */
   readonly write?: ((text: string) => Promise<void>) | undefined;
   /** Shows one line that replaces the last; undefined takes it away. Absent where the log is no terminal. */
   readonly status?: ((text: string | undefined) => void) | undefined;

@@ -8,8 +8,7 @@ import { addPull } from './commands/pull.ts';
 import { addSandbox } from './commands/sandbox.ts';
 import { addWhoami } from './commands/whoami.ts';
 import { EXIT, EXIT_HELP } from './exit-codes.ts';
-import { failureOf } from './failure-of.ts';
-import { Interrupted } from './interrupted.ts';
+import { sayEnding } from './failure-of.ts';
 import type { Io } from './io.ts';
 
 /** Every command. */
@@ -44,15 +43,10 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
   } catch (error) {
     io.status?.(undefined);
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-    if (io.signal.aborted) {
-      const { reason } = io.signal;
-      return reason instanceof Interrupted ? reason.exitCode : EXIT.interrupted;
-    }
-    const failure = failureOf(error);
-    if (failure === undefined) throw error;
-    io.log(failure.message);
-    if (failure.advice !== undefined) io.log(failure.advice);
-    return failure.exitCode;
+    const { aborted, reason } = io.signal;
+    const exitCode = sayEnding(aborted ? reason : error, io) ?? (aborted ? EXIT.interrupted : undefined);
+    if (exitCode === undefined) throw error;
+    return exitCode;
   }
 }
 

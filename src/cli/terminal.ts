@@ -1,6 +1,8 @@
-import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
+import { CommandFailure } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+import { Interrupted } from './interrupted.ts';
 import type { Io, Prompt } from './io.ts';
 import { StatusLine } from './status-line.ts';
 
@@ -12,17 +14,24 @@ export function terminal(): Pick<Io, 'out' | 'log' | 'write' | 'status' | 'promp
   return {
     out: (text) => line.beside(() => console.log(text)),
     log: (text) => line.beside(() => console.error(text)),
-    write: async (text) => {
-      let hasRoom = true;
-      line.beside(() => {
-        hasRoom = stdout.write(text);
-      });
-      if (!hasRoom) await once(stdout, 'drain');
-    },
+    write: (text) =>
+      new Promise((resolve, reject) => {
+        const done = (error: Error | null | undefined) => (error ? reject(brokenOutput(error)) : resolve());
+        line.beside(() => stdout.write(text, done));
+      }),
     status: stderr.isTTY === true && process.env.TERM !== 'dumb' ? (text) => line.show(text) : undefined,
     prompt: talks ? { secret, confirm } : undefined,
     columns: stdout.isTTY === true ? stdout.columns || undefined : undefined,
   };
+}
+
+/** What an error of standard output means for a command: `| head` has seen enough, or the lines go nowhere. */
+export function brokenOutput(error: NodeJS.ErrnoException): Interrupted | CommandFailure {
+  if (error.code === 'EPIPE') return new Interrupted('EPIPE', EXIT.pipeClosed);
+  return new CommandFailure(`Standard output cannot be written: ${error.message}.`, {
+    advice: 'Check where it goes, and the space that is left there.',
+    exitCode: EXIT.file,
+  });
 }
 
 /** Questions go to standard error: standard output is for what was asked for. */

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { removeBundle, start } from './support/process.ts';
 import { folder, listening, records } from './support/run.ts';
@@ -45,6 +45,24 @@ describe('the command as a process', () => {
     expect(code).toBe(141);
     expect(log).not.toContain('EPIPE');
     expect(sandbox.count()).toBeLessThan(90);
+  });
+
+  it.for([
+    ['pull', 'accounts'],
+    ['get', 'accounts', '1'],
+  ])('says in two lines that standard output cannot be written: %s', async (args) => {
+    const { env } = await listening({ records: { accounts: 90 } });
+    const file = folder()('read-only');
+    writeFileSync(file, '');
+    const readOnly = openSync(file, 'r');
+    const { code, log } = await start(env, args, readOnly).ended.finally(() => closeSync(readOnly));
+    const [what, advice] = log.trimEnd().split('\n').slice(-2);
+    expect([code, what, advice]).toEqual([
+      8,
+      expect.stringContaining('Standard output cannot be written: EBADF'),
+      expect.stringContaining('Check where it goes'),
+    ]);
+    expect(log).not.toContain('    at ');
   });
 
   it('does not wait for a key where there is no terminal', async () => {

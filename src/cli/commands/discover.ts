@@ -10,6 +10,7 @@ import { EXIT } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import { readIfThere, replaceFile } from '../replace-file.ts';
 import { wholeNumber } from '../values.ts';
+import { checkWritable } from '../writable.ts';
 
 interface Flags extends ConnectFlags {
   readonly out?: string;
@@ -46,6 +47,7 @@ export const addDiscover: AddCommand = (program, io) => {
 };
 
 async function run(names: readonly CollectionName[], flags: Flags, io: Io): Promise<void> {
+  if (flags.out !== undefined && !flags.check) await checkWritable(flags.out);
   const previous = await previousRun(flags);
   const client = await connect(io, flags);
   const count = names.length > 0 ? names.length : collectionNames.length;

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { Option } from 'commander';
 import type { Client } from '../../client.ts';
 import { type CollectionName, collections } from '../../collections/index.ts';
@@ -13,6 +14,8 @@ import { OutputSink } from '../pull/output-sink.ts';
 import { PullProgress } from '../pull/progress.ts';
 import { PullRun } from '../pull/pull-run.ts';
 import type { Sink } from '../pull/sink.ts';
+import { temporaryOf } from '../replace-file.ts';
+import { checkWritable } from '../writable.ts';
 
 interface Flags extends ConnectFlags {
   readonly since?: string;
@@ -57,6 +60,7 @@ export const addPull: AddCommand = (program, io) => {
 };
 
 async function run(name: CollectionName, flags: Flags, io: Io): Promise<void> {
+  await checkFiles(flags);
   const progress = flags.quiet ? undefined : new PullProgress(io, name);
   const client = await connect(io, flags, {
     wait: ({ waitMs }) => progress?.wait(waitMs),
@@ -90,6 +94,21 @@ async function run(name: CollectionName, flags: Flags, io: Io): Promise<void> {
   progress?.end('complete.');
   if (!flags.quiet) io.log(`To read what changes from now on: --since ${sinceAfter(pull.startedAt)}`);
 }
+
+/** One file under two names would be replaced by its own checkpoint, and deleted with it. */
+async function checkFiles({ out, checkpoint }: Flags): Promise<void> {
+  if (out !== undefined && checkpoint !== undefined && filesOf(checkpoint).includes(resolve(out))) {
+    throw new CommandFailure('--out and --checkpoint name the same file.', {
+      advice: 'Give the checkpoint a file of its own.',
+      exitCode: EXIT.usage,
+    });
+  }
+  for (const file of [out, checkpoint]) {
+    if (file !== undefined) await checkWritable(file);
+  }
+}
+
+const filesOf = (checkpoint: string) => [resolve(checkpoint), temporaryOf(resolve(checkpoint))];
 
 /** The pages of a collection. A record that does not fit the contract belongs into the file like any other. */
 function pagesOf(

@@ -63,17 +63,15 @@ export class FileSink implements Sink {
     const bytes = this.#file.endsWith('.gz') ? await compress(data) : data;
     const { size } = await this.#handle.stat();
     if (size !== this.#bytes) throw mismatch(this.#file, 'was changed by another program');
-    for (let done = 0; done < bytes.byteLength; ) {
-      const { bytesWritten } = await this.#handle.write(
-        bytes,
-        done,
-        bytes.byteLength - done,
-        this.#bytes + done,
-      );
-      done += bytesWritten;
+    try {
+      await append(this.#handle, bytes, this.#bytes);
+      // Before the checkpoint says so: after a loss of power it must not know more than the file.
+      await this.#handle.datasync();
+    } catch (error) {
+      // A full disk takes half a line: what was committed is left, which can be read.
+      await this.#handle.truncate(this.#bytes).catch(() => {});
+      throw error;
     }
-    // Before the checkpoint says so: after a loss of power it must not know more than the file.
-    await this.#handle.datasync();
     this.#bytes += bytes.byteLength;
   }
 
@@ -86,6 +84,14 @@ export class FileSink implements Sink {
 
   async close(): Promise<void> {
     await this.#handle?.close();
+  }
+}
+
+/** Writes all bytes from a position on. */
+async function append(handle: FileHandle, bytes: Uint8Array, from: number): Promise<void> {
+  for (let done = 0; done < bytes.byteLength; ) {
+    const { bytesWritten } = await handle.write(bytes, done, bytes.byteLength - done, from + done);
+    done += bytesWritten;
   }
 }
 

@@ -37,6 +37,8 @@ export class PullRun {
   #startedAt: string | null;
   #resumeToken: string | null;
   #byPages = false;
+  /** Whether lines were lost on their way into the sink. */
+  #isTorn = false;
 
   constructor(parts: PullParts) {
     const { from } = parts;
@@ -66,10 +68,11 @@ export class PullRun {
         taken += 1;
         if (sink.isDue) await this.#commit();
       }
-      await sink.commit();
+      await this.#commitLines();
     } catch (error) {
-      // Why it ended matters more than that the last lines could not be kept: they come again.
-      if (taken > 0) await this.#commit().catch(() => {});
+      // Why it ended matters more than that the last lines could not be kept: they come again. A checkpoint after
+      // lines that the sink has lost would go on behind them.
+      if (taken > 0 && !this.#isTorn) await this.#commit().catch(() => {});
       throw error;
     }
     await checkpoint?.remove();
@@ -99,9 +102,14 @@ export class PullRun {
   }
 
   async #commit(): Promise<void> {
-    const { sink, checkpoint } = this.#parts;
-    await sink.commit();
-    await checkpoint?.write(this.#point());
+    await this.#commitLines();
+    await this.#parts.checkpoint?.write(this.#point());
+  }
+
+  async #commitLines(): Promise<void> {
+    this.#isTorn = true;
+    await this.#parts.sink.commit();
+    this.#isTorn = false;
   }
 
   /** A walk by pages has no point to go on from: the next run begins anew, with an empty file. */

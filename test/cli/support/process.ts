@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -35,14 +36,16 @@ export function removeBundle(): void {
 export function start(
   env: Settings,
   args: readonly string[],
+  /** Where standard output goes. Default: into `out`. */
+  stdout: 'pipe' | number = 'pipe',
 ): ChildProcess & { readonly ended: Promise<Ran & { signal: string | null }> } {
   const child = spawn(process.execPath, [bundle, ...args], {
     env: { PATH: process.env.PATH, ...env },
-    stdio: 'pipe',
-  });
+    stdio: ['pipe', stdout, 'pipe'],
+  }) as ChildProcess & { readonly stderr: Readable };
   let out = '';
   let log = '';
-  child.stdout.on('data', (text: Buffer) => {
+  child.stdout?.on('data', (text: Buffer) => {
     out += text;
   });
   child.stderr.on('data', (text: Buffer) => {

@@ -1,0 +1,102 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it, vi } from 'vitest';
+import { folder, listening, records, run } from './support/run.ts';
+
+/** What a handle writes with, and what it is written to. */
+type Write = (bytes: Uint8Array, from: number, length: number, at: number) => Promise<unknown>;
+
+const noSpace = () =>
+  Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' });
+
+/** From the second write of a file on, half of it fits on the disk and no more. */
+async function fillDisk(scratch: string): Promise<() => void> {
+  const handle = await open(scratch, 'w');
+  const prototype = Object.getPrototypeOf(handle) as { write: Write };
+  await handle.close();
+  const whole = prototype.write;
+  let writes = 0;
+  const spy = vi.spyOn(prototype, 'write').mockImplementation(async function (
+    this: FileHandle,
+    bytes,
+    from,
+    length,
+    at,
+  ) {
+    writes += 1;
+    if (writes === 1) return whole.call(this, bytes, from, length, at);
+    await whole.call(this, bytes, from, Math.floor(length / 2), at);
+    throw noSpace();
+  });
+  return () => spy.mockRestore();
+}
+
+describe('a pull that runs out of disk', () => {
+  it.for(['a.ndjson', 'a.ndjson.gz'])('leaves whole lines, and goes on behind the last: %s', async (name) => {
+    const { sandbox, env } = await listening({ records: { accounts: 5000 }, pageSize: 500 });
+    const file = folder();
+    const args = ['pull', 'accounts', '--out', file(name), '--checkpoint', file('cp')];
+    const read = () => {
+      const bytes = readFileSync(file(name));
+      return records((name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString());
+    };
+    const emptyDisk = await fillDisk(file('scratch'));
+    const full = await run(env, args).finally(emptyDisk);
+    expect([full.code, full.log]).toEqual([8, expect.stringContaining('ENOSPC')]);
+    const checkpoint = JSON.parse(readFileSync(file('cp'), 'utf8')) as { records: number };
+    expect(read().length).toBe(checkpoint.records);
+    expect(read().length).toBeGreaterThan(0);
+
+    expect((await run(env, args)).code).toBe(0);
+    expect(read()).toEqual(sandbox.store.accounts.all());
+  });
+
+  it('on standard output does not count lines that did not arrive', async () => {
+    const { sandbox, env } = await listening({ records: { accounts: 600 } });
+    const args = ['pull', 'accounts', '--checkpoint', folder()('cp')];
+    const arrived: string[] = [];
+    const write = async (text: string) => {
+      if (arrived.length === 5) throw noSpace();
+      arrived.push(text);
+    };
+    expect((await run(env, args, { write })).code).toBe(8);
+    const second = await run(env, args);
+    expect(records(arrived.join('') + second.out)).toEqual(sandbox.store.accounts.all());
+  });
+});
+
+describe('a file that cannot be written', () => {
+  it('is found before the service is asked for anything', async () => {
+    const { sandbox, env } = await listening({ records: 200 });
+    const file = folder();
+    for (const args of [
+      ['pull', 'accounts', '--out', file('missing/a')],
+      ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('missing/cp')],
+      ['pull', 'accounts', '--out', file('.')],
+      ['discover', '--out', file('missing/schemas.ts')],
+    ]) {
+      const { code, log } = await run(env, args);
+      expect([code, log.trimEnd().split('\n').length]).toEqual([8, 2]);
+    }
+    expect(sandbox.count()).toBe(0);
+    expect(existsSync(file('a'))).toBe(false);
+  });
+
+  it('is the checkpoint itself: it would take the place of the records, and go with the last of them', async () => {
+    const { sandbox, env } = await listening({ records: 200 });
+    const file = folder();
+    for (const out of ['a', './a', 'a.tmp']) {
+      const { code, log } = await run(env, [
+        'pull',
+        'accounts',
+        '--out',
+        file(out),
+        '--checkpoint',
+        file('a'),
+      ]);
+      expect([code, log]).toEqual([2, expect.stringContaining('name the same file')]);
+    }
+    expect(sandbox.count()).toBe(0);
+  });
+});
