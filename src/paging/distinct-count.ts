@@ -8,24 +8,27 @@ const ALPHA = 0.7213 / (1 + 1.079 / REGISTERS);
  */
 export class DistinctCount {
   readonly #runs = new Uint8Array(REGISTERS);
+  /** Registers that no id fell to. */
+  #untouched = REGISTERS;
+  /** Of 2 to the power of minus each run: powers of two add up without a rounding. */
+  #sum = REGISTERS;
 
   add(id: string): void {
     const hash = hashOf(id);
     const register = hash & (REGISTERS - 1);
     const run = Math.clz32(hash >>> 8) - 7;
-    if (run > (this.#runs[register] ?? 0)) this.#runs[register] = run;
+    const before = this.#runs[register] ?? 0;
+    if (run <= before) return;
+
+    this.#runs[register] = run;
+    if (before === 0) this.#untouched -= 1;
+    this.#sum += 2 ** -run - 2 ** -before;
   }
 
   estimate(): number {
-    let untouched = 0;
-    let sum = 0;
-    for (const run of this.#runs) {
-      if (run === 0) untouched++;
-      sum += 2 ** -run;
-    }
     // Of few ids the registers that none fell to tell more.
-    if (untouched > 0) return REGISTERS * Math.log(REGISTERS / untouched);
-    return (ALPHA * REGISTERS * REGISTERS) / sum;
+    if (this.#untouched > 0) return REGISTERS * Math.log(REGISTERS / this.#untouched);
+    return (ALPHA * REGISTERS * REGISTERS) / this.#sum;
   }
 }
 

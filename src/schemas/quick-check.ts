@@ -5,13 +5,16 @@ import { FIELD_CHECKS, type FieldTable } from './record.ts';
  * judge, is loaded and asked only about a record that fails it; a property test holds the two to the same answers.
  */
 export function quickCheck(fields: FieldTable): (record: Record<string, unknown>) => boolean {
-  const checks = Object.entries(fields).map(([name, kind]) => ({ name, fits: FIELD_CHECKS[kind] }));
+  const checks = new Map(Object.entries(fields).map(([name, kind]) => [name, FIELD_CHECKS[kind]]));
   return (record) => {
     // An own `__proto__` is nobody's field: Zod drops it.
     if (Object.hasOwn(record, '__proto__')) return false;
-    for (const { name, fits } of checks) {
+    if (checks.size === 0) return true;
+
+    // By the record's own order: engines read the next field of an object faster than one that is asked for by name.
+    for (const name in record) {
       const value = record[name];
-      if (value !== undefined && value !== null && !fits(value)) return false;
+      if (value !== undefined && value !== null && checks.get(name)?.(value) === false) return false;
     }
     return true;
   };

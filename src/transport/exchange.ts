@@ -32,12 +32,12 @@ export async function exchange({ url, method, headers, body, signal, fetch }: Ex
   const { default: send } = await ky;
   try {
     return await send(url, {
-      ...init,
+      method,
       retry: 0,
       timeout: false,
       throwHttpErrors: false,
-      // Not ky's Request: a `fetch` of another implementation refuses it. Looked up now, so that a test double which
-      // was started after the client is not bypassed.
+      // Not ky's Request: a `fetch` of another implementation refuses it. So ky is given no header, body or signal to
+      // make one of. Looked up now, so that a test double which was started after the client is not bypassed.
       fetch: () => (fetch ?? globalThis.fetch)(url, init),
     });
   } catch (error) {
