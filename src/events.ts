@@ -97,7 +97,7 @@ export interface Listeners {
   error?: ((event: ErrorEvent) => void) | undefined;
   /** When a call has ended, well or not: always the last event of a call. */
   end?: ((event: EndEvent) => void) | undefined;
-  /** For each row that is left out of a walk, under `validation: 'report'`. */
+  /** For each row that is left out of a walk, under `validation: 'report'`, when the page it is on is handed out. */
   invalidRecord?: ((event: InvalidRecord) => void) | undefined;
   /** When a sync has written down how far it is. */
   checkpoint?: ((event: CheckpointEvent) => void) | undefined;

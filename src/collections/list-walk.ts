@@ -39,6 +39,10 @@ export function walkSource<T extends { id: string }>(segment: string, parts: Lis
 
   return {
     signal: options.signal,
+    // Not when an answer comes: a certified walk asks again for what an answer did not show whole.
+    onInvalid: (rows) => {
+      for (const row of rows) binding.listeners.invalidRecord?.(row);
+    },
     tokenOf: (at) => encodeResumeToken(scope, at),
     resumeFrom: options.resumeFrom,
     walk: way.walk === 'pages' || way.walk === 'certified' ? way.walk : 'custom',
@@ -114,12 +118,10 @@ function pageFetcher<T extends { id: string }>(
       options: { ...options, signal },
     });
     binding.serverClock.saw(serverTime);
-    const invalid = value.misfits.map((misfit): InvalidRecord => ({ collection: segment, ...misfit }));
-    for (const record of invalid) binding.listeners.invalidRecord?.(record);
     return {
       records: value.records,
       ids: value.ids,
-      invalid,
+      invalid: value.misfits.map((misfit): InvalidRecord => ({ collection: segment, ...misfit })),
       rateLimit: meta.rateLimit,
       serverTime,
       requestedAt,

@@ -52,6 +52,8 @@ export interface WalkSource<T> {
   readonly signal: AbortSignal | undefined;
   /** Begins to read. `limit` is the most records that will be taken; `onAnswer` is told of every answer. */
   readonly start: (limit: number | undefined, onAnswer: (answer: PageAnswer<T>) => void) => WalkSteps<T>;
+  /** Told of the rows of each page that did not fit their schema, when the page is handed out. */
+  readonly onInvalid: (rows: readonly InvalidRecord[]) => void;
   readonly tokenOf: (position: WalkPosition) => string;
   readonly walk: WalkKind;
   /** The token that the walk starts from, for errors before the first page. */
@@ -126,6 +128,7 @@ class PageIterator<T> implements AsyncIterableIterator<Page<T>> {
     const longest = typeof position?.longest === 'number' ? position.longest : rowCount(answer);
     this.#longestPage = Math.max(this.#longestPage, longest);
     const { invalid, rateLimit, serverTime } = answer;
+    this.#source.onInvalid(invalid);
     return {
       records,
       invalid,

@@ -1,5 +1,7 @@
 import { expect, test, vi } from 'vitest';
+import { createClient } from '../../../src/client.ts';
 import { combineListeners, type Listeners } from '../../../src/events.ts';
+import { createSandbox } from '../../../src/testing/index.ts';
 import { caught } from '../../support/caught.ts';
 import {
   jsonResponse,
@@ -100,6 +102,37 @@ test('an invalid record is told of under validation: report', async () => {
   };
   expect(page?.invalid).toEqual([invalid]);
   expect(told.filter(([name]) => name === 'invalidRecord').map(([, event]) => event)).toEqual([invalid]);
+});
+
+test('a row that does not fit is told of once, however often a certified walk was shown it', async () => {
+  const { on, told } = recorder();
+  await using sandbox = createSandbox({ pageSize: 10, records: { products: 200 } });
+  const bad = new Set<string>();
+  const shown: string[] = [];
+  const client = createClient({
+    ...sandbox.clientOptions,
+    on,
+    validation: 'report',
+    fetch: async (...request) => {
+      const response = await sandbox.fetch(...request);
+      const rows = (await response.json()) as Record<string, unknown>[];
+      for (const row of rows) {
+        if (Number(row.id) % 3 !== 0) continue;
+        row.salePrice = 129;
+        shown.push(String(row.id));
+        bad.add(String(row.id));
+      }
+      return new Response(JSON.stringify(rows), response);
+    },
+  });
+  const records = await client.products
+    .list({}, { walk: 'certified' })
+    .toArray({ limit: Number.POSITIVE_INFINITY });
+
+  const ids = told.filter(([name]) => name === 'invalidRecord').map(([, { id }]) => id);
+  expect(shown.length).toBeGreaterThan(bad.size);
+  expect(ids.toSorted()).toEqual([...bad].toSorted());
+  expect(records).toHaveLength(200 - bad.size);
 });
 
 test('an abort is no error event, but an end', async () => {
