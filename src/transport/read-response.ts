@@ -169,7 +169,7 @@ function redirected(response: Response, apiKey: string): Failure {
 function misshapen(answer: Success, { reason, issues, recordId }: ShapeError): Failure {
   return unexpected(answer, reason === 'wrong_content' ? 'wrong_content' : 'unreadable', reason, {
     issues: issues.map((issue) => redactText(issue, answer.apiKey)),
-    recordId,
+    recordId: recordId === undefined ? undefined : redactText(recordId, answer.apiKey),
   });
 }
 

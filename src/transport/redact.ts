@@ -14,5 +14,20 @@ export function redact(value: unknown, secret: string, depth = 0): unknown {
 }
 
 export function redactText(text: string, secret: string): string {
-  return text.includes(secret) ? text.replaceAll(secret, REDACTED) : text;
+  return formsOf(secret).reduce(
+    (left, form) => (left.includes(form) ? left.replaceAll(form, REDACTED) : left),
+    text,
+  );
+}
+
+/** What looks the same in a URL and in quoted JSON. */
+const PLAIN = /^[\w.~-]*$/;
+
+/** The secret as it is, as it stands in a URL, in either case, and as it stands in quoted JSON. */
+function formsOf(secret: string): readonly string[] {
+  if (PLAIN.test(secret)) return [secret];
+
+  const encoded = encodeURIComponent(secret);
+  const lower = encoded.replace(/%../g, (byte) => byte.toLowerCase());
+  return [secret, encoded, lower, JSON.stringify(secret).slice(1, -1)];
 }
