@@ -1,4 +1,5 @@
 import type { CollectionName } from '../collections/index.ts';
+import { checkChoices, checkCollections, checkNames } from './check-options.ts';
 import { hashText, mix } from './data/dice.ts';
 import type { CompanyName } from './store/company.ts';
 
@@ -56,6 +57,12 @@ const NAMED: Readonly<Record<keyof SandboxKeys, KeyGrant>> = {
   foreign: {},
 };
 
+const GRANT_CHOICES = {
+  company: ['main', 'other'],
+  access: ['full', 'read', 'none'],
+  refusal: ['forbidden', 'scope_required'],
+} as const satisfies { readonly [Name in keyof KeyGrant]?: readonly KeyGrant[Name][] };
+
 /** The keys that a service knows, by their text. */
 export class Keyring {
   /** The keys that every sandbox has. */
@@ -75,6 +82,9 @@ export class Keyring {
 
   /** Makes a key. The same seed gives the same keys in the same order, so that a terminal can keep them. */
   issue(grant: KeyGrant, name = `key-${this.#issued + 1}`): string {
+    checkNames('issueKey', grant, ['company', 'access', 'collections', 'refusal']);
+    checkChoices('', grant, GRANT_CHOICES);
+    checkCollections('issueKey', grant.collections ?? []);
     const tail = mix(this.#seed, hashText(name)).toString(16).padStart(8, '0');
     const key = `sandbox-${name.replaceAll(/[^A-Za-z0-9]/g, '-')}-${tail}`;
     this.#issued += 1;

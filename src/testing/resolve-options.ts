@@ -1,3 +1,11 @@
+import {
+  CHOICES,
+  checkChoices,
+  checkNames,
+  ID_CHOICES,
+  IDEMPOTENCY_CHOICES,
+  RATE_LIMIT_CHOICES,
+} from './check-options.ts';
 import type { ClockOption } from './clock.ts';
 import type { IdempotencyOptions, IdOptions, RateLimitOptions, SandboxOptions } from './options.ts';
 
@@ -24,26 +32,6 @@ let sandboxes = 0;
 function set<T extends object>(options: T | undefined): Partial<Resolved<T>> {
   const entries = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as Partial<Resolved<T>>;
-}
-
-function count(name: string, value: number, least: number): void {
-  if (Number.isSafeInteger(value) && value >= least) return;
-  throw new RangeError(`${name} must be a whole number of at least ${least}, not ${value}.`);
-}
-
-function resolveRateLimit(options: SandboxOptions['rateLimit']): ResolvedSandboxOptions['rateLimit'] {
-  if (options === false) return false;
-  const rateLimit = { budget: 10_000, windowMs: 60_000, kind: 'fixed' as const, ...set(options) };
-  count('rateLimit.budget', rateLimit.budget, 1);
-  count('rateLimit.windowMs', rateLimit.windowMs, 1);
-  return rateLimit;
-}
-
-function resolveIds(options: IdOptions | undefined): Resolved<IdOptions> {
-  const ids = { form: 'numeric' as const, start: 1, gap: 1, ...set(options) };
-  count('ids.start', ids.start, 0);
-  count('ids.gap', ids.gap, 1);
-  return ids;
 }
 
 const DEFAULTS = {
@@ -79,8 +67,63 @@ const IDEMPOTENCY_DEFAULTS = {
   lifetimeMs: 86_400_000,
 } as const satisfies IdempotencyOptions;
 
-/** The one place where a default of the sandbox is applied. Throws a RangeError for a number that makes no sense. */
+const ID_DEFAULTS = { form: 'numeric', start: 1, gap: 1 } as const satisfies IdOptions;
+
+const RATE_LIMIT_DEFAULTS = {
+  budget: 10_000,
+  windowMs: 60_000,
+  kind: 'fixed',
+} as const satisfies RateLimitOptions;
+
+/** Options whose default is no plain value. */
+const OTHERS = [
+  'allowedStatuses',
+  'clock',
+  'idempotency',
+  'ids',
+  'origin',
+  'rateLimit',
+] as const satisfies readonly (keyof SandboxOptions)[];
+
+function count(name: string, value: number, least: number): void {
+  if (Number.isSafeInteger(value) && value >= least) return;
+  throw new RangeError(`${name} must be a whole number of at least ${least}, not ${value}.`);
+}
+
+function resolveRateLimit(options: SandboxOptions['rateLimit']): ResolvedSandboxOptions['rateLimit'] {
+  if (options === false) return false;
+  const rateLimit = { ...RATE_LIMIT_DEFAULTS, ...set(options) };
+  checkNames('rateLimit', rateLimit, Object.keys(RATE_LIMIT_DEFAULTS));
+  checkChoices('rateLimit.', rateLimit, RATE_LIMIT_CHOICES);
+  count('rateLimit.budget', rateLimit.budget, 1);
+  count('rateLimit.windowMs', rateLimit.windowMs, 1);
+  return rateLimit;
+}
+
+function resolveIds(options: IdOptions | undefined): Resolved<IdOptions> {
+  const ids = { ...ID_DEFAULTS, ...set(options) };
+  checkNames('ids', ids, Object.keys(ID_DEFAULTS));
+  checkChoices('ids.', ids, ID_CHOICES);
+  count('ids.start', ids.start, 0);
+  count('ids.gap', ids.gap, 1);
+  return ids;
+}
+
+function resolveIdempotency(options: IdempotencyOptions | undefined): Resolved<IdempotencyOptions> {
+  const idempotency = { ...IDEMPOTENCY_DEFAULTS, ...set(options) };
+  checkNames('idempotency', idempotency, Object.keys(IDEMPOTENCY_DEFAULTS));
+  checkChoices('idempotency.', idempotency, IDEMPOTENCY_CHOICES);
+  count('idempotency.lifetimeMs', idempotency.lifetimeMs, 0);
+  return idempotency;
+}
+
+/**
+ * The one place where a default of the sandbox is applied. Throws a RangeError for a number that makes no sense, a
+ * TypeError for an option or a value that does not exist.
+ */
 export function resolveSandboxOptions(options: SandboxOptions): ResolvedSandboxOptions {
+  checkNames('createSandbox', options, [...Object.keys(DEFAULTS), ...OTHERS]);
+  checkChoices('', options, CHOICES);
   const { allowedStatuses, clock, idempotency, ids, rateLimit, origin, ...rest } = options;
   const resolved = {
     ...DEFAULTS,
@@ -89,12 +132,13 @@ export function resolveSandboxOptions(options: SandboxOptions): ResolvedSandboxO
     clock,
     origin: origin === undefined ? `https://sandbox-${++sandboxes}.invalid` : new URL(origin).origin,
     ids: resolveIds(ids),
-    idempotency: { ...IDEMPOTENCY_DEFAULTS, ...set(idempotency) },
+    idempotency: resolveIdempotency(idempotency),
     rateLimit: resolveRateLimit(rateLimit),
   };
   count('pageSize', resolved.pageSize, 1);
   count('maxRequestBytes', resolved.maxRequestBytes, 0);
   count('commitDelayMs', resolved.commitDelayMs, 0);
+  if (resolved.moneyDigits !== 'as-sent') count('moneyDigits', resolved.moneyDigits, 0);
   count('logLimit', resolved.logLimit, 0);
   return resolved;
 }

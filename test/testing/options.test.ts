@@ -94,7 +94,7 @@ describe('problem documents', () => {
   test.each(['application/json', 'application/ld+json'] as const)(
     'problemContentType %s',
     async (problemContentType) => {
-      const sandbox = createSandbox({ problemContentType, rateLimit: { budget: 2 } });
+      const sandbox = createSandbox({ problemContentType, rateLimit: { budget: 2 }, clock: 0 });
       const type = async (key: string) =>
         (await call(sandbox, '/accounts/1', { key })).headers.get('content-type');
       expect(await type(sandbox.keys.full)).toBe(problemContentType);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
+import { LIST_ORDERS } from '../../testing/check-options.ts';
 import type { ListOrder } from '../../testing/options.ts';
 import { createSandbox, type Sandbox } from '../../testing/sandbox.ts';
 import { CommandFailure } from '../command.ts';
@@ -21,16 +22,6 @@ interface Flags {
 }
 
 const DEFAULT_RATE = '10000/60s';
-
-const ORDERS: readonly ListOrder[] = [
-  'id-asc',
-  'id-desc',
-  'created-asc',
-  'created-desc',
-  'updated-asc',
-  'updated-desc',
-  'none',
-];
 
 async function load(sandbox: Sandbox, file: string): Promise<void> {
   try {
@@ -99,7 +90,7 @@ export function addSandbox(program: Command, io: Io): void {
         .default(rate(DEFAULT_RATE), DEFAULT_RATE),
     )
     .option('--page-size <number>', 'records in a full page', wholeNumber(1), 30)
-    .addOption(new Option('--order <order>', 'the order of lists').choices(ORDERS).default('id-asc'))
+    .addOption(new Option('--order <order>', 'the order of lists').choices(LIST_ORDERS).default('id-asc'))
     .option(
       '--fixtures <file>',
       'JSON with records by collection, put into the books beside the made-up ones',

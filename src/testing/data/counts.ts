@@ -1,4 +1,5 @@
 import { type CollectionName, collectionNames as names } from '../../collections/index.ts';
+import { checkCollections } from '../check-options.ts';
 import type { RecordCounts } from '../options.ts';
 import { fillingOf } from './generators.ts';
 
@@ -27,6 +28,7 @@ function spread(total: number): Counts {
 
 /** The counts that an option stands for. */
 export function countsOf(records: RecordCounts): Counts {
-  if (typeof records === 'number') return spread(checked(records));
+  if (typeof records !== 'object') return spread(checked(records));
+  checkCollections('records', Object.keys(records) as CollectionName[]);
   return Object.fromEntries(names.map((name) => [name, checked(records[name] ?? 0)])) as Counts;
 }

@@ -95,3 +95,29 @@ export type Fault = SilentFault | DeliveryFault | DelayFault | ContentFault;
 
 /** The name of a kind of fault. */
 export type FaultKind = Fault['kind'];
+
+/** What a fault of each kind takes beside `kind`. */
+export const FAULT_FIELDS: {
+  readonly [Kind in FaultKind]: readonly Exclude<keyof Extract<Fault, { kind: Kind }>, 'kind'>[];
+} = {
+  'lost-answer': ['committed'],
+  reset: ['committed'],
+  refused: ['forMs'],
+  'close-in-headers': ['afterBytes'],
+  'close-in-body': ['atByte'],
+  'reset-in-body': ['atByte'],
+  stall: ['in', 'atByte', 'committed'],
+  drip: ['bytes', 'everyMs'],
+  'wrong-length': ['by'],
+  'corrupt-gzip': [],
+  delay: ['ms', 'before'],
+  'html-page': ['status', 'committed'],
+  'empty-body': ['status'],
+  'wrong-content-type': ['contentType'],
+  'money-as-number': [],
+  'rate-limited': ['retryAfter'],
+  status: ['status', 'type', 'body', 'retryAfter', 'committed'],
+  redirect: ['location', 'status'],
+  'clock-skew': ['byMs'],
+  rewrite: ['status', 'headers', 'body', 'committed'],
+};

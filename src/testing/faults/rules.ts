@@ -1,8 +1,9 @@
 import type { CollectionName } from '../../collections/index.ts';
+import { checkCollections, checkNames } from '../check-options.ts';
 import { Dice } from '../data/dice.ts';
 import type { ServiceRequest } from '../service/message.ts';
 import { collectionOf } from '../service/route.ts';
-import type { Fault } from './fault.ts';
+import { FAULT_FIELDS, type Fault } from './fault.ts';
 
 /** Which requests a fault meets, and how often. Conditions that are left out hold for every request. */
 export interface FaultMatch {
@@ -42,6 +43,26 @@ export interface Faults {
   clear(): void;
   /** The rules that still can meet a request, oldest first. */
   readonly rules: readonly FaultRule[];
+}
+
+const CONDITIONS = [
+  'method',
+  'path',
+  'collection',
+  'when',
+  'skip',
+  'times',
+  'probability',
+] as const satisfies readonly (keyof FaultMatch)[];
+
+/** A fault that does not exist would meet requests and change nothing; a misspelt condition would hold for all. */
+function checkFault(fault: Fault, match: FaultMatch): void {
+  const fields = FAULT_FIELDS[fault.kind] as readonly string[] | undefined;
+  if (fields === undefined)
+    throw new TypeError(`There is no fault ${fault.kind}, but ${Object.keys(FAULT_FIELDS).join(', ')}.`);
+  checkNames(`The fault ${fault.kind}`, fault, ['kind', ...fields]);
+  checkNames('What a fault matches', match, CONDITIONS);
+  checkCollections('What a fault matches', [match.collection]);
 }
 
 class Rule implements FaultRule {
@@ -126,6 +147,7 @@ export class FaultRules implements Faults {
   }
 
   add(fault: Fault, match: FaultMatch = {}): FaultRule {
+    checkFault(fault, match);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const onEnd = (ended: Rule) => {
       globalThis.clearTimeout(timer);

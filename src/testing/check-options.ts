@@ -1,0 +1,91 @@
+import { type CollectionName, collectionNames } from '../collections/index.ts';
+import type {
+  IdempotencyOptions,
+  IdOptions,
+  ListOrder,
+  ProblemTypeForm,
+  RateLimitOptions,
+  SandboxOptions,
+} from './options.ts';
+
+/** Every order of a list answer. */
+export const LIST_ORDERS: readonly ListOrder[] = [
+  'id-asc',
+  'id-desc',
+  'created-asc',
+  'created-desc',
+  'updated-asc',
+  'updated-desc',
+  'none',
+];
+
+const PROBLEM_TYPES: readonly ProblemTypeForm[] = [
+  'bare',
+  'path',
+  'url',
+  'urn',
+  'about:blank',
+  'rfc-url',
+  'status',
+  'absent',
+];
+
+/** The values of options that are one of a few. */
+type Choices<Options> = { readonly [Name in keyof Options]?: readonly Options[Name][] };
+
+export const CHOICES = {
+  timestamps: ['seconds', 'offset', 'milliseconds'],
+  order: LIST_ORDERS,
+  badFilter: ['ignore', 'refuse'],
+  pastEnd: ['empty', 'not-found'],
+  listBody: ['array', 'member', 'hydra:member'],
+  problemType: PROBLEM_TYPES,
+  problemContentType: ['application/problem+json', 'application/json', 'application/ld+json'],
+  createStatus: [200, 201],
+  updateStatus: [200, 201, 204],
+  deleteStatus: [200, 204],
+  unknownFields: ['ignore', 'refuse'],
+  tooLargeStatus: [400, 413, 422],
+} as const satisfies Choices<SandboxOptions>;
+
+export const ID_CHOICES = { form: ['numeric', 'uuid', 'ulid'] } as const satisfies Choices<IdOptions>;
+
+export const IDEMPOTENCY_CHOICES = {
+  replay: ['stored', 'conflict'],
+  otherBody: ['refuse', 'stored'],
+} as const satisfies Choices<IdempotencyOptions>;
+
+export const RATE_LIMIT_CHOICES = {
+  kind: ['fixed', 'fixed-from-first', 'sliding', 'sliding-counter', 'token-bucket'],
+} as const satisfies Choices<RateLimitOptions>;
+
+/**
+ * Throws a TypeError for a name that nobody reads. Tests in JavaScript have no compiler that would say so, and a
+ * misspelt option, fault or condition makes a test pass that tests nothing.
+ */
+export function checkNames(where: string, given: object, known: readonly string[]): void {
+  const stranger = Object.keys(given).find((name) => !known.includes(name));
+  if (stranger === undefined) return;
+  throw new TypeError(`${where} has no ${stranger}: there are ${known.join(', ')}.`);
+}
+
+/** Throws a TypeError for a value that is none of those that an option may have. */
+export function checkChoices(
+  where: string,
+  given: object,
+  choices: Readonly<Record<string, readonly unknown[]>>,
+): void {
+  const values = new Map<string, unknown>(Object.entries(given));
+  for (const [name, allowed] of Object.entries(choices)) {
+    const value = values.get(name);
+    if (value === undefined || allowed.includes(value)) continue;
+    throw new TypeError(`${where}${name} must be one of ${allowed.join(', ')}, not ${String(value)}.`);
+  }
+}
+
+/** Throws a TypeError for a name of a collection that does not exist. */
+export function checkCollections(where: string, names: readonly (CollectionName | undefined)[]): void {
+  const stranger = names.find((name) => name !== undefined && !collectionNames.includes(name));
+  if (stranger === undefined) return;
+  throw new TypeError(`${where}: there is no collection ${stranger}, but ${collectionNames.join(', ')}.`);
+}
