@@ -1,0 +1,160 @@
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createClient, toDecimal, toMoney } from '../../src/index.ts';
+import { createSandbox } from '../../src/testing/index.ts';
+import { caught, thrown } from '../support/caught.ts';
+
+const amount = fc.stringMatching(/^-?\d{1,18}(\.\d{1,8})?$/);
+const fractionOf = (text: string) => text.split('.')[1] ?? '';
+/** An amount as a count of its smallest unit: the arithmetic that decimals are judged by. */
+const units = (text: string) => BigInt(text.replace('.', '') + '0'.repeat(8 - fractionOf(text).length));
+const inUnits = (count: bigint) => {
+  const digits = (count < 0n ? -count : count).toString().padStart(9, '0');
+  return `${count < 0n ? '-' : ''}${digits.slice(0, -8)}.${digits.slice(-8)}`;
+};
+const LARGEST = units('999999999999999999.99999999');
+const isAmount = (count: bigint) => -LARGEST <= count && count <= LARGEST;
+
+function books() {
+  const sandbox = createSandbox({ moneyDigits: 'as-sent', rateLimit: false });
+  return { sandbox, ...createClient(sandbox.clientOptions) };
+}
+
+test('an amount of up to 18 + 8 digits comes back from the books as it was written', async () => {
+  const { products } = books();
+  await fc.assert(
+    fc.asyncProperty(amount, amount, async (salePrice, later) => {
+      const made = await products.create({ salePrice });
+      expect(made.salePrice).toBe(salePrice);
+      expect((await products.get(made.id)).salePrice).toBe(salePrice);
+
+      expect((await products.update(made.id, { salePrice: later })).salePrice).toBe(later);
+      const listed = await products.list({ id: { gte: made.id } }).toArray({ limit: 1 });
+      expect(listed[0]?.salePrice).toBe(later);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('what is calculated with amounts of the books is exact to the last digit, and can be written back', async () => {
+  const { products } = books();
+  await fc.assert(
+    fc.asyncProperty(amount, amount, fc.integer({ min: -99, max: 99 }), async (first, second, times) => {
+      const { salePrice, saleRrpPrice } = await products.create({ salePrice: first, saleRrpPrice: second });
+      const [a, b] = [toDecimal(salePrice ?? ''), toDecimal(saleRrpPrice ?? '')];
+      const sums = [
+        { decimal: a.plus(b), due: units(first) + units(second) },
+        { decimal: a.minus(b), due: units(first) - units(second) },
+        { decimal: a.times(times), due: units(first) * BigInt(times) },
+      ];
+      for (const { decimal, due } of sums) {
+        if (!isAmount(due)) {
+          expect(thrown(() => toMoney(decimal, { digits: 8 }))).toMatchObject({ argument: 'amount' });
+          continue;
+        }
+        const text = toMoney(decimal, { digits: 8 });
+        expect(text).toBe(inUnits(due));
+        expect((await products.create({ salePrice: text })).salePrice).toBe(text);
+      }
+      expect(a.comparedTo(b)).toBe(units(first) < units(second) ? -1 : units(first) > units(second) ? 1 : 0);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+const noAmounts: readonly unknown[] = [
+  129,
+  129.5,
+  0,
+  -0,
+  1e21,
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  129n,
+  '',
+  ' ',
+  ' 129',
+  '129 ',
+  '129\n',
+  '1e3',
+  '1E-3',
+  '0x1F',
+  '0b11',
+  '0o17',
+  'Infinity',
+  '-Infinity',
+  'NaN',
+  '+129',
+  '--129',
+  '.5',
+  '129.',
+  '1.2.3',
+  '1,50',
+  '1_000',
+  '1 000',
+  '１２９',
+  '€129',
+  '1'.repeat(19),
+  `0.${'1'.repeat(9)}`,
+  true,
+  {},
+  ['129'],
+];
+
+// Named, for the test runner cannot write a BigInt down.
+const named = noAmounts.map((value) => ({ name: inspect(value), is: () => value }));
+
+test.each(named)('$name is refused before anything is sent', async ({ is }) => {
+  const { products, sandbox } = books();
+  const salePrice = is() as string;
+  const refused = { code: 'invalid_input', outcome: 'not_sent' };
+  expect(await caught(products.create({ salePrice }))).toMatchObject({
+    ...refused,
+    argument: 'draft.salePrice',
+  });
+  expect(await caught(products.update('1', { salePrice }))).toMatchObject({
+    ...refused,
+    argument: 'patch.salePrice',
+  });
+  expect(thrown(() => toDecimal(salePrice))).toMatchObject({ ...refused, argument: 'value' });
+  expect(sandbox.count()).toBe(0);
+});
+
+test('a text is an amount to the draft, to toDecimal and to the answer alike', async () => {
+  const { products, sandbox } = books();
+  const { id } = sandbox.store.products.insert({});
+  const nearly = fc.oneof(
+    fc.stringMatching(/^[-+]?\d{0,20}\.?\d{0,10}$/),
+    fc.stringMatching(/^[-+]?[\d.eExX_, ]{0,8}$/),
+    fc.string(),
+  );
+  await fc.assert(
+    fc.asyncProperty(nearly, async (text) => {
+      const isMoney = /^-?[0-9]{1,18}(?:\.[0-9]{1,8})?$/.test(text) && !text.endsWith('\n');
+      const answer = JSON.stringify({ id, salePrice: text });
+      sandbox.faults.next({ kind: 'rewrite', body: answer });
+      const read = products.get(id);
+      if (isMoney) {
+        expect((await read).salePrice).toBe(text);
+        expect(toDecimal(text).isFinite()).toBe(true);
+        await products.update(id, { salePrice: text });
+        return;
+      }
+      expect(await caught(read)).toMatchObject({ code: 'unexpected_response', reason: 'wrong_shape' });
+      expect(thrown(() => toDecimal(text))).toMatchObject({ code: 'invalid_input' });
+      expect(await caught(products.update(id, { salePrice: text }))).toMatchObject({ code: 'invalid_input' });
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test.each(['129', '12345678901234567.89', '1e3', '-0'])(
+  'the number %s in an answer is refused, for it may have lost digits already',
+  async (number) => {
+    const { products, sandbox } = books();
+    sandbox.faults.next({ kind: 'rewrite', status: 200, body: `{"id":"1","salePrice":${number}}` });
+    const error = await caught(products.get('1'));
+    expect(error).toMatchObject({ code: 'unexpected_response', reason: 'wrong_shape' });
+  },
+);
