@@ -90,7 +90,69 @@ describe('sandbox', () => {
     expect(run.out[0]).toContain('200 records from seed 7, 10000 requests in 60 s');
     await (await fetch(`${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1/accounts`)).arrayBuffer();
     await run.end();
-    expect(run.log).toEqual(['Listening. Stop with Ctrl-C.', 'Stopped after 1 requests.']);
+    expect(run.log).toEqual(['Listening. Stop with Ctrl-C.', 'Stopped after 1 request.']);
+  });
+
+  test('plays a service as --options says, with a budget that keeps the rest of --rate', async () => {
+    const options = '{"listBody":"member","pageSize":3,"records":{"boms":5},"rateLimit":{"budget":9}}';
+    const run = start(...sandboxArgs, '--rate', '4/30s', '--options', options);
+    await run.ready;
+    const answer = await fetch(`${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1/boms`, {
+      headers: { 'X-AUTH-TOKEN': run.variable('ACCOUNTING_API_KEY') },
+    });
+    expect(await answer.json()).toMatchObject({ member: [{ id: '1' }, { id: '2' }, { id: '3' }] });
+    expect(answer.headers.get('x-ratelimit-limit')).toBe('9');
+    expect(run.out[0]).toContain('5 records from seed 7, 9 requests in 30 s for each key');
+    await run.end();
+  });
+
+  test('lets go wrong what --fault says, and when', async () => {
+    const run = start(
+      ...sandboxArgs,
+      ...['--fault', '{"kind":"status","status":503,"collection":"boms","times":2}'],
+      ...['--fault', '{"kind":"html-page","method":"POST"}'],
+    );
+    await run.ready;
+    const base = `${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1`;
+    const headers = { 'X-AUTH-TOKEN': run.variable('ACCOUNTING_API_KEY') };
+    const seen = [];
+    for (const path of ['accounts', 'boms', 'boms', 'boms'])
+      seen.push((await fetch(`${base}/${path}`, { headers })).status);
+    expect(seen).toEqual([200, 503, 503, 200]);
+    const page = await fetch(`${base}/products`, { method: 'POST', headers });
+    expect(page.headers.get('content-type')).toContain('text/html');
+    await run.end();
+    expect(run.log.filter((line) => line.endsWith('fault status · full'))).toHaveLength(2);
+  });
+
+  test.each([
+    ['--options', '{"listbody":"member"}', 'has no listbody'],
+    ['--options', 'listBody=member', 'Give a JSON object'],
+    ['--options', '{"clock":"someday"}', 'Not an instant'],
+    ['--fault', '{"kind":"timeout"}', 'There is no fault timeout'],
+    ['--fault', '{"kind":"reset","colection":"boms"}', 'has no colection'],
+  ])('refuses %s %s', async (flag, value, message) => {
+    const run = start(...sandboxArgs, flag, value);
+    expect(await run.code).toBe(2);
+    expect(run.log.join()).toContain(message);
+  });
+
+  test('shows examples in its help, each of which it takes', async () => {
+    const help = start('sandbox', '--help');
+    expect(await help.code).toBe(0);
+    const examples = help.out
+      .join('\n')
+      .split('\n')
+      .filter((line) => line.startsWith('  $ '));
+    expect(examples.length).toBeGreaterThan(3);
+    for (const example of examples) {
+      const [, , ...args] = example.slice(4).match(/'[^']*'|\S+/g) ?? [];
+      const bare = args.map((arg) => arg.replace(/^'(.*)'$/, '$1').replace(/^4010$/, '0'));
+      const run = start('sandbox', ...(bare.includes('--port') ? bare : ['--port', '0', ...bare]));
+      await run.ready;
+      expect([example, run.log]).toEqual([example, ['Listening. Stop with Ctrl-C.']]);
+      expect(await run.end()).toBe(0);
+    }
   });
 
   test('puts fixtures into the books', async () => {

@@ -1,22 +1,26 @@
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { LIST_ORDERS } from '../../testing/check-options.ts';
-import type { ListOrder } from '../../testing/options.ts';
 import { createSandbox, type Sandbox } from '../../testing/sandbox.ts';
 import { CommandFailure } from '../command.ts';
 import type { Io } from '../io.ts';
 import { banner } from '../sandbox/banner.ts';
 import { requestLine } from '../sandbox/request-line.ts';
-import { type Rate, rate, wholeNumber } from '../values.ts';
+import {
+  aboutService,
+  addFaults,
+  type FaultFlag,
+  faultList,
+  type ServiceFlags,
+  sandboxOptions,
+  serviceOptions,
+} from '../sandbox/service-options.ts';
+import { rate, wholeNumber } from '../values.ts';
 
-interface Flags {
+interface Flags extends ServiceFlags {
   readonly port: number;
   readonly host: string;
-  readonly records: number;
-  readonly seed: number;
-  readonly rate: Rate;
-  readonly pageSize: number;
-  readonly order: ListOrder;
+  readonly fault?: readonly FaultFlag[];
   readonly fixtures?: string;
   readonly quiet?: true;
 }
@@ -41,38 +45,33 @@ async function open(sandbox: Sandbox, { port, host }: Flags): Promise<string> {
   }
 }
 
-function about({ records, seed, rate: limit }: Flags): string {
-  const budget =
-    limit === false ? 'no rate limit' : `${limit.budget} requests in ${limit.windowMs / 1000} s for each key`;
-  return `Sandbox of the public accounting data API: ${records} records from seed ${seed}, ${budget}.`;
-}
-
 const stopped = (signal: AbortSignal) =>
   new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
+const EXAMPLES = [
+  'accounting-data-sdk sandbox --port 4010 --records 5000 --seed 7 --rate 100/60s',
+  `accounting-data-sdk sandbox --options '{"ids":{"form":"uuid"},"listBody":"hydra:member","badFilter":"refuse"}'`,
+  `accounting-data-sdk sandbox --fault '{"kind":"status","status":503,"probability":0.1}'`,
+  `accounting-data-sdk sandbox --fault '{"kind":"lost-answer","committed":true,"method":"POST","times":2}'`,
+];
+
 /** Serves until the user stops it. */
 async function serve(flags: Flags, io: Io): Promise<void> {
-  const { seed, records, pageSize, order } = flags;
-  const otherRecords = Math.min(records, 500);
-  await using sandbox = createSandbox({
-    seed,
-    records,
-    otherRecords,
-    pageSize,
-    order,
-    rateLimit: flags.rate,
-  });
+  const options = serviceOptions(flags);
+  await using sandbox = createSandbox(options);
+  addFaults(sandbox, flags.fault ?? []);
   if (flags.fixtures !== undefined) await load(sandbox, flags.fixtures);
 
   const url = await open(sandbox, flags);
-  for (const line of banner(url, sandbox.keys, about(flags))) io.out(line);
+  for (const line of banner(url, sandbox.keys, aboutService(options))) io.out(line);
   if (flags.quiet !== true) sandbox.onRequest((request) => io.log(requestLine(request, io.colors)));
   io.log('Listening. Stop with Ctrl-C.');
   await stopped(io.signal);
-  io.log(`Stopped after ${sandbox.count()} requests.`);
+  const count = sandbox.count();
+  io.log(`Stopped after ${count} request${count === 1 ? '' : 's'}.`);
 }
 
 /** `accounting-data-sdk sandbox`: the sandbox on a port. */
@@ -95,6 +94,17 @@ export function addSandbox(program: Command, io: Io): void {
       '--fixtures <file>',
       'JSON with records by collection, put into the books beside the made-up ones',
     )
+    .option(
+      '--options <json>',
+      'any other option of createSandbox, such as ids, listBody or problemType',
+      sandboxOptions,
+    )
+    .option(
+      '--fault <json>',
+      'what goes wrong, and when: a fault with its conditions; can be given again',
+      faultList,
+    )
     .option('--quiet', 'do not log requests')
+    .addHelpText('after', `\nExamples:\n${EXAMPLES.map((line) => `  $ ${line}`).join('\n')}`)
     .action((flags: Flags) => serve(flags, io));
 }

@@ -45,7 +45,8 @@ export interface Faults {
   readonly rules: readonly FaultRule[];
 }
 
-const CONDITIONS = [
+/** The names of {@link FaultMatch}. */
+export const CONDITIONS = [
   'method',
   'path',
   'collection',
