@@ -37,9 +37,10 @@ export function idempotencyKeyFor(...parts: readonly (string | number | bigint)[
 }
 
 function keyPart(part: unknown): string {
-  const text = typeof part === 'number' && !Number.isFinite(part) ? '' : String(part ?? '');
-  const known = typeof part === 'string' || typeof part === 'number' || typeof part === 'bigint';
-  if (!known || text === '' || !isWellFormed(text)) {
+  const known = typeof part === 'string' || typeof part === 'bigint' || Number.isFinite(part);
+  // Only then: an object from JavaScript may have no text to become.
+  const text = known ? String(part) : '';
+  if (text === '' || !isWellFormed(text)) {
     throw new InvalidInputError('parts', 'must be strings or finite numbers, none of them empty');
   }
   // Percent-encoding keeps different parts different, also where one holds the separator.

@@ -1,23 +1,31 @@
 const REDACTED = '[redacted]';
 
 /** A copy of a JSON value in which no string, and no name of a member, contains the secret: a service may echo it. */
-export function redact(value: unknown, secret: string, depth = 0): unknown {
-  if (typeof value === 'string') return redactText(value, secret);
-  if (typeof value !== 'object' || value === null) return value;
-  // Nothing that explains an error lies this deep; the depth of a hostile body must not become our stack.
-  if (depth > 20) return REDACTED;
-  if (Array.isArray(value)) return value.map((item) => redact(item, secret, depth + 1));
-
-  return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [redactText(name, secret), redact(item, secret, depth + 1)]),
-  );
+export function redact(value: unknown, secret: string): unknown {
+  return redactForms(value, formsOf(secret), 0);
 }
 
 export function redactText(text: string, secret: string): string {
-  return formsOf(secret).reduce(
-    (left, form) => (left.includes(form) ? left.replaceAll(form, REDACTED) : left),
-    text,
+  return withoutForms(text, formsOf(secret));
+}
+
+function redactForms(value: unknown, forms: readonly string[], depth: number): unknown {
+  if (typeof value === 'string') return withoutForms(value, forms);
+  if (typeof value !== 'object' || value === null) return value;
+  // Nothing that explains an error lies this deep; the depth of a hostile body must not become our stack.
+  if (depth > 20) return REDACTED;
+  if (Array.isArray(value)) return value.map((item) => redactForms(item, forms, depth + 1));
+
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [
+      withoutForms(name, forms),
+      redactForms(item, forms, depth + 1),
+    ]),
   );
+}
+
+function withoutForms(text: string, forms: readonly string[]): string {
+  return forms.reduce((left, form) => (left.includes(form) ? left.replaceAll(form, REDACTED) : left), text);
 }
 
 /** What looks the same in a URL and in quoted JSON. */

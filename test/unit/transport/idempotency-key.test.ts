@@ -55,6 +55,7 @@ test.each([
   [[undefined]],
   [[null]],
   [[{}]],
+  [[{ toString: 1, valueOf: 1 }]],
   [[true]],
 ])('the parts %j make no key', (parts) => {
   expect(thrown(() => idempotencyKeyFor(...(parts as string[])))).toMatchObject({ argument: 'parts' });

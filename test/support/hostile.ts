@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import { isAccountingError } from '../../src/errors/guards.ts';
+
+const long = process.env.SOAK_FAULTS;
+
+/** One seed for all properties: the same in every run of the suite, SEED or a drawn one in the long form. */
+const seed =
+  process.env.SEED !== undefined
+    ? Number(process.env.SEED)
+    : long === undefined
+      ? 20260131
+      : Math.floor(Math.random() * 2 ** 31);
+if (long !== undefined) console.log(`hostile input: SEED=${seed}, ${long} times the runs`);
+
+/** How often a property is tried: `count` times in the suite, SOAK_FAULTS times as often in the long form. */
+export const tries = (count: number) => ({ seed, numRuns: count * Number(long ?? 1) });
+
+/** Texts that have broken parsers before. */
+export const NAUGHTY: readonly string[] = [
+  ...[
+    '',
+    ' ',
+    '.',
+    '..',
+    '...',
+    '/',
+    '//',
+    '\\',
+    '..\\..',
+    '%',
+    '%00',
+    '%2e%2e',
+    '%2F',
+    '%zz',
+    '?',
+    '#',
+    '&',
+    '=',
+  ],
+  ...[
+    'undefined',
+    'null',
+    'NaN',
+    'true',
+    '-0',
+    '1e3',
+    '0x1F',
+    'Infinity',
+    '__proto__',
+    'constructor',
+    'toString',
+  ],
+  ...["'", '"', '`', "' OR 1=1 --", '<script>alert(1)</script>', '{{7*7}}', '$(id)', ';ls', '|', '\u0000'],
+  ...[
+    '\n',
+    '\r\nx-evil: 1',
+    '\t',
+    '\u001b[31m',
+    '\u007f',
+    '\u0085',
+    '\u00a0',
+    '\u00ad',
+    '\u200b',
+    '\u202e',
+    '\u2028',
+  ],
+  ...[
+    '\ufeff',
+    '\ufffd',
+    '\ufffe',
+    '\ud800',
+    'x\udc00y',
+    'é',
+    'e\u0301',
+    'ﬃ',
+    'ß',
+    'İ',
+    'Ω',
+    '社會',
+    '𝔘',
+    '😀',
+    '👩‍👩‍👧',
+  ],
+  ...[
+    'a+b',
+    'a b',
+    'a%20b',
+    'a;b',
+    'a,b',
+    'a:b',
+    '@',
+    '[',
+    ']',
+    '{}',
+    '*',
+    '~',
+    '\u0300'.repeat(50),
+    'x'.repeat(3_000),
+  ],
+];
+
+const MARKS = 'Zz09.-+:/\\%"{}[],;=_~ TGMJanSu\u0000\ud800é😀';
+
+/** Texts of every kind: naughty ones, any characters, and those that parsers wait for. */
+export const anyText = fc.oneof(
+  fc.constantFrom(...NAUGHTY),
+  fc.string({ unit: 'binary' }),
+  fc.string({ unit: 'grapheme' }),
+  fc.string({ unit: fc.constantFrom(...MARKS), maxLength: 40 }),
+  fc.stringMatching(/^-?\d{0,20}(\.\d{0,9})?(e\d+)?$/),
+  fc.stringMatching(/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/),
+);
+
+/** Any value that a caller from JavaScript may pass, prototypes and odd conversions included. */
+export const anyValue = fc.oneof(
+  anyText,
+  fc.anything({
+    withBigInt: true,
+    withDate: true,
+    withMap: true,
+    withSet: true,
+    withNullPrototype: true,
+    withObjectString: true,
+    withSparseArray: true,
+    withTypedArray: true,
+    withBoxedValues: true,
+  }),
+  fc.constantFrom<unknown>(Symbol('s'), () => 1, new Proxy({}, {}), Object.create(null), {
+    toString: 1,
+    valueOf: 1,
+  }),
+);
+
+/** Whether it ends in a value or in an error of this package; any other error fails the test. */
+export function endsWell(act: () => unknown): boolean {
+  try {
+    act();
+  } catch (error) {
+    if (!isAccountingError(error)) throw error;
+  }
+  return true;
+}
+
+/** The same of a promise. */
+export async function settlesWell(act: () => unknown): Promise<boolean> {
+  try {
+    await act();
+  } catch (error) {
+    if (!isAccountingError(error)) throw error;
+  }
+  return true;
+}
