@@ -1,19 +1,17 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
+import { type Contents, pack } from './pack.ts';
 
 /** The package as npm would publish it, and a project that has it installed. */
-export interface Installed {
+export interface Installed extends Contents {
   /** The project: the package is in its `node_modules`, the fixtures are beside it. */
   readonly project: string;
-  /** What the tarball holds. */
-  readonly files: readonly { readonly path: string; readonly size: number }[];
-  readonly unpackedSize: number;
 }
 
 declare module 'vitest' {
@@ -25,30 +23,9 @@ declare module 'vitest' {
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const manifest = createRequire(import.meta.url)(`${root}package.json`) as {
-  readonly files: readonly string[];
   readonly dependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
 };
-
-/** Builds into a folder of its own: a `dist` that someone works with is neither read nor written. */
-async function pack(folder: string): Promise<{ tarball: string } & Omit<Installed, 'project'>> {
-  const stage = join(folder, 'stage');
-  await mkdir(stage);
-  for (const file of ['package.json', 'README.md', 'LICENSE', ...manifest.files]) {
-    if (file !== 'dist') await cp(join(root, file), join(stage, file), { recursive: true });
-  }
-  const tsup = join(root, 'node_modules/tsup/dist/cli-default.js');
-  await run(process.execPath, [tsup, '--silent', '--out-dir', join(stage, 'dist')], { cwd: root });
-  const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
-    cwd: stage,
-  });
-  const [packed] = JSON.parse(stdout) as [Omit<Installed, 'project'> & { filename: string }];
-  return {
-    tarball: join(folder, packed.filename),
-    files: packed.files.map(({ path, size }) => ({ path, size })),
-    unpackedSize: packed.unpackedSize,
-  };
-}
 
 /** Installs a tarball with npm. What it goes with is linked from here, so that nothing is fetched. */
 async function install(folder: string, tarball: string): Promise<string> {

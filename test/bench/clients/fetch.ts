@@ -1,0 +1,12 @@
+import { API_KEY, type WalkClient } from '../support/client.ts';
+
+export const walk: WalkClient = async ({ origin }, visit) => {
+  for (let page = 1; ; page += 1) {
+    const response = await fetch(`${origin}/api/public/v1/products?_page=${page}`, {
+      headers: { 'x-auth-token': API_KEY },
+    });
+    const records = (await response.json()) as { id: string }[];
+    if (records.length === 0) return;
+    for (const record of records) if (!visit(record)) return;
+  }
+};

@@ -1,0 +1,31 @@
+import ky from 'ky';
+import * as z from 'zod';
+import { products } from '../../../src/collections/products.ts';
+import type { FieldKind } from '../../../src/schemas/record.ts';
+import { API_KEY, type Source, type WalkClient } from '../support/client.ts';
+
+const kinds: Record<FieldKind, z.ZodType> = {
+  string: z.string(),
+  money: z.string().regex(/^-?\d{1,18}(?:\.\d{1,8})?$/),
+  boolean: z.boolean(),
+  integer: z.int(),
+  number: z.number(),
+  array: z.array(z.unknown()),
+};
+const fields = Object.entries(products.fields).map(([name, kind]) => [name, kinds[kind].nullish()] as const);
+const schema = z.array(z.looseObject({ ...Object.fromEntries(fields), id: z.string().min(1) }));
+
+async function* records({ origin }: Source) {
+  const client = ky.create({ headers: { 'x-auth-token': API_KEY } });
+  for (let page = 1; ; page += 1) {
+    const url = `${origin}/api/public/v1/products`;
+    const body = await client.get(url, { searchParams: { _page: page } }).json();
+    const rows = schema.parse(body);
+    if (rows.length === 0) return;
+    yield* rows;
+  }
+}
+
+export const walk: WalkClient = async (source, visit) => {
+  for await (const record of records(source)) if (!visit(record)) return;
+};

@@ -1,0 +1,15 @@
+import type { Effort, Findings } from '../support/part.ts';
+import { median } from '../support/rounds.ts';
+import { costTable, overFetch, walkCosts } from './walk.ts';
+
+const REQUESTS = 5_000;
+
+/** Pages of one record: what a request costs beside its records. */
+export async function fixed({ rounds, quick }: Effort): Promise<Findings> {
+  const requests = quick ? REQUESTS / 100 : REQUESTS;
+  const costs = await walkCosts(1, requests, rounds);
+  return {
+    tables: [costTable(`${requests.toLocaleString('en')} requests for one record, for each request`, costs)],
+    figures: { fixed: median(overFetch(costs, 'ours')) },
+  };
+}

@@ -1,0 +1,51 @@
+import { certifiedWalk } from '../../../src/paging/certified.ts';
+import type { FetchPage, WalkSteps } from '../../../src/paging/page.ts';
+import { pagesWalk } from '../../../src/paging/pages.ts';
+import type { SimRecord } from '../../simulation/chronicle.ts';
+import { ORDERS } from '../../simulation/orders.ts';
+import { type SimOptions, SimServer } from '../../simulation/server.ts';
+import type { Findings } from '../support/part.ts';
+
+const RECORDS = 3_000;
+const PAGE_SIZE = 30;
+const IDS = ['dense', 'sparse'] as const;
+
+type Way = (fetchPage: FetchPage<SimRecord>) => WalkSteps<SimRecord>;
+
+const pages: Way = (fetchPage) => pagesWalk(fetchPage, { start: 1, prefetch: 1, pastEnd: 'empty' });
+const certified: Way = (fetchPage) => certifiedWalk(fetchPage, { prefetch: 1, pastEnd: 'empty' });
+
+/** The requests of a walk over books that rest. */
+async function requestsOf(way: Way, { ids, order }: Pick<SimOptions, 'ids' | 'order'>): Promise<number> {
+  const server = new SimServer({ seed: 1, records: RECORDS, pageSize: PAGE_SIZE, ids, order });
+  let records = 0;
+  for await (const step of way(server.fetchPage())) records += step.records.length;
+  if (records !== RECORDS) throw new Error(`${order}, ${ids}: ${records} records`);
+  return server.requests;
+}
+
+export async function requests(): Promise<Findings> {
+  const rows: string[][] = [];
+  const worst = { dense: 0, sparse: 0 };
+  for (const ids of IDS) {
+    for (const order of ORDERS) {
+      const [byPages, byIntervals] = [
+        await requestsOf(pages, { ids, order }),
+        await requestsOf(certified, { ids, order }),
+      ];
+      const ratio = byIntervals / byPages;
+      worst[ids] = Math.max(worst[ids], ratio);
+      rows.push([ids, order, `${byPages}`, `${byIntervals}`, ratio.toFixed(2)]);
+    }
+  }
+  return {
+    tables: [
+      {
+        title: `Requests of a walk of ${RECORDS.toLocaleString('en')} records, ${PAGE_SIZE} a page`,
+        columns: ['ids', 'listed by', 'pages', 'certified', '×'],
+        rows,
+      },
+    ],
+    figures: worst,
+  };
+}

@@ -1,0 +1,50 @@
+/** Walks with one client, warmed up before, and prints what it took of this process. */
+import { getHeapStatistics } from 'node:v8';
+import type { Source, WalkClient } from '../support/client.ts';
+import type { ClientName } from '../support/clients.ts';
+
+export interface WalkOptions extends Source {
+  readonly client: ClientName;
+  readonly warmUp: number;
+}
+
+export interface WalkCost {
+  readonly records: number;
+  readonly cpuUs: number;
+  readonly wallMs: number;
+  /** The most heap in use seen, in MB. */
+  readonly peakHeapMb: number;
+  readonly peakRssMb: number;
+}
+
+const { client, warmUp, ...source } = JSON.parse(process.argv[2] ?? '') as WalkOptions;
+const { walk } = (await import(`../clients/${client}.ts`)) as { walk: WalkClient };
+
+let warmed = 0;
+await walk(source, () => ++warmed < warmUp);
+
+let peakHeap = 0;
+const look = () => {
+  peakHeap = Math.max(peakHeap, getHeapStatistics().used_heap_size);
+};
+const timer = setInterval(look, 10);
+let records = 0;
+const startedAt = performance.now();
+const before = process.cpuUsage();
+await walk(source, ({ id }) => {
+  if (id.length > 0) records += 1;
+  return true;
+});
+const { user, system } = process.cpuUsage(before);
+const wallMs = performance.now() - startedAt;
+clearInterval(timer);
+look();
+const cost: WalkCost = {
+  records,
+  cpuUs: user + system,
+  wallMs,
+  peakHeapMb: peakHeap / 2 ** 20,
+  peakRssMb: process.resourceUsage().maxRSS / 1024,
+};
+console.log(JSON.stringify(cost));
+process.exit();

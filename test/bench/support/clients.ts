@@ -1,0 +1,15 @@
+/** Whom the bench lets walk, by the name of the file in `clients`. */
+export const clientNames = {
+  undici: 'undici.request',
+  fetch: 'fetch loop',
+  ours: 'accounting-data-sdk, validated',
+  notion: 'notion',
+  ky: 'ky loop',
+  'ky-zod': 'ky + zod by hand, validated',
+  stripe: 'stripe',
+  openai: 'openai',
+  octokit: 'octokit core + plugins',
+} as const;
+
+export type ClientName = keyof typeof clientNames;
+export const allClients = Object.keys(clientNames) as ClientName[];

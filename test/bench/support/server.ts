@@ -1,0 +1,90 @@
+/** The service of the bench, in a process of its own: the same records, wrapped as each client expects them. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { BYTES, FIRST_ID, recordJson } from './records.ts';
+
+export interface ServerOptions {
+  readonly pageSize: number;
+  readonly records: number;
+  /** Before each answer. */
+  readonly latencyMs?: number;
+}
+
+const { pageSize, records, latencyMs = 0 } = JSON.parse(process.argv[2] ?? '') as ServerOptions;
+
+/** A page of records; their ids are written over. */
+const template = Buffer.from(
+  `[${Array.from({ length: Math.min(pageSize, records) }, (_, index) => recordJson(index)).join(',')}]`,
+);
+const ID_OFFSET = '[{"id":"'.length;
+
+/** The JSON array of so many records from one on. */
+function rows(from: number): Buffer {
+  const count = Math.max(0, Math.min(pageSize, records - from));
+  const page = Buffer.from(template.subarray(0, count * (BYTES + 1) + 1));
+  if (count === 0) return Buffer.from('[]');
+  for (let row = 0; row < count; row += 1) {
+    page.write(String(FIRST_ID + from + row), ID_OFFSET + row * (BYTES + 1), 'latin1');
+  }
+  page[page.length - 1] = 0x5d;
+  return page;
+}
+
+/** Where the records after one begin. */
+const after = (id: string | null) => (id === null ? 0 : Number(id) - FIRST_ID + 1);
+const wrapped = (head: string, from: number, tail: string) =>
+  Buffer.concat([Buffer.from(`{${head}`), rows(from), Buffer.from(`${tail}}`)]);
+
+interface Answer {
+  readonly body: Buffer;
+  readonly link?: string;
+}
+
+function answer({ pathname, searchParams: query, origin }: URL): Answer {
+  if (pathname.endsWith('/api/public/v1/products'))
+    return { body: rows((Number(query.get('_page')) - 1) * pageSize) };
+
+  if (pathname === '/v1/products') {
+    const from = after(query.get('starting_after'));
+    const more = from + pageSize < records;
+    return { body: wrapped('"object":"list","data":', from, `,"has_more":${more},"url":"/v1/products"`) };
+  }
+  if (pathname === '/v1/files') {
+    const from = after(query.get('after'));
+    return { body: wrapped('"object":"list","data":', from, `,"has_more":${from + pageSize < records}`) };
+  }
+  if (pathname === '/v1/users') {
+    const from = Number(query.get('start_cursor') ?? 0);
+    const next = from + pageSize < records ? `"${from + pageSize}"` : 'null';
+    const tail = `,"has_more":${next !== 'null'},"next_cursor":${next},"type":"user"`;
+    return { body: wrapped('"object":"list","results":', from, tail) };
+  }
+  const page = Number(query.get('page') ?? 1);
+  const more = page * pageSize < records;
+  return {
+    body: rows((page - 1) * pageSize),
+    ...(more ? { link: `<${origin}${pathname}?page=${page + 1}>; rel="next"` } : {}),
+  };
+}
+
+const LIMIT = 100_000_000;
+let served = 0;
+
+const server = createServer((request, response) => {
+  const { body, link } = answer(new URL(request.url ?? '/', `http://${request.headers.host}`));
+  served += 1;
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': body.byteLength,
+    'X-RateLimit-Limit': LIMIT,
+    'X-RateLimit-Remaining': LIMIT - served,
+    ...(link === undefined ? {} : { Link: link }),
+  };
+  const send = () => response.writeHead(200, headers).end(body);
+  if (latencyMs === 0) send();
+  else setTimeout(send, latencyMs);
+});
+server.listen(0, '127.0.0.1', () => {
+  process.send?.({ port: (server.address() as AddressInfo).port });
+});
+process.on('disconnect', () => process.exit());
