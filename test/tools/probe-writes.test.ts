@@ -112,6 +112,46 @@ describe('a probe that writes', () => {
     expect(sandbox.store.products.count).toBe(20);
   });
 
+  it('finds and deletes a product whose answer was lost with every attempt', async () => {
+    const sandbox = createSandbox({ records: { products: 20 } });
+    sandbox.faults.add({ kind: 'lost-answer', committed: true }, { method: 'POST', times: 2 });
+    const client = createClient({ ...sandbox.clientOptions, retry: { attempts: 2, baseMs: 1 } });
+    const { writes } = await probe(client, { collections: ['products'], write: true });
+    expect(writes.createStatus).toEqual({
+      value: 'unknown',
+      because: 'the create was answered with connection_failed',
+    });
+    expect(sandbox.journal.map(({ action }) => action)).toEqual(['create', 'delete']);
+    expect([writes.leftBehind, sandbox.store.products.count]).toEqual([[], 20]);
+  });
+
+  it.for([[0], [9]])(
+    'deletes a product that it was stopped at making, or says that it is left',
+    async ([refusals]) => {
+      const sandbox = createSandbox({ records: { products: 20 } });
+      const stop = new AbortController();
+      const left: string[] = [];
+      const stopSoon = () => {
+        setTimeout(() => stop.abort('enough'));
+        return true;
+      };
+      sandbox.faults.add({ kind: 'stall' }, { method: 'POST', when: stopSoon });
+      if (refusals)
+        sandbox.faults.add({ kind: 'status', status: 403 }, { method: 'DELETE', times: refusals });
+      const running = probe(createClient(sandbox.clientOptions), {
+        collections: ['products'],
+        write: true,
+        signal: stop.signal,
+        onLeftBehind: (ids) => left.push(...ids),
+      });
+      await expect(running).rejects.toBe('enough');
+      expect(sandbox.journal[0]?.action).toBe('create');
+      const more = sandbox.store.products.ids().slice(20);
+      expect(left).toEqual(more);
+      expect(more.length).toBe(refusals ? 1 : 0);
+    },
+  );
+
   it('names what it could not delete', async () => {
     const sandbox = createSandbox({ records: { products: 20 } });
     sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { method: 'DELETE', times: 9 });

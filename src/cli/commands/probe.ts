@@ -50,6 +50,7 @@ async function run(names: readonly CollectionName[], flags: Flags, io: Io): Prom
     collections: names.length > 0 ? names : undefined,
     write: flags.write ? { draft: flags.draft } : false,
     signal: io.signal,
+    onLeftBehind: (ids) => io.log(leftBehindText(ids)),
     onCollection: (findings) => void learned.push(findings),
     ...(flags.quiet ? {} : telling(io)),
   }).catch((error: unknown) => {
@@ -63,11 +64,13 @@ async function run(names: readonly CollectionName[], flags: Flags, io: Io): Prom
   else if (flags.config) show({}, io, configurationLines(report.configuration));
   else show(flags, io, reportLines(report, io.columns));
   if (report.writes.leftBehind.length === 0) return;
-  throw new CommandFailure(`Products that could not be deleted: ${report.writes.leftBehind.join(', ')}.`, {
+  throw new CommandFailure(leftBehindText(report.writes.leftBehind), {
     advice: 'Delete them by hand.',
     exitCode: EXIT.service,
   });
 }
+
+const leftBehindText = (ids: readonly string[]) => `Products that could not be deleted: ${ids.join(', ')}.`;
 
 /** Half a report is for people, not for programs. */
 function show({ json, config }: Flags, io: Io, lines: readonly string[]): void {

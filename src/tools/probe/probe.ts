@@ -35,6 +35,8 @@ export interface ProbeOptions {
   onPlan?: ((plan: ProbePlan) => void) | undefined;
   /** Told after each request. */
   onProgress?: ((progress: ProbeProgress) => void) | undefined;
+  /** Told of products that could not be deleted when a probe that writes was stopped; otherwise the report names them. */
+  onLeftBehind?: ((ids: readonly string[]) => void) | undefined;
   /** Told what was learned of a collection as soon as it is: what is left when a probe is stopped half-way. */
   onCollection?: ((findings: CollectionFindings) => void) | undefined;
 }
@@ -73,7 +75,11 @@ export async function probe(client: ToolsClient, options: ProbeOptions = {}): Pr
   const writes =
     write === false
       ? nothingWritten('only writing shows it')
-      : await probeWrites(interview, { draft: (write === true ? undefined : write.draft) ?? {}, signal });
+      : await probeWrites(interview, {
+          draft: (write === true ? undefined : write.draft) ?? {},
+          signal,
+          onLeftBehind: options.onLeftBehind,
+        });
   return reportOf(client, interview, { findings, writes });
 }
 

@@ -37,7 +37,6 @@ export interface IdFilterFindings {
 }
 
 /** What is known of `id[between]`. */
-/** What is known of `id[between]`. */
 export interface BetweenFindings {
   readonly verdict: Finding<FilterVerdict>;
   /** What stands between the two bounds. */
@@ -46,7 +45,6 @@ export interface BetweenFindings {
   readonly inclusive: Finding<boolean>;
 }
 
-/** What is known of `updatedSince`. */
 /** What is known of `updatedSince`. */
 export interface UpdatedSinceFindings {
   readonly verdict: Finding<FilterVerdict>;
@@ -64,7 +62,6 @@ export interface CollectionFindings {
   readonly details: CollectionDetails | undefined;
 }
 
-/** What is known of the lists of a collection. */
 /** What the answers of one collection showed. */
 export interface CollectionDetails {
   /** Records on the first page. */

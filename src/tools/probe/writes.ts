@@ -1,7 +1,7 @@
 import { newIdempotencyKey } from '../../transport/idempotency-key.ts';
 import { isRow, type Row } from '../list-body.ts';
 import { type Finding, known, unknown } from './finding.ts';
-import type { Answer, Interview } from './interview.ts';
+import type { Answer, Interview, Question } from './interview.ts';
 import { waitUntilVisible } from './visibility.ts';
 import { nothingWritten, type WriteFindings } from './write-findings.ts';
 
@@ -10,6 +10,8 @@ export interface WriteOptions {
   /** Further fields of the product, where the service asks for some. */
   readonly draft: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal | undefined;
+  /** Told of products that are left where the writing ends without findings. */
+  readonly onLeftBehind?: ((ids: readonly string[]) => void) | undefined;
 }
 
 const DRAFT = {
@@ -19,6 +21,8 @@ const DRAFT = {
 };
 
 const PRODUCTS = ['products'];
+
+const ONE_ATTEMPT = { retry: { attempts: 1 } };
 
 /**
  * The life of one product: create under a key, the same again, update, clear, delete. Whatever happens, every product
@@ -31,7 +35,8 @@ export async function probeWrites(interview: Interview, options: WriteOptions): 
     const findings = await life.run();
     return { ...findings, leftBehind: await life.deleteAll() };
   } catch (error) {
-    await life.deleteAll();
+    const left = await life.deleteAll();
+    if (left.length > 0) options.onLeftBehind?.(left);
     throw error;
   }
 }
@@ -42,6 +47,8 @@ class ProductLife {
   readonly #options: WriteOptions;
   readonly #draft: Row;
   readonly #idempotencyKey = newIdempotencyKey();
+  /** Whether a product may have been made whose id never came back. */
+  #mayBeNameless = false;
 
   constructor(interview: Interview, made: Set<string>, options: WriteOptions) {
     this.#interview = interview;
@@ -51,8 +58,10 @@ class ProductLife {
   }
 
   async run(): Promise<WriteFindings> {
+    this.#mayBeNameless = true;
     const created = await this.#create(this.#draft);
     const record = this.#remember(created);
+    this.#mayBeNameless = record === undefined && mayHaveBeenMade(created);
     if (record === undefined) return rejected(created);
 
     const visibleAfterMs = await waitUntilVisible(
@@ -81,6 +90,8 @@ class ProductLife {
 
   /** Deletes what is still there, also after an abort; gives the ids of what would not go. */
   async deleteAll(): Promise<string[]> {
+    // The same key once more: the service answers with the product that it made, or makes the one that is deleted now.
+    if (this.#mayBeNameless) this.#remember(await this.#create(this.#draft, { always: true }));
     for (const id of [...this.#made]) {
       const answer = await this.#interview.ask({ path: [...PRODUCTS, id], method: 'DELETE', always: true });
       if (answer.ok || answer.status === 404) this.#made.delete(id);
@@ -88,9 +99,9 @@ class ProductLife {
     return [...this.#made];
   }
 
-  #create(body: Row, retry?: { attempts: number }): Promise<Answer> {
+  #create(body: Row, how: Pick<Question, 'retry' | 'always'> = {}): Promise<Answer> {
     const idempotencyKey = this.#idempotencyKey;
-    return this.#interview.ask({ path: PRODUCTS, method: 'POST', body, idempotencyKey, retry });
+    return this.#interview.ask({ path: PRODUCTS, method: 'POST', body, idempotencyKey, ...how });
   }
 
   #remember(answer: Answer): (Row & { readonly id: string }) | undefined {
@@ -101,7 +112,7 @@ class ProductLife {
 
   /** One attempt: the answer that an SDK would retry is the one that is looked for. */
   async #replay(id: string): Promise<Pick<WriteFindings, 'replay' | 'replayType'>> {
-    const answer = await this.#create(this.#draft, { attempts: 1 });
+    const answer = await this.#create(this.#draft, ONE_ATTEMPT);
     const asked = 'the same Idempotency-Key and body again';
     if (!answer.ok) {
       const type =
@@ -117,7 +128,7 @@ class ProductLife {
   }
 
   async #otherBody(id: string): Promise<WriteFindings['otherBody']> {
-    const answer = await this.#create({ ...this.#draft, name: `${DRAFT.name}, changed` }, { attempts: 1 });
+    const answer = await this.#create({ ...this.#draft, name: `${DRAFT.name}, changed` }, ONE_ATTEMPT);
     const asked = 'the same Idempotency-Key with another body';
     if (!answer.ok) {
       const refused = answer.status === 409 || answer.status === 422 || answer.status === 400;
@@ -177,6 +188,11 @@ class ProductLife {
       deleteAgain: known(again.ok ? String(again.status) : again.error.code, 'the same delete again'),
     };
   }
+}
+
+/** Whether a product may be there although the answer does not show it. */
+function mayHaveBeenMade(answer: Answer): boolean {
+  return answer.ok || answer.error.outcome === 'unknown' || answer.error.outcome === 'applied';
 }
 
 /** A draft that was not taken: what the service asked for, and nothing else. */
