@@ -50,12 +50,19 @@ test('says what does not hold, and never a key', async () => {
   await sandbox.close();
 });
 
-test('a service that cannot be reached holds nothing', async () => {
-  const { sandbox, args, env } = await listening();
+test('a service that cannot be reached, or does not know the key, is asked once and no more', async () => {
+  const { sandbox, args } = await listening();
+  const refused = await run(args, { KEY: 'unknown' });
+  expect([refused.code, refused.last]).toEqual([1, `${sandbox.baseUrl} refuses the key with 401.`]);
+  expect(sandbox.count()).toBe(1);
+
+  const { baseUrl } = sandbox;
   await sandbox.close();
-  const { code, last } = await run(args, env);
-  expect(code).toBe(1);
-  expect(last).toMatch(/^\n0 hold/);
+  const gone = await run(args, { KEY: 'unknown' });
+  expect([gone.code, gone.last]).toEqual([
+    1,
+    expect.stringMatching(`^${baseUrl} cannot be reached: .*ECONNREFUSED`),
+  ]);
 });
 
 test.each([

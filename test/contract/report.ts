@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { checks } from './checks/all.ts';
 import { type Check, runCheck } from './suite/check.ts';
-import { NotApplicable } from './suite/probe.ts';
+import { NotApplicable, Probe } from './suite/probe.ts';
 import { sandboxTarget } from './suite/sandbox-target.ts';
 import { type ServiceFlags, serviceTarget } from './suite/service-target.ts';
 import { lacks, type Target } from './suite/target.ts';
@@ -63,6 +63,18 @@ async function run(target: Target, print: (line: string) => void): Promise<numbe
   return counts['✗'];
 }
 
+/** Why nothing can be seen at all: three hundred checks would fail for that one reason. */
+async function hidden(target: Target): Promise<string | undefined> {
+  try {
+    const { status } = await new Probe(target).list('accounts');
+    return status === 401 ? `${target.baseUrl} refuses the key with 401.` : undefined;
+  } catch (error) {
+    const { cause, message } = error as Error;
+    const why = cause instanceof Error && cause.message !== '' ? cause.message : message;
+    return `${target.baseUrl} cannot be reached: ${why}.`;
+  }
+}
+
 function readFlags(args: readonly string[]): ServiceFlags & { readonly help?: boolean } {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean' } as const;
@@ -102,6 +114,11 @@ export async function report(
     }
     const target = serviceTarget(flags, env);
     print(`${target.baseUrl}, ${target.write ? 'reading and writing' : 'reading only'}`);
+    const why = await hidden(target);
+    if (why !== undefined) {
+      print(why);
+      return 1;
+    }
     return (await run(target, print)) === 0 ? 0 : 1;
   } catch (error) {
     print(error instanceof Error ? error.message : String(error));
