@@ -21,6 +21,7 @@ describe('lists', () => {
     ['id[lte]=3', ['1', '2', '3']],
     ['id[between]=3..5', ['3', '4', '5']],
     ['id[gt]=2&id[lte]=4', ['3', '4']],
+    ['id[gt]=2&id[gt]=9', ['10', '11']],
     ['id[gt]=4&id[lt]=3', []],
   ])('filter %s', async (query, expected) => {
     const sandbox = createSandbox();
