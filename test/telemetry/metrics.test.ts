@@ -93,7 +93,7 @@ it('measures waits as long as they really were, not as they were announced', asy
 });
 
 it('reports the budget of the key as last seen', async () => {
-  const { sandbox, client, recorded } = measured({ rateLimit: { budget: 100 } });
+  const { sandbox, client, recorded } = measured({ rateLimit: { budget: 100, kind: 'fixed-from-first' } });
   await client.products.get('1');
   await client.products.get('1');
 
