@@ -4,6 +4,7 @@ import { registerHooks } from 'node:module';
 const source = {
   'accounting-data-sdk': '../../../src/index.ts',
   'accounting-data-sdk/testing': '../../../src/testing/index.ts',
+  'accounting-data-sdk/tools': '../../../src/tools/index.ts',
 };
 
 registerHooks({
