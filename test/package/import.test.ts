@@ -27,6 +27,13 @@ describe('importing the package is cheap', () => {
     expect(loaded.length).toBeLessThanOrEqual(3);
   });
 
+  it('loads ky with the first request, and no Zod for records that are as they should be', async () => {
+    const { loaded, id } = await json<Loaded & { id: string }>('first-page.mjs');
+    expect(id).toBe('1');
+    const libraries = ['decimal.js', 'is-network-error', 'ky', 'p-retry'];
+    expect(packagesOf(loaded)).toEqual(['accounting-data-sdk', ...libraries]);
+  });
+
   it.for(['loaded.mjs', 'loaded.cjs'])('the sandbox needs no package at all: %s', async (program) => {
     const { loaded } = await json<Loaded>(program, 'accounting-data-sdk/testing');
     const files = loaded.filter((file) => !file.startsWith('node:'));
