@@ -9,6 +9,9 @@ import { type SimOptions, SimServer } from './server.ts';
 const SEEDS = [0, 1, 2];
 const PAGE_SIZE = 30;
 
+/** No test of how busy the machine is. */
+const timeout = 3_600_000;
+
 type Way = (fetchPage: FetchPage<SimRecord>) => WalkSteps<SimRecord>;
 
 const pages: Way = (fetchPage) => pagesWalk(fetchPage, { start: 1, prefetch: 1, pastEnd: 'empty' });
@@ -28,6 +31,7 @@ it.each([
   ['sparse', 1.8],
 ] as const)(
   'a certified walk over %s ids takes at most %d times the requests of pages',
+  { timeout },
   async (ids, most) => {
     for (const order of ORDERS) {
       let [byPages, byIntervals] = [0, 0];
@@ -58,6 +62,7 @@ function changedBooks(options: Pick<SimOptions, 'seed' | 'order' | 'ids'>, chang
 
 it.each([0, 1, 29, 30, 31, 75, 120, 300, 1_000])(
   'a certified walk over %d changed records takes few requests once the page size is known',
+  { timeout },
   async (changed) => {
     const most = changed === 0 ? 1 : 2 * Math.ceil(changed / PAGE_SIZE) + 4;
     for (const order of ORDERS) {
