@@ -1,0 +1,164 @@
+import { inspect } from 'node:util';
+import { expect, test } from 'vitest';
+import * as face from '../../../src/errors/all.ts';
+import type { ApiAnswer } from '../../../src/errors/api-error.ts';
+import { apiErrorOf } from '../../../src/errors/api-error-of.ts';
+import type { SyncReport } from '../../../src/errors/sync-report.ts';
+import { parseProblem } from '../../../src/schemas/problem.ts';
+import { useFakeClock } from '../../support/fake-clock.ts';
+
+useFakeClock();
+
+function answered(status: number, problem: object, more: Partial<ApiAnswer> = {}) {
+  const answer = {
+    status,
+    problem: parseProblem(problem),
+    requestId: undefined,
+    rateLimit: undefined,
+    headers: {},
+    retryAfterMs: undefined,
+  };
+  return apiErrorOf({ ...answer, ...more }, { method: 'GET', path: '/products/7' });
+}
+
+test('what is not known of a call: no attempt, nothing sent, not to be repeated', () => {
+  const error = new face.CheckpointError('said');
+  expect(error).toMatchObject({ attempts: 0, outcome: 'not_sent', retryable: false });
+  expect(error).toMatchObject({ method: undefined, path: undefined, idempotencyKey: undefined });
+});
+
+test('what is known of a call is on its error', () => {
+  const facts = {
+    method: 'POST',
+    path: '/products',
+    attempts: 3,
+    idempotencyKey: 'order:1',
+    outcome: 'unknown',
+    retryable: true,
+  } as const;
+  expect(new face.ConnectionError('said', facts, 'ECONNRESET')).toMatchObject(facts);
+});
+
+test('an input that cannot be right was never sent and is not to be repeated, whatever else is known', () => {
+  const error = new face.InvalidInputError('id.gt', 'must be a string', {
+    method: 'GET',
+    outcome: 'unknown',
+    retryable: true,
+  });
+  expect(error).toMatchObject({ method: 'GET', outcome: 'not_sent', retryable: false, argument: 'id.gt' });
+  expect(error.message).toBe('id.gt: must be a string');
+});
+
+const classes = Object.entries(face).filter(
+  (entry): entry is [string, (typeof face)['AccountingError']] =>
+    typeof entry[1] === 'function' && 'brand' in entry[1],
+);
+
+test('every class has a brand of its own name, by which another copy of the package knows it', () => {
+  expect(classes.length).toBeGreaterThan(15);
+  for (const [name, Class] of classes) expect([name, Class.brand]).toEqual([name, name]);
+  const brands = Object.getOwnPropertyDescriptor(
+    answered(404, { type: 'not_found' }),
+    Symbol.for('accounting-data-sdk.error'),
+  );
+  expect(brands?.value).toEqual(['NotFoundError', 'ApiError', 'AccountingError']);
+});
+
+test('a caller may rename an error, as tools for monitoring do', () => {
+  const error = new face.CheckpointError('said');
+  error.name = 'MyError';
+  expect(error.name).toBe('MyError');
+  expect(Reflect.defineProperty(error, 'name', { value: 'Another' })).toBe(true);
+});
+
+test('an error without a stack shows its name and message', () => {
+  const error = new face.CheckpointError('said');
+  Object.defineProperty(error, 'stack', { value: undefined });
+  expect(inspect(error)).toMatch(/^CheckpointError: said \{/);
+});
+
+test.each([
+  ['malformed_request', 'Check the query and the body that were sent.'],
+  ['unauthenticated', 'Check the API key and that it belongs to this service.'],
+  ['forbidden', 'The key may not do this.'],
+  ['scope_required', 'Use a key with the permission that this needs.'],
+  ['not_found', 'The company of this key has no such record.'],
+  ['validation_failed', 'Correct the fields named in violations.'],
+  ['idempotency_key_required', 'Something between client and service removed Idempotency-Key.'],
+  ['rate_limited', 'Wait for retryAfterMs, or allow longer waits with maxWaitMs.'],
+  ['stock_frozen', 'See status and type.'],
+])('the message of %s says what to do next', (type, advice) => {
+  expect(answered(499, { type }).message).toBe(`GET /products/7 was answered with 499 (${type}). ${advice}`);
+});
+
+test.each([
+  ['No such record', 'No such record.'],
+  ['No such record.', 'No such record.'],
+  ['Gone!  ', 'Gone!'],
+  ['Sure?', 'Sure?'],
+  ['See a.b', 'See a.b.'],
+  ['  In 2.5 days', '  In 2.5 days.'],
+])('a detail %j becomes the sentence %j', (detail, sentence) => {
+  const { message } = answered(404, { detail });
+  expect(message).toBe(
+    `GET /products/7 was answered with 404: ${sentence} The company of this key has no such record.`,
+  );
+});
+
+test.each([
+  [400, 'malformed_request'],
+  [422, 'validation_failed'],
+  [409, 'unknown_problem'],
+])('violations without a type, under status %i, are %s', (status, code) => {
+  expect(answered(status, { violations: [{ propertyPath: 'name', message: 'is empty' }] }).code).toBe(code);
+});
+
+test('a type that only quotes the address of an RFC is no generic one', () => {
+  expect(answered(404, { type: 'https://www.rfc-editor.org/rfc/rfc9110#section-15' }).code).toBe('not_found');
+  expect(answered(404, { type: 'see https://www.rfc-editor.org/rfc/rfc9110' }).code).toBe('unknown_problem');
+});
+
+test('retryAt is as far ahead as retryAfterMs says, and absent where that is', () => {
+  expect(answered(429, {}, { retryAfterMs: 90_000 })).toMatchObject({
+    retryAfterMs: 90_000,
+    retryAt: new Date('2026-01-31T12:01:30Z'),
+  });
+  expect(answered(429, {})).toMatchObject({ retryAfterMs: undefined, retryAt: undefined });
+  expect(answered(429, {}, { retryAfterMs: Number.MAX_VALUE }).retryAt).toBeUndefined();
+});
+
+test('an answer that could not be used names its issues, or none', () => {
+  const details = { status: 200, reason: 'wrong_shape' } as const;
+  expect(new face.UnexpectedResponseError('said', {}, details).issues).toEqual([]);
+  const issues = ['salePrice: is a number'];
+  expect(new face.UnexpectedResponseError('said', {}, { ...details, issues }).issues).toEqual(issues);
+});
+
+const report: SyncReport = {
+  tenant: 'acme',
+  startedAt: new Date(0),
+  endedAt: new Date(1),
+  records: 0,
+  collections: [],
+};
+
+test('a sync that failed may be repeated where any of its failures may', () => {
+  const lasting = { collection: 'accounts', error: new face.CheckpointError('said') };
+  const passing = {
+    collection: 'boms',
+    error: new face.ConnectionError('said', { retryable: true }, undefined),
+  };
+  const strange = { collection: 'budgets', error: { retryable: true } };
+
+  const both = new face.SyncError('said', report, { errors: [lasting, passing] });
+  expect(both).toMatchObject({ retryable: true, report, errors: [lasting, passing], refused: undefined });
+  expect(both.cause).toBe(lasting.error);
+  expect(new face.SyncError('said', report, { errors: [lasting, strange] }).retryable).toBe(false);
+});
+
+test('a reconcile that refused has no failures', () => {
+  const refused = { reason: 'empty_walk', local: 3, seen: 0, candidates: 3 } as const;
+  const error = new face.SyncError('said', report, { refused });
+  expect(error).toMatchObject({ retryable: false, errors: [], refused });
+  expect(error.cause).toBeUndefined();
+});
