@@ -19,7 +19,7 @@ export interface Learnt {
   readonly width: bigint;
   /** The farthest that a record was sent from its place in the order of ids. */
   readonly displaced: number;
-  /** The keys of the last open answer that was cut, ascending: up to the last of them there are rows to come. */
+  /** Keys of answers that were cut, ascending: those beyond what is read are of rows to come. */
   readonly known: readonly Key[];
   /** Whether the page size is only remembered from an earlier run. */
   readonly sizeUnknown: boolean;
@@ -43,6 +43,8 @@ export interface Cut {
 const HALVING_FROM = 3;
 /** Splits in a row from which on halves are taken even where no row has been seen. */
 const HALVING_GAPS_FROM = 12;
+/** So many rows to come are remembered. */
+const MOST_KNOWN = 1_000;
 
 /**
  * Where to cut an interval whose answer may have been cut by the service. Always below its end, so that narrowing
@@ -80,9 +82,19 @@ function middleOf({ interval: { after, through }, origin }: Cut): Key {
   return after === undefined ? 2n * end - origin - 1n : (after + end) / 2n;
 }
 
-/** Adds a completed interval to what is known of the density. */
+/** Adds a completed interval to what is known of the density, of which each counts three quarters of the one after. */
 export function densityWith(before: Density, span: bigint, rows: number): Density {
-  return { span: before.span / 2n + span, rows: before.rows / 2 + rows };
+  return { span: (before.span * 3n) / 4n + span, rows: (before.rows * 3) / 4 + rows };
+}
+
+/** The keys beyond `after` of which rows are known to exist, with those of another answer; the nearest of them. */
+export function knownWith(
+  before: readonly Key[],
+  keys: readonly Key[],
+  after: Key | undefined,
+): readonly Key[] {
+  const ahead = before.filter((key) => after === undefined || key > after);
+  return [...new Set([...ahead, ...keys])].sort((a, b) => (a < b ? -1 : 1)).slice(0, MOST_KNOWN);
 }
 
 /** The width that should fill four fifths of a page, at most four times the `span` of the last interval. */

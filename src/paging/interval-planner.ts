@@ -1,6 +1,6 @@
 import type { AnswerKeys } from './answer-keys.ts';
 import type { Interval, Key } from './id-interval.ts';
-import { type Density, densityWith, narrowedEnd, nextEnd, nextWidth } from './interval-plan.ts';
+import { type Density, densityWith, knownWith, narrowedEnd, nextEnd, nextWidth } from './interval-plan.ts';
 
 /** How an answer that may have been cut came about. */
 export interface CutFacts {
@@ -39,7 +39,7 @@ export class IntervalPlanner {
   /** The end to narrow an interval to whose answer may have been cut. */
   narrowed(interval: Interval, { keys, displaced }: AnswerKeys, { open, splits }: CutFacts): Key {
     this.#displaced = Math.max(this.#displaced, displaced);
-    if (open) this.#known = keys;
+    this.#known = knownWith(this.#known, keys, interval.after);
     if (splits === 0) this.#origin = keys.at(-1) ?? this.#origin;
 
     const facts = { displaced: this.#displaced, planned: !open, splits, origin: this.#origin };

@@ -1,5 +1,12 @@
 import { expect, it } from 'vitest';
-import { type Cut, densityWith, narrowedEnd, nextEnd, nextWidth } from '../../../src/paging/interval-plan.ts';
+import {
+  type Cut,
+  densityWith,
+  knownWith,
+  narrowedEnd,
+  nextEnd,
+  nextWidth,
+} from '../../../src/paging/interval-plan.ts';
 import { Random } from '../../simulation/random.ts';
 
 const keys = (...values: number[]) => values.map(BigInt);
@@ -84,7 +91,16 @@ it('grows the width fourfold at most, and to that where an interval was empty', 
 
 it('remembers the density of the intervals before, later ones counting more', () => {
   const before = densityWith({ span: 0n, rows: 0 }, 1000n, 20);
-  expect(densityWith(before, 1000n, 30)).toEqual({ span: 1500n, rows: 40 });
+  expect(densityWith(before, 1000n, 30)).toEqual({ span: 1750n, rows: 45 });
+});
+
+it('remembers the nearest rows to come, of all answers that were cut', () => {
+  expect(knownWith(keys(100, 500, 700), keys(600, 300, 500), 200n)).toEqual(keys(300, 500, 600, 700));
+  expect(knownWith(keys(5), keys(-3), undefined)).toEqual(keys(-3, 5));
+  const many = keys(...Array.from({ length: 1_500 }, (_, index) => 2 * index));
+  expect(knownWith(many, keys(1, 2_999), undefined)).toEqual(
+    keys(0, 1, ...Array.from({ length: 998 }, (_, index) => 2 * index + 2)),
+  );
 });
 
 const learnt = { longest: 30, width: 100n, displaced: 0, known: keys(500, 700), sizeUnknown: false };
