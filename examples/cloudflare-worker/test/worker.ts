@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
+import { type Local, startLocal } from '../src/local.ts';
+
+const COLLECTIONS = ['accounts', 'products', 'budgets', 'budgetLines'] as const;
+
+async function open(maxRequests?: number) {
+  const sandbox = createSandbox({ records: { accounts: 120, products: 60, budgets: 20, budgetLines: 60 } });
+  await sandbox.listen();
+  const { baseUrl, apiKey } = sandbox.clientOptions;
+  const local = await startLocal({ baseUrl, apiKey, ...(maxRequests !== undefined && { maxRequests }) });
+  const close = async () => {
+    await local[Symbol.asyncDispose]();
+    await sandbox.close();
+  };
+  return { sandbox, local, close };
+}
+
+async function copied({ db }: Local): Promise<string[]> {
+  const { results } = await db
+    .prepare('select collection, data from record')
+    .all<{ collection: string; data: string }>();
+  return results.map(({ collection, data }) => `${collection} ${data}`).sort();
+}
+
+const inBooks = ({ store }: Sandbox) =>
+  COLLECTIONS.flatMap((name) =>
+    store[name].all().map((record) => `${name} ${JSON.stringify(record)}`),
+  ).sort();
+
+test('copies everything, then what changed, to the last digit', async () => {
+  const { sandbox, local, close } = await open();
+  assert.equal(await local.run(), 'ok');
+  assert.deepEqual(await copied(local), inBooks(sandbox));
+  assert.deepEqual(await local.counts(), { accounts: 120, budgetLines: 60, budgets: 20, products: 60 });
+
+  sandbox.clearLogs();
+  sandbox.store.products.insert({ name: 'Desk', salePrice: '12345678901234567.8901' });
+  assert.equal(await local.run(), 'ok');
+  assert.deepEqual(await copied(local), inBooks(sandbox));
+  const read = sandbox.requests.reduce((sum, { records = 0 }) => sum + records, 0);
+  assert.equal(read, 1);
+  await close();
+});
+
+test('sends no more requests in a run than it may, and goes on in the next', async () => {
+  const { sandbox, local, close } = await open(5);
+  const runs: number[] = [];
+  while (runs.length < 20 && (await copied(local).catch(() => [])).length < 260) {
+    const before = sandbox.count();
+    assert.equal(await local.run(), 'ok');
+    runs.push(sandbox.count() - before);
+  }
+  assert.deepEqual(await copied(local), inBooks(sandbox));
+  assert.ok(runs.length > 2, `${runs.length} runs`);
+  assert.ok(Math.max(...runs) <= 5, `${runs} requests`);
+  await close();
+});
+
+test('lets no second run in while one is under way, until its lease has ended', async () => {
+  const { sandbox, local, close } = await open();
+  await local.counts();
+  await local.db
+    .prepare("insert into lease values ('sync', ?1)")
+    .bind(Date.now() + 600_000)
+    .run();
+  assert.equal(await local.run(), 'ok');
+  assert.equal(sandbox.count(), 0);
+
+  await local.db
+    .prepare('update lease set until = ?1')
+    .bind(Date.now() - 1)
+    .run();
+  assert.equal(await local.run(), 'ok');
+  assert.deepEqual(await copied(local), inBooks(sandbox));
+  await close();
+});
+
+test('writes rows and checkpoint together or not at all, and lets go of the lease when a run fails', async () => {
+  const { sandbox, local, close } = await open();
+  await local.counts();
+  await local.db
+    .prepare(
+      "create trigger full before insert on checkpoint begin select raise(abort, 'the disk is full'); end",
+    )
+    .run();
+  assert.equal(await local.run(), 'exception');
+  assert.deepEqual(await copied(local), []);
+
+  await local.db.prepare('drop trigger full').run();
+  assert.equal(await local.run(), 'ok');
+  assert.deepEqual(await copied(local), inBooks(sandbox));
+  await close();
+});
