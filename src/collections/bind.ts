@@ -6,7 +6,7 @@ import type { StandardSchema } from '../schemas/standard-schema.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
 import { checkIdempotencyKey, newIdempotencyKey } from '../transport/idempotency-key.ts';
 import type { ApiRequest } from '../transport/request.ts';
-import { callSettings, checkRequestOptions } from '../transport/settings.ts';
+import { callSettings, checkObject, checkRequestOptions } from '../transport/settings.ts';
 import { checkId } from '../transport/url.ts';
 import type { Binding } from './binding.ts';
 import type { CollectionDefinition, WriteShapes } from './define.ts';
@@ -175,6 +175,7 @@ class Writable<T extends { id: string }>
 
   async create(draft: object, options: CreateOptions = {}): Promise<T> {
     const body = writeBody(this.#definition, draft, 'draft');
+    checkObject(options, 'options');
     const idempotencyKey =
       options.idempotencyKey === undefined
         ? newIdempotencyKey()

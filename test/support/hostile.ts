@@ -111,6 +111,29 @@ export const anyText = fc.oneof(
   fc.stringMatching(/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/),
 );
 
+/** Values that a caller from JavaScript may pass in place of what is due. */
+export const ODD_VALUES: readonly unknown[] = [
+  ...[
+    null,
+    undefined,
+    true,
+    0,
+    -1,
+    1.5,
+    1n,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    '',
+    'x',
+    '..',
+    [],
+    ['x'],
+    {},
+  ],
+  ...[{ id: 'x' }, { path: '/x' }, { limit: 1 }, new Date(Number.NaN), new Map(), /x/, Symbol('s'), () => 1],
+  ...[Object.create(null), { toString: 1, valueOf: 1 }, new Proxy({}, {})],
+];
+
 /** Any value that a caller from JavaScript may pass, prototypes and odd conversions included. */
 export const anyValue = fc.oneof(
   anyText,
@@ -125,10 +148,7 @@ export const anyValue = fc.oneof(
     withTypedArray: true,
     withBoxedValues: true,
   }),
-  fc.constantFrom<unknown>(Symbol('s'), () => 1, new Proxy({}, {}), Object.create(null), {
-    toString: 1,
-    valueOf: 1,
-  }),
+  fc.constantFrom(...ODD_VALUES),
 );
 
 /** Whether it ends in a value or in an error of this package; any other error fails the test. */

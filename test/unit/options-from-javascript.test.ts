@@ -24,6 +24,7 @@ describe('what cannot be right is an InvalidInputError, before anything is sent'
 
   it.each<[string, () => Promise<unknown>]>([
     ['no call options', () => client().accounts.get('1', none)],
+    ['no options of a create', () => client().products.create({}, none)],
     ['no headers', () => client().accounts.get('1', { headers: none })],
     ['headers as a Headers object', () => client().accounts.get('1', { headers: new Headers() as never })],
     ['a header of the connection', () => client().accounts.get('1', { headers: { 'Content-Length': '5' } })],
