@@ -34,6 +34,9 @@ export function displayPath(path: readonly string[] | string): string {
   return typeof path === 'string' ? path : `/${path.map(encodeURIComponent).join('/')}`;
 }
 
+/** The last address that was found good: a walk asks for one address again with every page. */
+let lastGood = '';
+
 /**
  * The URL of one request. Segments are encoded, then the result is looked at once more: `encodeURIComponent('..')`
  * is `..`, and a URL parser would step up to the parent with it.
@@ -44,16 +47,21 @@ export function requestUrl(
   query: readonly (readonly [string, string])[] = [],
 ): string {
   const url = `${base}${displayPath(path)}`;
-  const parsed = new URL(url);
-  if (`${parsed.origin}${parsed.pathname}` !== url) {
+  if (url !== lastGood) checkAddress(url);
+  lastGood = url;
+  if (query.length === 0) return url;
+
+  return `${url}?${query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')}`;
+}
+
+function checkAddress(url: string): void {
+  const { origin, pathname } = new URL(url);
+  if (`${origin}${pathname}` !== url) {
     throw new InvalidInputError(
       'path',
       'must stay below /api/public/v1, without query, fragment or dot segments',
     );
   }
-  if (query.length === 0) return url;
-
-  return `${url}?${query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')}`;
 }
 
 /** An id that can be one path segment. Its form is not shown in the contract, so nothing else is assumed. */

@@ -77,7 +77,10 @@ test.each([
   ['/accounts/a b'],
   ['/accounts/ü'],
 ])('the path %j is refused', (path) => {
-  expect(thrown(() => requestUrl(BASE, path))).toMatchObject({ code: 'invalid_input', argument: 'path' });
+  const refusal = { code: 'invalid_input', argument: 'path' };
+  expect(thrown(() => requestUrl(BASE, path))).toMatchObject(refusal);
+  // And again: only an address that was found good is not looked at a second time.
+  expect(thrown(() => requestUrl(BASE, path))).toMatchObject(refusal);
 });
 
 test('a query is encoded, brackets included', () => {
