@@ -23,8 +23,11 @@ async function soakHistories(): Promise<boolean> {
 const parts: Readonly<Record<string, () => Promise<boolean>>> = {
   memory: async () => judgeMemory(await measureSync(Number(process.env.RECORDS ?? 1_000_000))),
   kills: soakKills,
-  // Loaded when it is wanted: it builds the command.
+  // Loaded when they are wanted: they build and open things.
   pull: async () => (await import('./pull.ts')).soakPull(),
+  writes: async () => (await import('./histories-of-writes.ts')).soakWrites(),
+  load: async () => (await import('./load.ts')).soakLoad(),
+  faults: async () => (await import('./faults.ts')).soakFaults(),
   histories: soakHistories,
 };
 
