@@ -38,7 +38,7 @@ test('a name of any text comes back as it went out, or is refused before it is s
     expect(sandbox.requests.length - sent).toBe(4);
   };
   for (const text of NAUGHTY) await roundTrip(text);
-  await fc.assert(fc.asyncProperty(anyText, roundTrip), tries(40));
+  await fc.assert(fc.asyncProperty(anyText, roundTrip), tries(20));
 });
 
 /** What the server saw of an id: the last segment of the path, which must be all of it. */
@@ -71,7 +71,7 @@ test('an id of any text arrives as it is, under the path of its collection, or i
   for (const id of NAUGHTY) await arrives(id);
   await fc.assert(
     fc.asyncProperty(anyText, async (id) => void (await arrives(id))),
-    tries(60),
+    tries(30),
   );
 });
 
@@ -100,7 +100,7 @@ test('a value of a query arrives as it is, whatever it holds, or is refused', as
       anyText.filter((one) => !refusedAtOnce(one)),
       arrives,
     ),
-    tries(60),
+    tries(30),
   );
   for (const text of NAUGHTY.filter(refusedAtOnce)) {
     expect(() => client.accounts.list({ id: { gt: text } })).toThrow(
@@ -129,7 +129,7 @@ test('an Idempotency-Key and an API key of any text arrive as they are, or are r
     expect(seen).toHaveLength(Number(asKey) + Number(asIdempotencyKey));
   };
   for (const text of NAUGHTY) await arrives(text);
-  await fc.assert(fc.asyncProperty(anyText, arrives), tries(60));
+  await fc.assert(fc.asyncProperty(anyText, arrives), tries(30));
 });
 
 test('ids of any text that a list holds can be asked for one by one', async () => {
@@ -181,7 +181,8 @@ test('anything that a caller from JavaScript passes to a method is a value or an
   ];
   for (const use of uses) {
     for (const value of ODD_VALUES) {
-      for (const other of ODD_VALUES) await settlesWell(async () => use(value as never, other as never));
+      for (const other of [null, undefined, 0, 'x', []])
+        await settlesWell(async () => use(value as never, other as never));
     }
   }
   await fc.assert(
