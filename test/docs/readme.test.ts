@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, it, vi } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
 import { main } from '../../src/cli/main.ts';
 import { collectionNames } from '../../src/collections/index.ts';
 import * as face from '../../src/index.ts';
@@ -53,6 +54,14 @@ describe('the commands in the README', () => {
   it('are those that there are', () => {
     const named = new Set(commands.map(({ name }) => name));
     expect([...named].toSorted()).toEqual(['discover', 'get', 'probe', 'pull', 'sandbox', 'whoami']);
+  });
+
+  it('start each example', () => {
+    const rows = tableRows('README.md', '`npm ci && npm run …`');
+    const scripts = rows.flatMap(([cell = '']) => namesIn(cell));
+    const examples = Object.keys(manifest.scripts).filter((name) => name.startsWith('example:'));
+    expect(scripts.toSorted()).toEqual([...examples, 'quickstart'].toSorted());
+    for (const [cell = ''] of rows) expect(existsSync(root + /\((.+)\)/.exec(cell)?.[1])).toBe(true);
   });
 
   it.for(commands)('take the flags that are shown: $name $flags', async ({ name, flags }) => {
