@@ -70,6 +70,7 @@ describe('the tarball', () => {
         "src/guides/syncing.md",
         "src/guides/telemetry.md",
         "src/guides/testing.md",
+        "src/guides/versioning.md",
         "src/guides/walking.md",
       ]
     `);
