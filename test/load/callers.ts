@@ -13,7 +13,7 @@ const sockets = watchSockets();
 const client = createClient({
   baseUrl: settings.baseUrl,
   apiKey: settings.apiKey,
-  timeoutMs: 3_000,
+  timeoutMs: settings.timeoutMs,
   retry: { baseMs: 1, capMs: 20 },
 });
 const ended: Record<string, number> = {};

@@ -11,6 +11,8 @@ export interface LoadSettings {
   /** The first round is to warm up; after each of these the heap is looked at. */
   readonly rounds: number;
   readonly errandsInRound: number;
+  /** For an attempt. A call that is given up while it connects leaves its connection to a later one. */
+  readonly timeoutMs: number;
 }
 
 /** What became of it. */

@@ -8,7 +8,13 @@ import { EXPECTED_ERRORS, runLoad, slopeOf } from '../load/load.ts';
 export async function soakLoad(): Promise<boolean> {
   const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
   const rounds = Number(process.env.LOAD_ROUNDS ?? 20);
-  const report = await runLoad({ seed, rounds, callers: 200, errandsInRound: 10_000 });
+  const report = await runLoad({
+    seed,
+    rounds,
+    callers: 200,
+    errandsInRound: 10_000,
+    timeoutMs: 10_000,
+  });
   const { ended, strange, heapMb, sockets } = report;
   const slope = slopeOf(heapMb);
   console.log(`load: seed ${seed}: errands by their end ${JSON.stringify(ended)}`);
