@@ -41,6 +41,7 @@ async function* batches<T extends { id: string }>(
 ): AsyncGenerator<Batch<T>, CollectionReport, undefined> {
   try {
     for (let batch = await run.next(); batch !== undefined; batch = await run.next()) {
+      await run.beforeConsumer();
       yield batch;
       await run.commit(batch);
     }

@@ -11,7 +11,7 @@ export interface StateAddress {
 }
 
 /**
- * The state of one collection in its store. Before each write it is read again: a state that neither was there at the
+ * The state of one collection in its store. Before each write, whoever writes, it is read again: a state that neither was there at the
  * beginning nor is of this run was written by another one. Two runs that write at the same moment are not noticed.
  */
 export class Checkpoints {
@@ -46,11 +46,21 @@ export class Checkpoints {
     return state;
   }
 
-  /** Writes a checkpoint whose batch the consumer has finished with, or looks whether anybody else has. */
+  /**
+   * Looks for another run before a batch is handed over, where the consumer writes the checkpoints itself: once it has
+   * written this one, that of the other is gone, and nobody would know.
+   */
+  async beforeConsumer(): Promise<void> {
+    if (this.writtenByConsumer) this.#check(await this.#read());
+  }
+
+  /** Writes a checkpoint whose batch the consumer has finished with, unless the consumer has done so. */
   async commit(text: string, last: boolean): Promise<void> {
-    this.#check(await this.#read());
-    // Without a point to resume at, the checkpoints of a run are all the same.
-    if (!this.writtenByConsumer && text !== this.#written) await this.#write(text);
+    if (!this.writtenByConsumer) {
+      this.#check(await this.#read());
+      // Without a point to resume at, the checkpoints of a run are all the same.
+      if (text !== this.#written) await this.#write(text);
+    }
     // Nothing follows that would notice a store, or a consumer, that did not keep it.
     if (last) this.#confirm(await this.#read(), text);
   }
@@ -69,6 +79,7 @@ export class Checkpoints {
 
   #confirm(state: SyncState | undefined, text: string): void {
     if (state !== undefined && encodeState(state) === text) return;
+    this.#check(state);
     if (!this.writtenByConsumer) throw notKept(this.#address.key);
 
     throw new CheckpointError(

@@ -1,3 +1,4 @@
+import { finished } from './finished.ts';
 import type { ReconcileSource, ResolvedReconcileOptions } from './reconcile-options.ts';
 import type { ReconcileTally } from './reconcile-tally.ts';
 import { Turns } from './turns.ts';
@@ -74,7 +75,7 @@ export class Confirmation<T extends { id: string }> {
       const records = this.#found;
       this.#found = [];
       if (records.length === 0) return;
-      await this.#options.onRepair(records);
+      await finished(this.#options.onRepair(records));
       this.#options.tally.repaired += records.length;
     });
   }

@@ -2,6 +2,7 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { SyncError } from '../errors/sync-error.ts';
 import type { ReconcileRefusal } from '../errors/sync-report.ts';
 import { Confirmation } from './confirmation.ts';
+import { finished } from './finished.ts';
 import { IdSet } from './id-set.ts';
 import {
   type ReconcileOptions,
@@ -108,7 +109,7 @@ async function deleteGone<T extends { id: string }>(
   for (let from = 0; from < gone.length; from += batchSize) {
     signal?.throwIfAborted();
     const ids = gone.slice(from, from + batchSize);
-    await onDelete(ids);
+    await finished(onDelete(ids));
     tally.deleted += ids.length;
     tally.reached('delete', ids.length);
     tally.tell();

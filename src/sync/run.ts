@@ -81,6 +81,11 @@ export class CollectionRun<T extends { id: string }> {
     }
   }
 
+  /** To be called before a batch goes to its consumer: another run may have taken over while this one asked. */
+  async beforeConsumer(): Promise<void> {
+    await this.#checkpoints.beforeConsumer();
+  }
+
   /** The consumer has finished with a batch. */
   async commit(batch: Batch<T>): Promise<void> {
     await this.#checkpoints.commit(batch.checkpoint, batch.last);

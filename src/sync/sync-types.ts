@@ -20,7 +20,8 @@ export interface SyncOptions<C, Names extends CollectionsIn<C> = CollectionsIn<C
   collections?: readonly Names[] | undefined;
   /**
    * Takes a batch in: upserts its records, in one transaction with `batch.checkpoint` where the store has no `set`.
-   * Never called twice at once, nor while the store is: both may use one connection. What it throws fails this collection, and the batch comes again in the next run.
+   * Waited for until it has resolved, also with an array of promises. Never called twice at once, nor while the store
+   * is: both may use one connection. What it throws fails this collection, and the batch comes again in the next run.
    */
   onBatch: (batch: BatchOf<C, Names>) => unknown;
   /** Requests in flight at a time, over all collections. Default: 2. */

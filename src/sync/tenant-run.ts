@@ -2,6 +2,7 @@ import { isAccountingError } from '../errors/guards.ts';
 import type { CollectionFailure } from '../errors/sync-error.ts';
 import type { SyncReport } from '../errors/sync-report.ts';
 import type { Batch } from './batch.ts';
+import { finished } from './finished.ts';
 import type { ResolvedRunOptions } from './options.ts';
 import { CollectionRun } from './run.ts';
 import type { SyncSource } from './source.ts';
@@ -79,12 +80,16 @@ export class TenantRun {
 
   async #runOne(run: Run): Promise<void> {
     if (this.#stop.signal.aborted) return;
+    // A consumer may use this package too, and throw what another service has said.
+    let ofConsumer = false;
     try {
       for (let batch = await run.next(); batch !== undefined; batch = await run.next()) {
+        ofConsumer = true;
         await this.#deliver(run, batch);
+        ofConsumer = false;
       }
     } catch (error) {
-      this.#fail(run, error);
+      this.#fail(run, error, ofConsumer);
     } finally {
       await run.close();
     }
@@ -95,18 +100,22 @@ export class TenantRun {
     return this.#deliveries.take(async () => {
       // It may have waited here while the stop came.
       this.#stop.signal.throwIfAborted();
-      await this.#context.onBatch(batch);
+      await run.beforeConsumer();
+      await finished(this.#context.onBatch(batch));
       await run.commit(batch);
     });
   }
 
-  #fail({ tally }: Run, error: unknown): void {
+  #fail({ tally }: Run, error: unknown, ofConsumer: boolean): void {
     // Stopped, by the signal or by a refused key: no failure of this collection.
     if (this.#stop.signal.aborted) return;
 
     this.failures.push({ collection: tally.collection, error });
+    tally.status = 'failed';
+    if (ofConsumer) return;
+
     const forbidden = isAccountingError(error, 'forbidden') || isAccountingError(error, 'scope_required');
-    tally.status = forbidden ? 'forbidden' : 'failed';
+    if (forbidden) tally.status = 'forbidden';
     // The key is good for none of the others either.
     if (isAccountingError(error, 'unauthenticated')) this.#stop.abort(error);
   }

@@ -1,4 +1,4 @@
-import { changes, createClient, type Store } from 'accounting-data-sdk';
+import { changes, createClient, type Store, sync } from 'accounting-data-sdk';
 import Keyv from 'keyv';
 import { describe, expect, it } from 'vitest';
 import { addAccounts, type Books, Copy, collect, openBooks, stateIn } from './books.ts';
@@ -197,6 +197,48 @@ describe('a store with get alone', () => {
     await collect(changes(books.client.accounts, books.run));
     await expect(first.next()).rejects.toMatchObject({ code: 'concurrent_run' });
   });
+
+  it.each(['changes', 'sync'])(
+    'notices that another run has written while a page was on its way: %s',
+    async (by) => {
+      const books = openBooks();
+      addAccounts(books, 60);
+      let taken = 0;
+      let committed = () => {};
+      const firstCommit = new Promise<void>((resolve) => {
+        committed = resolve;
+      });
+      const client = createClient({
+        ...books.sandbox.clientOptions,
+        fetch: async (...request) => {
+          const answer = await books.sandbox.fetch(...request);
+          if (books.sandbox.count() === 1) return answer;
+          await firstCommit;
+          books.states.set(KEY, (books.states.get(KEY) ?? '').replace(/"by":"\w+"/, '"by":"another"'));
+          return answer;
+        },
+      });
+      const options = {
+        ...books.run,
+        store: { get: (key: string) => books.states.get(key) },
+        walk: 'pages',
+        onProgress: () => committed(),
+      } as const;
+      const take = ({ key, checkpoint }: { key: string; checkpoint: string }) => {
+        taken += 1;
+        books.states.set(key, checkpoint);
+      };
+      const run =
+        by === 'sync'
+          ? sync(client, { ...options, collections: ['accounts'], onBatch: take }).catch((error) => {
+              throw error.cause;
+            })
+          : collect(changes(client.accounts, options), take);
+      await expect(run).rejects.toMatchObject({ code: 'concurrent_run' });
+      expect(taken).toBe(1);
+      expect(stateIn(books.states).by).toBe('another');
+    },
+  );
 });
 
 describe('the state', () => {
