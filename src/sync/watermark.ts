@@ -5,6 +5,10 @@ import { isFarAhead, isInstant } from '../schemas/timestamp.ts';
 /** Without a `Date` header the local clock has to do, and it may be ahead of the service's. */
 const LOCAL_CLOCK_MARGIN_MS = 5 * 60_000;
 
+/** Outside of these years an instant is written in another way, which a service may take for no date at all. */
+const YEAR_0_MS = Date.parse('0000-01-01T00:00:00Z');
+const YEAR_10000_MS = Date.parse('9999-12-31T23:59:59.999Z') + 1;
+
 /** An instant to the second, rounded down: the precision of `Date` and of the service's own stamps. */
 export function toSeconds(ms: number): string {
   return new Date(ms - (((ms % 1000) + 1000) % 1000)).toISOString().replace('.000Z', 'Z');
@@ -21,7 +25,8 @@ export function observedTime({ serverTime, requestedAt }: AnswerTime): number {
  */
 export function watermarkOf(answer: AnswerTime): string {
   const margin = answer.serverTime === undefined ? LOCAL_CLOCK_MARGIN_MS : 0;
-  return toSeconds(observedTime(answer) - margin);
+  // A clock that shows the first years of the era would make an instant that the state cannot hold.
+  return toSeconds(Math.max(0, observedTime(answer) - margin));
 }
 
 /** The instant to ask from: the lag covers commits that become visible after later ones. */
@@ -32,10 +37,11 @@ export function sinceOf(watermark: string, lagMs: number): string {
 /** The caller's own instant to begin from, as ISO 8601. Refused here, before anything is sent. */
 export function checkInstant(value: string | Date, argument: string): string {
   const ms = value instanceof Date ? value.getTime() : Date.parse(value);
-  if (Number.isNaN(ms) || (typeof value === 'string' && !isInstant(value))) {
+  const isText = typeof value === 'string' && isInstant(value);
+  if (!(ms >= YEAR_0_MS && ms < YEAR_10000_MS) || !(isText || value instanceof Date)) {
     throw new InvalidInputError(
       argument,
-      'must be a valid Date, a date like 2026-01-31, or a timestamp with its offset like 2026-01-31T12:00:00Z',
+      'must be a valid Date of the years 0 to 9999, a date like 2026-01-31, or a timestamp with its offset like 2026-01-31T12:00:00Z',
     );
   }
   return toSeconds(ms);

@@ -316,6 +316,9 @@ describe('changes refuses', () => {
     ['updatedSince', { updatedSince: '2026-02-30' }],
     ['updatedSince', { updatedSince: '2026-01-05T08:00:00' }],
     ['updatedSince', { updatedSince: new Date(Number.NaN) }],
+    ['updatedSince', { updatedSince: new Date('+010000-01-01T00:00:00Z') }],
+    ['updatedSince', { updatedSince: new Date('-000001-12-31T00:00:00Z') }],
+    ['updatedSince', { updatedSince: 2026 }],
     ['name', { name: 'no:colon' }],
   ])('a wrong %s at once', (argument, wrong) => {
     expect(() => changes(books.client.accounts, { ...books.run, ...(wrong as object) })).toThrow(

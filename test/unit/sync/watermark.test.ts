@@ -1,5 +1,7 @@
 import { changes } from 'accounting-data-sdk';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { decodeState, encodeState } from '../../../src/sync/state.ts';
+import { watermarkOf } from '../../../src/sync/watermark.ts';
 import { addAccounts, collect, openBooks, START, stateIn } from './books.ts';
 
 const HOUR = 3_600_000;
@@ -39,6 +41,29 @@ describe('the watermark', () => {
     books.sandbox.store.accounts.insert({ updatedAt: '2026-01-05T07:00:00Z' });
     await collect(changes(books.client.accounts, books.run));
     expect(stateIn(books.states).watermark).toBe(START);
+  });
+
+  it.each([-62_135_596_800_000, -99_999_999_999_999, 8.64e15 * -1])(
+    'can be read back whatever the clock of the service shows: %d ms',
+    (ms) => {
+      const watermark = watermarkOf({ serverTime: new Date(ms), requestedAt: new Date() });
+      const state = { scope: 'scope', by: 'run', watermark };
+      expect(decodeState(encodeState(state), 'key')).toMatchObject({ watermark: '1970-01-01T00:00:00Z' });
+    },
+  );
+
+  it('of a clock in the first centuries makes the next run read everything', async () => {
+    const books = openBooks();
+    addAccounts(books, 25);
+    await collect(changes(books.client.accounts, books.run));
+    books.sandbox.faults.next({
+      kind: 'rewrite',
+      headers: { Date: 'Fri, 01 Jan 0100 00:00:00 GMT', Age: '999999999' },
+    });
+    const report = await collect(changes(books.client.accounts, books.run));
+    expect(report).toMatchObject({ clockWentBack: true, mode: 'full', records: 25 });
+    const next = await collect(changes(books.client.accounts, books.run));
+    expect(next).toMatchObject({ records: 25, watermark: new Date(START) });
   });
 
   it('finds a change of the very second in which the last run began', async () => {
