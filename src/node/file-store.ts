@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -31,6 +31,9 @@ export function fileStore(directory: string | URL): CompleteStore {
   };
 }
 
+/** File systems take names of 255 bytes, of which a temporary one spends 22 on its ending. */
+const LONGEST_NAME = 233;
+
 /**
  * A name that every file system takes and that no other key has, also where case does not count: `:` becomes `~`, a
  * capital `=` and its small letter, anything else out of the ordinary its bytes.
@@ -43,7 +46,12 @@ function fileName(key: string): string {
     return Array.from(Buffer.from(char), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
   }).join('');
   // Nothing hidden, and no way up.
-  return name.replace(/^\./, '%2e');
+  const visible = name.replace(/^\./, '%2e');
+  if (visible.length <= LONGEST_NAME) return visible;
+
+  // `%` and no two digits: no other name holds that.
+  const digest = createHash('sha256').update(key).digest('hex');
+  return `${visible.slice(0, LONGEST_NAME - digest.length - 2)}%-${digest}`;
 }
 
 async function replace(file: string, text: string): Promise<void> {

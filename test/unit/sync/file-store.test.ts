@@ -73,6 +73,17 @@ describe('fileStore', () => {
     expect(existsSync(join(folder, '..', 'up.json'))).toBe(false);
   });
 
+  it('takes the longest keys that a sync can have, and keeps them apart', async () => {
+    const store = fileStore(folder);
+    const start = `${'P'.repeat(100)}:${'T'.repeat(100)}:`;
+    const keys = ['A', 'B', 'a'].map((end) => start + end.repeat(100));
+    for (const key of keys) await store.set(key, key);
+    for (const key of keys) expect(await store.get(key)).toBe(key);
+    expect(await readdir(folder)).toHaveLength(keys.length);
+    for (const key of keys) await store.delete(key);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
   it('rejects where the directory cannot be', async () => {
     await fileStore(folder).set('k', 'v');
     await expect(fileStore(join(folder, 'k.json')).set('k', 'v')).rejects.toThrow();
