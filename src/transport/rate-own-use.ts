@@ -2,6 +2,8 @@
 const SLACK = 1;
 /** After so many answers the fastest of them was as fast as they get. */
 const ENOUGH = 20;
+/** After so long any call has been counted. */
+const SETTLED_AFTER_MS = 30_000;
 
 /**
  * Tells whether this process' own calls explain what an answer says remains. If they do not, somebody else uses the
@@ -24,6 +26,8 @@ export class OwnUse {
 
   sent(now: number): void {
     this.#recent.push(now);
+    // Where no answer ever shows what remains, nothing else would forget them.
+    this.#forget(now - SETTLED_AFTER_MS);
   }
 
   /** Whether own calls explain the figure in an answer to a call sent then. */
@@ -31,16 +35,20 @@ export class OwnUse {
     this.#answers += 1;
     this.#fastestMs = Math.min(this.#fastestMs, now - sentAt);
     // A call that was counted before this answer left had to get there, and the answer to get here.
-    const before = now - Math.max(0, this.#fastestMs - 1);
+    this.#forget(now - Math.max(0, this.#fastestMs - 1));
+    return remaining >= this.#least - SLACK;
+  }
+
+  /** Calls sent by then may have been counted. */
+  #forget(before: number): void {
     while (this.#oldest < this.#recent.length && (this.#recent[this.#oldest] ?? 0) <= before) {
       this.#oldest += 1;
       this.#least -= 1;
     }
-    if (this.#oldest > 256) {
-      this.#recent = this.#recent.slice(this.#oldest);
-      this.#oldest = 0;
-    }
-    return remaining >= this.#least - SLACK;
+    if (this.#oldest <= Math.max(256, this.#recent.length / 2)) return;
+
+    this.#recent = this.#recent.slice(this.#oldest);
+    this.#oldest = 0;
   }
 
   /** Begins anew from a figure, of which calls still on their way may have been taken already or not. */
