@@ -25,8 +25,8 @@ export interface ReadOnlyCollection<T extends { id: string }> {
    * The records of the collection, to iterate: `for await (const record of client.accounts.list())`, `.pages()`, or
    * `.toArray({ limit })`. Nothing is sent before.
    *
-   * @throws InvalidInputError at once for a filter that cannot be right; while iterating what {@link get} throws,
-   * FilterIgnoredError and CheckpointError.
+   * @throws At once: InvalidInputError for a filter or an option that cannot be right, CheckpointError for a
+   * `resumeFrom` that is damaged or not of this list. While iterating: what {@link get} throws, and FilterIgnoredError.
    */
   list(query?: ListQuery, options?: ListOptions): Walk<T>;
   /**
