@@ -20,8 +20,8 @@ export default defineConfig({
     // The tests of the whole tree take less than three minutes only where every core works.
     maxWorkers: '100%',
     // Time is not what these tests measure: a busy machine must not fail them.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     restoreMocks: true,
     unstubEnvs: true,
     unstubGlobals: true,
@@ -42,7 +42,7 @@ export default defineConfig({
           name: 'package',
           include: [PACKAGE_TESTS],
           globalSetup: 'test/package/support/install.ts',
-          testTimeout: 120_000,
+          testTimeout: 300_000,
         },
       },
     ],
