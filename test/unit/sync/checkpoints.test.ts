@@ -113,6 +113,25 @@ describe('a store that fails', () => {
   });
 });
 
+describe('a store that goes back to what it had before', () => {
+  it.each(['pages', 'certified'] as const)('is noticed in the middle of a run: %s', async (walk) => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    await collect(changes(books.client.accounts, books.run));
+    const before = books.states.get(KEY) ?? '';
+    let batches = 0;
+    const run = collect(changes(books.client.accounts, { ...books.run, mode: 'full', walk }), () => {
+      if (++batches === 2) books.states.set(KEY, before);
+    });
+    await expect(run).rejects.toMatchObject({
+      code: 'checkpoint',
+      message: expect.stringContaining('lost it'),
+    });
+    expect(batches).toBe(2);
+    expect(books.states.get(KEY)).toBe(before);
+  });
+});
+
 describe('another run of the same collection', () => {
   it('that has begun meanwhile is noticed by the one that was there before', async () => {
     const books = openBooks();

@@ -1,5 +1,6 @@
 import { createClient, type ReconcileOptions, type ReconcileProgress, reconcile } from 'accounting-data-sdk';
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import { addAccounts, type Books, openBooks } from './books.ts';
 
 type Options = ReconcileOptions<{ id: string }>;
@@ -108,16 +109,23 @@ describe('reconcile', () => {
 
   it('takes a row that does not fit its schema for one that is there', async () => {
     const { books, copy } = openWith(10);
-    const client = books.client.withOptions({ validation: 'report' });
+    const invalid: unknown[] = [];
+    const client = createClient({
+      ...books.sandbox.clientOptions,
+      schemas: { accounts: z.looseObject({ id: z.string(), name: z.string() }) },
+      validation: 'report',
+      on: { invalidRecord: ({ id }) => invalid.push(id) },
+    });
     books.sandbox.faults.next({
       kind: 'rewrite',
       body: (body) => {
-        const [, ...rest] = JSON.parse(body);
-        return JSON.stringify([...rest, { id: '1', '': undefined }, { id: 5 }]);
+        const [first, ...rest] = JSON.parse(body);
+        return JSON.stringify([{ ...first, name: 7 }, ...rest]);
       },
     });
     const report = await reconcile(client.accounts, { ...copy.options, walk: 'pages' });
-    expect(report.candidates).toBe(0);
+    expect(invalid).toEqual(['1']);
+    expect(report).toMatchObject({ seen: 10, candidates: 0, missing: 0 });
   });
 
   it('hands over in batches', async () => {
@@ -160,6 +168,15 @@ describe('reconcile deletes nothing', () => {
     expect(gets(books)).toBe(0);
     const told = await reconcile(books.client.accounts, { ...copy.options, maxCandidates: 51 });
     expect(told.deleted).toBe(51);
+  });
+
+  it.each([10, 9])('where none of %i local ids is shown, unless they are few', async (count) => {
+    const { books, accounts, copy } = openWith(count);
+    accounts.clear();
+    accounts.insert({ id: '77' });
+    const run = reconcile(books.client.accounts, copy.options);
+    if (count === 10) await expect(run).rejects.toMatchObject(refusal('too_many_candidates'));
+    else expect(await run).toMatchObject({ deleted: 9 });
   });
 
   it('where the first record of the walk is not found by its id', async () => {

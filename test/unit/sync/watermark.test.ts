@@ -94,6 +94,18 @@ describe('a clock of the service that goes back', () => {
     expect(stateIn(books.states).watermark).toBe('2026-01-05T07:59:00Z');
   });
 
+  it.each([
+    [119, 'incremental'],
+    [121, 'full'],
+  ])('by %i s, where the lag is 120 s: the run is %s', async (seconds, mode) => {
+    const books = openBooks();
+    addAccounts(books, 5);
+    await collect(changes(books.client.accounts, books.run));
+    books.sandbox.clock.advance(-seconds * 1000);
+    const report = await collect(changes(books.client.accounts, books.run));
+    expect(report).toMatchObject({ clockWentBack: true, mode });
+  });
+
   it('by more: everything is read, for no bound can be trusted', async () => {
     const books = openBooks();
     addAccounts(books, 25);
