@@ -14,6 +14,8 @@ import type { StepOptions } from './step-options.ts';
  *   next: (page) => (page.ids.length === 0 ? undefined : { id: { gt: page.ids.at(-1) } }),
  * };
  * ```
+ * Under `validation: 'report'`, `ids` leaves out the rows of `page.invalid`: where a whole page may misfit, look there
+ * too, or the walk above ends at it.
  */
 export interface CustomCursor<T> {
   /** What is asked for first. */
