@@ -4,7 +4,7 @@ import type { Effort, Findings, Table } from '../support/part.ts';
 import { runProgram, withServer } from '../support/programs.ts';
 import { interleave, median, type Rounds, ratios, shown } from '../support/rounds.ts';
 
-const RECORDS = 100_000;
+const RECORDS = 40_000;
 
 type Costs = Readonly<Record<ClientName, Rounds<WalkCost>>>;
 
