@@ -2,7 +2,7 @@ import type { Effort, Findings } from '../support/part.ts';
 import { median } from '../support/rounds.ts';
 import { costTable, overFetch, walkCosts } from './walk.ts';
 
-const REQUESTS = 5_000;
+const REQUESTS = 2_500;
 
 /** Pages of one record: what a request costs beside its records. */
 export async function fixed({ rounds, quick }: Effort): Promise<Findings> {
