@@ -8,7 +8,7 @@ import { cpuOf } from './walk.ts';
 const SIZES = [10_000, 100_000, 1_000_000];
 const PAGE_SIZE = 100;
 /** As long for each size, so that none has more of it behind it than another. */
-const WARM_UP = 5_000;
+const WARM_UP = 20_000;
 
 type Pair = Readonly<Record<'fetch' | 'ours', Rounds<WalkCost>>>;
 
