@@ -17,8 +17,9 @@ export function networkFailure(error: unknown): Failure {
   const [fault, reason] = classify(error);
   return new Failure(fault, (facts) => {
     const what = `${facts.method} ${facts.path} got no answer${reason === undefined ? '' : ` (${reason})`}`;
+    const sentBefore = fault !== 'lost' && facts.outcome !== 'not_sent';
     return new ConnectionError(
-      `${what}. ${ADVICE[fault]}`,
+      `${what}. ${sentBefore ? SENT_BEFORE : ADVICE[fault]}`,
       { ...facts, retryable: fault !== 'blocked' },
       reason,
     );
@@ -30,6 +31,9 @@ const ADVICE: Partial<Record<Fault, string>> = {
   blocked: 'Nothing was sent: check the scheme, port and certificate of baseUrl.',
   lost: 'The connection broke; see outcome for what the service may have done.',
 };
+
+const SENT_BEFORE =
+  'This attempt was not sent, but one before it was; see outcome for what the service may have done.';
 
 function classify(error: unknown): [Fault, reason: string | undefined] {
   const causes = causesOf(error);

@@ -52,3 +52,13 @@ test('a call that gets through at the second try is answered', async () => {
   const client = quickClient('https://second-try.invalid', { fetch });
   await expect(client.accounts.get('42')).resolves.toEqual({ id: '42' });
 });
+
+test.each(METHODS)('%s does not say that nothing was sent where an attempt before was', async (method) => {
+  const [lost, refused] = [networkError('ECONNRESET'), networkError('ECONNREFUSED')];
+  const fetch = scriptedFetch(lost, refused, refused, refused);
+  const client = quickClient('https://gone-in-between.invalid', { fetch });
+  const error = await caught(callWith(client, method));
+  expect(error).toMatchObject({ reason: 'ECONNREFUSED', attempts: 4 });
+  expect(error).not.toMatchObject({ outcome: 'not_sent' });
+  expect(String(error)).not.toContain('Nothing was sent');
+});
