@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,6 +17,11 @@ describe('a release', () => {
   const copied = (path: string) => readFile(join(folder, path), 'utf8');
   const command = (name: string, ...args: string[]) => run(name, args, { cwd: folder });
 
+  // A change of the test's own: between a release and the next change there is none pending.
+  const change = '- Add what a test has thought up.';
+  const announce = () =>
+    writeFile(join(folder, '.changeset/thought-up.md'), `---\n"${manifest.name}": minor\n---\n\n${change}\n`);
+
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'accounting-data-sdk-release-'));
     const needed = ['package.json', 'CHANGELOG.md', '.changeset', 'src/internal/version.ts'];
@@ -30,11 +35,16 @@ describe('a release', () => {
     const before = await read('CHANGELOG.md');
     await command(process.execPath, '.changeset/unreleased.mjs');
     expect(await copied('CHANGELOG.md')).toBe(before);
-    expect(before).toMatch(/^# Changelog\n\n## Unreleased\n\n- Add /);
+
+    await announce();
+    await command(process.execPath, '.changeset/unreleased.mjs');
+    const [, unreleased] = (await copied('CHANGELOG.md')).split(/^(?=## )/m);
+    expect(unreleased).toMatch(/^## Unreleased\n\n- /);
+    expect(unreleased).toContain(`${change}\n`);
   });
 
   it('has its version in every place, and its changes in a section of its own', async () => {
-    const [line] = /^- .*$/m.exec(await read('CHANGELOG.md')) ?? [];
+    await announce();
     await command(process.execPath, 'node_modules/@changesets/cli/bin.js', 'version');
     await command(process.execPath, '.changeset/unreleased.mjs');
 
@@ -43,8 +53,11 @@ describe('a release', () => {
     expect(await copied('src/internal/version.ts')).toContain(`VERSION = '${version}'`);
     const changelog = await copied('CHANGELOG.md');
     expect(changelog).not.toContain('Unreleased');
-    expect(changelog.indexOf(`## ${version}`)).toBeLessThan(changelog.indexOf(line ?? 'no line'));
-    expect(await readdir(join(folder, '.changeset'))).not.toContain('first-release.md');
+    const [, latest] = changelog.split(/^(?=## )/m);
+    expect(latest).toContain(`## ${version}\n`);
+    expect(latest).toContain(`${change}\n`);
+    const left = await readdir(join(folder, '.changeset'));
+    expect(left.filter((name) => name.endsWith('.md'))).toEqual(['README.md']);
   });
 });
 
@@ -95,5 +108,10 @@ describe('the workflows', async () => {
       GITHUB_TOKEN: expect.stringContaining('secrets.'),
       NPM_CONFIG_PROVENANCE: 'true',
     });
+    // npm refuses a provenance whose repository package.json does not name.
+    const place = job?.steps.findIndex(({ uses }) => uses?.startsWith('changesets/action@'));
+    expect(job?.steps.slice(0, place).map(({ run }) => run)).toContainEqual(
+      expect.stringMatching(/^npm pkg set .*repository\.url=.*\$GITHUB_REPOSITORY/),
+    );
   });
 });
