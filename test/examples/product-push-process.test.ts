@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { expect, it } from 'vitest';
+import { lock } from '../../examples/product-push/src/lock.ts';
 import { exportOf, newFolder, numbersOf } from './support/shop.ts';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
@@ -73,6 +74,13 @@ it('lets no second run in while one is under way', async () => {
   expect(code).toBe(2);
   expect(output).toMatch(/^Another run is under way \(process \d+\)/);
   expect(sandbox.count()).toBe(0);
+});
+
+it('takes over the lock of a process that had its own number', async () => {
+  const file = join(await newFolder(), 'state.json.lock');
+  await writeFile(file, String(process.pid));
+  await using _ = await lock(file);
+  expect(await readFile(file, 'utf8')).toBe(String(process.pid));
 });
 
 it('says by its exit code whether rows need a person, and in a sentence why it could not run', {

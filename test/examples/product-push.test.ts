@@ -77,6 +77,34 @@ it('says what the service has against a row, in the words of the file, and pushe
   expect(numbers()).toEqual(['A']);
 });
 
+it('says what the service says where it names no field', async () => {
+  const { sandbox, run } = await openShop();
+  sandbox.faults.add({ kind: 'status', status: 422, type: 'validation_failed' }, { method: 'POST' });
+  const { results } = await run('sku\nA');
+  expect(results[0]).toMatchObject({
+    action: 'failed',
+    messages: [expect.stringContaining('POST /products was answered with 422 (validation_failed)')],
+  });
+});
+
+it('makes no second product where the service writes the number in another way', async () => {
+  const { sandbox, run, numbers } = await openShop();
+  const inCapitals = (body: string) => body.replace('"desk-1"', '"DESK-1"');
+  sandbox.faults.add({ kind: 'rewrite', body: inCapitals }, { method: 'POST' });
+  const first = await run('sku,title\ndesk-1,Desk');
+  expect(first.results[0]).toMatchObject({
+    action: 'created',
+    messages: ['column sku: the service made DESK-1 of desk-1'],
+  });
+  sandbox.store.products.update('1', { productNumber: 'DESK-1' });
+
+  await run('sku,title\ndesk-1,Desk');
+  expect(numbers()).toHaveLength(1);
+  sandbox.store.products.update('1', { productNumber: 'OTHER' });
+  await run('sku,title\ndesk-1,Desk');
+  expect(numbers()).toEqual(['OTHER', 'desk-1']);
+});
+
 it('uses a new key once the draft that was refused is put right', async () => {
   const { sandbox, run } = await openShop({ allowedStatuses: ['active'] });
   await run('sku,status\nA,lost');

@@ -44,7 +44,7 @@ async function create(task: CreateTask, tools: Tools): Promise<RowResult> {
   const product = await send(task, tools);
   if (product === 'refused') return create(await beginAnew(row, state), tools);
 
-  state.put({ ...intent, created: { id: product.id, at: tools.now() } });
+  state.put({ ...intent, created: { id: product.id, at: tools.now(), number: product.productNumber } });
   // What answers a key that was sent before may be the first answer, and its product deleted since.
   if (sentBefore && (await client.products.find(product.id, { signal })) === undefined) {
     const message = `the service answered with product ${product.id}, but does not show it yet`;

@@ -3,7 +3,8 @@ import { columns } from './columns.ts';
 
 /** What a person can do about an error, in the words of the file. */
 export function explain(error: AnyAccountingError, fields: ProductFields): string[] {
-  if (error.code === 'validation_failed') {
+  // A service may refuse a product without saying which field it dislikes: then its own words are all there is.
+  if (error.code === 'validation_failed' && error.violations.length > 0) {
     return error.violations.map(({ propertyPath, message }) => {
       const column = columns.find(({ field }) => field === propertyPath);
       if (column === undefined) return `${propertyPath}: ${message}`;

@@ -25,7 +25,8 @@ export async function lock(path: string): Promise<AsyncDisposable> {
 }
 
 function isRunning(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0) return false;
+  // In a container that was started anew, this process may have the number of the one that was killed.
+  if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
   try {
     process.kill(pid, 0);
     return true;

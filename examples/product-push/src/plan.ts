@@ -1,10 +1,10 @@
-import { newIdempotencyKey, type ProductDraft } from 'accounting-data-sdk';
+import { newIdempotencyKey, type Product, type ProductDraft } from 'accounting-data-sdk';
 import { type Catalogue, known, type ProductClient } from './catalogue.ts';
 import { changesBetween, type Known } from './changes.ts';
 import { columns } from './columns.ts';
 import type { Row } from './read-rows.ts';
 import type { Change, RowResult } from './results.ts';
-import type { Intent, State } from './state.ts';
+import type { Created, Intent, State } from './state.ts';
 
 /** What is to be done about a row. */
 export type Task =
@@ -78,16 +78,22 @@ function compare(row: Row, product: Known): Task {
 }
 
 /** A product that was made before and is not in the list: slow to appear, or deleted since. */
-async function lookFor(row: Row, created: NonNullable<Intent['created']>, planning: Planning): Promise<Task> {
+async function lookFor(row: Row, created: Created, planning: Planning): Promise<Task> {
   const { client, state, now, signal } = planning;
   const product = await client.products.find(created.id, { signal });
-  if (product?.productNumber?.trim() === row.productNumber) return compare(row, known(product));
+  if (product !== undefined && isStill(product, created, row)) return compare(row, known(product));
 
   if (product === undefined && now() - created.at < APPEARS_WITHIN_MS) {
     return none(row, 'pending', `was created as ${created.id}, which the service does not show yet`);
   }
   // Deleted, or given another number by hand: what is missing now is another product, and its create another create.
   return begin(row, state);
+}
+
+/** Whether a product has the number of the row, or the one that the service made of it: nobody has given it another. */
+function isStill({ productNumber }: Product, { number }: Created, row: Row): boolean {
+  if (productNumber?.trim() === row.productNumber) return true;
+  return number !== undefined && productNumber === number;
 }
 
 function ambiguous(found: readonly Known[]): string {

@@ -11,7 +11,16 @@ export interface Intent {
   readonly idempotencyKey: string;
   readonly draft: ProductDraft;
   /** What the service answered; undefined while its answer is not known. */
-  readonly created?: { readonly id: string; readonly at: number } | undefined;
+  readonly created?: Created | undefined;
+}
+
+/** A product that was made. */
+export interface Created {
+  readonly id: string;
+  /** When, in ms since the epoch. */
+  readonly at: number;
+  /** The number that the service gave it, which need not be the one that was sent. */
+  readonly number?: string | null | undefined;
 }
 
 interface StateFile {
