@@ -1,6 +1,8 @@
+import { Writable } from 'node:stream';
 import { collectionNames } from 'accounting-data-sdk';
 import type { Sandbox } from 'accounting-data-sdk/testing';
 import { expect, it } from 'vitest';
+import { Lines } from '../../examples/airbyte-source/src/emitter.ts';
 import { type AirbyteMessage, airbyteMessage } from './support/airbyte-protocol.ts';
 import { configured, lastStates, only, openSource } from './support/airbyte-source.ts';
 
@@ -164,6 +166,29 @@ it('is a tap of Singer as well', async () => {
   expect(second.messages.filter(({ type }) => type === 'RECORD')).toMatchObject([
     { stream: 'boms', record: { id } },
   ]);
+});
+
+it('writes no faster than it is read, and leaves no listener behind', async () => {
+  const read: string[] = [];
+  const out = new Writable({
+    highWaterMark: 1,
+    write: (line, _encoding, done) => {
+      read.push(String(line));
+      setImmediate(done);
+    },
+  });
+  const lines = new Lines(out);
+  for (let record = 1; record <= 20; record++) {
+    await lines.write({ record });
+    expect(read).toHaveLength(record);
+  }
+  expect(out.listenerCount('error')).toBe(0);
+
+  const broken = new Writable({
+    highWaterMark: 1,
+    write: (_line, _encoding, done) => done(new Error('EPIPE')),
+  });
+  await expect(new Lines(broken).write({})).rejects.toThrow('EPIPE');
 });
 
 it('holds the messages to the protocol', () => {

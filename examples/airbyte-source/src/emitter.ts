@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 
 /** A collection, as platforms of either kind know it. */
@@ -30,8 +31,6 @@ export class Lines {
 
   async write(document: object): Promise<void> {
     if (this.#out.write(`${JSON.stringify(document)}\n`)) return;
-    await new Promise<void>((resolve, reject) => {
-      this.#out.once('drain', resolve).once('error', reject);
-    });
+    await once(this.#out, 'drain');
   }
 }
