@@ -1,12 +1,10 @@
 /**
  * Keeps a copy of the books in PostgreSQL: rows and checkpoint in one transaction, amounts as `numeric`.
  *
- * By default in PGlite, which is PostgreSQL in this process, in the folder BOOKS or a temporary one: nothing to
+ * By default in PGlite, which is PostgreSQL in this process, in the folder BOOKS or in memory: nothing to
  * install. With DATABASE_URL on a server, by the same code (`npm install pg`). Without ACCOUNTING_BASE_URL the books
  * are a sandbox of this process.
  */
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Client, createClient, reconcile, sync } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 
@@ -89,9 +87,7 @@ async function connect(): Promise<Sql & { close(): Promise<void> }> {
   const url = process.env.DATABASE_URL;
   if (url === undefined) {
     const { PGlite } = await import('@electric-sql/pglite');
-    return PGlite.create(process.env.BOOKS ?? join(tmpdir(), 'books')) as Promise<
-      Sql & { close(): Promise<void> }
-    >;
+    return PGlite.create(process.env.BOOKS) as Promise<Sql & { close(): Promise<void> }>;
   }
   const driver: string = 'pg';
   const { default: pg } = await import(driver);
