@@ -28,7 +28,7 @@ export async function errors(orders: string): Promise<string> {
   await books.fault({ kind: 'rate-limited', retryAfter: 3600 });
   await fails(read(), { type: sdk.RateLimitedError, code: 'rate_limited' });
   await books.close();
-  return 'eight classes';
+  return 'seven classes';
 }
 
 /** What never became an answer that can be read. */
