@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { metrics } from '@opentelemetry/api';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { OWN } from '../../src/opentelemetry/attributes.ts';
 import { createInstruments } from '../../src/opentelemetry/instruments.ts';
 import { resolveOptions } from '../../src/options.ts';
+import { resolveSandboxOptions } from '../../src/testing/resolve-options.ts';
 import { compile, namesIn, root, tableRows, writeCodeBlocks } from './code-blocks.ts';
 
 const files = readdirSync(`${root}src/guides`).filter((file) => file.endsWith('.md'));
@@ -33,10 +34,13 @@ describe('the code in the guides', () => {
 });
 
 describe('the guides', () => {
-  it.for(files)('link to guides that exist: %s', (file) => {
+  it.for(files)('link to guides and examples that exist: %s', (file) => {
     const text = readFileSync(`${root}src/guides/${file}`, 'utf8');
-    const linked = [...text.matchAll(/\]\((?!https:)([^)#]+)\)/g)].map(([, target]) => target);
-    for (const target of linked) expect(files).toContain(target);
+    const linked = [...text.matchAll(/\]\((?!https:)([^)#]+)\)/g)].map(([, target]) => target ?? '');
+    for (const target of linked) {
+      expect(target).toMatch(/^(?:\w[\w-]*\.md|\.\.\/\.\.\/examples\/\S+)$/);
+      expect(existsSync(`${root}src/guides/${target}`), target).toBe(true);
+    }
   });
 });
 
@@ -80,8 +84,7 @@ describe('the tables of the guides', () => {
   });
 
   it('name every fault, and no other', () => {
-    const text = readFileSync(`${root}src/guides/testing.md`, 'utf8');
-    const faults = namesIn(/^`lost-answer`, .*$/m.exec(text)?.[0] ?? '');
+    const faults = tableRows('src/guides/testing.md', 'kind').flatMap(([cell = '']) => namesIn(cell));
     const members = faults.map((fault) => `'${fault}': true`);
     const file = `${root}test/docs/.generated/faults.ts`;
     const check = (table: readonly string[]) => {
@@ -95,5 +98,21 @@ export const faults: Readonly<Record<FaultKind, true>> = { ${table.join(', ')} }
     };
     expect(check(members)).toEqual([]);
     expect(check(members.slice(1))).not.toEqual([]);
+  });
+
+  it('name options of the sandbox, with the defaults that it has', () => {
+    const defaults: Record<string, unknown> = { ...resolveSandboxOptions({}) };
+    const rows = tableRows('src/guides/testing.md', 'option of the sandbox');
+    expect(rows.length).toBeGreaterThan(10);
+    for (const [options = '', stated = ''] of rows) {
+      const names = namesIn(options);
+      for (const name of names) expect(Object.keys(defaults)).toContain(name);
+      const [first = ''] = names;
+      const value = defaults[first];
+      const text = (namesIn(stated)[0] ?? stated).replaceAll(',', '');
+      if (names.length === 1 && typeof value === 'string') expect(text, first).toBe(value);
+      if (names.length === 1 && typeof value === 'number' && /^\d+\b/.test(stated))
+        expect(Number.parseInt(stated, 10), first).toBe(stated.includes('MiB') ? value / 2 ** 20 : value);
+    }
   });
 });

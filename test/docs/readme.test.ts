@@ -42,6 +42,20 @@ describe('the code in the README', () => {
     expect(log.mock.calls).toEqual([['156.0900', '43.00']]);
     expect(money?.code).toContain("// '156.0900'");
   });
+
+  it('makes one record of two attempts under one key, as its comment says', async () => {
+    const lost = blocks.find(({ code }) => code.includes('lost-answer'));
+    const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+    await import(/* @vite-ignore */ `${lost?.file}?again`);
+    expect(log.mock.calls).toEqual([[1, 2, 1]]);
+    expect(lost?.code).toContain('// 1 2 1: ');
+  });
+});
+
+it('links in the README lead somewhere', () => {
+  const links = [...readFileSync(`${root}README.md`, 'utf8').matchAll(/\]\((?!https:)([^)#]+)\)/g)];
+  expect(links.length).toBeGreaterThan(20);
+  for (const [, target = ''] of links) expect(existsSync(root + target), target).toBe(true);
 });
 
 describe('the commands in the README', () => {
