@@ -2,7 +2,7 @@ import type { Effort, Findings } from '../support/part.ts';
 import { median } from '../support/rounds.ts';
 import { costTable, overFetch, walkCosts } from './walk.ts';
 
-const REQUESTS = 2_500;
+const REQUESTS = 1_000;
 
 /** Pages of one record: what a request costs beside its records. */
 export async function fixed({ rounds, quick }: Effort): Promise<Findings> {

@@ -10,12 +10,13 @@ const AHEAD = [0, 1, 4, 8];
 type Waits = readonly number[];
 
 export async function latency({ quick }: Effort): Promise<Findings> {
-  const pages = quick ? 10 : 200;
+  const pages = quick ? 10 : 100;
   const options = { pageSize: 30, records: pages * 30, latencyMs: LATENCY_MS };
-  // It is waiting that is measured: the three consumers can do so at the same time.
-  const waits = await withServer(options, (origin) =>
-    Promise.all(CONSUMERS_MS.map((consumerMs) => consume({ origin, consumerMs, pages }))),
-  );
+  const waits = await withServer(options, async (origin) => {
+    const found: Waits[] = [];
+    for (const consumerMs of CONSUMERS_MS) found.push(await consume({ origin, consumerMs, pages }));
+    return found;
+  });
   const [[alone = Number.NaN, , four = Number.NaN, eight = Number.NaN] = []] = waits;
   const ideal = CONSUMERS_MS.map((consumerMs) => pages * Math.max(LATENCY_MS, consumerMs) + LATENCY_MS);
   const aheadOfIdeal = waits.map((times, index) => (times[1] ?? Number.NaN) / (ideal[index] ?? Number.NaN));

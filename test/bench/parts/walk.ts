@@ -4,7 +4,9 @@ import type { Effort, Findings, Table } from '../support/part.ts';
 import { runProgram, withServer } from '../support/programs.ts';
 import { interleave, median, type Rounds, ratios, shown } from '../support/rounds.ts';
 
-const RECORDS = 40_000;
+const RECORDS = 20_000;
+/** Of what is measured: until then the engine still compiles. */
+const WARM_UP = 0.5;
 
 type Costs = Readonly<Record<ClientName, Rounds<WalkCost>>>;
 
@@ -12,7 +14,7 @@ type Costs = Readonly<Record<ClientName, Rounds<WalkCost>>>;
 export function walkCosts(pageSize: number, records: number, rounds: number): Promise<Costs> {
   return withServer({ pageSize, records }, (origin) =>
     interleave(allClients, rounds, (client) => {
-      const options: WalkOptions = { client, origin, pageSize, warmUp: Math.ceil(records / 20) };
+      const options: WalkOptions = { client, origin, pageSize, warmUp: Math.ceil(records * WARM_UP) };
       return runProgram<WalkCost>('walk.ts', options);
     }),
   );
