@@ -133,6 +133,7 @@ describe('the tables of the README', () => {
       'retry.baseMs': settings.retry.baseMs,
       'retry.capMs': settings.retry.capMs,
       'retry.updates': settings.retry.updates,
+      'retry.inProgressTypes': settings.retry.inProgressTypes,
       walk: lists.walk,
       prefetch: lists.prefetch,
       pastEnd: lists.pastEnd,
@@ -142,8 +143,8 @@ describe('the tables of the README', () => {
     const stated = tableRows('README.md', 'option').flatMap(([option = '', value = '']) => {
       const name = namesIn(option)[0] ?? '';
       if (!(name in applied)) return [];
-      const quoted = namesIn(value)[0];
-      const text = quoted?.replaceAll("'", '') ?? value.replaceAll(',', '').replace(/ .*/, '');
+      const quoted = namesIn(value).join();
+      const text = quoted === '' ? value.replaceAll(',', '').replace(/ .*/, '') : quoted.replaceAll("'", '');
       return [[name, text]];
     });
     expect(Object.fromEntries(stated)).toEqual(
