@@ -74,7 +74,5 @@ async function* follow<T>(chain: Chain<T>, options: CustomOptions, signal: Abort
 }
 
 function withBounds(query: PageQuery, bounds: IdBounds | undefined): PageQuery {
-  return bounds === undefined || query.id === undefined
-    ? query
-    : { ...query, id: { ...bounds, ...query.id } };
+  return query.id === undefined ? query : { ...query, id: { ...bounds, ...query.id } };
 }

@@ -36,6 +36,27 @@ it('ends with FilterIgnoredError where the service ignores the cursor', async ()
   expect(asked).toHaveLength(2);
 });
 
+it('notices rows that are sent again behind an empty page', async () => {
+  const windows = [['1', '2'], [], ['1', '2'], ['3']];
+  const { fetchPage, asked } = service((_query, count) => answerOf(windows[count - 1] ?? []));
+  const cursor: CustomCursor<Row> = { first: {}, next: () => (asked.length < 4 ? {} : undefined) };
+  const facts = { method: 'GET', path: '/accounts' };
+  const walk = stepsOf(customWalk(fetchPage, cursor, { prefetch: 0, facts }));
+  await expect(walk).rejects.toMatchObject({
+    ...facts,
+    message:
+      'GET /accounts answered again with rows of earlier pages: the service ignored the page that was asked for.',
+  });
+  expect(asked).toHaveLength(3);
+});
+
+it('asks for what the cursor says as it is, where that has no bounds on id', async () => {
+  const { fetchPage, asked } = listing(ids(3, 6), 9);
+  const cursor: CustomCursor<Row> = { first: { parameters: { sort: 'name' } }, next: () => undefined };
+  await stepsOf(customWalk(fetchPage, cursor, { prefetch: 0, bounds: { gte: '3' } }));
+  expect(asked).toEqual([{ parameters: { sort: 'name' } }]);
+});
+
 it('asks for nothing beyond a limit', async () => {
   const { fetchPage, asked } = listing(ids(1, 9), 2);
   await stepsOf(customWalk(fetchPage, byId, { prefetch: 1, limit: 4 }));
@@ -51,9 +72,10 @@ it('keeps within the bounds of the caller', async () => {
   expect(asked.at(-1)).toEqual({ id: { gt: '6', gte: '3', lte: '6' } });
 
   const wide: CustomCursor<Row> = { ...byId, first: { id: { gte: '1' } } };
-  await expect(stepsOf(customWalk(fetchPage, wide, { prefetch: 1, bounds }))).rejects.toBeInstanceOf(
-    FilterIgnoredError,
-  );
+  const facts = { method: 'GET', path: '/accounts' };
+  const failure = await stepsOf(customWalk(fetchPage, wide, { prefetch: 1, bounds, facts })).catch((e) => e);
+  expect(failure).toBeInstanceOf(FilterIgnoredError);
+  expect(failure.path).toBe('/accounts');
 });
 
 it.each([0, 1])(

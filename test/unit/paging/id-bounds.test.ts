@@ -42,7 +42,20 @@ it('throws at a row outside the bounds, and names it', () => {
   const check = boundsGuard({ gt: '5', lte: '9' }, { method: 'GET', path: '/accounts' });
   expect(() => check(answerOf(['6', '9', 'x', '007']))).not.toThrow();
   expect(() => check(answerOf(['6', '5']))).toThrow(FilterIgnoredError);
-  expect(() => check(answerOf(['10']))).toThrow('GET /accounts answered with id "10"');
+  expect(() => check(answerOf(['10']))).toThrow(
+    'GET /accounts answered with id "10", outside the bounds on id that were asked for: the service ignored the filter, or orders ids otherwise than as integers.',
+  );
+});
+
+it('throws at a row outside the bounds also where it does not know the call', () => {
+  const check = boundsGuard({ lt: '0' }, undefined);
+  expect(() => check(answerOf(['0']))).toThrow(/^GET a list answered with id "0", outside/);
+});
+
+it('looks at no id where the bounds leave none out', () => {
+  const answer = answerOf(['1']);
+  Object.defineProperty(answer, 'ids', { get: () => expect.unreachable() });
+  expect(() => boundsGuard({ gte: '0' }, undefined)(answer)).not.toThrow();
 });
 
 it('checks nothing without bounds, or with ones that are no integers', () => {

