@@ -102,7 +102,7 @@ export function resolveListOptions(
   }
   checkRequestOptions(options);
   // For what it refuses: the settings themselves are the client's to make.
-  callSettings({} as CallSettings, options);
+  callSettings({ retry: {} } as CallSettings, options);
   return {
     walk,
     // Looking ahead is the run's own business: a sync shares its requests in flight among all collections.

@@ -1,0 +1,173 @@
+import { changes } from 'accounting-data-sdk';
+import { describe, expect, it } from 'vitest';
+import { inLevels } from '../../../src/sync/levels.ts';
+import { type RunOptions, resolveListOptions, resolveRunOptions } from '../../../src/sync/options.ts';
+import { type ReconcileOptions, resolveReconcileOptions } from '../../../src/sync/reconcile-options.ts';
+import { nameOf } from '../../../src/sync/source.ts';
+import { memoryStore } from '../../../src/sync/store.ts';
+import { collect, openBooks } from './books.ts';
+
+const store = memoryStore();
+const list = {
+  walk: 'certified',
+  prefetch: 0,
+  pastEnd: undefined,
+  timeoutMs: undefined,
+  deadlineMs: Number.POSITIVE_INFINITY,
+  maxWaitMs: Number.POSITIVE_INFINITY,
+  retry: undefined,
+  headers: { 'cache-control': 'no-cache' },
+};
+
+describe('a run', () => {
+  it('takes the time that it takes, and asks for no cached page, unless told otherwise', () => {
+    expect(resolveRunOptions({ store, tenant: 'acme' })).toEqual({
+      store,
+      tenant: 'acme',
+      prefix: 'accounting-data-sdk',
+      mode: 'incremental',
+      lagMs: 120_000,
+      updatedSince: undefined,
+      signal: undefined,
+      onProgress: undefined,
+      list,
+    });
+  });
+
+  it('does as it is told', () => {
+    const { signal } = new AbortController();
+    const onProgress = () => undefined;
+    const call = { timeoutMs: 1, deadlineMs: 2, maxWaitMs: 3, retry: { attempts: 1 } };
+    const headers = { 'Cache-Control': 'max-age=60', 'X-Trace': '1' };
+    const run = {
+      store,
+      tenant: 'acme',
+      prefix: 'mine',
+      mode: 'full',
+      lagMs: 0,
+      signal,
+      onProgress,
+    } as const;
+    const more = { updatedSince: '2026-01-05', walk: 'pages', pastEnd: 'not_found', headers } as const;
+    expect(resolveRunOptions({ ...run, ...call, ...more })).toEqual({
+      ...run,
+      updatedSince: '2026-01-05T00:00:00Z',
+      list: {
+        ...call,
+        walk: 'pages',
+        prefetch: 0,
+        pastEnd: 'not_found',
+        headers: { 'cache-control': 'max-age=60', 'x-trace': '1' },
+      },
+    });
+  });
+
+  it('takes a retry that names some of its settings: it was a TypeError before anything was sent', async () => {
+    const books = openBooks();
+    books.sandbox.faults.add({ kind: 'status', status: 503 }, { times: 9 });
+    const failing = collect(changes(books.client.accounts, { ...books.run, retry: { attempts: 2 } }));
+    await expect(failing).rejects.toMatchObject({ status: 503, attempts: 2 });
+    expect(books.sandbox.count()).toBe(2);
+  });
+
+  it('takes a cursor of the caller', () => {
+    const walk = { first: {}, next: () => undefined };
+    expect(resolveListOptions({ walk }).walk).toBe(walk);
+  });
+
+  it.each([
+    [{ store: undefined }, 'store: must have a method get'],
+    [{ store: null }, 'store: must have a method get'],
+    [{ store: { get: 'no' } }, 'store: must have a method get'],
+    [{ mode: 'all' }, "mode: must be 'incremental' or 'full'"],
+    [{ mode: null }, "mode: must be 'incremental' or 'full'"],
+    [{ lagMs: '5' }, 'lagMs: must be a number of milliseconds, at least 0'],
+    [{ lagMs: -1 }, 'lagMs: must be a number of milliseconds, at least 0'],
+    [{ lagMs: Number.POSITIVE_INFINITY }, 'lagMs: must be a number of milliseconds, at least 0'],
+    [{ walk: null }, "walk: must be 'certified', 'pages' or a cursor { first, next }"],
+    [{ walk: 'custom' }, "walk: must be 'certified', 'pages' or a cursor { first, next }"],
+    [{ walk: { next: 1 } }, "walk: must be 'certified', 'pages' or a cursor { first, next }"],
+    [{ retry: { attempts: 0 } }, 'retry.attempts: must be a whole number of at least 1'],
+    [{ maxWaitMs: -1 }, 'maxWaitMs: must be a number of milliseconds, at least 0'],
+  ])('refuses %j in words', (wrong, message) => {
+    const options = { store, tenant: 'acme', ...wrong } as unknown as RunOptions;
+    expect(() => resolveRunOptions(options)).toThrow(expect.objectContaining({ message }));
+  });
+});
+
+describe('a reconcile', () => {
+  const options = { localIds: () => [], onDelete: () => undefined };
+
+  it('asks for two candidates at a time and hands 500 over, unless told otherwise', () => {
+    const resolved = resolveReconcileOptions(options);
+    expect(resolved).toEqual({
+      ...options,
+      onRepair: expect.any(Function),
+      maxCandidates: undefined,
+      batchSize: 500,
+      concurrency: 2,
+      signal: undefined,
+      list,
+    });
+    expect(resolved.onRepair([])).toBeUndefined();
+  });
+
+  it('does as it is told', () => {
+    const { signal } = new AbortController();
+    const told = { onRepair: () => 1, maxCandidates: 0, batchSize: 1, concurrency: 1, signal };
+    expect(resolveReconcileOptions({ ...options, ...told })).toMatchObject(told);
+  });
+
+  it.each([
+    [{ localIds: ['1'] }, 'localIds: must be a function'],
+    [{ onDelete: undefined }, 'onDelete: must be a function'],
+    [{ onRepair: 'yes' }, 'onRepair: must be a function'],
+    [{ maxCandidates: -1 }, 'maxCandidates: must be a number of at least 0'],
+    [{ maxCandidates: '5' }, 'maxCandidates: must be a number of at least 0'],
+    [{ maxCandidates: Number.NaN }, 'maxCandidates: must be a number of at least 0'],
+    [{ batchSize: 0 }, 'batchSize: must be a whole number of at least 1'],
+    [{ batchSize: 1.5 }, 'batchSize: must be a whole number of at least 1'],
+    [{ concurrency: '2' }, 'concurrency: must be a whole number of at least 1'],
+  ])('refuses %j in words', (wrong, message) => {
+    const wronged = { ...options, ...wrong } as unknown as ReconcileOptions<{ id: string }>;
+    expect(() => resolveReconcileOptions(wronged)).toThrow(expect.objectContaining({ message }));
+  });
+});
+
+describe('a collection', () => {
+  const listed = { list: () => undefined as never };
+
+  it('is called as it is told, or after its segment', () => {
+    expect(nameOf({ ...listed, segment: 'bom-lines' }, undefined)).toBe('bomLines');
+    expect(nameOf({ ...listed, segment: 'bom-lines' }, 'lines')).toBe('lines');
+    expect(nameOf(listed, 'mine')).toBe('mine');
+  });
+
+  it.each([
+    [undefined, 'collection: must be a collection of a client, such as client.accounts'],
+    [null, 'collection: must be a collection of a client, such as client.accounts'],
+    [{ list: [] }, 'collection: must be a collection of a client, such as client.accounts'],
+    [listed, 'name: is missing: this collection has no segment'],
+  ])('is not %j', (source, message) => {
+    expect(() => nameOf(source as never, undefined)).toThrow(expect.objectContaining({ message }));
+  });
+
+  it('comes after its parents, and else in the order given; what is not known has none', () => {
+    expect(
+      inLevels(['bomLines', 'toString', 'accountSettings', 'boms', 'products', 'accounts', 'mine']),
+    ).toEqual([['toString', 'products', 'accounts', 'mine'], ['accountSettings', 'boms'], ['bomLines']]);
+    expect(inLevels(['bomLines', 'budgets'])).toEqual([['budgets'], ['bomLines']]);
+    expect(inLevels([])).toEqual([]);
+  });
+
+  it.each([
+    ['accounts', ['accountAddresses', 'accountContactRelations', 'accountContactShoppingStores']],
+    ['accounts', ['accountCustomerProjectRates', 'accountSettings']],
+    ['bankFeedConnections', ['bankFeedAccounts']],
+    ['products', ['boms']],
+    ['boms', ['bomLines']],
+    ['budgets', ['budgetLines']],
+  ])('%s comes before %j', (parent, children) => {
+    for (const child of children) expect(inLevels([child, parent])).toEqual([[parent], [child]]);
+  });
+});
