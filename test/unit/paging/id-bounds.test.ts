@@ -77,6 +77,13 @@ it.each([
   expect(boundsOf(intervalOf(range, true), true)).toEqual(down);
 });
 
+it.each([true, false])('asks for no bound where an interval has no end, going down: %s', (descending) => {
+  expect(boundsOf({ after: undefined, through: undefined }, descending)).toBeUndefined();
+  expect(boundsOf({ after: undefined, through: -5n }, true)).toEqual({ gte: '5' });
+  expect(boundsOf({ after: -5n, through: undefined }, true)).toEqual({ lt: '5' });
+  expect(boundsOf({ after: undefined, through: 5n }, false)).toEqual({ lte: '5' });
+});
+
 it('holds the same ids going up and going down', () => {
   const range = { after: 5n, through: 9n };
   for (let id = 0n; id < 12n; id++) {

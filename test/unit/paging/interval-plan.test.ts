@@ -30,6 +30,18 @@ it('cuts a scattered answer at its median, and one that nearly fitted higher', (
   expect(narrowedEnd({ ...cut, keys: ten, displaced: 9, planned: true })).toBe(7n);
 });
 
+it('cuts a scattered answer higher only where its interval was planned to fit, and the first time', () => {
+  const ten = { ...cut, keys: keys(1, 2, 3, 4, 5, 6, 7, 8, 9, 10), displaced: 9 };
+  expect(narrowedEnd({ ...ten, planned: false, splits: 0 })).toBe(5n);
+  expect(narrowedEnd({ ...ten, planned: true, splits: 1 })).toBe(5n);
+});
+
+it('takes no half that is farther than the rows seen say', () => {
+  const narrow = { ...cut, interval: { after: 0n, through: 60n }, displaced: 4 };
+  expect(narrowedEnd({ ...narrow, keys: keys(1, 2, 3, 4, 5), splits: 3 })).toBe(3n);
+  expect(narrowedEnd({ ...narrow, keys: keys(1, 2, 3, 4, 5), splits: 12 })).toBe(3n);
+});
+
 it('cuts an answer that is nearly in order below the rows that may be missing', () => {
   const ten = keys(1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
   expect(narrowedEnd({ ...cut, keys: ten, displaced: 2 })).toBe(7n);
@@ -95,7 +107,7 @@ it('remembers the density of the intervals before, later ones counting more', ()
 });
 
 it('remembers the nearest rows to come, of all answers that were cut', () => {
-  expect(knownWith(keys(100, 500, 700), keys(600, 300, 500), 200n)).toEqual(keys(300, 500, 600, 700));
+  expect(knownWith(keys(100, 200, 500, 700), keys(600, 300, 500), 200n)).toEqual(keys(300, 500, 600, 700));
   expect(knownWith(keys(5), keys(-3), undefined)).toEqual(keys(-3, 5));
   const many = keys(...Array.from({ length: 1_500 }, (_, index) => 2 * index));
   expect(knownWith(many, keys(1, 2_999), undefined)).toEqual(
