@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import { FIELD_CHECKS, type FieldKind } from '../schemas/record.ts';
+import { type FieldKind, fits } from '../schemas/record.ts';
 import type { CollectionDefinition } from './define.ts';
 
 const EXPECTED: Readonly<Record<FieldKind, string>> = {
@@ -43,7 +43,7 @@ function checkField(
   if (value === null) return;
 
   const kind = Object.hasOwn(fields, name) ? fields[name] : undefined;
-  if (kind !== undefined && !FIELD_CHECKS[kind](value)) throw new InvalidInputError(argument, EXPECTED[kind]);
+  if (kind !== undefined && !fits(kind, value)) throw new InvalidInputError(argument, EXPECTED[kind]);
   if (typeof value === 'number' && !Number.isFinite(value)) {
     throw new InvalidInputError(
       argument,

@@ -13,12 +13,20 @@ export type FieldKind = 'string' | 'money' | 'boolean' | 'integer' | 'number' | 
 /** The documented fields of a record beside `id`, by name. */
 export type FieldTable = Readonly<Record<string, FieldKind>>;
 
-/** For each kind: whether a value that is neither `null` nor `undefined` fits. */
-export const FIELD_CHECKS: Readonly<Record<FieldKind, (value: unknown) => boolean>> = {
-  string: (value) => typeof value === 'string',
-  money: isMoney,
-  boolean: (value) => typeof value === 'boolean',
-  integer: Number.isSafeInteger,
-  number: Number.isFinite,
-  array: Array.isArray,
-};
+/** Whether a value that is neither `null` nor `undefined` is of a kind. */
+export function fits(kind: FieldKind, value: unknown): boolean {
+  switch (kind) {
+    case 'string':
+      return typeof value === 'string';
+    case 'money':
+      return isMoney(value);
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'integer':
+      return Number.isSafeInteger(value);
+    case 'number':
+      return Number.isFinite(value);
+    case 'array':
+      return Array.isArray(value);
+  }
+}

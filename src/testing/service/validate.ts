@@ -1,6 +1,6 @@
 import type { CollectionName } from '../../collections/index.ts';
 import { collections } from '../../collections/index.ts';
-import { FIELD_CHECKS, type FieldKind } from '../../schemas/record.ts';
+import { type FieldKind, fits } from '../../schemas/record.ts';
 import type { ResolvedSandboxOptions } from '../resolve-options.ts';
 import type { Fields } from '../store/shape.ts';
 import { Refusal, type Violation } from './problem.ts';
@@ -29,7 +29,7 @@ function problemOf(
   if (kind === undefined)
     return options.unknownFields === 'refuse' ? 'This field was not expected.' : undefined;
   if (value === null) return undefined;
-  if (!FIELD_CHECKS[kind](value)) return EXPECTED[kind];
+  if (!fits(kind, value)) return EXPECTED[kind];
 
   const statuses = field === 'status' ? options.allowedStatuses : undefined;
   const allowed = statuses === undefined || statuses.some((status) => status === value);

@@ -79,3 +79,12 @@ test('a record with an own __proto__ goes to Zod, which drops it', async () => {
   const result = await schema['~standard'].validate(row);
   expect(result).toEqual({ value: { id: '1' } });
 });
+
+test('the fields of the record before say nothing of the next', () => {
+  expect(fits({ id: '1', name: 'Desk', isInactive: false, stockQuantity: 3 })).toBe(true);
+  expect(fits({ id: '2', name: 'Desk', stockQuantity: false, isInactive: 3 })).toBe(false);
+  expect(fits({ id: '3', name: 'Desk', stockQuantity: 3, isInactive: false })).toBe(true);
+  expect(fits({ id: '4', name: 'Desk' })).toBe(true);
+  expect(fits({ id: '5', colour: 4, name: 7 })).toBe(false);
+  expect(fits({ id: '6', colour: 4, name: 'Desk' })).toBe(true);
+});
