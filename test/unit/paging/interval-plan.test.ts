@@ -131,4 +131,6 @@ it('goes on to the next row it knows of among scattered ones, and openly behind 
   expect(nextEnd(550n, 3, scattered)).toBe(700n);
   expect(nextEnd(450n, 3, scattered)).toBe(550n);
   expect(nextEnd(700n, 3, scattered)).toBeUndefined();
+  expect(nextEnd(550n, 3, { ...learnt, displaced: 15 })).toBe(700n);
+  expect(nextEnd(550n, 3, { ...learnt, displaced: 14 })).toBeUndefined();
 });

@@ -40,6 +40,18 @@ it('names no path where it knows none', async () => {
   await expect(stepsOf(certifiedWalk(fetchPage, options))).rejects.toThrow(/^GET a list showed rows/);
 });
 
+it('narrows in halves where every answer shows the highest rows of what was asked for', async () => {
+  const { fetchPage, asked } = service(({ id }) => {
+    const to = Number(id?.lte ?? 100_000);
+    const rows = ids(Math.max(Number(id?.gt ?? 0) + 1, to - 9), to);
+    // Not quite in order, so that the first rows may be missing.
+    return answerOf([...rows.slice(1), ...rows.slice(0, 1)]);
+  });
+  const { value } = await certifiedWalk(fetchPage, options).next();
+  expect(value?.answer.ids).toContain('1');
+  expect(asked.length).toBeLessThan(40);
+});
+
 it.each([
   ['going up', ['1', '2'], ['1', '9'], '"9"'],
   ['going down', ['9', '8'], ['9', '1'], '"1"'],

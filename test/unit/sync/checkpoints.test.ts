@@ -1,4 +1,4 @@
-import { changes, createClient, type Store, sync } from 'accounting-data-sdk';
+import { changes, createClient, InvalidInputError, type Store, sync } from 'accounting-data-sdk';
 import Keyv from 'keyv';
 import { describe, expect, it } from 'vitest';
 import { addAccounts, type Books, Copy, collect, openBooks, stateIn } from './books.ts';
@@ -36,6 +36,15 @@ describe('a checkpoint is refused', () => {
     await expect(collect(misnamed)).rejects.toMatchObject({ code: 'checkpoint' });
   });
 
+  it('where it belongs elsewhere, and the error says what to do', async () => {
+    const books = openBooks();
+    await collect(changes(books.client.accounts, books.run));
+    const part = changes(books.client.accounts, { ...books.run, id: { gt: '5' } });
+    await expect(collect(part)).rejects.toThrow(
+      `The state under ${KEY} belongs to another base URL, tenant, collection or set of filters. Give this one a prefix of its own, or delete the state to read everything anew.`,
+    );
+  });
+
   it('where its token is damaged', async () => {
     const books = openBooks();
     addAccounts(books, 40);
@@ -52,21 +61,23 @@ describe('a checkpoint is refused', () => {
 
 describe('a store that fails', () => {
   it.each([
-    ['reading', { get: () => Promise.reject(new Error('down')) }],
-    ['writing', { set: () => Promise.reject(new Error('down')) }],
+    ['reading', 'read', { get: () => Promise.reject(new Error('down')) }],
+    ['writing', 'written', { set: () => Promise.reject(new Error('down')) }],
     [
       'at once',
+      'written',
       {
         set: () => {
           throw new Error('down');
         },
       },
     ],
-  ])('%s is a CheckpointError with its cause', async (_, changed) => {
+  ])('%s is a CheckpointError with its cause', async (_, what, changed) => {
     const books = openBooks();
     const run = changes(books.client.accounts, { ...books.run, store: storeOver(books, changed) });
     await expect(collect(run)).rejects.toMatchObject({
       code: 'checkpoint',
+      message: `The state under ${KEY} could not be ${what}: the store failed. See cause.`,
       retryable: true,
       cause: expect.objectContaining({ message: 'down' }),
     });
@@ -77,7 +88,15 @@ describe('a store that fails', () => {
     const store = storeOver(books, { set: async () => false });
     await expect(collect(changes(books.client.accounts, { ...books.run, store }))).rejects.toMatchObject({
       code: 'checkpoint',
+      message: `The state under ${KEY} could not be written: the store said false.`,
     });
+  });
+
+  it('with an error of this package fails with that', async () => {
+    const books = openBooks();
+    const own = new InvalidInputError('key', 'is refused by the store');
+    const store = storeOver(books, { get: () => Promise.reject(own) });
+    await expect(collect(changes(books.client.accounts, { ...books.run, store }))).rejects.toBe(own);
   });
 
   it('in the adapter of Keyv, which swallows it, is noticed', async () => {
@@ -98,7 +117,7 @@ describe('a store that fails', () => {
     const store = storeOver(books, { set: () => undefined });
     await expect(collect(changes(books.client.accounts, { ...books.run, store }))).rejects.toMatchObject({
       code: 'checkpoint',
-      message: expect.stringContaining('lost it'),
+      message: `The store does not have under ${KEY} what was written there: it has lost it, or hidden an error.`,
     });
   });
 
@@ -110,6 +129,34 @@ describe('a store that fails', () => {
       code: 'checkpoint',
       message: expect.stringContaining('lost it'),
     });
+  });
+});
+
+describe('a store that is asked to write', () => {
+  it('is so once where the checkpoints of a run are all the same, as by pages', async () => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    const written: string[] = [];
+    const set = (key: string, value: string) => {
+      written.push(value);
+      books.states.set(key, value);
+    };
+    await collect(
+      changes(books.client.accounts, { ...books.run, walk: 'pages', store: storeOver(books, { set }) }),
+    );
+    expect(written).toHaveLength(2);
+    expect(new Set(written).size).toBe(2);
+  });
+
+  it('gets the name of each run, which no other has', async () => {
+    const names = new Set<unknown>();
+    for (let run = 0; run < 50; run++) {
+      const books = openBooks();
+      await collect(changes(books.client.accounts, books.run));
+      names.add(stateIn(books.states).by);
+    }
+    expect(names.size).toBe(50);
+    for (const name of names) expect(name).toMatch(/^[0-9a-z]{2,14}$/);
   });
 });
 
@@ -142,7 +189,11 @@ describe('another run of the same collection', () => {
         if (++batches === 2) await collect(changes(books.client.accounts, books.run));
       }
     };
-    await expect(first()).rejects.toMatchObject({ code: 'concurrent_run', retryable: true });
+    await expect(first()).rejects.toMatchObject({
+      code: 'concurrent_run',
+      message: `Another run has written the state under ${KEY} meanwhile. Nothing is lost: what was handed over twice is the same records. See that one run of a tenant and collection is under way at a time.`,
+      retryable: true,
+    });
     expect(stateIn(books.states)).not.toHaveProperty('run');
   });
 
@@ -203,7 +254,7 @@ describe('a store with get alone', () => {
     const forgetful = changes(books.client.accounts, { ...books.run, store });
     await expect(collect(forgetful)).rejects.toMatchObject({
       code: 'checkpoint',
-      message: expect.stringContaining('has no records'),
+      message: `The last checkpoint under ${KEY} was not written. A store without set leaves that to the consumer: write batch.checkpoint of every batch, also of the last one, which has no records.`,
     });
   });
 

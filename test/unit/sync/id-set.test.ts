@@ -18,6 +18,41 @@ describe('a set of ids', () => {
     expect(set.countUnseen()).toBe(10);
   });
 
+  it.each([1023, 1024, 1025, 2049])('holds %i ids, all of them', (count) => {
+    const ids = Array.from({ length: count }, (_, n) => String(count - n));
+    const set = idSet(ids);
+    expect(set.size).toBe(count);
+    expect(set.countUnseen()).toBe(count);
+    for (const id of ids) expect(set.see(id)).toBe(true);
+    expect(set.countUnseen()).toBe(0);
+  });
+
+  it('notes one id and none of its neighbours', () => {
+    for (const seen of ['1', '8', '9', '16', '20']) {
+      const set = idSet(Array.from({ length: 20 }, (_, n) => String(n + 1)));
+      expect(set.see(seen)).toBe(true);
+      expect([...set.unseen()]).toEqual(
+        Array.from({ length: 20 }, (_, n) => String(n + 1)).filter((id) => id !== seen),
+      );
+    }
+  });
+
+  it('knows its greatest and its least number', () => {
+    const set = idSet(['999999999999999', '0']);
+    expect([set.see('0'), set.see('999999999999999'), set.see('1000000000000000')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it('has seen other ids only when they were shown', () => {
+    const set = idSet(['a', 'b', '1000000000000000']);
+    expect([set.see('a'), set.see('c'), set.see('1000000000000000')]).toEqual([true, false, true]);
+    expect([...set.unseen()]).toEqual(['b']);
+    expect(set.size).toBe(3);
+  });
+
   it('counts each id once', () => {
     const set = idSet(['1', '1', 'a', 'a', '0', '0', '01']);
     expect([...set.unseen()]).toEqual(['0', '1', 'a', '01']);

@@ -163,7 +163,10 @@ describe('reconcile deletes nothing', () => {
     for (let id = 1; id <= 51; id++) accounts.delete(String(id));
     await expect(reconcile(books.client.accounts, copy.options)).rejects.toMatchObject({
       ...refusal('too_many_candidates'),
+      message:
+        'The reconcile of accounts deleted nothing: more local records were not shown than maxCandidates allows. 51 of 100 local ids would have been candidates.',
       refused: { local: 100, seen: 49, candidates: 51 },
+      report: { records: 49, collections: [{ collection: 'accounts', status: 'failed' }] },
     });
     expect(gets(books)).toBe(0);
     const told = await reconcile(books.client.accounts, { ...copy.options, maxCandidates: 51 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { collections } from '../../../src/collections/index.ts';
 import { decodeState, encodeState, type SyncState } from '../../../src/sync/state.ts';
-import { collectionName, stateKey } from '../../../src/sync/state-key.ts';
+import { collectionName, type StateName, stateKey } from '../../../src/sync/state-key.ts';
 
 const state: SyncState = {
   scope: 'a1b2',
@@ -51,8 +51,51 @@ describe('a state', () => {
     );
   });
 
+  it.each([
+    { v: 0 },
+    { v: '1' },
+    { scope: 7 },
+    { by: undefined },
+    { by: 7 },
+    { watermark: null },
+    { watermark: ['2026-01-05T08:00:00Z'] },
+    { watermark: '2026-01-05' },
+    { watermark: '2026-01-05T08:00:00' },
+    { watermark: '2026-01-05T08:00:00Z ' },
+    { watermark: ' 2026-01-05T08:00:00Z' },
+    { watermark: '2026-13-05T08:00:00Z' },
+    { full: 'yesterday' },
+    { pageSize: '30' },
+    { pageSize: 1.5 },
+    { pageSize: null },
+    { run: null },
+    { run: 'yes' },
+    { run: { ...state.run, watermark: undefined } },
+    { run: { ...state.run, watermark: 'yesterday' } },
+    { run: { ...state.run, since: 'yesterday' } },
+    { run: { ...state.run, token: null } },
+  ])('of which one member is wrong is refused: %j', (wrong) => {
+    const stored = { ...JSON.parse(encodeState(state)), ...wrong };
+    expect(() => decodeState(stored, 'k')).toThrow(
+      'What the store has under k is no state of a sync. Delete it there to read everything anew; a silent restart would hide what happened.',
+    );
+  });
+
+  it.each([
+    { watermark: undefined },
+    { watermark: '2026-01-05T08:00:00.123Z' },
+    { full: undefined, pageSize: undefined, run: undefined },
+    { pageSize: 0 },
+    { run: { watermark: '2026-01-05T09:00:00Z' } },
+  ])('may lack what is not known, or hold it to the millisecond: %j', (changed) => {
+    const stored = { ...JSON.parse(encodeState(state)), ...changed };
+    expect(decodeState(stored, 'k')).toEqual(stored);
+  });
+
   it('of a later version says so', () => {
-    expect(() => decodeState('{"v":2}', 'k')).toThrow(/later version/);
+    expect(() => decodeState('{"v":2}', 'k')).toThrow(
+      'The state under k was written by a later version of this package.',
+    );
   });
 });
 
@@ -78,7 +121,26 @@ describe('the key of a state', () => {
     );
   });
 
+  it.each(['a'.repeat(100), 'a.b_c-d', '7'])('takes the tenant and the prefix %j', (label) => {
+    expect(stateKey({ prefix: label, tenant: label, collection: 'boms' })).toBe(`${label}:${label}:boms`);
+  });
+
+  it.each([
+    [
+      { prefix: 'p'.repeat(101) },
+      'prefix: must be 1 to 100 letters, digits and "_", ".", "-", ":", without ".."',
+    ],
+    [{ prefix: 7 }, 'prefix: must be 1 to 100 letters, digits and "_", ".", "-", ":", without ".."'],
+    [{ tenant: undefined }, 'tenant: must be 1 to 100 letters, digits and "_", ".", "-", without ".."'],
+    [{ tenant: 7 }, 'tenant: must be 1 to 100 letters, digits and "_", ".", "-", without ".."'],
+    [{ collection: '' }, 'name: must be 1 to 100 letters, digits and "_", ".", "-", without ".."'],
+  ])('refuses %j in words', (wrong, message) => {
+    const name = { prefix: 'p', tenant: 't', collection: 'accounts', ...wrong } as StateName;
+    expect(() => stateKey(name)).toThrow(expect.objectContaining({ message }));
+  });
+
   it('names a collection as the client does', () => {
     for (const [name, { segment }] of Object.entries(collections)) expect(collectionName(segment)).toBe(name);
+    expect(collectionName('tax--2-codes')).toBe('tax2Codes');
   });
 });

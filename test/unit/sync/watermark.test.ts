@@ -1,7 +1,14 @@
 import { changes } from 'accounting-data-sdk';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { decodeState, encodeState } from '../../../src/sync/state.ts';
-import { watermarkOf } from '../../../src/sync/watermark.ts';
+import {
+  checkInstant,
+  observedTime,
+  refuseFuture,
+  sinceOf,
+  toSeconds,
+  watermarkOf,
+} from '../../../src/sync/watermark.ts';
 import { addAccounts, collect, openBooks, START, stateIn } from './books.ts';
 
 const HOUR = 3_600_000;
@@ -81,6 +88,52 @@ describe('the watermark', () => {
     books.sandbox.clock.advance(HOUR);
     const report = await collect(changes(books.client.accounts, books.run));
     expect(report).toMatchObject({ mode: 'incremental', records: 1 });
+  });
+});
+
+describe('an instant', () => {
+  it.each([
+    [0, '1970-01-01T00:00:00Z'],
+    [999, '1970-01-01T00:00:00Z'],
+    [1_000, '1970-01-01T00:00:01Z'],
+    [-1, '1969-12-31T23:59:59Z'],
+    [-1_000, '1969-12-31T23:59:59Z'],
+    [-1_001, '1969-12-31T23:59:58Z'],
+  ])('of %d ms is rounded down to %s', (ms, text) => {
+    expect(toSeconds(ms)).toBe(text);
+  });
+
+  it('is the clock of the service, and the local one where that is not known', () => {
+    const [serverTime, requestedAt] = [new Date(5_000), new Date(9_000)];
+    expect(observedTime({ serverTime, requestedAt })).toBe(5_000);
+    expect(observedTime({ serverTime: undefined, requestedAt })).toBe(9_000);
+  });
+
+  it('to ask from lies behind the watermark by the lag, and not before the era', () => {
+    expect(sinceOf(START, 120_000)).toBe('2026-01-05T07:58:00Z');
+    expect(sinceOf('1970-01-01T00:01:00Z', 120_000)).toBe('1970-01-01T00:00:00Z');
+  });
+
+  it.each([
+    [new Date('0000-01-01T00:00:00Z'), '0000-01-01T00:00:00Z'],
+    [new Date('9999-12-31T23:59:59.999Z'), '9999-12-31T23:59:59Z'],
+    ['2026-01-05T09:00:00.999+01:00', START],
+  ])('of a caller may be %s', (value, text) => {
+    expect(checkInstant(value, 'updatedSince')).toBe(text);
+  });
+
+  it('of a caller that cannot be right is refused in words', () => {
+    expect(() => checkInstant('yesterday', 'updatedSince')).toThrow(
+      'updatedSince: must be a valid Date of the years 0 to 9999, a date like 2026-01-31, or a timestamp with its offset like 2026-01-31T12:00:00Z',
+    );
+  });
+
+  it('may be ahead of the service by a day, and no more', () => {
+    const now = Date.parse(START);
+    expect(() => refuseFuture('2026-01-06T08:00:00Z', now, 'updatedSince')).not.toThrow();
+    expect(() => refuseFuture('2026-01-06T08:00:01Z', now, 'updatedSince')).toThrow(
+      "updatedSince: is more than 24 hours ahead of the service's clock",
+    );
   });
 });
 
