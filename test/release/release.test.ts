@@ -67,6 +67,7 @@ interface Workflow {
     Record<
       string,
       {
+        readonly needs?: string;
         readonly permissions?: Readonly<Record<string, string>>;
         readonly steps: readonly {
           readonly uses?: string;
@@ -98,6 +99,13 @@ describe('the workflows', async () => {
     expect(commands).toContainEqual(expect.stringMatching(/ npm run test:runtimes$/));
     expect(Object.keys(manifest.scripts)).toEqual(expect.arrayContaining(scripts));
     expect(commands).toContain('bash .ci/run');
+  });
+
+  it('publish only what passed the checks, in a job of their own that has no right to sign', async () => {
+    const { jobs } = parse(await read(`${folder}/release.yml`)) as Workflow;
+    expect(jobs.release?.needs).toBe('check');
+    expect(jobs.check?.permissions).toBeUndefined();
+    expect(jobs.check?.steps.map(({ run }) => run)).toContain('bash .ci/run');
   });
 
   it('publish with provenance and no token of npm', async () => {
