@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import type { SocketsSeen } from './sockets.ts';
 
 /** How much of it. */
 export interface LoadSettings {
@@ -13,6 +14,8 @@ export interface LoadSettings {
   readonly errandsInRound: number;
   /** For an attempt. A call that is given up while it connects leaves its connection to a later one. */
   readonly timeoutMs: number;
+  /** How long connections that are kept for a later call may take to run out, once there is no call any more. */
+  readonly idleMs: number;
 }
 
 /** What became of it. */
@@ -23,7 +26,12 @@ export interface LoadReport {
   readonly strange: readonly string[];
   /** The heap in use after a forced collection, before the first round and after each. */
   readonly heapMb: readonly number[];
-  readonly sockets: { readonly most: number; readonly opened: number; readonly left: number };
+  readonly sockets: SocketsSeen & {
+    /** In use although no call is left. */
+    readonly left: number;
+    /** Open after the time that idle ones have. */
+    readonly kept: number;
+  };
 }
 
 /** What the faults of the service come to, where retries do not make up for them. */

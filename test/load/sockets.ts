@@ -4,37 +4,74 @@ import type { Socket } from 'node:net';
 /** The connections that this process has opened since. */
 export interface Sockets {
   readonly open: number;
-  readonly most: number;
-  readonly opened: number;
   /** Not connected yet: those of calls that were given up meanwhile among them. */
   readonly connecting: number;
+  /** With a request on it whose answer is not read to its end. */
+  readonly inUse: number;
+  readonly seen: SocketsSeen;
 }
 
+/** What was seen of them until now. */
+export interface SocketsSeen {
+  readonly opened: number;
+  readonly mostOpen: number;
+  readonly mostInUse: number;
+  /** Requests that were given up on a connection. */
+  readonly givenUp: number;
+  /** Connections on which a request was given up, and which were still open a moment later. */
+  readonly lingering: number;
+}
+
+/** What Node's HTTP client tells of a request. */
+interface Told {
+  readonly request: object;
+  readonly socket: Socket;
+}
+
+/**
+ * Watches every connection. More can be open than there are callers: one whose call was given up while it was being
+ * made is finished all the same and kept for a later call. With a request on it there is one for each caller at most.
+ */
 export function watchSockets(): Sockets {
   const alive = new Set<Socket>();
-  let most = 0;
-  let opened = 0;
+  const inUse = new Map<object, Socket>();
+  const seen = { mostOpen: 0, opened: 0, mostInUse: 0, givenUp: 0, lingering: 0 };
   // One that was destroyed is closed as soon as the event loop turns.
-  const open = () => [...alive].filter(({ destroyed }) => !destroyed).length;
+  const count = (sockets: Iterable<Socket>) => [...sockets].filter(({ destroyed }) => !destroyed).length;
+
   subscribe('net.client.socket', (message) => {
-    const { socket } = message as { socket: Socket };
+    const { socket } = message as Told;
     alive.add(socket);
     socket.once('close', () => alive.delete(socket));
-    opened += 1;
-    most = Math.max(most, open());
+    seen.opened += 1;
+    seen.mostOpen = Math.max(seen.mostOpen, count(alive));
+  });
+  subscribe('undici:client:sendHeaders', (message) => {
+    const { request, socket } = message as Told;
+    inUse.set(request, socket);
+    seen.mostInUse = Math.max(seen.mostInUse, count(inUse.values()));
+  });
+  subscribe('undici:request:trailers', (message) => void inUse.delete((message as Told).request));
+  subscribe('undici:request:error', (message) => {
+    const { request } = message as Told;
+    const socket = inUse.get(request);
+    if (socket === undefined) return;
+    inUse.delete(request);
+    seen.givenUp += 1;
+    queueMicrotask(() => {
+      if (!socket.destroyed) seen.lingering += 1;
+    });
   });
   return {
     get open() {
-      return open();
-    },
-    get most() {
-      return most;
-    },
-    get opened() {
-      return opened;
+      return count(alive);
     },
     get connecting() {
       return [...alive].filter(({ connecting }) => connecting).length;
     },
+    get inUse() {
+      return count(inUse.values());
+    },
+    seen,
   };
 }

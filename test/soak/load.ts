@@ -1,9 +1,11 @@
 /**
  * Two hundred callers at once under faults and storms of aborts: the errors that are due and no others, a heap that
- * does not grow, at most 200 sockets, none left. `LOAD_ROUNDS` sets how many times ten thousand errands, SEED another
- * beginning.
+ * does not grow, at most 200 sockets in use, none left. `LOAD_ROUNDS` sets how many times ten thousand errands, SEED
+ * another beginning.
  */
 import { EXPECTED_ERRORS, runLoad, slopeOf } from '../load/load.ts';
+
+const CALLERS = 200;
 
 export async function soakLoad(): Promise<boolean> {
   const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
@@ -11,9 +13,10 @@ export async function soakLoad(): Promise<boolean> {
   const report = await runLoad({
     seed,
     rounds,
-    callers: 200,
+    callers: CALLERS,
     errandsInRound: 10_000,
     timeoutMs: 10_000,
+    idleMs: 60_000,
   });
   const { ended, strange, heapMb, sockets } = report;
   const slope = slopeOf(heapMb);
@@ -21,12 +24,15 @@ export async function soakLoad(): Promise<boolean> {
   console.log(
     `  heap after each 10,000 in MB: ${heapMb.map((mb) => mb.toFixed(1)).join(' ')}; slope ${slope.toFixed(3)}`,
   );
-  console.log(`  sockets: ${sockets.opened} opened, at most ${sockets.most} at once, ${sockets.left} left`);
+  const { opened, mostOpen, mostInUse, givenUp, lingering, left, kept } = sockets;
+  console.log(`  sockets: ${opened} opened, at most ${mostInUse} in use and ${mostOpen} open at once;`);
+  console.log(`  ${lingering} of ${givenUp} given up stayed open; ${left} left in use, ${kept} left open`);
   for (const what of strange.slice(0, 20)) console.log(`  ${what}`);
 
   const { done: _done, aborted: _aborted, ...errors } = ended;
   const isExpected = Object.keys(errors).every((code) => EXPECTED_ERRORS.includes(code));
-  return isExpected && strange.length === 0 && slope < 1 && sockets.most <= 200 && sockets.left === 0;
+  const areSocketsFew = mostInUse <= CALLERS && lingering + left + kept === 0 && givenUp > 0;
+  return isExpected && strange.length === 0 && slope < 1 && areSocketsFew;
 }
 
 if (process.argv[1] === import.meta.filename && !(await soakLoad())) process.exitCode = 1;
