@@ -18,14 +18,24 @@ const serviceFor = (good: string) =>
       : problemResponse(401, { type: 'unauthenticated' }),
   );
 
-test.each(['', 's3cret key', 's3cret\n', '\r\ns3cret', 's3cret-schlüssel', 's3cret\u0000', 5, null, {}])(
-  'the key %j is refused at once and not quoted',
-  (key) => {
-    const error = thrown(() => createKeySource(key as string));
-    expect(error).toMatchObject({ code: 'invalid_input', argument: 'apiKey' });
-    expect(String(error)).not.toContain('s3cret');
-  },
-);
+const MISSING = 'apiKey: is missing; give apiKey or set ACCOUNTING_API_KEY';
+const STRAY = 'apiKey: must be visible ASCII without spaces or line ends; check for a stray newline';
+
+test.each([
+  ['', MISSING],
+  [5, MISSING],
+  [null, MISSING],
+  [{}, MISSING],
+  ['s3cret key', STRAY],
+  ['s3cret\n', STRAY],
+  ['\r\ns3cret', STRAY],
+  ['s3cret-schlüssel', STRAY],
+  ['s3cret\u0000', STRAY],
+])('the key %j is refused at once and not quoted: %s', (key, message) => {
+  const error = thrown(() => createKeySource(key as string));
+  expect(error).toMatchObject({ code: 'invalid_input', argument: 'apiKey', message });
+  expect(String(error)).not.toContain('s3cret');
+});
 
 test('a key that is a string is sent with every call, and there is no other', async () => {
   const keys = createKeySource('k');
@@ -134,6 +144,7 @@ test('a provider that throws is told of without its own words, and nothing is se
   expect(error).toMatchObject({
     code: 'invalid_input',
     argument: 'apiKey',
+    message: 'apiKey: the function given as apiKey threw, so there is no key to send',
     outcome: 'not_sent',
     attempts: 0,
   });

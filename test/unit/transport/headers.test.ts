@@ -19,7 +19,8 @@ const outgoing = {
 };
 
 test('a read carries the key and what it accepts', () => {
-  expect(requestHeaders(outgoing)).toEqual({ accept: 'application/json', 'x-auth-token': 'k' });
+  // Strictly: a name with the value undefined goes out as the text "undefined".
+  expect(requestHeaders(outgoing)).toStrictEqual({ accept: 'application/json', 'x-auth-token': 'k' });
 });
 
 test('a write carries its content type, its Idempotency-Key and the name of the program', () => {
@@ -51,20 +52,54 @@ test('headers of the caller replace Accept and User-Agent, but not those of the 
 });
 
 test.each([
-  [{ 'X-AUTH-TOKEN': 's3cret' }, 'headers.x-auth-token'],
-  [{ 'x-auth-token': 's3cret' }, 'headers.x-auth-token'],
-  [{ 'Idempotency-Key': 's3cret' }, 'headers.idempotency-key'],
-  [{ ['__proto__']: 's3cret' }, 'headers.__proto__'],
-  [{ 'bad name': 's3cret' }, 'headers'],
-  [{ '': 's3cret' }, 'headers'],
-  [{ 'x-trace': 's3cret\r\nx-evil: 1' }, 'headers.x-trace'],
-  [{ 'x-trace': 's3cret\u0000' }, 'headers.x-trace'],
-  [{ 'x-trace': 's3crét' }, 'headers.x-trace'],
-  [{ 'x-trace': 5 as unknown as string }, 'headers.x-trace'],
-])('the headers %j are refused at %s without being quoted', (headers, argument) => {
+  [{ 'X-AUTH-TOKEN': 's3cret' }, 'headers.x-auth-token', 'is set from apiKey'],
+  [{ 'x-auth-token': 's3cret' }, 'headers.x-auth-token', 'is set from apiKey'],
+  [{ 'Idempotency-Key': 's3cret' }, 'headers.idempotency-key', 'is set from idempotencyKey'],
+  [{ ['__proto__']: 's3cret' }, 'headers.__proto__', 'is no header'],
+  [{ 'bad name': 's3cret' }, 'headers', 'a name must be a token'],
+  [{ ' bad': 's3cret' }, 'headers', 'a name must be a token'],
+  [{ '': 's3cret' }, 'headers', 'a name must be a token'],
+  [{ 'x-trace': 's3cret\r\nx-evil: 1' }, 'headers.x-trace', 'must be printable ASCII'],
+  [{ 'x-trace': '\r\nx-evil: s3cret' }, 'headers.x-trace', 'must be printable ASCII'],
+  [{ 'x-trace': 's3cret\u0000' }, 'headers.x-trace', 'must be printable ASCII'],
+  [{ 'x-trace': 's3crét' }, 'headers.x-trace', 'must be printable ASCII'],
+  [{ 'x-trace': 5 as unknown as string }, 'headers.x-trace', 'must be printable ASCII'],
+])('the headers %j are refused at %s without being quoted: %s', (headers, argument, problem) => {
   const error = thrown(() => checkHeaders(headers));
   expect(error).toMatchObject({ code: 'invalid_input', argument });
+  expect(String(error)).toContain(problem);
   expect(String(error)).not.toContain('s3cr');
+});
+
+test.each([
+  'Connection',
+  'content-length',
+  'Expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'Transfer-Encoding',
+  'upgrade',
+])('%s is left to the connection: a call with it would fail or hang', (name) => {
+  expect(thrown(() => checkHeaders({ [name]: '5' }))).toMatchObject({
+    code: 'invalid_input',
+    argument: `headers.${name.toLowerCase()}`,
+    message: expect.stringContaining('belongs to the connection'),
+  });
+});
+
+test.each([
+  ['null', null],
+  ['a text', 'x-trace: 1'],
+  ['an instance of Headers', new Headers({ 'x-trace': '1' })],
+  ['a list of pairs', [['x-trace', '1']]],
+])('%s is not taken for headers: what it holds would be lost', (_, headers) => {
+  expect(thrown(() => checkHeaders(headers as never))).toMatchObject({
+    code: 'invalid_input',
+    argument: 'headers',
+    message: expect.stringContaining('must be an object of names and values'),
+  });
 });
 
 test('a refused header stops a call before anything is sent, in every method', async () => {
@@ -134,6 +169,7 @@ test.each([
   [{ 'x-ratelimit-limit': 'many', 'x-ratelimit-remaining': '7' }, undefined],
   [{ 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': '-1' }, undefined],
   [{ 'x-ratelimit-limit': '1.5', 'x-ratelimit-remaining': '1' }, undefined],
+  [{ 'x-ratelimit-limit': '100, 100', 'x-ratelimit-remaining': '7, 7' }, undefined],
 ])('the headers %j say the budget %j', (headers, expected) => {
   const found = rateLimitOf(new Headers(headers as Record<string, string>));
   if (expected === undefined) expect(found).toBeUndefined();

@@ -58,24 +58,43 @@ test.each([
   [[{ toString: 1, valueOf: 1 }]],
   [[true]],
 ])('the parts %j make no key', (parts) => {
-  expect(thrown(() => idempotencyKeyFor(...(parts as string[])))).toMatchObject({ argument: 'parts' });
+  expect(thrown(() => idempotencyKeyFor(...(parts as string[])))).toMatchObject({
+    argument: 'parts',
+    message: expect.stringMatching(
+      parts.length === 0
+        ? /^parts: must be at least one$/
+        : /^parts: must be strings or finite numbers, none of them empty$/,
+    ),
+  });
 });
 
 test('a key is never cut off: more than 200 characters are refused', () => {
   expect(idempotencyKeyFor('x'.repeat(200))).toHaveLength(200);
-  expect(thrown(() => idempotencyKeyFor('x'.repeat(201)))).toMatchObject({ code: 'invalid_input' });
+  expect(thrown(() => idempotencyKeyFor('x'.repeat(201)))).toMatchObject({
+    code: 'invalid_input',
+    argument: 'parts',
+    message: 'parts: make a key of 201 characters, more than 200: pass ids, not texts',
+  });
 });
 
 test.each(['', ' ', 'a b', 'a\n', 'ü', 'x'.repeat(201), 5, null])(
   'the key %j of a caller is refused',
   async (key) => {
-    expect(thrown(() => checkIdempotencyKey(key))).toMatchObject({ argument: 'idempotencyKey' });
+    expect(thrown(() => checkIdempotencyKey(key))).toMatchObject({
+      argument: 'idempotencyKey',
+      message: 'idempotencyKey: must be 1 to 200 visible ASCII characters',
+    });
     const fetch = scriptedFetch(jsonResponse({ id: '1' }));
     const create = scriptedClient(fetch).products.create({}, { idempotencyKey: key as string });
     expect(await caught(create)).toMatchObject({ code: 'invalid_input', outcome: 'not_sent' });
     expect(fetch.requests).toHaveLength(0);
   },
 );
+
+test('a key that idempotencyKeyFor has just made is never too long to send', () => {
+  const longest = idempotencyKeyFor('x'.repeat(200));
+  expect(checkIdempotencyKey(longest)).toBe(longest);
+});
 
 test('the key of a create is told in the request event before anything is sent', async () => {
   const told: (string | undefined)[] = [];

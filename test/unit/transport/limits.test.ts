@@ -52,8 +52,10 @@ test.each([
     const failure = (await ended) as Failure;
     expect(failure).toBeInstanceOf(Failure);
     expect(failure.fault).toBe('lost');
+    const option = { attempt: 'timeoutMs', deadline: 'deadlineMs' }[limit];
     expect(failure.toError({ method: 'GET', path: '/x' })).toMatchObject({
       code: 'timeout',
+      message: `GET /x was not answered within ${option}. See outcome for what the service may have done.`,
       limit,
       retryable: true,
     });
@@ -110,6 +112,15 @@ test('no listener stays on the signal of the caller', async () => {
   await withinLimits(async () => 1, limits({ signal }));
   expect(add).toHaveBeenCalledTimes(1);
   expect(remove).toHaveBeenCalledWith('abort', add.mock.calls[0]?.[1]);
+});
+
+test('the longest limit that a timer can hold is one', async () => {
+  const work = withinLimits(
+    never,
+    limits({ timeoutMs: 2 ** 31 - 1, deadlineAt: Number.POSITIVE_INFINITY }),
+  ).catch(() => 'ended');
+  await vi.advanceTimersByTimeAsync(2 ** 31 - 1);
+  expect(await work).toBe('ended');
 });
 
 test('a limit beyond what timers can hold is no limit', async () => {

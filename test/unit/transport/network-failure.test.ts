@@ -40,6 +40,27 @@ test.each([
 
 test('ETIMEDOUT of a connect means that nothing was sent', () => {
   expect(networkFailure(withCode('ETIMEDOUT', { syscall: 'connect' })).fault).toBe('unsent');
+  expect(networkFailure(withCode('ECONNRESET', { syscall: 'connect' })).fault).toBe('lost');
+});
+
+test.each([
+  ['ENOTFOUND', 'not_sent', 'Nothing was sent: check baseUrl and the network.'],
+  ['CERT_HAS_EXPIRED', 'not_sent', 'Nothing was sent: check the scheme, port and certificate of baseUrl.'],
+  ['ECONNRESET', 'unknown', 'The connection broke; see outcome for what the service may have done.'],
+  [
+    'ENOTFOUND',
+    'unknown',
+    'This attempt was not sent, but one before it was; see outcome for what the service may have done.',
+  ],
+] as const)('%s in a call whose outcome is %s says: %s', (code, outcome, advice) => {
+  const error = networkFailure(withCode(code)).toError({ ...facts, outcome });
+  expect(error.message).toBe(`GET /accounts/1 got no answer (${code}). ${advice}`);
+});
+
+test('where no code says why, the message gives no reason', () => {
+  expect(networkFailure(new Error('s3cret')).toError(facts).message).toBe(
+    'GET /accounts/1 got no answer. The connection broke; see outcome for what the service may have done.',
+  );
 });
 
 test.each(['EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN'])(
@@ -75,6 +96,16 @@ test.each([
   expect(failure.fault).toBe('lost');
   expect(failure.toError(facts)).toMatchObject({ reason: undefined });
   expect(failure.toError(facts).message).not.toContain('s3cret');
+});
+
+test('a cause is found five levels down, and no further', () => {
+  const nested = (levels: number): unknown => {
+    let error: unknown = withCode('ENOTFOUND');
+    for (let level = 0; level < levels; level += 1) error = wrapped(error);
+    return error;
+  };
+  expect(networkFailure(nested(5)).fault).toBe('unsent');
+  expect(networkFailure(nested(6)).fault).toBe('lost');
 });
 
 test('a chain of causes that turns in a circle is not followed for ever', () => {

@@ -1,0 +1,88 @@
+import { expect, test, vi } from 'vitest';
+import type { ResponseMeta } from '../../../src/index.ts';
+import { caught } from '../../support/caught.ts';
+import { advance, useFakeClock } from '../../support/fake-clock.ts';
+import {
+  type FetchAnswer,
+  jsonResponse,
+  problemResponse,
+  scriptedClient,
+  scriptedFetch,
+} from '../../support/scripted-fetch.ts';
+
+useFakeClock();
+
+/** A client whose key the service has just told to wait for two seconds. */
+async function pausedClient(...script: readonly FetchAnswer[]) {
+  const fetch = scriptedFetch(problemResponse(429, {}, { 'retry-after': '2' }), ...script);
+  const wait = vi.fn();
+  const client = scriptedClient(fetch, { rateGate: 'client', on: { wait } });
+  await caught(client.accounts.get('refused', { maxWaitMs: 0 }));
+  return { client, fetch, wait };
+}
+
+test('a call that the gate holds back says for how long: in an event, to onWait and in waitedMs', async () => {
+  const { client, wait } = await pausedClient(jsonResponse({ id: '1' }));
+  const onWait = vi.fn();
+  const seen: ResponseMeta[] = [];
+  const call = client.accounts.get('1', { onWait, onResponse: (meta) => void seen.push(meta) });
+  await advance(2_000);
+  await expect(call).resolves.toEqual({ id: '1' });
+
+  expect(wait.mock.calls).toEqual([
+    [expect.objectContaining({ method: 'GET', path: '/accounts/1', waitMs: 2_000 })],
+  ]);
+  expect(onWait.mock.calls).toEqual([[2_000]]);
+  expect(seen).toMatchObject([{ status: 200, attempts: 1, waitedMs: 2_000 }]);
+});
+
+test('a call for which the gate opens too late says so, and when it would be worth another try', async () => {
+  const { client } = await pausedClient();
+  expect(await caught(client.accounts.get('1', { maxWaitMs: 1_000 }))).toMatchObject({
+    code: 'timeout',
+    message:
+      'GET /accounts/1 was held back: the budget of the key comes back later than maxWaitMs or deadlineMs allow.',
+    limit: 'deadline',
+    retryAfterMs: 2_000,
+    retryable: true,
+    outcome: 'not_sent',
+    attempts: 0,
+  });
+});
+
+test('an interactive call passes a walk that was there before it', async () => {
+  const { client, fetch } = await pausedClient(({ url }) =>
+    jsonResponse(url.pathname.endsWith('/accounts') ? [] : { id: '1' }),
+  );
+  const calls = [client.accounts.list().toArray({ limit: 5 }), client.accounts.get('1')];
+  await advance(2_000);
+  await advance(1_000);
+  await Promise.all(calls);
+  expect(fetch.requests.slice(1).map(({ url }) => url.pathname.split('/v1')[1])).toEqual([
+    '/accounts/1',
+    '/accounts',
+  ]);
+});
+
+test('the response event says how long the answer took', async () => {
+  const response = vi.fn();
+  const fetch = scriptedFetch(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    return jsonResponse({ id: '1' });
+  });
+  const call = scriptedClient(fetch, { on: { response } }).accounts.get('1');
+  await advance(300);
+  await call;
+  expect(response).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ durationMs: 300 }));
+});
+
+test('only a request with a body names a content type', async () => {
+  const fetch = scriptedFetch(jsonResponse({ id: '1' }));
+  const client = scriptedClient(fetch);
+  await client.accounts.get('1');
+  await client.products.create({ name: 'Desk' });
+  expect(fetch.requests.map(({ headers }) => headers.get('content-type'))).toEqual([
+    null,
+    'application/json',
+  ]);
+});
