@@ -103,12 +103,12 @@ export class IntervalReader<T> {
   async #ask(query: PageQuery): Promise<PageAnswer<T>> {
     if (++this.#fruitless > MOST_FRUITLESS_REQUESTS) throw fruitless(this.#options.facts);
     const id = boundsOf(this.#interval, this.#descending);
-    return await this.#fetchPage(id === undefined ? query : { ...query, id }, this.#signal);
+    return await this.#fetchPage({ ...query, id }, this.#signal);
   }
 
-  /** The direction is that of most steps on the first page that has any. It changes the cost, never the result. */
+  /** The direction is that of most steps on the first page. It changes the cost, never the result. */
   #settle(ids: readonly bigint[], records: number): void {
-    if (this.#settled || ids.length === 0) return;
+    if (this.#settled) return;
     this.#settled = true;
     if (!goesDown(ids, records)) return;
     this.#descending = true;

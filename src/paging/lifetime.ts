@@ -17,7 +17,7 @@ export function withLifetime<T>(
     // Bound late, so that a walk that is never begun holds on to nothing.
     const forward = () => controller.abort(signal?.reason);
     if (signal?.aborted) forward();
-    signal?.addEventListener('abort', forward, { once: true });
+    signal?.addEventListener('abort', forward);
     try {
       yield* walk(controller.signal);
     } catch (error) {

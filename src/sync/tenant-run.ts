@@ -54,7 +54,7 @@ export class TenantRun {
     const { signal } = this.#context.options;
     const stop = () => this.#stop.abort(signal?.reason);
     if (signal?.aborted) stop();
-    signal?.addEventListener('abort', stop, { once: true });
+    signal?.addEventListener('abort', stop);
     try {
       for (const level of this.#levels) {
         // Whether a parent failed or not: what its children say is true all the same.

@@ -93,6 +93,12 @@ it('has no page confirmed that is as long as those of an earlier run: it is cut'
   expect(asked.map(({ page }) => page)).not.toContain(2);
 });
 
+it('plans its intervals as soon as a page is as long as those of an earlier run', async () => {
+  const { fetchPage, asked } = listing(ids(1, 100), 10);
+  await stepsOf(certifiedWalk(fetchPage, { ...options, pageSizeHint: 10 }));
+  expect(asked.slice(0, 3).map(({ id }) => id)).toEqual([undefined, { lte: '9' }, { gt: '9', lte: '17' }]);
+});
+
 it('forgets the page size of an earlier run once a shorter page had another behind it', async () => {
   const { fetchPage, asked } = listing(ids(1, 95), 10);
   const steps = await stepsOf(certifiedWalk(fetchPage, { ...options, pageSizeHint: 30 }));

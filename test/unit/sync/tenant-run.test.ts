@@ -1,0 +1,140 @@
+import { createClient, isAccountingError, type SyncError, sync } from 'accounting-data-sdk';
+import { describe, expect, it } from 'vitest';
+import { caught } from '../../support/caught.ts';
+import { settle } from '../../support/scripted-server.ts';
+import { addAccounts, openBooks } from './books.ts';
+
+const nothing = () => undefined;
+
+async function failed(run: Promise<unknown>): Promise<SyncError> {
+  const error = await caught(run);
+  if (!isAccountingError(error, 'sync_failed')) throw new Error('expected a SyncError', { cause: error });
+  return error;
+}
+
+describe('the error of a sync', () => {
+  it('names the collections that failed, and nothing of the others', async () => {
+    const books = openBooks();
+    for (const collection of ['accounts', 'budgets'] as const) {
+      books.sandbox.faults.add({ kind: 'status', status: 400 }, { collection, times: 9 });
+    }
+    const collections = ['accounts', 'products', 'budgets'] as const;
+    const error = await failed(sync(books.client, { ...books.run, collections, onBatch: nothing }));
+    expect(error.message).toBe('The sync of accounts, budgets failed; what was committed stays committed.');
+    expect(error.report.collections.map(({ status }) => status)).toEqual(['failed', 'done', 'failed']);
+  });
+
+  it.each([
+    ['forbidden', 'forbidden'],
+    ['scope_required', 'forbidden'],
+    ['not_found', 'failed'],
+  ])('of a collection that answers %s says that it is %s', async (type, status) => {
+    const books = openBooks();
+    books.sandbox.faults.add({ kind: 'status', status: 403, type }, { collection: 'accounts', times: 9 });
+    const run = sync(books.client, { ...books.run, collections: ['accounts'], onBatch: nothing });
+    const { report } = await failed(run);
+    expect(report.collections[0]?.status).toBe(status);
+  });
+});
+
+describe('the report of a sync', () => {
+  it('tells when it began and ended, and adds up what was taken in', async () => {
+    const books = openBooks({ records: { accounts: 25, budgets: 5 } });
+    const before = Date.now();
+    const report = await sync(books.client, {
+      ...books.run,
+      collections: ['accounts', 'budgets'],
+      onBatch: nothing,
+    });
+    const [startedAt, endedAt] = [report.startedAt.getTime(), report.endedAt.getTime()];
+    expect(startedAt).toBeGreaterThanOrEqual(before);
+    expect(endedAt).toBeGreaterThanOrEqual(startedAt);
+    expect(endedAt).toBeLessThanOrEqual(Date.now());
+    expect(report).toMatchObject({ tenant: 'acme', records: 30 });
+  });
+});
+
+describe('a sync refuses in words', () => {
+  it.each([
+    [{ onBatch: 'no' }, 'onBatch: must be a function'],
+    [{ concurrency: 0 }, 'concurrency: must be a whole number of at least 1'],
+    [{ concurrency: 1.5 }, 'concurrency: must be a whole number of at least 1'],
+    [{ concurrency: '2' }, 'concurrency: must be a whole number of at least 1'],
+    [
+      { collections: ['accounts', 'invoices'] },
+      'collections: names "invoices", which the client does not have',
+    ],
+    [{ collections: ['toString'] }, 'collections: names "toString", which the client does not have'],
+    [{ collections: ['rateLimit'] }, 'collections: names "rateLimit", which the client does not have'],
+  ])('%j', async (wrong, message) => {
+    const books = openBooks();
+    const options = { ...books.run, onBatch: nothing, ...(wrong as object) };
+    await expect(sync(books.client, options)).rejects.toMatchObject({ code: 'invalid_input', message });
+    expect(books.sandbox.count()).toBe(0);
+  });
+});
+
+describe('the signal of a sync', () => {
+  it('is listened to no more once the sync has ended', async () => {
+    const books = openBooks();
+    const { signal } = new AbortController();
+    const listeners = new Set<unknown>();
+    const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
+    signal.addEventListener = (...args: Parameters<typeof add>) => {
+      listeners.add(args[1]);
+      add(...args);
+    };
+    signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+      listeners.delete(args[1]);
+      remove(...args);
+    };
+    await sync(books.client, { ...books.run, collections: ['accounts'], signal, onBatch: nothing });
+    expect(listeners.size).toBe(0);
+  });
+
+  it('that fires when all has been committed changes nothing', async () => {
+    const books = openBooks();
+    addAccounts(books, 5);
+    const controller = new AbortController();
+    const report = await sync(books.client, {
+      ...books.run,
+      collections: ['accounts'],
+      signal: controller.signal,
+      onBatch: nothing,
+      onProgress: ({ last }) => last && controller.abort('too late'),
+    });
+    expect(report.collections[0]?.status).toBe('done');
+  });
+
+  it('aborts what is on its way, and hands over nothing that has come meanwhile', async () => {
+    const books = openBooks({ records: { accounts: 30, products: 30 } });
+    const controller = new AbortController();
+    const aborted: boolean[] = [];
+    const client = createClient({
+      ...books.sandbox.clientOptions,
+      fetch: async (url, init) => {
+        if (!String(url).includes('/products')) return await books.sandbox.fetch(url, init);
+        return await new Promise((_, reject) => {
+          init?.signal?.addEventListener('abort', () => {
+            aborted.push(true);
+            reject(init.signal?.reason);
+          });
+        });
+      },
+    });
+    const taken: string[] = [];
+    const run = sync(client, {
+      ...books.run,
+      collections: ['accounts', 'products'],
+      signal: controller.signal,
+      onBatch: async ({ collection }) => {
+        taken.push(collection);
+        await settle();
+        controller.abort('enough');
+      },
+    });
+    expect(await caught(run)).toBe('enough');
+    expect(aborted).toEqual([true]);
+    expect(taken).toEqual(['accounts']);
+  });
+});
