@@ -119,6 +119,12 @@ it.each([
   ['openly where no width is known yet', { ...at, width: undefined }, {}, { gt: '50' }],
   ['from the beginning where nothing was delivered yet', { ...at, id: undefined }, {}, undefined],
   ['going down', { ...at, direction: 'desc' }, {}, { lt: '50', gte: '30' }],
+  [
+    'with its next interval where the bounds of the caller lie farther',
+    at,
+    { lte: '90' },
+    { gt: '50', lte: '70' },
+  ],
   ['no farther than the bounds of the caller', at, { lte: '60' }, { gt: '50', lte: '60' }],
   ['not before the bounds of the caller', at, { gt: '55' }, { gt: '55', lte: '70' }],
 ])('goes on %s', async (_, resumeFrom, bounds, id) => {

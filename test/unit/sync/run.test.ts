@@ -1,0 +1,195 @@
+import { type ChangesOptions, changes, createClient } from 'accounting-data-sdk';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Page, Walk } from '../../../src/paging/walk.ts';
+import { resolveRunOptions } from '../../../src/sync/options.ts';
+import { CollectionRun } from '../../../src/sync/run.ts';
+import type { SyncSource } from '../../../src/sync/source.ts';
+import { caught } from '../../support/caught.ts';
+import { settle } from '../../support/scripted-server.ts';
+import { addAccounts, collect, openBooks, START, stateIn } from './books.ts';
+
+afterEach(() => vi.useRealTimers());
+
+const minutes = (n: number) => n * 60_000;
+
+describe('a state belongs to', () => {
+  const same: readonly (readonly [string, ChangesOptions['id'], ChangesOptions['id']])[] = [
+    ['a bound that is undefined', { lte: '20' }, { lte: '20', gt: undefined }],
+    ['the order of bounds', { gt: '1', lte: '20' }, { lte: '20', gt: '1' }],
+    ['how a range is written', { between: ['1', '20'] }, { between: '1..20' }],
+  ];
+
+  it.each(same)('its bounds, whatever %s', async (_, first, second) => {
+    const books = openBooks();
+    await collect(changes(books.client.accounts, { ...books.run, id: first }));
+    const report = await collect(changes(books.client.accounts, { ...books.run, id: second }));
+    expect(report.mode).toBe('incremental');
+  });
+
+  it.each([
+    ['another bound', { lte: '20' }, { lt: '20' }],
+    ['another range', { between: ['1', '20'] }, { between: ['1', '21'] }],
+    ['none', { lte: '20' }, undefined],
+  ] as const)('its bounds, and not to %s', async (_, first, second) => {
+    const books = openBooks();
+    await collect(changes(books.client.accounts, { ...books.run, id: first }));
+    const other = collect(changes(books.client.accounts, { ...books.run, id: second }));
+    await expect(other).rejects.toMatchObject({ code: 'checkpoint' });
+  });
+
+  it('its collection, which a source may name without a segment or an address', async () => {
+    const books = openBooks();
+    const list = books.client.accounts.list.bind(books.client.accounts);
+    await collect(changes({ list }, { ...books.run, name: 'accounts' }));
+    expect((await collect(changes({ list }, { ...books.run, name: 'accounts' }))).mode).toBe('incremental');
+    const elsewhere = { list, baseUrl: 'https://elsewhere.example.com' };
+    const foreign = collect(changes(elsewhere, { ...books.run, name: 'accounts' }));
+    await expect(foreign).rejects.toMatchObject({ code: 'checkpoint' });
+    books.states.set('accounting-data-sdk:acme:boms', books.states.values().next().value ?? '');
+    const renamed = collect(changes({ list }, { ...books.run, name: 'boms' }));
+    await expect(renamed).rejects.toMatchObject({ code: 'checkpoint' });
+  });
+});
+
+describe('the clock of the service', () => {
+  it('that stands still has not gone back', async () => {
+    const books = openBooks();
+    await collect(changes(books.client.accounts, books.run));
+    const report = await collect(changes(books.client.accounts, books.run));
+    expect(report).toMatchObject({ clockWentBack: false, mode: 'incremental' });
+  });
+
+  it('may go back by the lag itself: what was written since then is still asked for', async () => {
+    const books = openBooks();
+    await collect(changes(books.client.accounts, books.run));
+    books.sandbox.clock.advance(-minutes(2));
+    const report = await collect(changes(books.client.accounts, books.run));
+    expect(report).toMatchObject({ clockWentBack: true, mode: 'incremental' });
+  });
+
+  it('is not taken to have gone back where it is hidden and a margin is taken off the local one', async () => {
+    vi.useFakeTimers({ now: Date.parse(START) + minutes(1), toFake: ['Date'] });
+    const books = openBooks();
+    await collect(changes(books.client.accounts, books.run));
+    books.sandbox.faults.next({ kind: 'rewrite', headers: { Date: null } });
+    const report = await collect(changes(books.client.accounts, books.run));
+    expect(report).toMatchObject({ clockWentBack: false, watermark: new Date('2026-01-05T07:56:00Z') });
+  });
+
+  it('that went back begins no walk again that reads everything anyway', async () => {
+    const books = openBooks();
+    await collect(changes(books.client.accounts, books.run));
+    books.sandbox.clock.advance(-minutes(60));
+    books.sandbox.clearLogs();
+    const report = await collect(changes(books.client.accounts, { ...books.run, mode: 'full' }));
+    expect(report).toMatchObject({ clockWentBack: true, mode: 'full' });
+    expect(books.sandbox.count()).toBe(1);
+  });
+});
+
+describe('a run', () => {
+  it('aborts the page that it has asked for ahead when its consumer leaves', async () => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    const aborted: unknown[] = [];
+    const client = createClient({
+      ...books.sandbox.clientOptions,
+      fetch: async (url, init) => {
+        if (books.sandbox.count() === 0) return await books.sandbox.fetch(url, init);
+        return await new Promise((_, reject) => {
+          init?.signal?.addEventListener('abort', () => {
+            aborted.push(url);
+            reject(init.signal?.reason);
+          });
+        });
+      },
+    });
+    for await (const _ of changes(client.accounts, { ...books.run, walk: 'pages' })) {
+      await settle();
+      break;
+    }
+    expect(aborted).toHaveLength(1);
+  });
+
+  it('asks and reads nothing where its signal has fired before', async () => {
+    const books = openBooks();
+    const reads: string[] = [];
+    const store = { get: (key: string) => void reads.push(key) };
+    const run = changes(books.client.accounts, {
+      ...books.run,
+      store,
+      signal: AbortSignal.abort('enough'),
+    });
+    expect(await caught(collect(run))).toBe('enough');
+    expect(books.sandbox.count()).toBe(0);
+    expect(reads).toEqual([]);
+  });
+
+  it('passes a page without rows over, and promotes nothing where it was shown no answer at all', async () => {
+    const books = openBooks();
+    const page = (ids: readonly string[]): Page<{ id: string }> => ({
+      records: ids.map((id) => ({ id })),
+      invalid: [],
+      rateLimit: undefined,
+      serverTime: undefined,
+      first: { serverTime: new Date(START), requestedAt: new Date(0) },
+      walk: 'custom',
+      longestPage: ids.length,
+      resumeToken: undefined,
+    });
+    const source = (answers: readonly Page<{ id: string }>[]): SyncSource<{ id: string }> => ({
+      list: () => {
+        const pages = async function* () {
+          yield* answers;
+        };
+        return { pages } as unknown as Walk<{ id: string }>;
+      },
+    });
+    const options = { ...books.run, name: 'accounts' };
+    const none = await collect(changes(source([]), options));
+    expect(none).toMatchObject({ status: 'done', watermark: undefined, records: 0 });
+    expect(stateIn(books.states)).not.toHaveProperty('watermark');
+
+    const sizes: number[] = [];
+    const some = changes(source([page(['1']), page([]), page(['2', '3'])]), options);
+    const report = await collect(some, ({ records }) => sizes.push(records.length));
+    expect(sizes).toEqual([1, 2, 0]);
+    expect(report).toMatchObject({ records: 3, pages: 2, walk: 'custom', watermark: new Date(START) });
+
+    const later = await collect(changes(source([]), options));
+    expect(later).toMatchObject({ status: 'done', watermark: new Date(START) });
+  });
+
+  it('is over after its last batch, and when it was closed', async () => {
+    const books = openBooks();
+    const options = resolveRunOptions(books.run);
+    const run = new CollectionRun(books.client.accounts, { options });
+    expect(await run.next()).toMatchObject({ last: true });
+    expect(await run.next()).toBeUndefined();
+
+    const closed = new CollectionRun(books.client.accounts, { options });
+    await closed.close();
+    expect(await closed.next()).toBeUndefined();
+    expect(books.sandbox.count()).toBe(1);
+  });
+
+  it('goes on with the longest page that it knows, and with the bounds of the caller', async () => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    const seen: unknown[] = [];
+    const { accounts } = books.client;
+    const source: SyncSource<{ id: string }> = {
+      list: (query, options) => {
+        seen.push([query, options.pageSizeHint, options.resumeFrom, options.prefetch]);
+        return accounts.list(query, options);
+      },
+    };
+    const options = { ...books.run, name: 'accounts', id: { lte: '30' } };
+    await collect(changes(source, options));
+    await collect(changes(source, options));
+    expect(seen).toEqual([
+      [{ id: { lte: '30' } }, undefined, undefined, 0],
+      [{ updatedSince: '2026-01-05T07:58:00Z', id: { lte: '30' } }, 10, undefined, 0],
+    ]);
+  });
+});
