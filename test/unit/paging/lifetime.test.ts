@@ -44,17 +44,17 @@ function stalling(answers: number) {
 function countedSignal() {
   const controller = new AbortController();
   const { signal } = controller;
-  let listeners = 0;
+  const listeners = new Set<unknown>();
   const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
   signal.addEventListener = (...args: Parameters<typeof add>) => {
-    listeners++;
+    listeners.add(args[1]);
     add(...args);
   };
   signal.removeEventListener = (...args: Parameters<typeof remove>) => {
-    listeners--;
+    if (args[0] === 'abort') listeners.delete(args[1]);
     remove(...args);
   };
-  return { controller, signal, listeners: () => listeners };
+  return { controller, signal, listeners: () => listeners.size };
 }
 
 it.each(ways)('%s: leaving the loop aborts what is in flight', async (name, way) => {
@@ -75,6 +75,19 @@ it.each(ways)('%s: return() does not wait for a request that is under way', asyn
   await walk.return();
   expect(state.inFlight).toBe(0);
   expect(await pending).toEqual({ done: true, value: undefined });
+});
+
+it('a walk by pages that fails aborts what it has asked for behind the failure', async () => {
+  const signals: (AbortSignal | undefined)[] = [];
+  const { fetchPage } = listing(ids(1, 40), 10);
+  const failing: FetchPage<Row> = (query, signal) => {
+    if (query.page === 1) return fetchPage(query, signal);
+    if (query.page === 2) return Promise.reject(new Error('fails'));
+    signals.push(signal);
+    return new Promise(() => undefined);
+  };
+  await expect(stepsOf(pages(failing, { prefetch: 3 }))).rejects.toThrow('fails');
+  expect(signals.map((signal) => signal?.aborted)).toEqual([true, true]);
 });
 
 it.each(ways)('%s: an abort rejects with the reason of the signal', async (_, way) => {

@@ -26,6 +26,14 @@ it('gives a position back to the same scope', () => {
   expect(decodeResumeToken(token, structuredClone(scope))).toEqual(position);
 });
 
+it('writes tokens as earlier versions did, so that those that are kept somewhere stay good', () => {
+  expect(encodeResumeToken(scope, position)).toBe(
+    'eyJ2IjoxLCJvZiI6IjF5YWFxNzgxZ3BuIiwiYXQiOnsid2FsayI6ImNlcnRpZmllZCIsImRpcmVjdGlvbiI6ImFzYyIsImlkIjoiOTAwNzE5OTI1NDc0MDk5MyIsImxvbmdlc3QiOjMwfSwib2siOiJodGhxZXRvazVwIn0',
+  );
+  expect(scopeFingerprint(scope)).toBe('1yaaq781gpn');
+  expect(scopeFingerprint({ baseUrl: '', collection: '', filters: {} })).toBe('1es1douw1yq');
+});
+
 it('keeps every value that a position may have', () => {
   const odd: WalkPosition = {
     text: 'ü "—" \\ ',
@@ -99,6 +107,31 @@ it('notices every damage of one character, and never throws anything but Checkpo
     }
     expect(() => decodeResumeToken(token.slice(0, at), scope)).toThrow(CheckpointError);
   }
+});
+
+it.each([null, [], ['certified'], 7, 'certified', { at: {} }, { at: [] }])(
+  'refuses a whole token whose position is none: %j',
+  (none) => {
+    const token = encodeResumeToken(scope, none as unknown as WalkPosition);
+    expect(() => decodeResumeToken(token, scope)).toThrow('The resume token is damaged:');
+  },
+);
+
+it.each([
+  ['is none of this package', undefined],
+  ['is none of this package', 'A'.repeat(4_097)],
+  ['is damaged', 'A'.repeat(4_096)],
+  ['is damaged', encoded('42')],
+  ['is damaged', encoded('{"v":1}')],
+  ['is of a version that this package does not know', encoded('{}')],
+  [
+    'belongs to another base URL, collection or set of filters',
+    encodeResumeToken({ ...scope, filters: {} }, {}),
+  ],
+])('says that a token %s, and why it does not begin anew', (what, token) => {
+  expect(() => decodeResumeToken(token as string, scope)).toThrow(
+    `The resume token ${what}: the walk cannot be taken up there, and a silent restart would hide it.`,
+  );
 });
 
 it('never quotes the token', () => {

@@ -17,6 +17,13 @@ describe('a state', () => {
     expect(decodeState(encodeState(state), 'k')).toEqual({ v: 1, ...state });
   });
 
+  it('is written as earlier versions of the package wrote it', () => {
+    expect(encodeState(state)).toBe(
+      '{"v":1,"scope":"a1b2","by":"run1","watermark":"2026-01-05T08:00:00Z","full":"2026-01-04T08:00:00Z","pageSize":30,"run":{"watermark":"2026-01-05T09:00:00Z","since":"2026-01-05T07:58:00Z","token":"abc"}}',
+    );
+    expect(encodeState({ scope: 'a1b2', by: 'run1' })).toBe('{"v":1,"scope":"a1b2","by":"run1"}');
+  });
+
   it('may come back parsed, as some stores do', () => {
     expect(decodeState(JSON.parse(encodeState(state)), 'k')).toMatchObject(state);
   });
