@@ -33,6 +33,17 @@ test.each([[[]], [['one']], [['one', 'two', '', 'three']]])(
   },
 );
 
+test('a body that came in one piece is not copied', async () => {
+  const whole = bytes('whole');
+  const stream = new ReadableStream({
+    start(controller) {
+      controller.enqueue(whole);
+      controller.close();
+    },
+  });
+  expect(await readBody(new Response(stream), 100)).toBe(whole);
+});
+
 test('no body at all is an empty one', async () => {
   expect(await readBody(new Response(null), 100)).toHaveLength(0);
 });

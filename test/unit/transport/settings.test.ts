@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { resolveOptions } from '../../../src/options.ts';
+import type { CallOptions } from '../../../src/transport/call-options.ts';
 import { callSettings, checkRequestOptions } from '../../../src/transport/settings.ts';
 import { thrown } from '../../support/caught.ts';
 
@@ -27,26 +28,65 @@ test('each limit can be set alone', () => {
   });
 });
 
-test.each([
-  [{ timeoutMs: 0 }, 'timeoutMs'],
-  [{ timeoutMs: Number.NaN }, 'timeoutMs'],
-  [{ timeoutMs: '5' as unknown as number }, 'timeoutMs'],
-  [{ deadlineMs: -1 }, 'deadlineMs'],
-  [{ maxWaitMs: -1 }, 'maxWaitMs'],
-  [{ retry: { attempts: 0 } }, 'retry.attempts'],
-  [{ retry: { attempts: 1.5 } }, 'retry.attempts'],
-  [{ retry: { attempts: Number.POSITIVE_INFINITY } }, 'retry.attempts'],
-  [{ retry: { baseMs: -1 } }, 'retry.baseMs'],
-  [{ retry: { capMs: Number.NaN } }, 'retry.capMs'],
-])('%j is refused', (options, argument) => {
-  expect(thrown(() => callSettings(settings, options))).toMatchObject({ code: 'invalid_input', argument });
+test('the smallest limits and the names of a service’s own 409 are taken as they are', () => {
+  const retry = { capMs: 0, inProgressTypes: ['still_running'] };
+  expect(callSettings(settings, { deadlineMs: 1, retry })).toEqual({
+    ...settings,
+    deadlineMs: 1,
+    retry: { ...settings.retry, ...retry },
+  });
+  expect(callSettings(settings, { retry: { inProgressTypes: [] } }).retry.inProgressTypes).toEqual([]);
+});
+
+const AT_LEAST_ONE = 'must be a number of milliseconds, at least 1';
+const AT_LEAST_ZERO = 'must be a number of milliseconds, at least 0';
+const WHOLE = 'must be a whole number of at least 1';
+const NAMES = 'must be an array of strings, none of them empty';
+const OBJECT = 'must be an object';
+
+test.each<[options: unknown, argument: string, problem: string]>([
+  [{ timeoutMs: 0 }, 'timeoutMs', AT_LEAST_ONE],
+  [{ timeoutMs: Number.NaN }, 'timeoutMs', AT_LEAST_ONE],
+  [{ timeoutMs: '5' }, 'timeoutMs', AT_LEAST_ONE],
+  [{ timeoutMs: null }, 'timeoutMs', AT_LEAST_ONE],
+  [{ deadlineMs: 0 }, 'deadlineMs', AT_LEAST_ONE],
+  [{ maxWaitMs: -1 }, 'maxWaitMs', AT_LEAST_ZERO],
+  [{ retry: { attempts: 0 } }, 'retry.attempts', WHOLE],
+  [{ retry: { attempts: 1.5 } }, 'retry.attempts', WHOLE],
+  [{ retry: { attempts: Number.POSITIVE_INFINITY } }, 'retry.attempts', WHOLE],
+  [{ retry: { baseMs: -1 } }, 'retry.baseMs', AT_LEAST_ZERO],
+  [{ retry: { capMs: Number.NaN } }, 'retry.capMs', AT_LEAST_ZERO],
+  [{ retry: { inProgressTypes: 'still_running' } }, 'retry.inProgressTypes', NAMES],
+  [{ retry: { inProgressTypes: ['still_running', ''] } }, 'retry.inProgressTypes', NAMES],
+  [{ retry: { inProgressTypes: [409] } }, 'retry.inProgressTypes', NAMES],
+  [{ retry: 3 }, 'retry', OBJECT],
+  [{ retry: null }, 'retry', OBJECT],
+  [{ retry: [3] }, 'retry', OBJECT],
+  [null, 'options', OBJECT],
+  ['fast', 'options', OBJECT],
+])('the options %j are refused: %s %s', (options, argument, problem) => {
+  expect(thrown(() => callSettings(settings, options as CallOptions))).toMatchObject({
+    code: 'invalid_input',
+    message: `${argument}: ${problem}`,
+    argument,
+  });
 });
 
 test('a signal must be one', () => {
   const wrong = { signal: 'stop' as unknown as AbortSignal };
-  expect(thrown(() => checkRequestOptions(wrong))).toMatchObject({ argument: 'signal' });
+  expect(thrown(() => checkRequestOptions(wrong))).toMatchObject({
+    argument: 'signal',
+    message: 'signal: must be an AbortSignal',
+  });
   expect(thrown(() => checkRequestOptions({ signal: null as unknown as AbortSignal }))).toMatchObject({
     argument: 'signal',
   });
   expect(checkRequestOptions({ signal: undefined, headers: undefined })).toBeUndefined();
+  expect(checkRequestOptions({ signal: AbortSignal.abort() })).toBeUndefined();
+});
+
+test('the options of one call must be an object, and its headers are looked at', () => {
+  expect(thrown(() => checkRequestOptions(null as never))).toMatchObject({ argument: 'options' });
+  const headers = { 'X-AUTH-TOKEN': 'other' };
+  expect(thrown(() => checkRequestOptions({ headers }))).toMatchObject({ argument: 'headers.x-auth-token' });
 });
