@@ -66,11 +66,11 @@ export interface EndEvent extends CallEvent {
 export interface InvalidRecord {
   /** The path segment of the collection. */
   readonly collection: string;
-  /** The row's id, where it can be read. */
+  /** The row's id, where it can be read: as sent in `page.invalid`, cleared of the API key in the event. */
   readonly id: string | undefined;
-  /** What did not fit, without values: `salePrice: expected money`. */
+  /** What did not fit, without values: `salePrice: expected money`. Never the API key, also where the row echoes it. */
   readonly issues: readonly string[];
-  /** The row as the service sent it. */
+  /** The row as the service sent it, unchanged: data of the books like any record, so log it as little as those. */
   readonly record: unknown;
 }
 

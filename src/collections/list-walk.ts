@@ -7,7 +7,7 @@ import type { FetchPage } from '../paging/page.ts';
 import { pagesWalk } from '../paging/pages.ts';
 import { decodeResumeToken, encodeResumeToken } from '../paging/resume-token.ts';
 import type { WalkSource } from '../paging/walk.ts';
-import type { ReadList, RecordReader } from '../schemas/record-reader.ts';
+import { type ReadList, type RecordReader, withClearedMisfits } from '../schemas/record-reader.ts';
 import { callSettings, checkRequestOptions } from '../transport/settings.ts';
 import type { Binding } from './binding.ts';
 import type { ListOptions } from './list-options.ts';
@@ -35,13 +35,16 @@ export function walkSource<T extends { id: string }>(segment: string, parts: Lis
   };
   const position =
     options.resumeFrom === undefined ? undefined : decodeResumeToken(options.resumeFrom, scope);
-  const fetchPage = pageFetcher(segment, parts, query);
+  const shownIds = new WeakMap<InvalidRecord, string>();
+  const fetchPage = pageFetcher(segment, parts, { query, shownIds });
 
   return {
     signal: options.signal,
     // Not when an answer comes: a certified walk asks again for what an answer did not show whole.
     onInvalid: (rows) => {
-      for (const row of rows) binding.listeners.invalidRecord?.(row);
+      for (const row of rows) {
+        binding.listeners.invalidRecord?.({ ...row, id: shownIds.get(row) ?? row.id });
+      }
     },
     tokenOf: (at) => encodeResumeToken(scope, at),
     resumeFrom: options.resumeFrom,
@@ -101,7 +104,7 @@ function checkWay({ lists }: Binding, query: CheckedQuery, options: ListOptions)
 function pageFetcher<T extends { id: string }>(
   segment: string,
   { binding, reader, options }: ListParts<T>,
-  query: CheckedQuery,
+  { query, shownIds }: { query: CheckedQuery; shownIds: WeakMap<InvalidRecord, string> },
 ): FetchPage<T> {
   const settings = callSettings(binding.settings, options);
   const read = (body: unknown) => reader.list(body);
@@ -112,7 +115,7 @@ function pageFetcher<T extends { id: string }>(
       path: [segment],
       template: `/${segment}`,
       query: [...parameters(query, own), ...Object.entries(own.parameters ?? {})],
-      expected: { kind: 'json', read },
+      expected: { kind: 'json', read, cleared: withClearedMisfits },
       priority: 'background',
       settings,
       options: { ...options, signal },
@@ -121,7 +124,11 @@ function pageFetcher<T extends { id: string }>(
     return {
       records: value.records,
       ids: value.ids,
-      invalid: value.misfits.map((misfit): InvalidRecord => ({ collection: segment, ...misfit })),
+      invalid: value.misfits.map(({ shownId, ...misfit }): InvalidRecord => {
+        const row = { collection: segment, ...misfit };
+        if (shownId !== undefined) shownIds.set(row, shownId);
+        return row;
+      }),
       rateLimit: meta.rateLimit,
       serverTime,
       requestedAt,

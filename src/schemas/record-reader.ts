@@ -11,9 +11,11 @@ export type Validation = 'throw' | 'report' | 'off';
 export interface Misfit {
   /** The row's id, where it can be read. */
   readonly id: string | undefined;
+  /** The id for events and logs, where it differs. */
+  readonly shownId?: string | undefined;
   /** What did not fit, without values. */
   readonly issues: readonly string[];
-  /** The row as the service sent it. */
+  /** The row as the service sent it: data of the books, whatever is in it. */
   readonly record: unknown;
 }
 
@@ -23,6 +25,19 @@ export interface ReadList<T> {
   /** The ids of `records` as the service sent them, at the same positions. */
   readonly ids: string[];
   readonly misfits: readonly Misfit[];
+}
+
+/** A list that tells of its misfits in texts that went through `clear`. What a row is, its id too, stays as it is. */
+export function withClearedMisfits<T>(list: ReadList<T>, clear: (text: string) => string): ReadList<T> {
+  if (list.misfits.length === 0) return list;
+
+  const misfits = list.misfits.map(({ id, issues, record }) => ({
+    id,
+    shownId: id === undefined ? undefined : clear(id),
+    issues: issues.map(clear),
+    record,
+  }));
+  return { ...list, misfits };
 }
 
 /** How the records of one collection are read. */

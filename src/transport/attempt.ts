@@ -9,7 +9,8 @@ import { withinLimits } from './limits.ts';
 import { GateRefusal } from './rate-refusal.ts';
 import type { GatePass, RateGate } from './rate-types.ts';
 import { discard, readResponse } from './read-response.ts';
-import type { Answer, ApiRequest } from './request.ts';
+import { redactText } from './redact.ts';
+import type { Answer, ApiRequest, Expected } from './request.ts';
 import { responseMeta, serverTimeOf } from './response-meta.ts';
 import { parseRetryAfter } from './retry-after.ts';
 import { requestUrl } from './url.ts';
@@ -116,7 +117,7 @@ export async function attempt<T>(
         });
         const reading = { expected: request.expected, maxBodyBytes: config.maxBodyBytes, apiKey };
         const value = await readResponse(response, reading);
-        return { value, meta, serverTime: serverTimeOf(response), requestedAt };
+        return { value: cleared(value, reading), meta, serverTime: serverTimeOf(response), requestedAt };
       },
       {
         signal,
@@ -128,6 +129,11 @@ export async function attempt<T>(
   } finally {
     if (answered === undefined) pass.released();
   }
+}
+
+function cleared<T>(value: T, { expected, apiKey }: { expected: Expected<T>; apiKey: string }): T {
+  if (expected.kind === 'nothing' || expected.cleared === undefined) return value;
+  return expected.cleared(value, (text) => redactText(text, apiKey));
 }
 
 function gateAnswer(response: Response, rateLimit: { limit: number; remaining: number } | undefined) {

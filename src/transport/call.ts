@@ -3,6 +3,7 @@ import type { AnyAccountingError } from '../errors/guards.ts';
 import type { CallEvent, EndEvent } from '../events.ts';
 import type { ResponseMeta } from './call-options.ts';
 import type { Failure } from './failure.ts';
+import { redactText } from './redact.ts';
 import type { ApiRequest } from './request.ts';
 import { effectOf, type Verdict, verdictOn, worseOf } from './retry-policy.ts';
 import { displayPath } from './url.ts';
@@ -15,7 +16,6 @@ export type CallBase = Pick<CallEvent, 'origin' | 'basePath'>;
 /** One logical request over all its attempts: what is counted, and what the service may have done. */
 export class Call {
   readonly id = ++calls;
-  readonly path: string;
   /** When the caller gives up, in ms since the epoch. */
   readonly deadlineAt: number;
   /** Attempts that count. */
@@ -41,14 +41,23 @@ export class Call {
   readonly #startedAt = Date.now();
   readonly #request: ApiRequest<unknown>;
   readonly #base: CallBase;
+  #shown = { apiKey: '', path: '' };
   #repeated = false;
   #refusal: Failure | undefined;
 
   constructor(request: ApiRequest<unknown>, base: CallBase) {
     this.#request = request;
     this.#base = base;
-    this.path = displayPath(request.path);
     this.deadlineAt = this.#startedAt + request.settings.deadlineMs;
+  }
+
+  /** The path for errors and events: without the key, also where the service has put it into an id. */
+  get path(): string {
+    const { apiKey } = this;
+    if (this.#shown.path === '' || this.#shown.apiKey !== apiKey) {
+      this.#shown = { apiKey, path: pathWithoutKey(displayPath(this.#request.path), apiKey) };
+    }
+    return this.#shown.path;
   }
 
   /** An attempt begins. What an earlier one was answered does not count as the answer of this one. */
@@ -106,4 +115,11 @@ export class Call {
     };
     return (refusal ?? failure).toError(facts);
   }
+}
+
+/** A shorter key is some test's: it would be found in ids that have nothing to do with it. */
+const LEAST_KEY_LENGTH = 8;
+
+function pathWithoutKey(path: string, apiKey: string): string {
+  return apiKey.length < LEAST_KEY_LENGTH ? path : redactText(path, apiKey);
 }

@@ -11,6 +11,8 @@ export type Expected<T> =
       readonly read: (body: unknown) => T | Promise<T>;
       /** An answer without a body is read as `undefined`. */
       readonly mayBeEmpty?: boolean;
+      /** The value with what it says of the answer cleared of the key, text by text: the service may echo it. */
+      cleared?(value: T, clear: (text: string) => string): T;
     }
   /** Nothing: any 2xx will do. */
   | { readonly kind: 'nothing'; readonly value: T };
