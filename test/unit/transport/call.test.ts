@@ -83,6 +83,14 @@ test('a create that is answered without the record is repeated once, and no more
   expect(fetch.requests).toHaveLength(2);
 });
 
+test('a create that failed otherwise before may still be repeated once', async () => {
+  const fetch = scriptedFetch(problemResponse(503), new Response(null, { status: 204 }));
+  const client = scriptedClient(fetch, { retry: { baseMs: 0, capMs: 0 } });
+  const create = caught(client.products.create({ name: 'Desk' }));
+  await advance(10);
+  expect(await create).toMatchObject({ code: 'unexpected_response', attempts: 3 });
+});
+
 test('the end event says how long the call took, and how long of that it waited', async () => {
   const end = vi.fn();
   const slowly = async () => {

@@ -57,6 +57,7 @@ test.each([
   'application/x json',
   'application/!+json',
   'application/+json',
+  'xapplication/json',
   'text/plain; application/json',
 ])('JSON that calls itself %s is not the service’s', async (type) => {
   const { fault, error } = await failureOf(new Response('{}', { headers: { 'content-type': type } }));
@@ -91,7 +92,10 @@ test.each([
 
 test('a body that breaks off is cut', async () => {
   const stream = new ReadableStream({ start: (controller) => controller.error(new TypeError('terminated')) });
-  expect(await failureOf(new Response(stream, { headers: JSON_TYPE }))).toMatchObject({ fault: 'cut' });
+  expect(await failureOf(new Response(stream, { headers: JSON_TYPE }))).toMatchObject({
+    fault: 'cut',
+    error: { reason: 'truncated', retryable: true },
+  });
 });
 
 test('an answer that may be empty is read as undefined, and only where it is empty', async () => {

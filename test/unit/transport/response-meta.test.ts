@@ -63,7 +63,8 @@ test('what onResponse throws, or rejects with, is its own affair', async () => {
 test('a page says when the service made it: Date, less the Age that a cache adds', async () => {
   const date = 'Sat, 31 Jan 2026 12:00:30 GMT';
   const times = [];
-  for (const headers of [{ date }, { date, age: '30' }, { date, age: 'old' }, { date: 'yesterday' }, {}]) {
+  const ages = ['30', 'old', '30s', '-30'].map((age) => ({ date, age }));
+  for (const headers of [{ date }, ...ages, { date: 'yesterday' }, {}]) {
     const client = scriptedClient(
       scriptedFetch(jsonResponse([{ id: '1' }], 200, headers as Record<string, string>)),
     );
@@ -72,6 +73,8 @@ test('a page says when the service made it: Date, less the Age that a cache adds
   expect(times).toEqual([
     '2026-01-31T12:00:30.000Z',
     '2026-01-31T12:00:00.000Z',
+    '2026-01-31T12:00:30.000Z',
+    '2026-01-31T12:00:30.000Z',
     '2026-01-31T12:00:30.000Z',
     undefined,
     undefined,

@@ -28,6 +28,7 @@ test.each([
 ])('an HTTP-date in the form %s is a wait from the Date of the answer on', (_, value) => {
   expect(parseRetryAfter(value, NOW)).toBe(30_000);
   expect(parseRetryAfter(value, 'Sat, 31 Jan 2026 12:00:20 GMT')).toBe(10_000);
+  expect(parseRetryAfter(` ${value} `, ' Sat, 31 Jan 2026 12:00:20 GMT ')).toBe(10_000);
 });
 
 test('an asctime day of one digit is padded with a blank', () => {

@@ -60,6 +60,15 @@ test('calls that succeed at a retry never use the budget up', async () => {
   expect(fetch.requests).toHaveLength(300);
 });
 
+test('a call that succeeds at once does not pay for a whole retry', async () => {
+  const lost = Array.from({ length: 34 * 4 - 2 }, () => networkError('ECONNRESET'));
+  const fetch = scriptedFetch(...lost, jsonResponse({ id: '1' }), networkError('ECONNRESET'));
+  const client = scriptedClient(fetch, { retry: instant, rateGate: false });
+  for (let n = 0; n < 34; n += 1) await caught(client.accounts.get('1'));
+  await client.accounts.get('1');
+  expect(await caught(client.accounts.get('1'))).toMatchObject({ code: 'connection_failed', attempts: 1 });
+});
+
 test('clients made with withOptions share the budget', async () => {
   const fetch = scriptedFetch(networkError('ECONNRESET'));
   const client = scriptedClient(fetch, { retry: instant, rateGate: false });

@@ -96,6 +96,9 @@ test('a 409 which says that the first request still runs is retried for a create
   expect(verdicts).toEqual(['throw', 'retry', 'throw', 'throw']);
   expect(effectOf(running, retry)).toBe('unknown');
   expect(verdictOn(failure('status', 409, 'stale'), { ...first, method: 'POST' })).toBe('throw');
+  expect(verdictOn(failure('status', 422, 'request_in_progress'), { ...first, method: 'POST' })).toBe(
+    'throw',
+  );
 });
 
 test.each([404, 410])(
@@ -108,6 +111,17 @@ test.each([404, 410])(
     expect(
       verdictOn(failure('status', status), { ...first, method: 'PATCH', outcomeBefore: 'unknown' }),
     ).toBe('throw');
+  },
+);
+
+test.each([400, 401, 403, 409, 422, 501])(
+  'a delete that meets %i after an attempt that may have removed the record is no success',
+  (status) => {
+    for (const outcomeBefore of ['unknown', 'applied'] as const) {
+      expect(verdictOn(failure('status', status), { ...first, method: 'DELETE', outcomeBefore })).toBe(
+        'throw',
+      );
+    }
   },
 );
 

@@ -1,0 +1,177 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import type { ClientOptions } from '../../../src/index.ts';
+import { caught } from '../../support/caught.ts';
+import { advance, useFakeClock } from '../../support/fake-clock.ts';
+import {
+  type FetchAnswer,
+  jsonResponse,
+  networkError,
+  problemResponse,
+  scriptedClient,
+  scriptedFetch,
+} from '../../support/scripted-fetch.ts';
+
+useFakeClock();
+beforeEach(() => {
+  vi.spyOn(Math, 'random').mockReturnValue(0.5);
+});
+
+const refused = (headers: Record<string, string> = {}) => problemResponse(429, {}, headers);
+const good = jsonResponse({ id: '1' });
+
+/** Lets a call run to its end; what it came to, and every wait of which it told. */
+async function waitsOf(script: readonly FetchAnswer[], options: ClientOptions) {
+  const waits: [event: string, waitMs: unknown][] = [];
+  const on = {
+    wait: vi.fn(({ waitMs }: { waitMs: number | undefined }) => void waits.push(['wait', waitMs])),
+    retry: vi.fn(
+      ({ reason, waitMs }: { reason: string; waitMs: number }) => void waits.push([reason, waitMs]),
+    ),
+  };
+  const fetch = scriptedFetch(...script);
+  const onWait = vi.fn();
+  const client = scriptedClient(fetch, { rateGate: false, on, ...options });
+  const call = client.accounts.get('1', { onWait }).catch((error: unknown) => error);
+  for (let second = 0; second < 60; second += 1) await advance(1_000);
+  const told = onWait.mock.calls.map(([waitMs]) => waitMs);
+  return { end: await call, waits, told, requests: fetch.requests.length, on };
+}
+
+test('without a gate a 429 is waited for as long as it asks, and longer the second time', async () => {
+  const script = [refused({ 'retry-after': '2' }), refused({ 'retry-after': '2' }), good];
+  const { end, waits, told, on } = await waitsOf(script, { retry: { baseMs: 400, attempts: 1 } });
+  expect(end).toEqual({ id: '1' });
+  expect(waits).toEqual([
+    ['wait', 2_000],
+    ['wait', 2_000 + 400],
+  ]);
+  expect(told).toEqual([2_000, 2_400]);
+  expect(on.wait).toHaveBeenLastCalledWith(expect.objectContaining({ method: 'GET', path: '/accounts/1' }));
+});
+
+test('a 429 that names no time backs off, never at once, however small the base', async () => {
+  const script = [refused(), refused(), good];
+  expect((await waitsOf(script, { retry: { baseMs: 400 } })).told).toEqual([200, 400]);
+  expect((await waitsOf(script, { retry: { baseMs: 0 } })).told).toEqual([10, 10]);
+});
+
+test('what is added to the Retry-After of a second 429 stays within maxWaitMs', async () => {
+  const script = [refused({ 'retry-after': '2' }), refused({ 'retry-after': '2' }), good];
+  const { end, told } = await waitsOf(script, { retry: { baseMs: 400 }, maxWaitMs: 2_100 });
+  expect(end).toEqual({ id: '1' });
+  expect(told).toEqual([2_000, 2_100]);
+});
+
+test('a 429 that asks for longer than maxWaitMs is thrown at once, one that asks for as long is waited for', async () => {
+  const script = [refused({ 'retry-after': '2' }), good];
+  const { end, told } = await waitsOf(script, { maxWaitMs: 1_999 });
+  expect(end).toMatchObject({ code: 'rate_limited', attempts: 1, retryAfterMs: 2_000 });
+  expect(told).toEqual([]);
+  expect((await waitsOf(script, { maxWaitMs: 2_000 })).end).toEqual({ id: '1' });
+});
+
+test('a failure backs off twice as long each time, no longer than maxWaitMs, and says why', async () => {
+  const script = [networkError('ECONNRESET'), problemResponse(503), problemResponse(500), good];
+  const { end, waits, on } = await waitsOf(script, { retry: { baseMs: 400, capMs: 10_000 } });
+  expect(end).toEqual({ id: '1' });
+  expect(waits).toEqual([
+    ['lost', 200],
+    ['status 503', 400],
+    ['status 500', 800],
+  ]);
+  expect(on.retry).toHaveBeenLastCalledWith(
+    expect.objectContaining({ method: 'GET', path: '/accounts/1', attempt: 3 }),
+  );
+  const capped = await waitsOf(script, { retry: { baseMs: 400 }, maxWaitMs: 300 });
+  expect(capped.told).toEqual([200, 300, 300]);
+});
+
+test('a failure that names a time is not tried again before it, and not at all beyond maxWaitMs', async () => {
+  const script = [problemResponse(503, {}, { 'retry-after': '3' }), good];
+  expect((await waitsOf(script, {})).waits).toEqual([['status 503', 3_000]]);
+  const impatient = await waitsOf(script, { maxWaitMs: 2_000 });
+  expect(impatient.end).toMatchObject({ status: 503, attempts: 1, retryAfterMs: 3_000 });
+  expect([impatient.waits, impatient.told, impatient.requests]).toEqual([[], [], 1]);
+});
+
+test('no more attempts are made than retry.attempts allows, 429s not counted', async () => {
+  const script = [problemResponse(503), refused({ 'retry-after': '1' }), problemResponse(503)];
+  const { end, requests } = await waitsOf(script, { retry: { attempts: 2 } });
+  expect(end).toMatchObject({ status: 503, attempts: 2, retryable: true });
+  expect(requests).toBe(3);
+});
+
+test('the budget of the key as last reported stays known after an answer that does not report it', async () => {
+  const budget = { 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': '7' };
+  const fetch = scriptedFetch(jsonResponse({ id: '1' }, 200, budget), good);
+  const client = scriptedClient(fetch, { rateGate: false });
+  expect(client.rateLimit).toBeUndefined();
+  for (const remaining of [7, 7]) {
+    await client.accounts.get('1');
+    expect(client.rateLimit).toMatchObject({ limit: 100, remaining });
+  }
+});
+
+test('a delete that finds nothing after a lost answer has succeeded, also for those who listen', async () => {
+  const [end, error, onResponse] = [vi.fn(), vi.fn(), vi.fn()];
+  const gone = scriptedFetch(networkError('ECONNRESET'), problemResponse(404));
+  const client = scriptedClient(gone, { on: { end, error }, retry: { baseMs: 0 } });
+  const call = client.products.delete('1', { onResponse });
+  await advance(10);
+  await expect(call).resolves.toBeUndefined();
+  expect(end).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ result: 'ok' }));
+  expect(error).not.toHaveBeenCalled();
+  expect(onResponse).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ status: 404 }));
+});
+
+test('a delete whose answer was cut gives what the schema of the caller makes of no body', async () => {
+  const cut = new Response('{"id":', { headers: { 'content-type': 'application/json' } });
+  const request = { method: 'DELETE', path: '/invoices/7' } as const;
+  const gone = { ...request, schema: z.undefined().transform(() => 'gone') };
+  expect(await scriptedClient(scriptedFetch(cut)).request(gone)).toBe('gone');
+  const due = { ...request, schema: z.object({ id: z.string() }) };
+  expect(await caught(scriptedClient(scriptedFetch(cut)).request(due))).toMatchObject({
+    code: 'unexpected_response',
+    outcome: 'applied',
+  });
+});
+
+test('a call that is stopped ends as aborted, one without a key as an error', async () => {
+  const [end, error] = [vi.fn(), vi.fn()];
+  const on = { end, error };
+  const stop = new AbortController();
+  const waiting = scriptedClient(scriptedFetch(problemResponse(503)), { on, retry: { baseMs: 10_000 } });
+  const stopped = caught(waiting.accounts.get('1', { signal: stop.signal }));
+  await advance(100);
+  stop.abort('enough');
+  expect(await stopped).toBe('enough');
+  expect(end).toHaveBeenLastCalledWith(expect.objectContaining({ result: 'aborted' }));
+  expect(error).not.toHaveBeenCalled();
+
+  const apiKey = () => Promise.reject(new Error('vault'));
+  const failure = await caught(scriptedClient(scriptedFetch(good), { on, apiKey }).accounts.get('1'));
+  expect(failure).toMatchObject({ code: 'invalid_input', argument: 'apiKey' });
+  expect(end).toHaveBeenLastCalledWith(expect.objectContaining({ result: 'error', path: '/accounts/1' }));
+  expect(error).toHaveBeenCalledExactlyOnceWith(
+    expect.objectContaining({ method: 'GET', path: '/accounts/1', error: failure }),
+  );
+});
+
+test('an update that was answered without the record reads it, within what is left of the deadline', async () => {
+  const fetch = scriptedFetch(new Response(null, { status: 204 }), async () => {
+    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    return good;
+  });
+  const onResponse = vi.fn();
+  const client = scriptedClient(fetch, { deadlineMs: 1_000 });
+  const call = caught(client.products.update('1', { name: 'Desk' }, { onResponse }));
+  await advance(1_000);
+  expect(await call).toMatchObject({ code: 'unexpected_response', method: 'PATCH', outcome: 'applied' });
+  expect(fetch.requests.map(({ init }) => [init.method, init.body])).toEqual([
+    ['PATCH', '{"name":"Desk"}'],
+    ['GET', undefined],
+  ]);
+  // Of the answer to the update alone: the caller asked for nothing else.
+  expect(onResponse).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ status: 204 }));
+});
