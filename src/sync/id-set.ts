@@ -8,7 +8,7 @@ const PLAIN = /^(?:0|[1-9]\d{0,14})$/;
 export class IdSet {
   #numbers = new Float64Array(1024);
   #count = 0;
-  #seen: Uint8Array | undefined;
+  #seen = new Uint8Array(0);
   readonly #others = new Map<string, boolean>();
 
   /** Takes an id in; all of them before the first is looked for. */
@@ -30,7 +30,7 @@ export class IdSet {
     const sorted = this.#numbers.subarray(0, this.#count).sort();
     let kept = 0;
     for (const number of sorted) {
-      if (kept === 0 || sorted[kept - 1] !== number) sorted[kept++] = number;
+      if (sorted[kept - 1] !== number) sorted[kept++] = number;
     }
     this.#count = kept;
     this.#seen = new Uint8Array(Math.ceil(kept / 8));
@@ -48,8 +48,9 @@ export class IdSet {
       return known;
     }
     const place = this.#placeOf(Number(id));
-    const byte = this.#seen?.[place >> 3];
-    if (place === -1 || this.#seen === undefined || byte === undefined) return false;
+    // No place at all, which is -1, lies in no byte.
+    const byte = this.#seen[place >> 3];
+    if (byte === undefined) return false;
     this.#seen[place >> 3] = byte | (1 << (place & 7));
     return true;
   }
@@ -57,7 +58,7 @@ export class IdSet {
   /** The ids that were not seen. */
   *unseen(): Generator<string, void> {
     for (let place = 0; place < this.#count; place++) {
-      const seen = ((this.#seen?.[place >> 3] ?? 0) >> (place & 7)) & 1;
+      const seen = ((this.#seen[place >> 3] ?? 0) >> (place & 7)) & 1;
       if (seen === 0) yield String(this.#numbers[place]);
     }
     for (const [id, seen] of this.#others) if (!seen) yield id;

@@ -37,6 +37,11 @@ describe('a set of ids', () => {
     }
   });
 
+  it.each([1, 2, 3, 4, 5])('finds each of %i ids', (count) => {
+    const ids = Array.from({ length: count }, (_, n) => String(n + 5));
+    for (const id of ids) expect(idSet([...ids, ...ids]).see(id)).toBe(true);
+  });
+
   it('knows its greatest and its least number', () => {
     const set = idSet(['999999999999999', '0']);
     expect([set.see('0'), set.see('999999999999999'), set.see('1000000000000000')]).toEqual([
