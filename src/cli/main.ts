@@ -10,6 +10,7 @@ import { addWhoami } from './commands/whoami.ts';
 import { EXIT, EXIT_HELP } from './exit-codes.ts';
 import { sayEnding } from './failure-of.ts';
 import type { Io } from './io.ts';
+import { withoutGiven, withoutKey } from './without-key.ts';
 
 /** Every command. */
 const COMMANDS: readonly AddCommand[] = [addProbe, addDiscover, addPull, addGet, addWhoami, addSandbox];
@@ -24,7 +25,7 @@ function createProgram(io: Io): Command {
     .version(VERSION)
     .configureOutput({
       writeOut: (text) => io.out(text.trimEnd()),
-      writeErr: (text) => io.log(text.trimEnd()),
+      writeErr: (text) => io.log(withoutGiven(text.trimEnd())),
     })
     .addHelpText('after', `${SETTINGS_HELP}\n${EXIT_HELP}`)
     .showHelpAfterError('Run it with --help to see what it takes.')
@@ -35,7 +36,8 @@ function createProgram(io: Io): Command {
 }
 
 /** Runs the command line; gives the exit code. */
-export async function main(args: readonly string[], io: Io): Promise<number> {
+export async function main(args: readonly string[], world: Io): Promise<number> {
+  const io = withoutKey(world);
   try {
     refuseKeys(args);
     await createProgram(io).parseAsync([...args], { from: 'user' });

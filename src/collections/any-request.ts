@@ -1,9 +1,11 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { CLEARED } from '../internal/cleared.ts';
 import { isStandardSchema, type StandardSchema } from '../schemas/standard-schema.ts';
 import { validate } from '../schemas/validate.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
 import { checkIdempotencyKey, newIdempotencyKey } from '../transport/idempotency-key.ts';
-import type { Method } from '../transport/request.ts';
+import { clearTexts } from '../transport/redact.ts';
+import type { Expected, Method } from '../transport/request.ts';
 import { callSettings, checkObject, checkRequestOptions } from '../transport/settings.ts';
 import { checkText } from '../transport/url.ts';
 import type { Binding } from './binding.ts';
@@ -46,7 +48,6 @@ export async function sendAny<T>(
   }
   checkRequestOptions(options);
   const path = checkPath(request.path);
-  const read = (body: unknown) => (schema === undefined ? (body as T) : validate(schema, body, body));
   const { value } = await binding.transport.send<T>({
     method,
     path,
@@ -55,12 +56,19 @@ export async function sendAny<T>(
     query: checkQuery(request.query ?? {}),
     body: bodyText(request.body),
     idempotencyKey: method === 'POST' ? keyOf(request) : undefined,
-    expected: { kind: 'json', mayBeEmpty: true, read },
+    expected: expectedOf(schema, options),
     priority: 'interactive',
     settings: callSettings(binding.settings, options),
     options,
   });
   return value;
+}
+
+function expectedOf<T>(schema: StandardSchema<T> | undefined, options: RequestOptions): Expected<T> {
+  const read = (body: unknown) => (schema === undefined ? (body as T) : validate(schema, body, body));
+  const expected: Expected<T> = { kind: 'json', mayBeEmpty: true, read };
+  if (!(CLEARED in options)) return expected;
+  return { ...expected, cleared: (value, clear) => clearTexts(value, clear) as T };
 }
 
 function checkPath(path: unknown): string | readonly string[] {

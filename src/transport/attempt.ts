@@ -9,7 +9,7 @@ import { withinLimits } from './limits.ts';
 import { GateRefusal } from './rate-refusal.ts';
 import type { GatePass, RateGate } from './rate-types.ts';
 import { discard, readResponse } from './read-response.ts';
-import { redactText } from './redact.ts';
+import { redactOwnText } from './redact.ts';
 import type { Answer, ApiRequest, Expected } from './request.ts';
 import { responseMeta, serverTimeOf } from './response-meta.ts';
 import { parseRetryAfter } from './retry-after.ts';
@@ -133,7 +133,7 @@ export async function attempt<T>(
 
 function cleared<T>(value: T, { expected, apiKey }: { expected: Expected<T>; apiKey: string }): T {
   if (expected.kind === 'nothing' || expected.cleared === undefined) return value;
-  return expected.cleared(value, (text) => redactText(text, apiKey));
+  return expected.cleared(value, (text) => redactOwnText(text, apiKey));
 }
 
 function gateAnswer(response: Response, rateLimit: { limit: number; remaining: number } | undefined) {

@@ -3,7 +3,7 @@ import type { AnyAccountingError } from '../errors/guards.ts';
 import type { CallEvent, EndEvent } from '../events.ts';
 import type { ResponseMeta } from './call-options.ts';
 import type { Failure } from './failure.ts';
-import { redactText } from './redact.ts';
+import { redactOwnText } from './redact.ts';
 import type { ApiRequest } from './request.ts';
 import { effectOf, type Verdict, verdictOn, worseOf } from './retry-policy.ts';
 import { displayPath } from './url.ts';
@@ -55,7 +55,7 @@ export class Call {
   get path(): string {
     const { apiKey } = this;
     if (this.#shown.path === '' || this.#shown.apiKey !== apiKey) {
-      this.#shown = { apiKey, path: pathWithoutKey(displayPath(this.#request.path), apiKey) };
+      this.#shown = { apiKey, path: redactOwnText(displayPath(this.#request.path), apiKey) };
     }
     return this.#shown.path;
   }
@@ -115,11 +115,4 @@ export class Call {
     };
     return (refusal ?? failure).toError(facts);
   }
-}
-
-/** A shorter key is some test's: it would be found in ids that have nothing to do with it. */
-const LEAST_KEY_LENGTH = 8;
-
-function pathWithoutKey(path: string, apiKey: string): string {
-  return apiKey.length < LEAST_KEY_LENGTH ? path : redactText(path, apiKey);
 }

@@ -1,5 +1,6 @@
 import { type CollectionName, collectionNames } from '../../collections/index.ts';
 import { isApiError } from '../../errors/guards.ts';
+import { CLEARED } from '../../internal/cleared.ts';
 import { idFormOf } from '../id-form.ts';
 import { isRow } from '../list-body.ts';
 import type { ToolsClient } from '../tools-client.ts';
@@ -114,7 +115,10 @@ async function lookUp(collection: CollectionName, id: string, search: Search): P
   if (!search.known.has(collection)) return undefined;
   onRequest();
   try {
-    const record = await client.request({ path: [client[collection].segment, id] }, { signal });
+    const record = await client.request(
+      { path: [client[collection].segment, id] },
+      { signal, [CLEARED]: true },
+    );
     return isRow(record) ? String(record.id) === id : undefined;
   } catch (error) {
     signal?.throwIfAborted();

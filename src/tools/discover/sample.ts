@@ -1,4 +1,5 @@
 import { type AnyAccountingError, isAccountingError } from '../../errors/guards.ts';
+import { CLEARED } from '../../internal/cleared.ts';
 import { type Row, readListBody } from '../list-body.ts';
 import type { ToolsClient } from '../tools-client.ts';
 
@@ -94,7 +95,7 @@ async function read(
   signal: AbortSignal | undefined,
 ): Promise<Row[] | Refusal> {
   try {
-    const body = await client.request({ path: [segment], query }, { signal });
+    const body = await client.request({ path: [segment], query }, { signal, [CLEARED]: true });
     return readListBody(body)?.rows ?? 'no_list';
   } catch (error) {
     signal?.throwIfAborted();

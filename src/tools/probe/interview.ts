@@ -1,5 +1,6 @@
 import type { ApiError } from '../../errors/api-error.ts';
 import { type AnyAccountingError, isAccountingError, isApiError } from '../../errors/guards.ts';
+import { CLEARED } from '../../internal/cleared.ts';
 import type { RequestOptions, ResponseMeta } from '../../transport/call-options.ts';
 import type { Method } from '../../transport/request.ts';
 import { type ListBody, type Row, readListBody } from '../list-body.ts';
@@ -75,7 +76,7 @@ export class Interview {
         meta = seen;
         this.#read(seen, sentAt);
       };
-      const body = await this.#client.request(request, { retry, signal, onResponse });
+      const body = await this.#client.request(request, { retry, signal, onResponse, [CLEARED]: true });
       return { ok: true, status: meta?.status ?? 0, contentType: mediaType(meta), body };
     } catch (error) {
       signal?.throwIfAborted();

@@ -1,0 +1,24 @@
+import { redactOwnText } from '../transport/redact.ts';
+import type { Io } from './io.ts';
+
+/**
+ * The same world, whose log and status never show the key of the environment: an argument that is quoted may be it,
+ * given in the wrong place. What goes to `out` stays as it is: records are data.
+ */
+export function withoutKey(io: Io): Io {
+  const key = io.env.ACCOUNTING_API_KEY ?? '';
+  const { status } = io;
+  return {
+    ...io,
+    log: (line) => io.log(redactOwnText(line, key)),
+    status: status && ((text) => status(text && redactOwnText(text, key))),
+  };
+}
+
+/**
+ * What the parser says of an option that it does not know, without what was given with it: it may be a key behind a
+ * misspelt flag. The name alone is enough to see what is wrong.
+ */
+export function withoutGiven(text: string): string {
+  return text.replaceAll(/(unknown option ')(--[^='\n]*|-[^-\n])[^\n]*/g, "$1$2'");
+}
