@@ -31,6 +31,8 @@ interface OnTheWay {
 
 /** How far into a window of the service it begins. */
 const PHASE = 0.3;
+/** A gate that waits for an answer is looked at again after so long, in ms. */
+const LONGEST_STEP_MS = 40;
 const BARE = { limit: undefined, remaining: undefined, retryAfterMs: undefined } as const;
 
 /** Workers that call without a pause, on a service whose every call takes as long: nothing is left to chance. */
@@ -58,25 +60,34 @@ class Run {
     const { windowMs, windows = 12, silent = [windows, windows], apartMs = 0 } = this.#own;
     const start = 1_000_000 * windowMs + windowMs * PHASE;
     const [from, to] = silent;
-    for (let ms = 0; ms < windows * windowMs; ms += 1) {
-      const now = start + ms;
+    const starts = [...this.#cores.keys()].map((process) => start + process * apartMs);
+    for (let now = start; now < start + windows * windowMs; ) {
       for (const happen of this.#due.get(now) ?? []) happen();
       this.#due.delete(now);
-      if (ms >= from * windowMs && ms < to * windowMs) continue;
-      for (const process of this.#cores.keys()) if (ms >= process * apartMs) this.#call(process, now);
+      const ms = now - start;
+      const isSilent = ms >= from * windowMs && ms < to * windowMs;
+      const next = starts.map((at, process) => {
+        if (now < at) return at;
+        return isSilent ? Number.POSITIVE_INFINITY : this.#call(process, now);
+      });
+      now = Math.min(now + LONGEST_STEP_MS, ...this.#due.keys(), ...next);
     }
   }
 
-  /** Every free worker calls for as long as the gate is open. */
-  #call(process: number, now: number): void {
+  /** Every free worker calls for as long as the gate is open; returns when it may be open again. */
+  #call(process: number, now: number): number {
     const core = this.#cores[process] as RateCore;
-    for (; (this.#free[process] ?? 0) > 0 && core.opensAt(now) <= now; this.#sent += 1) {
+    for (; (this.#free[process] ?? 0) > 0; this.#sent += 1) {
+      const opensAt = core.opensAt(now);
+      if (opensAt > now) return Math.ceil(opensAt);
+
       const ticket = core.take(now);
       core.sent(ticket, now);
       this.#free[process] = (this.#free[process] ?? 0) - 1;
       const call = { process, ticket, number: this.#sent + 1 };
       this.#at(now + this.#wayMs, () => this.#serve(call, now + this.#wayMs));
     }
+    return Number.POSITIVE_INFINITY;
   }
 
   #serve({ process, ticket, number }: OnTheWay, now: number): void {

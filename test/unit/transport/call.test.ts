@@ -18,10 +18,10 @@ useFakeClock();
 
 const { settings } = resolveOptions({ baseUrl: 'https://books.example', apiKey: 'k' }).habits;
 
-function callOf(method: Method, own: Partial<CallSettings> = {}): Call {
+function callOf(method: Method, own: Partial<CallSettings> = {}, id = 'a/b'): Call {
   const request: ApiRequest<undefined> = {
     method,
-    path: ['products', 'a/b'],
+    path: ['products', id],
     template: '/products/{id}',
     expected: { kind: 'nothing', value: undefined },
     priority: 'interactive',
@@ -44,6 +44,19 @@ test('a wait may be as long as maxWaitMs, and ends before the deadline', () => {
   expect([hurried.canWait(500), hurried.canWait(501)]).toEqual([true, false]);
   const patient = callOf('GET', { maxWaitMs: 5_000, deadlineMs: 1_000 });
   expect([patient.canWait(999), patient.canWait(1_000)]).toEqual([true, false]);
+});
+
+test('a path shows no key, also where the service has made an id of it', () => {
+  const call = callOf('GET');
+  expect(call.path).toBe('/products/a%2Fb');
+  const withKey = callOf('GET', {}, 'id-of-key-0123');
+  withKey.apiKey = 'key-0123';
+  expect(withKey.event().path).toBe('/products/id-of-[redacted]');
+  withKey.apiKey = 'id-of-key';
+  expect(withKey.event().path).toBe('/products/[redacted]-0123');
+  // So short a text may be part of many an id.
+  withKey.apiKey = 'ey-0123';
+  expect(withKey.event().path).toBe('/products/id-of-key-0123');
 });
 
 test('only a call that was just refused for the budget goes to the front of the gate', () => {

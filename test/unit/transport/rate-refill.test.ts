@@ -100,3 +100,71 @@ test('a limit that makes no sense makes no wait of hours', () => {
   refill.opened(opening(12, 250, { limit: 1e15 }));
   expect(refill.waitMs).toBeLessThanOrEqual(500);
 });
+
+test('a try waits for two calls to have come back, no longer than half of the time', () => {
+  const waitAfter = (gained: number) => {
+    const refill = new Refill();
+    refill.opened(opening(gained, 900));
+    return refill.waitMs;
+  };
+  expect([waitAfter(2), waitAfter(6), waitAfter(30)]).toEqual([450, 300, 225]);
+});
+
+test('after a probe that found no more than before, the next waits half as long again', () => {
+  const refill = told();
+  const before = refill.waitMs ?? 0;
+  refill.missed();
+  expect(refill.waitMs).toBeCloseTo(1.5 * before);
+  expect(refill.active).toBe(true);
+});
+
+test('a refusal halves what is expected, and the next opening makes up for half of that', () => {
+  const refill = told();
+  refill.refused();
+  refill.opened(opening(12, 250));
+  expect(refill.waitMs).toBeCloseTo(5 / 0.036);
+});
+
+test('the most that was measured lately fades slowly, and half of it is what is expected at least', () => {
+  const refill = told();
+  refill.opened(opening(24, 250));
+  refill.opened(opening(1, 200));
+  expect(refill.waitMs).toBeCloseTo(5 / ((0.97 * 24) / 250 / 2));
+});
+
+test('only all of the budget at once is a window, and only where a refill explains less than a quarter', () => {
+  const refilling = () => {
+    const refill = new Refill();
+    refill.opened(opening(50, 1_000));
+    refill.opened(opening(10, 200));
+    return refill;
+  };
+  const [part, explained, sudden] = [refilling(), refilling(), refilling()];
+  part.opened(opening(80, 200));
+  explained.opened(opening(100, 500));
+  sudden.opened(opening(100, 499));
+  expect([part.active, explained.active, sudden.active]).toEqual([true, true, false]);
+});
+
+test('each try that fails makes the next four times rarer', () => {
+  const refill = new Refill();
+  const skipped: number[] = [];
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    let count = 0;
+    for (; refill.waitMs === undefined; count += 1) refill.opened(opening(50, 1_000));
+    skipped.push(count - 1);
+    refill.refused();
+  }
+  expect(skipped).toEqual([0, 2, 8]);
+});
+
+test.each([
+  [4, false],
+  [5, true],
+  [22, true],
+  [23, false],
+])('a surplus of %i calls where a refill would have paid for ten is worth a try: %s', (surplus, tries) => {
+  const refill = new Refill();
+  refill.opened(opening(100, 1_000, { surplus, spendingMs: 100 }));
+  expect(refill.waitMs !== undefined).toBe(tries);
+});

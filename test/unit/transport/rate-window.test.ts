@@ -100,3 +100,13 @@ test('growth that turns out to have been an opening moves the next one', () => {
   window.rolled();
   expect(window.probeAt(false)).toBe(now + 300 + 2_005);
 });
+
+test('growth before the first opening says nothing of the length', () => {
+  const window = new WindowLength();
+  window.grew(500);
+  window.rolled();
+  window.opened(1_000, 1_010);
+  window.refused(1_100, 1_110, 1_000);
+  window.opened(2_110, 2_120);
+  expect(window.lengthMs).toBe(1_000);
+});
