@@ -17,6 +17,8 @@ export interface Play extends Allowance {
   readonly losesOneIn?: number;
   /** Of so many calls one ends at a proxy, with 502 and without the headers. */
   readonly proxyFailsOneIn?: number;
+  /** No answer says how large the budget is, only what remains of it. */
+  readonly hidesLimit?: boolean;
   /** Refusals do not say how long to wait. */
   readonly mute?: boolean;
   /** Nobody calls from the one window on, until the other. */
@@ -107,7 +109,8 @@ class Run {
     if (allowed) this.allowed += 1;
     else this.refused += 1;
     const retryAfterMs = retryAfterS === undefined || this.#own.mute ? undefined : retryAfterS * 1_000;
-    return { status: allowed ? 200 : 429, limit, remaining, retryAfterMs };
+    const said = this.#own.hidesLimit ? undefined : limit;
+    return { status: allowed ? 200 : 429, limit: said, remaining, retryAfterMs };
   }
 
   #at(time: number, happen: () => void): void {
