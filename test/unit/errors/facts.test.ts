@@ -68,7 +68,7 @@ test('a caller may rename an error, as tools for monitoring do', () => {
   const error = new face.CheckpointError('said');
   error.name = 'MyError';
   expect(error.name).toBe('MyError');
-  expect(Reflect.defineProperty(error, 'name', { value: 'Another' })).toBe(true);
+  expect(Reflect.defineProperty(error, 'name', { value: 'Another', enumerable: true })).toBe(true);
 });
 
 test('an error without a stack shows its name and message', () => {
@@ -132,6 +132,23 @@ test('an answer that could not be used names its issues, or none', () => {
   expect(new face.UnexpectedResponseError('said', {}, details).issues).toEqual([]);
   const issues = ['salePrice: is a number'];
   expect(new face.UnexpectedResponseError('said', {}, { ...details, issues }).issues).toEqual(issues);
+});
+
+test.each([
+  ['checkpoint', () => new face.CheckpointError('said')],
+  ['concurrent_run', () => new face.ConcurrentRunError('said')],
+  ['connection_failed', () => new face.ConnectionError('said', {}, undefined)],
+  ['filter_ignored', () => new face.FilterIgnoredError('said', {})],
+  ['invalid_input', () => new face.InvalidInputError('limit', 'said')],
+  ['redirected', () => new face.RedirectError('said', {}, { status: 302 })],
+  ['sync_failed', () => new face.SyncError('said', report, {})],
+  ['timeout', () => new face.TimeoutError('said', {}, { limit: 'attempt' })],
+  [
+    'unexpected_response',
+    () => new face.UnexpectedResponseError('said', {}, { status: 200, reason: 'empty' }),
+  ],
+])('an error is told by its code %s', (code, make) => {
+  expect(make().code).toBe(code);
 });
 
 const report: SyncReport = {

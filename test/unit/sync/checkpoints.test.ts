@@ -148,6 +148,20 @@ describe('a store that is asked to write', () => {
     expect(new Set(written).size).toBe(2);
   });
 
+  it('is read at the beginning, before each write and at the end, and not more often', async () => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    let reads = 0;
+    const get = (key: string) => {
+      reads++;
+      return books.states.get(key);
+    };
+    let batches = 0;
+    const run = changes(books.client.accounts, { ...books.run, store: storeOver(books, { get }) });
+    await collect(run, () => batches++);
+    expect(reads).toBe(1 + batches + 1);
+  });
+
   it('gets the name of each run, which no other has', async () => {
     const names = new Set<unknown>();
     for (let run = 0; run < 50; run++) {
@@ -176,6 +190,19 @@ describe('a store that goes back to what it had before', () => {
     });
     expect(batches).toBe(2);
     expect(books.states.get(KEY)).toBe(before);
+  });
+});
+
+describe('a store that loses what it had before', () => {
+  it('is noticed, and not taken for another run', async () => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    await collect(changes(books.client.accounts, books.run));
+    const run = changes(books.client.accounts, { ...books.run, mode: 'full' });
+    await expect(collect(run, () => books.states.delete(KEY))).rejects.toMatchObject({
+      code: 'checkpoint',
+      message: expect.stringContaining('lost it'),
+    });
   });
 });
 

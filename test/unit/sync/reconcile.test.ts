@@ -173,6 +173,12 @@ describe('reconcile deletes nothing', () => {
     expect(told.deleted).toBe(51);
   });
 
+  it('unless they are just 50', async () => {
+    const { books, accounts, copy } = openWith(100);
+    for (let id = 1; id <= 50; id++) accounts.delete(String(id));
+    expect(await reconcile(books.client.accounts, copy.options)).toMatchObject({ deleted: 50 });
+  });
+
   it.each([10, 9])('where none of %i local ids is shown, unless they are few', async (count) => {
     const { books, accounts, copy } = openWith(count);
     accounts.clear();

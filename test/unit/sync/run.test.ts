@@ -76,6 +76,20 @@ describe('the clock of the service', () => {
     expect(report).toMatchObject({ clockWentBack: false, watermark: new Date('2026-01-05T07:56:00Z') });
   });
 
+  it('that went back makes a run that hands over each record once', async () => {
+    const books = openBooks();
+    addAccounts(books, 25);
+    await collect(changes(books.client.accounts, books.run));
+    books.sandbox.store.accounts.update('4', { name: 'changed' });
+    books.sandbox.clock.advance(-minutes(60));
+    const ids: string[] = [];
+    const report = await collect(changes(books.client.accounts, books.run), ({ records }) =>
+      ids.push(...records.map(({ id }) => id)),
+    );
+    expect(report).toMatchObject({ clockWentBack: true, mode: 'full', records: 25 });
+    expect(ids.toSorted()).toEqual(books.sandbox.store.accounts.ids().toSorted());
+  });
+
   it('that went back begins no walk again that reads everything anyway', async () => {
     const books = openBooks();
     await collect(changes(books.client.accounts, books.run));

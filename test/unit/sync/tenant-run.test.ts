@@ -2,7 +2,7 @@ import { createClient, isAccountingError, type SyncError, sync } from 'accountin
 import { describe, expect, it } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { settle } from '../../support/scripted-server.ts';
-import { addAccounts, openBooks } from './books.ts';
+import { addAccounts, openBooks, START } from './books.ts';
 
 const nothing = () => undefined;
 
@@ -37,7 +37,40 @@ describe('the error of a sync', () => {
   });
 });
 
+describe('a collection that is refused behind its first page', () => {
+  it.each([
+    [403, 'forbidden', ['forbidden', 'done']],
+    [401, 'unauthenticated', ['failed', 'stopped']],
+  ] as const)('with %i is so by the service, not by its consumer', async (status, type, expected) => {
+    const books = openBooks({ records: { accounts: 30, accountAddresses: 5 } });
+    books.sandbox.faults.add({ kind: 'status', status, type }, { collection: 'accounts', skip: 1, times: 9 });
+    const run = sync(books.client, {
+      ...books.run,
+      walk: 'pages',
+      collections: ['accounts', 'accountAddresses'],
+      onBatch: nothing,
+    });
+    const { report } = await failed(run);
+    expect(report.collections.map((each) => each.status)).toEqual(expected);
+    expect(report.collections[0]?.records).toBe(10);
+  });
+});
+
 describe('the report of a sync', () => {
+  it('shows the watermark that a collection still has, where it failed', async () => {
+    const books = openBooks({ records: { accounts: 5 } });
+    const options = { ...books.run, collections: ['accounts'] as const, onBatch: nothing };
+    await sync(books.client, options);
+    books.sandbox.faults.add({ kind: 'status', status: 400 }, { times: 9 });
+    const { report } = await failed(sync(books.client, options));
+    expect(report.collections[0]).toMatchObject({
+      status: 'failed',
+      mode: 'incremental',
+      watermark: new Date(START),
+      lastFullWalk: new Date(START),
+    });
+  });
+
   it('tells when it began and ended, and adds up what was taken in', async () => {
     const books = openBooks({ records: { accounts: 25, budgets: 5 } });
     const before = Date.now();
@@ -104,6 +137,21 @@ describe('the signal of a sync', () => {
       onProgress: ({ last }) => last && controller.abort('too late'),
     });
     expect(report.collections[0]?.status).toBe('done');
+  });
+
+  it('that fires behind a committed batch stops the sync with its reason', async () => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    const controller = new AbortController();
+    const run = sync(books.client, {
+      ...books.run,
+      collections: ['accounts'],
+      signal: controller.signal,
+      onBatch: nothing,
+      onProgress: () => controller.abort('enough'),
+    });
+    expect(await caught(run)).toBe('enough');
+    expect(books.states.size).toBe(1);
   });
 
   it('aborts what is on its way, and hands over nothing that has come meanwhile', async () => {
