@@ -40,3 +40,16 @@ test('an answer that a fetch of the caller’s own was redirected to is an error
   const error = await caught(callWith(quickClient('https://followed.example', { fetch }), 'GET'));
   expect(error).toMatchObject({ code: 'redirected', status: 200, attempts: 1, outcome: 'unknown' });
 });
+
+test.each(statuses)('a %i whose body never ends is given up unread', async (status) => {
+  let cancelled = 0;
+  const body = new ReadableStream({
+    cancel() {
+      cancelled += 1;
+    },
+  });
+  const fetch = async () => new Response(body, { status, headers: { location: '/elsewhere' } });
+  const error = await caught(callWith(quickClient('https://endless.example', { fetch }), 'GET'));
+  expect(error).toMatchObject({ code: 'redirected', status });
+  expect(cancelled).toBe(1);
+});
