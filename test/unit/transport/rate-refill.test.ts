@@ -168,3 +168,25 @@ test.each([
   refill.opened(opening(100, 1_000, { surplus, spendingMs: 100 }));
   expect(refill.waitMs !== undefined).toBe(tries);
 });
+
+test('nine tenths of the budget count as all of it', () => {
+  const [all, part] = [new Refill(), new Refill()];
+  all.opened(opening(90, 2_000));
+  part.opened(opening(89, 2_000));
+  expect([all.waitMs, part.waitMs]).toEqual([undefined, 500]);
+});
+
+test('after a refusal all of the budget is a window, even where a refill would explain it', () => {
+  const [refused, not] = [told(), told()];
+  refused.refused();
+  refused.opened(opening(90, 1_100));
+  not.opened(opening(90, 1_100));
+  expect([refused.active, not.active]).toEqual([false, true]);
+});
+
+test('a try that finds no more than before ends it', () => {
+  const refill = new Refill();
+  refill.opened(opening(50, 1_000));
+  refill.missed();
+  expect(refill.waitMs).toBeUndefined();
+});

@@ -110,3 +110,12 @@ test('growth before the first opening says nothing of the length', () => {
   window.opened(2_110, 2_120);
   expect(window.lengthMs).toBe(1_000);
 });
+
+test('a second refusal says less than the first: another user may have found an opening between them', () => {
+  const window = new WindowLength();
+  window.opened(0, 10);
+  window.refused(100, 110, 1_000);
+  window.refused(1_900, 1_910, 1_000);
+  window.opened(2_910, 2_920);
+  expect(window.lengthMs).toBe(1_000);
+});
