@@ -274,3 +274,12 @@ test('a lost call of the window before costs the new one nothing', () => {
   budget.unanswered(lost);
   expect(room(budget)).toBe(99);
 });
+
+test('where others use the key, a late answer from the window before still costs one call', () => {
+  const budget = seasoned(80);
+  answer(budget, send(budget), 60);
+  const [old, first] = [send(budget), send(budget)];
+  answer(budget, first, 99);
+  answer(budget, old, 17);
+  expect(room(budget)).toBe((98 - 2) / 4);
+});

@@ -119,3 +119,14 @@ test('a second refusal says less than the first: another user may have found an 
   window.opened(2_910, 2_920);
   expect(window.lengthMs).toBe(1_000);
 });
+
+test('a service that makes its windows shorter is followed', () => {
+  const { window, now } = shown(5_000, 150);
+  let at = now;
+  for (let time = 0; time < 2; time += 1) {
+    window.refused(at + 100, at + 105, 1_000);
+    at += 1_105;
+    window.opened(at, at + 5);
+  }
+  expect(window.lengthMs).toBe(1_000);
+});

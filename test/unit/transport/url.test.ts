@@ -15,6 +15,7 @@ test.each([
   ['http://books.localhost', 'http://books.localhost/api/public/v1'],
   ['http://127.0.0.1:3000', 'http://127.0.0.1:3000/api/public/v1'],
   ['http://127.1.2.3', 'http://127.1.2.3/api/public/v1'],
+  ['http://127.10.200.3', 'http://127.10.200.3/api/public/v1'],
   ['http://[::1]:3000', 'http://[::1]:3000/api/public/v1'],
 ])('the base URL %s means %s', (given, expected) => {
   expect(parseBaseUrl(given, false)).toBe(expected);
@@ -32,8 +33,13 @@ test.each([
   ['https://books.example.com?token=s3cret', 'must not carry a query'],
   ['https://books.example.com/?', 'must not carry a query'],
   ['https://books.example.com#s3cret', 'must not carry a query or a fragment'],
-  ['http://books.example.com', 'must be https'],
+  [
+    'http://books.example.com',
+    'must be https, or the key travels in the clear; allowInsecure: true permits http',
+  ],
   ['http://localhost.example.com', 'must be https'],
+  ['http://notlocalhost', 'must be https'],
+  ['http://x127.0.0.1.example', 'must be https'],
   ['http://127.0.0.1.example.com', 'must be https'],
   ['http://10.0.0.1', 'must be https'],
 ])('the base URL %j is refused without being quoted: %s', (given, problem) => {
@@ -77,7 +83,11 @@ test.each([
   ['/accounts/a b'],
   ['/accounts/ü'],
 ])('the path %j is refused', (path) => {
-  const refusal = { code: 'invalid_input', argument: 'path' };
+  const refusal = {
+    code: 'invalid_input',
+    message: 'path: must stay below /api/public/v1, without query, fragment or dot segments',
+    argument: 'path',
+  };
   expect(thrown(() => requestUrl(BASE, path))).toMatchObject(refusal);
   // And again: only an address that was found good is not looked at a second time.
   expect(thrown(() => requestUrl(BASE, path))).toMatchObject(refusal);
@@ -122,6 +132,8 @@ test.each([
 });
 
 test('a text names the argument that it was given as', () => {
-  expect(thrown(() => checkText('', 'id.gt'))).toMatchObject({ argument: 'id.gt' });
+  const empty = { argument: 'id.gt', message: 'id.gt: must be a string that is not empty' };
+  expect(thrown(() => checkText('', 'id.gt'))).toMatchObject(empty);
+  expect(thrown(() => checkText(5, 'id.gt'))).toMatchObject(empty);
   expect(checkText('😀', 'id.gt')).toBe('😀');
 });
