@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import type { ResponseMeta } from '../../../src/index.ts';
 import { caught } from '../../support/caught.ts';
 import { advance, useFakeClock } from '../../support/fake-clock.ts';
@@ -74,6 +75,15 @@ test('the response event says how long the answer took', async () => {
   await advance(300);
   await call;
   expect(response).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ durationMs: 300 }));
+});
+
+test('what is told of a row that does not fit is cleared of the key', async () => {
+  const row = { id: '1', 'key-of-the-company': 7 };
+  const schemas = { products: z.strictObject({ id: z.string() }) };
+  const client = scriptedClient(scriptedFetch(jsonResponse([row])), { schemas, validation: 'report' });
+  const { value: page } = await client.products.list().pages().next();
+  expect(page?.invalid).toMatchObject([{ issues: [expect.stringContaining('[redacted]')] }]);
+  expect(page?.invalid[0]?.issues.join()).not.toContain('key-of-the-company');
 });
 
 test('only a request with a body names a content type', async () => {

@@ -50,6 +50,30 @@ test('without a gate a 429 is waited for as long as it asks, and longer the seco
   expect(on.wait).toHaveBeenLastCalledWith(expect.objectContaining({ method: 'GET', path: '/accounts/1' }));
 });
 
+test('with a gate each wait is told of once: for the gate, and what a second 429 adds to it', async () => {
+  const script = [refused({ 'retry-after': '2' }), refused({ 'retry-after': '2' }), good];
+  const { end, waits, told } = await waitsOf(script, { rateGate: 'client', retry: { baseMs: 400 } });
+  expect(end).toEqual({ id: '1' });
+  expect(told).toEqual([2_000, 400, 1_600]);
+  expect(waits).toEqual(told.map((waitMs) => ['wait', waitMs]));
+});
+
+test('a call that was refused goes before those who came after it', async () => {
+  const answers: FetchAnswer[] = [
+    async () => {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return refused({ 'retry-after': '2' });
+    },
+    good,
+  ];
+  const fetch = scriptedFetch(...answers);
+  const client = scriptedClient(fetch, { rateGate: 'client' });
+  const calls = ['1', '2'].map((id) => client.accounts.get(id));
+  for (let second = 0; second < 5; second += 1) await advance(1_000);
+  await Promise.all(calls);
+  expect(fetch.requests.map(({ url }) => url.pathname.at(-1))).toEqual(['1', '1', '2']);
+});
+
 test('a 429 that names no time backs off, never at once, however small the base', async () => {
   const script = [refused(), refused(), good];
   expect((await waitsOf(script, { retry: { baseMs: 400 } })).told).toEqual([200, 400]);
