@@ -52,6 +52,15 @@ it('throws at a row outside the bounds also where it does not know the call', ()
   expect(() => check(answerOf(['0']))).toThrow(/^GET a list answered with id "0", outside/);
 });
 
+it.each([
+  [{ gt: '5' }, '5'],
+  [{ gte: '5' }, '4'],
+  [{ lt: '5' }, '5'],
+  [{ lte: '5' }, '6'],
+])('throws at a row outside a single bound: %j', (bounds, stranger) => {
+  expect(() => boundsGuard(bounds, undefined)(answerOf([stranger]))).toThrow(FilterIgnoredError);
+});
+
 it('looks at no id where the bounds leave none out', () => {
   const answer = answerOf(['1']);
   Object.defineProperty(answer, 'ids', { get: () => expect.unreachable() });
