@@ -160,8 +160,10 @@ test('a provider that throws when it is asked again leaves the 401 to be thrown'
     if (asked > 1) throw new Error('vault is down');
     return 'old';
   };
-  const error = await caught(scriptedClient(serviceFor('new'), { apiKey }).accounts.get('42'));
-  expect(error).toMatchObject({ code: 'unauthenticated', outcome: 'rejected' });
+  const fetch = serviceFor('new');
+  const error = await caught(scriptedClient(fetch, { apiKey }).accounts.get('42'));
+  expect(error).toMatchObject({ code: 'unauthenticated', outcome: 'rejected', attempts: 1 });
+  expect(fetch.requests).toHaveLength(1);
 });
 
 test('a failed flight is not kept: the next 401 asks anew', async () => {

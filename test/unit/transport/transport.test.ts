@@ -95,6 +95,12 @@ test('a 429 that asks for longer than maxWaitMs is thrown at once, one that asks
   expect((await waitsOf(script, { maxWaitMs: 2_000 })).end).toEqual({ id: '1' });
 });
 
+test('a 429 whose wait would pass the deadline is thrown at once', async () => {
+  const { end, told } = await waitsOf([refused(), good], { retry: { baseMs: 10_000 }, deadlineMs: 4_000 });
+  expect(end).toMatchObject({ code: 'rate_limited', attempts: 1 });
+  expect(told).toEqual([]);
+});
+
 test('a failure backs off twice as long each time, no longer than maxWaitMs, and says why', async () => {
   const script = [networkError('ECONNRESET'), problemResponse(503), problemResponse(500), good];
   const { end, waits, on } = await waitsOf(script, { retry: { baseMs: 400, capMs: 10_000 } });
@@ -180,6 +186,22 @@ test('a call that is stopped ends as aborted, one without a key as an error', as
   expect(error).toHaveBeenCalledExactlyOnceWith(
     expect.objectContaining({ method: 'GET', path: '/accounts/1', error: failure }),
   );
+});
+
+test('an update that is stopped while its record is read ends as aborted', async () => {
+  const end = vi.fn();
+  const stop = new AbortController();
+  const never: FetchAnswer = () => new Promise(() => {});
+  const fetch = scriptedFetch(new Response(null, { status: 204 }), never);
+  const client = scriptedClient(fetch, { on: { end } });
+  const call = caught(client.products.update('1', { name: 'Desk' }, { signal: stop.signal }));
+  await advance(10);
+  stop.abort('enough');
+  expect(await call).toBe('enough');
+  expect(end.mock.calls.map(([event]) => [event.method, event.result])).toEqual([
+    ['GET', 'aborted'],
+    ['PATCH', 'aborted'],
+  ]);
 });
 
 test('an update that was answered without the record reads it, within what is left of the deadline', async () => {

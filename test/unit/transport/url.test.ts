@@ -30,6 +30,7 @@ test.each([
   ['ftp://books.example.com', 'must be https'],
   ['https://user:s3cret@books.example.com', 'must not carry credentials'],
   ['https://user@books.example.com', 'must not carry credentials'],
+  ['https://:s3cret@books.example.com', 'must not carry credentials'],
   ['https://books.example.com?token=s3cret', 'must not carry a query'],
   ['https://books.example.com/?', 'must not carry a query'],
   ['https://books.example.com#s3cret', 'must not carry a query or a fragment'],
