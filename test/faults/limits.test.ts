@@ -83,6 +83,37 @@ test('the deadline ends a call in the middle of an attempt', async () => {
   expect(server.requests).toHaveLength(1);
 });
 
+test('the deadline is one for all attempts: the last of them ends with it', async () => {
+  await using server = await scriptedServer(misbehave.stall);
+  const limits = { timeoutMs: 800, deadlineMs: 1_000 };
+  const call = quickClient(server.url, limits).products.get('42');
+  const end = caught(call);
+  await server.received(1);
+  await advance(800);
+  await advance(5);
+  await server.received(2);
+  await advance(190);
+  expect(await stateOf(call)).toBe('pending');
+  await advance(5);
+  expect(await stateOf(call)).toBe('rejected');
+  expect(await end).toMatchObject({ code: 'timeout', limit: 'deadline', outcome: 'unknown', attempts: 2 });
+});
+
+test('an update that is read back ends with its own deadline, not with another one', async () => {
+  const late: ScriptedAnswer = (_, { response }) => void setTimeout(() => response.writeHead(204).end(), 700);
+  await using server = await scriptedServer(late, misbehave.stall);
+  const call = quickClient(server.url, { deadlineMs: 1_000 }).products.update('42', { name: 'Desk' });
+  const end = caught(call);
+  await server.received(1);
+  await advance(700);
+  await server.received(2);
+  await advance(295);
+  expect(await stateOf(call)).toBe('pending');
+  await advance(5);
+  expect(await stateOf(call)).toBe('rejected');
+  expect(await end).toMatchObject({ code: 'unexpected_response', reason: 'empty', outcome: 'applied' });
+});
+
 test('no attempt is made whose backoff would pass the deadline', async () => {
   await using server = await scriptedServer(problem(503, {}, { 'retry-after': '10' }));
   const error = await caught(quickClient(server.url, { deadlineMs: 5_000 }).products.get('42'));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createClient } from '../../src/client.ts';
-import type { AnyAccountingError } from '../../src/index.ts';
+import type { AnyAccountingError, ResponseMeta } from '../../src/index.ts';
 import { createSandbox } from '../../src/testing/index.ts';
 import { misbehave, problem } from '../support/answers.ts';
 import { caught } from '../support/caught.ts';
@@ -102,6 +102,17 @@ test('an update that is answered with 204 gives the record as it is afterwards',
 
   expect(updated).toMatchObject({ id, name: 'Standing desk', brand: null });
   expect(sandbox.requests.map(({ method }) => method)).toEqual(['PATCH', 'GET']);
+});
+
+test('an update that is read back tells of one answer, its own', async () => {
+  await using sandbox = createSandbox({ updateStatus: 204 });
+  await sandbox.listen();
+  const { id } = sandbox.store.products.insert({ name: 'Desk' });
+  const client = createClient({ ...sandbox.clientOptions, retry });
+  const told: unknown[] = [];
+  const onResponse = ({ status, attempts }: ResponseMeta) => void told.push([status, attempts]);
+  await client.products.update(id, { name: 'Standing desk' }, { onResponse });
+  expect(told).toEqual([[204, 1]]);
 });
 
 test('an update that is answered with 204 says applied where the record cannot be read', async () => {

@@ -139,3 +139,18 @@ test.each(CANARIES)(
     for (const thing of [...spans, ...points, ...metrics]) expect(leaks(thing, canary)).toEqual([]);
   },
 );
+
+test('neither what the service says of an error, nor a query, nor a body is in spans and measurements', async () => {
+  const recorder = record();
+  const said = { type: 'validation_failed', title: 'books-1', detail: 'books-2', instance: '/books-3' };
+  const violations = [{ propertyPath: 'books4', message: 'books-5', code: 'books-6' }];
+  await using server = await scriptedServer(problem(422, { ...said, violations }), json([{ id: 'books-7' }]));
+  const client = clientOf(server.url, CANARIES[0], { on: telemetryListeners(recorder) });
+  await caught(client.products.create({ name: 'books-8' }));
+  await client.products.list({ updatedSince: '2026-01-31' }).toArray({ limit: 1 });
+
+  const { spans, points } = await exported(recorder);
+  expect(spans.filter(({ name }) => name.startsWith('accounting '))).toHaveLength(2);
+  expect(server.requests[1]?.url).toContain('2026-01-31');
+  expect(JSON.stringify([spans, points])).not.toMatch(/books-?\d|2026-01-31/);
+});
