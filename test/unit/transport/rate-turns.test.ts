@@ -94,3 +94,63 @@ test('the grace for a pause of just the longest wait never outlasts the deadline
   await vi.advanceTimersByTimeAsync(60_100);
   expect([patient.error, patient.pass]).toEqual([undefined, expect.anything()]);
 });
+
+test('a turn that was given to a call which is then stopped goes to the next', async () => {
+  const gate = createRateGate();
+  const first = await gate.enter(gateCall());
+  const stop = new AbortController();
+  const stopped = enter(gate, { signal: stop.signal });
+  first.answered(okAnswer(1));
+  // Whoever comes gives out what is free, here to the one before.
+  const next = enter(gate);
+  stop.abort('enough');
+  await vi.advanceTimersByTimeAsync(200);
+  expect([stopped.error, next.error]).toEqual(['enough', undefined]);
+  expect(next.pass).toBeDefined();
+});
+
+/** A gate in which the timers of the second call to wait do not run until they are let. */
+function gateWithOneLate() {
+  const held: (() => void)[] = [];
+  const state = { holds: false };
+  const gate = createRateGate({
+    now: () => Date.now(),
+    setTimeout: (run, delayMs) => {
+      if (!state.holds) return setTimeout(run, delayMs);
+      held.push(run);
+      return 0 as unknown as TimerId;
+    },
+    clearTimeout: (id) => clearTimeout(id),
+    random: () => 0.5,
+  });
+  const first = enter(gate);
+  state.holds = true;
+  const late = enter(gate);
+  state.holds = false;
+  const letGo = () => {
+    for (const run of held.splice(0)) run();
+  };
+  return { gate, first, late, letGo };
+}
+
+test.each([
+  ['before its turn came', 1_500],
+  ['when its turn had come', 100],
+])('a call that was taken for gone %s stands in line again when it wakes', async (_, answeredAfterMs) => {
+  const { gate, first, late, letGo } = gateWithOneLate();
+  const next = enter(gate);
+  await vi.advanceTimersByTimeAsync(answeredAfterMs);
+  first.pass?.answered(okAnswer(50));
+  await vi.advanceTimersByTimeAsync(100);
+  next.pass?.answered(okAnswer(49));
+  await vi.advanceTimersByTimeAsync(1_500);
+  // Another call gives out the turns that nobody has collected.
+  const other = enter(gate);
+  await vi.advanceTimersByTimeAsync(100);
+  expect([next.pass, other.pass]).toEqual([expect.anything(), expect.anything()]);
+  expect(late.pass).toBeUndefined();
+
+  letGo();
+  await vi.advanceTimersByTimeAsync(10);
+  expect(late.pass).toBeDefined();
+});
