@@ -2,17 +2,12 @@ import { redactOwnText } from '../transport/redact.ts';
 import type { Io } from './io.ts';
 
 /**
- * The same world, whose log and status never show the key of the environment: an argument that is quoted may be it,
+ * The same world, whose log never shows the key of the environment: an argument that is quoted may be it,
  * given in the wrong place. What goes to `out` stays as it is: records are data.
  */
 export function withoutKey(io: Io): Io {
   const key = io.env.ACCOUNTING_API_KEY ?? '';
-  const { status } = io;
-  return {
-    ...io,
-    log: (line) => io.log(redactOwnText(line, key)),
-    status: status && ((text) => status(text && redactOwnText(text, key))),
-  };
+  return { ...io, log: (line) => io.log(redactOwnText(line, key)) };
 }
 
 /**

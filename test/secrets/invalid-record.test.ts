@@ -25,7 +25,9 @@ const cases = CANARIES.flatMap((canary) => kinds.map((kind) => ({ canary, kind }
 test.each(cases)(
   'a row that echoes the key as a name, a value and its id: on.invalidRecord and page.invalid do not, by a schema $kind: $canary',
   async ({ canary, kind }) => {
-    const row = { id: `r-${canary}`, name: 7, salePrice: canary, [canary]: `${canary}!` };
+    // A schema of the caller's is asked only about rows that fit the contract.
+    const fields = kind === 'of its own' ? { name: 7, salePrice: canary } : { name: canary };
+    const row = { id: `r-${canary}`, ...fields, [canary]: `${canary}!` };
     await using server = await scriptedServer(json([row], 200, echoHeaders(canary)), json([]));
     const told: InvalidRecord[] = [];
     const lines: string[] = [];
