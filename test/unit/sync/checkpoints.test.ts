@@ -234,6 +234,15 @@ describe('another run of the same collection', () => {
     await expect(first.next()).rejects.toMatchObject({ code: 'concurrent_run' });
   });
 
+  it('that has written just behind the last checkpoint is noticed', async () => {
+    const books = openBooks();
+    const set = (key: string, value: string) => {
+      books.states.set(key, value.replace(/"by":"\w+"/, '"by":"another"'));
+    };
+    const run = changes(books.client.accounts, { ...books.run, store: storeOver(books, { set }) });
+    await expect(collect(run)).rejects.toMatchObject({ code: 'concurrent_run' });
+  });
+
   it('that went on after this one was taken for dead is noticed', async () => {
     const books = openBooks();
     addAccounts(books, 60);

@@ -218,6 +218,28 @@ describe('reconcile deletes nothing', () => {
     expect(copy.deleted).toEqual([]);
   });
 
+  it('where no record of the walk could be read, so that none can be asked for', async () => {
+    const { books, copy } = openWith(10);
+    const client = books.client.withOptions({ validation: 'report' });
+    books.sandbox.faults.next({ kind: 'rewrite', body: () => JSON.stringify([{ id: 7 }, { id: 8 }]) });
+    await expect(
+      reconcile(client.accounts, { ...copy.options, walk: 'pages', maxCandidates: Number.POSITIVE_INFINITY }),
+    ).rejects.toMatchObject(refusal('first_record_not_found'));
+    expect(gets(books)).toBe(0);
+    expect(copy.deleted).toEqual([]);
+  });
+
+  it('where the collection has no way to ask for one record', async () => {
+    const { books, copy } = openWith(10);
+    const { list } = books.client.accounts;
+    const run = reconcile({ segment: 'accounts', list } as never, copy.options);
+    await expect(run).rejects.toMatchObject({
+      code: 'invalid_input',
+      message: 'collection: must be a collection of a client, with find',
+    });
+    expect(books.sandbox.count()).toBe(0);
+  });
+
   it('where the walk breaks off', async () => {
     const { books, accounts, copy } = openWith(40);
     accounts.delete('3');

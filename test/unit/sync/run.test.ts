@@ -174,6 +174,19 @@ describe('a run', () => {
     expect(later).toMatchObject({ status: 'done', watermark: new Date(START) });
   });
 
+  it('hands over a page of which no row fits its schema', async () => {
+    const books = openBooks();
+    const client = books.client.withOptions({ validation: 'report' });
+    books.sandbox.faults.next({ kind: 'rewrite', body: () => JSON.stringify([{ id: 7 }, { id: 8 }]) });
+    const counts: number[][] = [];
+    const run = changes(client.accounts, { ...books.run, walk: 'pages' });
+    await collect(run, ({ records, invalid }) => counts.push([records.length, invalid.length]));
+    expect(counts).toEqual([
+      [0, 2],
+      [0, 0],
+    ]);
+  });
+
   it('is over after its last batch, and when it was closed', async () => {
     const books = openBooks();
     const options = resolveRunOptions(books.run);

@@ -154,6 +154,40 @@ describe('the signal of a sync', () => {
     expect(books.states.size).toBe(1);
   });
 
+  it('that fires between two levels stops the sync, though the first is done', async () => {
+    const books = openBooks({ records: { accounts: 5, accountAddresses: 5 } });
+    const controller = new AbortController();
+    const run = sync(books.client, {
+      ...books.run,
+      collections: ['accounts', 'accountAddresses'],
+      signal: controller.signal,
+      onBatch: nothing,
+      onProgress: ({ last }) => last && controller.abort('enough'),
+    });
+    expect(await caught(run)).toBe('enough');
+    expect([...books.states.keys()]).toEqual(['accounting-data-sdk:acme:accounts']);
+  });
+
+  it('hands over no batch that has waited for its turn meanwhile', async () => {
+    const books = openBooks({ records: { accounts: 30, products: 30 } });
+    const controller = new AbortController();
+    const taken: string[] = [];
+    const run = sync(books.client, {
+      ...books.run,
+      walk: 'pages',
+      collections: ['accounts', 'products'],
+      signal: controller.signal,
+      onBatch: async ({ collection }) => {
+        taken.push(collection);
+        for (let turn = 0; turn < 5; turn++) await settle();
+        controller.abort('enough');
+      },
+    });
+    expect(await caught(run)).toBe('enough');
+    expect(taken).toHaveLength(1);
+    expect(books.sandbox.count(({ path }) => path.endsWith('/products'))).toBeGreaterThan(0);
+  });
+
   it('aborts what is on its way, and hands over nothing that has come meanwhile', async () => {
     const books = openBooks({ records: { accounts: 30, products: 30 } });
     const controller = new AbortController();
