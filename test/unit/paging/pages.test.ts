@@ -126,6 +126,12 @@ it('asks for the first page alone and then for as many ahead as it may', async (
   await walk.return();
 });
 
+it('asks for nothing behind a page that it knows to be the last', async () => {
+  const { fetchPage, asked } = listing(ids(1, 9), 3);
+  for await (const _ of pagesWalk(fetchPage, { ...options, prefetch: 2 })) await settle();
+  expect(asked.map((query) => query.page)).toEqual([1, 2, 3, 4]);
+});
+
 it('keeps pages in order that arrive out of order', async () => {
   const late = deferred<PageAnswer<Row>>();
   const { fetchPage } = service(({ page = 1 }) =>

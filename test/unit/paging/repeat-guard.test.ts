@@ -49,6 +49,17 @@ it('notices a page that is the one before, also where its rows fit no schema', (
   expect(() => fresh(invalid, ['1'], ['2', undefined])).toThrow('GET /boms answered again with rows');
 });
 
+it('tells rows without an id apart by what they hold', () => {
+  const guard = new RepeatGuard(undefined);
+  const page = (...names: string[]) => ({
+    ...answerOf([]),
+    invalid: names.map((name) => ({ collection: 'boms', id: undefined, issues: [], record: { name } })),
+  });
+  guard.fresh(page('a', 'b'));
+  expect(() => guard.fresh(page('c', 'd'))).not.toThrow();
+  expect(() => guard.fresh(page('d', 'c'))).toThrow('answered again');
+});
+
 it('gives up where every row has come more than four times, and not before', () => {
   const guard = new RepeatGuard(undefined);
   let rows = 0;

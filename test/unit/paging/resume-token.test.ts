@@ -47,6 +47,16 @@ it('keeps every value that a position may have', () => {
   expect(decodeResumeToken(encodeResumeToken(scope, odd), scope)).toEqual(kept);
 });
 
+it('gives back whatever a text is made of', () => {
+  const tokens = Array.from({ length: 400 }, (_, code) => {
+    const text = { text: `${String.fromCharCode(code)}>?~`.repeat(3) };
+    const token = encodeResumeToken(scope, text);
+    expect(decodeResumeToken(token, scope)).toEqual(text);
+    return token;
+  }).join('');
+  for (const char of ['-', '_']) expect(tokens).toContain(char);
+});
+
 it('does not mind the order of the filters, nor one that is undefined', () => {
   const filters = { 'id[lt]': undefined, 'id[gt]': '5', updatedSince: '2026-01-01T00:00:00Z' };
   expect(scopeFingerprint({ ...scope, filters })).toBe(scopeFingerprint(scope));

@@ -44,6 +44,22 @@ test('a signal that fires when the walk is over changes nothing', async () => {
   expect(await records.next()).toEqual({ done: true, value: undefined });
 });
 
+test.each([[new Error('enough')], ['enough']])(
+  'a certified walk rejects with %j and adds nothing to it',
+  async (why) => {
+    const fetch = scriptedFetch(({ url }) =>
+      jsonResponse(url.searchParams.has('id[gt]') ? [] : [1, 2, 3].map((n) => ({ id: String(n) }))),
+    );
+    const controller = new AbortController();
+    const { signal } = controller;
+    const pages = scriptedClient(fetch).accounts.list({}, { signal, prefetch: 0, walk: 'certified' }).pages();
+    const stopped = caught(pages.next());
+    controller.abort(why);
+    expect(await stopped).toBe(why);
+    expect(Object.keys(Object(why))).not.toContain('resumeToken');
+  },
+);
+
 test('leaving a page in its middle leaves the walk: what is left of it is not handed out', async () => {
   const { fetch, records } = walkOf(3);
   await records.next();
