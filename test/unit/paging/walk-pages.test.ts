@@ -70,6 +70,25 @@ test('rows that fit no schema are told of with the page that they are of', async
   expect(told).toEqual(['accounts', 'accounts']);
 });
 
+test('a certified walk says of each page that it came to read by pages', async () => {
+  const answers = [['a', 'b'], ['c'], []];
+  const fetch = scriptedFetch(({ url }) =>
+    jsonResponse((answers[Number(url.searchParams.get('_page') ?? 1) - 1] ?? []).map((id) => ({ id }))),
+  );
+  const pages = await pagesOf(fetch, { walk: 'certified' });
+  expect(pages.map(({ walk, records }) => [walk, records.length])).toEqual([
+    ['pages', 2],
+    ['pages', 1],
+  ]);
+  const [certified] = await pagesOf(books(2), { walk: 'certified' });
+  expect(certified?.walk).toBe('certified');
+});
+
+test('a limit that cannot be right is refused in words', async () => {
+  const walk = scriptedClient(books(2)).accounts.list();
+  await expect(walk.toArray({ limit: 1.5 })).rejects.toThrow('limit: must be a whole number or Infinity');
+});
+
 test('leaving the pages of a walk ends it', async () => {
   const fetch = books(9);
   const pages = scriptedClient(fetch).accounts.list({}, { prefetch: 0 }).pages();
