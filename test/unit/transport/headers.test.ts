@@ -71,6 +71,11 @@ test.each([
   expect(String(error)).not.toContain('s3cr');
 });
 
+test('a name may hold what RFC 9110 calls a token, a value any printable ASCII', () => {
+  const names = { "x!#$%&'*+.^_`|~-09AZaz": '1', 'X-Empty': '' };
+  expect(checkHeaders({ ...names, 'x-trace': ' a\tb ~!' })).toBeUndefined();
+});
+
 test.each([
   'Connection',
   'content-length',
