@@ -15,7 +15,7 @@ export interface CallEvent {
   readonly path: string;
   /** The path with placeholders, such as `/products/{id}`. */
   readonly template: string;
-  /** Which attempt this is, from 1. A 429 and a refreshed key do not count up. */
+  /** Which attempt this is, from 1; 0 before the first. A 429 and a refreshed key do not count up. */
   readonly attempt: number;
 }
 
