@@ -195,6 +195,9 @@ class RecordIterator<T> implements AsyncIterableIterator<T> {
 
   /** Puts the next page in place; false at the end. */
   async #load(): Promise<boolean> {
+    // Let go of before the wait: what is alive when the engine collects garbage costs it time.
+    this.#records = [];
+    this.#index = 0;
     try {
       const { done, value } = await this.#pages.next();
       if (done === true) return false;

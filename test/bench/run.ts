@@ -25,7 +25,7 @@ const { values, positionals } = parseArgs({
     json: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     picture: { type: 'boolean', default: false },
-    rounds: { type: 'string', default: '5' },
+    rounds: { type: 'string', default: '3' },
   },
 });
 const unknown = positionals.filter((name) => !partNames.includes(name as PartName));

@@ -8,14 +8,19 @@ import { cpuOf } from './walk.ts';
 const SIZES = [10_000, 100_000, 1_000_000];
 const PAGE_SIZE = 100;
 /** As long for each size, so that none has more of it behind it than another. */
-const WARM_UP = 20_000;
+const WARM_UP = 50_000;
+/** Whatever the other parts do: a drift of some per cent is what this one looks for. */
+const ROUNDS = 5;
 
 type Pair = Readonly<Record<'fetch' | 'ours', Rounds<WalkCost>>>;
 
-export async function growth({ rounds, quick }: Effort): Promise<Findings> {
+export async function growth({ quick }: Effort): Promise<Findings> {
   const sizes = SIZES.map((records) => (quick ? records / 1000 : records));
   const bySize: Pair[] = [];
-  for (const records of sizes) bySize.push(await costsOf(records, quick ? 10 : WARM_UP, rounds));
+  for (const records of sizes)
+    bySize.push(
+      await costsOf(records, quick ? { warmUp: 10, rounds: 1 } : { warmUp: WARM_UP, rounds: ROUNDS }),
+    );
 
   const heapOf = (costs: Rounds<WalkCost> = []) => costs.map(({ peakHeapMb }) => peakHeapMb);
   const rssOf = (costs: Rounds<WalkCost>) => costs.map(({ peakRssMb }) => peakRssMb);
@@ -46,7 +51,7 @@ export async function growth({ rounds, quick }: Effort): Promise<Findings> {
   };
 }
 
-function costsOf(records: number, warmUp: number, rounds: number): Promise<Pair> {
+function costsOf(records: number, { warmUp, rounds }: { warmUp: number; rounds: number }): Promise<Pair> {
   return withServer({ pageSize: PAGE_SIZE, records }, async (origin) => {
     const costs = (client: ClientName, times: number) =>
       interleave([client], times, () => {
