@@ -9,6 +9,8 @@ const SIZES = [10_000, 100_000, 1_000_000];
 const PAGE_SIZE = 100;
 /** As long for each size, so that none has more of it behind it than another. */
 const WARM_UP = 50_000;
+/** A short walk is walked as often as it takes for as many records: half a second tells of the garbage collector alone. */
+const LEAST_RECORDS = 100_000;
 /** Whatever the other parts do: a drift of some per cent is what this one looks for. */
 const ROUNDS = 5;
 
@@ -16,11 +18,10 @@ type Pair = Readonly<Record<'fetch' | 'ours', Rounds<WalkCost>>>;
 
 export async function growth({ quick }: Effort): Promise<Findings> {
   const sizes = SIZES.map((records) => (quick ? records / 1000 : records));
-  const bySize: Pair[] = [];
-  for (const records of sizes)
-    bySize.push(
-      await costsOf(records, quick ? { warmUp: 10, rounds: 1 } : { warmUp: WARM_UP, rounds: ROUNDS }),
-    );
+  const pains = quick
+    ? { warmUp: 10, rounds: 1, least: 0 }
+    : { warmUp: WARM_UP, rounds: ROUNDS, least: LEAST_RECORDS };
+  const bySize = await costsOf(sizes, pains);
 
   const heapOf = (costs: Rounds<WalkCost> = []) => costs.map(({ peakHeapMb }) => peakHeapMb);
   const rssOf = (costs: Rounds<WalkCost>) => costs.map(({ peakRssMb }) => peakRssMb);
@@ -51,16 +52,45 @@ export async function growth({ quick }: Effort): Promise<Findings> {
   };
 }
 
-function costsOf(records: number, { warmUp, rounds }: { warmUp: number; rounds: number }): Promise<Pair> {
-  return withServer({ pageSize: PAGE_SIZE, records }, async (origin) => {
+interface Pains {
+  /** Records walked before. */
+  readonly warmUp: number;
+  readonly rounds: number;
+  /** Records that are measured in all. */
+  readonly least: number;
+}
+
+/** Sizes in turns, too: a machine that slows down meanwhile would pass for a cost that grows. */
+async function costsOf(sizes: readonly number[], { warmUp, rounds, least }: Pains): Promise<readonly Pair[]> {
+  return withServers(sizes, async (origins) => {
     const costs = (client: ClientName, times: number) =>
-      interleave([client], times, () => {
-        const options: WalkOptions = { client, origin, pageSize: PAGE_SIZE, warmUp };
+      interleave(sizes.map(String), times, (size) => {
+        const options: WalkOptions = {
+          client,
+          origin: origins[sizes.indexOf(Number(size))] ?? '',
+          pageSize: PAGE_SIZE,
+          warmUp,
+          times: Math.max(1, Math.ceil(least / Number(size))),
+        };
         return runProgram<WalkCost>('walk.ts', options);
       });
-    const { ours } = await costs('ours', rounds);
+    const ours = await costs('ours', rounds);
     // For its memory alone, which hardly differs from walk to walk.
-    const { fetch } = await costs('fetch', Math.min(rounds, 2));
-    return { fetch, ours };
+    const fetch = await costs('fetch', Math.min(rounds, 2));
+    return sizes.map((size) => ({ ours: ours[String(size)] ?? [], fetch: fetch[String(size)] ?? [] }));
   });
+}
+
+/** A server for each number of records, all at once. */
+function withServers<T>(
+  sizes: readonly number[],
+  use: (origins: readonly string[]) => Promise<T>,
+  origins: readonly string[] = [],
+): Promise<T> {
+  const [records, ...others] = sizes;
+  if (records === undefined) return use(origins);
+
+  return withServer({ pageSize: PAGE_SIZE, records }, (origin) =>
+    withServers(others, use, [...origins, origin]),
+  );
 }

@@ -6,6 +6,8 @@ import type { ClientName } from '../support/clients.ts';
 export interface WalkOptions extends Source {
   readonly client: ClientName;
   readonly warmUp: number;
+  /** Walks of what is measured; one where it is not named. */
+  readonly times?: number;
 }
 
 export interface WalkCost {
@@ -17,7 +19,7 @@ export interface WalkCost {
   readonly peakRssMb: number;
 }
 
-const { client, warmUp, ...source } = JSON.parse(process.argv[2] ?? '') as WalkOptions;
+const { client, warmUp, times = 1, ...source } = JSON.parse(process.argv[2] ?? '') as WalkOptions;
 const { walk } = (await import(`../clients/${client}.ts`)) as { walk: WalkClient };
 
 let warmed = 0;
@@ -31,10 +33,12 @@ const timer = setInterval(look, 10);
 let records = 0;
 const startedAt = performance.now();
 const before = process.cpuUsage();
-await walk(source, ({ id }) => {
-  if (id.length > 0) records += 1;
-  return true;
-});
+for (let time = 0; time < times; time += 1) {
+  await walk(source, ({ id }) => {
+    if (id.length > 0) records += 1;
+    return true;
+  });
+}
 const { user, system } = process.cpuUsage(before);
 const wallMs = performance.now() - startedAt;
 clearInterval(timer);
