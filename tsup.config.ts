@@ -65,6 +65,10 @@ const command: Options = {
   format: 'esm',
   entry: { cli: 'src/cli/bin.ts' },
   splitting: true,
+  esbuildOptions(options, context) {
+    shared.esbuildOptions?.(options, context);
+    options.chunkNames = 'cli-[name]-[hash]';
+  },
 };
 
 const types: Options = {

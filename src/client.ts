@@ -18,7 +18,7 @@ import type { RateLimit } from './schemas/rate-limit.ts';
 import type { AccountingRecord } from './schemas/record.ts';
 import { isStandardSchema, type StandardSchema } from './schemas/standard-schema.ts';
 import type { RequestOptions } from './transport/call-options.ts';
-import { createTransport } from './transport/transport.ts';
+import { createTransport } from './transport/lazy-transport.ts';
 
 /** The record of a collection: the caller's schema decides, where there is one. Product's own fields stay documented. */
 export type RecordOf<Name extends CollectionName, S extends Schemas = Record<never, never>> =

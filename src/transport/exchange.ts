@@ -1,3 +1,4 @@
+import ky from 'ky';
 import { networkFailure } from './network-failure.ts';
 
 /** `fetch`, as this package calls it: a URL and an init, never a Request. */
@@ -13,8 +14,6 @@ export interface Exchange {
   readonly fetch: FetchFunction | undefined;
 }
 
-let ky: Promise<typeof import('ky')> | undefined;
-
 /**
  * Sends one request and resolves with the head of its answer. Redirects come back as answers: `fetch` would carry the
  * key to wherever they point. Rejects with a Failure.
@@ -27,11 +26,8 @@ export async function exchange({ url, method, headers, body, signal, fetch }: Ex
     redirect: 'manual',
     ...(body === undefined ? {} : { body }),
   };
-  // Loaded with the first request: it makes Node load its HTTP client, which importing this package must not.
-  ky ??= import('ky');
-  const { default: send } = await ky;
   try {
-    return await send(url, {
+    return await ky(url, {
       method,
       retry: 0,
       timeout: false,

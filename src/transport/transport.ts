@@ -25,11 +25,7 @@ export interface TransportConfig extends AttemptConfig {
 const LEAST_BACKOFF_MS = 10;
 
 /** Carries requests to the service: the one place that retries. */
-export function createTransport(config: TransportConfig): Transport {
-  return new HttpTransport(config);
-}
-
-class HttpTransport implements Transport {
+export class HttpTransport implements Transport {
   readonly #config: TransportConfig;
   readonly #base: CallBase;
   readonly #budget = new RetryBudget();

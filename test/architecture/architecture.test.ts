@@ -30,8 +30,12 @@ describe('the house', () => {
     expect(rules.testingKnowsTooMuch(sources)).toEqual([]);
   });
 
-  it('packages and modules of Node stay where they belong, and ky and Zod load when needed', () => {
+  it('packages and modules of Node stay where they belong', () => {
     expect(rules.strangers(sources)).toEqual([]);
+  });
+
+  it('ky, p-retry and Zod load when they are needed', () => {
+    expect(rules.loadsTooMuch(sources)).toEqual([]);
   });
 
   it('files are named in kebab case', () => {

@@ -91,20 +91,31 @@ describe('each rule can fail', () => {
     expect(found).toEqual(['testing/sandbox.ts reaches transport/request.ts']);
   });
 
-  it('a package or a module of Node where it does not belong, or too early', () => {
+  it('a package that loads with this one', () => {
+    const found = rules.loadsTooMuch(
+      house({
+        'index.ts': "export * from './client.ts'; import type { Options } from 'ky';",
+        'client.ts':
+          "import './schemas/record-reader.ts'; const send = () => import('./transport/transport.ts');",
+        'schemas/record-reader.ts': "import { recordSchema } from './record-schema.ts';",
+        'schemas/record-schema.ts': "import * as z from 'zod/mini';",
+        'transport/transport.ts': "import './exchange.ts'; import pRetry from 'p-retry';",
+        'transport/exchange.ts': "import ky from 'ky';",
+      }),
+    );
+    expect(found).toEqual(['schemas/record-schema.ts:1 imports zod/mini: loads with the package']);
+  });
+
+  it('a package or a module of Node where it does not belong', () => {
     const found = rules.strangers(
       house({
-        'transport/exchange.ts': "import ky from 'ky';",
         'transport/attempt.ts': "const ky = () => import('ky');",
-        'schemas/record-reader.ts': "import { recordSchema } from './record-schema.ts';",
         'client.ts': "import 'node:fs'; import 'lodash';",
         'testing/sandbox.ts': "import { gzipSync } from 'zlib'; import { http } from 'msw';",
       }),
     );
     expect(found).toEqual([
-      'transport/exchange.ts:1 imports ky: loads with the package',
       'transport/attempt.ts:1 imports ky: belongs to transport/exchange.ts',
-      'schemas/record-reader.ts:1 imports schemas/record-schema.ts: loads with the package',
       'client.ts:1 imports node:fs: runs on Node alone',
       'client.ts:1 imports lodash: no package of this one',
       'testing/sandbox.ts:1 imports zlib: a module of Node without node:',

@@ -19,9 +19,9 @@ export const LAYERS = [
   ['internal'],
 ] as const satisfies readonly (readonly string[])[];
 
-/** Where each package may be imported; `lazily` by `import()` alone, so that importing this package does not load it. */
-export const PACKAGES: Readonly<Record<string, { readonly from: string; readonly lazily?: true }>> = {
-  ky: { from: 'transport/exchange.ts', lazily: true },
+/** Where each package may be imported. */
+export const PACKAGES: Readonly<Record<string, { readonly from: string }>> = {
+  ky: { from: 'transport/exchange.ts' },
   'p-retry': { from: 'transport/transport.ts' },
   'zod/mini': { from: 'schemas/record-schema.ts' },
   'decimal.js': { from: 'money.ts' },
@@ -32,8 +32,8 @@ export const PACKAGES: Readonly<Record<string, { readonly from: string; readonly
   picocolors: { from: 'cli/' },
 };
 
-/** What must not load with the package although it is a file of ours: it brings a package along. */
-const LAZY_FILES = ['schemas/record-schema.ts'];
+/** What `import()` alone may load: ky and p-retry come with the first request, Zod with a record that misfits. */
+const LAZY_PACKAGES = ['ky', 'p-retry', 'zod/mini'];
 
 /** What the sandbox may know: it must not share code with what it judges. */
 const TESTING_KNOWS = ['testing', 'collections', 'schemas', 'errors', 'internal'];
@@ -106,10 +106,16 @@ export function testingKnowsTooMuch(sources: readonly Source[]): string[] {
     );
 }
 
-/** For each file: every file that it imports, directly or not. */
-function reachable(sources: readonly Source[]): Map<string, Set<string>> {
+/** For each file: every file that it imports, directly or not; by the imports that count. */
+function reachable(
+  sources: readonly Source[],
+  counts: (one: Import) => boolean = () => true,
+): Map<string, Set<string>> {
   const direct = new Map(
-    sources.map(({ path, imports }) => [path, imports.filter(({ local }) => local).map(({ to }) => to)]),
+    sources.map(({ path, imports }) => [
+      path,
+      imports.filter((one) => one.local && counts(one)).map(({ to }) => to),
+    ]),
   );
   const from = (start: string) => {
     const seen = new Set<string>();
@@ -126,16 +132,24 @@ function reachable(sources: readonly Source[]): Map<string, Set<string>> {
 
 /** Packages and modules of Node where they do not belong. */
 export function strangers(sources: readonly Source[]): string[] {
-  return eachImport(sources, ({ path }, { to, local, kind }) => {
-    if (local) return LAZY_FILES.includes(to) && kind === 'value' ? 'loads with the package' : undefined;
+  return eachImport(sources, ({ path }, { to, local }) => {
+    if (local) return undefined;
     if (to.startsWith('node:')) return MAY_USE_NODE.includes(unitOf(path)) ? undefined : 'runs on Node alone';
     if (builtinModules.includes(to)) return 'a module of Node without node:';
 
     const allowed = PACKAGES[to];
     if (allowed === undefined) return 'no package of this one';
-    if (!path.startsWith(allowed.from)) return `belongs to ${allowed.from}`;
-    return allowed.lazily && kind === 'value' ? 'loads with the package' : undefined;
+    return path.startsWith(allowed.from) ? undefined : `belongs to ${allowed.from}`;
   });
+}
+
+/** Packages that load with this one, around whichever corners. */
+export function loadsTooMuch(sources: readonly Source[]): string[] {
+  const withFace = reachable(sources, ({ kind }) => kind === 'value').get('index.ts');
+  const atOnce = sources.filter(({ path }) => path === 'index.ts' || withFace?.has(path));
+  return eachImport(atOnce, (_, { to, kind }) =>
+    kind === 'value' && LAZY_PACKAGES.includes(to) ? 'loads with the package' : undefined,
+  );
 }
 
 /** Names that are not in kebab case. */
