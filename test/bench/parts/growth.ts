@@ -9,8 +9,8 @@ const SIZES = [10_000, 100_000, 1_000_000];
 const PAGE_SIZE = 100;
 /** As long for each size, so that none has more of it behind it than another. */
 const WARM_UP = 50_000;
-/** A short walk is walked as often as it takes for as many records: half a second tells of the garbage collector alone. */
-const LEAST_RECORDS = 100_000;
+/** A short walk is walked as often as it takes for as many records: a machine that others share has fast and slow seconds. */
+const LEAST_RECORDS = 300_000;
 /** Whatever the other parts do: a drift of some per cent is what this one looks for. */
 const ROUNDS = 5;
 
@@ -63,20 +63,20 @@ interface Pains {
 /** Sizes in turns, too: a machine that slows down meanwhile would pass for a cost that grows. */
 async function costsOf(sizes: readonly number[], { warmUp, rounds, least }: Pains): Promise<readonly Pair[]> {
   return withServers(sizes, async (origins) => {
-    const costs = (client: ClientName, times: number) =>
-      interleave(sizes.map(String), times, (size) => {
+    const costs = (client: ClientName, turns: number, records: number) =>
+      interleave(sizes.map(String), turns, (size) => {
         const options: WalkOptions = {
           client,
           origin: origins[sizes.indexOf(Number(size))] ?? '',
           pageSize: PAGE_SIZE,
           warmUp,
-          times: Math.max(1, Math.ceil(least / Number(size))),
+          times: Math.max(1, Math.ceil(records / Number(size))),
         };
         return runProgram<WalkCost>('walk.ts', options);
       });
-    const ours = await costs('ours', rounds);
+    const ours = await costs('ours', rounds, least);
     // For its memory alone, which hardly differs from walk to walk.
-    const fetch = await costs('fetch', Math.min(rounds, 2));
+    const fetch = await costs('fetch', Math.min(rounds, 2), 0);
     return sizes.map((size) => ({ ours: ours[String(size)] ?? [], fetch: fetch[String(size)] ?? [] }));
   });
 }
