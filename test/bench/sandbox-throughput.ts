@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { createSandbox } from '../../src/testing/index.ts';
 
 const CONNECTIONS = 8;
-const ROUNDS = 9;
+const ROUNDS = 5;
 const ROUND_MS = 1000;
 const API = '/api/public/v1';
 

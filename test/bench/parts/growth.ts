@@ -8,9 +8,9 @@ import { cpuOf } from './walk.ts';
 const SIZES = [10_000, 100_000, 1_000_000];
 const PAGE_SIZE = 100;
 /** As long for each size, so that none has more of it behind it than another. */
-const WARM_UP = 50_000;
+const WARM_UP = 30_000;
 /** A short walk is walked as often as it takes for as many records: a machine that others share has fast and slow seconds. */
-const LEAST_RECORDS = 300_000;
+const LEAST_RECORDS = 200_000;
 /** Whatever the other parts do: a drift of some per cent is what this one looks for. */
 const ROUNDS = 5;
 
@@ -76,7 +76,7 @@ async function costsOf(sizes: readonly number[], { warmUp, rounds, least }: Pain
       });
     const ours = await costs('ours', rounds, least);
     // For its memory alone, which hardly differs from walk to walk.
-    const fetch = await costs('fetch', Math.min(rounds, 2), 0);
+    const fetch = await costs('fetch', 1, 0);
     return sizes.map((size) => ({ ours: ours[String(size)] ?? [], fetch: fetch[String(size)] ?? [] }));
   });
 }

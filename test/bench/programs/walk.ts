@@ -8,6 +8,8 @@ export interface WalkOptions extends Source {
   readonly warmUp: number;
   /** Walks of what is measured; one where it is not named. */
   readonly times?: number;
+  /** The records of a walk; all where it is not named. */
+  readonly most?: number;
 }
 
 export interface WalkCost {
@@ -19,7 +21,13 @@ export interface WalkCost {
   readonly peakRssMb: number;
 }
 
-const { client, warmUp, times = 1, ...source } = JSON.parse(process.argv[2] ?? '') as WalkOptions;
+const {
+  client,
+  warmUp,
+  times = 1,
+  most = Number.POSITIVE_INFINITY,
+  ...source
+} = JSON.parse(process.argv[2] ?? '') as WalkOptions;
 const { walk } = (await import(`../clients/${client}.ts`)) as { walk: WalkClient };
 
 let warmed = 0;
@@ -34,10 +42,12 @@ let records = 0;
 const startedAt = performance.now();
 const before = process.cpuUsage();
 for (let time = 0; time < times; time += 1) {
+  let walked = 0;
   await walk(source, ({ id }) => {
-    if (id.length > 0) records += 1;
-    return true;
+    if (id.length > 0) walked += 1;
+    return walked < most;
   });
+  records += walked;
 }
 const { user, system } = process.cpuUsage(before);
 const wallMs = performance.now() - startedAt;

@@ -15,6 +15,8 @@ interface Load {
 export interface Bundle {
   readonly atOnce: Load;
   readonly later: Load;
+  /** What the bundler has against our files. */
+  readonly warnings: readonly string[];
 }
 
 /** The chunks that a chunk imports statically, itself included. */
@@ -30,7 +32,7 @@ function loadedWith(outputs: Metafile['outputs'], chunk: string, seen = new Set<
 
 /** Bundles a program for browsers, as an application in a folder does. */
 export async function bundle(program: string, folder: string): Promise<Bundle> {
-  const { outputFiles, metafile } = await build({
+  const { outputFiles, metafile, warnings } = await build({
     stdin: { contents: program, resolveDir: folder, sourcefile: 'app.js' },
     outdir: 'out',
     absWorkingDir: folder,
@@ -42,6 +44,7 @@ export async function bundle(program: string, folder: string): Promise<Bundle> {
     target: 'es2023',
     write: false,
     metafile: true,
+    logLevel: 'silent',
   });
   // Both lists are in the same order.
   const chunks = Object.entries(metafile.outputs).map(([name, { inputs }], index) => ({
@@ -59,5 +62,6 @@ export async function bundle(program: string, folder: string): Promise<Bundle> {
   return {
     atOnce: load(chunks.filter(({ name }) => first.has(name))),
     later: load(chunks.filter(({ name }) => !first.has(name))),
+    warnings: warnings.map(({ text }) => text),
   };
 }
