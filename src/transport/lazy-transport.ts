@@ -24,17 +24,15 @@ class LazyTransport implements Transport {
   }
 
   async send<T>(request: ApiRequest<T>): Promise<Answer<T>> {
-    this.#transport ??= await this.#loadFor(request);
-    return this.#transport.send(request);
+    const transport = this.#transport ?? (await this.#loadedFor(request));
+    return transport.send(request);
   }
 
   /** Within the limits of the call: bundlers make a file of the transport, which a browser may fail to get. */
-  async #loadFor<T>(request: ApiRequest<T>): Promise<Transport> {
+  async #loadedFor<T>(request: ApiRequest<T>): Promise<Transport> {
     const { method, template, idempotencyKey, settings, options } = request;
-    this.#loading ??= load(this.#config);
-    const loading = this.#loading;
     try {
-      return await withinLimits(() => loading, {
+      return await withinLimits(() => this.#load(), {
         // The transport looks at the signal, and tells how such a call ended.
         signal: undefined,
         timeoutMs: settings.timeoutMs,
@@ -42,8 +40,6 @@ class LazyTransport implements Transport {
         faultAtTimeout: () => 'unsent',
       });
     } catch (error) {
-      // For the next call to try again.
-      this.#loading = undefined;
       if (options.signal?.aborted) throw options.signal.reason;
       // The template, for an id could be a key by mistake, and the key is not known yet.
       const facts = { method, path: template, idempotencyKey, retryable: true };
@@ -54,9 +50,19 @@ class LazyTransport implements Transport {
       );
     }
   }
-}
 
-async function load(config: TransportConfig): Promise<Transport> {
-  const { HttpTransport } = await import('./transport.ts');
-  return new HttpTransport(config);
+  /** One transport for all calls; where loading it failed, the next call tries again. */
+  #load(): Promise<Transport> {
+    this.#loading ??= import('./transport.ts').then(
+      ({ HttpTransport }) => {
+        this.#transport = new HttpTransport(this.#config);
+        return this.#transport;
+      },
+      (error: unknown) => {
+        this.#loading = undefined;
+        throw error;
+      },
+    );
+    return this.#loading;
+  }
 }

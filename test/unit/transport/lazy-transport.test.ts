@@ -11,6 +11,23 @@ function loadingIs(load: () => unknown): void {
   vi.doMock(MODULE, load as () => object);
 }
 
+/** Tells of every transport that is made, once `loaded`. */
+async function countTransports(made: () => void, loaded?: Promise<void>): Promise<void> {
+  const { HttpTransport } =
+    await vi.importActual<typeof import('../../../src/transport/transport.ts')>(MODULE);
+  loadingIs(async () => {
+    await loaded;
+    return {
+      HttpTransport: class extends HttpTransport {
+        constructor(...args: ConstructorParameters<typeof HttpTransport>) {
+          super(...args);
+          made();
+        }
+      },
+    };
+  });
+}
+
 afterEach(() => {
   vi.doUnmock(MODULE);
   vi.resetModules();
@@ -69,6 +86,25 @@ describe('a transport that cannot be loaded', () => {
     expect(await failed).toMatchObject({ code: 'timeout', limit: 'deadline', outcome: 'not_sent' });
   });
 
+  it('is still one transport for the calls after one that could not wait', async () => {
+    const made = vi.fn();
+    let load = () => {};
+    await countTransports(made, new Promise((resolve) => (load = resolve)));
+    const client = scriptedClient(scriptedFetch(jsonResponse({ id: '7' })));
+
+    const failed = caught(client.products.get('7', { timeoutMs: 100 }));
+    const patient = client.products.get('7');
+    await advance(100);
+    expect(await failed).toMatchObject({ code: 'timeout' });
+    const late = client.products.get('7');
+    load();
+    const both = Promise.all([patient, late]);
+    // What waits in the rate gate goes on by the clock.
+    await advance(1_000);
+    expect(await both).toHaveLength(2);
+    expect(made).toHaveBeenCalledTimes(1);
+  });
+
   it("rejects with the signal's own reason for who has stopped meanwhile", async () => {
     loadingIs(() => {
       throw new TypeError('Failed to fetch');
@@ -92,17 +128,7 @@ describe('a transport that cannot be loaded', () => {
 describe('a transport that loads', () => {
   it('does so once for calls that come together, so that they share its retry budget and rate limit', async () => {
     const made = vi.fn();
-    vi.resetModules();
-    const { HttpTransport } =
-      await vi.importActual<typeof import('../../../src/transport/transport.ts')>(MODULE);
-    vi.doMock(MODULE, () => ({
-      HttpTransport: class extends HttpTransport {
-        constructor(...args: ConstructorParameters<typeof HttpTransport>) {
-          super(...args);
-          made();
-        }
-      },
-    }));
+    await countTransports(made);
     const limits = { 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': '9' };
     const client = scriptedClient(scriptedFetch(jsonResponse({ id: '7' }, 200, limits)));
     expect(client.rateLimit).toBeUndefined();
