@@ -95,7 +95,10 @@ export interface Listeners {
   wait?: ((event: WaitEvent) => void) | undefined;
   /** When a call has failed for good. An abort is no error: see `end`. */
   error?: ((event: ErrorEvent) => void) | undefined;
-  /** When a call has ended, well or not: always the last event of a call. */
+  /**
+   * When a call has ended, well or not: always the last event of a call. One that ended while what sends requests was
+   * still being loaded, with the first call, has none at all.
+   */
   end?: ((event: EndEvent) => void) | undefined;
   /** For each row that is left out of a walk, under `validation: 'report'`, when the page it is on is handed out. */
   invalidRecord?: ((event: InvalidRecord) => void) | undefined;

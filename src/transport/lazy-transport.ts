@@ -24,29 +24,35 @@ class LazyTransport implements Transport {
   }
 
   async send<T>(request: ApiRequest<T>): Promise<Answer<T>> {
-    const transport = this.#transport ?? (await this.#loadedFor(request));
-    return transport.send(request);
+    if (this.#transport !== undefined) return this.#transport.send(request);
+
+    const deadlineAt = Date.now() + request.settings.deadlineMs;
+    const transport = await this.#loadedFor(request, deadlineAt);
+    const deadlineMs = Math.max(1, deadlineAt - Date.now());
+    return transport.send({ ...request, settings: { ...request.settings, deadlineMs } });
   }
 
   /** Within the limits of the call: bundlers make a file of the transport, which a browser may fail to get. */
-  async #loadedFor<T>(request: ApiRequest<T>): Promise<Transport> {
+  async #loadedFor<T>(request: ApiRequest<T>, deadlineAt: number): Promise<Transport> {
     const { method, template, idempotencyKey, settings, options } = request;
+    const { signal } = options;
     try {
       return await withinLimits(() => this.#load(), {
-        // The transport looks at the signal, and tells how such a call ended.
-        signal: undefined,
+        // A call that was stopped before it began is for the transport to conclude: it tells how calls end.
+        signal: signal?.aborted ? undefined : signal,
         timeoutMs: settings.timeoutMs,
-        deadlineAt: Date.now() + settings.deadlineMs,
+        deadlineAt,
         faultAtTimeout: () => 'unsent',
       });
     } catch (error) {
-      if (options.signal?.aborted) throw options.signal.reason;
+      if (signal?.aborted) throw signal.reason;
       // The template, for an id could be a key by mistake, and the key is not known yet.
       const facts = { method, path: template, idempotencyKey, retryable: true };
       if (error instanceof Failure) throw error.toError(facts);
       throw new ConnectionError(
-        'The part of this package that sends requests could not be loaded. Nothing was sent: try again.',
+        'The part of this package that sends requests could not be loaded; nothing was sent. Try again; should it stay so, reload the page or install the package anew.',
         facts,
+        error instanceof Error ? error.name : undefined,
       );
     }
   }

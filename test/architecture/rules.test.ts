@@ -106,6 +106,22 @@ describe('each rule can fail', () => {
     expect(found).toEqual(['schemas/record-schema.ts:1 imports zod/mini: loads with the package']);
   });
 
+  it('each package that is to load later, from the face on', () => {
+    const found = rules.loadsTooMuch(
+      house({
+        'index.ts': "export * from './client.ts'; export { default } from 'ky';",
+        'client.ts': "import './transport/transport.ts';",
+        'transport/transport.ts': "import './exchange.ts'; import pRetry from 'p-retry';",
+        'transport/exchange.ts': "import ky from 'ky'; import Decimal from 'decimal.js';",
+      }),
+    );
+    expect(found).toEqual([
+      'index.ts:1 imports ky: loads with the package',
+      'transport/transport.ts:1 imports p-retry: loads with the package',
+      'transport/exchange.ts:1 imports ky: loads with the package',
+    ]);
+  });
+
   it('a package or a module of Node where it does not belong', () => {
     const found = rules.strangers(
       house({

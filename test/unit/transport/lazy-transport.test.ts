@@ -47,6 +47,7 @@ describe('a transport that cannot be loaded', () => {
     expect(await caught(create())).toMatchObject({
       code: 'connection_failed',
       message: expect.stringContaining('could not be loaded'),
+      reason: expect.any(String),
       method: 'POST',
       path: '/products',
       attempts: 0,
@@ -103,6 +104,30 @@ describe('a transport that cannot be loaded', () => {
     await advance(1_000);
     expect(await both).toHaveLength(2);
     expect(made).toHaveBeenCalledTimes(1);
+  });
+
+  it('takes its time from the deadline of the call', async () => {
+    let load = () => {};
+    await countTransports(vi.fn(), new Promise((resolve) => (load = resolve)));
+    const client = scriptedClient(scriptedFetch(() => new Promise(() => undefined)));
+
+    const failed = caught(client.products.get('7', { deadlineMs: 1_000 }));
+    await advance(900);
+    load();
+    await advance(99);
+    expect(await stateOf(failed)).toBe('pending');
+    await advance(1);
+    expect(await failed).toMatchObject({ code: 'timeout', limit: 'deadline', attempts: 1 });
+  });
+
+  it('is not waited for by who stops meanwhile', async () => {
+    loadingIs(() => new Promise(() => undefined));
+    const client = scriptedClient(scriptedFetch(jsonResponse({ id: '7' })));
+    const controller = new AbortController();
+    const failed = caught(client.products.get('7', { signal: controller.signal }));
+    await advance(10);
+    controller.abort('enough');
+    expect(await failed).toBe('enough');
   });
 
   it("rejects with the signal's own reason for who has stopped meanwhile", async () => {
