@@ -78,24 +78,30 @@ const types: Options = {
   dts: { only: true },
 };
 
-/** The folders of the packages that became part of our files. */
-const bundled = new Set<string>();
+/** A build with the licenses of the packages that become part of its files: they ask to be passed on with them. */
+function withLicenses(build: Options, outDir: string, file: string): Options {
+  const folders = new Set<string>();
+  return {
+    ...build,
+    esbuildPlugins: [
+      {
+        name: 'find-bundled',
+        setup({ onEnd }) {
+          onEnd(({ metafile }) => {
+            for (const input of Object.keys(metafile?.inputs ?? {})) {
+              const [folder] = /.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input) ?? [];
+              if (folder !== undefined) folders.add(folder);
+            }
+          });
+        },
+      },
+    ],
+    onSuccess: async () => writeFileSync(join(outDir, file), licensesIn(folders)),
+  };
+}
 
-const findBundled: NonNullable<Options['esbuildPlugins']>[number] = {
-  name: 'find-bundled',
-  setup({ onEnd }) {
-    onEnd(({ metafile }) => {
-      for (const input of Object.keys(metafile?.inputs ?? {})) {
-        const [folder] = /.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input) ?? [];
-        if (folder !== undefined) bundled.add(folder);
-      }
-    });
-  },
-};
-
-/** The licenses of code that is part of our files ask to be passed on with it. */
-function licenses(): string {
-  const texts = [...bundled].map((folder) => {
+function licensesIn(folders: ReadonlySet<string>): string {
+  const texts = [...folders].map((folder) => {
     const { name } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name: string };
     const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
     if (file === undefined) throw new Error(`${name} has no license to pass on.`);
@@ -105,13 +111,10 @@ function licenses(): string {
 }
 
 export default defineConfig(({ dts, outDir = 'dist' }) => {
-  // Each build that bundles writes what is known by then; the last one knows it all.
-  const onSuccess = async () => writeFileSync(join(outDir, 'third-party-licenses.txt'), licenses());
-  const bundling = [commonJs, command].map((build) => ({
-    ...build,
-    esbuildPlugins: [findBundled],
-    onSuccess,
-  }));
+  const bundling = [
+    withLicenses(commonJs, outDir, 'third-party-licenses.txt'),
+    withLicenses(command, outDir, 'cli-third-party-licenses.txt'),
+  ];
   // `tsup --no-dts` is the quick build: what runs, without its types.
   const builds = [esm, otherEsm, ...bundling, ...(dts === false ? [] : [types])];
   return builds.map((build) => ({ outDir, ...build }));
