@@ -13,10 +13,6 @@ const walk = await bundle(
 );
 
 describe('bundled for a browser, after gzip', () => {
-  it('is bundled without a warning', () => {
-    expect([...everything.warnings, ...walk.warnings]).toEqual([]);
-  });
-
   it('all of it is at most 66 kB', () => {
     expect(everything.atOnce.size + everything.later.size).toBeLessThanOrEqual(66_000);
   });
