@@ -50,7 +50,7 @@ if (process.argv[1] === import.meta.filename) {
           records: 900,
           pageSize: 20,
           order: 'id-desc',
-          pastEnd: 'not-found',
+          afterLastPage: 'not-found',
           betweenSeparator: ',',
         })
       : undefined;

@@ -52,7 +52,7 @@ async function keepInSync(client: Client, sandbox: Sandbox | undefined): Promise
       store,
       tenant: 'quickstart',
       // Two minutes would be wise with a real service; this one shows a change at once.
-      lagMs: 0,
+      lookbackMs: 0,
       onBatch: (batch) => {
         for (const record of batch.records) copy.set(`${batch.collection}:${record.id}`, record);
       },
@@ -72,7 +72,7 @@ async function keepInSync(client: Client, sandbox: Sandbox | undefined): Promise
 async function productLife(client: Client, sandbox: Sandbox): Promise<void> {
   heading('A product, from create to delete');
   // The answer to the first attempt is lost after the service has made the record.
-  sandbox.faults.add({ kind: 'lost-answer', committed: true }, { method: 'POST' });
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
   const before = sandbox.store.products.count;
   const desk = await client.products.create(
     { name: 'Desk', salePrice: '129.0000', description: 'Oak, 160 cm' },

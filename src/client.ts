@@ -6,7 +6,7 @@ import { type CollectionName, collections } from './collections/index.ts';
 import { ServerClock } from './collections/server-clock.ts';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
 import {
-  type ClientHabits,
+  type ClientDefaults,
   type ClientOptions,
   type Habits,
   resolveHabits,
@@ -53,7 +53,7 @@ export interface ClientMethods<S extends Schemas> {
   /** Any request under `/api/public/v1`, with the same key, gate, retries, limits and errors as every other call. */
   request<T = unknown>(request: AnyRequest<T>, options?: RequestOptions): Promise<T>;
   /** A client with other habits that shares transport, retry budget and rate gate with this one. */
-  withOptions(options: ClientHabits): Client<S>;
+  withOptions(options: ClientDefaults): Client<S>;
   /** The budget of the key as last reported; undefined until an answer carried the headers. */
   readonly rateLimit: RateLimit | undefined;
 }

@@ -1,6 +1,6 @@
 // The client and what its methods take and give.
 export { type Client, type ClientMethods, type CollectionOf, createClient, type RecordOf } from './client.ts';
-export type { AppInfo, ApiKey, ClientHabits, ClientOptions, FetchFunction, RequestOptions, Schemas, Validation } from './options.ts';
+export type { AppInfo, ApiKey, ClientDefaults, ClientOptions, FetchFunction, RequestOptions, Schemas, Validation } from './options.ts';
 export type { CallOptions, ResponseMeta, RetryOptions } from './transport/call-options.ts';
 export type { CreateOptions, ReadOnlyCollection, WritableCollection } from './collections/bind.ts';
 export type { AnyRequest } from './collections/any-request.ts';
@@ -9,10 +9,10 @@ export { idempotencyKeyFor, newIdempotencyKey } from './transport/idempotency-ke
 
 // Walks.
 export type { ListQuery } from './collections/list-query.ts';
-export type { ListOptions, WalkOptions } from './collections/list-options.ts';
-export type { IdBounds, PageAnswer, PageQuery } from './paging/page.ts';
-export type { CustomCursor } from './paging/custom.ts';
-export type { AnswerTime, Page, Walk, WalkKind } from './paging/walk.ts';
+export type { ListOptions, PaginationOptions } from './collections/list-options.ts';
+export type { IdBounds, PageResponse, PageQuery } from './pagination/page.ts';
+export type { CustomCursor } from './pagination/custom.ts';
+export type { ResponseTime, Page, Paginator, PaginationKind } from './pagination/walk.ts';
 
 // Sync.
 export { changes, type ChangesOptions } from './sync/changes.ts';
@@ -22,10 +22,10 @@ export { reconcile } from './sync/reconcile.ts';
 export type { ReconcileOptions, ReconcileProgress, ReconcileSource } from './sync/reconcile-options.ts';
 export { type CompleteStore, memoryStore, type Store } from './sync/store.ts';
 export type { Batch } from './sync/batch.ts';
-export type { RunOptions, WalkHabits } from './sync/options.ts';
+export type { RunOptions, PaginationDefaults } from './sync/options.ts';
 export type { SyncProgress } from './sync/progress.ts';
 export type { SyncSource } from './sync/source.ts';
-export type { CollectionReport, ReconcileRefusal, SyncReport } from './errors/sync-report.ts';
+export type { CollectionReport, ReconcileAbortReason, SyncReport } from './errors/sync-report.ts';
 export type { ReconcileReport } from './sync/reconcile-report.ts';
 
 // Records.

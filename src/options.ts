@@ -1,6 +1,6 @@
 import type { Binding } from './collections/binding.ts';
 import { type CollectionName, collections } from './collections/index.ts';
-import type { WalkOptions } from './collections/list-options.ts';
+import type { PaginationOptions } from './collections/list-options.ts';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
 import { combineListeners, type Listeners, type Logger } from './events.ts';
 import { stderrLogger } from './internal/logger.ts';
@@ -27,7 +27,7 @@ export type Schemas = { readonly [Name in CollectionName]?: StandardSchema<{ id:
 export type SchemasByName = { readonly [name: string]: StandardSchema<{ id: string }> | undefined };
 
 /** Habits of a client that `withOptions` can change. */
-export interface ClientHabits extends CallOptions, WalkOptions {
+export interface ClientDefaults extends CallOptions, PaginationOptions {
   /**
    * What happens to a record that does not have the shape of the contract, or of your schema:
    * - `throw`: an UnexpectedResponseError. The default.
@@ -38,7 +38,7 @@ export interface ClientHabits extends CallOptions, WalkOptions {
 }
 
 /** Options of {@link createClient}. */
-export interface ClientOptions<S extends SchemasByName = Schemas> extends ClientHabits {
+export interface ClientOptions<S extends SchemasByName = Schemas> extends ClientDefaults {
   /**
    * Where the service is: `https://books.example.com`, a path prefix allowed, with or without `/api/public/v1`. https,
    * unless on this machine or `allowInsecure`. Default: `ACCOUNTING_BASE_URL`.
@@ -64,7 +64,7 @@ export interface ClientOptions<S extends SchemasByName = Schemas> extends Client
    * Who shares the rate gate, which holds calls back before the budget of a key is gone: every client of the process
    * with this origin and key (`shared`, the default), this client alone (`client`), or nobody (`false`).
    */
-  rateGate?: 'shared' | 'client' | false | undefined;
+  rateLimiter?: 'shared' | 'client' | false | undefined;
 }
 
 /** Everything a client is made of, each default applied. */
@@ -74,7 +74,7 @@ export interface ResolvedOptions {
   readonly schemas: Schemas;
 }
 
-/** ClientHabits with every default applied. */
+/** ClientDefaults with every default applied. */
 export type Habits = Pick<Binding, 'settings' | 'lists' | 'validation'>;
 
 const DEFAULT_SETTINGS: CallSettings = {
@@ -82,9 +82,9 @@ const DEFAULT_SETTINGS: CallSettings = {
   deadlineMs: 120_000,
   maxWaitMs: 60_000,
   retry: {
-    attempts: 4,
-    baseMs: 100,
-    capMs: 20_000,
+    maxAttempts: 4,
+    baseDelayMs: 100,
+    maxDelayMs: 20_000,
     updates: true,
     inProgressTypes: ['idempotency_key_in_use', 'idempotency_in_progress', 'request_in_progress'],
   },
@@ -92,7 +92,7 @@ const DEFAULT_SETTINGS: CallSettings = {
 
 const DEFAULT_HABITS: Habits = {
   settings: DEFAULT_SETTINGS,
-  lists: { walk: 'pages', prefetch: 1, pastEnd: 'empty' },
+  lists: { pagination: 'page', prefetch: 1, afterLastPage: 'empty' },
   validation: 'throw',
 };
 
@@ -114,7 +114,7 @@ export function resolveOptions(options: ClientOptions): ResolvedOptions {
       maxBodyBytes: checkMaxBodyBytes(options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES),
       userAgent: userAgent(checkAppInfo(options.appInfo)),
       listeners: combineListeners(options.on ?? {}, options.logger ?? loggerFromEnvironment()),
-      rateGate: checkRateGate(options.rateGate ?? 'shared'),
+      rateLimiter: checkRateLimiter(options.rateLimiter ?? 'shared'),
     },
     habits: resolveHabits(DEFAULT_HABITS, options),
     schemas: checkSchemas(options.schemas ?? {}),
@@ -122,7 +122,7 @@ export function resolveOptions(options: ClientOptions): ResolvedOptions {
 }
 
 /** The habits of a client over those that it starts from. */
-export function resolveHabits(habits: Habits, options: ClientHabits): Habits {
+export function resolveHabits(habits: Habits, options: ClientDefaults): Habits {
   checkObject(options, 'options');
   const { validation = habits.validation } = options;
   if (!['throw', 'report', 'off'].includes(validation)) {
@@ -132,9 +132,9 @@ export function resolveHabits(habits: Habits, options: ClientHabits): Habits {
   return {
     settings: callSettings(habits.settings, options),
     lists: {
-      walk: options.walk ?? lists.walk,
+      pagination: options.pagination ?? lists.pagination,
       prefetch: options.prefetch ?? lists.prefetch,
-      pastEnd: options.pastEnd ?? lists.pastEnd,
+      afterLastPage: options.afterLastPage ?? lists.afterLastPage,
     },
     validation,
   };
@@ -166,11 +166,11 @@ function checkFetch(fetch: FetchFunction | undefined): FetchFunction | undefined
   return fetch;
 }
 
-function checkRateGate(rateGate: 'shared' | 'client' | false): 'shared' | 'client' | false {
-  if (![false, 'shared', 'client'].includes(rateGate)) {
-    throw new InvalidInputError('rateGate', "must be 'shared', 'client' or false");
+function checkRateLimiter(rateLimiter: 'shared' | 'client' | false): 'shared' | 'client' | false {
+  if (![false, 'shared', 'client'].includes(rateLimiter)) {
+    throw new InvalidInputError('rateLimiter', "must be 'shared', 'client' or false");
   }
-  return rateGate;
+  return rateLimiter;
 }
 
 function checkSchemas(schemas: Schemas): Schemas {

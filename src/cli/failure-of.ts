@@ -47,7 +47,7 @@ const CONSEQUENCES: Readonly<Record<AnyAccountingError['code'], Consequence>> = 
   invalid_input: { exitCode: EXIT.usage, advice: 'Correct it and run the command again; nothing was sent.' },
   filter_ignored: {
     exitCode: EXIT.service,
-    advice: 'Use --walk pages: the service does not honour bounds on id ("probe" shows what it does).',
+    advice: 'Use --pagination pages: the service does not honour bounds on id ("probe" shows what it does).',
   },
   checkpoint: {
     exitCode: EXIT.file,

@@ -1,6 +1,6 @@
 import { NotFoundError } from '../errors/not-found-error.ts';
 import { LISTENERS, type Listeners } from '../events.ts';
-import { createWalk, type Walk } from '../paging/walk.ts';
+import { createWalk, type Paginator } from '../pagination/walk.ts';
 import { RecordReader } from '../schemas/record-reader.ts';
 import type { StandardSchema } from '../schemas/standard-schema.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
@@ -28,7 +28,7 @@ export interface ReadOnlyCollection<T extends { id: string }> {
    * @throws At once: InvalidInputError for a filter or an option that cannot be right, CheckpointError for a
    * `resumeFrom` that is damaged or not of this list. While iterating: what {@link get} throws, and FilterIgnoredError.
    */
-  list(query?: ListQuery, options?: ListOptions): Walk<T>;
+  list(query?: ListQuery, options?: ListOptions): Paginator<T>;
   /**
    * One record by its id.
    *
@@ -111,7 +111,7 @@ class ReadOnly<T extends { id: string }> implements ReadOnlyCollection<T> {
     return this.#binding.listeners;
   }
 
-  list(query: ListQuery = {}, options: ListOptions = {}): Walk<T> {
+  list(query: ListQuery = {}, options: ListOptions = {}): Paginator<T> {
     return createWalk(
       walkSource(this.#segment, { binding: this.#binding, reader: this.#reader, query, options }),
     );

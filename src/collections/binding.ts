@@ -2,7 +2,7 @@ import type { Listeners } from '../events.ts';
 import type { Validation } from '../schemas/record-reader.ts';
 import type { CallSettings } from '../transport/call-options.ts';
 import type { Transport } from '../transport/request.ts';
-import type { WalkOptions } from './list-options.ts';
+import type { PaginationOptions } from './list-options.ts';
 import type { ServerClock } from './server-clock.ts';
 
 /** What the collections of one client share. */
@@ -11,7 +11,7 @@ export interface Binding {
   /** Ends in `/api/public/v1`; part of what resume tokens are bound to. */
   readonly baseUrl: string;
   readonly settings: CallSettings;
-  readonly lists: Required<{ [K in keyof WalkOptions]: NonNullable<WalkOptions[K]> }>;
+  readonly lists: Required<{ [K in keyof PaginationOptions]: NonNullable<PaginationOptions[K]> }>;
   readonly validation: Validation;
   readonly listeners: Listeners;
   readonly serverClock: ServerClock;

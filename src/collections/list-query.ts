@@ -1,11 +1,11 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import type { IdBounds } from '../paging/page.ts';
+import type { IdBounds } from '../pagination/page.ts';
 import { isInstant } from '../schemas/timestamp.ts';
 import { checkText } from '../transport/url.ts';
 
 /** The filters of a list (contract: Query parameters of every List operation). */
 export interface ListQuery {
-  /** The first page to read, from 1. For the walk `pages` only, and not with `resumeFrom`. */
+  /** The first page to read, from 1. For the walk `page` only, and not with `resumeFrom`. */
   page?: number | undefined;
   /**
    * Only records modified at or after this instant, the instant included: a `Date`, an ISO 8601 date, or a timestamp

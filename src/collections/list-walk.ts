@@ -1,12 +1,12 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { InvalidRecord } from '../events.ts';
 import { OWN_INSTANT } from '../internal/own-instant.ts';
-import { type CertifiedOptions, certifiedWalk } from '../paging/certified.ts';
-import { type CustomCursor, customWalk } from '../paging/custom.ts';
-import type { FetchPage } from '../paging/page.ts';
-import { pagesWalk } from '../paging/pages.ts';
-import { decodeResumeToken, encodeResumeToken } from '../paging/resume-token.ts';
-import type { WalkSource } from '../paging/walk.ts';
+import { type CertifiedOptions, certifiedWalk } from '../pagination/certified.ts';
+import { type CustomCursor, customWalk } from '../pagination/custom.ts';
+import type { FetchPage } from '../pagination/page.ts';
+import { pagesWalk } from '../pagination/pages.ts';
+import { decodeResumeToken, encodeResumeToken } from '../pagination/resume-token.ts';
+import type { WalkSource } from '../pagination/walk.ts';
 import { type ReadList, type RecordReader, withClearedMisfits } from '../schemas/record-reader.ts';
 import { callSettings, checkRequestOptions } from '../transport/settings.ts';
 import type { Binding } from './binding.ts';
@@ -48,7 +48,7 @@ export function walkSource<T extends { id: string }>(segment: string, parts: Lis
     },
     tokenOf: (at) => encodeResumeToken(scope, at),
     resumeFrom: options.resumeFrom,
-    walk: way.walk === 'pages' || way.walk === 'certified' ? way.walk : 'custom',
+    pagination: way.pagination === 'page' || way.pagination === 'keyset' ? way.pagination : 'custom',
     start(limit, onAnswer) {
       const ask: FetchPage<T> = async (own, signal) => {
         const answer = await fetchPage(own, signal);
@@ -61,43 +61,46 @@ export function walkSource<T extends { id: string }>(segment: string, parts: Lis
         limit,
         facts: { method: 'GET', path: `/${segment}`, attempts: 1, outcome: 'applied' },
         bounds: query.id,
-        pastEnd: way.pastEnd,
+        afterLastPage: way.afterLastPage,
       } as const satisfies CertifiedOptions;
-      if (way.walk === 'pages') return pagesWalk(ask, { ...steps, start: query.page ?? 1 });
-      if (way.walk === 'certified') {
+      if (way.pagination === 'page') return pagesWalk(ask, { ...steps, start: query.page ?? 1 });
+      if (way.pagination === 'keyset') {
         return certifiedWalk(ask, {
           ...steps,
           resumeFrom: position,
           pageSizeHint: options.pageSizeHint,
         });
       }
-      return customWalk(ask, way.walk as CustomCursor<T>, steps);
+      return customWalk(ask, way.pagination as CustomCursor<T>, steps);
     },
   };
 }
 
 function checkWay({ lists }: Binding, query: CheckedQuery, options: ListOptions) {
-  const walk = options.walk ?? (options.resumeFrom === undefined ? lists.walk : 'certified');
-  const { prefetch = lists.prefetch, pastEnd = lists.pastEnd } = options;
-  if (walk !== 'pages' && walk !== 'certified' && typeof walk?.next !== 'function') {
-    throw new InvalidInputError('walk', "must be 'pages', 'certified' or a cursor { first, next }");
+  const pagination = options.pagination ?? (options.resumeFrom === undefined ? lists.pagination : 'keyset');
+  const { prefetch = lists.prefetch, afterLastPage = lists.afterLastPage } = options;
+  if (pagination !== 'page' && pagination !== 'keyset' && typeof pagination?.next !== 'function') {
+    throw new InvalidInputError('pagination', "must be 'page', 'keyset' or a cursor { first, next }");
   }
-  if (options.resumeFrom !== undefined && walk !== 'certified') {
+  if (options.resumeFrom !== undefined && pagination !== 'keyset') {
     throw new InvalidInputError(
       'resumeFrom',
-      'goes with the walk certified: no other has points to resume at',
+      "requires pagination: 'keyset': no other kind has points to resume at",
     );
   }
-  if (query.page !== undefined && walk !== 'pages') {
-    throw new InvalidInputError('page', 'goes with the walk pages alone, and not with resumeFrom');
+  if (query.page !== undefined && pagination !== 'page') {
+    throw new InvalidInputError(
+      'page',
+      "requires pagination: 'page', and cannot be combined with resumeFrom",
+    );
   }
   if (!Number.isInteger(prefetch) || prefetch < 0) {
     throw new InvalidInputError('prefetch', 'must be a whole number from 0');
   }
-  if (pastEnd !== 'empty' && pastEnd !== 'not_found') {
-    throw new InvalidInputError('pastEnd', "must be 'empty' or 'not_found'");
+  if (afterLastPage !== 'empty' && afterLastPage !== 'not_found') {
+    throw new InvalidInputError('afterLastPage', "must be 'empty' or 'not_found'");
   }
-  return { walk, pastEnd, prefetch: walk === 'pages' ? prefetch : Math.min(prefetch, 1) };
+  return { pagination, afterLastPage, prefetch: pagination === 'page' ? prefetch : Math.min(prefetch, 1) };
 }
 
 /** Fetches one answer of a list: the caller's filters, then what the walk asks for. */

@@ -1,5 +1,5 @@
 import { AccountingError } from './accounting-error.ts';
-import type { ReconcileRefusal, SyncReport } from './sync-report.ts';
+import type { ReconcileAbortReason, SyncReport } from './sync-report.ts';
 
 /** A failure, and the collection that it belongs to. */
 export interface CollectionFailure {
@@ -19,21 +19,21 @@ export class SyncError extends AccountingError {
   /** Every failure, by collection; `cause` is the first. */
   readonly errors: readonly CollectionFailure[];
   /** Why a reconcile deleted nothing; undefined for a sync. */
-  readonly refused: ReconcileRefusal | undefined;
+  readonly aborted: ReconcileAbortReason | undefined;
 
   constructor(message: string, report: SyncReport, why: SyncFailure) {
-    const { errors = [], refused } = why;
+    const { errors = [], aborted } = why;
     super(message, { retryable: errors.some(isRetryable) }, { cause: errors[0]?.error });
     this.report = report;
     this.errors = errors;
-    this.refused = refused;
+    this.aborted = aborted;
   }
 }
 
 /** What a SyncError is thrown for. */
 export interface SyncFailure {
   readonly errors?: readonly CollectionFailure[];
-  readonly refused?: ReconcileRefusal;
+  readonly aborted?: ReconcileAbortReason;
 }
 
 function isRetryable({ error }: CollectionFailure): boolean {

@@ -11,8 +11,8 @@ export interface CollectionReport {
   readonly status: 'done' | 'failed' | 'forbidden' | 'stopped';
   /** Whether the run read everything or what had changed; undefined where it never began. */
   readonly mode: 'incremental' | 'full' | undefined;
-  /** How it was read: `pages` in the place of `certified` where an id is no integer. Undefined where nothing was. */
-  readonly walk: 'certified' | 'pages' | 'custom' | undefined;
+  /** How it was read: `page` in the place of `keyset` where an id is no integer. Undefined where nothing was. */
+  readonly pagination: 'keyset' | 'page' | 'custom' | undefined;
   /** Whether it went on where an earlier run was interrupted. */
   readonly resumed: boolean;
   /** Records handed over and committed. */
@@ -25,7 +25,7 @@ export interface CollectionReport {
    * Records whose `updatedAt` lies before the instant that was asked for. The contract does not equate the two, so
    * they are delivered all the same; many of them mean that the service ignores `updatedSince`.
    */
-  readonly older: number;
+  readonly staleRecords: number;
   /** The watermark in the store now: the next run asks for what changed since then, less the lag. */
   readonly watermark: Date | undefined;
   /**
@@ -34,7 +34,7 @@ export interface CollectionReport {
    */
   readonly clockWentBack: boolean;
   /** The watermark of the last full walk that came to its end. */
-  readonly lastFullWalk: Date | undefined;
+  readonly lastFullRead: Date | undefined;
 }
 
 /** What became of a sync. */
@@ -49,13 +49,13 @@ export interface SyncReport {
 }
 
 /** Why a reconcile deleted nothing. */
-export interface ReconcileRefusal {
+export interface ReconcileAbortReason {
   /**
-   * - `empty_walk`: the service showed no record at all, and there are local ones.
+   * - `empty_read`: the service showed no record at all, and there are local ones.
    * - `too_many_candidates`: more local records would be deleted than `maxCandidates` allows.
    * - `first_record_not_found`: a record that the walk had just shown answers 404, so that a 404 proves nothing.
    */
-  readonly reason: 'empty_walk' | 'too_many_candidates' | 'first_record_not_found';
+  readonly reason: 'empty_read' | 'too_many_candidates' | 'first_record_not_found';
   /** Local ids. */
   readonly local: number;
   /** Records that the walk showed. */

@@ -1,5 +1,5 @@
 import type { CollectionReport } from '../errors/sync-report.ts';
-import type { IdBounds } from '../paging/page.ts';
+import type { IdBounds } from '../pagination/page.ts';
 import type { Batch } from './batch.ts';
 import { type RunOptions, resolveRunOptions } from './options.ts';
 import { CollectionRun } from './run.ts';

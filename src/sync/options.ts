@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import type { CustomCursor } from '../paging/custom.ts';
-import type { PastEnd } from '../paging/step-options.ts';
+import type { CustomCursor } from '../pagination/custom.ts';
+import type { AfterLastPage } from '../pagination/step-options.ts';
 import type { CallOptions, CallSettings } from '../transport/call-options.ts';
 import { callSettings, checkRequestOptions } from '../transport/settings.ts';
 import type { SyncProgress } from './progress.ts';
@@ -9,20 +9,20 @@ import type { Store } from './store.ts';
 import { checkInstant } from './watermark.ts';
 
 /** How a sync or a reconcile reads. */
-export interface WalkHabits {
+export interface PaginationDefaults {
   /**
-   * How it is read; see the same option of a list. Default: `certified`, which turns to `pages` where an id is no
-   * integer. After a crash `certified` goes on where it stood; every other begins again, with the watermark it had.
+   * How it is read; see the same option of a list. Default: `keyset`, which turns to `page` where an id is no
+   * integer. After a crash `keyset` goes on where it stood; every other begins again, with the watermark it had.
    */
-  walk?: 'certified' | 'pages' | CustomCursor<unknown> | undefined;
+  pagination?: 'keyset' | 'page' | CustomCursor<unknown> | undefined;
   /** How the service answers a page past the last one; not shown in the contract. Default: the client's. */
-  pastEnd?: PastEnd | undefined;
+  afterLastPage?: AfterLastPage | undefined;
   /** Further request headers. `Cache-Control: no-cache` is sent unless you name that one. */
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** What `sync` and `changes` have in common. */
-export interface RunOptions extends CallOptions, WalkHabits {
+export interface RunOptions extends CallOptions, PaginationDefaults {
   /** Where the state is kept: see {@link Store}. One without `set` leaves the writing to you. */
   store: Store;
   /** A label for the company whose books these are: letters, digits and `_.-`. Never its API key. */
@@ -40,7 +40,7 @@ export interface RunOptions extends CallOptions, WalkHabits {
    * How far behind the watermark is asked, in ms, for changes that become visible after later ones. Records of that
    * time come twice. Longer than the longest transaction of the service. Default: 120,000.
    */
-  lagMs?: number | undefined;
+  lookbackMs?: number | undefined;
   /** For a first run: only what changed since then, instead of everything. Later runs go by the watermark. */
   updatedSince?: string | Date | undefined;
   /** Stops: what is under way is aborted, what was finished is committed. Rejects with the signal's own reason. */
@@ -55,7 +55,7 @@ export interface ResolvedRunOptions {
   readonly tenant: string;
   readonly prefix: string;
   readonly mode: 'incremental' | 'full';
-  readonly lagMs: number;
+  readonly lookbackMs: number;
   /** A caller's own start, as ISO 8601. */
   readonly updatedSince: string | undefined;
   readonly signal: AbortSignal | undefined;
@@ -66,22 +66,22 @@ export interface ResolvedRunOptions {
 
 /** Checks the options of a run and applies every default. */
 export function resolveRunOptions(options: RunOptions): ResolvedRunOptions {
-  const { store, tenant, mode = 'incremental', lagMs = 120_000, updatedSince } = options;
+  const { store, tenant, mode = 'incremental', lookbackMs = 120_000, updatedSince } = options;
   if (typeof (store as Partial<Store> | null | undefined)?.get !== 'function') {
     throw new InvalidInputError('store', 'must have a method get');
   }
   if (mode !== 'incremental' && mode !== 'full') {
     throw new InvalidInputError('mode', "must be 'incremental' or 'full'");
   }
-  if (typeof lagMs !== 'number' || !(lagMs >= 0 && lagMs < Number.POSITIVE_INFINITY)) {
-    throw new InvalidInputError('lagMs', 'must be a number of milliseconds, at least 0');
+  if (typeof lookbackMs !== 'number' || !(lookbackMs >= 0 && lookbackMs < Number.POSITIVE_INFINITY)) {
+    throw new InvalidInputError('lookbackMs', 'must be a number of milliseconds, at least 0');
   }
   return {
     store,
     tenant,
     prefix: options.prefix ?? 'accounting-data-sdk',
     mode,
-    lagMs,
+    lookbackMs,
     updatedSince: updatedSince === undefined ? undefined : checkInstant(updatedSince, 'updatedSince'),
     signal: options.signal,
     onProgress: options.onProgress,
@@ -94,20 +94,20 @@ export function resolveRunOptions(options: RunOptions): ResolvedRunOptions {
  * no wait that is too long. It says that it waits.
  */
 export function resolveListOptions(
-  options: CallOptions & WalkHabits & { readonly signal?: AbortSignal | undefined },
+  options: CallOptions & PaginationDefaults & { readonly signal?: AbortSignal | undefined },
 ): SourceOptions {
-  const { walk = 'certified', timeoutMs, retry } = options;
-  if (walk !== 'certified' && walk !== 'pages' && typeof walk?.next !== 'function') {
-    throw new InvalidInputError('walk', "must be 'certified', 'pages' or a cursor { first, next }");
+  const { pagination = 'keyset', timeoutMs, retry } = options;
+  if (pagination !== 'keyset' && pagination !== 'page' && typeof pagination?.next !== 'function') {
+    throw new InvalidInputError('pagination', "must be 'keyset', 'page' or a cursor { first, next }");
   }
   checkRequestOptions(options);
   // For what it refuses: the settings themselves are the client's to make.
   callSettings({ retry: {} } as CallSettings, options);
   return {
-    walk,
+    pagination,
     // Looking ahead is the run's own business: a sync shares its requests in flight among all collections.
     prefetch: 0,
-    pastEnd: options.pastEnd,
+    afterLastPage: options.afterLastPage,
     timeoutMs,
     deadlineMs: options.deadlineMs ?? Number.POSITIVE_INFINITY,
     maxWaitMs: options.maxWaitMs ?? Number.POSITIVE_INFINITY,

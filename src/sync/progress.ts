@@ -1,4 +1,4 @@
-import type { WalkKind } from '../paging/walk.ts';
+import type { PaginationKind } from '../pagination/walk.ts';
 
 /** How far the sync of one collection is. */
 export interface SyncProgress {
@@ -9,8 +9,8 @@ export interface SyncProgress {
   readonly pages: number;
   /** Over the whole run so far, waits included. */
   readonly recordsPerSecond: number;
-  /** `pages` in the place of `certified` where an id is no integer. Undefined before the first answer. */
-  readonly walk: WalkKind | undefined;
+  /** `page` in the place of `keyset` where an id is no integer. Undefined before the first answer. */
+  readonly pagination: PaginationKind | undefined;
   /** Whether the run waits, for the budget of its key or to try again. */
   readonly waiting: boolean;
   /** When the wait ends, where that is known. */

@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { CallOptions, RequestOptions } from '../transport/call-options.ts';
-import { resolveListOptions, type WalkHabits } from './options.ts';
+import { type PaginationDefaults, resolveListOptions } from './options.ts';
 import type { SourceOptions, SyncSource } from './source.ts';
 
 /** What a reconcile needs of a collection, such as `client.accounts`: a list, and a way to ask for one record. */
@@ -13,7 +13,7 @@ export interface ReconcileSource<T extends { id: string }> extends SyncSource<T>
 export interface ReconcileProgress {
   readonly collection: string;
   /** It reads the local ids, walks the collection, asks for candidates one by one, or has them deleted. */
-  readonly phase: 'local' | 'walk' | 'confirm' | 'delete';
+  readonly phase: 'local' | 'read' | 'confirm' | 'delete';
   /** Ids or records so far, in this phase. */
   readonly done: number;
   /** Whether it waits, for the budget of its key or to try again. */
@@ -23,7 +23,7 @@ export interface ReconcileProgress {
 }
 
 /** Options of {@link reconcile}. */
-export interface ReconcileOptions<T> extends CallOptions, WalkHabits {
+export interface ReconcileOptions<T> extends CallOptions, PaginationDefaults {
   /** The ids of the local copy, of this collection and company alone. Read to its end before the first request. */
   localIds: () => AsyncIterable<string> | Iterable<string>;
   /** Takes ids whose records are gone. Never called twice at once, and not before every candidate was confirmed. */

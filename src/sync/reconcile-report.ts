@@ -1,10 +1,10 @@
-import type { WalkKind } from '../paging/walk.ts';
+import type { PaginationKind } from '../pagination/walk.ts';
 
 /** What a reconcile found and did. */
 export interface ReconcileReport {
   readonly collection: string;
-  /** How the collection was read: `pages` in the place of `certified` where an id is no integer. */
-  readonly walk: WalkKind | undefined;
+  /** How the collection was read: `page` in the place of `keyset` where an id is no integer. */
+  readonly pagination: PaginationKind | undefined;
   /** Local ids. */
   readonly local: number;
   /** Records that the walk showed. */

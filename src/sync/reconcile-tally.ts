@@ -1,6 +1,6 @@
 import type { SyncReport } from '../errors/sync-report.ts';
 import { tell } from '../internal/tell.ts';
-import type { WalkKind } from '../paging/walk.ts';
+import type { PaginationKind } from '../pagination/walk.ts';
 import type { ReconcileProgress } from './reconcile-options.ts';
 import type { ReconcileReport } from './reconcile-report.ts';
 
@@ -9,13 +9,13 @@ type Phase = ReconcileProgress['phase'];
 /** What is counted while a reconcile is under way. */
 export class ReconcileTally {
   readonly collection: string;
-  walk: WalkKind | undefined;
+  pagination: PaginationKind | undefined;
   local = 0;
   missing = 0;
   candidates = 0;
   deleted = 0;
   repaired = 0;
-  readonly #done: Record<Phase, number> = { local: 0, walk: 0, confirm: 0, delete: 0 };
+  readonly #done: Record<Phase, number> = { local: 0, read: 0, confirm: 0, delete: 0 };
   readonly #startedAt = new Date();
   readonly #onProgress: ((progress: ReconcileProgress) => void) | undefined;
   #phase: Phase = 'local';
@@ -27,7 +27,7 @@ export class ReconcileTally {
 
   /** Records that the walk showed. */
   get seen(): number {
-    return this.#done.walk;
+    return this.#done.read;
   }
 
   /** So much more of a phase is done. */
@@ -58,10 +58,10 @@ export class ReconcileTally {
   }
 
   report(): ReconcileReport {
-    const { collection, walk, local, seen, missing, candidates, deleted, repaired } = this;
+    const { collection, pagination, local, seen, missing, candidates, deleted, repaired } = this;
     return {
       collection,
-      walk,
+      pagination,
       local,
       seen,
       missing,
@@ -75,8 +75,15 @@ export class ReconcileTally {
 
   /** For an error: a reconcile is no run of a sync, and has no tenant and no watermark. */
   asSyncReport(): SyncReport {
-    const { collection, walk, seen } = this;
-    const run = { collection, status: 'failed', mode: 'full', walk, resumed: false, records: seen } as const;
+    const { collection, pagination, seen } = this;
+    const run = {
+      collection,
+      status: 'failed',
+      mode: 'full',
+      pagination,
+      resumed: false,
+      records: seen,
+    } as const;
     return {
       tenant: '',
       startedAt: this.#startedAt,
@@ -87,10 +94,10 @@ export class ReconcileTally {
           ...run,
           invalid: 0,
           pages: 0,
-          older: 0,
+          staleRecords: 0,
           watermark: undefined,
           clockWentBack: false,
-          lastFullWalk: undefined,
+          lastFullRead: undefined,
         },
       ],
     };

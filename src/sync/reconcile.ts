@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { SyncError } from '../errors/sync-error.ts';
-import type { ReconcileRefusal } from '../errors/sync-report.ts';
+import type { ReconcileAbortReason } from '../errors/sync-report.ts';
 import { Confirmation } from './confirmation.ts';
 import { finished } from './finished.ts';
 import { IdSet } from './id-set.ts';
@@ -24,7 +24,7 @@ import { nameOf, type RecordIn } from './source.ts';
  * answers 404; what answers 200 goes to `onRepair`. Any other answer ends it all before anything is deleted, and so do
  * the signs of a mistake: no record at all, too many candidates, or a record of the walk that answers 404 too.
  *
- * @throws SyncError with `refused` where it did not delete for one of these signs; what a list and a GET throw;
+ * @throws SyncError with `aborted` where it did not delete for one of these signs; what a list and a GET throw;
  * InvalidInputError; the signal's own reason.
  */
 export async function reconcile<Collection extends ReconcileSource<{ id: string }>>(
@@ -80,11 +80,11 @@ async function walk<T extends { id: string }>(
   const options = { ...list, prefetch: 1, signal, onWait: tally.waits };
   for await (const page of source.list({}, options).pages()) {
     first ??= page.records[0]?.id;
-    tally.walk = page.walk;
+    tally.pagination = page.pagination;
     for (const { id } of [...page.records, ...page.invalid]) {
       // A row that does not fit is there all the same.
       if (id === undefined || !local.see(id)) tally.missing++;
-      tally.reached('walk');
+      tally.reached('read');
     }
     tally.tell();
   }
@@ -97,7 +97,7 @@ async function deleteGone<T extends { id: string }>(
 ): Promise<void> {
   const { local, first, tally, batchSize, onDelete, signal } = reconciling;
   if (tally.candidates === 0) return;
-  if (tally.seen === 0) throw refused(tally, 'empty_walk');
+  if (tally.seen === 0) throw refused(tally, 'empty_read');
   if (tooMany(tally, reconciling.maxCandidates)) throw refused(tally, 'too_many_candidates');
 
   const confirmation = new Confirmation(source, reconciling);
@@ -122,18 +122,18 @@ function tooMany({ candidates, local }: ReconcileTally, maxCandidates: number | 
   return candidates > Math.max(50, local / 10) || (candidates === local && local >= 10);
 }
 
-const REASONS: Readonly<Record<ReconcileRefusal['reason'], string>> = {
-  empty_walk: 'the service showed no record at all, and there are local ones',
+const REASONS: Readonly<Record<ReconcileAbortReason['reason'], string>> = {
+  empty_read: 'the service showed no record at all, and there are local ones',
   too_many_candidates: 'more local records were not shown than maxCandidates allows',
   first_record_not_found:
     'a record that the walk had shown is not found by its id, so that a 404 proves nothing',
 };
 
-function refused(tally: ReconcileTally, reason: ReconcileRefusal['reason']): SyncError {
+function refused(tally: ReconcileTally, reason: ReconcileAbortReason['reason']): SyncError {
   const { collection, local, seen, candidates } = tally;
   return new SyncError(
     `The reconcile of ${collection} deleted nothing: ${REASONS[reason]}. ${candidates} of ${local} local ids would have been candidates.`,
     tally.asSyncReport(),
-    { refused: { reason, local, seen, candidates } },
+    { aborted: { reason, local, seen, candidates } },
   );
 }

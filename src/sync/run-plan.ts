@@ -16,7 +16,7 @@ export interface RunPlan {
 
 /** Continues the run that was interrupted, or begins one. */
 export function planRun(state: SyncState | undefined, options: ResolvedRunOptions): RunPlan {
-  const { mode, lagMs, list } = options;
+  const { mode, lookbackMs, list } = options;
   const run = state?.run;
   if (run !== undefined && (mode === 'incremental' || run.since === undefined)) {
     return {
@@ -24,11 +24,11 @@ export function planRun(state: SyncState | undefined, options: ResolvedRunOption
       since: run.since,
       watermark: run.watermark,
       // A walk by pages has no point to resume at: it begins again, with the watermark that it had.
-      token: list.walk === 'certified' ? run.token : undefined,
+      token: list.pagination === 'keyset' ? run.token : undefined,
       resumed: true,
     };
   }
-  const since = mode === 'full' ? undefined : startOf(state, options, lagMs);
+  const since = mode === 'full' ? undefined : startOf(state, options, lookbackMs);
   return {
     mode: since === undefined ? 'full' : 'incremental',
     since,
@@ -41,9 +41,9 @@ export function planRun(state: SyncState | undefined, options: ResolvedRunOption
 function startOf(
   state: SyncState | undefined,
   { updatedSince }: ResolvedRunOptions,
-  lagMs: number,
+  lookbackMs: number,
 ): string | undefined {
-  return state?.watermark === undefined ? updatedSince : sinceOf(state.watermark, lagMs);
+  return state?.watermark === undefined ? updatedSince : sinceOf(state.watermark, lookbackMs);
 }
 
 /** The plan of a run whose bound cannot be trusted: everything. */

@@ -1,9 +1,9 @@
 import { OWN_INSTANT } from '../internal/own-instant.ts';
 import { tell } from '../internal/tell.ts';
-import { awaitedLater } from '../paging/lifetime.ts';
-import type { IdBounds } from '../paging/page.ts';
-import { scopeFingerprint } from '../paging/resume-token.ts';
-import type { Page } from '../paging/walk.ts';
+import { awaitedLater } from '../pagination/lifetime.ts';
+import type { IdBounds } from '../pagination/page.ts';
+import { scopeFingerprint } from '../pagination/resume-token.ts';
+import type { Page } from '../pagination/walk.ts';
 import type { Batch } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';
 import type { ResolvedRunOptions } from './options.ts';
@@ -170,7 +170,7 @@ export class CollectionRun<T extends { id: string }> {
    * an earlier stamp than was asked for. A smaller step back is what the lag is for.
    */
   #clockWentBack(page: Page<T>, watermark: string): boolean {
-    const { lagMs, updatedSince } = this.#context.options;
+    const { lookbackMs, updatedSince } = this.#context.options;
     const before = this.#base.watermark;
     const now = observedTime(page.first);
     if (before === undefined) {
@@ -178,7 +178,7 @@ export class CollectionRun<T extends { id: string }> {
       return false;
     }
     this.tally.clockWentBack = watermark < before && now < Date.parse(before);
-    return this.#plan?.since !== undefined && now < Date.parse(before) - lagMs;
+    return this.#plan?.since !== undefined && now < Date.parse(before) - lookbackMs;
   }
 
   #batch({ records, invalid, resumeToken: token }: Page<T>): Batch<T> {

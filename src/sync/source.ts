@@ -1,10 +1,10 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { LISTENERS, type Listeners } from '../events.ts';
 import type { OWN_INSTANT } from '../internal/own-instant.ts';
-import type { CustomCursor } from '../paging/custom.ts';
-import type { IdBounds } from '../paging/page.ts';
-import type { PastEnd } from '../paging/step-options.ts';
-import type { Walk } from '../paging/walk.ts';
+import type { CustomCursor } from '../pagination/custom.ts';
+import type { IdBounds } from '../pagination/page.ts';
+import type { AfterLastPage } from '../pagination/step-options.ts';
+import type { Paginator } from '../pagination/walk.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
 import { collectionName } from './state-key.ts';
 
@@ -16,9 +16,9 @@ export interface SourceQuery {
 
 /** The options with which a sync lists. */
 export interface SourceOptions extends RequestOptions {
-  walk?: 'certified' | 'pages' | CustomCursor<unknown> | undefined;
+  pagination?: 'keyset' | 'page' | CustomCursor<unknown> | undefined;
   prefetch?: number | undefined;
-  pastEnd?: PastEnd | undefined;
+  afterLastPage?: AfterLastPage | undefined;
   resumeFrom?: string | undefined;
   pageSizeHint?: number | undefined;
   /** Says that `updatedSince` is no caller's instant. */
@@ -32,12 +32,12 @@ export interface SyncSource<T extends { id: string }> {
   /** Where the service is. A state belongs to it. */
   readonly baseUrl?: string | undefined;
   /** As the `list` of a client's collection. */
-  list(query: SourceQuery, options: SourceOptions): Walk<T>;
+  list(query: SourceQuery, options: SourceOptions): Paginator<T>;
 }
 
 /** The record of a collection; of several collections any of their records. */
 export type RecordIn<Collection> = Collection extends {
-  list(...args: never[]): Walk<infer T extends { id: string }>;
+  list(...args: never[]): Paginator<infer T extends { id: string }>;
 }
   ? T
   : never;

@@ -1,11 +1,11 @@
-import type { Walk } from '../paging/walk.ts';
+import type { Paginator } from '../pagination/walk.ts';
 import type { Batch } from './batch.ts';
 import type { RunOptions } from './options.ts';
 import type { RecordIn } from './source.ts';
 
 /** The names of a client's collections: of every property that can be listed. */
 export type CollectionsIn<C> = {
-  [Name in keyof C]: C[Name] extends { list(...args: never[]): Walk<{ id: string }> } ? Name : never;
+  [Name in keyof C]: C[Name] extends { list(...args: never[]): Paginator<{ id: string }> } ? Name : never;
 }[keyof C] &
   string;
 

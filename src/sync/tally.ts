@@ -1,5 +1,5 @@
 import type { CollectionReport } from '../errors/sync-report.ts';
-import type { Page, WalkKind } from '../paging/walk.ts';
+import type { Page, PaginationKind } from '../pagination/walk.ts';
 import type { Batch } from './batch.ts';
 import type { SyncProgress } from './progress.ts';
 import type { RunPlan } from './run-plan.ts';
@@ -15,7 +15,7 @@ export class Tally {
   clockWentBack = false;
   /** The most rows of a page, for the next run. */
   longestPage = 0;
-  #walk: WalkKind | undefined;
+  #pagination: PaginationKind | undefined;
   #records = 0;
   #invalid = 0;
   #pages = 0;
@@ -33,8 +33,8 @@ export class Tally {
   }
 
   /** A page has come in. */
-  read({ walk, longestPage, records }: Page<{ id: string }>): void {
-    this.#walk = walk;
+  read({ pagination, longestPage, records }: Page<{ id: string }>): void {
+    this.#pagination = pagination;
     if (longestPage > this.longestPage) this.longestPage = longestPage;
     const since = this.plan?.since;
     if (since !== undefined) this.#older += olderThan(records, Date.parse(since));
@@ -56,7 +56,7 @@ export class Tally {
       records: this.#records,
       pages: this.#pages,
       recordsPerSecond: seconds > 0 ? this.#records / seconds : 0,
-      walk: this.#walk,
+      pagination: this.#pagination,
       waiting,
       waitingUntil: waitMs === undefined ? undefined : new Date(now + waitMs),
       last,
@@ -69,15 +69,15 @@ export class Tally {
       collection: this.collection,
       status: this.status,
       mode: plan?.mode,
-      walk: this.#walk,
+      pagination: this.#pagination,
       resumed: plan?.resumed ?? false,
       records: this.#records,
       invalid: this.#invalid,
       pages: this.#pages,
-      older: this.#older,
+      staleRecords: this.#older,
       watermark: instant(state?.watermark),
       clockWentBack: this.clockWentBack,
-      lastFullWalk: instant(state?.full),
+      lastFullRead: instant(state?.full),
     };
   }
 }

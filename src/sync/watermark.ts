@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import type { AnswerTime } from '../paging/walk.ts';
+import type { ResponseTime } from '../pagination/walk.ts';
 import { isFarAhead, isInstant } from '../schemas/timestamp.ts';
 
 /** Without a `Date` header the local clock has to do, and it may be ahead of the service's. */
@@ -15,7 +15,7 @@ export function toSeconds(ms: number): string {
 }
 
 /** The service's clock as the answer shows it, in ms; the local one in its absence. */
-export function observedTime({ serverTime, requestedAt }: AnswerTime): number {
+export function observedTime({ serverTime, requestedAt }: ResponseTime): number {
   return (serverTime ?? requestedAt).getTime();
 }
 
@@ -23,15 +23,15 @@ export function observedTime({ serverTime, requestedAt }: AnswerTime): number {
  * The watermark of a run, from its first answer: everything that was visible before it is in the run. Never the
  * largest `updatedAt`, for a late commit may lie below it; never the end of the run, for a change may fall into it.
  */
-export function watermarkOf(answer: AnswerTime): string {
+export function watermarkOf(answer: ResponseTime): string {
   const margin = answer.serverTime === undefined ? LOCAL_CLOCK_MARGIN_MS : 0;
   // A clock that shows the first years of the era would make an instant that the state cannot hold.
   return toSeconds(Math.max(0, observedTime(answer) - margin));
 }
 
 /** The instant to ask from: the lag covers commits that become visible after later ones. */
-export function sinceOf(watermark: string, lagMs: number): string {
-  return toSeconds(Math.max(0, Date.parse(watermark) - lagMs));
+export function sinceOf(watermark: string, lookbackMs: number): string {
+  return toSeconds(Math.max(0, Date.parse(watermark) - lookbackMs));
 }
 
 /** The caller's own instant to begin from, as ISO 8601. Refused here, before anything is sent. */

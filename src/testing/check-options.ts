@@ -36,15 +36,15 @@ type Choices<Options> = { readonly [Name in keyof Options]?: readonly Options[Na
 export const CHOICES = {
   timestamps: ['seconds', 'offset', 'milliseconds'],
   order: LIST_ORDERS,
-  badFilter: ['ignore', 'refuse'],
-  pastEnd: ['empty', 'not-found'],
+  invalidFilter: ['ignore', 'reject'],
+  afterLastPage: ['empty', 'not-found'],
   listBody: ['array', 'member', 'hydra:member'],
   problemType: PROBLEM_TYPES,
   problemContentType: ['application/problem+json', 'application/json', 'application/ld+json'],
   createStatus: [200, 201],
   updateStatus: [200, 201, 204],
   deleteStatus: [200, 204],
-  unknownFields: ['ignore', 'refuse'],
+  unknownFields: ['ignore', 'reject'],
   tooLargeStatus: [400, 413, 422],
 } as const satisfies Choices<SandboxOptions>;
 
@@ -52,7 +52,7 @@ export const ID_CHOICES = { form: ['numeric', 'uuid', 'ulid'] } as const satisfi
 
 export const IDEMPOTENCY_CHOICES = {
   replay: ['stored', 'conflict'],
-  otherBody: ['refuse', 'stored'],
+  differentBody: ['reject', 'stored'],
 } as const satisfies Choices<IdempotencyOptions>;
 
 export const RATE_LIMIT_CHOICES = {

@@ -70,19 +70,19 @@ function plan(fault: Fault | undefined, serving: Serving): Exchange {
 /** What goes out, and how, of a request that a fault has met. */
 function faulty(fault: Exclude<Fault, DelayFault>, { ask, state }: Serving): Delivery {
   switch (fault.kind) {
-    case 'refused':
+    case 'connection-refused':
       return { reply: undefined, transmission: { how: 'refuse' } };
-    case 'lost-answer':
+    case 'lost-response':
       if (fault.committed) ask();
       return { reply: undefined, transmission: { how: 'nothing', ending: 'close' } };
-    case 'reset':
+    case 'connection-reset':
       if (fault.committed === true) ask();
       return { reply: undefined, transmission: { how: 'nothing', ending: 'reset' } };
     case 'stall':
     case 'close-in-headers':
     case 'close-in-body':
     case 'reset-in-body':
-    case 'drip':
+    case 'slow-body':
     case 'wrong-length':
     case 'corrupt-gzip': {
       const undone = fault.kind === 'stall' && fault.committed === false;

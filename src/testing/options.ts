@@ -45,8 +45,8 @@ export interface IdempotencyOptions {
    * @default 'stored'
    */
   replay?: 'stored' | 'conflict' | undefined;
-  /** The same key with another body: `refuse` answers 422 `validation_failed`, `stored` the first answer. @default 'refuse' */
-  otherBody?: 'refuse' | 'stored' | undefined;
+  /** The same key with another body: `reject` answers 422 `validation_failed`, `stored` the first answer. @default 'reject' */
+  differentBody?: 'reject' | 'stored' | undefined;
   /** How long a key is remembered, in ms. @default 86_400_000 (24 hours) */
   lifetimeMs?: number | undefined;
 }
@@ -94,11 +94,11 @@ export interface SandboxOptions {
   order?: ListOrder | undefined;
   ids?: IdOptions | undefined;
   /** A filter value that cannot be read: left out in silence, or refused with 400. @default 'ignore' */
-  badFilter?: 'ignore' | 'refuse' | undefined;
+  invalidFilter?: 'ignore' | 'reject' | undefined;
   /** What stands between the bounds of `id[between]`; both are included. @default '..' */
   betweenSeparator?: string | undefined;
   /** `_page` past the end: an empty list, or 404. Page 1 of an empty collection is always an empty list. @default 'empty' */
-  pastEnd?: 'empty' | 'not-found' | undefined;
+  afterLastPage?: 'empty' | 'not-found' | undefined;
   /** A bare array, or a JSON-LD object with `member` or `hydra:member`. @default 'array' */
   listBody?: 'array' | 'member' | 'hydra:member' | undefined;
 
@@ -119,7 +119,7 @@ export interface SandboxOptions {
   /** Allowed values of a product's `status`; undefined allows any. @default undefined */
   allowedStatuses?: readonly string[] | undefined;
   /** Unknown fields of a body: left out, or refused with 422. @default 'ignore' */
-  unknownFields?: 'ignore' | 'refuse' | undefined;
+  unknownFields?: 'ignore' | 'reject' | undefined;
   /** Digits after the point to which an amount is filled up; `as-sent` leaves it alone. @default 4 */
   moneyDigits?: number | 'as-sent' | undefined;
   /** The largest request body, in bytes. @default 1_048_576 */

@@ -43,9 +43,9 @@ const DEFAULTS = {
   timestampsEverywhere: false,
   pageSize: 30,
   order: 'id-asc',
-  badFilter: 'ignore',
+  invalidFilter: 'ignore',
   betweenSeparator: '..',
-  pastEnd: 'empty',
+  afterLastPage: 'empty',
   listBody: 'array',
   problemType: 'bare',
   problemContentType: 'application/problem+json',
@@ -63,7 +63,7 @@ const DEFAULTS = {
 
 const IDEMPOTENCY_DEFAULTS = {
   replay: 'stored',
-  otherBody: 'refuse',
+  differentBody: 'reject',
   lifetimeMs: 86_400_000,
 } as const satisfies IdempotencyOptions;
 

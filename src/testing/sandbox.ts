@@ -113,7 +113,7 @@ function createPort(core: Core) {
  * ```ts
  * await using sandbox = createSandbox({ records: 500 });
  * const client = createClient(sandbox.clientOptions);
- * sandbox.faults.next({ kind: 'lost-answer', committed: true });
+ * sandbox.faults.next({ kind: 'lost-response', committed: true });
  * ```
  */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {

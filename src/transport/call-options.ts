@@ -3,11 +3,11 @@ import type { RateLimit } from '../schemas/rate-limit.ts';
 /** How a call is retried. */
 export interface RetryOptions {
   /** Attempts in all, the first included. A 429 and a refreshed key cost none. Default: 4. */
-  attempts?: number | undefined;
+  maxAttempts?: number | undefined;
   /** The first backoff is a random time up to this, doubled with each retry. Default: 100. */
-  baseMs?: number | undefined;
+  baseDelayMs?: number | undefined;
   /** No backoff is longer. Default: 20,000. */
-  capMs?: number | undefined;
+  maxDelayMs?: number | undefined;
   /** Whether a PATCH that may have been applied is sent again. It assigns absolute values. Default: true. */
   updates?: boolean | undefined;
   /**

@@ -126,6 +126,6 @@ export function worseOf(a: Outcome, b: Outcome): Outcome {
 }
 
 /** Full jitter: a random time up to the capped exponential. */
-export function backoffMs(retryNumber: number, { baseMs, capMs }: RetryPolicy): number {
-  return Math.random() * Math.min(capMs, baseMs * 2 ** (retryNumber - 1));
+export function backoffMs(retryNumber: number, { baseDelayMs, maxDelayMs }: RetryPolicy): number {
+  return Math.random() * Math.min(maxDelayMs, baseDelayMs * 2 ** (retryNumber - 1));
 }

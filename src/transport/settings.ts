@@ -19,17 +19,17 @@ export function callSettings(settings: CallSettings, options: CallOptions): Call
 
 function retryPolicy(policy: RetryPolicy, options: RetryOptions): RetryPolicy {
   checkObject(options, 'retry');
-  const { attempts, baseMs, capMs, updates, inProgressTypes } = options;
+  const { maxAttempts, baseDelayMs, maxDelayMs, updates, inProgressTypes } = options;
   if (inProgressTypes !== undefined && !isListOfNames(inProgressTypes)) {
     throw new InvalidInputError('retry.inProgressTypes', 'must be an array of strings, none of them empty');
   }
-  if (attempts !== undefined && !(Number.isInteger(attempts) && attempts >= 1)) {
-    throw new InvalidInputError('retry.attempts', 'must be a whole number of at least 1');
+  if (maxAttempts !== undefined && !(Number.isInteger(maxAttempts) && maxAttempts >= 1)) {
+    throw new InvalidInputError('retry.maxAttempts', 'must be a whole number of at least 1');
   }
   return {
-    attempts: attempts ?? policy.attempts,
-    baseMs: duration(baseMs, 'retry.baseMs', 0) ?? policy.baseMs,
-    capMs: duration(capMs, 'retry.capMs', 0) ?? policy.capMs,
+    maxAttempts: maxAttempts ?? policy.maxAttempts,
+    baseDelayMs: duration(baseDelayMs, 'retry.baseDelayMs', 0) ?? policy.baseDelayMs,
+    maxDelayMs: duration(maxDelayMs, 'retry.maxDelayMs', 0) ?? policy.maxDelayMs,
     updates: updates ?? policy.updates,
     inProgressTypes: inProgressTypes ?? policy.inProgressTypes,
   };

@@ -18,7 +18,7 @@ import { backoffMs } from './retry-policy.ts';
 export interface TransportConfig extends AttemptConfig {
   readonly keys: KeySource;
   /** Who shares the gate of a key. Without one a Retry-After is waited for here. */
-  readonly rateGate: 'shared' | 'client' | false;
+  readonly rateLimiter: 'shared' | 'client' | false;
 }
 
 /** The least wait after a 429 that names no time, or comes again. */
@@ -85,7 +85,7 @@ export class HttpTransport implements Transport {
     if (this.#gated?.apiKey !== apiKey) {
       this.#gated = {
         apiKey,
-        gate: gateFor({ origin: this.#base.origin, apiKey, mode: this.#config.rateGate }),
+        gate: gateFor({ origin: this.#base.origin, apiKey, mode: this.#config.rateLimiter }),
       };
     }
     return this.#gated.gate;
@@ -140,7 +140,7 @@ export class HttpTransport implements Transport {
 
     call.refused = true;
     call.attempts -= 1;
-    const waitMs = this.#config.rateGate === false ? (askedMs ?? 0) + jitterMs : jitterMs;
+    const waitMs = this.#config.rateLimiter === false ? (askedMs ?? 0) + jitterMs : jitterMs;
     if (waitMs > 0) {
       this.#config.listeners.wait?.({ ...call.event(), waitMs });
       await this.#wait(request, call, waitMs);
@@ -150,7 +150,7 @@ export class HttpTransport implements Transport {
 
   async #backOff<T>(request: ApiRequest<T>, call: Call, failure: Failure): Promise<boolean> {
     const { retry, maxWaitMs } = request.settings;
-    if (call.attempts >= retry.attempts) return false;
+    if (call.attempts >= retry.maxAttempts) return false;
 
     // Only a wait that the service asks for can be too long: how long the client backs off is its own choice.
     const ownMs = Math.min(backoffMs(call.retries + 1, retry), maxWaitMs);

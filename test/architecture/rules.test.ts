@@ -38,16 +38,16 @@ describe('each rule can fail', () => {
   it('an import that goes up, sideways or to nowhere in the house', () => {
     const found = rules.goesUp(
       house({
-        'transport/url.ts': "import type { Page } from '../paging/page.ts';",
+        'transport/url.ts': "import type { Page } from '../pagination/page.ts';",
         'schemas/money.ts': "const load = () => import('../errors/all.ts');",
         'sync/sync.ts': "let table: typeof import('../collections/index.ts');",
-        'paging/page.ts': "import { url } from '../transport/url.ts';",
+        'pagination/page.ts': "import { url } from '../transport/url.ts';",
         'helpers/text.ts': '',
       }),
     );
     expect(found).toEqual([
       'helpers/text.ts stands in no layer',
-      'transport/url.ts:1 imports paging/page.ts: goes up or aside',
+      'transport/url.ts:1 imports pagination/page.ts: goes up or aside',
       'schemas/money.ts:1 imports errors/all.ts: goes up or aside',
       'sync/sync.ts:1 imports collections/index.ts: goes up or aside',
     ]);
@@ -71,13 +71,13 @@ describe('each rule can fail', () => {
   it('a cycle, also of types and around a corner', () => {
     const found = rules.cycles(
       house({
-        'paging/a.ts': "import type { B } from './b.ts';",
-        'paging/b.ts': "export type { C } from './c.ts';",
-        'paging/c.ts': "let a: import('./a.ts').A;",
-        'paging/d.ts': "import './a.ts';",
+        'pagination/a.ts': "import type { B } from './b.ts';",
+        'pagination/b.ts': "export type { C } from './c.ts';",
+        'pagination/c.ts': "let a: import('./a.ts').A;",
+        'pagination/d.ts': "import './a.ts';",
       }),
     );
-    expect(found).toEqual(['paging/a.ts ⇄ paging/b.ts ⇄ paging/c.ts']);
+    expect(found).toEqual(['pagination/a.ts ⇄ pagination/b.ts ⇄ pagination/c.ts']);
   });
 
   it('a sandbox that reaches the transport around a corner', () => {

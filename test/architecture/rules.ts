@@ -11,7 +11,7 @@ export const LAYERS = [
   ['client.ts'],
   ['options.ts'],
   ['collections', 'sync'],
-  ['paging'],
+  ['pagination'],
   ['transport'],
   ['events.ts', 'money.ts'],
   ['errors'],

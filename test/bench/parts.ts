@@ -3,7 +3,7 @@ import { cold } from './parts/cold.ts';
 import { fixed } from './parts/fixed.ts';
 import { growth } from './parts/growth.ts';
 import { latency } from './parts/latency.ts';
-import { rateGate } from './parts/rate-gate.ts';
+import { rateLimiter } from './parts/rate-gate.ts';
 import { requests } from './parts/requests.ts';
 import { sandbox } from './parts/sandbox.ts';
 import { size } from './parts/size.ts';
@@ -21,6 +21,6 @@ export const parts: Readonly<Record<PartName, Part>> = {
   walk,
   growth,
   latency,
-  'rate-gate': rateGate,
+  'rate-gate': rateLimiter,
   sandbox,
 };

@@ -19,7 +19,7 @@ describe('probe', () => {
       records: 3000,
       pageSize: 20,
       order: 'id-desc',
-      pastEnd: 'not-found',
+      afterLastPage: 'not-found',
     });
     const { code, out, log } = await run(env, ['probe']);
     expect(code).toBe(0);
@@ -33,7 +33,7 @@ describe('probe', () => {
       /^form of instants +seconds +products$/m,
       /^ +unknown +all but products: no record carries/m,
       /^write +unknown +createStatus, /m,
-      /^ {2}pastEnd: 'not_found',$/m,
+      /^ {2}afterLastPage: 'not_found',$/m,
     ]) {
       expect(out).toMatch(row);
     }
@@ -63,7 +63,7 @@ describe('probe', () => {
     const { env } = await listening({ records: 500, betweenSeparator: ';' });
     const { out, log } = await run(env, ['probe', 'accounts', '--config', '--quiet']);
     expect(log).toBe('');
-    expect(out).toContain("walk: 'certified'");
+    expect(out).toContain("pagination: 'keyset'");
     expect(out).toContain("// client.accounts.list({ id: { between: '100;200' } })");
     const use = `
 import { sync, memoryStore } from 'accounting-data-sdk';

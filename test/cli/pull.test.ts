@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { PullCheckpoint } from '../../src/cli/pull/checkpoint.ts';
 import { PullRun } from '../../src/cli/pull/pull-run.ts';
-import type { Page } from '../../src/paging/walk.ts';
+import type { Page } from '../../src/pagination/walk.ts';
 import type { AccountingRecord } from '../../src/schemas/record.ts';
 import type { Sandbox } from '../../src/testing/index.ts';
 import { folder, listening, records, run } from './support/run.ts';
@@ -20,8 +20,8 @@ describe('pull', () => {
   it('gives every record on a line of its own, as the service sends it', async () => {
     const { sandbox, env } = await listening({ records: 1500 });
     for (const name of ['accounts', 'products', 'bankFeedConnections'] as const) {
-      for (const walk of ['certified', 'pages']) {
-        const { code, out } = await run(env, ['pull', name, '--walk', walk]);
+      for (const walk of ['keyset', 'page']) {
+        const { code, out } = await run(env, ['pull', name, '--pagination', walk]);
         expect(code).toBe(0);
         expect(records(out)).toEqual(sandbox.store[name].all());
       }
@@ -217,23 +217,23 @@ describe('a pull that has to begin anew', () => {
   });
 
   it('tells the checkpoint before it cuts the file: killed in between, the next run can go on', async () => {
-    const scope = { baseUrl: 'x', collection: 'accounts', since: null, walk: 'certified', out: 'a' };
+    const scope = { baseUrl: 'x', collection: 'accounts', since: null, pagination: 'keyset', out: 'a' };
     const checkpoint = new PullCheckpoint(folder()('cp'), scope);
-    const page = (walk: Page<AccountingRecord>['walk'], id: string): Page<AccountingRecord> => ({
+    const page = (pagination: Page<AccountingRecord>['pagination'], id: string): Page<AccountingRecord> => ({
       records: [{ id }],
       invalid: [],
       rateLimit: undefined,
       serverTime: undefined,
       first: { serverTime: undefined, requestedAt: new Date() },
-      walk,
+      pagination,
       longestPage: 1,
-      resumeToken: walk === 'certified' ? 'token' : undefined,
+      resumeToken: pagination === 'keyset' ? 'token' : undefined,
     });
     let killed = false;
     const pull = new PullRun({
       pages: (async function* () {
-        yield page('certified', '1');
-        yield page('pages', 'A-1');
+        yield page('keyset', '1');
+        yield page('page', 'A-1');
       })(),
       sink: {
         bytes: 4711,
@@ -248,7 +248,7 @@ describe('a pull that has to begin anew', () => {
       },
       checkpoint,
       from: undefined,
-      walk: 'certified',
+      pagination: 'keyset',
       onPage: () => {},
       onByPages: () => {},
     });
@@ -271,7 +271,7 @@ describe('a checkpoint', () => {
     const before = readFileSync(file('a'), 'utf8');
     for (const [more, what] of [
       [['--since', '2024-01-01'], 'since was not given, is 2024-01-01'],
-      [['--walk', 'pages'], 'walk was certified, is pages'],
+      [['--pagination', 'page'], 'pagination was keyset, is page'],
       [['--base-url', `${env.ACCOUNTING_BASE_URL}/prefix`], 'baseUrl was '],
       [['--out', file('b')], 'out was '],
     ] as const) {

@@ -8,7 +8,7 @@ import { sandboxTarget } from './suite/sandbox-target.ts';
 const variants: readonly SandboxOptions[] = [
   { pageSize: 7, order: 'id-desc', timestamps: 'offset', problemType: 'path' },
   { pageSize: 100, order: 'none', timestamps: 'milliseconds', problemType: 'url' },
-  { order: 'updated-asc', ids: { start: 9_999_990, gap: 13 }, badFilter: 'refuse', problemType: 'urn' },
+  { order: 'updated-asc', ids: { start: 9_999_990, gap: 13 }, invalidFilter: 'reject', problemType: 'urn' },
   {
     order: 'updated-desc',
     ids: { form: 'uuid' },
@@ -18,7 +18,7 @@ const variants: readonly SandboxOptions[] = [
   {
     order: 'created-desc',
     ids: { form: 'ulid' },
-    pastEnd: 'not-found',
+    afterLastPage: 'not-found',
     problemContentType: 'application/ld+json',
   },
   {
@@ -28,8 +28,8 @@ const variants: readonly SandboxOptions[] = [
     moneyDigits: 'as-sent',
     requiredFields: ['name'],
   },
-  { idempotency: { replay: 'conflict' }, unknownFields: 'refuse', clockOffsetMs: -90_000 },
-  { idempotency: { otherBody: 'stored', lifetimeMs: 1000 }, seed: 99, maxRequestBytes: 20_000 },
+  { idempotency: { replay: 'conflict' }, unknownFields: 'reject', clockOffsetMs: -90_000 },
+  { idempotency: { differentBody: 'stored', lifetimeMs: 1000 }, seed: 99, maxRequestBytes: 20_000 },
   { rateLimit: { kind: 'fixed-from-first' } },
   { rateLimit: { kind: 'sliding' } },
   { rateLimit: { kind: 'sliding-counter' } },

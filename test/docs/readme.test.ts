@@ -44,7 +44,7 @@ describe('the code in the README', () => {
   });
 
   it('makes one record of two attempts under one key, as its comment says', async () => {
-    const lost = blocks.find(({ code }) => code.includes('lost-answer'));
+    const lost = blocks.find(({ code }) => code.includes('lost-response'));
     const log = vi.spyOn(console, 'log').mockImplementation(() => {});
     await import(/* @vite-ignore */ `${lost?.file}?again`);
     expect(log.mock.calls).toEqual([[1, 2, 1]]);
@@ -129,16 +129,16 @@ describe('the tables of the README', () => {
       timeoutMs: settings.timeoutMs,
       deadlineMs: settings.deadlineMs,
       maxWaitMs: settings.maxWaitMs,
-      'retry.attempts': settings.retry.attempts,
-      'retry.baseMs': settings.retry.baseMs,
-      'retry.capMs': settings.retry.capMs,
+      'retry.maxAttempts': settings.retry.maxAttempts,
+      'retry.baseDelayMs': settings.retry.baseDelayMs,
+      'retry.maxDelayMs': settings.retry.maxDelayMs,
       'retry.updates': settings.retry.updates,
       'retry.inProgressTypes': settings.retry.inProgressTypes,
-      walk: lists.walk,
+      pagination: lists.pagination,
       prefetch: lists.prefetch,
-      pastEnd: lists.pastEnd,
+      afterLastPage: lists.afterLastPage,
       validation,
-      rateGate: transport.rateGate,
+      rateLimiter: transport.rateLimiter,
     };
     const stated = tableRows('README.md', 'option').flatMap(([option = '', value = '']) => {
       const name = namesIn(option)[0] ?? '';

@@ -115,7 +115,7 @@ it('tells which stream failed and what can be done about it, and reads the other
   const { messages: found } = await airbyte(['discover', '--config', await config()]);
   const catalog = await save('catalog', configured(found));
   const key = sandbox.issueKey({ access: 'read', collections: ['accounts', 'products', 'budgets'] });
-  sandbox.faults.add({ kind: 'html-page' }, { collection: 'budgets' });
+  sandbox.faults.add({ kind: 'html-response' }, { collection: 'budgets' });
 
   const { code, messages } = await airbyte(['read', '--config', await config(key), '--catalog', catalog]);
   expect(code).toBe(1);

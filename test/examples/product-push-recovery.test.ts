@@ -6,7 +6,7 @@ const MINUTE = 60_000;
 
 it('makes no product twice though half of all answers are lost on the way', async () => {
   const { sandbox, run, numbers } = await openShop({ seed: 5 });
-  sandbox.faults.add({ kind: 'lost-answer', committed: true }, { method: 'POST', probability: 0.5 });
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', probability: 0.5 });
   // A create whose every attempt was answered into the void is taken up by a later run.
   for (let left = 60; left > 0; ) {
     const { results } = await run(exportOf(60));
@@ -17,8 +17,8 @@ it('makes no product twice though half of all answers are lost on the way', asyn
 });
 
 it('repeats a create whose end was not known under the same key, in the next run', async () => {
-  const { sandbox, run, numbers } = await openShop({ commitDelayMs: MINUTE }, { retry: { attempts: 1 } });
-  sandbox.faults.add({ kind: 'lost-answer', committed: true }, { method: 'POST' });
+  const { sandbox, run, numbers } = await openShop({ commitDelayMs: MINUTE }, { retry: { maxAttempts: 1 } });
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
   const first = await run('sku,title\nA,Desk');
   expect(first.results[0]).toMatchObject({
     action: 'failed',
@@ -34,8 +34,8 @@ it('repeats a create whose end was not known under the same key, in the next run
 });
 
 it('first ends the old create, where the file has changed since, and then changes what it made', async () => {
-  const { sandbox, run } = await openShop({}, { retry: { attempts: 1 } });
-  sandbox.faults.add({ kind: 'lost-answer', committed: false }, { method: 'POST' });
+  const { sandbox, run } = await openShop({}, { retry: { maxAttempts: 1 } });
+  sandbox.faults.add({ kind: 'lost-response', committed: false }, { method: 'POST' });
   expect((await run('sku,title,price\nA,Desk,129')).actions).toEqual(['A failed']);
   const { results } = await run('sku,title,price\nA,Desk,149');
   expect(results[0]).toMatchObject({ action: 'created', changes: [{ column: 'price', to: '149' }] });
@@ -44,8 +44,8 @@ it('first ends the old create, where the file has changed since, and then change
 });
 
 it('makes the new draft under a new key, where the old one is refused', async () => {
-  const { sandbox, run } = await openShop({ allowedStatuses: ['active'] }, { retry: { attempts: 1 } });
-  sandbox.faults.add({ kind: 'lost-answer', committed: false }, { method: 'POST' });
+  const { sandbox, run } = await openShop({ allowedStatuses: ['active'] }, { retry: { maxAttempts: 1 } });
+  sandbox.faults.add({ kind: 'lost-response', committed: false }, { method: 'POST' });
   await run('sku,status\nA,lost');
   expect((await run('sku,status\nA,active')).actions).toEqual(['A created']);
   const posts = sandbox.requests.filter(({ method }) => method === 'POST');

@@ -144,7 +144,7 @@ it('takes a product that is deleted while the run is under way for gone, and mak
   const { id } = sandbox.store.products.insert({ productNumber: 'A', name: 'Desk' });
   // Just before the update is looked at.
   const when = () => !sandbox.store.products.delete(id);
-  sandbox.faults.add({ kind: 'reset' }, { method: 'PATCH', when });
+  sandbox.faults.add({ kind: 'connection-reset' }, { method: 'PATCH', when });
   const first = await run('sku,title\nA,Desk 160');
   expect(first.results[0]).toMatchObject({
     action: 'failed',
@@ -164,8 +164,11 @@ it('stops at a key that may not write, and says so once', async () => {
 });
 
 it('stops when the service is gone, and goes on in the next run', async () => {
-  const { sandbox, run, numbers } = await openShop({}, { retry: { attempts: 1 } });
-  const down = sandbox.faults.add({ kind: 'refused' }, { method: 'POST', skip: 5, times: Infinity });
+  const { sandbox, run, numbers } = await openShop({}, { retry: { maxAttempts: 1 } });
+  const down = sandbox.faults.add(
+    { kind: 'connection-refused' },
+    { method: 'POST', skip: 5, times: Infinity },
+  );
   const first = await run(exportOf(20), { concurrency: 1 });
   expect(first.stopped).toMatch(/got no answer/);
   expect(first.results.filter(({ action }) => action === 'created')).toHaveLength(5);

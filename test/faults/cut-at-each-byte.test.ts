@@ -93,11 +93,11 @@ async function cutEverywhere(of: Kind, attempts: 1 | 2, signal: AbortSignal): Pr
   for (let at = 0; at < of.answer.bytes.length; at += 1) {
     // A client of its own each, for a retry budget of its own; limits so long that what stays behind is seen.
     const client = quickClient(server.url, {
-      rateGate: false,
+      rateLimiter: false,
       timeoutMs: hour,
       deadlineMs: hour,
       maxWaitMs: 1_000,
-      retry: { attempts, baseMs: 0 },
+      retry: { maxAttempts: attempts, baseDelayMs: 0 },
     });
     const headers = { 'x-cut': `${at}` };
     ended.push(

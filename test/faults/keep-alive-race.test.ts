@@ -13,7 +13,7 @@ const closedBehind: ScriptedAnswer = (request, wire) => {
 const ROUNDS = 20;
 
 /** More attempts than connections could break one after the other. */
-const patient = { rateGate: false, retry: { attempts: 20, baseMs: 1, capMs: 5 } } as const;
+const patient = { rateLimiter: false, retry: { maxAttempts: 20, baseDelayMs: 1, maxDelayMs: 5 } } as const;
 
 test.each(METHODS)('%s survives that the kept connection closes just as it is used again', async (method) => {
   await using server = await scriptedServer(closedBehind);

@@ -27,7 +27,7 @@ test.each(METHODS)('%s gives up an attempt after timeoutMs and sends it again', 
 test.each(METHODS)('%s that is never answered ends as unknown after its attempts', async (method) => {
   await using server = await scriptedServer(misbehave.stall);
   const call = caught(
-    callWith(quickClient(server.url, { timeoutMs: 500, retry: { attempts: 2, baseMs: 1 } }), method),
+    callWith(quickClient(server.url, { timeoutMs: 500, retry: { maxAttempts: 2, baseDelayMs: 1 } }), method),
   );
 
   await server.received(1);
@@ -67,7 +67,7 @@ test('a body that drips is given up after timeoutMs, however steadily it comes',
     next();
   };
   await using server = await scriptedServer(drip);
-  const call = caught(quickClient(server.url, { retry: { attempts: 1 } }).products.get('42'));
+  const call = caught(quickClient(server.url, { retry: { maxAttempts: 1 } }).products.get('42'));
   await server.received(1);
   for (let second = 0; second < 30; second += 1) await advance(1_000);
   expect(await call).toMatchObject({ code: 'timeout', limit: 'attempt', outcome: 'applied', attempts: 1 });
@@ -123,7 +123,11 @@ test('no attempt is made whose backoff would pass the deadline', async () => {
 test('a backoff is never longer than maxWaitMs, and so is no reason to give up', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.999);
   await using server = await scriptedServer(problem(503), problem(429), success);
-  const patience = { retry: { attempts: 2, baseMs: 20_000 }, maxWaitMs: 300, rateGate: false } as const;
+  const patience = {
+    retry: { maxAttempts: 2, baseDelayMs: 20_000 },
+    maxWaitMs: 300,
+    rateLimiter: false,
+  } as const;
   const call = quickClient(server.url, patience).products.get('42');
   await server.received(1);
   await advance(300);
@@ -150,8 +154,8 @@ test('the Retry-After of a 503 is waited for', async () => {
 
 test('limits given with a call stand over those of the client', async () => {
   await using server = await scriptedServer(misbehave.stall);
-  const client = quickClient(server.url, { timeoutMs: 60_000, retry: { attempts: 4 } });
-  const call = caught(client.products.get('42', { timeoutMs: 100, retry: { attempts: 1 } }));
+  const client = quickClient(server.url, { timeoutMs: 60_000, retry: { maxAttempts: 4 } });
+  const call = caught(client.products.get('42', { timeoutMs: 100, retry: { maxAttempts: 1 } }));
   await server.received(1);
   await advance(100);
   expect(await call).toMatchObject({ code: 'timeout', limit: 'attempt', attempts: 1 });
@@ -170,7 +174,7 @@ test('Infinity for every limit waits as long as it takes', async () => {
 
 test('an answer that is in time leaves no timer behind', async () => {
   await using server = await scriptedServer(success);
-  await quickClient(server.url, { rateGate: false }).products.get('42');
+  await quickClient(server.url, { rateLimiter: false }).products.get('42');
   expect(vi.getTimerCount()).toBe(0);
 });
 

@@ -7,12 +7,12 @@ import { caught } from '../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../support/four-methods.ts';
 import { scriptedServer } from '../support/scripted-server.ts';
 
-const retry = { baseMs: 1, capMs: 5 };
+const retry = { baseDelayMs: 1, maxDelayMs: 5 };
 
 test('a create whose answer is lost after the commit makes one record under one key', async () => {
   await using sandbox = createSandbox();
   await sandbox.listen();
-  sandbox.faults.next({ kind: 'lost-answer', committed: true });
+  sandbox.faults.next({ kind: 'lost-response', committed: true });
   const client = createClient({ ...sandbox.clientOptions, retry });
 
   const desk = await client.products.create({ name: 'Desk', salePrice: '129.0000' });
@@ -26,8 +26,8 @@ test('a create whose answer is lost after the commit makes one record under one 
 test('a create that fails for good after a lost answer can be repeated with the key of its error', async () => {
   await using sandbox = createSandbox();
   await sandbox.listen();
-  sandbox.faults.add({ kind: 'lost-answer', committed: true }, { times: 2 });
-  const client = createClient({ ...sandbox.clientOptions, retry: { ...retry, attempts: 2 } });
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { times: 2 });
+  const client = createClient({ ...sandbox.clientOptions, retry: { ...retry, maxAttempts: 2 } });
 
   const draft = { name: 'Desk' };
   const error = (await caught(client.products.create(draft))) as AnyAccountingError;
@@ -52,7 +52,7 @@ test.each([
   async (status, type, code) => {
     await using sandbox = createSandbox();
     await sandbox.listen();
-    sandbox.faults.next({ kind: 'lost-answer', committed: true });
+    sandbox.faults.next({ kind: 'lost-response', committed: true });
     sandbox.faults.add(
       { kind: 'status', status, type, retryAfter: 3_600 },
       { times: Number.POSITIVE_INFINITY },
@@ -83,7 +83,7 @@ test('a delete whose answer is lost after the commit is done, and done once', as
   await using sandbox = createSandbox();
   await sandbox.listen();
   const { id } = sandbox.store.products.insert({ name: 'Desk' });
-  sandbox.faults.next({ kind: 'lost-answer', committed: true });
+  sandbox.faults.next({ kind: 'lost-response', committed: true });
   const client = createClient({ ...sandbox.clientOptions, retry });
 
   await client.products.delete(id);
@@ -132,7 +132,7 @@ test('an update that is answered with 204 says applied where the record cannot b
 
 test('an update that may have been applied is not sent again under retry.updates: false', async () => {
   await using server = await scriptedServer(misbehave.close);
-  const client = quickClient(server.url, { retry: { baseMs: 1, capMs: 5, updates: false } });
+  const client = quickClient(server.url, { retry: { baseDelayMs: 1, maxDelayMs: 5, updates: false } });
   const error = await caught(client.products.update('42', { name: 'Desk' }));
   expect(error).toMatchObject({ code: 'connection_failed', outcome: 'unknown', attempts: 1 });
   expect(server.requests).toHaveLength(1);

@@ -64,7 +64,7 @@ const each = unread.flatMap(([name, bytes]) => METHODS.map((method) => ({ name, 
 
 test.each(each)('$method meets $name: as good as no answer', async ({ bytes, method }) => {
   await using server = await scriptedServer(sendRaw(bytes));
-  const client = quickClient(server.url, { rateGate: false, retry: { attempts: 2, baseMs: 1 } });
+  const client = quickClient(server.url, { rateLimiter: false, retry: { maxAttempts: 2, baseDelayMs: 1 } });
   expect(await caught(callWith(client, method))).toMatchObject({
     code: 'connection_failed',
     outcome: 'unknown',
@@ -77,7 +77,7 @@ test.each(each)('$method meets $name: as good as no answer', async ({ bytes, met
 
 test.each(METHODS)('%s meets a length that is too short: the rest of the body is lost', async (method) => {
   await using server = await scriptedServer(sendRaw(odd(['content-length: 5'])));
-  const client = quickClient(server.url, { retry: { attempts: 2, baseMs: 1 } });
+  const client = quickClient(server.url, { retry: { maxAttempts: 2, baseDelayMs: 1 } });
   const end = await callWith(client, method).catch((error: unknown) => error);
   if (method === 'DELETE') expect(end).toBeUndefined();
   else expect(end).toMatchObject({ code: 'unexpected_response', reason: 'truncated', outcome: 'applied' });
@@ -90,13 +90,13 @@ test('bytes behind an answer are not taken for the next one', async () => {
   await using server = await scriptedServer(
     (_, { socket }) => void socket.write(Buffer.concat([kept, smuggled])),
   );
-  const client = quickClient(server.url, { rateGate: false });
+  const client = quickClient(server.url, { rateLimiter: false });
   for (let n = 1; n <= 3; n += 1) expect(await client.products.get('42')).toEqual(product);
   expect(server.requests).toHaveLength(3);
 });
 
 test('gzip that is whole as HTTP but ends at any byte is the record or an error, never another value', async () => {
-  const attempts = { rateGate: false, retry: { attempts: 1 } } as const;
+  const attempts = { rateLimiter: false, retry: { maxAttempts: 1 } } as const;
   for (let end = 0; end <= gzip.length; end += 1) {
     const bytes = odd([`content-length: ${end}`, 'content-encoding: gzip'], gzip.subarray(0, end));
     await using server = await scriptedServer(sendRaw(bytes));

@@ -16,15 +16,15 @@ const forms = {
   'an HTTP-date, measured against Date': { 'retry-after': date(630_000), date: date(600_000) },
 };
 const gates = ['shared', 'client', false] as const;
-const cases = gates.flatMap((rateGate) =>
-  Object.entries(forms).map(([form, headers]) => ({ rateGate, form, headers })),
+const cases = gates.flatMap((rateLimiter) =>
+  Object.entries(forms).map(([form, headers]) => ({ rateLimiter, form, headers })),
 );
 
 test.each(cases)(
-  'a 429 waits as long as Retry-After says: $form, gate $rateGate',
-  async ({ rateGate, headers }) => {
+  'a 429 waits as long as Retry-After says: $form, gate $rateLimiter',
+  async ({ rateLimiter, headers }) => {
     await using server = await scriptedServer(refused(headers), success);
-    const call = quickClient(server.url, { rateGate }).products.get('42');
+    const call = quickClient(server.url, { rateLimiter }).products.get('42');
     await server.received(1);
     await advance(29_900);
     expect(server.requests).toHaveLength(1);
@@ -45,9 +45,11 @@ test.each(METHODS)('%s that meets 429 is sent again with the same key and bytes'
   ).toBe(1);
 });
 
-test.each(gates)('a wait that is longer than maxWaitMs is thrown at once, gate %s', async (rateGate) => {
+test.each(gates)('a wait that is longer than maxWaitMs is thrown at once, gate %s', async (rateLimiter) => {
   await using server = await scriptedServer(refused({ 'retry-after': '61' }));
-  const error = (await caught(quickClient(server.url, { rateGate }).products.get('42'))) as RateLimitedError;
+  const error = (await caught(
+    quickClient(server.url, { rateLimiter }).products.get('42'),
+  )) as RateLimitedError;
   expect(error).toMatchObject({
     code: 'rate_limited',
     retryAfterMs: 61_000,
@@ -90,7 +92,9 @@ test('429s cost no attempt: a call may meet more of them than it has attempts', 
   const script = Array.from({ length: 6 }, () => refused({ 'retry-after': '1' }));
   await using server = await scriptedServer(...script, success);
   const attempts: number[] = [];
-  const call = quickClient(server.url, { retry: { attempts: 2, baseMs: 1, capMs: 5 } }).products.get('42', {
+  const call = quickClient(server.url, {
+    retry: { maxAttempts: 2, baseDelayMs: 1, maxDelayMs: 5 },
+  }).products.get('42', {
     onResponse: (meta) => attempts.push(meta.attempts),
   });
   for (let n = 1; n <= 6; n += 1) {

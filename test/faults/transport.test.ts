@@ -155,7 +155,7 @@ test.each(cases)('$method meets $fault: $cell', async ({ answer: fault, method, 
   await using staying = await scriptedServer(fault);
   const client = quickClient(staying.url, {
     maxBodyBytes: MAX_BODY_BYTES,
-    retry: { baseMs: 1, capMs: 5, attempts: 3 },
+    retry: { baseDelayMs: 1, maxDelayMs: 5, maxAttempts: 3 },
   });
   const error = (await caught(callWith(client, method))) as AnyAccountingError;
   const requests = cell === 'R' ? 3 : again ? 2 : 1;

@@ -13,18 +13,18 @@ const status = (code: number, more: Partial<Extract<Fault, { kind: 'status' }>> 
  * the commit, no client could see through.
  */
 const FAULTS: readonly Fault[] = [
-  { kind: 'lost-answer', committed: false },
-  { kind: 'lost-answer', committed: true },
-  { kind: 'reset', committed: false },
-  { kind: 'reset', committed: true },
-  { kind: 'refused' },
+  { kind: 'lost-response', committed: false },
+  { kind: 'lost-response', committed: true },
+  { kind: 'connection-reset', committed: false },
+  { kind: 'connection-reset', committed: true },
+  { kind: 'connection-refused' },
   { kind: 'close-in-headers' },
   { kind: 'close-in-body' },
   { kind: 'reset-in-body', atByte: 1 },
   { kind: 'stall', committed: false },
   { kind: 'stall' },
   { kind: 'stall', in: 'body' },
-  { kind: 'drip', bytes: 500, everyMs: 400 },
+  { kind: 'slow-body', bytes: 500, everyMs: 400 },
   { kind: 'corrupt-gzip' },
   { kind: 'delay', ms: 700, before: 'commit' },
   { kind: 'delay', ms: 45_000, before: 'commit' },
@@ -46,8 +46,8 @@ const FAULTS: readonly Fault[] = [
   { kind: 'rate-limited', retryAfter: null },
   { kind: 'rate-limited', retryAfter: '1.5' },
   { kind: 'rate-limited', retryAfter: 3_600 },
-  { kind: 'html-page' },
-  { kind: 'html-page', committed: true },
+  { kind: 'html-response' },
+  { kind: 'html-response', committed: true },
   { kind: 'empty-body' },
   { kind: 'wrong-content-type' },
   { kind: 'money-as-number' },
@@ -71,7 +71,7 @@ export function sandboxHabits(random: Random): SandboxOptions {
     deleteStatus: random.pick([200, 204]),
     idempotency: {
       replay: random.pick(['stored', 'stored', 'conflict']),
-      otherBody: random.pick(['refuse', 'stored']),
+      differentBody: random.pick(['reject', 'stored']),
     },
     problemType: random.pick(['bare', 'url', 'urn', 'about:blank', 'absent']),
     rateLimit: random.pick([{}, false, { budget: 6, windowMs: 5_000 }]),
@@ -83,9 +83,9 @@ export function clientHabits(random: Random): ClientOptions {
   return {
     timeoutMs: random.pick([1_000, 10_000, 30_000]),
     deadlineMs: random.pick([5_000, 120_000]),
-    retry: { attempts: random.int(1, 6), updates: random.chance(0.7) },
+    retry: { maxAttempts: random.int(1, 6), updates: random.chance(0.7) },
     // Behind a gate a history takes many timers: a waiter looks for its turn every few ms.
-    rateGate: random.pick(['client', false, false, false]),
+    rateLimiter: random.pick(['client', false, false, false]),
     validation: random.pick(['throw', 'off']),
   };
 }

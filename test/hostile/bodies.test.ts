@@ -47,7 +47,7 @@ test.each(['[', '{"a":', '[{"a":', '"'])(
   async (unit) => {
     await using server = await scriptedServer(body(unit.repeat(DEPTH)));
     expect(
-      await caught(quickClient(server.url, { retry: { attempts: 1 } }).products.get('42')),
+      await caught(quickClient(server.url, { retry: { maxAttempts: 1 } }).products.get('42')),
     ).toMatchObject({
       code: 'unexpected_response',
       reason: 'truncated',
@@ -125,7 +125,9 @@ test.each<[string, Uint8Array]>([
   ['single quotes', Buffer.from("{'id':'42'}")],
 ])('a record with %s is no JSON', async (_, text) => {
   await using server = await scriptedServer(body(text));
-  expect(await caught(quickClient(server.url, { retry: { attempts: 1 } }).products.get('42'))).toMatchObject({
+  expect(
+    await caught(quickClient(server.url, { retry: { maxAttempts: 1 } }).products.get('42')),
+  ).toMatchObject({
     code: 'unexpected_response',
     outcome: 'applied',
   });

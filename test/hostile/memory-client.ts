@@ -2,7 +2,7 @@
 import { createClient } from '../../src/client.ts';
 
 const [baseUrl = '', path = ''] = process.argv.slice(2);
-const client = createClient({ baseUrl, apiKey: 'k', rateGate: false, retry: { attempts: 1 } });
+const client = createClient({ baseUrl, apiKey: 'k', rateLimiter: false, retry: { maxAttempts: 1 } });
 const MB = 2 ** 20;
 let peak = 0;
 // Sampled, for what the system keeps as the peak may be that of the process which started this one.

@@ -107,7 +107,7 @@ test.each(METHODS)(
   async (method) => {
     const { state, answers } = endless(200, ' ');
     await using server = await scriptedServer(answers);
-    const client = quickClient(server.url, { maxBodyBytes: CAP, rateGate: false });
+    const client = quickClient(server.url, { maxBodyBytes: CAP, rateLimiter: false });
     const end = await callWith(client, method).catch((error: unknown) => error);
     if (method === 'DELETE') expect(end).toBeUndefined();
     else expect(end).toMatchObject({ reason: 'too_large', outcome: 'applied', attempts: 1 });
@@ -123,7 +123,7 @@ test.each(['{"a":"', '[[[[', '"\\u0000', '\u00e9'])(
   async (unit) => {
     const { state, answers } = endless(404, unit);
     await using server = await scriptedServer(answers);
-    const error = await caught(quickClient(server.url, { rateGate: false }).products.get('42'));
+    const error = await caught(quickClient(server.url, { rateLimiter: false }).products.get('42'));
     expect(error).toMatchObject({ code: 'not_found', type: undefined, outcome: 'rejected' });
     while (state.open > 0) await eventLoopTurn();
     expect(state.written).toBeLessThan(17 * MB);
@@ -138,7 +138,7 @@ test.each(METHODS)('%s gives up on interim answers without an end after timeoutM
     };
     hint();
   });
-  const client = quickClient(server.url, { timeoutMs: 200, retry: { attempts: 2, baseMs: 1 } });
+  const client = quickClient(server.url, { timeoutMs: 200, retry: { maxAttempts: 2, baseDelayMs: 1 } });
   expect(await caught(callWith(client, method))).toMatchObject({
     code: 'timeout',
     limit: 'attempt',

@@ -49,7 +49,7 @@ function idIn({ url }: SeenRequest): string {
 
 test('an id of any text arrives as it is, under the path of its collection, or is refused', async () => {
   await using server = await scriptedServer(success);
-  const { products } = quickClient(server.url, { rateGate: false });
+  const { products } = quickClient(server.url, { rateLimiter: false });
   const arrives = async (id: string) => {
     const before = server.requests.length;
     const calls = [products.get(id), products.update(id, { name: 'x' }), products.delete(id)];
@@ -77,7 +77,7 @@ test('an id of any text arrives as it is, under the path of its collection, or i
 
 test('a value of a query arrives as it is, whatever it holds, or is refused', async () => {
   await using server = await scriptedServer(json([]));
-  const client = quickClient(server.url, { rateGate: false });
+  const client = quickClient(server.url, { rateLimiter: false });
   const arrives = async (text: string) => {
     const before = server.requests.length;
     const query = { [text]: text, copy: true };
@@ -117,11 +117,11 @@ test('an Idempotency-Key and an API key of any text arrive as they are, or are r
     const before = server.requests.length;
     const asKey = await taken(
       (async () =>
-        createClient({ baseUrl: server.url, apiKey: text, rateGate: 'client' }).products.create({
+        createClient({ baseUrl: server.url, apiKey: text, rateLimiter: 'client' }).products.create({
           name: 'x',
         }))(),
     );
-    const { products } = quickClient(server.url, { rateGate: 'client' });
+    const { products } = quickClient(server.url, { rateLimiter: 'client' });
     const asIdempotencyKey = await taken(products.create({ name: 'x' }, { idempotencyKey: text }));
     const seen = server.requests.slice(before).map(({ headers }) => headers);
     if (asKey) expect(seen[0]?.['x-auth-token']).toBe(text);
@@ -142,7 +142,7 @@ test('ids of any text that a list holds can be asked for one by one', async () =
       wire,
     );
   });
-  const { accounts } = quickClient(server.url, { rateGate: false });
+  const { accounts } = quickClient(server.url, { rateLimiter: false });
   const rows = await accounts.list().toArray({ limit: Number.POSITIVE_INFINITY });
   expect(rows.map(({ id }) => id)).toEqual(NAUGHTY.map((one) => one || 'none'));
   for (const { id } of rows) {
@@ -154,15 +154,21 @@ test('ids of any text that a list holds can be asked for one by one', async () =
 
 test('anything that a caller from JavaScript passes to a method is a value or an error of this package', async () => {
   const fetch = scriptedFetch(Response.json({ id: '1' }));
-  const client = createClient({ baseUrl: 'https://anything.example', apiKey: 'k', fetch, rateGate: false });
+  const client = createClient({
+    baseUrl: 'https://anything.example',
+    apiKey: 'k',
+    fetch,
+    rateLimiter: false,
+  });
   const { accounts, products } = client;
-  const retry = { attempts: 1 };
+  const retry = { maxAttempts: 1 };
   const uses: ((value: never, other: never) => unknown)[] = [
     (value) => accounts.get(value),
     (_, other) => accounts.get('1', other),
     (value) => accounts.find(value, { retry }),
     (value, other) => accounts.list(value, other).toArray({ limit: 1 }),
-    (value) => accounts.list({}, { walk: value, prefetch: value, resumeFrom: value }).toArray({ limit: 1 }),
+    (value) =>
+      accounts.list({}, { pagination: value, prefetch: value, resumeFrom: value }).toArray({ limit: 1 }),
     (value) => accounts.list().toArray(value),
     (value, other) => products.create(value, other),
     (value) => products.create({ name: value }, { idempotencyKey: value }),

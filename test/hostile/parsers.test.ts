@@ -5,9 +5,9 @@ import { products } from '../../src/collections/products.ts';
 import { writeBody } from '../../src/collections/write-body.ts';
 import { apiErrorOf, lastSegment } from '../../src/errors/api-error-of.ts';
 import { toDecimal, toMoney } from '../../src/money.ts';
-import { pointOf } from '../../src/paging/certified-position.ts';
-import { integerId, rangeOf } from '../../src/paging/id-bounds.ts';
-import { decodeResumeToken } from '../../src/paging/resume-token.ts';
+import { pointOf } from '../../src/pagination/certified-position.ts';
+import { integerId, rangeOf } from '../../src/pagination/id-bounds.ts';
+import { decodeResumeToken } from '../../src/pagination/resume-token.ts';
 import { isMoney } from '../../src/schemas/money.ts';
 import { parseProblem } from '../../src/schemas/problem.ts';
 import { isInstant } from '../../src/schemas/timestamp.ts';
@@ -53,7 +53,8 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'a resume token': (text) => decodeResumeToken(text, scope),
   'a resume token of any content': (text) =>
     decodeResumeToken(Buffer.from(text).toString('base64url'), scope),
-  'a position': (text) => pointOf({ walk: 'certified', direction: 'asc', id: text, longest: 1, width: text }),
+  'a position': (text) =>
+    pointOf({ pagination: 'keyset', direction: 'asc', id: text, longest: 1, width: text }),
   'a checkpoint': (text) => decodeState(text, 'k'),
   'a checkpoint of any content': (text) =>
     decodeState(

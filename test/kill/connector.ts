@@ -71,7 +71,7 @@ async function reconcileCopy(db: PGlite, client: ReturnType<typeof createClient>
       maxCandidates: Number.POSITIVE_INFINITY,
     }).catch((error: unknown) => {
       // Refused: the first record of the walk was deleted meanwhile. The next reconcile will do.
-      if (!isAccountingError(error, 'sync_failed') || error.refused === undefined) throw error;
+      if (!isAccountingError(error, 'sync_failed') || error.aborted === undefined) throw error;
     });
   }
 }

@@ -14,7 +14,7 @@ const client = createClient({
   baseUrl: settings.baseUrl,
   apiKey: settings.apiKey,
   timeoutMs: settings.timeoutMs,
-  retry: { baseMs: 1, capMs: 20 },
+  retry: { baseDelayMs: 1, maxDelayMs: 20 },
 });
 const ended: Record<string, number> = {};
 const strange: string[] = [];
@@ -30,7 +30,7 @@ const errands: readonly (() => Promise<unknown>)[] = [
   () => client.products.get(anyId()),
   () => client.accounts.find(String(random.int(1, 4_000))),
   () => client.accounts.list({ id: { gt: String(random.int(1, 2_000)) } }).toArray({ limit: 40 }),
-  () => client.accounts.list({}, { walk: 'certified' }).toArray({ limit: 70 }),
+  () => client.accounts.list({}, { pagination: 'keyset' }).toArray({ limit: 70 }),
   () => client.products.update(anyId(), { salePrice: '129.0000' }),
   async () => {
     const { id } = await client.products.create({ name: 'Desk', description: 'x'.repeat(2_000) });

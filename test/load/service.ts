@@ -19,8 +19,8 @@ sandbox.faults.add(
 );
 
 const faults: readonly (readonly [Fault, FaultMatch?])[] = [
-  [{ kind: 'lost-answer', committed: true }],
-  [{ kind: 'reset', committed: false }],
+  [{ kind: 'lost-response', committed: true }],
+  [{ kind: 'connection-reset', committed: false }],
   [{ kind: 'close-in-body' }],
   [{ kind: 'close-in-headers' }],
   [{ kind: 'corrupt-gzip' }],
@@ -31,7 +31,7 @@ const faults: readonly (readonly [Fault, FaultMatch?])[] = [
   [{ kind: 'status', status: 500, committed: true }],
   [{ kind: 'rate-limited', retryAfter: 0 }],
   [{ kind: 'status', status: 422 }, { probability: 0.002 }],
-  [{ kind: 'html-page' }, { probability: 0.002 }],
+  [{ kind: 'html-response' }, { probability: 0.002 }],
   [{ kind: 'redirect', location: 'http://127.0.0.1:9/' }, { probability: 0.002 }],
 ];
 for (const [fault, match = {}] of faults) sandbox.faults.add(fault, { probability: 0.0045, ...match });

@@ -2,7 +2,7 @@
 export const folders: Readonly<Record<string, readonly string[]>> = {
   errors: ['test/unit/errors', 'test/unit/client', 'test/unit/sync/reconcile.test.ts'],
   schemas: ['test/unit/schemas', 'test/unit/errors', 'test/unit/collections'],
-  paging: ['test/unit/paging'],
+  pagination: ['test/unit/pagination'],
   sync: ['test/unit/sync'],
   transport: ['test/unit/transport', 'test/faults', 'test/unit/client'],
 };

@@ -77,7 +77,7 @@ const clientOf = (baseUrl: string, options: ClientOptions = {}): Client =>
   createClient({
     baseUrl,
     apiKey: CANARY,
-    retry: { attempts: 2, baseMs: 1, capMs: 5 },
+    retry: { maxAttempts: 2, baseDelayMs: 1, maxDelayMs: 5 },
     maxBodyBytes: 2_000,
     on,
     logger,
@@ -94,7 +94,7 @@ test.each(Object.keys(faults))(
   'no error, event or log line shows the key: %s, in any method',
   async (name) => {
     await using server = await scriptedServer(faults[name] as ScriptedAnswer);
-    const client = clientOf(server.url, { rateGate: 'client' });
+    const client = clientOf(server.url, { rateLimiter: 'client' });
     const metas: ResponseMeta[] = [];
     for (const method of METHODS) {
       const options = { onResponse: (meta: ResponseMeta) => void metas.push(meta) };

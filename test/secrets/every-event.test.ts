@@ -63,8 +63,8 @@ const script = (canary: string): ScriptedAnswer[] => {
 
 const options = (apiKey: string, own: ClientOptions = {}) => ({
   apiKey,
-  rateGate: false as const,
-  retry: { baseMs: 1, capMs: 5 },
+  rateLimiter: false as const,
+  retry: { baseDelayMs: 1, maxDelayMs: 5 },
   validation: 'report' as const,
   schemas: { accounts: z.looseObject({ id: z.string(), name: z.string().optional() }) },
   on,
@@ -73,7 +73,7 @@ const options = (apiKey: string, own: ClientOptions = {}) => ({
 
 async function everythingHappens(url: string, canary: string, own: ClientOptions = {}): Promise<void> {
   const client = createClient({ baseUrl: url, ...options(canary, own) });
-  const run = { store: memoryStore(), tenant: 'acme', walk: 'pages' } as const;
+  const run = { store: memoryStore(), tenant: 'acme', pagination: 'page' } as const;
   for await (const _ of changes(client.accounts, run));
   await caught(client.accounts.get('1'));
 }

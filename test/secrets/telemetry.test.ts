@@ -26,7 +26,7 @@ async function exported(recorder: Recorder) {
 }
 
 const clientOf = (baseUrl: string, apiKey: string, own: ClientOptions = {}) =>
-  createClient({ baseUrl, apiKey, rateGate: false, retry: { baseMs: 1, capMs: 5 }, ...own });
+  createClient({ baseUrl, apiKey, rateLimiter: false, retry: { baseDelayMs: 1, maxDelayMs: 5 }, ...own });
 
 test.each(CANARIES)('neither span nor measurement of a success shows the key: %s', async (canary) => {
   const recorder = record();
@@ -128,7 +128,11 @@ test.each(CANARIES)(
       schemas: { accounts: z.looseObject({ id: z.string(), name: z.string().optional() }) },
       on: telemetryListeners(recorder),
     } as ClientOptions);
-    for await (const _ of changes(client.accounts, { store: memoryStore(), tenant: 'acme', walk: 'pages' }));
+    for await (const _ of changes(client.accounts, {
+      store: memoryStore(),
+      tenant: 'acme',
+      pagination: 'page',
+    }));
     await caught(client.accounts.get('1'));
 
     const { spans, events, points, metrics } = await exported(recorder);

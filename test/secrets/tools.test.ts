@@ -37,7 +37,7 @@ const service =
   };
 
 const clientOf = (baseUrl: string, apiKey: string) =>
-  createClient({ baseUrl, apiKey, rateGate: false, retry: { attempts: 1 } });
+  createClient({ baseUrl, apiKey, rateLimiter: false, retry: { maxAttempts: 1 } });
 
 test.each(CANARIES)(
   'no finding of a probe shows the key, which the service puts everywhere: %s',
@@ -79,7 +79,9 @@ test('a request of the caller gets what the service sent, as a record of a walk 
   await using server = await scriptedServer(service(canary));
   const client = clientOf(server.url, canary);
   expect(await client.request({ path: '/accounts' })).toEqual(rowsOf(canary));
-  expect(await client.accounts.list({}, { walk: 'pages' }).toArray({ limit: 30 })).toEqual(rowsOf(canary));
+  expect(await client.accounts.list({}, { pagination: 'page' }).toArray({ limit: 30 })).toEqual(
+    rowsOf(canary),
+  );
 });
 
 test('a key so short that every other word holds it garbles no finding', async () => {

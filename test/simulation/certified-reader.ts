@@ -1,6 +1,6 @@
-import { certifiedWalk } from '../../src/paging/certified.ts';
-import type { IdBounds, WalkPosition } from '../../src/paging/page.ts';
-import { decodeResumeToken, encodeResumeToken } from '../../src/paging/resume-token.ts';
+import { certifiedWalk } from '../../src/pagination/certified.ts';
+import type { IdBounds, WalkPosition } from '../../src/pagination/page.ts';
+import { decodeResumeToken, encodeResumeToken } from '../../src/pagination/resume-token.ts';
 import type { SimRecord } from './chronicle.ts';
 import { churn } from './churn.ts';
 import type { Random } from './random.ts';
@@ -16,7 +16,7 @@ export interface CertifiedReaderOptions {
 const SCOPE = { baseUrl: 'https://books.example.com', collection: 'accounts', filters: {} };
 
 /**
- * Reads with `certified`: with or without look-ahead, with or without a page size known from before, and going on
+ * Reads with `keyset`: with or without look-ahead, with or without a page size known from before, and going on
  * from a resume token now and then. While the consumer works on a step the books change too.
  */
 export async function* readCertified(
@@ -30,7 +30,7 @@ export async function* readCertified(
   for (let done = false; !done; ) {
     done = true;
     const prefetch = random.int(0, 1);
-    const options = { bounds, resumeFrom, pageSizeHint, prefetch, pastEnd: 'empty' as const };
+    const options = { bounds, resumeFrom, pageSizeHint, prefetch, afterLastPage: 'empty' as const };
     for await (const step of certifiedWalk(fetchPage, options)) {
       yield step.records;
       churn(server, random, { rate: 0.5 });

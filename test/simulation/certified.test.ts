@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { IdBounds } from '../../src/paging/page.ts';
+import type { IdBounds } from '../../src/pagination/page.ts';
 import { type CertifiedReaderOptions, readCertified } from './certified-reader.ts';
 import { type HistoryOptions, readChanging } from './history.ts';
 import { eachSeed, seedsToRun } from './seeds.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { certifiedWalk } from '../../src/paging/certified.ts';
+import { certifiedWalk } from '../../src/pagination/certified.ts';
 import { readChanging } from './history.ts';
 import {
   directionGuessed,
@@ -65,7 +65,7 @@ describe('the simulation sees the losses of', { timeout }, () => {
   const notById = ORDERS.filter((order) => order !== 'id asc' && order !== 'id desc');
 
   it.each([
-    ['pages', pages, everywhere, rates.some],
+    ['page', pages, everywhere, rates.some],
     ['`id[gt]` on trust', idGreaterOnTrust, butByIdAscending, rates.some],
     ['the direction guessed', directionGuessed, notById, rates.some],
     ['the first page alone certified', onlyFirstPageCertified, notById, rates.some],
@@ -104,7 +104,7 @@ describe('the simulation sees the losses of', { timeout }, () => {
 });
 
 const certified: Walker = async function* (fetchPage) {
-  for await (const { records, answer } of certifiedWalk(fetchPage, { prefetch: 1, pastEnd: 'empty' })) {
+  for await (const { records, answer } of certifiedWalk(fetchPage, { prefetch: 1, afterLastPage: 'empty' })) {
     yield { records, serverTime: answer.serverTime };
   }
 };

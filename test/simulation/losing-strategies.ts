@@ -1,11 +1,11 @@
-import type { FetchPage, IdBounds, PageAnswer } from '../../src/paging/page.ts';
+import type { FetchPage, IdBounds, PageResponse } from '../../src/pagination/page.ts';
 import type { SimRecord } from './chronicle.ts';
 
 /**
  * Ways to walk that have lost records in the wild. They are here to be seen losing them: a simulation in which
- * these deliver everything could not tell that `certified` does.
+ * these deliver everything could not tell that `keyset` does.
  */
-export type Strategy = (fetchPage: FetchPage<SimRecord>) => AsyncGenerator<PageAnswer<SimRecord>, void>;
+export type Strategy = (fetchPage: FetchPage<SimRecord>) => AsyncGenerator<PageResponse<SimRecord>, void>;
 
 /** `_page=1,2,3…` to an empty page. */
 export const pages: Strategy = async function* (fetchPage) {
@@ -70,7 +70,7 @@ interface Course {
 async function* onTrust(
   fetchPage: FetchPage<SimRecord>,
   { forward, id }: Course,
-): AsyncGenerator<PageAnswer<SimRecord>, void> {
+): AsyncGenerator<PageResponse<SimRecord>, void> {
   for (let bounds = id; ; ) {
     const answer = await fetchPage(bounds === undefined ? {} : { id: bounds }, undefined);
     yield answer;
@@ -80,7 +80,7 @@ async function* onTrust(
   }
 }
 
-function readOrder(answer: PageAnswer<SimRecord>): { forward: boolean; last: string | undefined } {
+function readOrder(answer: PageResponse<SimRecord>): { forward: boolean; last: string | undefined } {
   const [first, last] = [answer.ids[0], answer.ids.at(-1)];
   return { forward: first === undefined || last === undefined || BigInt(first) <= BigInt(last), last };
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { certifiedWalk } from '../../src/paging/certified.ts';
-import type { FetchPage, WalkSteps } from '../../src/paging/page.ts';
-import { pagesWalk } from '../../src/paging/pages.ts';
+import { certifiedWalk } from '../../src/pagination/certified.ts';
+import type { FetchPage, WalkSteps } from '../../src/pagination/page.ts';
+import { pagesWalk } from '../../src/pagination/pages.ts';
 import type { SimRecord } from './chronicle.ts';
 import { ORDERS } from './orders.ts';
 import { type SimOptions, SimServer } from './server.ts';
@@ -14,8 +14,8 @@ const timeout = 3_600_000;
 
 type Way = (fetchPage: FetchPage<SimRecord>) => WalkSteps<SimRecord>;
 
-const pages: Way = (fetchPage) => pagesWalk(fetchPage, { start: 1, prefetch: 1, pastEnd: 'empty' });
-const certified: Way = (fetchPage) => certifiedWalk(fetchPage, { prefetch: 1, pastEnd: 'empty' });
+const pages: Way = (fetchPage) => pagesWalk(fetchPage, { start: 1, prefetch: 1, afterLastPage: 'empty' });
+const certified: Way = (fetchPage) => certifiedWalk(fetchPage, { prefetch: 1, afterLastPage: 'empty' });
 
 /** The requests of a walk over books that rest; every record comes once. */
 async function requestsOf(way: Way, options: Pick<SimOptions, 'seed' | 'order' | 'ids'>): Promise<number> {
@@ -70,7 +70,7 @@ it.each([0, 1, 29, 30, 31, 75, 120, 300, 1_000])(
         for (const seed of SEEDS) {
           const { server, fetchPage } = changedBooks({ seed, order, ids }, changed);
           let records = 0;
-          const options = { prefetch: 1, pastEnd: 'empty', pageSizeHint: PAGE_SIZE } as const;
+          const options = { prefetch: 1, afterLastPage: 'empty', pageSizeHint: PAGE_SIZE } as const;
           for await (const step of certifiedWalk(fetchPage, options)) records += step.records.length;
           expect(records).toBe(changed);
           expect(server.requests, `${order}, ${ids}, seed ${seed}`).toBeLessThanOrEqual(most);

@@ -1,4 +1,4 @@
-import type { FetchPage } from '../../src/paging/page.ts';
+import type { FetchPage } from '../../src/pagination/page.ts';
 import type { SimRecord } from './chronicle.ts';
 import { churn } from './churn.ts';
 import { changingServer, type HistoryOptions } from './history.ts';

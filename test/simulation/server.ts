@@ -1,4 +1,4 @@
-import type { FetchPage, IdBounds, PageAnswer, PageQuery } from '../../src/paging/page.ts';
+import type { FetchPage, IdBounds, PageQuery, PageResponse } from '../../src/pagination/page.ts';
 import { Chronicle, type SimRecord } from './chronicle.ts';
 import { type IdStyle, idSequence } from './ids.ts';
 import { comparing, type Order, type Sortable } from './orders.ts';
@@ -134,7 +134,7 @@ export class SimServer {
     return value;
   }
 
-  #list(query: PageQuery, filters: SimFilters): PageAnswer<SimRecord> {
+  #list(query: PageQuery, filters: SimFilters): PageResponse<SimRecord> {
     const { pageSize } = this.options;
     const from = ((query.page ?? 1) - 1) * pageSize;
     // As the client does it: a walk's own bounds hold the caller's already.

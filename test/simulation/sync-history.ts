@@ -33,7 +33,7 @@ export async function liveThrough(options: WorldOptions): Promise<SyncVerdict> {
     const process = world.start(luck);
     await syncOnce(process, transactional, random.chance(0.15) ? 'full' : 'incremental', random.int(1, 3));
     // By pages a row can hide from the walk: then it is the GET that saves it.
-    const walk = random.pick<'certified' | 'pages'>(['certified', 'pages']);
+    const walk = random.pick<'keyset' | 'page'>(['keyset', 'page']);
     if (!process.died && random.chance(0.3)) await reconcileAll(world, process, walk);
     if (process.died) crashes++;
     world.live();
@@ -44,7 +44,7 @@ export async function liveThrough(options: WorldOptions): Promise<SyncVerdict> {
   // The first ends the runs that were interrupted, with the watermarks that they had.
   for (let run = 0; run < 2; run++) await syncOnce(process, transactional, 'incremental', 2);
   const { lost } = world.differences();
-  await reconcileAll(world, process, 'certified');
+  await reconcileAll(world, process, 'keyset');
   return { world, lost, afterReconcile: world.differences(), crashes, runs };
 }
 
@@ -73,7 +73,11 @@ async function syncOnce(
   }
 }
 
-async function reconcileAll(world: SyncWorld, process: Process, walk: 'certified' | 'pages'): Promise<void> {
+async function reconcileAll(
+  world: SyncWorld,
+  process: Process,
+  pagination: 'keyset' | 'page',
+): Promise<void> {
   for (const [name, collection] of Object.entries(process.client())) {
     try {
       await reconcile(collection, {
@@ -81,13 +85,13 @@ async function reconcileAll(world: SyncWorld, process: Process, walk: 'certified
         onDelete: (ids) => process.remove(name, ids),
         onRepair: (records) => process.upsert(name, records),
         maxCandidates: Number.POSITIVE_INFINITY,
-        walk,
+        pagination,
       });
     } catch (error) {
       // Refused: the first record of the walk, or all of them, went away meanwhile.
-      const refused = isAccountingError(error, 'sync_failed') && error.refused !== undefined;
+      const refused = isAccountingError(error, 'sync_failed') && error.aborted !== undefined;
       // Listed in another order each time, pages repeat each other.
-      const repeated = walk === 'pages' && isAccountingError(error, 'filter_ignored');
+      const repeated = pagination === 'page' && isAccountingError(error, 'filter_ignored');
       if (!refused && !repeated && !isExpected(error)) throw error;
     }
   }

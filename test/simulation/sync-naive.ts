@@ -35,7 +35,7 @@ async function syncNaively(world: SyncWorld, process: Process, strategy: Strateg
   const walk = world
     .collection('accounts', process)
     .list(since === undefined ? {} : { updatedSince: since }, {
-      walk: 'certified',
+      pagination: 'keyset',
       resumeFrom: state.run?.token,
     });
   let start = strategy.keepsStart ? state.run?.start : undefined;

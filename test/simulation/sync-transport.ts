@@ -1,6 +1,6 @@
 import { ConnectionError } from '../../src/errors/connection-error.ts';
 import { NotFoundError } from '../../src/errors/not-found-error.ts';
-import type { IdBounds, PageAnswer } from '../../src/paging/page.ts';
+import type { IdBounds, PageResponse } from '../../src/pagination/page.ts';
 import type { Answer, ApiRequest, Transport } from '../../src/transport/request.ts';
 import type { SimRecord } from './chronicle.ts';
 import type { SimServer } from './server.ts';
@@ -76,7 +76,7 @@ async function read<T>(server: SimServer, { path, query = [] }: ApiRequest<T>): 
     }),
   ) as IdBounds;
   const fetchPage = server.fetchPage({ updatedSince: since === undefined ? undefined : new Date(since) });
-  const answer: PageAnswer<SimRecord> = await fetchPage(
+  const answer: PageResponse<SimRecord> = await fetchPage(
     { id: bounds, ...(page === undefined ? {} : { page: Number(page) }) },
     undefined,
   );

@@ -112,7 +112,7 @@ export class SyncWorld {
       timeoutMs: 1,
       deadlineMs: 1,
       maxWaitMs: 1,
-      retry: { attempts: 1, baseMs: 0, capMs: 0, updates: false, inProgressTypes: [] },
+      retry: { maxAttempts: 1, baseDelayMs: 0, maxDelayMs: 0, updates: false, inProgressTypes: [] },
     };
     return bindCollection(
       readOnly(name),
@@ -120,7 +120,7 @@ export class SyncWorld {
         transport,
         baseUrl: 'https://books.example.com',
         settings,
-        lists: { walk: 'pages', prefetch: 1, pastEnd: 'empty' },
+        lists: { pagination: 'page', prefetch: 1, afterLastPage: 'empty' },
         validation: 'throw',
         listeners: {},
         serverClock: new ServerClock(),

@@ -58,7 +58,7 @@ export async function measureSync(records: number, times = 10): Promise<MemoryVe
     },
     onDelete: () => undefined,
     onProgress: ({ phase, done }) => {
-      if (phase === 'walk') reconciling.at(done);
+      if (phase === 'read') reconciling.at(done);
     },
   });
   if (report.candidates !== 0 || report.missing !== 0)

@@ -25,5 +25,10 @@ export function callWith(
 
 /** A client of a server on this machine, with waits of next to nothing. */
 export function quickClient(baseUrl: string, options: ClientOptions = {}): Client {
-  return createClient({ baseUrl, apiKey: 'key-of-the-company', retry: { baseMs: 1, capMs: 5 }, ...options });
+  return createClient({
+    baseUrl,
+    apiKey: 'key-of-the-company',
+    retry: { baseDelayMs: 1, maxDelayMs: 5 },
+    ...options,
+  });
 }

@@ -9,7 +9,13 @@ import { type ScriptedAnswer, scriptedServer } from './scripted-server.ts';
 type Provoke = (canary: string, own?: ClientOptions) => Promise<unknown>;
 
 const clientOf = (baseUrl: string, apiKey: string, options: ClientOptions = {}) =>
-  createClient({ baseUrl, apiKey, rateGate: false, retry: { attempts: 2, baseMs: 1 }, ...options });
+  createClient({
+    baseUrl,
+    apiKey,
+    rateLimiter: false,
+    retry: { maxAttempts: 2, baseDelayMs: 1 },
+    ...options,
+  });
 
 /** What a create fails with against a service that answers so. */
 const answered =
@@ -33,7 +39,7 @@ const concurrentRuns: Provoke = async (canary, own) => {
     return json(page > 2 ? [] : [{ id: String(page) }], 200, echoHeaders(canary))(request, wire);
   };
   await using server = await scriptedServer(rows);
-  const options = { store: memoryStore(), tenant: 'acme', walk: 'pages' } as const;
+  const options = { store: memoryStore(), tenant: 'acme', pagination: 'page' } as const;
   const first = changes(clientOf(server.url, canary, own).accounts, options)[Symbol.asyncIterator]();
   await first.next();
   for await (const _ of changes(clientOf(server.url, canary, own).accounts, options));
@@ -58,7 +64,7 @@ export const provocations: Readonly<Record<string, Provoke>> = {
     problem(409, { ...echoMembers(canary), type: `https://errors.example/${canary}` }, echoHeaders(canary)),
   ),
   ConnectionError: answered(() => misbehave.reset),
-  TimeoutError: answered(() => misbehave.stall, { timeoutMs: 20, retry: { attempts: 1 } }),
+  TimeoutError: answered(() => misbehave.stall, { timeoutMs: 20, retry: { maxAttempts: 1 } }),
   RedirectError: answered((canary) =>
     redirect(
       307,

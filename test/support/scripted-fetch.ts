@@ -43,7 +43,7 @@ export function scriptedClient<const S extends Schemas = Record<never, never>>(
   return createClient<S>({
     baseUrl: newOrigin(),
     apiKey: 'key-of-the-company',
-    retry: { baseMs: 1, capMs: 5 },
+    retry: { baseDelayMs: 1, maxDelayMs: 5 },
     fetch,
     ...options,
   });

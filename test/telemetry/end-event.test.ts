@@ -16,7 +16,7 @@ function listening(sandbox: Sandbox, more: Listeners = {}) {
       ends.push(event);
     },
   };
-  const client = createClient({ ...sandbox.clientOptions, on, retry: { baseMs: 1 } });
+  const client = createClient({ ...sandbox.clientOptions, on, retry: { baseDelayMs: 1 } });
   return { client, told, ends, names: () => told.map((line) => line.split(' ')[0]) };
 }
 
@@ -60,8 +60,8 @@ it('tells of the end of a call that is aborted while it waits to be retried', as
   const sandbox = createSandbox();
   const controller = new AbortController();
   const { client, ends } = listening(sandbox, { retry: () => controller.abort('enough') });
-  sandbox.faults.next({ kind: 'lost-answer', committed: false });
-  const call = client.products.get('1', { signal: controller.signal, retry: { baseMs: 60_000 } });
+  sandbox.faults.next({ kind: 'lost-response', committed: false });
+  const call = client.products.get('1', { signal: controller.signal, retry: { baseDelayMs: 60_000 } });
   await expect(call).rejects.toBe('enough');
   expect(ends.map(({ result }) => result)).toEqual(['aborted']);
 });
@@ -93,7 +93,7 @@ it('tells of two calls where an update is read again, both ended well', async ()
 it('tells of a delete that a retry finds done as of one that has ended well', async () => {
   const sandbox = createSandbox({ records: { products: 1 } });
   const { client, ends, names } = listening(sandbox);
-  sandbox.faults.next({ kind: 'lost-answer', committed: true });
+  sandbox.faults.next({ kind: 'lost-response', committed: true });
   await client.products.delete('1');
   expect(names()).toEqual(['request', 'request', 'end']);
   expect(ends[0]).toMatchObject({ result: 'ok', attempt: 2 });

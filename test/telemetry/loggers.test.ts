@@ -25,7 +25,7 @@ interface LogLine {
 /** A call that is retried, and one that fails. */
 async function makeCalls(logger: Logger): Promise<string> {
   const sandbox = createSandbox({ records: { products: 1 } });
-  const client = createClient({ ...sandbox.clientOptions, logger, retry: { baseMs: 1 } });
+  const client = createClient({ ...sandbox.clientOptions, logger, retry: { baseDelayMs: 1 } });
   sandbox.faults.next({ kind: 'status', status: 503 });
   await client.products.get('1');
   await expect(client.products.get('404')).rejects.toThrow();

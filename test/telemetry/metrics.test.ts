@@ -9,7 +9,7 @@ function measured(sandboxOptions: SandboxOptions = {}, options: ClientOptions = 
   const sandbox = createSandbox({ records: { products: 3 }, ...sandboxOptions });
   const recorded = record();
   const on = telemetryListeners({ ...recorded, attributes: { tenant: '42' } });
-  const client = createClient({ ...sandbox.clientOptions, retry: { baseMs: 1 }, on, ...options });
+  const client = createClient({ ...sandbox.clientOptions, retry: { baseDelayMs: 1 }, on, ...options });
   return { sandbox, client, recorded };
 }
 

@@ -34,9 +34,9 @@ it('keeps retries, idempotency and typed errors through a proxy', async () => {
   await using proxy = await startProxy();
   const dispatcher = new ProxyAgent(proxy.url);
   const fetch = fetchThrough(dispatcher);
-  const client = createClient({ ...sandbox.clientOptions, fetch, retry: { baseMs: 1 } });
+  const client = createClient({ ...sandbox.clientOptions, fetch, retry: { baseDelayMs: 1 } });
 
-  sandbox.faults.next({ kind: 'lost-answer', committed: true });
+  sandbox.faults.next({ kind: 'lost-response', committed: true });
   const desk = await client.products.create({ name: 'Desk', salePrice: '129.0000' });
   expect(sandbox.store.products.ids()).toEqual([desk.id]);
   expect(sandbox.count(({ method }) => method === 'POST')).toBe(2);
@@ -52,7 +52,7 @@ it('reports a proxy that cannot be reached as a connection that failed, without 
     baseUrl: 'http://127.0.0.1:9',
     apiKey: 'key',
     fetch: fetchThrough(dispatcher),
-    retry: { attempts: 1 },
+    retry: { maxAttempts: 1 },
   });
   const error = await client.products.get('1').catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: 'connection_failed', outcome: 'not_sent' });

@@ -12,7 +12,7 @@ function traced(sandboxOptions: SandboxOptions = {}, options: ClientOptions = {}
   const recorded = record();
   const client = createClient({
     ...sandbox.clientOptions,
-    retry: { baseMs: 1 },
+    retry: { baseDelayMs: 1 },
     on: telemetryListeners(recorded),
     ...options,
   });
@@ -61,7 +61,7 @@ it('makes a CLIENT span of a request, by the conventions, below a span of the ca
 
 it('gives each attempt a span, with resend_count from the second on', async () => {
   const { sandbox, client, recorded } = traced();
-  sandbox.faults.add({ kind: 'lost-answer', committed: true });
+  sandbox.faults.add({ kind: 'lost-response', committed: true });
   sandbox.faults.add({ kind: 'status', status: 503 });
   await client.products.create({ name: 'Desk' });
 
@@ -154,7 +154,7 @@ it('ends every span of a call that is aborted in flight, or while it waits', asy
   const waiting = new AbortController();
   const options = {
     signal: waiting.signal,
-    retry: { baseMs: 60_000 },
+    retry: { baseDelayMs: 60_000 },
     onWait: () => waiting.abort(),
   };
   await expect(client.products.delete('1', options)).rejects.toThrow();
@@ -174,7 +174,7 @@ it('leaves no span open after walks that were left, calls that failed and calls 
   const { sandbox, client, recorded } = traced({ records: { products: 100 }, pageSize: 5 });
   for await (const _ of client.products.list()) break;
   await client.products.list().toArray({ limit: 12 });
-  sandbox.faults.add({ kind: 'lost-answer', committed: false }, { times: 10 });
+  sandbox.faults.add({ kind: 'lost-response', committed: false }, { times: 10 });
   await expect(client.products.get('1')).rejects.toThrow();
   sandbox.faults.clear();
   await expect(client.products.get('1', { signal: AbortSignal.abort() })).rejects.toThrow();

@@ -110,7 +110,7 @@ describe('sandbox', () => {
     const run = start(
       ...sandboxArgs,
       ...['--fault', '{"kind":"status","status":503,"collection":"boms","times":2}'],
-      ...['--fault', '{"kind":"html-page","method":"POST"}'],
+      ...['--fault', '{"kind":"html-response","method":"POST"}'],
     );
     await run.ready;
     const base = `${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1`;
@@ -130,7 +130,7 @@ describe('sandbox', () => {
     ['--options', 'listBody=member', 'Give a JSON object'],
     ['--options', '{"clock":"someday"}', 'Not an instant'],
     ['--fault', '{"kind":"timeout"}', 'There is no fault timeout'],
-    ['--fault', '{"kind":"reset","colection":"boms"}', 'has no colection'],
+    ['--fault', '{"kind":"connection-reset","colection":"boms"}', 'has no colection'],
   ])('refuses %s %s', async (flag, value, message) => {
     const run = start(...sandboxArgs, flag, value);
     expect(await run.code).toBe(2);

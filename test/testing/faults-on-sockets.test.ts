@@ -22,10 +22,10 @@ function raw(fault: Fault | undefined, headers: string[] = ['Connection: close']
 
 describe('no answer', () => {
   test.each([
-    [{ kind: 'lost-answer', committed: true }, 'closed', 200],
-    [{ kind: 'lost-answer', committed: false }, 'closed', undefined],
-    [{ kind: 'reset' }, 'ECONNRESET', undefined],
-    [{ kind: 'reset', committed: true }, 'ECONNRESET', 200],
+    [{ kind: 'lost-response', committed: true }, 'closed', 200],
+    [{ kind: 'lost-response', committed: false }, 'closed', undefined],
+    [{ kind: 'connection-reset' }, 'ECONNRESET', undefined],
+    [{ kind: 'connection-reset', committed: true }, 'ECONNRESET', 200],
   ] as const)('%j: not a byte, then %s', async (fault, end, status) => {
     expect(await raw(fault)).toEqual({ text: '', end });
     expect(sandbox.requests).toMatchObject([{ fault: fault.kind, status }]);
@@ -47,7 +47,7 @@ describe('no answer', () => {
 
   test('refused: the port is closed until the rule ends', async () => {
     const open = rawCall(listening, '');
-    const rule = sandbox.faults.next({ kind: 'refused' });
+    const rule = sandbox.faults.next({ kind: 'connection-refused' });
     expect((await open.answer).text).toBe('');
     expect(await raw(undefined)).toEqual({ text: '', end: 'ECONNREFUSED' });
     expect(await raw(undefined)).toEqual({ text: '', end: 'ECONNREFUSED' });
@@ -60,7 +60,7 @@ describe('no answer', () => {
 
   test('a sandbox that is refused from the start listens once the rule ends', async () => {
     const late = createSandbox();
-    const rule = late.faults.next({ kind: 'refused' });
+    const rule = late.faults.next({ kind: 'connection-refused' });
     const port = await late.listen();
     expect((await rawCall(port, '').answer).end).toBe('ECONNREFUSED');
     rule.remove();
@@ -71,7 +71,7 @@ describe('no answer', () => {
 
   test('refused for a time: the port opens again by itself', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const rule = sandbox.faults.next({ kind: 'refused', forMs: 5000 });
+    const rule = sandbox.faults.next({ kind: 'connection-refused', forMs: 5000 });
     vi.advanceTimersByTime(4999);
     expect((await raw(undefined)).end).toBe('ECONNREFUSED');
     vi.advanceTimersByTime(1);
@@ -82,7 +82,7 @@ describe('no answer', () => {
   });
 
   test('refused for some requests alone is a reset', async () => {
-    sandbox.faults.add({ kind: 'refused' }, { collection: 'accounts' });
+    sandbox.faults.add({ kind: 'connection-refused' }, { collection: 'accounts' });
     expect(await raw(undefined)).toEqual({ text: '', end: 'ECONNRESET' });
   });
 });
@@ -130,7 +130,7 @@ describe('a part of an answer', () => {
 
   test('a drip sends the same bytes, a few at a time', async () => {
     const whole = bodyOf((await raw(undefined)).text);
-    sandbox.faults.next({ kind: 'drip', bytes: 20, everyMs: 1 });
+    sandbox.faults.next({ kind: 'slow-body', bytes: 20, everyMs: 1 });
     const { answer, socket } = rawCall(listening, rawRequest('/accounts', sandbox.keys.full));
     let pieces = 0;
     socket.on('data', () => {
@@ -158,8 +158,8 @@ describe('a part of an answer', () => {
 
 describe('as Node’s fetch sees them', () => {
   test.each([
-    [{ kind: 'lost-answer', committed: true }, 'UND_ERR_SOCKET'],
-    [{ kind: 'reset' }, 'ECONNRESET'],
+    [{ kind: 'lost-response', committed: true }, 'UND_ERR_SOCKET'],
+    [{ kind: 'connection-reset' }, 'ECONNRESET'],
     [{ kind: 'close-in-headers' }, 'UND_ERR_SOCKET'],
     [{ kind: 'close-in-body' }, 'UND_ERR_SOCKET'],
     [{ kind: 'reset-in-body' }, 'ECONNRESET'],
@@ -195,7 +195,7 @@ describe('as Node’s fetch sees them', () => {
   });
 
   test('a create that lost its answer to a reset is committed once', async () => {
-    sandbox.faults.next({ kind: 'reset', committed: true });
+    sandbox.faults.next({ kind: 'connection-reset', committed: true });
     await expect(createProduct(sandbox, { name: 'Desk' }, { idempotencyKey: 'k' })).rejects.toThrow(
       'fetch failed',
     );
@@ -208,7 +208,7 @@ describe('closing', () => {
   test('ends idle connections and those in the middle of an answer', async () => {
     const idle = rawCall(listening, rawRequest('/accounts', sandbox.keys.full));
     await new Promise((resolve) => idle.socket.once('data', resolve));
-    sandbox.faults.next({ kind: 'drip', everyMs: 60_000 });
+    sandbox.faults.next({ kind: 'slow-body', everyMs: 60_000 });
     const dripping = rawCall(listening, rawRequest('/accounts', sandbox.keys.full));
     await new Promise((resolve) => dripping.socket.once('data', resolve));
 

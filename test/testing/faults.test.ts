@@ -45,9 +45,9 @@ describe('what an answer says', () => {
     expect((await call(sandbox, '/accounts')).json).toBeUndefined();
   });
 
-  test('html-page is a 200 with HTML, and nothing is committed', async () => {
+  test('html-response is a 200 with HTML, and nothing is committed', async () => {
     const sandbox = createSandbox();
-    sandbox.faults.next({ kind: 'html-page' });
+    sandbox.faults.next({ kind: 'html-response' });
     const response = await sandbox.fetch(`${sandbox.baseUrl}/api/public/v1/accounts`, {
       headers: { 'X-AUTH-TOKEN': sandbox.keys.full },
     });
@@ -59,7 +59,7 @@ describe('what an answer says', () => {
 
     sandbox.faults.next({ kind: 'status', status: 502, body: 'html' });
     await expect(createProduct(sandbox, first)).rejects.toThrow(SyntaxError);
-    sandbox.faults.next({ kind: 'html-page', committed: true });
+    sandbox.faults.next({ kind: 'html-response', committed: true });
     await expect(createProduct(sandbox, first)).rejects.toThrow(SyntaxError);
     expect(sandbox.store.products.count).toBe(1);
   });

@@ -89,7 +89,7 @@ describe('HTTP/1.1', () => {
     const thrown = () => {
       throw new Error('typo in the predicate');
     };
-    sandbox.faults.add({ kind: 'reset' }, { when: thrown });
+    sandbox.faults.add({ kind: 'connection-reset' }, { when: thrown });
     const answer = await call(sandbox, '/accounts');
     expect([answer.status, answer.record.detail]).toEqual([
       500,

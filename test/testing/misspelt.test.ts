@@ -23,10 +23,14 @@ test.each([
 });
 
 test.each([
-  [{ kind: 'timeout' }, {}, 'There is no fault timeout, but lost-answer,'],
-  [{ kind: 'lost-answer', commited: true }, {}, 'The fault lost-answer has no commited'],
-  [{ kind: 'reset' }, { colection: 'accounts' }, 'What a fault matches has no colection'],
-  [{ kind: 'reset' }, { collection: 'account-addresses' }, 'there is no collection account-addresses'],
+  [{ kind: 'timeout' }, {}, 'There is no fault timeout, but lost-response,'],
+  [{ kind: 'lost-response', commited: true }, {}, 'The fault lost-response has no commited'],
+  [{ kind: 'connection-reset' }, { colection: 'accounts' }, 'What a fault matches has no colection'],
+  [
+    { kind: 'connection-reset' },
+    { collection: 'account-addresses' },
+    'there is no collection account-addresses',
+  ],
 ])('a fault that would meet nothing, or everything, is refused: %j %j', (fault, match, message) => {
   const { faults } = createSandbox();
   expect(() => faults.add(fault as Fault, match as FaultMatch)).toThrow(message);

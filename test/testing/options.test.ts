@@ -15,8 +15,8 @@ describe('lists', () => {
     expect(ids(await call(sandbox, '/boms?id[gt]=5&_page=2'))).toEqual(['8', '7', '6']);
   });
 
-  test('pastEnd', async () => {
-    const sandbox = createSandbox({ pastEnd: 'not-found' });
+  test('afterLastPage', async () => {
+    const sandbox = createSandbox({ afterLastPage: 'not-found' });
     expect((await call(sandbox, '/boms')).json).toEqual([]);
     expect((await call(sandbox, '/boms?_page=2')).record.type).toBe('not_found');
   });
@@ -41,10 +41,12 @@ describe('lists', () => {
     'id[lte]=-1',
     'updatedSince=2026-02-30T25:00:00Z',
     'updatedSince=now',
-  ])('badFilter: %s', async (query) => {
+  ])('invalidFilter: %s', async (query) => {
     const records = { boms: 3 };
     expect(ids(await call(createSandbox({ records }), `/boms?${query}`))).toEqual(['1', '2', '3']);
-    expect((await call(createSandbox({ records, badFilter: 'refuse' }), `/boms?${query}`)).status).toBe(400);
+    expect((await call(createSandbox({ records, invalidFilter: 'reject' }), `/boms?${query}`)).status).toBe(
+      400,
+    );
   });
 });
 
@@ -121,12 +123,12 @@ describe('writing', () => {
     expect(deleted.record).toMatchObject({ id: '1', name: 'Table' });
   });
 
-  test('idempotency: replay, otherBody and lifetimeMs', async () => {
+  test('idempotency: replay, differentBody and lifetimeMs', async () => {
     const conflict = createSandbox({ idempotency: { replay: 'conflict' } });
     await createProduct(conflict, {}, { idempotencyKey: 'k' });
     expect((await createProduct(conflict, {}, { idempotencyKey: 'k' })).status).toBe(409);
 
-    const lenient = createSandbox({ idempotency: { otherBody: 'stored' } });
+    const lenient = createSandbox({ idempotency: { differentBody: 'stored' } });
     await createProduct(lenient, { name: 'a' }, { idempotencyKey: 'k' });
     expect((await createProduct(lenient, { name: 'b' }, { idempotencyKey: 'k' })).record.name).toBe('a');
 
@@ -161,7 +163,7 @@ describe('writing', () => {
   });
 
   test('allowedStatuses and unknownFields', async () => {
-    const sandbox = createSandbox({ allowedStatuses: ['active'], unknownFields: 'refuse' });
+    const sandbox = createSandbox({ allowedStatuses: ['active'], unknownFields: 'reject' });
     expect((await createProduct(sandbox, { status: 'active' })).status).toBe(201);
     expect((await createProduct(sandbox, { status: null })).status).toBe(201);
     const refused = await createProduct(sandbox, { status: 'gone', salesPrice: '1.00' });

@@ -49,7 +49,7 @@ describe('lists', () => {
       '1',
     ]);
 
-    const strict = createSandbox({ badFilter: 'refuse' });
+    const strict = createSandbox({ invalidFilter: 'reject' });
     const answer = await call(strict, '/accounts?id[gt]=abc');
     expect([answer.status, answer.record.type]).toEqual([400, 'malformed_request']);
   });
@@ -206,7 +206,7 @@ describe('over HTTP', () => {
   test.each([true, false])('loses an answer after the commit (listening: %s)', async (listening) => {
     await using sandbox = createSandbox();
     if (listening) await sandbox.listen();
-    sandbox.faults.next({ kind: 'lost-answer', committed: true });
+    sandbox.faults.next({ kind: 'lost-response', committed: true });
 
     await expect(createProduct(sandbox, { name: 'Desk' }, { idempotencyKey: 'k' })).rejects.toThrow(
       'fetch failed',
@@ -217,7 +217,7 @@ describe('over HTTP', () => {
     expect(sandbox.store.products.count).toBe(1);
     expect(sandbox.journal).toHaveLength(1);
     expect(sandbox.requests.map(({ fault, idempotencyKey }) => [fault, idempotencyKey])).toEqual([
-      ['lost-answer', 'k'],
+      ['lost-response', 'k'],
       [undefined, 'k'],
     ]);
   });

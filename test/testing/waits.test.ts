@@ -64,7 +64,7 @@ describe('waits follow fake timers', () => {
   test('a drip takes its time for every piece', async () => {
     vi.useFakeTimers();
     const sandbox = createSandbox();
-    sandbox.faults.next({ kind: 'drip', bytes: 1, everyMs: 1000 });
+    sandbox.faults.next({ kind: 'slow-body', bytes: 1, everyMs: 1000 });
     let json: unknown;
     const answered = call(sandbox, '/accounts').then((answer) => {
       json = answer.json;
@@ -93,7 +93,7 @@ describe('waits follow fake timers', () => {
   test('a caller that gives up in the middle of a body is let go', async () => {
     for (const fault of [
       { kind: 'stall', in: 'body' },
-      { kind: 'drip', everyMs: 60_000 },
+      { kind: 'slow-body', everyMs: 60_000 },
     ] as const) {
       const sandbox = createSandbox();
       sandbox.faults.next(fault);
@@ -113,7 +113,7 @@ describe('waits follow fake timers', () => {
   test('a body that nobody reads on leaves no timer', async () => {
     vi.useFakeTimers();
     const sandbox = createSandbox();
-    sandbox.faults.next({ kind: 'drip', everyMs: 60_000 });
+    sandbox.faults.next({ kind: 'slow-body', everyMs: 60_000 });
     const response = await sandbox.fetch(`${sandbox.baseUrl}/api/public/v1/accounts`, {
       headers: { 'X-AUTH-TOKEN': sandbox.keys.full },
     });

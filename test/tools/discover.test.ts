@@ -230,8 +230,8 @@ describe('the sample', () => {
   });
 
   it('is the whole of a small collection, and stops at the number asked for in a large one', async () => {
-    for (const pastEnd of ['empty', 'not-found'] as const) {
-      const small = createSandbox({ records: { boms: 95 }, pastEnd });
+    for (const afterLastPage of ['empty', 'not-found'] as const) {
+      const small = createSandbox({ records: { boms: 95 }, afterLastPage });
       const { collections } = await discover(clientOf(small), { collections: ['boms'] });
       expect(collections[0]?.records).toBe(95);
     }

@@ -149,10 +149,10 @@ describe('a filter', () => {
   });
 });
 
-describe('pages', () => {
+describe('page', () => {
   it('that are all the first one are ignored', async () => {
-    const { page, pageSize, pastEnd } = await productsBehind(without('_page'));
-    expect([page.value, pageSize.value, pastEnd.value]).toEqual(['ignored', 'unknown', 'unknown']);
+    const { page, pageSize, afterLastPage } = await productsBehind(without('_page'));
+    expect([page.value, pageSize.value, afterLastPage.value]).toEqual(['ignored', 'unknown', 'unknown']);
   });
 
   it('that are refused', async () => {
@@ -183,12 +183,12 @@ describe('pages', () => {
   });
 
   it('past whose end something fails give the code of the error', async () => {
-    const { pastEnd } = await productsBehind((url) =>
+    const { afterLastPage } = await productsBehind((url) =>
       url.searchParams.get('_page') === '100000'
         ? Response.json({ type: 'forbidden' }, { status: 403 })
         : url,
     );
-    expect(pastEnd.value).toBe('forbidden');
+    expect(afterLastPage.value).toBe('forbidden');
   });
 });
 
@@ -232,11 +232,11 @@ describe('small collections', () => {
       expect(details).toMatchObject({
         rows: 0,
         listBody: 'array',
-        pastEnd: { value: 'empty' },
+        afterLastPage: { value: 'empty' },
         id: { gt: { value: 'unknown' }, together: { value: 'unknown' } },
         updatedSince: { verdict: { value: 'unknown' }, badValue: { value: 'unknown' } },
       });
     }
-    expect(configuration.map(({ code }) => code)).toEqual(["pastEnd: 'empty'", 'lagMs: 120000']);
+    expect(configuration.map(({ code }) => code)).toEqual(["afterLastPage: 'empty'", 'lookbackMs: 120000']);
   });
 });

@@ -21,7 +21,7 @@ describe('a probe that writes', () => {
     expect(values(writes)).toMatchObject({
       createStatus: 201,
       replay: 'stored',
-      otherBody: 'refused',
+      differentBody: 'refused',
       visibleAfterMs: 0,
       updateStatus: 200,
       patchSemantics: true,
@@ -37,8 +37,8 @@ describe('a probe that writes', () => {
 
   const combinations: SandboxOptions[] = [
     { createStatus: 200, updateStatus: 201, deleteStatus: 200 },
-    { updateStatus: 204, moneyDigits: 2, unknownFields: 'refuse' },
-    { idempotency: { replay: 'conflict', otherBody: 'stored' }, moneyDigits: 'as-sent' },
+    { updateStatus: 204, moneyDigits: 2, unknownFields: 'reject' },
+    { idempotency: { replay: 'conflict', differentBody: 'stored' }, moneyDigits: 'as-sent' },
     { problemType: 'absent', idempotency: { replay: 'conflict' } },
   ];
   it.for(combinations.map((options) => ({ name: JSON.stringify(options), options })))(
@@ -52,8 +52,8 @@ describe('a probe that writes', () => {
         moneyDigits = 4,
         idempotency,
       } = options;
-      const otherBody = {
-        refuse: 'refused',
+      const differentBody = {
+        reject: 'refused',
         stored: idempotency?.replay === 'conflict' ? 'refused' : 'stored',
       } as const;
       expect(values(writes)).toMatchObject({
@@ -62,8 +62,8 @@ describe('a probe that writes', () => {
         deleteStatus,
         moneyDigits,
         replay: idempotency?.replay ?? 'stored',
-        otherBody: otherBody[idempotency?.otherBody ?? 'refuse'],
-        unknownFields: options.unknownFields === 'refuse' ? 'refused' : 'ignored',
+        differentBody: differentBody[idempotency?.differentBody ?? 'reject'],
+        unknownFields: options.unknownFields === 'reject' ? 'refused' : 'ignored',
         patchSemantics: true,
       });
       expect(sandbox.store.products.count).toBe(20);
@@ -114,8 +114,8 @@ describe('a probe that writes', () => {
 
   it('finds and deletes a product whose answer was lost with every attempt', async () => {
     const sandbox = createSandbox({ records: { products: 20 } });
-    sandbox.faults.add({ kind: 'lost-answer', committed: true }, { method: 'POST', times: 2 });
-    const client = createClient({ ...sandbox.clientOptions, retry: { attempts: 2, baseMs: 1 } });
+    sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 2 });
+    const client = createClient({ ...sandbox.clientOptions, retry: { maxAttempts: 2, baseDelayMs: 1 } });
     const { writes } = await probe(client, { collections: ['products'], write: true });
     expect(writes.createStatus).toEqual({
       value: 'unknown',

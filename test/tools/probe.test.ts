@@ -106,7 +106,10 @@ describe('a probe', () => {
 
   it('reports a collection that is answered with something else', async () => {
     await using sandbox = createSandbox({ records: 100 });
-    sandbox.faults.add({ kind: 'html-page' }, { collection: 'accounts', times: Number.POSITIVE_INFINITY });
+    sandbox.faults.add(
+      { kind: 'html-response' },
+      { collection: 'accounts', times: Number.POSITIVE_INFINITY },
+    );
     sandbox.faults.add(
       { kind: 'rewrite', body: '{"rows":[]}' },
       { collection: 'boms', times: Number.POSITIVE_INFINITY },
@@ -216,16 +219,18 @@ describe('the lines of configuration', () => {
 
   it('follow from what was seen', async () => {
     expect(await codesOf({})).toEqual([
-      "createClient walk: 'certified'",
-      "createClient pastEnd: 'empty'",
+      "createClient pagination: 'keyset'",
+      "createClient afterLastPage: 'empty'",
       "list client.accounts.list({ id: { between: ['100', '200'] } })",
-      'sync lagMs: 120000',
+      'sync lookbackMs: 120000',
     ]);
-    expect(await codesOf({ ids: { form: 'uuid' }, pastEnd: 'not-found', betweenSeparator: ',' })).toEqual([
-      "createClient walk: 'pages'",
-      "createClient pastEnd: 'not_found'",
+    expect(
+      await codesOf({ ids: { form: 'uuid' }, afterLastPage: 'not-found', betweenSeparator: ',' }),
+    ).toEqual([
+      "createClient pagination: 'page'",
+      "createClient afterLastPage: 'not_found'",
       "list client.accounts.list({ id: { between: '100,200' } })",
-      'sync lagMs: 120000',
+      'sync lookbackMs: 120000',
     ]);
   });
 
@@ -237,8 +242,8 @@ describe('the lines of configuration', () => {
     });
     const { configuration } = await probe(client, { collections: ['accounts', 'products'] });
     expect(configuration.map(({ code }) => code).slice(0, 2)).toEqual([
-      "walk: 'certified'",
-      "client.products.list({}, { walk: 'pages' })",
+      "pagination: 'keyset'",
+      "client.products.list({}, { pagination: 'page' })",
     ]);
   });
 });

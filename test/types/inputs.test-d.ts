@@ -66,10 +66,13 @@ test('every optional input takes undefined, under exactOptionalPropertyTypes', (
   createClient({
     schemas: { accounts: undefined },
     on: { request: undefined },
-    retry: { attempts: undefined },
+    retry: { maxAttempts: undefined },
   });
   client.accounts.list({ updatedSince: maybe, page: undefined, id: { gt: maybe, between: undefined } });
-  client.accounts.list({}, { walk: undefined, prefetch: undefined, resumeFrom: maybe, signal: undefined });
+  client.accounts.list(
+    {},
+    { pagination: undefined, prefetch: undefined, resumeFrom: maybe, signal: undefined },
+  );
   client.accounts.get('1', { timeoutMs: undefined, headers: undefined, onResponse: undefined });
   client.products.create({ name: maybe, salePrice: maybe }, { idempotencyKey: maybe });
   client.products.update('1', { name: undefined, salePrice: null }, undefined);
@@ -184,11 +187,11 @@ test('valid shapes compile', () => {
   const options: ClientOptions = {
     baseUrl: 'https://books.example',
     apiKey: async () => 'k',
-    retry: { attempts: 2, updates: false, inProgressTypes: ['busy'] },
-    rateGate: false,
+    retry: { maxAttempts: 2, updates: false, inProgressTypes: ['busy'] },
+    rateLimiter: false,
     validation: 'report',
-    walk: 'certified',
-    pastEnd: 'not_found',
+    pagination: 'keyset',
+    afterLastPage: 'not_found',
     logger: console,
     on: { retry: ({ reason, waitMs }) => console.log(reason, waitMs) },
   };
@@ -200,7 +203,7 @@ test('valid shapes compile', () => {
     { updatedSince: new Date(), id: { between: ['1', '9'] } },
     { prefetch: 4, timeoutMs: 5 },
   );
-  client.accounts.list({}, { walk: { first: {}, next: (page) => ({ id: { gt: page.ids.at(-1) } }) } });
+  client.accounts.list({}, { pagination: { first: {}, next: (page) => ({ id: { gt: page.ids.at(-1) } }) } });
   expectTypeOf(idempotencyKeyFor('a', 1, 2n)).toEqualTypeOf<string>();
   // @ts-expect-error a boolean is no part
   idempotencyKeyFor(true);

@@ -6,11 +6,11 @@ import {
   type Client,
   createClient,
   type Page,
+  type Paginator,
   type Product,
   type RateLimit,
   type RecordOf,
   type StandardSchema,
-  type Walk,
 } from '../../src/index.ts';
 
 const account = z.looseObject({ id: z.string(), name: z.string().transform((name) => name.length) });
@@ -34,7 +34,7 @@ test('the output of a schema flows into every method, transforms included', asyn
   const client = createClient({ schemas: { accounts: account } });
   expectTypeOf(client.accounts.get('1')).resolves.toEqualTypeOf<Named>();
   expectTypeOf(client.accounts.find('1')).resolves.toEqualTypeOf<Named | undefined>();
-  expectTypeOf(client.accounts.list()).toEqualTypeOf<Walk<Named>>();
+  expectTypeOf(client.accounts.list()).toEqualTypeOf<Paginator<Named>>();
   expectTypeOf(client.accounts.list().pages()).toEqualTypeOf<AsyncIterableIterator<Page<Named>>>();
   expectTypeOf(client.accounts.list().toArray({ limit: 1 })).resolves.toEqualTypeOf<Named[]>();
   for await (const record of client.accounts.list()) expectTypeOf(record.name).toEqualTypeOf<number>();

@@ -61,7 +61,7 @@ describe('sync', () => {
       concurrency: undefined,
       signal: undefined,
       onProgress: undefined,
-      lagMs: undefined,
+      lookbackMs: undefined,
       updatedSince: undefined,
       timeoutMs: undefined,
     });

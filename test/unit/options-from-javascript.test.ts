@@ -85,7 +85,7 @@ describe('an error answer', () => {
     const sandbox = createSandbox();
     const running = { kind: 'status', status: 409, type: 'request_in_progress' } as const;
     sandbox.faults.add(running, { method: 'POST', times: 4 });
-    const retrying = createClient({ ...sandbox.clientOptions, retry: { baseMs: 0 } });
+    const retrying = createClient({ ...sandbox.clientOptions, retry: { baseDelayMs: 0 } });
     await expect(retrying.products.create({ name: 'Desk' })).rejects.toMatchObject({
       retryable: true,
       outcome: 'unknown',

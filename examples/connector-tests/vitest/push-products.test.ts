@@ -16,7 +16,7 @@ test('an article arrives with its price to the digit', async () => {
 
 test('an answer that is lost after the commit leaves one product: two attempts, one key', async () => {
   const sandbox = createSandbox();
-  sandbox.faults.next({ kind: 'lost-answer', committed: true });
+  sandbox.faults.next({ kind: 'lost-response', committed: true });
 
   await pushProducts(createClient(sandbox.clientOptions), [desk]);
 

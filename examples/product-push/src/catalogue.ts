@@ -18,7 +18,7 @@ export async function readCatalogue(
   signal: AbortSignal | undefined,
 ): Promise<Catalogue> {
   const found = new Map<string, Known[]>();
-  for await (const product of products.list({}, { walk: 'certified', signal })) {
+  for await (const product of products.list({}, { pagination: 'keyset', signal })) {
     const number = product.productNumber?.trim() ?? '';
     if (numbers.has(number)) found.set(number, [...(found.get(number) ?? []), known(product)]);
   }

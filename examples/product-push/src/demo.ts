@@ -24,7 +24,7 @@ export async function demo(): Promise<number> {
   };
   try {
     await run('A dry run', true);
-    sandbox.faults.add({ kind: 'lost-answer', committed: true }, { method: 'POST' });
+    sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
     await run('The push; the answer to a create is lost on the way', false);
     await run('The push once more: only what a person has to put right is tried again', false);
   } finally {

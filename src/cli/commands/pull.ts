@@ -21,7 +21,7 @@ interface Flags extends ConnectFlags {
   readonly since?: string;
   readonly out?: string;
   readonly checkpoint?: string;
-  readonly walk: 'certified' | 'pages';
+  readonly pagination: 'keyset' | 'page';
 }
 
 /** `accounting-data-sdk pull`: a collection as lines of JSON. */
@@ -45,11 +45,11 @@ export const addPull: AddCommand = (program, io) => {
       )
       .addOption(
         new Option(
-          '--walk <way>',
+          '--pagination <way>',
           'certified: no deletion can hide a record; pages: cheaper, begins anew when stopped',
         )
-          .choices(['certified', 'pages'])
-          .default('certified'),
+          .choices(['keyset', 'page'])
+          .default('keyset'),
       ),
     [
       'accounting-data-sdk pull accounts > accounts.ndjson',
@@ -72,13 +72,13 @@ async function run(name: CollectionName, flags: Flags, io: Io): Promise<void> {
   const pages = pagesOf(client, name, { flags, from, signal: io.signal });
   const sink = await openSink(flags, from, io);
   if (from !== undefined && from.records > 0) progress?.goesOn(from);
-  const { walk } = flags;
+  const { pagination } = flags;
   const pull = new PullRun({
     pages,
     sink,
     checkpoint,
     from,
-    walk,
+    pagination,
     onPage: (counts) => progress?.page(counts),
     onByPages: () => progress?.byPages(),
   });
@@ -117,15 +117,21 @@ function pagesOf(
   { flags, from, signal }: { flags: Flags; from: PullPoint | undefined; signal: AbortSignal },
 ) {
   const collection = client.withOptions({ validation: 'report' }).collection(collections[name].segment);
-  const { since, walk } = flags;
+  const { since, pagination } = flags;
   const resumeFrom = from?.resumeToken ?? undefined;
-  return collection.list({ updatedSince: since }, { walk, resumeFrom, signal }).pages();
+  return collection.list({ updatedSince: since }, { pagination, resumeFrom, signal }).pages();
 }
 
 function checkpointOf(client: Client, collection: CollectionName, flags: Flags): PullCheckpoint | undefined {
   if (flags.checkpoint === undefined) return undefined;
   const { baseUrl } = client.accounts;
-  const scope = { baseUrl, collection, since: flags.since ?? null, walk: flags.walk, out: flags.out ?? null };
+  const scope = {
+    baseUrl,
+    collection,
+    since: flags.since ?? null,
+    pagination: flags.pagination,
+    out: flags.out ?? null,
+  };
   return new PullCheckpoint(flags.checkpoint, scope);
 }
 

@@ -53,9 +53,9 @@ const stopped = (signal: AbortSignal) =>
 
 const EXAMPLES = [
   'accounting-data-sdk sandbox --port 4010 --records 5000 --seed 7 --rate 100/60s',
-  `accounting-data-sdk sandbox --options '{"ids":{"form":"uuid"},"listBody":"hydra:member","badFilter":"refuse"}'`,
+  `accounting-data-sdk sandbox --options '{"ids":{"form":"uuid"},"listBody":"hydra:member","invalidFilter":"reject"}'`,
   `accounting-data-sdk sandbox --fault '{"kind":"status","status":503,"probability":0.1}'`,
-  `accounting-data-sdk sandbox --fault '{"kind":"lost-answer","committed":true,"method":"POST","times":2}'`,
+  `accounting-data-sdk sandbox --fault '{"kind":"lost-response","committed":true,"method":"POST","times":2}'`,
 ];
 
 /** Serves until the user stops it. */

@@ -9,7 +9,7 @@ export interface PullScope {
   readonly baseUrl: string;
   readonly collection: string;
   readonly since: string | null;
-  readonly walk: string;
+  readonly pagination: string;
   /** The file that is written; null for standard output. */
   readonly out: string | null;
 }
@@ -27,7 +27,7 @@ export interface PullPoint {
 }
 
 const VERSION = 1;
-const SCOPE = ['baseUrl', 'collection', 'since', 'walk', 'out'] as const;
+const SCOPE = ['baseUrl', 'collection', 'since', 'pagination', 'out'] as const;
 
 /** The checkpoint of a pull, in a file that is there as a whole or not at all. */
 export class PullCheckpoint {
@@ -74,7 +74,7 @@ function parse(text: string): { scope: PullScope; point: PullPoint } | undefined
   try {
     const value: unknown = JSON.parse(text);
     if (!isRow(value) || value.version !== VERSION) return undefined;
-    const { baseUrl, collection, since, walk, out, ...point } = value;
+    const { baseUrl, collection, since, pagination, out, ...point } = value;
     const isPoint =
       isTextOrNull(point.resumeToken) &&
       isTextOrNull(point.startedAt) &&
@@ -83,7 +83,7 @@ function parse(text: string): { scope: PullScope; point: PullPoint } | undefined
       );
     return isPoint
       ? {
-          scope: { baseUrl, collection, since, walk, out } as PullScope,
+          scope: { baseUrl, collection, since, pagination, out } as PullScope,
           point: point as unknown as PullPoint,
         }
       : undefined;

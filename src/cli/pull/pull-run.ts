@@ -1,4 +1,4 @@
-import type { Page } from '../../paging/walk.ts';
+import type { Page } from '../../pagination/walk.ts';
 import type { AccountingRecord } from '../../schemas/record.ts';
 import type { PullCheckpoint, PullPoint } from './checkpoint.ts';
 import type { Sink } from './sink.ts';
@@ -11,7 +11,7 @@ export interface PullParts {
   readonly checkpoint: PullCheckpoint | undefined;
   /** Where it goes on. */
   readonly from: PullPoint | undefined;
-  readonly walk: 'pages' | 'certified';
+  readonly pagination: 'page' | 'keyset';
   readonly onPage: (counts: PullCounts) => void;
   /** Told when the walk has to begin anew: ids are no whole numbers, so that there is no point to go on from. */
   readonly onByPages: () => void;
@@ -79,9 +79,9 @@ export class PullRun {
   }
 
   async #take(page: Page<AccountingRecord>): Promise<void> {
-    const { sink, checkpoint, walk, onPage, onByPages } = this.#parts;
+    const { sink, checkpoint, pagination, onPage, onByPages } = this.#parts;
     this.#startedAt ??= startOf(page);
-    if (walk === 'certified' && page.walk === 'pages' && !this.#byPages) {
+    if (pagination === 'keyset' && page.pagination === 'page' && !this.#byPages) {
       this.#byPages = true;
       onByPages();
       // What came before comes again, from the first page on. The checkpoint knows first: it must not say more than

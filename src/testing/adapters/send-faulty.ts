@@ -51,7 +51,7 @@ export function sendFaulty(
       if (transmission.in === 'headers') socket.write(head(wire).slice(0, transmission.atByte));
       else socket.write(Buffer.concat([Buffer.from(head(wire)), body.subarray(0, transmission.atByte)]));
       return finish(socket, transmission.ending);
-    case 'drip':
+    case 'slow-body':
       socket.write(head(wire, { Connection: 'close' }));
       return drip(socket, body, transmission);
     case 'wrong-length':

@@ -40,7 +40,7 @@ function chunksOf({ transmission }: Delivery, body: Uint8Array): Chunks | undefi
         if (transmission.ending !== 'stall') throw ended(transmission.ending);
         await untilAborted(signal);
       };
-    case 'drip':
+    case 'slow-body':
       return async function* (signal) {
         for (let at = 0; at < body.byteLength && signal?.aborted !== true; at += transmission.bytes) {
           await wait(transmission.everyMs, signal);

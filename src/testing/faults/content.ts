@@ -42,7 +42,7 @@ function statusReply(
 /** What is answered in place of the service, for faults that keep it from carrying the request out; undefined for others. */
 export function insteadOf(fault: ContentFault, options: ResolvedSandboxOptions): ServiceReply | undefined {
   switch (fault.kind) {
-    case 'html-page':
+    case 'html-response':
       return fault.committed === true ? undefined : htmlReply(fault.status ?? 200);
     case 'rate-limited': {
       const [status, title] = PROBLEMS.rate_limited;
@@ -103,7 +103,7 @@ export function distort(
 ): ServiceReply {
   const headers = { ...reply.headers };
   switch (fault.kind) {
-    case 'html-page':
+    case 'html-response':
       return { ...htmlReply(fault.status ?? 200), headers: { ...headers, ...htmlReply(200).headers } };
     case 'status': {
       const made = statusReply(fault, options);

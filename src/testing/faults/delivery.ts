@@ -9,7 +9,7 @@ export type Transmission =
   | { readonly how: 'nothing'; readonly ending: Ending }
   /** The first bytes of status line and headers, or of the body, and then no more. */
   | { readonly how: 'cut'; readonly in: 'headers' | 'body'; readonly atByte: number; readonly ending: Ending }
-  | { readonly how: 'drip'; readonly bytes: number; readonly everyMs: number }
+  | { readonly how: 'slow-body'; readonly bytes: number; readonly everyMs: number }
   | { readonly how: 'wrong-length'; readonly by: number }
   | { readonly how: 'corrupt-gzip' };
 

@@ -1,15 +1,15 @@
 /** Faults that end a request without a byte of an answer. */
 export type SilentFault =
   /** The connection is closed instead of an answer; `committed`: after the request was carried out. */
-  | { readonly kind: 'lost-answer'; readonly committed: boolean }
+  | { readonly kind: 'lost-response'; readonly committed: boolean }
   /** The connection is reset (RST). Default: committed false. */
-  | { readonly kind: 'reset'; readonly committed?: boolean | undefined }
+  | { readonly kind: 'connection-reset'; readonly committed?: boolean | undefined }
   /**
    * Nobody listens. A port cannot tell requests apart: on a listening sandbox a `refused` without conditions closes
    * the port and all connections at once, until the rule is removed or `forMs` is over, whatever `times` says; one
    * with conditions resets the connection. Default: forMs until removed.
    */
-  | { readonly kind: 'refused'; readonly forMs?: number | undefined };
+  | { readonly kind: 'connection-refused'; readonly forMs?: number | undefined };
 
 /** Faults in the delivery of an answer. The request is carried out. */
 export type DeliveryFault =
@@ -30,7 +30,7 @@ export type DeliveryFault =
       readonly committed?: boolean | undefined;
     }
   /** The body comes in pieces. Default: bytes 1, everyMs 100. */
-  | { readonly kind: 'drip'; readonly bytes?: number | undefined; readonly everyMs?: number | undefined }
+  | { readonly kind: 'slow-body'; readonly bytes?: number | undefined; readonly everyMs?: number | undefined }
   /** Content-Length is off by so many bytes; positive: more is announced than comes. Default: by 10. */
   | { readonly kind: 'wrong-length'; readonly by?: number | undefined }
   /** `Content-Encoding: gzip` on bytes that do not unpack. */
@@ -47,7 +47,7 @@ export interface DelayFault {
 export type ContentFault =
   /** A page of a proxy. The request is not carried out. Default: status 200. */
   | {
-      readonly kind: 'html-page';
+      readonly kind: 'html-response';
       readonly status?: number | undefined;
       readonly committed?: boolean | undefined;
     }
@@ -100,18 +100,18 @@ export type FaultKind = Fault['kind'];
 export const FAULT_FIELDS: {
   readonly [Kind in FaultKind]: readonly Exclude<keyof Extract<Fault, { kind: Kind }>, 'kind'>[];
 } = {
-  'lost-answer': ['committed'],
-  reset: ['committed'],
-  refused: ['forMs'],
+  'lost-response': ['committed'],
+  'connection-reset': ['committed'],
+  'connection-refused': ['forMs'],
   'close-in-headers': ['afterBytes'],
   'close-in-body': ['atByte'],
   'reset-in-body': ['atByte'],
   stall: ['in', 'atByte', 'committed'],
-  drip: ['bytes', 'everyMs'],
+  'slow-body': ['bytes', 'everyMs'],
   'wrong-length': ['by'],
   'corrupt-gzip': [],
   delay: ['ms', 'before'],
-  'html-page': ['status', 'committed'],
+  'html-response': ['status', 'committed'],
   'empty-body': ['status'],
   'wrong-content-type': ['contentType'],
   'money-as-number': [],

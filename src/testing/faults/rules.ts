@@ -136,7 +136,7 @@ export class FaultRules implements Faults {
 
   /** Whether nobody is to be let in: a `refused` for every request. A port cannot tell one request from another. */
   get refusing(): boolean {
-    return this.#rules.some((rule) => rule.fault.kind === 'refused' && rule.unconditional);
+    return this.#rules.some((rule) => rule.fault.kind === 'connection-refused' && rule.unconditional);
   }
 
   get rules(): readonly FaultRule[] {
@@ -156,7 +156,7 @@ export class FaultRules implements Faults {
       this.onChange();
     };
     const rule = new Rule(fault, match, { dice: this.#dice, onEnd });
-    if (fault.kind === 'refused' && fault.forMs !== undefined) {
+    if (fault.kind === 'connection-refused' && fault.forMs !== undefined) {
       timer = globalThis.setTimeout(() => rule.remove(), fault.forMs);
       // An outage that nobody waits for does not keep the process.
       timer.unref();

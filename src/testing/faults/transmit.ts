@@ -16,8 +16,8 @@ export function transmissionOf(fault: DeliveryFault, reply: ServiceReply | undef
       if (fault.in === 'body' && reply !== undefined)
         return { how: 'cut', in: 'body', atByte: fault.atByte ?? half, ending: 'stall' };
       return { how: 'nothing', ending: 'stall' };
-    case 'drip':
-      return { how: 'drip', bytes: fault.bytes ?? 1, everyMs: fault.everyMs ?? 100 };
+    case 'slow-body':
+      return { how: 'slow-body', bytes: fault.bytes ?? 1, everyMs: fault.everyMs ?? 100 };
     case 'wrong-length':
       return { how: 'wrong-length', by: fault.by ?? 10 };
     case 'corrupt-gzip':

@@ -39,7 +39,7 @@ export class Idempotency {
     if (first.answer === undefined) {
       throw new Refusal('request_in_progress', 'Send it again once the first request has been answered.');
     }
-    if (first.body !== request.body && this.#options.otherBody === 'refuse') {
+    if (first.body !== request.body && this.#options.differentBody === 'reject') {
       const message = 'This key was used for another body.';
       throw new Refusal('validation_failed', message, {
         violations: [{ propertyPath: 'Idempotency-Key', message }],

@@ -38,7 +38,7 @@ export function readListQuery(query: string, options: ResolvedSandboxOptions): L
   // Of a parameter that is sent twice, the last one counts.
   const value = (name: string) => parameters.getAll(name).at(-1) ?? null;
   const drop = (name: string): undefined => {
-    if (options.badFilter === 'ignore') return undefined;
+    if (options.invalidFilter === 'ignore') return undefined;
     throw new Refusal('malformed_request', `The value of ${name} cannot be read.`);
   };
   const isId = (text: string) => (options.ids.form === 'numeric' ? isNumericId(text) : text !== '');

@@ -24,7 +24,7 @@ export function list(collection: Collection, query: string, options: ResolvedSan
   const { page, selection } = readListQuery(query, options);
   const selected = collection.views.list(selection);
   const from = (page - 1) * options.pageSize;
-  if (from >= selected.length && page > 1 && options.pastEnd === 'not-found') {
+  if (from >= selected.length && page > 1 && options.afterLastPage === 'not-found') {
     throw new Refusal('not_found', 'There is no such page.');
   }
 

@@ -27,7 +27,7 @@ function problemOf(
   if (serverFilled.includes(field)) return 'This field is filled by the service.';
   const kind = Object.hasOwn(fields, field) ? fields[field] : undefined;
   if (kind === undefined)
-    return options.unknownFields === 'refuse' ? 'This field was not expected.' : undefined;
+    return options.unknownFields === 'reject' ? 'This field was not expected.' : undefined;
   if (value === null) return undefined;
   if (!fits(kind, value)) return EXPECTED[kind];
 

@@ -38,7 +38,7 @@ export async function probeCollection(
       pageSize: pages.pageSize,
       order: orderOf(pages.rows, first.idForm),
       page: pages.page,
-      pastEnd: pages.pastEnd,
+      afterLastPage: pages.afterLastPage,
       repeats: pages.repeats,
       id,
       between,

@@ -11,7 +11,7 @@ export function configurationOf(
   const readable = collections.filter((one): one is Readable => one.details !== undefined);
   return [
     ...walkLines(readable),
-    ...pastEndLines(readable),
+    ...afterLastPageLines(readable),
     ...betweenLines(readable),
     ...moneyLines(readable),
     ...lagLines(writes),
@@ -39,25 +39,25 @@ function walkLines(readable: readonly Readable[]): ConfigurationLine[] {
   if (fit.length === 0) {
     const because =
       'ids are no whole numbers, or a bound on id is not honoured: a deletion during a walk can hide a row';
-    return [{ of: 'createClient', code: "walk: 'pages'", because }];
+    return [{ of: 'createClient', code: "pagination: 'page'", because }];
   }
   const because = `ids are whole numbers and the bounds on id hold in ${fit.length} of ${readable.length} collections: no deletion can hide a row`;
   const exceptions = unfit.map(
     (name): ConfigurationLine => ({
       of: 'list',
-      code: `client.${name}.list({}, { walk: 'pages' })`,
+      code: `client.${name}.list({}, { pagination: 'page' })`,
       because: 'ids are no whole numbers there, or a bound on id is not honoured',
     }),
   );
-  return [{ of: 'createClient', code: "walk: 'certified'", because }, ...exceptions];
+  return [{ of: 'createClient', code: "pagination: 'keyset'", because }, ...exceptions];
 }
 
-function pastEndLines(readable: readonly Readable[]): ConfigurationLine[] {
-  const answers = readable.map(({ details }) => details.pastEnd);
+function afterLastPageLines(readable: readonly Readable[]): ConfigurationLine[] {
+  const answers = readable.map(({ details }) => details.afterLastPage);
   const decisive =
     answers.find(({ value }) => value === 'not_found') ?? answers.find(({ value }) => value === 'empty');
   if (decisive === undefined) return [];
-  return [{ of: 'createClient', code: `pastEnd: '${decisive.value}'`, because: decisive.because }];
+  return [{ of: 'createClient', code: `afterLastPage: '${decisive.value}'`, because: decisive.because }];
 }
 
 function betweenLines(readable: readonly Readable[]): ConfigurationLine[] {
@@ -87,9 +87,15 @@ const DEFAULT_LAG_MS = 120_000;
 function lagLines({ visibleAfterMs }: WriteFindings): ConfigurationLine[] {
   if (visibleAfterMs.value === 'unknown') {
     const because = `the default: how late a write becomes visible cannot be told by reading (${visibleAfterMs.because})`;
-    return [{ of: 'sync', code: `lagMs: ${DEFAULT_LAG_MS}`, because }];
+    return [{ of: 'sync', code: `lookbackMs: ${DEFAULT_LAG_MS}`, because }];
   }
   // One look is no bound: under load it takes longer. Ten times what was seen, and never less than the default.
-  const lagMs = Math.max(DEFAULT_LAG_MS, Math.ceil((visibleAfterMs.value * 10) / 1000) * 1000);
-  return [{ of: 'sync', code: `lagMs: ${lagMs}`, because: `${visibleAfterMs.because}, on a quiet service` }];
+  const lookbackMs = Math.max(DEFAULT_LAG_MS, Math.ceil((visibleAfterMs.value * 10) / 1000) * 1000);
+  return [
+    {
+      of: 'sync',
+      code: `lookbackMs: ${lookbackMs}`,
+      because: `${visibleAfterMs.because}, on a quiet service`,
+    },
+  ];
 }

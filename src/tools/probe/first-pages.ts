@@ -22,7 +22,7 @@ export interface PageFindings {
   readonly page: Finding<FilterVerdict>;
   readonly pageSize: Finding<number>;
   readonly repeats: Finding<number>;
-  readonly pastEnd: Finding<string>;
+  readonly afterLastPage: Finding<string>;
   /** The rows of both pages, in the order of the answers. */
   readonly rows: readonly Row[];
 }
@@ -50,7 +50,7 @@ export async function probePages(interview: Interview, first: FirstPage): Promis
         ? unknown(`the second page has ${rows} records, more than the ${first.rows.length} of the first`)
         : known(first.rows.length, 'records on the first page, which a second one follows'),
     repeats: known(repeated, `${repeated} of the ${rows} records of the second page were on the first`),
-    pastEnd: pastEndOf(far, `_page=${FAR_PAGE}`),
+    afterLastPage: afterLastPageOf(far, `_page=${FAR_PAGE}`),
     rows: repeated === 0 ? [...first.rows, ...second.rows] : first.rows,
   };
 }
@@ -63,7 +63,7 @@ function withoutSecondPage(first: FirstPage, second: ListAnswer, same: boolean):
       page: known('ignored', because),
       pageSize: unknown(because),
       repeats: unknown(because),
-      pastEnd: unknown(because),
+      afterLastPage: unknown(because),
     };
   }
   return {
@@ -72,11 +72,11 @@ function withoutSecondPage(first: FirstPage, second: ListAnswer, same: boolean):
       : unknown('there is no second page'),
     pageSize: unknown(`at least ${count}: one page holds every record`),
     repeats: unknown('there is no second page'),
-    pastEnd: pastEndOf(second, '_page=2'),
+    afterLastPage: afterLastPageOf(second, '_page=2'),
   };
 }
 
-function pastEndOf(answer: ListAnswer, asked: string): Finding<string> {
+function afterLastPageOf(answer: ListAnswer, asked: string): Finding<string> {
   if (!answer.ok) return known(answer.code, `${asked} is answered with ${answer.status ?? answer.code}`);
   if (answer.rows.length > 0) return unknown(`${asked} has records too`);
   return known('empty', `${asked} is an empty list`);

@@ -74,7 +74,7 @@ export interface CollectionDetails {
   /** Whether `_page=2` is another page than the first. */
   readonly page: Finding<FilterVerdict>;
   /** How a page past the last one is answered; otherwise the code of an error. */
-  readonly pastEnd: Finding<'empty' | 'not_found' | (string & {})>;
+  readonly afterLastPage: Finding<'empty' | 'not_found' | (string & {})>;
   /** Records of the first page that the second one shows again. */
   readonly repeats: Finding<number>;
   readonly id: IdFilterFindings;
@@ -89,7 +89,7 @@ export interface CollectionDetails {
 export interface ConfigurationLine {
   /** Whose option it is. */
   readonly of: 'createClient' | 'sync' | 'list';
-  /** As it is written: `walk: 'certified'`. */
+  /** As it is written: `pagination: 'keyset'`. */
   readonly code: string;
   readonly because: string;
 }

@@ -11,7 +11,7 @@ export interface WriteFindings {
   /** `type` of the 409 to a replay, where there was one. */
   readonly replayType: Finding<string>;
   /** The same Idempotency-Key and another body. */
-  readonly otherBody: Finding<'stored' | 'refused' | 'second_record' | (string & {})>;
+  readonly differentBody: Finding<'stored' | 'refused' | 'second_record' | (string & {})>;
   /** How long after the create a reader saw the record, in ms; 0 where the first look found it. */
   readonly visibleAfterMs: Finding<number>;
   /** Status of an update. */
@@ -45,7 +45,7 @@ export function nothingWritten(because: string): WriteFindings {
     requiredFields: nothing,
     replay: nothing,
     replayType: nothing,
-    otherBody: nothing,
+    differentBody: nothing,
     visibleAfterMs: nothing,
     updateStatus: nothing,
     patchSemantics: nothing,

@@ -22,7 +22,7 @@ const DRAFT = {
 
 const PRODUCTS = ['products'];
 
-const ONE_ATTEMPT = { retry: { attempts: 1 } };
+const ONE_ATTEMPT = { retry: { maxAttempts: 1 } };
 
 /**
  * The life of one product: create under a key, the same again, update, clear, delete. Whatever happens, every product
@@ -70,7 +70,7 @@ class ProductLife {
       this.#options.signal,
     );
     const replay = await this.#replay(record.id);
-    const otherBody = await this.#otherBody(record.id);
+    const differentBody = await this.#differentBody(record.id);
     const updated = await this.#update(record.id);
     const unknownFields = await this.#unknownField(record.id);
     const deleted = await this.#delete(record.id);
@@ -80,7 +80,7 @@ class ProductLife {
       requiredFields: unknown('the draft was accepted'),
       visibleAfterMs,
       ...replay,
-      otherBody,
+      differentBody,
       ...updated,
       moneyDigits: digitsOf(record.salePrice, this.#draft.salePrice),
       unknownFields,
@@ -127,7 +127,7 @@ class ProductLife {
     return { replay: known(replay, asked), replayType: unknown(`${asked} is no error`) };
   }
 
-  async #otherBody(id: string): Promise<WriteFindings['otherBody']> {
+  async #differentBody(id: string): Promise<WriteFindings['differentBody']> {
     const answer = await this.#create({ ...this.#draft, name: `${DRAFT.name}, changed` }, ONE_ATTEMPT);
     const asked = 'the same Idempotency-Key with another body';
     if (!answer.ok) {
@@ -182,7 +182,7 @@ class ProductLife {
       return { deleteStatus: failed, deleteAgain: failed };
     }
     this.#made.delete(id);
-    const again = await this.#interview.ask({ path, method: 'DELETE', retry: { attempts: 1 } });
+    const again = await this.#interview.ask({ path, method: 'DELETE', retry: { maxAttempts: 1 } });
     return {
       deleteStatus: known(answer.status, 'a delete'),
       deleteAgain: known(again.ok ? String(again.status) : again.error.code, 'the same delete again'),

@@ -1,4 +1,4 @@
-import type { WalkCost, WalkOptions } from '../programs/walk.ts';
+import type { PaginationOptions, WalkCost } from '../programs/walk.ts';
 import { type ClientName, clientNames } from '../support/clients.ts';
 import type { Effort, Findings } from '../support/part.ts';
 import { runProgram, withServer } from '../support/programs.ts';
@@ -65,7 +65,7 @@ async function costsOf(sizes: readonly number[], { warmUp, rounds, least }: Pain
   return withServers(sizes, async (origins) => {
     const costs = (client: ClientName, turns: number, records: number) =>
       interleave(sizes.map(String), turns, (size) => {
-        const options: WalkOptions = {
+        const options: PaginationOptions = {
           client,
           origin: origins[sizes.indexOf(Number(size))] ?? '',
           pageSize: PAGE_SIZE,

@@ -16,7 +16,7 @@ interface Row {
 
 const FIXED_WINDOWS = ['fixed window', 'window from first call'];
 
-export async function rateGate({ quick }: Effort): Promise<Findings> {
+export async function rateLimiter({ quick }: Effort): Promise<Findings> {
   const printed = await printedBy('rate-gate.ts', '--json', '--windows', quick ? '2' : '15');
   const rows = JSON.parse(printed) as readonly Row[];
   const gated = rows.filter(({ gate }) => gate);

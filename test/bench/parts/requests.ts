@@ -1,6 +1,6 @@
-import { certifiedWalk } from '../../../src/paging/certified.ts';
-import type { FetchPage, WalkSteps } from '../../../src/paging/page.ts';
-import { pagesWalk } from '../../../src/paging/pages.ts';
+import { certifiedWalk } from '../../../src/pagination/certified.ts';
+import type { FetchPage, WalkSteps } from '../../../src/pagination/page.ts';
+import { pagesWalk } from '../../../src/pagination/pages.ts';
 import type { SimRecord } from '../../simulation/chronicle.ts';
 import { ORDERS } from '../../simulation/orders.ts';
 import { type SimOptions, SimServer } from '../../simulation/server.ts';
@@ -12,8 +12,8 @@ const IDS = ['dense', 'sparse'] as const;
 
 type Way = (fetchPage: FetchPage<SimRecord>) => WalkSteps<SimRecord>;
 
-const pages: Way = (fetchPage) => pagesWalk(fetchPage, { start: 1, prefetch: 1, pastEnd: 'empty' });
-const certified: Way = (fetchPage) => certifiedWalk(fetchPage, { prefetch: 1, pastEnd: 'empty' });
+const pages: Way = (fetchPage) => pagesWalk(fetchPage, { start: 1, prefetch: 1, afterLastPage: 'empty' });
+const certified: Way = (fetchPage) => certifiedWalk(fetchPage, { prefetch: 1, afterLastPage: 'empty' });
 
 /** The requests of a walk over books that rest. */
 async function requestsOf(way: Way, { ids, order }: Pick<SimOptions, 'ids' | 'order'>): Promise<number> {
@@ -42,7 +42,7 @@ export async function requests(): Promise<Findings> {
     tables: [
       {
         title: `Requests of a walk of ${RECORDS.toLocaleString('en')} records, ${PAGE_SIZE} a page`,
-        columns: ['ids', 'listed by', 'pages', 'certified', '×'],
+        columns: ['ids', 'listed by', 'page', 'keyset', '×'],
         rows,
       },
     ],

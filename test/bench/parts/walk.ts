@@ -1,4 +1,4 @@
-import type { WalkCost, WalkOptions } from '../programs/walk.ts';
+import type { PaginationOptions, WalkCost } from '../programs/walk.ts';
 import { allClients, type ClientName, clientNames } from '../support/clients.ts';
 import type { Effort, Findings, Table } from '../support/part.ts';
 import { runProgram, withServer } from '../support/programs.ts';
@@ -27,7 +27,7 @@ export function walkCosts({ pageSize, pages, warmUpPages }: Way, rounds: number)
   return withServer({ pageSize, records: pages * pageSize }, (origin) =>
     interleave(allClients, rounds, (client) => {
       const share = SHARE[client];
-      const options: WalkOptions = {
+      const options: PaginationOptions = {
         client,
         origin,
         pageSize,

@@ -3,7 +3,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { Source, WalkClient } from '../support/client.ts';
 import type { ClientName } from '../support/clients.ts';
 
-export interface WalkOptions extends Source {
+export interface PaginationOptions extends Source {
   readonly client: ClientName;
   readonly warmUp: number;
   /** Walks of what is measured; one where it is not named. */
@@ -27,7 +27,7 @@ const {
   times = 1,
   most = Number.POSITIVE_INFINITY,
   ...source
-} = JSON.parse(process.argv[2] ?? '') as WalkOptions;
+} = JSON.parse(process.argv[2] ?? '') as PaginationOptions;
 const { walk } = (await import(`../clients/${client}.ts`)) as { walk: WalkClient };
 
 let warmed = 0;

@@ -19,7 +19,7 @@ export async function openShop(sandboxOptions: SandboxOptions = {}, clientOption
   const sandbox = createSandbox(sandboxOptions);
   const folder = await newFolder();
   const statePath = join(folder, 'state.json');
-  const client = createClient({ ...sandbox.clientOptions, retry: { baseMs: 1 }, ...clientOptions });
+  const client = createClient({ ...sandbox.clientOptions, retry: { baseDelayMs: 1 }, ...clientOptions });
   const writes = () => sandbox.count(({ method }) => method !== 'GET');
 
   return {

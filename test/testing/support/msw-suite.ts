@@ -56,7 +56,7 @@ export function holdsWithMsw(setupServer: (sandbox: Sandbox) => MockServer): voi
   });
 
   test('loses an answer after the commit', async () => {
-    sandbox.faults.next({ kind: 'lost-answer', committed: true });
+    sandbox.faults.next({ kind: 'lost-response', committed: true });
     const headers = {
       'X-AUTH-TOKEN': sandbox.keys.full,
       'Idempotency-Key': 'k',

@@ -82,7 +82,7 @@ test('a 429 tells of the wait', async () => {
     problemResponse(429, {}, { 'retry-after': '0' }),
     jsonResponse({ id: '1' }),
   );
-  await scriptedClient(fetch, { on, rateGate: 'client' }).accounts.get('1');
+  await scriptedClient(fetch, { on, rateLimiter: 'client' }).accounts.get('1');
   expect(told.some(([name]) => name === 'wait')).toBe(true);
   expect(told.filter(([name]) => name === 'retry')).toEqual([]);
 });
@@ -126,7 +126,7 @@ test('a row that does not fit is told of once, however often a certified walk wa
     },
   });
   const records = await client.products
-    .list({}, { walk: 'certified' })
+    .list({}, { pagination: 'keyset' })
     .toArray({ limit: Number.POSITIVE_INFINITY });
 
   const ids = told.filter(([name]) => name === 'invalidRecord').map(([, { id }]) => id);

@@ -25,14 +25,14 @@ test('every default is applied in one place', () => {
       deadlineMs: 120_000,
       maxWaitMs: 60_000,
       retry: {
-        attempts: 4,
-        baseMs: 100,
-        capMs: 20_000,
+        maxAttempts: 4,
+        baseDelayMs: 100,
+        maxDelayMs: 20_000,
         updates: true,
         inProgressTypes: ['idempotency_key_in_use', 'idempotency_in_progress', 'request_in_progress'],
       },
     },
-    lists: { walk: 'pages', prefetch: 1, pastEnd: 'empty' },
+    lists: { pagination: 'page', prefetch: 1, afterLastPage: 'empty' },
     validation: 'throw',
   });
   expect(transport).toMatchObject({
@@ -40,7 +40,7 @@ test('every default is applied in one place', () => {
     fetch: undefined,
     maxBodyBytes: 16 * 1024 * 1024,
     listeners: {},
-    rateGate: 'shared',
+    rateLimiter: 'shared',
   });
   expect(schemas).toEqual({});
 });
@@ -55,11 +55,11 @@ test('undefined for an option is as good as leaving it out', () => {
       'appInfo',
       'fetch',
       'maxBodyBytes',
-      'rateGate',
+      'rateLimiter',
       'validation',
-      'walk',
+      'pagination',
       'prefetch',
-      'pastEnd',
+      'afterLastPage',
       'timeoutMs',
       'deadlineMs',
       'maxWaitMs',
@@ -114,11 +114,11 @@ test.each<[string, object]>([
   ['appInfo', { appInfo: { name: 'shop', version: 'x\n' } }],
   ['validation', { validation: 'warn' }],
   ['timeoutMs', { timeoutMs: 0 }],
-  ['retry.attempts', { retry: { attempts: 0 } }],
+  ['retry.maxAttempts', { retry: { maxAttempts: 0 } }],
   ['schemas.accounts', { schemas: { accounts: {} } }],
   ['schemas.accounts', { schemas: { accounts: null } }],
   ['schemas.acounts', { schemas: { acounts: z.object({ id: z.string() }) } }],
-  ['rateGate', { rateGate: 'none' }],
+  ['rateLimiter', { rateLimiter: 'none' }],
   ['fetch', { fetch: 'undici' }],
 ])('%s: %j is refused at once', (argument, options) => {
   const error = thrown(() => createClient({ ...needed, ...options } as ClientOptions));
@@ -156,9 +156,9 @@ test('withOptions keeps what it does not name and shares transport and schemas',
     jsonResponse({ id: '1', n: 'x' }, 200, { 'x-ratelimit-limit': '9', 'x-ratelimit-remaining': '8' }),
   );
   const schemas = { accounts: z.object({ id: z.string(), n: z.string().transform((n) => n.length) }) };
-  const client = scriptedClient(fetch, { schemas, retry: { attempts: 3, baseMs: 0 } });
-  const impatient = client.withOptions({ retry: { attempts: 1 } });
-  const patient = impatient.withOptions({ retry: { attempts: 2 } });
+  const client = scriptedClient(fetch, { schemas, retry: { maxAttempts: 3, baseDelayMs: 0 } });
+  const impatient = client.withOptions({ retry: { maxAttempts: 1 } });
+  const patient = impatient.withOptions({ retry: { maxAttempts: 2 } });
 
   expect(await caught(impatient.accounts.get('1'))).toMatchObject({ status: 503, attempts: 1 });
   expect(await patient.accounts.get('1')).toEqual({ id: '1', n: 1 });
@@ -181,7 +181,7 @@ test('withOptions changes how lists are walked and records checked', async () =>
   expect(() => client.withOptions({ prefetch: -1 }).accounts.list()).toThrow(
     expect.objectContaining({ argument: 'prefetch' }),
   );
-  const certified = client.withOptions({ walk: 'certified' });
+  const certified = client.withOptions({ pagination: 'keyset' });
   expect(() => certified.accounts.list({ page: 2 })).toThrow(expect.objectContaining({ argument: 'page' }));
 });
 

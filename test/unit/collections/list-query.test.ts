@@ -86,15 +86,15 @@ test.each<[unknown, string]>([
 );
 
 test.each<[string, object, object]>([
-  ['walk', {}, { walk: 'cursor' }],
-  ['walk', {}, { walk: { first: {} } }],
-  ['resumeFrom', {}, { walk: 'pages', resumeFrom: 'token' }],
-  ['page', { page: 2 }, { walk: 'certified' }],
+  ['pagination', {}, { pagination: 'cursor' }],
+  ['pagination', {}, { pagination: { first: {} } }],
+  ['resumeFrom', {}, { pagination: 'page', resumeFrom: 'token' }],
+  ['page', { page: 2 }, { pagination: 'keyset' }],
   ['page', { page: 2 }, { resumeFrom: 'token' }],
   ['prefetch', {}, { prefetch: -1 }],
   ['prefetch', {}, { prefetch: 0.5 }],
   ['prefetch', {}, { prefetch: '1' }],
-  ['pastEnd', {}, { pastEnd: 'not-found' }],
+  ['afterLastPage', {}, { afterLastPage: 'not-found' }],
   ['timeoutMs', {}, { timeoutMs: 0 }],
   ['signal', {}, { signal: {} }],
 ])('%s: a list of %j with %j is refused at once', (argument, query, options) => {

@@ -168,14 +168,14 @@ test('a sync that failed may be repeated where any of its failures may', () => {
   const strange = { collection: 'budgets', error: { retryable: true } };
 
   const both = new face.SyncError('said', report, { errors: [lasting, passing] });
-  expect(both).toMatchObject({ retryable: true, report, errors: [lasting, passing], refused: undefined });
+  expect(both).toMatchObject({ retryable: true, report, errors: [lasting, passing], aborted: undefined });
   expect(both.cause).toBe(lasting.error);
   expect(new face.SyncError('said', report, { errors: [lasting, strange] }).retryable).toBe(false);
 });
 
 test('a reconcile that refused has no failures', () => {
-  const refused = { reason: 'empty_walk', local: 3, seen: 0, candidates: 3 } as const;
-  const error = new face.SyncError('said', report, { refused });
-  expect(error).toMatchObject({ retryable: false, errors: [], refused });
+  const aborted = { reason: 'empty_read', local: 3, seen: 0, candidates: 3 } as const;
+  const error = new face.SyncError('said', report, { aborted });
+  expect(error).toMatchObject({ retryable: false, errors: [], aborted });
   expect(error.cause).toBeUndefined();
 });

@@ -18,7 +18,7 @@ export function openBooks(options: SandboxOptions = {}): Books {
   const states = new Map<string, string>();
   return {
     sandbox,
-    client: createClient({ ...sandbox.clientOptions, retry: { baseMs: 0, capMs: 0 } }),
+    client: createClient({ ...sandbox.clientOptions, retry: { baseDelayMs: 0, maxDelayMs: 0 } }),
     states,
     run: { store: states, tenant: 'acme' },
   };

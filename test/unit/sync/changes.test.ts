@@ -18,11 +18,11 @@ describe('changes', () => {
       collection: 'accounts',
       status: 'done',
       mode: 'full',
-      walk: 'certified',
+      pagination: 'keyset',
       resumed: false,
       records: 25,
       watermark: new Date(START),
-      lastFullWalk: new Date(START),
+      lastFullRead: new Date(START),
     });
     expect(stateIn(books.states)).toMatchObject({ watermark: START, full: START, pageSize: 10 });
   });
@@ -49,7 +49,7 @@ describe('changes', () => {
   it('takes the lag that it is told', async () => {
     const books = openBooks();
     await collect(changes(books.client.accounts, books.run));
-    await collect(changes(books.client.accounts, { ...books.run, lagMs: minutes(30) }));
+    await collect(changes(books.client.accounts, { ...books.run, lookbackMs: minutes(30) }));
     expect(books.sandbox.requests.at(-1)?.query).toEqual({ updatedSince: '2026-01-05T07:30:00Z' });
   });
 
@@ -140,14 +140,19 @@ describe('changes', () => {
   it('begins a walk by pages again at page 1, with the watermark that it had', async () => {
     const books = openBooks();
     addAccounts(books, 40);
-    const options = { ...books.run, walk: 'pages' } as const;
+    const options = { ...books.run, pagination: 'page' } as const;
     let batches = 0;
     for await (const _ of changes(books.client.accounts, options)) if (++batches === 3) break;
     books.sandbox.clock.advance(minutes(60));
     books.sandbox.clearLogs();
 
     const report = await collect(changes(books.client.accounts, options));
-    expect(report).toMatchObject({ resumed: true, walk: 'pages', records: 40, watermark: new Date(START) });
+    expect(report).toMatchObject({
+      resumed: true,
+      pagination: 'page',
+      records: 40,
+      watermark: new Date(START),
+    });
     expect(books.sandbox.requests[0]?.query).toEqual({ _page: '1' });
   });
 
@@ -180,7 +185,7 @@ describe('changes', () => {
     let batches = 0;
     for await (const _ of changes(books.client.accounts, books.run)) if (++batches === 3) break;
     const report = await collect(changes(books.client.accounts, books.run));
-    expect(report).toMatchObject({ mode: 'full', resumed: true, lastFullWalk: new Date(START) });
+    expect(report).toMatchObject({ mode: 'full', resumed: true, lastFullRead: new Date(START) });
   });
 
   it('reads by pages where ids are no integers, and says so', async () => {
@@ -188,7 +193,7 @@ describe('changes', () => {
     addAccounts(books, 25);
     const copy = new Copy();
     const report = await collect(changes(books.client.accounts, books.run), copy.take);
-    expect(report.walk).toBe('pages');
+    expect(report.pagination).toBe('page');
     expect(copy.records.size).toBe(25);
     expect(books.sandbox.count()).toBe(4);
   });
@@ -196,7 +201,7 @@ describe('changes', () => {
   it('looks one page ahead while the consumer works', async () => {
     const books = openBooks();
     addAccounts(books, 40);
-    for await (const _ of changes(books.client.accounts, { ...books.run, walk: 'pages' })) {
+    for await (const _ of changes(books.client.accounts, { ...books.run, pagination: 'page' })) {
       await new Promise((resolve) => setTimeout(resolve));
       expect(books.sandbox.count()).toBe(2);
       break;
@@ -228,8 +233,8 @@ describe('changes', () => {
           { id: '8', updatedAt: START },
         ]),
     });
-    const report = await collect(changes(books.client.accounts, { ...books.run, walk: 'pages' }));
-    expect(report).toMatchObject({ records: 2, older: 1 });
+    const report = await collect(changes(books.client.accounts, { ...books.run, pagination: 'page' }));
+    expect(report).toMatchObject({ records: 2, staleRecords: 1 });
   });
 
   it('hands over rows that do not fit beside the records, and counts them', async () => {
@@ -237,7 +242,7 @@ describe('changes', () => {
     const client = books.client.withOptions({ validation: 'report' });
     books.sandbox.faults.next({ kind: 'rewrite', body: () => JSON.stringify([{ id: '7' }, { id: 8 }]) });
     const copy = new Copy();
-    const report = await collect(changes(client.accounts, { ...books.run, walk: 'pages' }), copy.take);
+    const report = await collect(changes(client.accounts, { ...books.run, pagination: 'page' }), copy.take);
     expect(report).toMatchObject({ records: 1, invalid: 1 });
     expect(copy.batches[0]?.invalid).toHaveLength(1);
   });
@@ -270,13 +275,17 @@ describe('changes', () => {
     const progress: unknown[] = [];
     const batches: unknown[] = [];
     await collect(
-      changes(client.accounts, { ...books.run, walk: 'pages', onProgress: (event) => progress.push(event) }),
+      changes(client.accounts, {
+        ...books.run,
+        pagination: 'page',
+        onProgress: (event) => progress.push(event),
+      }),
       (batch) => batches.push(batch),
     );
     const key = 'accounting-data-sdk:acme:accounts';
     expect(told).toEqual([false, false, false, true].map((last) => ({ collection: 'accounts', key, last })));
     expect(progress).toMatchObject([
-      { collection: 'accounts', records: 10, pages: 1, walk: 'pages', waiting: false, last: false },
+      { collection: 'accounts', records: 10, pages: 1, pagination: 'page', waiting: false, last: false },
       { records: 20, pages: 2 },
       { records: 25, pages: 3 },
       { records: 25, pages: 3, last: true },
@@ -306,9 +315,9 @@ describe('changes refuses', () => {
     ['tenant', { tenant: 'a company' }],
     ['prefix', { prefix: '' }],
     ['mode', { mode: 'some' }],
-    ['walk', { walk: 'keyset' }],
-    ['lagMs', { lagMs: -1 }],
-    ['lagMs', { lagMs: Number.NaN }],
+    ['pagination', { pagination: 'certified' as 'keyset' }],
+    ['lookbackMs', { lookbackMs: -1 }],
+    ['lookbackMs', { lookbackMs: Number.NaN }],
     ['timeoutMs', { timeoutMs: 0 }],
     ['signal', { signal: {} }],
     ['headers.x-auth-token', { headers: { 'X-Auth-Token': 'k' } }],

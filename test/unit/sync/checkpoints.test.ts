@@ -142,7 +142,7 @@ describe('a store that is asked to write', () => {
       books.states.set(key, value);
     };
     await collect(
-      changes(books.client.accounts, { ...books.run, walk: 'pages', store: storeOver(books, { set }) }),
+      changes(books.client.accounts, { ...books.run, pagination: 'page', store: storeOver(books, { set }) }),
     );
     expect(written).toHaveLength(2);
     expect(new Set(written).size).toBe(2);
@@ -175,13 +175,13 @@ describe('a store that is asked to write', () => {
 });
 
 describe('a store that goes back to what it had before', () => {
-  it.each(['pages', 'certified'] as const)('is noticed in the middle of a run: %s', async (walk) => {
+  it.each(['page', 'keyset'] as const)('is noticed in the middle of a run: %s', async (pagination) => {
     const books = openBooks();
     addAccounts(books, 40);
     await collect(changes(books.client.accounts, books.run));
     const before = books.states.get(KEY) ?? '';
     let batches = 0;
-    const run = collect(changes(books.client.accounts, { ...books.run, mode: 'full', walk }), () => {
+    const run = collect(changes(books.client.accounts, { ...books.run, mode: 'full', pagination }), () => {
       if (++batches === 2) books.states.set(KEY, before);
     });
     await expect(run).rejects.toMatchObject({
@@ -327,7 +327,7 @@ describe('a store with get alone', () => {
       const options = {
         ...books.run,
         store: { get: (key: string) => books.states.get(key) },
-        walk: 'pages',
+        pagination: 'page',
         onProgress: () => committed(),
       } as const;
       const take = ({ key, checkpoint }: { key: string; checkpoint: string }) => {

@@ -10,7 +10,7 @@ import type { RequestOptions } from '../../../src/transport/call-options.ts';
 import { caught } from '../../support/caught.ts';
 import { stateOf } from '../../support/fake-clock.ts';
 import { settle } from '../../support/scripted-server.ts';
-import { deferred } from '../paging/services.ts';
+import { deferred } from '../pagination/services.ts';
 
 type Row = { id: string };
 type Find = (id: string, options: RequestOptions) => Promise<Row | undefined>;
@@ -99,7 +99,7 @@ describe('a confirmation', () => {
 
   it('asks as it is told to, and says when it waits', async () => {
     const { signal } = new AbortController();
-    const told = { timeoutMs: 1, deadlineMs: 2, maxWaitMs: 3, retry: { attempts: 4 }, signal };
+    const told = { timeoutMs: 1, deadlineMs: 2, maxWaitMs: 3, retry: { maxAttempts: 4 }, signal };
     const seen: RequestOptions[] = [];
     const find: Find = async (_, options) => {
       seen.push(options);

@@ -47,7 +47,7 @@ describe('a consumer that returns an array of promises', () => {
     const run = sync(books.client, {
       ...books.run,
       collections: ['accounts'],
-      walk: 'pages',
+      pagination: 'page',
       onBatch: ({ records }) => records.map(save),
     });
     await expect(run).rejects.toMatchObject({ errors: [{ error: { message: 'the sink is full' } }] });

@@ -9,9 +9,9 @@ import { collect, openBooks } from './books.ts';
 
 const store = memoryStore();
 const list = {
-  walk: 'certified',
+  pagination: 'keyset',
   prefetch: 0,
-  pastEnd: undefined,
+  afterLastPage: undefined,
   timeoutMs: undefined,
   deadlineMs: Number.POSITIVE_INFINITY,
   maxWaitMs: Number.POSITIVE_INFINITY,
@@ -26,7 +26,7 @@ describe('a run', () => {
       tenant: 'acme',
       prefix: 'accounting-data-sdk',
       mode: 'incremental',
-      lagMs: 120_000,
+      lookbackMs: 120_000,
       updatedSince: undefined,
       signal: undefined,
       onProgress: undefined,
@@ -37,26 +37,31 @@ describe('a run', () => {
   it('does as it is told', () => {
     const { signal } = new AbortController();
     const onProgress = () => undefined;
-    const call = { timeoutMs: 1, deadlineMs: 2, maxWaitMs: 3, retry: { attempts: 1 } };
+    const call = { timeoutMs: 1, deadlineMs: 2, maxWaitMs: 3, retry: { maxAttempts: 1 } };
     const headers = { 'Cache-Control': 'max-age=60', 'X-Trace': '1' };
     const run = {
       store,
       tenant: 'acme',
       prefix: 'mine',
       mode: 'full',
-      lagMs: 0,
+      lookbackMs: 0,
       signal,
       onProgress,
     } as const;
-    const more = { updatedSince: '2026-01-05', walk: 'pages', pastEnd: 'not_found', headers } as const;
+    const more = {
+      updatedSince: '2026-01-05',
+      pagination: 'page',
+      afterLastPage: 'not_found',
+      headers,
+    } as const;
     expect(resolveRunOptions({ ...run, ...call, ...more })).toEqual({
       ...run,
       updatedSince: '2026-01-05T00:00:00Z',
       list: {
         ...call,
-        walk: 'pages',
+        pagination: 'page',
         prefetch: 0,
-        pastEnd: 'not_found',
+        afterLastPage: 'not_found',
         headers: { 'cache-control': 'max-age=60', 'x-trace': '1' },
       },
     });
@@ -65,14 +70,14 @@ describe('a run', () => {
   it('takes a retry that names some of its settings: it was a TypeError before anything was sent', async () => {
     const books = openBooks();
     books.sandbox.faults.add({ kind: 'status', status: 503 }, { times: 9 });
-    const failing = collect(changes(books.client.accounts, { ...books.run, retry: { attempts: 2 } }));
+    const failing = collect(changes(books.client.accounts, { ...books.run, retry: { maxAttempts: 2 } }));
     await expect(failing).rejects.toMatchObject({ status: 503, attempts: 2 });
     expect(books.sandbox.count()).toBe(2);
   });
 
   it('takes a cursor of the caller', () => {
-    const walk = { first: {}, next: () => undefined };
-    expect(resolveListOptions({ walk }).walk).toBe(walk);
+    const pagination = { first: {}, next: () => undefined };
+    expect(resolveListOptions({ pagination }).pagination).toBe(pagination);
   });
 
   it.each([
@@ -81,13 +86,13 @@ describe('a run', () => {
     [{ store: { get: 'no' } }, 'store: must have a method get'],
     [{ mode: 'all' }, "mode: must be 'incremental' or 'full'"],
     [{ mode: null }, "mode: must be 'incremental' or 'full'"],
-    [{ lagMs: '5' }, 'lagMs: must be a number of milliseconds, at least 0'],
-    [{ lagMs: -1 }, 'lagMs: must be a number of milliseconds, at least 0'],
-    [{ lagMs: Number.POSITIVE_INFINITY }, 'lagMs: must be a number of milliseconds, at least 0'],
-    [{ walk: null }, "walk: must be 'certified', 'pages' or a cursor { first, next }"],
-    [{ walk: 'custom' }, "walk: must be 'certified', 'pages' or a cursor { first, next }"],
-    [{ walk: { next: 1 } }, "walk: must be 'certified', 'pages' or a cursor { first, next }"],
-    [{ retry: { attempts: 0 } }, 'retry.attempts: must be a whole number of at least 1'],
+    [{ lookbackMs: '5' }, 'lookbackMs: must be a number of milliseconds, at least 0'],
+    [{ lookbackMs: -1 }, 'lookbackMs: must be a number of milliseconds, at least 0'],
+    [{ lookbackMs: Number.POSITIVE_INFINITY }, 'lookbackMs: must be a number of milliseconds, at least 0'],
+    [{ pagination: null }, "pagination: must be 'keyset', 'page' or a cursor { first, next }"],
+    [{ pagination: 'custom' }, "pagination: must be 'keyset', 'page' or a cursor { first, next }"],
+    [{ pagination: { next: 1 } }, "pagination: must be 'keyset', 'page' or a cursor { first, next }"],
+    [{ retry: { maxAttempts: 0 } }, 'retry.maxAttempts: must be a whole number of at least 1'],
     [{ maxWaitMs: -1 }, 'maxWaitMs: must be a number of milliseconds, at least 0'],
   ])('refuses %j in words', (wrong, message) => {
     const options = { store, tenant: 'acme', ...wrong } as unknown as RunOptions;

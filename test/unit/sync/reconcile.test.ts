@@ -35,7 +35,7 @@ describe('reconcile', () => {
     expect(copy.deleted).toEqual([['3', '17', '40']]);
     expect(report).toMatchObject({
       collection: 'accounts',
-      walk: 'certified',
+      pagination: 'keyset',
       local: 40,
       seen: 37,
       missing: 0,
@@ -81,7 +81,7 @@ describe('reconcile', () => {
       { kind: 'rewrite', body: (body) => JSON.stringify(JSON.parse(body).slice(1)) },
       { times: 1, skip: 1 },
     );
-    const report = await reconcile(books.client.accounts, { ...copy.options, walk: 'pages' });
+    const report = await reconcile(books.client.accounts, { ...copy.options, pagination: 'page' });
     expect(copy.repaired).toEqual([['11']]);
     expect(copy.deleted).toEqual([]);
     expect(report).toMatchObject({ candidates: 1, repaired: 1, deleted: 0 });
@@ -103,7 +103,7 @@ describe('reconcile', () => {
     accounts.delete(gone);
     const localIds = () => [...copy.ids, ...copy.ids, '007', '9007199254740993', '9007199254740993'];
     const report = await reconcile(books.client.accounts, { ...copy.options, localIds });
-    expect(report).toMatchObject({ walk: 'pages', local: 27, deleted: 3 });
+    expect(report).toMatchObject({ pagination: 'page', local: 27, deleted: 3 });
     expect(copy.deleted.flat().toSorted()).toEqual(['007', '9007199254740993', gone].toSorted());
   });
 
@@ -123,7 +123,7 @@ describe('reconcile', () => {
         return JSON.stringify([{ ...first, name: 7 }, ...rest]);
       },
     });
-    const report = await reconcile(client.accounts, { ...copy.options, walk: 'pages' });
+    const report = await reconcile(client.accounts, { ...copy.options, pagination: 'page' });
     expect(invalid).toEqual(['1']);
     expect(report).toMatchObject({ seen: 10, candidates: 0, missing: 0 });
   });
@@ -141,20 +141,20 @@ describe('reconcile', () => {
     const progress: ReconcileProgress[] = [];
     await reconcile(books.client.accounts, { ...copy.options, onProgress: (event) => progress.push(event) });
     expect(progress.map(({ phase, done }) => `${phase} ${done}`)).toEqual(
-      expect.arrayContaining(['walk 39', 'delete 1']),
+      expect.arrayContaining(['read 39', 'delete 1']),
     );
   });
 });
 
 describe('reconcile deletes nothing', () => {
-  const refusal = (reason: string) => ({ code: 'sync_failed', refused: { reason } });
+  const refusal = (reason: string) => ({ code: 'sync_failed', aborted: { reason } });
 
   it('where the walk shows no record at all', async () => {
     const { books, accounts, copy } = openWith(10);
     accounts.clear();
     await expect(
       reconcile(books.client.accounts, { ...copy.options, maxCandidates: Number.POSITIVE_INFINITY }),
-    ).rejects.toMatchObject(refusal('empty_walk'));
+    ).rejects.toMatchObject(refusal('empty_read'));
     expect(gets(books)).toBe(0);
   });
 
@@ -165,7 +165,7 @@ describe('reconcile deletes nothing', () => {
       ...refusal('too_many_candidates'),
       message:
         'The reconcile of accounts deleted nothing: more local records were not shown than maxCandidates allows. 51 of 100 local ids would have been candidates.',
-      refused: { local: 100, seen: 49, candidates: 51 },
+      aborted: { local: 100, seen: 49, candidates: 51 },
       report: { records: 49, collections: [{ collection: 'accounts', status: 'failed' }] },
     });
     expect(gets(books)).toBe(0);
@@ -223,7 +223,11 @@ describe('reconcile deletes nothing', () => {
     const client = books.client.withOptions({ validation: 'report' });
     books.sandbox.faults.next({ kind: 'rewrite', body: () => JSON.stringify([{ id: 7 }, { id: 8 }]) });
     await expect(
-      reconcile(client.accounts, { ...copy.options, walk: 'pages', maxCandidates: Number.POSITIVE_INFINITY }),
+      reconcile(client.accounts, {
+        ...copy.options,
+        pagination: 'page',
+        maxCandidates: Number.POSITIVE_INFINITY,
+      }),
     ).rejects.toMatchObject(refusal('first_record_not_found'));
     expect(gets(books)).toBe(0);
     expect(copy.deleted).toEqual([]);
@@ -299,7 +303,7 @@ describe('reconcile deletes nothing', () => {
     ['maxCandidates', { maxCandidates: -1 }],
     ['batchSize', { batchSize: 0 }],
     ['concurrency', { concurrency: 1.5 }],
-    ['walk', { walk: 'keyset' }],
+    ['pagination', { pagination: 'certified' as 'keyset' }],
   ])('where %s is wrong', async (argument, wrong) => {
     const { books, copy } = openWith(1);
     await expect(

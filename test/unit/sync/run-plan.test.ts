@@ -22,7 +22,7 @@ describe('the plan of a run', () => {
     [
       'what changed since the watermark, less the lag',
       { ...base, watermark: W },
-      { updatedSince: '2026-01-01', lagMs: 60_000 },
+      { updatedSince: '2026-01-01', lookbackMs: 60_000 },
       { mode: 'incremental', since: '2026-01-05T07:59:00Z' },
     ],
     [
@@ -45,7 +45,7 @@ describe('the plan of a run', () => {
     [
       'a run by pages, which begins again',
       incremental,
-      { walk: 'pages' },
+      { pagination: 'page' },
       { mode: 'incremental', since: W, token: undefined },
     ],
   ])('ends %s that was interrupted, with the watermark that it had', (_, state, more, plan) => {

@@ -1,6 +1,6 @@
 import { type ChangesOptions, changes, createClient } from 'accounting-data-sdk';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Page, Walk } from '../../../src/paging/walk.ts';
+import type { Page, Paginator } from '../../../src/pagination/walk.ts';
 import { resolveRunOptions } from '../../../src/sync/options.ts';
 import { CollectionRun } from '../../../src/sync/run.ts';
 import type { SyncSource } from '../../../src/sync/source.ts';
@@ -118,7 +118,7 @@ describe('a run', () => {
         });
       },
     });
-    for await (const _ of changes(client.accounts, { ...books.run, walk: 'pages' })) {
+    for await (const _ of changes(client.accounts, { ...books.run, pagination: 'page' })) {
       await settle();
       break;
     }
@@ -147,7 +147,7 @@ describe('a run', () => {
       rateLimit: undefined,
       serverTime: undefined,
       first: { serverTime: new Date(START), requestedAt: new Date(0) },
-      walk: 'custom',
+      pagination: 'custom',
       longestPage: ids.length,
       resumeToken: undefined,
     });
@@ -156,7 +156,7 @@ describe('a run', () => {
         const pages = async function* () {
           yield* answers;
         };
-        return { pages } as unknown as Walk<{ id: string }>;
+        return { pages } as unknown as Paginator<{ id: string }>;
       },
     });
     const options = { ...books.run, name: 'accounts' };
@@ -168,7 +168,7 @@ describe('a run', () => {
     const some = changes(source([page(['1']), page([]), page(['2', '3'])]), options);
     const report = await collect(some, ({ records }) => sizes.push(records.length));
     expect(sizes).toEqual([1, 2, 0]);
-    expect(report).toMatchObject({ records: 3, pages: 2, walk: 'custom', watermark: new Date(START) });
+    expect(report).toMatchObject({ records: 3, pages: 2, pagination: 'custom', watermark: new Date(START) });
 
     const later = await collect(changes(source([]), options));
     expect(later).toMatchObject({ status: 'done', watermark: new Date(START) });
@@ -179,7 +179,7 @@ describe('a run', () => {
     const client = books.client.withOptions({ validation: 'report' });
     books.sandbox.faults.next({ kind: 'rewrite', body: () => JSON.stringify([{ id: 7 }, { id: 8 }]) });
     const counts: number[][] = [];
-    const run = changes(client.accounts, { ...books.run, walk: 'pages' });
+    const run = changes(client.accounts, { ...books.run, pagination: 'page' });
     await collect(run, ({ records, invalid }) => counts.push([records.length, invalid.length]));
     expect(counts).toEqual([
       [0, 2],

@@ -96,7 +96,7 @@ describe('sync', () => {
     const order: string[] = [];
     await sync(client, {
       ...books.run,
-      walk: 'pages',
+      pagination: 'page',
       collections: ['accounts', 'products', 'budgets'],
       onBatch: ({ collection, last }) => {
         if (!last) order.push(collection);
@@ -138,7 +138,7 @@ describe('sync', () => {
     const books = openBooks();
     addAccounts(books, 60);
     books.sandbox.faults.add({ kind: 'rate-limited', retryAfter: 0 }, { skip: 1, times: 3 });
-    books.sandbox.faults.add({ kind: 'lost-answer', committed: true }, { skip: 6, times: 2 });
+    books.sandbox.faults.add({ kind: 'lost-response', committed: true }, { skip: 6, times: 2 });
     const taken = new Set<string>();
     const report = await sync(books.client, {
       ...books.run,
@@ -293,7 +293,7 @@ describe('sync', () => {
     ['collections', { collections: ['request'] }],
     ['store', { store: undefined }],
     ['tenant', { tenant: 'a:b' }],
-    ['lagMs', { lagMs: Number.POSITIVE_INFINITY }],
+    ['lookbackMs', { lookbackMs: Number.POSITIVE_INFINITY }],
   ])('refuses a wrong %s before anything is sent', async (argument, wrong) => {
     const books = openBooks();
     const options = { ...books.run, onBatch: nothing, ...(wrong as object) };

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { Page } from '../../../src/paging/walk.ts';
+import type { Page } from '../../../src/pagination/walk.ts';
 import type { Batch } from '../../../src/sync/batch.ts';
 import { ReconcileTally } from '../../../src/sync/reconcile-tally.ts';
 import { Tally } from '../../../src/sync/tally.ts';
@@ -10,7 +10,7 @@ useFakeClock();
 type Row = { id: string; updatedAt?: unknown };
 
 const page = (records: readonly Row[], longestPage = records.length) =>
-  ({ records, longestPage, walk: 'certified' }) as Page<Row>;
+  ({ records, longestPage, pagination: 'keyset' }) as Page<Row>;
 const batch = (records: number, invalid = 0, last = false) =>
   ({ records: Array(records).fill({}), invalid: Array(invalid).fill({}), last }) as unknown as Batch<unknown>;
 
@@ -40,7 +40,7 @@ describe('the progress of a sync', () => {
       records: 5,
       pages: 2,
       recordsPerSecond: 0,
-      walk: 'certified',
+      pagination: 'keyset',
       waiting: false,
       waitingUntil: undefined,
       last: true,
@@ -54,7 +54,7 @@ describe('the progress of a sync', () => {
     expect(waits(90_000)).toMatchObject({
       waiting: true,
       waitingUntil: new Date('2026-01-31T12:01:30Z'),
-      walk: undefined,
+      pagination: undefined,
     });
     expect(waits(0).waitingUntil).toEqual(new Date('2026-01-31T12:00:00Z'));
     expect(waits(undefined)).toMatchObject({ waiting: true, waitingUntil: undefined });
@@ -67,15 +67,15 @@ describe('the report of a run', () => {
       collection: 'boms',
       status: 'stopped',
       mode: undefined,
-      walk: undefined,
+      pagination: undefined,
       resumed: false,
       records: 0,
       invalid: 0,
       pages: 0,
-      older: 0,
+      staleRecords: 0,
       watermark: undefined,
       clockWentBack: false,
-      lastFullWalk: undefined,
+      lastFullRead: undefined,
     });
   });
 
@@ -85,7 +85,7 @@ describe('the report of a run', () => {
     tally.begin({ scope: 's', by: 'b', watermark, full });
     expect(tally.report()).toMatchObject({
       watermark: new Date(watermark),
-      lastFullWalk: new Date(full),
+      lastFullRead: new Date(full),
     });
   });
 
@@ -103,11 +103,11 @@ describe('the report of a run', () => {
     );
     tally.plan = { ...plan, since: undefined };
     tally.read(page(rows));
-    expect(tally.report().older).toBe(0);
+    expect(tally.report().staleRecords).toBe(0);
     tally.plan = { ...plan, since: '2026-01-05T00:00:00Z' };
     tally.read(page(rows));
     tally.read(page(rows));
-    expect(tally.report()).toMatchObject({ older: 2, mode: 'incremental' });
+    expect(tally.report()).toMatchObject({ staleRecords: 2, mode: 'incremental' });
   });
 });
 
@@ -119,15 +119,15 @@ describe('the progress of a reconcile', () => {
     tally.reached('local');
     tally.reached('local', 4);
     tally.waits(90_000);
-    tally.reached('walk', 3);
+    tally.reached('read', 3);
     tally.waits(undefined);
     tally.tell();
     const still = { collection: 'accounts', waiting: false, waitingUntil: undefined };
     expect(told).toEqual([
       { ...still, phase: 'local', done: 0 },
       { ...still, phase: 'local', done: 5, waiting: true, waitingUntil: new Date('2026-01-31T12:01:30Z') },
-      { ...still, phase: 'walk', done: 3, waiting: true },
-      { ...still, phase: 'walk', done: 3 },
+      { ...still, phase: 'read', done: 3, waiting: true },
+      { ...still, phase: 'read', done: 3 },
     ]);
   });
 });
@@ -136,10 +136,10 @@ describe('the report of a reconcile', () => {
   it('begins and ends when the reconcile does', () => {
     const tally = new ReconcileTally('accounts', undefined);
     vi.advanceTimersByTime(5_000);
-    tally.reached('walk', 7);
+    tally.reached('read', 7);
     expect(tally.report()).toEqual({
       collection: 'accounts',
-      walk: undefined,
+      pagination: undefined,
       local: 0,
       seen: 7,
       missing: 0,
@@ -153,8 +153,8 @@ describe('the report of a reconcile', () => {
 
   it('is on its error in the form of that of a sync: a full walk that failed', () => {
     const tally = new ReconcileTally('accounts', undefined);
-    tally.walk = 'certified';
-    tally.reached('walk', 7);
+    tally.pagination = 'keyset';
+    tally.reached('read', 7);
     vi.advanceTimersByTime(5_000);
     expect(tally.asSyncReport()).toEqual({
       tenant: '',
@@ -166,7 +166,7 @@ describe('the report of a reconcile', () => {
           ...new Tally('accounts').report(),
           status: 'failed',
           mode: 'full',
-          walk: 'certified',
+          pagination: 'keyset',
           records: 7,
         },
       ],

@@ -46,7 +46,7 @@ describe('a collection that is refused behind its first page', () => {
     books.sandbox.faults.add({ kind: 'status', status, type }, { collection: 'accounts', skip: 1, times: 9 });
     const run = sync(books.client, {
       ...books.run,
-      walk: 'pages',
+      pagination: 'page',
       collections: ['accounts', 'accountAddresses'],
       onBatch: nothing,
     });
@@ -67,7 +67,7 @@ describe('the report of a sync', () => {
       status: 'failed',
       mode: 'incremental',
       watermark: new Date(START),
-      lastFullWalk: new Date(START),
+      lastFullRead: new Date(START),
     });
   });
 
@@ -174,7 +174,7 @@ describe('the signal of a sync', () => {
     const taken: string[] = [];
     const run = sync(books.client, {
       ...books.run,
-      walk: 'pages',
+      pagination: 'page',
       collections: ['accounts', 'products'],
       signal: controller.signal,
       onBatch: async ({ collection }) => {

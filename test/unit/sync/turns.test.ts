@@ -3,7 +3,7 @@ import { finished } from '../../../src/sync/finished.ts';
 import { Turns } from '../../../src/sync/turns.ts';
 import { stateOf } from '../../support/fake-clock.ts';
 import { settle } from '../../support/scripted-server.ts';
-import { deferred } from '../paging/services.ts';
+import { deferred } from '../pagination/services.ts';
 
 /** Pieces of work that note when they begin and end when they are told to. */
 function worksOn(turns: Turns) {

@@ -17,13 +17,13 @@ const noDate = { kind: 'rewrite', headers: { Date: null } } as const;
 afterEach(() => vi.useRealTimers());
 
 describe('the watermark', () => {
-  it.each(['pages', 'certified'] as const)(
+  it.each(['page', 'keyset'] as const)(
     'is the Date of the first answer of the run, not of the last: %s',
-    async (walk) => {
+    async (pagination) => {
       const books = openBooks();
       addAccounts(books, 40);
       books.sandbox.onRequest(() => books.sandbox.clock.advance(10_000));
-      await collect(changes(books.client.accounts, { ...books.run, walk }));
+      await collect(changes(books.client.accounts, { ...books.run, pagination }));
       expect(stateIn(books.states).watermark).toBe(START);
     },
   );
@@ -75,9 +75,9 @@ describe('the watermark', () => {
 
   it('finds a change of the very second in which the last run began', async () => {
     const books = openBooks();
-    await collect(changes(books.client.accounts, { ...books.run, lagMs: 0 }));
+    await collect(changes(books.client.accounts, { ...books.run, lookbackMs: 0 }));
     books.sandbox.store.accounts.insert({ id: '7' });
-    const report = await collect(changes(books.client.accounts, { ...books.run, lagMs: 0 }));
+    const report = await collect(changes(books.client.accounts, { ...books.run, lookbackMs: 0 }));
     expect(report.records).toBe(1);
   });
 
@@ -199,7 +199,7 @@ describe("a caller's own start", () => {
       '2025-12-31T23:00:00Z',
       '2026-01-05T07:58:00Z',
     ]);
-    expect(report).toMatchObject({ mode: 'incremental', lastFullWalk: undefined });
+    expect(report).toMatchObject({ mode: 'incremental', lastFullRead: undefined });
   });
 
   it("is refused where it is more than 24 hours ahead of the service's clock", async () => {

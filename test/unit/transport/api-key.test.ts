@@ -64,7 +64,7 @@ test('a provider is asked once for a call, however often it is retried', async (
 test('after a 401 another key of the provider is tried, with the same Idempotency-Key, at no attempt’s cost', async () => {
   const fetch = serviceFor('new');
   const keys = ['old', 'new'];
-  const client = scriptedClient(fetch, { apiKey: () => keys.shift() ?? 'new', retry: { attempts: 1 } });
+  const client = scriptedClient(fetch, { apiKey: () => keys.shift() ?? 'new', retry: { maxAttempts: 1 } });
   const attempts: number[] = [];
   const created = await client.products.create(
     { name: 'Desk' },
@@ -125,7 +125,7 @@ test('calls that are refused together ask for another key in one flight', async 
     asked += 1;
     return current === 'old' && asked > 3 ? new Promise<string>((resolve) => flights.push(resolve)) : current;
   };
-  const client = scriptedClient(serviceFor('new'), { apiKey, rateGate: false });
+  const client = scriptedClient(serviceFor('new'), { apiKey, rateLimiter: false });
   const calls = ['1', '2', '3'].map((id) => client.accounts.get(id));
   await settle();
   expect(asked).toBe(4);

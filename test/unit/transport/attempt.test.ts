@@ -17,7 +17,7 @@ useFakeClock();
 async function pausedClient(...script: readonly FetchAnswer[]) {
   const fetch = scriptedFetch(problemResponse(429, {}, { 'retry-after': '2' }), ...script);
   const wait = vi.fn();
-  const client = scriptedClient(fetch, { rateGate: 'client', on: { wait } });
+  const client = scriptedClient(fetch, { rateLimiter: 'client', on: { wait } });
   await caught(client.accounts.get('refused', { maxWaitMs: 0 }));
   return { client, fetch, wait };
 }

@@ -80,7 +80,7 @@ test('a call that is held back fails for the 429 before, unless something else c
 
 test('what would have been tried again, had attempts been left, may be tried again by the caller', async () => {
   const running = scriptedFetch(problemResponse(409, { type: 'request_in_progress' }));
-  const create = scriptedClient(running, { retry: { attempts: 1 } }).products.create({});
+  const create = scriptedClient(running, { retry: { maxAttempts: 1 } }).products.create({});
   expect(await caught(create)).toMatchObject({ status: 409, attempts: 1, retryable: true });
 
   const stale = scriptedClient(scriptedFetch(problemResponse(409, { type: 'stale' }))).products.create({});
@@ -89,7 +89,7 @@ test('what would have been tried again, had attempts been left, may be tried aga
 
 test('a create that is answered without the record is repeated once, and no more', async () => {
   const fetch = scriptedFetch(new Response(null, { status: 204 }));
-  const client = scriptedClient(fetch, { retry: { baseMs: 0, capMs: 0 } });
+  const client = scriptedClient(fetch, { retry: { baseDelayMs: 0, maxDelayMs: 0 } });
   const create = caught(client.products.create({ name: 'Desk' }));
   await advance(10);
   expect(await create).toMatchObject({ code: 'unexpected_response', outcome: 'applied', attempts: 2 });
@@ -98,7 +98,7 @@ test('a create that is answered without the record is repeated once, and no more
 
 test('a create that failed otherwise before may still be repeated once', async () => {
   const fetch = scriptedFetch(problemResponse(503), new Response(null, { status: 204 }));
-  const client = scriptedClient(fetch, { retry: { baseMs: 0, capMs: 0 } });
+  const client = scriptedClient(fetch, { retry: { baseDelayMs: 0, maxDelayMs: 0 } });
   const create = caught(client.products.create({ name: 'Desk' }));
   await advance(10);
   expect(await create).toMatchObject({ code: 'unexpected_response', attempts: 3 });
@@ -112,7 +112,7 @@ test('the end event says how long the call took, and how long of that it waited'
   };
   const fetch = scriptedFetch(slowly, jsonResponse({ id: '1' }));
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
-  const client = scriptedClient(fetch, { on: { end }, retry: { baseMs: 400, capMs: 400 } });
+  const client = scriptedClient(fetch, { on: { end }, retry: { baseDelayMs: 400, maxDelayMs: 400 } });
   const call = client.accounts.get('1');
   await advance(300);
   await advance(200);

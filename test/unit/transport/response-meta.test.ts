@@ -85,7 +85,7 @@ test('the client remembers the budget that was reported last, also with an error
     problemResponse(404, {}, budget(8)),
     networkError('ECONNRESET'),
   );
-  const client = scriptedClient(fetch, { retry: { attempts: 1 } });
+  const client = scriptedClient(fetch, { retry: { maxAttempts: 1 } });
   await client.accounts.get('1');
   expect(client.rateLimit).toMatchObject({ limit: 100, remaining: 9, observedAt: expect.any(Date) });
   await client.accounts.find('1');

@@ -38,11 +38,11 @@ test('the budget does not grow beyond its size', () => {
   expect(taken(budget)).toBe(100);
 });
 
-const instant = { baseMs: 0, capMs: 0 };
+const instant = { baseDelayMs: 0, maxDelayMs: 0 };
 
 test('in an outage a call costs one request once the budget is gone', async () => {
   const fetch = scriptedFetch(networkError('ECONNRESET'));
-  const client = scriptedClient(fetch, { retry: instant, rateGate: false });
+  const client = scriptedClient(fetch, { retry: instant, rateLimiter: false });
   for (let n = 0; n < 34; n += 1) await caught(client.accounts.get('1'));
   expect(fetch.requests).toHaveLength(34 + 100);
 
@@ -55,7 +55,7 @@ test('calls that succeed at a retry never use the budget up', async () => {
   const fetch = scriptedFetch(
     ...Array.from({ length: 150 }, () => [networkError('ECONNRESET'), jsonResponse({ id: '1' })]).flat(),
   );
-  const client = scriptedClient(fetch, { retry: { ...instant, attempts: 2 }, rateGate: false });
+  const client = scriptedClient(fetch, { retry: { ...instant, maxAttempts: 2 }, rateLimiter: false });
   for (let n = 0; n < 150; n += 1) await client.accounts.get('1');
   expect(fetch.requests).toHaveLength(300);
 });
@@ -63,7 +63,7 @@ test('calls that succeed at a retry never use the budget up', async () => {
 test('a call that succeeds at once does not pay for a whole retry', async () => {
   const lost = Array.from({ length: 34 * 4 - 2 }, () => networkError('ECONNRESET'));
   const fetch = scriptedFetch(...lost, jsonResponse({ id: '1' }), networkError('ECONNRESET'));
-  const client = scriptedClient(fetch, { retry: instant, rateGate: false });
+  const client = scriptedClient(fetch, { retry: instant, rateLimiter: false });
   for (let n = 0; n < 34; n += 1) await caught(client.accounts.get('1'));
   await client.accounts.get('1');
   expect(await caught(client.accounts.get('1'))).toMatchObject({ code: 'connection_failed', attempts: 1 });
@@ -71,7 +71,7 @@ test('a call that succeeds at once does not pay for a whole retry', async () => 
 
 test('clients made with withOptions share the budget', async () => {
   const fetch = scriptedFetch(networkError('ECONNRESET'));
-  const client = scriptedClient(fetch, { retry: instant, rateGate: false });
+  const client = scriptedClient(fetch, { retry: instant, rateLimiter: false });
   for (let n = 0; n < 34; n += 1) await caught(client.withOptions({}).accounts.get('1'));
   expect(fetch.requests).toHaveLength(134);
 });
@@ -81,7 +81,7 @@ test('a 429 takes nothing from the budget', async () => {
     problemResponse(429, { type: 'rate_limited' }, { 'retry-after': '0' }),
   );
   const fetch = scriptedFetch(...refusals, networkError('ECONNRESET'), jsonResponse({ id: '1' }));
-  const client = scriptedClient(fetch, { retry: instant, rateGate: false });
+  const client = scriptedClient(fetch, { retry: instant, rateLimiter: false });
   await expect(client.accounts.get('1')).resolves.toEqual({ id: '1' });
   expect(fetch.requests).toHaveLength(152);
 });

@@ -13,9 +13,9 @@ import {
 } from '../../../src/transport/retry-policy.ts';
 
 const retry: RetryPolicy = {
-  attempts: 4,
-  baseMs: 100,
-  capMs: 20_000,
+  maxAttempts: 4,
+  baseDelayMs: 100,
+  maxDelayMs: 20_000,
   updates: true,
   inProgressTypes: ['request_in_progress'],
 };

@@ -17,19 +17,21 @@ test('each limit can be set alone', () => {
     Number.POSITIVE_INFINITY,
   );
   expect(callSettings(settings, { maxWaitMs: 0 })).toEqual({ ...settings, maxWaitMs: 0 });
-  expect(callSettings(settings, { retry: { attempts: 1 } }).retry).toEqual({
+  expect(callSettings(settings, { retry: { maxAttempts: 1 } }).retry).toEqual({
     ...settings.retry,
-    attempts: 1,
+    maxAttempts: 1,
   });
-  expect(callSettings(settings, { retry: { baseMs: 0, capMs: undefined, updates: false } }).retry).toEqual({
+  expect(
+    callSettings(settings, { retry: { baseDelayMs: 0, maxDelayMs: undefined, updates: false } }).retry,
+  ).toEqual({
     ...settings.retry,
-    baseMs: 0,
+    baseDelayMs: 0,
     updates: false,
   });
 });
 
 test('the smallest limits and the names of a service’s own 409 are taken as they are', () => {
-  const retry = { capMs: 0, inProgressTypes: ['still_running'] };
+  const retry = { maxDelayMs: 0, inProgressTypes: ['still_running'] };
   expect(callSettings(settings, { deadlineMs: 1, retry })).toEqual({
     ...settings,
     deadlineMs: 1,
@@ -51,11 +53,11 @@ test.each<[options: unknown, argument: string, problem: string]>([
   [{ timeoutMs: null }, 'timeoutMs', AT_LEAST_ONE],
   [{ deadlineMs: 0 }, 'deadlineMs', AT_LEAST_ONE],
   [{ maxWaitMs: -1 }, 'maxWaitMs', AT_LEAST_ZERO],
-  [{ retry: { attempts: 0 } }, 'retry.attempts', WHOLE],
-  [{ retry: { attempts: 1.5 } }, 'retry.attempts', WHOLE],
-  [{ retry: { attempts: Number.POSITIVE_INFINITY } }, 'retry.attempts', WHOLE],
-  [{ retry: { baseMs: -1 } }, 'retry.baseMs', AT_LEAST_ZERO],
-  [{ retry: { capMs: Number.NaN } }, 'retry.capMs', AT_LEAST_ZERO],
+  [{ retry: { maxAttempts: 0 } }, 'retry.maxAttempts', WHOLE],
+  [{ retry: { maxAttempts: 1.5 } }, 'retry.maxAttempts', WHOLE],
+  [{ retry: { maxAttempts: Number.POSITIVE_INFINITY } }, 'retry.maxAttempts', WHOLE],
+  [{ retry: { baseDelayMs: -1 } }, 'retry.baseDelayMs', AT_LEAST_ZERO],
+  [{ retry: { maxDelayMs: Number.NaN } }, 'retry.maxDelayMs', AT_LEAST_ZERO],
   [{ retry: { inProgressTypes: 'still_running' } }, 'retry.inProgressTypes', NAMES],
   [{ retry: { inProgressTypes: ['still_running', ''] } }, 'retry.inProgressTypes', NAMES],
   [{ retry: { inProgressTypes: [409] } }, 'retry.inProgressTypes', NAMES],

@@ -31,7 +31,7 @@ async function waitsOf(script: readonly FetchAnswer[], options: ClientOptions) {
   };
   const fetch = scriptedFetch(...script);
   const onWait = vi.fn();
-  const client = scriptedClient(fetch, { rateGate: false, on, ...options });
+  const client = scriptedClient(fetch, { rateLimiter: false, on, ...options });
   const call = client.accounts.get('1', { onWait }).catch((error: unknown) => error);
   for (let second = 0; second < 60; second += 1) await advance(1_000);
   const told = onWait.mock.calls.map(([waitMs]) => waitMs);
@@ -40,7 +40,7 @@ async function waitsOf(script: readonly FetchAnswer[], options: ClientOptions) {
 
 test('without a gate a 429 is waited for as long as it asks, and longer the second time', async () => {
   const script = [refused({ 'retry-after': '2' }), refused({ 'retry-after': '2' }), good];
-  const { end, waits, told, on } = await waitsOf(script, { retry: { baseMs: 400, attempts: 1 } });
+  const { end, waits, told, on } = await waitsOf(script, { retry: { baseDelayMs: 400, maxAttempts: 1 } });
   expect(end).toEqual({ id: '1' });
   expect(waits).toEqual([
     ['wait', 2_000],
@@ -52,7 +52,7 @@ test('without a gate a 429 is waited for as long as it asks, and longer the seco
 
 test('with a gate each wait is told of once: for the gate, and what a second 429 adds to it', async () => {
   const script = [refused({ 'retry-after': '2' }), refused({ 'retry-after': '2' }), good];
-  const { end, waits, told } = await waitsOf(script, { rateGate: 'client', retry: { baseMs: 400 } });
+  const { end, waits, told } = await waitsOf(script, { rateLimiter: 'client', retry: { baseDelayMs: 400 } });
   expect(end).toEqual({ id: '1' });
   expect(told).toEqual([2_000, 400, 1_600]);
   expect(waits).toEqual(told.map((waitMs) => ['wait', waitMs]));
@@ -67,7 +67,7 @@ test('a call that was refused goes before those who came after it', async () => 
     good,
   ];
   const fetch = scriptedFetch(...answers);
-  const client = scriptedClient(fetch, { rateGate: 'client' });
+  const client = scriptedClient(fetch, { rateLimiter: 'client' });
   const calls = ['1', '2'].map((id) => client.accounts.get(id));
   for (let second = 0; second < 5; second += 1) await advance(1_000);
   await Promise.all(calls);
@@ -76,13 +76,13 @@ test('a call that was refused goes before those who came after it', async () => 
 
 test('a 429 that names no time backs off, never at once, however small the base', async () => {
   const script = [refused(), refused(), good];
-  expect((await waitsOf(script, { retry: { baseMs: 400 } })).told).toEqual([200, 400]);
-  expect((await waitsOf(script, { retry: { baseMs: 0 } })).told).toEqual([10, 10]);
+  expect((await waitsOf(script, { retry: { baseDelayMs: 400 } })).told).toEqual([200, 400]);
+  expect((await waitsOf(script, { retry: { baseDelayMs: 0 } })).told).toEqual([10, 10]);
 });
 
 test('what is added to the Retry-After of a second 429 stays within maxWaitMs', async () => {
   const script = [refused({ 'retry-after': '2' }), refused({ 'retry-after': '2' }), good];
-  const { end, told } = await waitsOf(script, { retry: { baseMs: 400 }, maxWaitMs: 2_100 });
+  const { end, told } = await waitsOf(script, { retry: { baseDelayMs: 400 }, maxWaitMs: 2_100 });
   expect(end).toEqual({ id: '1' });
   expect(told).toEqual([2_000, 2_100]);
 });
@@ -96,14 +96,17 @@ test('a 429 that asks for longer than maxWaitMs is thrown at once, one that asks
 });
 
 test('a 429 whose wait would pass the deadline is thrown at once', async () => {
-  const { end, told } = await waitsOf([refused(), good], { retry: { baseMs: 10_000 }, deadlineMs: 4_000 });
+  const { end, told } = await waitsOf([refused(), good], {
+    retry: { baseDelayMs: 10_000 },
+    deadlineMs: 4_000,
+  });
   expect(end).toMatchObject({ code: 'rate_limited', attempts: 1 });
   expect(told).toEqual([]);
 });
 
 test('a failure backs off twice as long each time, no longer than maxWaitMs, and says why', async () => {
   const script = [networkError('ECONNRESET'), problemResponse(503), problemResponse(500), good];
-  const { end, waits, on } = await waitsOf(script, { retry: { baseMs: 400, capMs: 10_000 } });
+  const { end, waits, on } = await waitsOf(script, { retry: { baseDelayMs: 400, maxDelayMs: 10_000 } });
   expect(end).toEqual({ id: '1' });
   expect(waits).toEqual([
     ['lost', 200],
@@ -113,7 +116,7 @@ test('a failure backs off twice as long each time, no longer than maxWaitMs, and
   expect(on.retry).toHaveBeenLastCalledWith(
     expect.objectContaining({ method: 'GET', path: '/accounts/1', attempt: 3 }),
   );
-  const capped = await waitsOf(script, { retry: { baseMs: 400 }, maxWaitMs: 300 });
+  const capped = await waitsOf(script, { retry: { baseDelayMs: 400 }, maxWaitMs: 300 });
   expect(capped.told).toEqual([200, 300, 300]);
 });
 
@@ -125,9 +128,9 @@ test('a failure that names a time is not tried again before it, and not at all b
   expect([impatient.waits, impatient.told, impatient.requests]).toEqual([[], [], 1]);
 });
 
-test('no more attempts are made than retry.attempts allows, 429s not counted', async () => {
+test('no more attempts are made than retry.maxAttempts allows, 429s not counted', async () => {
   const script = [problemResponse(503), refused({ 'retry-after': '1' }), problemResponse(503)];
-  const { end, requests } = await waitsOf(script, { retry: { attempts: 2 } });
+  const { end, requests } = await waitsOf(script, { retry: { maxAttempts: 2 } });
   expect(end).toMatchObject({ status: 503, attempts: 2, retryable: true });
   expect(requests).toBe(3);
 });
@@ -135,7 +138,7 @@ test('no more attempts are made than retry.attempts allows, 429s not counted', a
 test('the budget of the key as last reported stays known after an answer that does not report it', async () => {
   const budget = { 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': '7' };
   const fetch = scriptedFetch(jsonResponse({ id: '1' }, 200, budget), good);
-  const client = scriptedClient(fetch, { rateGate: false });
+  const client = scriptedClient(fetch, { rateLimiter: false });
   expect(client.rateLimit).toBeUndefined();
   for (const remaining of [7, 7]) {
     await client.accounts.get('1');
@@ -146,7 +149,7 @@ test('the budget of the key as last reported stays known after an answer that do
 test('a delete that finds nothing after a lost answer has succeeded, also for those who listen', async () => {
   const [end, error, onResponse] = [vi.fn(), vi.fn(), vi.fn()];
   const gone = scriptedFetch(networkError('ECONNRESET'), problemResponse(404));
-  const client = scriptedClient(gone, { on: { end, error }, retry: { baseMs: 0 } });
+  const client = scriptedClient(gone, { on: { end, error }, retry: { baseDelayMs: 0 } });
   const call = client.products.delete('1', { onResponse });
   await advance(10);
   await expect(call).resolves.toBeUndefined();
@@ -171,7 +174,7 @@ test('a call that is stopped ends as aborted, one without a key as an error', as
   const [end, error] = [vi.fn(), vi.fn()];
   const on = { end, error };
   const stop = new AbortController();
-  const waiting = scriptedClient(scriptedFetch(problemResponse(503)), { on, retry: { baseMs: 10_000 } });
+  const waiting = scriptedClient(scriptedFetch(problemResponse(503)), { on, retry: { baseDelayMs: 10_000 } });
   const stopped = caught(waiting.accounts.get('1', { signal: stop.signal }));
   await advance(100);
   stop.abort('enough');

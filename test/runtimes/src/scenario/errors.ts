@@ -5,7 +5,7 @@ import { check, rejection } from './expect.ts';
 /** Each failure is an instance of its class, has its code, and narrows by its guard. */
 export async function errors(orders: string): Promise<string> {
   const books = await Books.open(orders, { records: { accounts: 3 } });
-  const once = { ...books.clientOptions, retry: { attempts: 1 } };
+  const once = { ...books.clientOptions, retry: { maxAttempts: 1 } };
   const client = sdk.createClient(once);
   const as = (apiKey: string) => sdk.createClient({ ...once, apiKey }).accounts.find('1');
 
@@ -34,10 +34,10 @@ export async function errors(orders: string): Promise<string> {
 /** What never became an answer that can be read. */
 export async function broken(orders: string): Promise<string> {
   const books = await Books.open(orders, { records: { accounts: 3 } });
-  const client = sdk.createClient({ ...books.clientOptions, retry: { attempts: 1 }, timeoutMs: 30_000 });
+  const client = sdk.createClient({ ...books.clientOptions, retry: { maxAttempts: 1 }, timeoutMs: 30_000 });
   const read = () => client.accounts.get('1');
 
-  await books.fault({ kind: 'html-page' });
+  await books.fault({ kind: 'html-response' });
   await fails(read(), { type: sdk.UnexpectedResponseError, code: 'unexpected_response' });
   await books.fault({ kind: 'redirect', location: `${books.baseUrl}/elsewhere` });
   await fails(read(), { type: sdk.RedirectError, code: 'redirected' });

@@ -12,7 +12,7 @@ export async function walk(orders: string): Promise<string> {
   for await (const { id } of accounts.list()) ids.push(id);
   equal(ids, there.accounts, 'the walk by pages');
 
-  const certified = await products.list({}, { walk: 'certified' }).toArray({ limit: Infinity });
+  const certified = await products.list({}, { pagination: 'keyset' }).toArray({ limit: Infinity });
   equal(
     certified.map(({ id }) => id),
     there.products,

@@ -5,7 +5,7 @@ import { check, equal } from './expect.ts';
 /** The answer to a create is lost after it was carried out: it is sent again, and one product is made. */
 export async function create(orders: string): Promise<string> {
   const books = await Books.open(orders);
-  await books.fault({ kind: 'lost-answer', committed: true }, { method: 'POST' });
+  await books.fault({ kind: 'lost-response', committed: true }, { method: 'POST' });
   const client = createClient(books.clientOptions);
   const desk = await client.products.create({ name: 'Desk', salePrice: '12345678901234567.8901' });
   equal(desk.salePrice, '12345678901234567.8901', 'the price');

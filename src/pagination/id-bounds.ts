@@ -1,0 +1,83 @@
+import type { CallFacts } from '../errors/accounting-error.ts';
+import { FilterIgnoredError } from '../errors/filter-ignored-error.ts';
+import type { IdBounds, PageResponse } from './page.ts';
+
+/**
+ * The id as an integer; undefined where it is not canonical decimal digits. `007`, `+5`, `-3` and `1e3` are not:
+ * the service might order or compare them in another way than integers. 39 digits hold any 128-bit number;
+ * beyond that no service counts.
+ */
+export function integerId(id: string): bigint | undefined {
+  return /^(?:0|[1-9]\d{0,38})$/.test(id) ? BigInt(id) : undefined;
+}
+
+/** The ids above `after`, up to and including `through`. An undefined `through` is unbounded; no id is below 0. */
+export interface IdRange {
+  readonly after: bigint;
+  readonly through: bigint | undefined;
+}
+
+/** Below every id. */
+export const BELOW_ALL = -1n;
+
+/** The range that a caller's bounds leave; undefined where a bound is not an integer. */
+export function rangeOf(bounds: IdBounds | undefined): IdRange | undefined {
+  const pair = betweenPair(bounds?.between);
+  if (pair === undefined) return undefined;
+
+  const [from, to] = pair;
+  const lower = [shifted(bounds?.gt, 0n), shifted(bounds?.gte, -1n), shifted(from, -1n)];
+  const upper = [shifted(bounds?.lte, 0n), shifted(bounds?.lt, -1n), shifted(to, 0n)];
+  if (lower.includes('other') || upper.includes('other')) return undefined;
+
+  const after = lower.reduce<bigint>((a, b) => (typeof b === 'bigint' && b > a ? b : a), BELOW_ALL);
+  const through = upper.reduce<bigint | undefined>(
+    (a, b) => (typeof b === 'bigint' && (a === undefined || b < a) ? b : a),
+    undefined,
+  );
+  return { after, through };
+}
+
+function betweenPair(between: IdBounds['between']): readonly (string | undefined)[] | undefined {
+  if (between === undefined) return [];
+  if (typeof between !== 'string') return between;
+  const ends = between.split('..');
+  return ends.length === 2 ? ends : undefined;
+}
+
+function shifted(bound: string | undefined, by: bigint): bigint | 'other' | undefined {
+  if (bound === undefined) return undefined;
+  const id = integerId(bound);
+  return id === undefined ? 'other' : id + by;
+}
+
+/**
+ * Makes the check that throws where a row lies outside the caller's bounds. Ids that are no integers cannot be
+ * judged; without bounds there is nothing to check, and no id is looked at.
+ */
+export function boundsGuard(
+  bounds: IdBounds | undefined,
+  facts: CallFacts | undefined,
+): (answer: PageResponse<unknown>) => void {
+  const range = rangeOf(bounds);
+  if (range === undefined || (range.after === BELOW_ALL && range.through === undefined))
+    return () => undefined;
+
+  const { after, through } = range;
+  return ({ ids }) => {
+    const stranger = ids.find((text) => {
+      const id = integerId(text);
+      return id !== undefined && (id <= after || (through !== undefined && id > through));
+    });
+    if (stranger !== undefined) throw outsideBounds(stranger, facts);
+  };
+}
+
+/** The service answered with a row that was not asked for. */
+export function outsideBounds(id: string, facts: CallFacts | undefined): FilterIgnoredError {
+  const call = `${facts?.method ?? 'GET'} ${facts?.path ?? 'a list'}`;
+  return new FilterIgnoredError(
+    `${call} answered with id ${JSON.stringify(id)}, outside the bounds on id that were asked for: the service ignored the filter, or orders ids otherwise than as integers.`,
+    facts,
+  );
+}

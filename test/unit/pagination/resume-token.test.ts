@@ -1,0 +1,157 @@
+import { expect, it } from 'vitest';
+import { CheckpointError } from '../../../src/errors/checkpoint-error.ts';
+import type { WalkPosition } from '../../../src/pagination/page.ts';
+import {
+  decodeResumeToken,
+  encodeResumeToken,
+  type ResumeScope,
+  scopeFingerprint,
+} from '../../../src/pagination/resume-token.ts';
+import { Random } from '../../simulation/random.ts';
+
+const scope: ResumeScope = {
+  baseUrl: 'https://books.example.com',
+  collection: 'accounts',
+  filters: { updatedSince: '2026-01-01T00:00:00Z', 'id[gt]': '5' },
+};
+const position: WalkPosition = {
+  pagination: 'keyset',
+  direction: 'asc',
+  id: '9007199254740993',
+  longest: 30,
+};
+
+/** base64url of a text, as a token is one. */
+const encoded = (text: string) => Buffer.from(text).toString('base64url');
+const decoded = (token: string) => Buffer.from(token, 'base64url').toString();
+
+it('gives a position back to the same scope', () => {
+  const token = encodeResumeToken(scope, position);
+  expect(token).toMatch(/^[A-Za-z0-9_-]+$/);
+  expect(decodeResumeToken(token, structuredClone(scope))).toEqual(position);
+});
+
+it('writes the same token for the same position in every version, so that stored tokens stay valid', () => {
+  expect(encodeResumeToken(scope, position)).toBe(
+    'eyJ2IjoxLCJvZiI6IjF5YWFxNzgxZ3BuIiwiYXQiOnsicGFnaW5hdGlvbiI6ImtleXNldCIsImRpcmVjdGlvbiI6ImFzYyIsImlkIjoiOTAwNzE5OTI1NDc0MDk5MyIsImxvbmdlc3QiOjMwfSwib2siOiI5MjgxaTk5eWpmIn0',
+  );
+  expect(scopeFingerprint(scope)).toBe('1yaaq781gpn');
+  expect(scopeFingerprint({ baseUrl: '', collection: '', filters: {} })).toBe('1es1douw1yq');
+});
+
+it('keeps every value that a position may have', () => {
+  const odd: WalkPosition = {
+    text: 'ü "—" \\ ',
+    yes: true,
+    none: null,
+    left: undefined,
+    number: -1.5,
+    empty: '',
+  };
+  const { left: _, ...kept } = odd;
+  expect(decodeResumeToken(encodeResumeToken(scope, odd), scope)).toEqual(kept);
+});
+
+it('gives back whatever a text is made of', () => {
+  const tokens = Array.from({ length: 400 }, (_, code) => {
+    const text = { text: `${String.fromCharCode(code)}>?~`.repeat(3) };
+    const token = encodeResumeToken(scope, text);
+    expect(decodeResumeToken(token, scope)).toEqual(text);
+    return token;
+  }).join('');
+  for (const char of ['-', '_']) expect(tokens).toContain(char);
+});
+
+it('does not mind the order of the filters, nor one that is undefined', () => {
+  const filters = { 'id[lt]': undefined, 'id[gt]': '5', updatedSince: '2026-01-01T00:00:00Z' };
+  expect(scopeFingerprint({ ...scope, filters })).toBe(scopeFingerprint(scope));
+});
+
+it.each([
+  ['base URL', { baseUrl: 'https://other.example.com' }],
+  ['collection', { collection: 'budgets' }],
+  ['filter', { filters: { ...scope.filters, 'id[gt]': '6' } }],
+  ['set of filters', { filters: {} }],
+])('refuses a token of another %s', (_, other) => {
+  const token = encodeResumeToken({ ...scope, ...other }, position);
+  expect(() => decodeResumeToken(token, scope)).toThrow(CheckpointError);
+  expect(() => decodeResumeToken(token, scope)).toThrow('belongs to another');
+});
+
+it('tells nothing of the scope', () => {
+  const text = decoded(encodeResumeToken(scope, position));
+  for (const word of ['books', 'accounts', 'updatedSince', '2026']) expect(text).not.toContain(word);
+});
+
+it('refuses a token of another version, saying so', () => {
+  const token = encoded(decoded(encodeResumeToken(scope, position)).replace('"v":1', '"v":2'));
+  expect(() => decodeResumeToken(token, scope)).toThrow('version');
+});
+
+it.each([
+  ['nothing', ''],
+  ['words', 'not a token'],
+  ['JSON that is no object', encoded('42')],
+  ['null', encoded('null')],
+  ['a list', encoded('[1]')],
+  ['an object without members', encoded('{}')],
+  ['a position that is none', encoded('{"v":1,"of":"x","at":[],"ok":"y"}')],
+  ['a position with depth', encoded('{"v":1,"of":"x","at":{"a":{}},"ok":"y"}')],
+  [
+    'a scope that no text can be made of',
+    encoded('{"v":1,"of":{"toString":1,"valueOf":1},"at":{},"ok":"y"}'),
+  ],
+  ['bytes that are no text', Buffer.from([0xff, 0xfe, 0]).toString('base64url')],
+  ['far too much', 'A'.repeat(1_000_000)],
+])('refuses %s', (_, token) => {
+  expect(() => decodeResumeToken(token, scope)).toThrow(CheckpointError);
+});
+
+it.each([undefined, null, 7, {}, []])('refuses %j, which is no string', (token) => {
+  expect(() => decodeResumeToken(token as unknown as string, scope)).toThrow(CheckpointError);
+});
+
+it('notices every damage of one character, and never throws anything but CheckpointError', () => {
+  const token = encodeResumeToken(scope, position);
+  const random = new Random(1);
+  for (let at = 0; at < token.length; at++) {
+    for (const char of ['A', 'z', '=', '%', String.fromCharCode(random.int(0, 400))]) {
+      const damaged = token.slice(0, at) + char + token.slice(at + 1);
+      if (decoded(damaged) === decoded(token)) continue;
+      expect(() => decodeResumeToken(damaged, scope)).toThrow(CheckpointError);
+    }
+    expect(() => decodeResumeToken(token.slice(0, at), scope)).toThrow(CheckpointError);
+  }
+});
+
+it.each([null, [], ['keyset'], 7, 'keyset', { at: {} }, { at: [] }])(
+  'refuses a whole token whose position is none: %j',
+  (none) => {
+    const token = encodeResumeToken(scope, none as unknown as WalkPosition);
+    expect(() => decodeResumeToken(token, scope)).toThrow('The resume token is damaged:');
+  },
+);
+
+it.each([
+  ['is none of this package', undefined],
+  ['is none of this package', 'A'.repeat(4_097)],
+  ['is damaged', 'A'.repeat(4_096)],
+  ['is damaged', encoded('42')],
+  ['is damaged', encoded('{"v":1}')],
+  ['is of a version that this package does not know', encoded('{}')],
+  [
+    'belongs to another base URL, collection or set of filters',
+    encodeResumeToken({ ...scope, filters: {} }, {}),
+  ],
+])('says that a token %s, and why it does not begin anew', (what, token) => {
+  expect(() => decodeResumeToken(token as string, scope)).toThrow(
+    `The resume token ${what}: the walk cannot be taken up there, and a silent restart would hide it.`,
+  );
+});
+
+it('never quotes the token', () => {
+  const token = encoded('{"secret":"value"}');
+  expect(() => decodeResumeToken(token, scope)).toThrow(
+    expect.not.objectContaining({ message: /secret|value/ }),
+  );
+});

@@ -1,0 +1,309 @@
+import { expect, test } from 'vitest';
+import type { AnyAccountingError } from '../../../src/errors/guards.ts';
+import type { PageResponse } from '../../../src/pagination/page.ts';
+import { createSandbox } from '../../../src/testing/index.ts';
+import { caught } from '../../support/caught.ts';
+import {
+  type FetchedRequest,
+  jsonResponse,
+  networkError,
+  problemResponse,
+  scriptedClient,
+  scriptedFetch,
+} from '../../support/scripted-fetch.ts';
+import { settle } from '../../support/scripted-server.ts';
+
+const pageOf = ({ url }: FetchedRequest) => Number(url.searchParams.get('_page'));
+const rows = (page: number, size = 2) =>
+  Array.from({ length: size }, (_, index) => ({ id: String((page - 1) * size + index + 1) }));
+
+/** So many pages of two records, then empty ones. */
+const pagesOf = (count: number) =>
+  scriptedFetch((request) => jsonResponse(pageOf(request) <= count ? rows(pageOf(request)) : []));
+
+const ids = (records: readonly { id: string }[]) => records.map(({ id }) => id);
+
+test('a walk sends nothing before it is iterated, and reads anew with each iteration', async () => {
+  const fetch = pagesOf(2);
+  const walk = scriptedClient(fetch).accounts.list();
+  const pages = walk.pages();
+  await settle();
+  expect(fetch.requests).toHaveLength(0);
+  await pages.return?.();
+
+  for (let n = 1; n <= 2; n += 1) {
+    const seen = [];
+    for await (const record of walk) seen.push(record.id);
+    expect(seen).toEqual(['1', '2', '3', '4']);
+    expect(fetch.requests).toHaveLength(3 * n);
+  }
+});
+
+test('pages come with the budget, the time of the service and no token where a walk has none', async () => {
+  const headers = {
+    'x-ratelimit-limit': '10',
+    'x-ratelimit-remaining': '9',
+    date: 'Sat, 31 Jan 2026 12:00:00 GMT',
+  };
+  const fetch = scriptedFetch(jsonResponse(rows(1), 200, headers), jsonResponse([]));
+  const pages = [];
+  for await (const page of scriptedClient(fetch).accounts.list().pages()) pages.push(page);
+  expect(pages).toMatchObject([
+    {
+      records: [{ id: '1' }, { id: '2' }],
+      invalid: [],
+      rateLimit: { limit: 10, remaining: 9 },
+      serverTime: new Date('2026-01-31T12:00:00Z'),
+      pagination: 'page',
+      resumeToken: undefined,
+    },
+  ]);
+});
+
+test('page says where to begin', async () => {
+  const fetch = pagesOf(4);
+  expect(ids(await scriptedClient(fetch).accounts.list({ page: 3 }).toArray({ limit: 99 }))).toEqual([
+    '5',
+    '6',
+    '7',
+    '8',
+  ]);
+  expect(fetch.requests.map(pageOf)).toEqual([3, 4, 5]);
+});
+
+test.each([
+  [0, 0, 0],
+  [1, 1, 1],
+  [2, 2, 1],
+  [3, 3, 2],
+  [4, 4, 2],
+  [5, 5, 3],
+  [6, 6, 3],
+  [7, 6, 4],
+  [Number.POSITIVE_INFINITY, 6, 4],
+])('toArray with limit %d gives %i records of six in %i requests', async (limit, count, requests) => {
+  for (const prefetch of [0, 1, 5]) {
+    const fetch = pagesOf(3);
+    const records = await scriptedClient(fetch).accounts.list({}, { prefetch }).toArray({ limit });
+    expect(records).toHaveLength(count);
+    await settle();
+    if (prefetch <= 1) expect(fetch.requests).toHaveLength(requests);
+    expect(fetch.requests.length).toBeLessThanOrEqual(
+      limit === Number.POSITIVE_INFINITY || limit > 6 ? 9 : requests,
+    );
+  }
+});
+
+test.each([undefined, -1, 1.5, Number.NaN, '5', null, -Number.POSITIVE_INFINITY])(
+  'toArray refuses the limit %j',
+  async (limit) => {
+    const fetch = pagesOf(1);
+    const error = await caught(
+      scriptedClient(fetch)
+        .accounts.list()
+        .toArray({ limit: limit as number }),
+    );
+    expect(error).toMatchObject({ code: 'invalid_input', argument: 'limit' });
+    expect(fetch.requests).toHaveLength(0);
+  },
+);
+
+test('toArray without options is refused in words', async () => {
+  const walk = scriptedClient(pagesOf(1)).accounts.list() as unknown as { toArray(): Promise<unknown> };
+  expect(await caught(walk.toArray())).toMatchObject({ code: 'invalid_input', argument: 'limit' });
+});
+
+test('leaving the loop stops the work: the page that was asked for ahead is aborted, no other follows', async () => {
+  const aborted: boolean[] = [];
+  const fetch = scriptedFetch(jsonResponse(rows(1)), ({ init }) => {
+    return new Promise<Response>((_, reject) => {
+      init.signal?.addEventListener('abort', () => {
+        aborted.push(true);
+        reject(new DOMException('gone', 'AbortError'));
+      });
+    });
+  });
+  for await (const record of scriptedClient(fetch).accounts.list()) {
+    expect(record.id).toBe('1');
+    await settle();
+    break;
+  }
+  await settle();
+  expect(aborted).toEqual([true]);
+  expect(fetch.requests).toHaveLength(2);
+});
+
+test('return ends a walk while a page is on its way', async () => {
+  const fetch = scriptedFetch(() => new Promise<Response>(() => {}));
+  const records = scriptedClient(fetch).accounts.list()[Symbol.asyncIterator]();
+  const pending = records.next();
+  await settle();
+  expect(await records.return?.()).toEqual({ done: true, value: undefined });
+  expect(await pending).toEqual({ done: true, value: undefined });
+  expect(await records.next()).toEqual({ done: true, value: undefined });
+  expect(fetch.requests).toHaveLength(1);
+});
+
+test('calls of next that come at the same time get each record once, in order', async () => {
+  const records = scriptedClient(pagesOf(3)).accounts.list()[Symbol.asyncIterator]();
+  const results = await Promise.all(Array.from({ length: 8 }, () => records.next()));
+  expect(results.map(({ value }) => value?.id)).toEqual(['1', '2', '3', '4', '5', '6', undefined, undefined]);
+  expect(results.map(({ done }) => done)).toEqual([...Array(6).fill(false), true, true]);
+});
+
+test('an iterator of records or pages is its own iterable', async () => {
+  const walk = scriptedClient(pagesOf(1)).accounts.list();
+  const seen = [];
+  const records = walk[Symbol.asyncIterator]() as AsyncIterableIterator<{ id: string }>;
+  for await (const record of records) seen.push(record.id);
+  const pages = walk.pages();
+  expect(pages[Symbol.asyncIterator]()).toBe(pages);
+  expect(seen).toEqual(['1', '2']);
+});
+
+test('prefetch asks for so many pages ahead of the consumer', async () => {
+  for (const [prefetch, ahead] of [
+    [0, 1],
+    [1, 2],
+    [3, 4],
+  ] as const) {
+    const fetch = pagesOf(9);
+    const pages = scriptedClient(fetch).accounts.list({}, { prefetch }).pages();
+    await pages.next();
+    await settle();
+    expect(fetch.requests).toHaveLength(ahead);
+    await pages.return?.();
+  }
+});
+
+test('a page ahead that fails is thrown when its turn comes, and is no unhandled rejection before', async () => {
+  const unhandled: unknown[] = [];
+  const note = (error: unknown) => void unhandled.push(error);
+  process.on('unhandledRejection', note);
+  const fetch = scriptedFetch(jsonResponse(rows(1)), problemResponse(403, { type: 'forbidden' }));
+  const seen: string[] = [];
+  const walk = async () => {
+    for await (const record of scriptedClient(fetch).accounts.list()) {
+      seen.push(record.id);
+      await settle();
+    }
+  };
+  expect(await caught(walk())).toMatchObject({ code: 'forbidden' });
+  process.off('unhandledRejection', note);
+  expect(seen).toEqual(['1', '2']);
+  expect(unhandled).toEqual([]);
+});
+
+test('after an error a walk is over', async () => {
+  const fetch = scriptedFetch(problemResponse(403));
+  const records = scriptedClient(fetch).accounts.list()[Symbol.asyncIterator]();
+  const [first, second] = await Promise.allSettled([records.next(), records.next()]);
+  expect([first?.status, second?.status]).toEqual(['rejected', 'rejected']);
+  expect(await records.next()).toEqual({ done: true, value: undefined });
+  expect(fetch.requests).toHaveLength(1);
+});
+
+test('each page is retried on its own, and a cut page is not the end of the walk', async () => {
+  let failed = false;
+  const fetch = scriptedFetch((request) => {
+    if (pageOf(request) === 2 && !failed) {
+      failed = true;
+      throw networkError('ECONNRESET');
+    }
+    return jsonResponse(pageOf(request) <= 2 ? rows(pageOf(request)) : []);
+  });
+  expect(ids(await scriptedClient(fetch).accounts.list().toArray({ limit: 99 }))).toEqual([
+    '1',
+    '2',
+    '3',
+    '4',
+  ]);
+});
+
+test('an error in a certified walk carries the point to go on at, which leads to the rest', async () => {
+  const sandbox = createSandbox({ pageSize: 5 });
+  for (let n = 0; n < 40; n += 1) sandbox.store.accounts.insert({});
+  const client = scriptedClient(sandbox.fetch, { baseUrl: sandbox.baseUrl, apiKey: sandbox.keys.full });
+  const before: string[] = [];
+  const walk = async () => {
+    for await (const page of client.accounts.list({}, { pagination: 'keyset', prefetch: 0 }).pages()) {
+      before.push(...ids(page.records));
+      if (before.length >= 15) sandbox.faults.add({ kind: 'status', status: 403 }, { times: 1 });
+    }
+  };
+  const error = (await caught(walk())) as AnyAccountingError;
+  expect(error).toMatchObject({ code: 'forbidden', resumeToken: expect.any(String) });
+
+  const after = await client.accounts.list({}, { resumeFrom: error.resumeToken }).toArray({ limit: 99 });
+  expect([...before, ...ids(after)]).toEqual(sandbox.store.accounts.all().map(({ id }) => id));
+});
+
+test('an error before the first page carries the token that the walk began with', async () => {
+  const sandbox = createSandbox({ pageSize: 5 });
+  for (let n = 0; n < 20; n += 1) sandbox.store.accounts.insert({});
+  const client = scriptedClient(sandbox.fetch, { baseUrl: sandbox.baseUrl, apiKey: sandbox.keys.full });
+  const { value: page } = await client.accounts
+    .list({}, { pagination: 'keyset', prefetch: 0 })
+    .pages()
+    .next();
+  const resumeFrom = page?.resumeToken;
+  expect(resumeFrom).toEqual(expect.any(String));
+
+  sandbox.faults.add({ kind: 'status', status: 403 });
+  expect(await caught(client.accounts.list({}, { resumeFrom }).toArray({ limit: 9 }))).toMatchObject({
+    resumeToken: resumeFrom,
+  });
+});
+
+test('an error in a walk by pages carries no token: page n is no point to resume at', async () => {
+  const fetch = scriptedFetch(jsonResponse(rows(1)), problemResponse(403, { type: 'forbidden' }));
+  const error = await caught(scriptedClient(fetch).accounts.list().toArray({ limit: 99 }));
+  expect(error).toMatchObject({ code: 'forbidden' });
+  expect((error as AnyAccountingError).resumeToken).toBeUndefined();
+});
+
+test('a cursor of the caller’s own is followed with its parameters', async () => {
+  const fetch = scriptedFetch(({ url }) => {
+    const cursor = url.searchParams.get('cursor');
+    return jsonResponse(cursor === null ? rows(1) : cursor === '2' ? rows(2) : []);
+  });
+  const pagination = {
+    first: {},
+    next: (page: PageResponse<unknown>) =>
+      page.ids.length === 0 ? undefined : { parameters: { cursor: String(page.ids.at(-1)) } },
+  };
+  const pages = [];
+  for await (const page of scriptedClient(fetch)
+    .accounts.list({ updatedSince: '2026-01-31' }, { pagination })
+    .pages())
+    pages.push(page);
+  expect(pages.flatMap(({ records }) => ids(records))).toEqual(['1', '2', '3', '4']);
+  expect(pages[0]?.pagination).toBe('custom');
+  expect(fetch.requests.map(({ url }) => url.search)).toEqual([
+    '?updatedSince=2026-01-31',
+    '?updatedSince=2026-01-31&cursor=2',
+    '?updatedSince=2026-01-31&cursor=4',
+  ]);
+});
+
+test('a page past the end that is answered with 404 is the end where afterLastPage says so', async () => {
+  const fetch = () =>
+    scriptedFetch((request) =>
+      pageOf(request) <= 2
+        ? jsonResponse(rows(pageOf(request)))
+        : problemResponse(404, { type: 'not_found' }),
+    );
+  const list = (options: object) => scriptedClient(fetch()).accounts.list({}, options).toArray({ limit: 99 });
+  expect(await list({ afterLastPage: 'not_found' })).toHaveLength(4);
+  expect(await caught(list({}))).toMatchObject({ code: 'not_found' });
+});
+
+test('a row outside the bound that was asked for ends the walk: the service ignored the filter', async () => {
+  const fetch = scriptedFetch(jsonResponse([{ id: '200' }, { id: '7' }]));
+  const error = await caught(
+    scriptedClient(fetch)
+      .accounts.list({ id: { gt: '100' } })
+      .toArray({ limit: 9 }),
+  );
+  expect(error).toMatchObject({ code: 'filter_ignored', path: '/accounts', method: 'GET' });
+});
