@@ -28,6 +28,8 @@ const PROBLEM_TYPES: readonly ProblemTypeForm[] = [
   'rfc-url',
   'status',
   'absent',
+  'api-platform',
+  'api-platform-3.1',
 ];
 
 /** The values of options that are one of a few. */
@@ -39,6 +41,9 @@ export const CHOICES = {
   invalidFilter: ['ignore', 'reject'],
   afterLastPage: ['empty', 'not-found'],
   listBody: ['array', 'member', 'hydra:member'],
+  formats: ['json', 'jsonld', 'both'],
+  relations: ['id', 'iri'],
+  notFoundBody: ['problem', 'html', 'json', 'empty'],
   problemType: PROBLEM_TYPES,
   problemContentType: ['application/problem+json', 'application/json', 'application/ld+json'],
   createStatus: [200, 201],
@@ -51,7 +56,7 @@ export const CHOICES = {
 export const ID_CHOICES = { form: ['numeric', 'uuid', 'ulid'] } as const satisfies Choices<IdOptions>;
 
 export const IDEMPOTENCY_CHOICES = {
-  replay: ['stored', 'conflict'],
+  replay: ['stored', 'conflict', 'ignored'],
   differentBody: ['reject', 'stored'],
 } as const satisfies Choices<IdempotencyOptions>;
 

@@ -120,7 +120,7 @@ function hold({ state, request }: Serving): () => void {
   const credential = authenticate(state, request);
   if (credential === undefined || request.method !== 'POST') return NOTHING_HELD;
   try {
-    const logical = logicalRequest(credential.company, request);
+    const logical = logicalRequest(credential.company, request, state.options);
     return logical === undefined ? NOTHING_HELD : state.idempotency.running(logical, state.clock.now());
   } catch (error) {
     // A body that cannot be read: the service will say so when its turn comes.

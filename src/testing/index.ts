@@ -19,6 +19,7 @@ export type {
 export type { FaultMatch, FaultRule, Faults } from './faults/rules.ts';
 export type { KeyGrant, SandboxKeys } from './keys.ts';
 export type {
+  ContentTypeOptions,
   IdempotencyOptions,
   IdOptions,
   ListOrder,

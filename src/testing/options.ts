@@ -14,7 +14,12 @@ export type ListOrder =
   | 'updated-desc'
   | 'none';
 
-/** The form of `type` in a problem document. The last four are generic: they do not name the error. */
+/**
+ * The form of `type` in a problem document. `about:blank`, `rfc-url`, `status` and `absent` are generic: they do not
+ * name the error. `api-platform` is what API Platform 3.4 and 4 send: `/errors/403`, and `/validation_errors/<uuid>`
+ * with the UUID of the violated constraint (several: `0=<uuid>;1=<uuid>`); a 401 is `{ "message": … }`.
+ * `api-platform-3.1` has a URL of RFC 2616 instead.
+ */
 export type ProblemTypeForm =
   | 'bare'
   | 'path'
@@ -23,7 +28,9 @@ export type ProblemTypeForm =
   | 'about:blank'
   | 'rfc-url'
   | 'status'
-  | 'absent';
+  | 'absent'
+  | 'api-platform'
+  | 'api-platform-3.1';
 
 /** The form of identifiers. UUIDs are of version 7, so that like ULIDs they sort by age. */
 export interface IdOptions {
@@ -42,13 +49,22 @@ export interface IdOptions {
 export interface IdempotencyOptions {
   /**
    * The same key and the same body: `stored` answers what the first request was answered, `conflict` answers 409.
+   * With `ignored` the service does not read the header: it may be missing, and the same key creates a second record.
    * @default 'stored'
    */
-  replay?: 'stored' | 'conflict' | undefined;
+  replay?: 'stored' | 'conflict' | 'ignored' | undefined;
   /** The same key with another body: `reject` answers 422 `validation_failed`, `stored` the first answer. @default 'reject' */
   differentBody?: 'reject' | 'stored' | undefined;
   /** How long a key is remembered, in ms. @default 86_400_000 (24 hours) */
   lifetimeMs?: number | undefined;
+}
+
+/** The content types of request bodies that the service reads. Any other is answered with 415. */
+export interface ContentTypeOptions {
+  /** For POST. @default ['application/json'] */
+  create?: readonly string[] | undefined;
+  /** For PATCH. @default ['application/json'] */
+  update?: readonly string[] | undefined;
 }
 
 /** The budget of each key. */
@@ -101,12 +117,35 @@ export interface SandboxOptions {
   afterLastPage?: 'empty' | 'not-found' | undefined;
   /** A bare array, or a JSON-LD object with `member` or `hydra:member`. @default 'array' */
   listBody?: 'array' | 'member' | 'hydra:member' | undefined;
+  /**
+   * The formats of responses: with `json` the header `Accept` is not read. `jsonld`: JSON-LD only, and 406 for an
+   * `Accept` without it; records have `@id` and `@type`, and a list is an object (see `listBody`; `member` in the place
+   * of `array`). `both`: the format that `Accept` prefers.
+   * @default 'json'
+   */
+  formats?: 'json' | 'jsonld' | 'both' | undefined;
+  /**
+   * How a record names another one in fields such as `accountId`: by its id, or by its IRI
+   * (`"/api/public/v1/accounts/2"`). @default 'id'
+   */
+  relations?: 'id' | 'iri' | undefined;
 
   /** @default 'bare' */
   problemType?: ProblemTypeForm | undefined;
   /** Content type of 403 and 404. @default 'application/problem+json' */
   problemContentType?: 'application/problem+json' | 'application/json' | 'application/ld+json' | undefined;
 
+  /**
+   * The body of a 404: a problem document, or that of a proxy or a router that does not know the path: HTML, a JSON
+   * object without any member of a problem document, or nothing. @default 'problem'
+   */
+  notFoundBody?: 'problem' | 'html' | 'json' | 'empty' | undefined;
+
+  /**
+   * Content types that POST and PATCH accept. Given, any other is answered with 415; left out, any other than
+   * `application/json` with 400. @default undefined
+   */
+  contentTypes?: ContentTypeOptions | undefined;
   /** Status of a create. @default 201 */
   createStatus?: 200 | 201 | undefined;
   /** Status of an update; 204 has no body. @default 200 */

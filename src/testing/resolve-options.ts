@@ -7,7 +7,13 @@ import {
   RATE_LIMIT_CHOICES,
 } from './check-options.ts';
 import type { ClockOption } from './clock.ts';
-import type { IdempotencyOptions, IdOptions, RateLimitOptions, SandboxOptions } from './options.ts';
+import type {
+  ContentTypeOptions,
+  IdempotencyOptions,
+  IdOptions,
+  RateLimitOptions,
+  SandboxOptions,
+} from './options.ts';
 
 type Resolved<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> };
 
@@ -15,9 +21,10 @@ type Resolved<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> };
 export interface ResolvedSandboxOptions
   extends Omit<
     Resolved<SandboxOptions>,
-    'clock' | 'ids' | 'idempotency' | 'rateLimit' | 'allowedStatuses' | 'requiredFields'
+    'clock' | 'contentTypes' | 'ids' | 'idempotency' | 'rateLimit' | 'allowedStatuses' | 'requiredFields'
   > {
   readonly clock: ClockOption | undefined;
+  readonly contentTypes: Resolved<ContentTypeOptions> | undefined;
   readonly ids: Resolved<IdOptions>;
   readonly idempotency: Resolved<IdempotencyOptions>;
   readonly rateLimit: Resolved<RateLimitOptions> | false;
@@ -47,8 +54,11 @@ const DEFAULTS = {
   betweenSeparator: '..',
   afterLastPage: 'empty',
   listBody: 'array',
+  formats: 'json',
+  relations: 'id',
   problemType: 'bare',
   problemContentType: 'application/problem+json',
+  notFoundBody: 'problem',
   createStatus: 201,
   updateStatus: 200,
   deleteStatus: 204,
@@ -75,10 +85,16 @@ const RATE_LIMIT_DEFAULTS = {
   kind: 'fixed',
 } as const satisfies RateLimitOptions;
 
+const CONTENT_TYPE_DEFAULTS = {
+  create: ['application/json'],
+  update: ['application/json'],
+} as const satisfies ContentTypeOptions;
+
 /** Options whose default is no plain value. */
 const OTHERS = [
   'allowedStatuses',
   'clock',
+  'contentTypes',
   'idempotency',
   'ids',
   'origin',
@@ -109,6 +125,19 @@ function resolveIds(options: IdOptions | undefined): Resolved<IdOptions> {
   return ids;
 }
 
+function resolveContentTypes(
+  options: ContentTypeOptions | undefined,
+): ResolvedSandboxOptions['contentTypes'] {
+  if (options === undefined) return undefined;
+  const contentTypes = { ...CONTENT_TYPE_DEFAULTS, ...set(options) };
+  checkNames('contentTypes', contentTypes, Object.keys(CONTENT_TYPE_DEFAULTS));
+  for (const [name, types] of Object.entries(contentTypes)) {
+    if (Array.isArray(types) && types.length > 0 && types.every((type) => typeof type === 'string')) continue;
+    throw new TypeError(`contentTypes.${name} must be a list of content types, not ${String(types)}.`);
+  }
+  return contentTypes;
+}
+
 function resolveIdempotency(options: IdempotencyOptions | undefined): Resolved<IdempotencyOptions> {
   const idempotency = { ...IDEMPOTENCY_DEFAULTS, ...set(options) };
   checkNames('idempotency', idempotency, Object.keys(IDEMPOTENCY_DEFAULTS));
@@ -124,13 +153,14 @@ function resolveIdempotency(options: IdempotencyOptions | undefined): Resolved<I
 export function resolveSandboxOptions(options: SandboxOptions): ResolvedSandboxOptions {
   checkNames('createSandbox', options, [...Object.keys(DEFAULTS), ...OTHERS]);
   checkChoices('', options, CHOICES);
-  const { allowedStatuses, clock, idempotency, ids, rateLimit, origin, ...rest } = options;
+  const { allowedStatuses, clock, contentTypes, idempotency, ids, rateLimit, origin, ...rest } = options;
   const resolved = {
     ...DEFAULTS,
     ...set(rest),
     allowedStatuses,
     clock,
     origin: origin === undefined ? `https://sandbox-${++sandboxes}.invalid` : new URL(origin).origin,
+    contentTypes: resolveContentTypes(contentTypes),
     ids: resolveIds(ids),
     idempotency: resolveIdempotency(idempotency),
     rateLimit: resolveRateLimit(rateLimit),

@@ -100,9 +100,12 @@ export interface OutgoingHeaders {
   readonly own: Readonly<Record<string, string>> | undefined;
 }
 
+/** JSON first. A service that has only JSON-LD answers 406 to a request that does not name it. */
+const ACCEPT = 'application/json, application/ld+json;q=0.9, application/problem+json;q=0.9';
+
 /** The caller's headers first, so that they cannot replace those that the contract asks for. */
 export function requestHeaders({ apiKey, userAgent, idempotencyKey, hasBody, own }: OutgoingHeaders) {
-  const headers: Record<string, string> = { accept: 'application/json' };
+  const headers: Record<string, string> = { accept: ACCEPT };
   if (userAgent !== undefined) headers['user-agent'] = userAgent;
   for (const [name, value] of Object.entries(own ?? {})) headers[name.toLowerCase()] = value;
   headers['x-auth-token'] = apiKey;

@@ -1,9 +1,10 @@
 import type { Credential } from '../keys.ts';
 import { list } from './list.ts';
-import { jsonReply, type ServiceReply, type ServiceRequest } from './message.ts';
+import type { ServiceReply, ServiceRequest } from './message.ts';
 import { Refusal, refusalReply } from './problem.ts';
 import { type Call, create, remove, update } from './products.ts';
 import type { BudgetAnswer } from './rate-limit.ts';
+import { negotiate, recordReply } from './represent.ts';
 import { type Route, route } from './route.ts';
 import type { ServiceState } from './state.ts';
 
@@ -21,15 +22,18 @@ function authorize(credential: Credential, { operation, collection }: Route): vo
   throw new Refusal(credential.refusal, `The API key may not ${writes ? 'write' : 'read'} ${collection}.`);
 }
 
-function get(_: ServiceState, { collection, id }: Call): ServiceReply {
+function get({ options }: ServiceState, { collection, format, id }: Call): ServiceReply {
   const row = collection.rows.visible(id);
   if (row === undefined) throw new Refusal('not_found', `There is no record ${id}.`);
-  return jsonReply(200, row.record);
+  return recordReply(200, row.record, { collection: collection.name, format, options });
 }
 
-function listPage(state: ServiceState, { collection, company, request }: Call): ServiceReply {
-  const key = `${company}/${collection.name}?${request.query}`;
-  return state.pages.get(key, collection.rows.version, () => list(collection, request.query, state.options));
+function listPage(state: ServiceState, { collection, company, format, request }: Call): ServiceReply {
+  const { query } = request;
+  const key = `${format} ${company}/${collection.name}?${query}`;
+  return state.pages.get(key, collection.rows.version, () =>
+    list(collection, { query, format }, state.options),
+  );
 }
 
 const OPERATIONS: Readonly<Record<Route['operation'], (state: ServiceState, call: Call) => ServiceReply>> = {
@@ -59,11 +63,19 @@ function admit(state: ServiceState, request: ServiceRequest, budget: BudgetAnswe
 function answer(state: ServiceState, request: ServiceRequest, credential: Credential): ServiceReply {
   const found = route(request.method, request.path);
   authorize(credential, found);
+  const format = negotiate(request, state.options);
 
   const { company } = credential;
   const collection = state.companies[company].collections[found.collection];
   collection.rows.settle(state.clock.now());
-  return OPERATIONS[found.operation](state, { request, credential, company, collection, id: found.id });
+  return OPERATIONS[found.operation](state, {
+    request,
+    credential,
+    company,
+    collection,
+    id: found.id,
+    format,
+  });
 }
 
 /** The headers of every answer, errors included (contract: Limits). */

@@ -1,12 +1,14 @@
 import type { Credential } from '../keys.ts';
+import type { ResolvedSandboxOptions } from '../resolve-options.ts';
 import type { Collection } from '../store/collection.ts';
 import type { CompanyName } from '../store/company.ts';
 import type { Row } from '../store/row.ts';
 import { fingerprint, type LogicalRequest } from './idempotency.ts';
 import type { Commit } from './journal.ts';
-import { jsonReply, type ServiceReply, type ServiceRequest } from './message.ts';
+import type { ServiceReply, ServiceRequest } from './message.ts';
 import { Refusal } from './problem.ts';
 import { readJsonObject } from './read-body.ts';
+import { type Format, recordReply } from './represent.ts';
 import type { ServiceState } from './state.ts';
 import { readFields } from './validate.ts';
 
@@ -17,6 +19,8 @@ export interface Call {
   readonly company: CompanyName;
   readonly collection: Collection;
   readonly id: string;
+  /** Of the response. */
+  readonly format: Format;
 }
 
 function writeTime({ clock, options }: ServiceState) {
@@ -38,6 +42,14 @@ function journal(state: ServiceState, call: Call, commit: Pick<Commit, 'action' 
   });
 }
 
+function reply(
+  { options }: ServiceState,
+  { collection, format }: Call,
+  { status, row }: { status: number; row: Row },
+): ServiceReply {
+  return recordReply(status, row.record, { collection: collection.name, format, options });
+}
+
 /** The record that a write is about, or 404; 403 for one that refuses the operation (contract: Errors). */
 function target({ collection, id }: Call): Row {
   const row = collection.rows.latest(id);
@@ -46,35 +58,45 @@ function target({ collection, id }: Call): Row {
   return row;
 }
 
-/** The identity of a create; undefined where the request has no key. */
-export function logicalRequest(company: CompanyName, request: ServiceRequest): LogicalRequest | undefined {
+/** The identity of a create; undefined where the request has no key, or the service does not read it. */
+export function logicalRequest(
+  company: CompanyName,
+  request: ServiceRequest,
+  options: ResolvedSandboxOptions,
+): LogicalRequest | undefined {
   const key = request.headers['idempotency-key'];
-  if (key === undefined || key.trim() === '') return undefined;
-  return { company, key, body: fingerprint(readJsonObject(request)) };
+  if (key === undefined || key.trim() === '' || options.idempotency.replay === 'ignored') return undefined;
+  return { company, key, body: fingerprint(readJsonObject(request, options)) };
 }
 
 /** POST: a record, once for each Idempotency-Key. */
 export function create(state: ServiceState, call: Call): ServiceReply {
-  const body = readJsonObject(call.request);
-  const logical = logicalRequest(call.company, call.request);
-  if (logical === undefined) {
+  const { clock, idempotency, options } = state;
+  const body = readJsonObject(call.request, options);
+  const logical = logicalRequest(call.company, call.request, options);
+  if (logical === undefined && options.idempotency.replay !== 'ignored') {
     throw new Refusal('idempotency_key_required', 'Send a value that is unique to this request.');
   }
-  const earlier = state.idempotency.replay(logical, state.clock.now());
+  const earlier = logical === undefined ? undefined : idempotency.replay(logical, clock.now());
   if (earlier !== undefined) return earlier;
 
-  const fields = readFields(call.collection.name, body, state.options);
+  const fields = readFields(call.collection.name, body, options);
   const row = call.collection.insert(fields, writeTime(state));
   journal(state, call, { action: 'create', id: row.id, fields: Object.keys(fields) });
-  const answer = () => jsonReply(state.options.createStatus, row.record);
-  state.idempotency.keep(logical, answer, state.clock.now());
+  const answer = () => reply(state, call, { status: options.createStatus, row });
+  if (logical !== undefined) idempotency.keep(logical, answer, clock.now());
   return answer();
 }
 
 /** PATCH: the fields of the body and no others; null clears. An empty body changes nothing. */
 export function update(state: ServiceState, call: Call): ServiceReply {
   const before = target(call);
-  const fields = readFields(call.collection.name, readJsonObject(call.request), state.options, before.record);
+  const fields = readFields(
+    call.collection.name,
+    readJsonObject(call.request, state.options),
+    state.options,
+    before.record,
+  );
   const names = Object.keys(fields);
   const row = names.length === 0 ? before : call.collection.update(before, fields, writeTime(state));
   if (names.length > 0) journal(state, call, { action: 'update', id: row.id, fields: names });
@@ -82,15 +104,15 @@ export function update(state: ServiceState, call: Call): ServiceReply {
   const { updateStatus } = state.options;
   return updateStatus === 204
     ? { status: 204, headers: {}, body: undefined }
-    : jsonReply(updateStatus, row.record);
+    : reply(state, call, { status: updateStatus, row });
 }
 
 /** DELETE. */
 export function remove(state: ServiceState, call: Call): ServiceReply {
-  const { record } = target(call);
+  const row = target(call);
   call.collection.delete(call.id, writeTime(state));
   journal(state, call, { action: 'delete', id: call.id, fields: [] });
   return state.options.deleteStatus === 204
     ? { status: 204, headers: {}, body: undefined }
-    : jsonReply(200, record);
+    : reply(state, call, { status: 200, row });
 }

@@ -1,8 +1,6 @@
+import type { ResolvedSandboxOptions } from '../resolve-options.ts';
 import { decodeText, type ServiceRequest } from './message.ts';
 import { Refusal } from './problem.ts';
-
-const isJson = (contentType: string | undefined) =>
-  contentType !== undefined && /^application\/json\s*(;|$)/i.test(contentType.trim());
 
 function parse(body: Uint8Array): unknown {
   try {
@@ -12,11 +10,28 @@ function parse(body: Uint8Array): unknown {
   }
 }
 
-/** The JSON object in a body, or 400 (contract: Create a product, Content-Type and Body). */
-export function readJsonObject(request: ServiceRequest): Record<string, unknown> {
-  if (!isJson(request.headers['content-type'])) {
-    throw new Refusal('malformed_request', 'Content-Type must be application/json.');
-  }
+/** Rejects a content type that the operation does not accept. API Platform answers 415; the specification lists only 400. */
+function checkContentType(
+  { method, headers }: ServiceRequest,
+  { contentTypes }: ResolvedSandboxOptions,
+): void {
+  const [given = ''] = (headers['content-type'] ?? '').split(';');
+  const accepted =
+    contentTypes === undefined
+      ? ['application/json']
+      : contentTypes[method === 'PATCH' ? 'update' : 'create'];
+  if (accepted.includes(given.trim().toLowerCase())) return;
+
+  const error = contentTypes === undefined ? 'malformed_request' : 'unsupported_media_type';
+  throw new Refusal(error, `Content-Type must be ${accepted.join(' or ')}.`);
+}
+
+/** The JSON object in a body, or 400 (specification: Create a product, Content-Type and Body). */
+export function readJsonObject(
+  request: ServiceRequest,
+  options: ResolvedSandboxOptions,
+): Record<string, unknown> {
+  checkContentType(request, options);
   const value = parse(request.body);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Refusal('malformed_request', 'The body must be a JSON object.');

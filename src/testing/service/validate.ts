@@ -14,26 +14,36 @@ const EXPECTED: Readonly<Record<FieldKind, string>> = {
   array: 'This value should be of type array.',
 };
 
+/** The UUIDs of Symfony's constraints, which API Platform puts into errors. */
+const NOT_BLANK = 'c1051bb4-d103-4f74-8988-acbcafc7fdc3';
+const TYPE = 'ba785a8c-82cb-4283-967c-3cf342181b40';
+const CHOICE = '8e179f1b-97aa-4560-a02f-2a8b42e49df7';
+const EXTRA_FIELD = '7703c766-b5d5-4cef-ace7-ae0dd82304e9';
+
 const isBlank = (value: unknown) => value === undefined || value === null || value === '';
 
 /** What is wrong with a single field of a body; undefined for nothing. */
-function problemOf(
+function violationOf(
   collection: CollectionName,
   field: string,
   value: unknown,
   options: ResolvedSandboxOptions,
-) {
+): Violation | undefined {
+  const violated = (message: string, code: string) => ({ propertyPath: field, message, code });
   const { fields, serverFilled } = collections[collection];
-  if (serverFilled.includes(field)) return 'This field is filled by the service.';
+  if (serverFilled.includes(field)) return violated('This field is filled by the service.', EXTRA_FIELD);
   const kind = Object.hasOwn(fields, field) ? fields[field] : undefined;
-  if (kind === undefined)
-    return options.unknownFields === 'reject' ? 'This field was not expected.' : undefined;
+  if (kind === undefined) {
+    return options.unknownFields === 'reject'
+      ? violated('This field was not expected.', EXTRA_FIELD)
+      : undefined;
+  }
   if (value === null) return undefined;
-  if (!fits(kind, value)) return EXPECTED[kind];
+  if (!fits(kind, value)) return violated(EXPECTED[kind], TYPE);
 
   const statuses = field === 'status' ? options.allowedStatuses : undefined;
   const allowed = statuses === undefined || statuses.some((status) => status === value);
-  return allowed ? undefined : `The value should be one of ${statuses?.join(', ')}.`;
+  return allowed ? undefined : violated(`The value should be one of ${statuses?.join(', ')}.`, CHOICE);
 }
 
 /**
@@ -48,12 +58,14 @@ export function readFields(
 ): Fields {
   const violations: Violation[] = [];
   for (const [field, value] of Object.entries(body)) {
-    const message = problemOf(collection, field, value, options);
-    if (message !== undefined) violations.push({ propertyPath: field, message });
+    const violation = violationOf(collection, field, value, options);
+    if (violation !== undefined) violations.push(violation);
   }
   for (const field of options.requiredFields) {
     const value = Object.hasOwn(body, field) ? body[field] : before[field];
-    if (isBlank(value)) violations.push({ propertyPath: field, message: 'This value should not be blank.' });
+    if (isBlank(value)) {
+      violations.push({ propertyPath: field, message: 'This value should not be blank.', code: NOT_BLANK });
+    }
   }
   if (violations.length > 0) {
     const detail = violations.map(({ propertyPath, message }) => `${propertyPath}: ${message}`).join('\n');

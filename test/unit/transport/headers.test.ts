@@ -10,6 +10,8 @@ import {
 import { caught, thrown } from '../../support/caught.ts';
 import { jsonResponse, scriptedClient, scriptedFetch } from '../../support/scripted-fetch.ts';
 
+const ACCEPT = 'application/json, application/ld+json;q=0.9, application/problem+json;q=0.9';
+
 const outgoing = {
   apiKey: 'k',
   userAgent: undefined,
@@ -20,13 +22,13 @@ const outgoing = {
 
 test('a read carries the key and what it accepts', () => {
   // Strictly: a name with the value undefined goes out as the text "undefined".
-  expect(requestHeaders(outgoing)).toStrictEqual({ accept: 'application/json', 'x-auth-token': 'k' });
+  expect(requestHeaders(outgoing)).toStrictEqual({ accept: ACCEPT, 'x-auth-token': 'k' });
 });
 
 test('a write carries its content type, its Idempotency-Key and the name of the program', () => {
   const headers = requestHeaders({ ...outgoing, hasBody: true, idempotencyKey: 'i', userAgent: 'sdk/1' });
   expect(headers).toEqual({
-    accept: 'application/json',
+    accept: ACCEPT,
     'x-auth-token': 'k',
     'user-agent': 'sdk/1',
     'idempotency-key': 'i',

@@ -1,0 +1,103 @@
+import { type CollectionName, collections } from '../../collections/index.ts';
+import type { AccountingRecord } from '../../schemas/record.ts';
+import type { ResolvedSandboxOptions } from '../resolve-options.ts';
+import { jsonReply, type ServiceReply, type ServiceRequest } from './message.ts';
+import { Refusal } from './problem.ts';
+import { API_PATH } from './route.ts';
+
+const JSON_TYPE = 'application/json';
+const JSON_LD = 'application/ld+json';
+
+/** How a response writes its records. */
+export type Format = typeof JSON_TYPE | typeof JSON_LD;
+
+/** The format of a response by the request's `Accept`; 406 where the service has none that is accepted. */
+export function negotiate({ headers }: ServiceRequest, { formats }: ResolvedSandboxOptions): Format {
+  if (formats === 'json') return JSON_TYPE;
+  const accept = headers.accept ?? '*/*';
+  const ld = quality(accept, JSON_LD);
+  const json = formats === 'both' ? quality(accept, JSON_TYPE) : 0;
+  if (ld === 0 && json === 0) {
+    const offered = formats === 'both' ? `${JSON_TYPE} and ${JSON_LD}` : JSON_LD;
+    throw new Refusal('not_acceptable', `Accept must allow ${offered}.`);
+  }
+  return json >= ld ? JSON_TYPE : JSON_LD;
+}
+
+/** How much an `Accept` wants a type: the `q` of the most specific range that covers it (RFC 9110, 12.5.1). */
+function quality(accept: string, type: string): number {
+  const wanted = new Map<string, number>();
+  for (const range of accept.split(',')) {
+    const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const q = parameters.find((parameter) => parameter.startsWith('q='));
+    wanted.set(name, q === undefined ? 1 : Number(q.slice(2)) || 0);
+  }
+  return wanted.get(type) ?? wanted.get('application/*') ?? wanted.get('*/*') ?? 0;
+}
+
+/** Fields of the generated records that name a record of another collection. */
+const RELATIONS: Readonly<Record<string, CollectionName>> = {
+  accountId: 'accounts',
+  accountContactRelationId: 'accountContactRelations',
+  bankFeedConnectionId: 'bankFeedConnections',
+  bomId: 'boms',
+  budgetId: 'budgets',
+  productId: 'products',
+};
+
+/** The IRI of a record, as API Platform names it. */
+function iriOf(collection: CollectionName, id: string): string {
+  return `${API_PATH}/${collections[collection].segment}/${encodeURIComponent(id)}`;
+}
+
+/** `AccountAddress` of `accountAddresses`. */
+function typeName(collection: CollectionName): string {
+  const singular = collection.replace(/ies$/, 'y').replace(/(?<=ss)es$|(?<!s)s$/, '');
+  return singular.charAt(0).toUpperCase() + singular.slice(1);
+}
+
+function withIris(record: AccountingRecord): AccountingRecord {
+  const linked: AccountingRecord = { ...record };
+  for (const [field, collection] of Object.entries(RELATIONS)) {
+    const id = record[field];
+    if (typeof id === 'string') linked[field] = iriOf(collection, id);
+  }
+  return linked;
+}
+
+/** What the representation of a record depends on. */
+export interface Representation {
+  readonly collection: CollectionName;
+  readonly format: Format;
+  readonly options: ResolvedSandboxOptions;
+}
+
+/** A record as a response shows it. */
+function represent(record: AccountingRecord, { collection, format, options }: Representation): object {
+  const shown = options.relations === 'iri' ? withIris(record) : record;
+  if (format === JSON_TYPE) return shown;
+  return { '@id': iriOf(collection, record.id), '@type': typeName(collection), ...shown };
+}
+
+/** A response with one record. */
+export function recordReply(status: number, record: AccountingRecord, how: Representation): ServiceReply {
+  const shown = represent(record, how);
+  const context = { '@context': `/contexts/${typeName(how.collection)}` };
+  return jsonReply(status, how.format === JSON_TYPE ? shown : { ...context, ...shown }, how.format);
+}
+
+/** A response with one page of a list: an array, or a JSON-LD object whose `member` is one. */
+export function listReply(records: readonly AccountingRecord[], how: Representation): ServiceReply {
+  const { collection, format, options } = how;
+  const shown = records.map((record) => represent(record, how));
+  if (options.listBody === 'array' && format === JSON_TYPE) return jsonReply(200, shown);
+
+  const member = options.listBody === 'array' ? 'member' : options.listBody;
+  const document = {
+    '@context': '/contexts/record',
+    '@id': `${API_PATH}/${collections[collection].segment}`,
+    '@type': member === 'member' ? 'Collection' : 'hydra:Collection',
+    [member]: shown,
+  };
+  return jsonReply(200, document, JSON_LD);
+}

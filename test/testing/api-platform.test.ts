@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'vitest';
+import { createSandbox } from '../../src/testing/index.ts';
+import { call, createProduct } from './support/call.ts';
+
+const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+
+describe('problemType', () => {
+  test('api-platform names the violated constraints and the status, never the error', async () => {
+    const sandbox = createSandbox({ problemType: 'api-platform', requiredFields: ['name', 'brand'] });
+    const one = await createProduct(sandbox, { name: 'Desk' });
+    const two = await createProduct(sandbox, {});
+    const missing = await call(sandbox, '/products/1');
+    const forbidden = await call(sandbox, '/accounts', { key: sandbox.keys.forbidden });
+    const unknownKey = await call(sandbox, '/accounts', { key: sandbox.keys.foreign });
+
+    expect([one.status, one.record.type]).toEqual([
+      422,
+      expect.stringMatching(new RegExp(`^/validation_errors/${UUID}$`)),
+    ]);
+    expect(one.record.violations).toEqual([
+      {
+        propertyPath: 'brand',
+        message: expect.any(String),
+        code: String(one.record.type).replace('/validation_errors/', ''),
+      },
+    ]);
+    expect(two.record.type).toMatch(new RegExp(`^/validation_errors/0=${UUID};1=${UUID}$`));
+    expect([missing.status, missing.record.type]).toEqual([404, '/errors/404']);
+    expect([forbidden.status, forbidden.record.type]).toEqual([403, '/errors/403']);
+    expect([unknownKey.status, Object.keys(unknownKey.record)]).toEqual([401, ['message']]);
+    expect(unknownKey.headers.get('content-type')).toBe('application/json');
+  });
+
+  test('api-platform-3.1 has a URL of RFC 2616 and no status', async () => {
+    const sandbox = createSandbox({ problemType: 'api-platform-3.1', requiredFields: ['name'] });
+    const type = 'https://tools.ietf.org/html/rfc2616#section-10';
+    const invalid = await createProduct(sandbox, {});
+    const missing = await call(sandbox, '/products/1');
+    expect([invalid.status, invalid.record.type]).toEqual([422, type]);
+    expect(invalid.record.violations).toHaveLength(1);
+    expect([missing.status, missing.record.type, missing.record.status]).toEqual([404, type, undefined]);
+  });
+});
+
+describe('formats', () => {
+  const ask = (sandbox: ReturnType<typeof createSandbox>, path: string, accept: string) =>
+    call(sandbox, path, { headers: { Accept: accept } });
+
+  test.each([
+    ['jsonld', 'application/json', 406],
+    ['jsonld', 'application/json, application/ld+json;q=0', 406],
+    ['jsonld', 'application/json, application/ld+json;q=0.9', 'application/ld+json'],
+    ['jsonld', '*/*', 'application/ld+json'],
+    ['jsonld', 'application/*;q=0.1', 'application/ld+json'],
+    ['both', 'application/json', 'application/json'],
+    ['both', 'application/json, application/ld+json;q=0.9', 'application/json'],
+    ['both', 'application/json;q=0.5, application/ld+json', 'application/ld+json'],
+    ['both', 'text/html', 406],
+    ['json', 'text/html', 'application/json'],
+  ] as const)('%s answers Accept: %s with %s', async (formats, accept, expected) => {
+    const sandbox = createSandbox({ formats, records: { boms: 1 } });
+    for (const path of ['/boms', '/boms/1']) {
+      const answer = await ask(sandbox, path, accept);
+      if (expected === 406) expect([answer.status, answer.record.type]).toEqual([406, 'not_acceptable']);
+      else expect([answer.status, answer.headers.get('content-type')]).toEqual([200, expected]);
+    }
+  });
+
+  test.each([
+    [undefined, 'member', 'Collection'],
+    ['hydra:member', 'hydra:member', 'hydra:Collection'],
+  ] as const)('jsonld with listBody %s gives records @id and @type', async (listBody, member, type) => {
+    const sandbox = createSandbox({ formats: 'jsonld', listBody, records: { accountAddresses: 1 } });
+    const list = await call(sandbox, '/account-addresses');
+    expect(list.record['@type']).toBe(type);
+    expect(list.record[member]).toMatchObject([
+      { '@id': '/api/public/v1/account-addresses/1', '@type': 'AccountAddress', id: '1' },
+    ]);
+    const one = await call(sandbox, '/account-addresses/1');
+    expect(one.record).toMatchObject({ '@context': '/contexts/AccountAddress', '@type': 'AccountAddress' });
+    expect(await createProduct(sandbox, { name: 'Desk' })).toMatchObject({
+      status: 201,
+      record: { '@id': '/api/public/v1/products/1', '@type': 'Product', name: 'Desk' },
+    });
+  });
+});
+
+describe('contentTypes', () => {
+  test('are rejected with 415 where the service does not accept them', async () => {
+    const sandbox = createSandbox({
+      contentTypes: { create: ['application/ld+json'], update: ['application/merge-patch+json'] },
+    });
+    const send = (method: string, path: string, type: string) =>
+      call(sandbox, path, {
+        method,
+        body: { name: 'Desk' },
+        idempotencyKey: type,
+        headers: { 'Content-Type': type },
+      });
+    expect((await send('POST', '/products', 'application/json')).status).toBe(415);
+    expect((await send('POST', '/products', 'application/ld+json; charset=utf-8')).status).toBe(201);
+    expect((await send('PATCH', '/products/1', 'application/json')).status).toBe(415);
+    expect((await send('PATCH', '/products/1', 'application/merge-patch+json')).status).toBe(200);
+    expect(sandbox.store.products.count).toBe(1);
+  });
+
+  test.each([{ create: [] }, { update: 'application/json' }, { patch: ['application/json'] }])(
+    'that cannot be right are rejected: %j',
+    (contentTypes) => {
+      expect(() => createSandbox({ contentTypes: contentTypes as object })).toThrow(TypeError);
+    },
+  );
+});
+
+test('idempotency.replay ignored: the same key creates a second record, and none is required', async () => {
+  const sandbox = createSandbox({ idempotency: { replay: 'ignored' } });
+  await createProduct(sandbox, { name: 'a' }, { idempotencyKey: 'k' });
+  await createProduct(sandbox, { name: 'a' }, { idempotencyKey: 'k' });
+  expect((await call(sandbox, '/products', { method: 'POST', body: {} })).status).toBe(201);
+  expect(sandbox.store.products.count).toBe(3);
+});
+
+test('relations iri: references to other collections are IRIs', async () => {
+  const records = { accounts: 1, accountAddresses: 1, bankPayerMemories: 1, boms: 1, products: 1 };
+  const ids = createSandbox({ records });
+  const iris = createSandbox({ records, relations: 'iri' });
+  expect((await call(ids, '/account-addresses/1')).record.accountId).toBe('1');
+  expect((await call(iris, '/account-addresses/1')).record.accountId).toBe('/api/public/v1/accounts/1');
+  expect((await call(iris, '/boms')).list).toMatchObject([{ productId: '/api/public/v1/products/1' }]);
+});
+
+test.each([
+  ['problem', 'application/problem+json', { type: 'not_found' }],
+  ['json', 'application/json', { message: 'Not Found' }],
+  ['empty', null, undefined],
+] as const)('notFoundBody %s', async (notFoundBody, contentType, body) => {
+  const answer = await call(createSandbox({ notFoundBody }), '/accounts/1');
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([404, contentType]);
+  if (body === undefined) expect(answer.json).toBeUndefined();
+  else expect(answer.record).toMatchObject(body);
+});
+
+test('notFoundBody html is the page of a router', async () => {
+  const sandbox = createSandbox({ notFoundBody: 'html' });
+  const response = await sandbox.fetch(`${sandbox.baseUrl}/api/public/v1/accounts/1`, {
+    headers: { 'X-AUTH-TOKEN': sandbox.keys.full },
+  });
+  expect([response.status, response.headers.get('content-type')]).toEqual([404, 'text/html']);
+  expect(await response.text()).toContain('Not Found');
+});
