@@ -40,6 +40,7 @@ export const CHOICES = {
   order: LIST_ORDERS,
   invalidFilter: ['ignore', 'reject'],
   afterLastPage: ['empty', 'not-found'],
+  idColumn: ['unbounded', 'int4', 'int8'],
   listBody: ['array', 'member', 'hydra:member'],
   formats: ['json', 'jsonld', 'both'],
   relations: ['id', 'iri'],

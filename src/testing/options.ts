@@ -115,6 +115,17 @@ export interface SandboxOptions {
   betweenSeparator?: string | undefined;
   /** `_page` past the end: an empty list, or 404. Page 1 of an empty collection is always an empty list. @default 'empty' */
   afterLastPage?: 'empty' | 'not-found' | undefined;
+  /**
+   * Records that a list leaves out after it was cut into pages, as a service does that filters by permission too late:
+   * a page then has fewer records than `pageSize`, although more follow. A share from 0 to 1, drawn from the seed, or
+   * the ids. A record is found by its id all the same. @default 0
+   */
+  hiddenRecords?: number | readonly string[] | undefined;
+  /**
+   * The type of the column that numeric ids are stored in. A bound beyond `int4` (2,147,483,647) or `int8`
+   * (9,223,372,036,854,775,807) is answered with 500, as PostgreSQL makes a service do. @default 'unbounded'
+   */
+  idColumn?: 'unbounded' | 'int4' | 'int8' | undefined;
   /** A bare array, or a JSON-LD object with `member` or `hydra:member`. @default 'array' */
   listBody?: 'array' | 'member' | 'hydra:member' | undefined;
   /**

@@ -53,6 +53,8 @@ const DEFAULTS = {
   invalidFilter: 'ignore',
   betweenSeparator: '..',
   afterLastPage: 'empty',
+  hiddenRecords: 0,
+  idColumn: 'unbounded',
   listBody: 'array',
   formats: 'json',
   relations: 'id',
@@ -104,6 +106,12 @@ const OTHERS = [
 function count(name: string, value: number, least: number): void {
   if (Number.isSafeInteger(value) && value >= least) return;
   throw new RangeError(`${name} must be a whole number of at least ${least}, not ${value}.`);
+}
+
+function checkHidden(hidden: number | readonly string[]): void {
+  const isShare = typeof hidden === 'number' && hidden >= 0 && hidden <= 1;
+  if (isShare || (Array.isArray(hidden) && hidden.every((id) => typeof id === 'string'))) return;
+  throw new RangeError(`hiddenRecords must be a number from 0 to 1 or a list of ids, not ${String(hidden)}.`);
 }
 
 function resolveRateLimit(options: SandboxOptions['rateLimit']): ResolvedSandboxOptions['rateLimit'] {
@@ -166,6 +174,7 @@ export function resolveSandboxOptions(options: SandboxOptions): ResolvedSandboxO
     rateLimit: resolveRateLimit(rateLimit),
   };
   count('pageSize', resolved.pageSize, 1);
+  checkHidden(resolved.hiddenRecords);
   count('maxRequestBytes', resolved.maxRequestBytes, 0);
   count('commitDelayMs', resolved.commitDelayMs, 0);
   if (resolved.moneyDigits !== 'as-sent') count('moneyDigits', resolved.moneyDigits, 0);

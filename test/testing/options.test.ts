@@ -21,6 +21,41 @@ describe('lists', () => {
     expect((await call(sandbox, '/boms?_page=2')).record.type).toBe('not_found');
   });
 
+  test('hiddenRecords leaves records out after the page was cut', async () => {
+    const hiddenRecords = ['2', '3', '6'];
+    const sandbox = createSandbox({ hiddenRecords, pageSize: 3, records: { boms: 7 } });
+    expect(ids(await call(sandbox, '/boms'))).toEqual(['1']);
+    expect(ids(await call(sandbox, '/boms?_page=2'))).toEqual(['4', '5']);
+    expect(ids(await call(sandbox, '/boms?id[gt]=1'))).toEqual(['4']);
+    expect((await call(sandbox, '/boms/2')).status).toBe(200);
+  });
+
+  test('hiddenRecords as a share hides about so many, the same ones each time', async () => {
+    const sandbox = createSandbox({ hiddenRecords: 0.2, pageSize: 1_000, records: { boms: 1_000 } });
+    const shown = ids(await call(sandbox, '/boms'));
+    expect(shown.length).toBeGreaterThan(740);
+    expect(shown.length).toBeLessThan(860);
+    const again = createSandbox({ hiddenRecords: 0.2, pageSize: 1_000, records: { boms: 1_000 } });
+    expect(ids(await call(again, '/boms'))).toEqual(shown);
+  });
+
+  test.each([
+    ['int4', '2147483647', '2147483648'],
+    ['int8', '9223372036854775807', '9223372036854775808'],
+  ] as const)('idColumn %s answers 500 to a bound that it cannot hold', async (idColumn, most, beyond) => {
+    const sandbox = createSandbox({ idColumn, records: { boms: 3 } });
+    expect(ids(await call(sandbox, `/boms?id[lte]=${most}`))).toEqual(['1', '2', '3']);
+    expect((await call(sandbox, `/boms?id[gt]=${beyond}`)).status).toBe(500);
+    expect((await call(sandbox, `/boms?id[between]=1..${beyond}`)).status).toBe(500);
+    expect(ids(await call(createSandbox({ records: { boms: 3 } }), `/boms?id[lte]=${beyond}`))).toHaveLength(
+      3,
+    );
+  });
+
+  test.each([-0.1, 1.1, 'all', [7]])('hiddenRecords cannot be %j', (hiddenRecords) => {
+    expect(() => createSandbox({ hiddenRecords } as unknown as SandboxOptions)).toThrow('hiddenRecords');
+  });
+
   test.each(['member', 'hydra:member'] as const)('listBody %s', async (listBody) => {
     const sandbox = createSandbox({ listBody, records: { boms: 1 } });
     const answer = await call(sandbox, '/boms');

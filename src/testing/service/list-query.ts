@@ -32,6 +32,14 @@ function readPage(text: string | null): number {
   throw new Refusal('malformed_request', '_page must be a whole number of at least 1.');
 }
 
+const COLUMN_MAXIMUM = { int4: 2_147_483_647n, int8: 9_223_372_036_854_775_807n } as const;
+
+/** PostgreSQL rejects a bound that its column cannot hold, and the service answers 500. */
+function checkColumn(bound: string, { ids, idColumn }: ResolvedSandboxOptions): void {
+  if (idColumn === 'unbounded' || ids.form !== 'numeric' || BigInt(bound) <= COLUMN_MAXIMUM[idColumn]) return;
+  throw new Refusal('internal_error', `value "${bound}" is out of range for type ${idColumn}`);
+}
+
 /** Reads the query of a list request (contract: Query parameters of every List operation). */
 export function readListQuery(query: string, options: ResolvedSandboxOptions): ListQuery {
   const parameters = new URLSearchParams(query);
@@ -58,6 +66,7 @@ export function readListQuery(query: string, options: ResolvedSandboxOptions): L
       range.push({ operator: 'gte', value: low }, { operator: 'lte', value: high });
     } else drop('id[between]');
   }
+  for (const bound of range) checkColumn(bound.value, options);
 
   const since = value('updatedSince');
   const instant = since === null ? undefined : (readInstant(since) ?? drop('updatedSince'));
