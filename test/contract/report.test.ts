@@ -50,6 +50,19 @@ test('says what does not hold, and never a key', async () => {
   await sandbox.close();
 });
 
+test('a line about a failure has at most 200 characters', async () => {
+  const { sandbox, args, env } = await listening();
+  const body = (text: string) => text.replaceAll(/"salePrice":"[^"]*"/g, `"salePrice":"${'x'.repeat(5000)}"`);
+  sandbox.faults.add({ kind: 'rewrite', body }, { collection: 'products', times: Infinity });
+  const { code, text } = await run(args, env);
+  expect(code).toBe(1);
+  expect(text).toContain('salePrice is xxx');
+  for (const line of text.split('\n').filter((one) => one.startsWith('      '))) {
+    expect(line.trim().length).toBeLessThanOrEqual(200);
+  }
+  await sandbox.close();
+});
+
 test('a service that cannot be reached, or does not know the key, is asked once and no more', async () => {
   const { sandbox, args } = await listening();
   const refused = await run(args, { KEY: 'unknown' });

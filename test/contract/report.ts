@@ -47,6 +47,11 @@ async function judge(check: Check, target: Target): Promise<Outcome> {
   }
 }
 
+/** A service can put anything into a message: a line of the report stays readable. */
+const MAX_LINE = 200;
+
+const shortened = (line: string) => (line.length > MAX_LINE ? `${line.slice(0, MAX_LINE - 1)}…` : line);
+
 /** Runs every check, section by section; gives the number of failures. */
 async function run(target: Target, print: (line: string) => void): Promise<number> {
   const counts = { '✓': 0, '✗': 0, '–': 0 };
@@ -57,7 +62,7 @@ async function run(target: Target, print: (line: string) => void): Promise<numbe
     const { mark, says } = await judge(check, target);
     counts[mark] += 1;
     print(`  ${mark} ${check.name.slice(check.section.length + 2)}`);
-    for (const line of says === '' ? [] : says.split('\n')) print(`      ${line}`);
+    for (const line of says === '' ? [] : says.split('\n')) print(`      ${shortened(line)}`);
   }
   print(`\n${counts['✓']} hold, ${counts['✗']} do not, ${counts['–']} could not be seen.`);
   return counts['✗'];

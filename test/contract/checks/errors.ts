@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Check, check } from '../suite/check.ts';
 import { readOnlySegments } from '../suite/contract-text.ts';
+import { UNKNOWN_ID } from '../suite/probe.ts';
 import type { Need, TargetKeys } from '../suite/target.ts';
 
 const AUTHENTICATION = 'Authentication';
@@ -85,9 +86,9 @@ export const errors: readonly Check[] = [
     'every error is a JSON object with a type, under a problem or JSON media type',
     async (probe) => {
       const answers = [
-        await probe.get('accounts', '987654321987654321'),
+        await probe.get('accounts', UNKNOWN_ID),
         await probe.list('accounts', {}, { key: null }),
-        await probe.get('products', '987654321987654321'),
+        await probe.get('products', UNKNOWN_ID),
       ];
       for (const answer of answers) {
         assert.match(answer.mediaType, /^application\/(problem\+|ld\+)?json$/, answer.asked);
@@ -96,7 +97,7 @@ export const errors: readonly Check[] = [
     },
   ),
   check(ERRORS, '401 is application/problem+json, 404 one of the three', async (probe) => {
-    const media = (await probe.get('boms', '987654321987654321')).expectStatus(404).mediaType;
+    const media = (await probe.get('boms', UNKNOWN_ID)).expectStatus(404).mediaType;
     assert.ok([PROBLEM, 'application/json', 'application/ld+json'].includes(media), `404 as ${media}`);
     assert.equal((await probe.list('boms', {}, { key: null })).expectStatus(401).mediaType, PROBLEM);
   }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Answer } from '../suite/answer.ts';
 import { type Check, check } from '../suite/check.ts';
-import type { Probe } from '../suite/probe.ts';
+import { type Probe, UNKNOWN_ID } from '../suite/probe.ts';
 import { scarce, spend } from '../suite/spend.ts';
 
 const SECTION = 'Limits';
@@ -26,7 +26,7 @@ const headers: readonly Check[] = [
   check(SECTION, 'every answer to a read carries the budget, errors too', async (probe) => {
     budget(await probe.list('accounts'));
     budget(await probe.list('products', { _page: '2' }));
-    budget((await probe.get('accounts', '987654321987654321')).expectStatus(404));
+    budget((await probe.get('accounts', UNKNOWN_ID)).expectStatus(404));
     budget((await probe.list('accounts', {}, { key: null })).expectStatus(401));
     budget((await probe.list('accounts', {}, { key: 'no-such-key' })).expectStatus(401));
   }),
@@ -42,7 +42,7 @@ const headers: readonly Check[] = [
         await probe.create('{'),
         await probe.create({ isInactive: 'perhaps' }),
         await probe.ask('/products', { method: 'POST', body: {} }),
-        await probe.update('987654321987654321', { brand: 'Oak & Co' }),
+        await probe.update(UNKNOWN_ID, { brand: 'Oak & Co' }),
         await probe.delete(id),
         await probe.delete(id),
       ];

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { type Check, check, forEach } from '../suite/check.ts';
 import { readOnlySegments } from '../suite/contract-text.ts';
+import { UNKNOWN_ID } from '../suite/probe.ts';
 
 const SECTION = 'Endpoints › Read-only resource endpoints';
-
-const NO_SUCH_ID = '987654321987654321';
 
 /** The two operations of a read-only segment. */
 function operations(segment: string): Check[] {
@@ -29,8 +28,13 @@ function operations(segment: string): Check[] {
       }
     }),
     check(SECTION, `Get one of ${segment} is 404 not_found where there is no such record`, async (probe) => {
-      for (const id of [NO_SUCH_ID, 'no such record', '%', 'ü'])
-        (await probe.get(segment, id)).expectProblem(404, 'not_found');
+      (await probe.get(segment, UNKNOWN_ID)).expectProblem(404, 'not_found');
+      for (const id of ['no such record', '%', 'ü']) {
+        const answer = await probe.get(segment, id);
+        // An id of another form: the request cannot be read, or there is no such record.
+        if (answer.status === 400) answer.expectProblem(400, 'malformed_request');
+        else answer.expectProblem(404, 'not_found');
+      }
     }),
     check(SECTION, `${segment} without a key is 401, as a list and as one record`, async (probe) => {
       const [first] = await probe.some(segment);

@@ -21,6 +21,12 @@ export type Query = Readonly<Record<string, string | undefined>>;
 /** The check cannot tell anything about this service: there is nothing in it to look at. */
 export class NotApplicable extends Error {}
 
+/**
+ * An id that no record has. The last but one that a 32-bit column holds: a larger one gets a 500 from a service with
+ * such a column.
+ */
+export const UNKNOWN_ID = '2147483646';
+
 /** Where every path of the contract begins. */
 const API = '/api/public';
 
