@@ -7,7 +7,7 @@ import type { Recent } from './recent.ts';
 import { LogEntry } from './request-log.ts';
 import { authenticate, handle } from './service/handle.ts';
 import type { ServiceReply, ServiceRequest } from './service/message.ts';
-import { Refusal } from './service/problem.ts';
+import { Refusal, refusalReply } from './service/problem.ts';
 import { logicalRequest } from './service/products.ts';
 import type { ServiceState } from './service/state.ts';
 
@@ -58,6 +58,17 @@ export function begin(core: Core, request: ServiceRequest): Exchange {
       return delivery;
     },
   };
+}
+
+/** Rejects a request before the service or a fault sees it. */
+export function reject(core: Core, request: ServiceRequest, refusal: Refusal): ServiceReply {
+  const { state } = core;
+  const entry = new LogEntry(request, { at: state.clock.now(), key: authenticate(state, request)?.name });
+  core.requests.add(entry);
+  const reply = handle(state, request, refusalReply(refusal, state.options));
+  entry.answered(reply);
+  core.onRequest(entry);
+  return reply;
 }
 
 function plan(fault: Fault | undefined, serving: Serving): Exchange {

@@ -34,11 +34,22 @@ function pack(body: Uint8Array): Uint8Array {
   return made;
 }
 
-const acceptsGzip = (request: IncomingMessage) =>
-  /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
+const ZERO = /;\s*q=0(?:\.0*)?\s*(?:;|$)/i;
 
-/** Bytes and headers of a reply. */
-export function encode(request: IncomingMessage, reply: ServiceReply, options: SendOptions): WireReply {
+/** Whether Accept-Encoding names gzip with a weight above zero; `*` stands for what is not named (RFC 9110, 12.5.3). */
+function acceptsGzip({ headers }: WireRequest): boolean {
+  const accepted = String(headers['accept-encoding'] ?? '').split(',');
+  const named = (...names: string[]) =>
+    accepted.find((coding) => names.includes((coding.split(';', 1)[0] ?? '').trim().toLowerCase()));
+  const coding = named('gzip', 'x-gzip') ?? named('*');
+  return coding !== undefined && !ZERO.test(coding);
+}
+
+/** What the form of a response depends on. */
+export type WireRequest = Pick<IncomingMessage, 'method' | 'headers'>;
+
+/** Bytes and headers of a reply. HEAD gets the headers of a GET without its body. */
+export function encode(request: WireRequest, reply: ServiceReply, options: SendOptions): WireReply {
   const { status } = reply;
   const headers: string[] = [];
   for (const name in reply.headers) headers.push(name, reply.headers[name] ?? '');
@@ -53,7 +64,7 @@ export function encode(request: IncomingMessage, reply: ServiceReply, options: S
     }
   }
   if (status !== 204) headers.push('Content-Length', String(body.byteLength));
-  return { status, headers, body };
+  return { status, headers, body: request.method === 'HEAD' ? NOTHING : body };
 }
 
 /** Status line and headers as text. `more` takes the place of headers of the same name. */

@@ -1,4 +1,5 @@
 import { begin, type Core } from '../exchange.ts';
+import type { Delivery } from '../faults/delivery.ts';
 import type { ServiceRequest } from '../service/message.ts';
 import { wait } from '../wait.ts';
 import { unknownHost } from './network-error.ts';
@@ -23,14 +24,21 @@ export async function toServiceRequest(request: Request): Promise<ServiceRequest
   };
 }
 
-/** Takes a Request through the service and its faults. The commit happens also when the caller has gone meanwhile. */
+/** The response to a HEAD has no body. */
+function withoutBody(delivery: Delivery): Delivery {
+  const { reply } = delivery;
+  return reply === undefined ? delivery : { ...delivery, reply: { ...reply, body: undefined } };
+}
+
+/** Takes a Request through the service and its faults. The commit happens even if the caller has gone meanwhile. */
 export async function answerRequest(core: Core, request: Request): Promise<Response> {
   const { signal } = request;
   signal.throwIfAborted();
   const exchange = begin(core, await toServiceRequest(request));
-  if (exchange.waitMs === 0) return toResponse(exchange.deliver(), signal);
+  const deliver = () => (request.method === 'HEAD' ? withoutBody(exchange.deliver()) : exchange.deliver());
+  if (exchange.waitMs === 0) return toResponse(deliver(), signal);
 
-  const delivered = wait(exchange.waitMs).then(() => exchange.deliver());
+  const delivered = wait(exchange.waitMs).then(deliver);
   const gone = new AbortController();
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: gone.signal });

@@ -1,10 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { begin, type Core } from '../exchange.ts';
+import { begin, type Core, reject } from '../exchange.ts';
+import { WHOLE } from '../faults/delivery.ts';
 import type { ServiceRequest } from '../service/message.ts';
 import { wait } from '../wait.ts';
 import { isPreflight, preflightHeaders } from './cors.ts';
 import type { SendOptions } from './encode.ts';
+import { refusalOf, rejectUnreadable } from './reject.ts';
 import { send, type WireExchange } from './send.ts';
 
 /** What `sandbox.listen` takes. */
@@ -43,8 +45,11 @@ async function readBody(request: IncomingMessage, limit: number): Promise<Uint8A
   return Buffer.concat(chunks);
 }
 
+/** What a client sends to a proxy: the scheme and the authority come first (RFC 9112, 3.2.2). */
+const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
+
 function toServiceRequest(request: IncomingMessage, body: Uint8Array): ServiceRequest {
-  const url = request.url ?? '/';
+  const url = (request.url ?? '/').replace(ABSOLUTE_FORM, '') || '/';
   const mark = url.indexOf('?');
   return {
     method: request.method ?? 'GET',
@@ -78,7 +83,15 @@ function serve(core: Core, wire: PortExchange): void | Promise<void> {
     response.writeHead(204, preflightHeaders(request)).end();
     return undefined;
   }
-  const bodyless = request.method === 'GET' && request.headers['content-length'] === undefined;
+  const refusal = refusalOf(request);
+  if (refusal !== undefined) {
+    return send(wire, {
+      reply: reject(core, toServiceRequest(request, NOTHING), refusal),
+      transmission: WHOLE,
+    });
+  }
+  const isGet = request.method === 'GET' || request.method === 'HEAD';
+  const bodyless = isGet && request.headers['content-length'] === undefined;
   if (bodyless) return answer(core, toServiceRequest(request, NOTHING), wire);
   return readBody(request, core.state.options.maxRequestBytes).then((body) =>
     answer(core, toServiceRequest(request, body), wire),
@@ -110,14 +123,19 @@ function open(server: Server, port: number, host: string): Promise<void> {
 
 /** A server for the core, with a way to end it and all its connections. */
 function createPort(core: Core, options: SendOptions, closing: AbortSignal) {
-  const server = createServer((request, response) => {
+  // Node would reject a missing Host and an unknown expectation itself, without a body.
+  const server = createServer({ requireHostHeader: false });
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     try {
       const served = serve(core, { request, response, options, closing });
       served?.catch((error: unknown) => fail(response, error));
     } catch (error) {
       fail(response, error);
     }
-  });
+  };
+  server.on('request', onRequest);
+  server.on('checkExpectation', onRequest);
+  rejectUnreadable(server, core, options);
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);

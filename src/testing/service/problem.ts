@@ -16,8 +16,12 @@ export const PROBLEMS = {
   not_acceptable: [406, 'Not acceptable'],
   request_in_progress: [409, 'The first request with this Idempotency-Key is still running'],
   request_too_large: [413, 'The request is too large'],
+  request_timeout: [408, 'The request took too long to arrive'],
+  expectation_failed: [417, 'The expectation cannot be met'],
+  headers_too_large: [431, 'The headers are too large'],
   unsupported_media_type: [415, 'Unsupported media type'],
   internal_error: [500, 'Internal error'],
+  not_implemented: [501, 'Method not implemented'],
 } as const satisfies Record<string, readonly [status: number, title: string]>;
 
 /** The name of an error type, without the form in which `type` goes out. */

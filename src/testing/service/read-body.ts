@@ -2,6 +2,20 @@ import type { ResolvedSandboxOptions } from '../resolve-options.ts';
 import { decodeText, type ServiceRequest } from './message.ts';
 import { Refusal } from './problem.ts';
 
+/** The default depth of PHP's JSON parser. */
+const MAX_DEPTH = 512;
+
+/** Whether a JSON value nests deeper than the limit. Level by level: recursion would overflow the stack. */
+function isTooDeep(value: unknown): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; depth <= MAX_DEPTH; depth += 1) {
+    const containers = level.filter((one) => typeof one === 'object' && one !== null);
+    if (containers.length === 0) return false;
+    level = containers.flatMap((one) => Object.values(one as object));
+  }
+  return true;
+}
+
 function parse(body: Uint8Array): unknown {
   try {
     return JSON.parse(decodeText(body));
@@ -33,6 +47,9 @@ export function readJsonObject(
 ): Record<string, unknown> {
   checkContentType(request, options);
   const value = parse(request.body);
+  if (isTooDeep(value)) {
+    throw new Refusal('malformed_request', `The body nests deeper than ${MAX_DEPTH} levels.`);
+  }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Refusal('malformed_request', 'The body must be a JSON object.');
   }

@@ -30,7 +30,7 @@ export function collectionOf(path: string): CollectionName | undefined {
   return bySegment.get(path.slice(API_PATH.length + 1).split('/', 1)[0] ?? '');
 }
 
-/** Finds the operation, or refuses with 404 or 405. */
+/** Finds the operation, or refuses with 404 or 405. HEAD is a GET whose body the adapter leaves out. */
 export function route(method: string, path: string): Route {
   const collection = collectionOf(path);
   const [, , , , , id, ...more] = path.split('/');
@@ -40,11 +40,12 @@ export function route(method: string, path: string): Route {
 
   const operations: Readonly<Record<string, Route['operation']>> =
     id === undefined ? OF_COLLECTION : OF_RECORD;
-  const operation = operations[method];
   const allowed = collections[collection].writable ? Object.keys(operations) : ['GET'];
-  if (operation === undefined || !allowed.includes(method)) {
+  const name = method === 'HEAD' ? 'GET' : method;
+  const operation = operations[name];
+  if (operation === undefined || !allowed.includes(name)) {
     throw new Refusal('method_not_allowed', `${method} is not possible here.`, {
-      headers: { Allow: allowed.join(', ') },
+      headers: { Allow: ['GET', 'HEAD', ...allowed.slice(1)].join(', ') },
     });
   }
   return { operation, collection, id: id === undefined ? '' : decodeId(id) };
