@@ -1,6 +1,8 @@
 import type { CallFacts } from '../errors/accounting-error.ts';
 import { FilterIgnoredError } from '../errors/filter-ignored-error.ts';
+import { betweenPair } from './between-pair.ts';
 import type { IdBounds, PageResponse } from './page.ts';
+import { textBoundsCheck } from './text-bounds.ts';
 
 /**
  * The id as an integer; undefined where it is not canonical decimal digits. `007`, `+5`, `-3` and `1e3` are not:
@@ -38,13 +40,6 @@ export function rangeOf(bounds: IdBounds | undefined): IdRange | undefined {
   return { after, through };
 }
 
-function betweenPair(between: IdBounds['between']): readonly (string | undefined)[] | undefined {
-  if (between === undefined) return [];
-  if (typeof between !== 'string') return between;
-  const ends = between.split('..');
-  return ends.length === 2 ? ends : undefined;
-}
-
 function shifted(bound: string | undefined, by: bigint): bigint | 'other' | undefined {
   if (bound === undefined) return undefined;
   const id = integerId(bound);
@@ -52,16 +47,22 @@ function shifted(bound: string | undefined, by: bigint): bigint | 'other' | unde
 }
 
 /**
- * Makes the check that throws where a row lies outside the caller's bounds. Ids that are no integers cannot be
- * judged; without bounds there is nothing to check, and no id is looked at.
+ * Makes the check that throws if a row lies outside the caller's bounds. Ids that are neither integers nor UUIDs nor
+ * ULIDs cannot be judged; without bounds there is nothing to check, and no id is looked at.
  */
 export function boundsGuard(
   bounds: IdBounds | undefined,
   facts: CallFacts | undefined,
 ): (answer: PageResponse<unknown>) => void {
   const range = rangeOf(bounds);
-  if (range === undefined || (range.after === BELOW_ALL && range.through === undefined))
-    return () => undefined;
+  if (range === undefined) {
+    const strangerAmong = textBoundsCheck(bounds);
+    return ({ ids }) => {
+      const stranger = strangerAmong?.(ids);
+      if (stranger !== undefined) throw outsideBounds(stranger, facts);
+    };
+  }
+  if (range.after === BELOW_ALL && range.through === undefined) return () => undefined;
 
   const { after, through } = range;
   return ({ ids }) => {
@@ -77,7 +78,7 @@ export function boundsGuard(
 export function outsideBounds(id: string, facts: CallFacts | undefined): FilterIgnoredError {
   const call = `${facts?.method ?? 'GET'} ${facts?.path ?? 'a list'}`;
   return new FilterIgnoredError(
-    `${call} answered with id ${JSON.stringify(id)}, outside the bounds on id that were asked for: the service ignored the filter, or orders ids otherwise than as integers.`,
+    `${call} answered with id ${JSON.stringify(id)}, outside the bounds on id that were asked for: the service ignored the filter, or orders ids in another way.`,
     facts,
   );
 }

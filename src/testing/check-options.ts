@@ -39,6 +39,7 @@ export const CHOICES = {
   timestamps: ['seconds', 'offset', 'milliseconds'],
   order: LIST_ORDERS,
   invalidFilter: ['ignore', 'reject'],
+  textIdBounds: ['apply', 'ignore'],
   afterLastPage: ['empty', 'not-found'],
   idColumn: ['unbounded', 'int4', 'int8'],
   listBody: ['array', 'member', 'hydra:member'],

@@ -111,6 +111,8 @@ export interface SandboxOptions {
   ids?: IdOptions | undefined;
   /** A filter value that cannot be read: left out in silence, or refused with 400. @default 'ignore' */
   invalidFilter?: 'ignore' | 'reject' | undefined;
+  /** Bounds on UUIDs and ULIDs: applied in the order of their text, or dropped without an error. @default 'apply' */
+  textIdBounds?: 'apply' | 'ignore' | undefined;
   /** What stands between the bounds of `id[between]`; both are included. @default '..' */
   betweenSeparator?: string | undefined;
   /** `_page` past the end: an empty list, or 404. Page 1 of an empty collection is always an empty list. @default 'empty' */

@@ -51,6 +51,7 @@ const DEFAULTS = {
   pageSize: 30,
   order: 'id-asc',
   invalidFilter: 'ignore',
+  textIdBounds: 'apply',
   betweenSeparator: '..',
   afterLastPage: 'empty',
   hiddenRecords: 0,

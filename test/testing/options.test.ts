@@ -70,6 +70,24 @@ describe('lists', () => {
     expect(ids(await call(sandbox, '/boms?id[between]=3..4'))).toHaveLength(9);
   });
 
+  test.each(['ignore', 'reject'] as const)(
+    'textIdBounds: ignore, invalidFilter: %s',
+    async (invalidFilter) => {
+      const sandbox = createSandbox({
+        ids: { form: 'uuid' },
+        textIdBounds: 'ignore',
+        invalidFilter,
+        records: { boms: 5 },
+      });
+      const all = sandbox.store.boms.ids();
+      for (const query of [`id[gt]=${all[2]}`, `id[lte]=${all[2]}`, `id[between]=${all[1]}..${all[2]}`]) {
+        expect(ids(await call(sandbox, `/boms?${query}`))).toEqual(all);
+      }
+      const numeric = createSandbox({ textIdBounds: 'ignore', records: { boms: 5 } });
+      expect(ids(await call(numeric, '/boms?id[gt]=3'))).toEqual(['4', '5']);
+    },
+  );
+
   test.each([
     'id[gt]=',
     'id[between]=1..2..3',

@@ -50,16 +50,18 @@ export function readListQuery(query: string, options: ResolvedSandboxOptions): L
     throw new Refusal('malformed_request', `The value of ${name} cannot be read.`);
   };
   const isId = (text: string) => (options.ids.form === 'numeric' ? isNumericId(text) : text !== '');
+  const bound = (name: string) =>
+    options.ids.form !== 'numeric' && options.textIdBounds === 'ignore' ? null : value(`id[${name}]`);
 
   const range: IdBound[] = [];
   for (const operator of OPERATORS) {
-    const bound = value(`id[${operator}]`);
-    if (bound === null) continue;
-    if (isId(bound)) range.push({ operator, value: bound });
+    const text = bound(operator);
+    if (text === null) continue;
+    if (isId(text)) range.push({ operator, value: text });
     else drop(`id[${operator}]`);
   }
 
-  const between = value('id[between]');
+  const between = bound('between');
   if (between !== null) {
     const [low = '', high = '', ...more] = between.split(options.betweenSeparator);
     if (more.length === 0 && isId(low) && isId(high)) {

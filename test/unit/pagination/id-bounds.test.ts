@@ -43,7 +43,7 @@ it('throws at a row outside the bounds, and names it', () => {
   expect(() => check(answerOf(['6', '9', 'x', '007']))).not.toThrow();
   expect(() => check(answerOf(['6', '5']))).toThrow(FilterIgnoredError);
   expect(() => check(answerOf(['10']))).toThrow(
-    'GET /accounts answered with id "10", outside the bounds on id that were asked for: the service ignored the filter, or orders ids otherwise than as integers.',
+    'GET /accounts answered with id "10", outside the bounds on id that were asked for: the service ignored the filter, or orders ids in another way.',
   );
 });
 
