@@ -2,9 +2,9 @@ import type { RateLimit } from '../schemas/rate-limit.ts';
 
 /** How a call is retried. */
 export interface RetryOptions {
-  /** Attempts in all, the first included. A 429 and a refreshed key cost none. Default: 4. */
+  /** Attempts in all, the first included. A 429 and a refreshed key cost none. Default: 5. */
   maxAttempts?: number | undefined;
-  /** The first backoff is a random time up to this, doubled with each retry. Default: 100. */
+  /** The first backoff is a random time from this up to twice this; both double with each retry. Default: 500. */
   baseDelayMs?: number | undefined;
   /** No backoff is longer. Default: 20,000. */
   maxDelayMs?: number | undefined;

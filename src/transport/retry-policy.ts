@@ -125,7 +125,24 @@ export function worseOf(a: Outcome, b: Outcome): Outcome {
   return WEIGHT[a] >= WEIGHT[b] ? a : b;
 }
 
-/** Full jitter: a random time up to the capped exponential. */
+/**
+ * Exponential backoff with jitter: the delay doubles with each retry and is multiplied by a random factor from 1 to 2,
+ * so that calls that failed together do not come back together, and no wait is shorter than it was meant to be.
+ *
+ * A deployment answers 502 for 2 to 6 s. With the defaults (five attempts from 500 ms) the four waits are at least
+ * 0.5 + 1 + 2 + 4 = 7.5 s together, so a call outlasts it always. It outlasts 2.5 s with three retries, because these
+ * take at least 0.5 + 1 + 2 = 3.5 s: 33 calls at once fit into the hundred retries of the retry budget.
+ */
 export function backoffMs(retryNumber: number, { baseDelayMs, maxDelayMs }: RetryPolicy): number {
-  return Math.random() * Math.min(maxDelayMs, baseDelayMs * 2 ** (retryNumber - 1));
+  return Math.min(maxDelayMs / 2, exponential(retryNumber, baseDelayMs)) * (1 + Math.random());
+}
+
+/** What a call adds to the Retry-After of a second 429 in a row: a random time, because others were told the same. */
+export function jitterMs(retryNumber: number, { baseDelayMs, maxDelayMs }: RetryPolicy): number {
+  return Math.min(maxDelayMs, exponential(retryNumber - 1, baseDelayMs)) * Math.random();
+}
+
+function exponential(retryNumber: number, baseDelayMs: number): number {
+  // Limited, because 0 * Infinity is NaN.
+  return baseDelayMs * 2 ** Math.min(retryNumber - 1, 100);
 }

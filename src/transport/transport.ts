@@ -12,7 +12,7 @@ import { gateFor } from './rate-gates.ts';
 import type { RateGate } from './rate-types.ts';
 import type { Answer, ApiRequest, Expected, Transport } from './request.ts';
 import { RetryBudget } from './retry-budget.ts';
-import { backoffMs } from './retry-policy.ts';
+import { backoffMs, jitterMs } from './retry-policy.ts';
 
 /** What a transport is made of, every default applied. */
 export interface TransportConfig extends AttemptConfig {
@@ -21,8 +21,8 @@ export interface TransportConfig extends AttemptConfig {
   readonly rateLimiter: 'shared' | 'client' | false;
 }
 
-/** The least wait after a 429 that names no time, or comes again. */
-const LEAST_BACKOFF_MS = 10;
+/** The shortest wait after a 429 that has no Retry-After, or comes again: a service that is asked at once says so again. */
+const LEAST_WAIT_AFTER_429_MS = 100;
 
 /** Carries requests to the service: the one place that retries. */
 export class HttpTransport implements Transport {
@@ -103,7 +103,7 @@ export class HttpTransport implements Transport {
   async #prepareRetry<T>(request: ApiRequest<T>, call: Call, failure: Failure): Promise<boolean> {
     const verdict = call.judge(failure);
     if (failure.answer?.status === 401) return this.#replaceKey(request, call);
-    if (verdict === 'wait') return this.#waitForBudget(request, call, failure);
+    if (verdict === 'wait') return this.#waitForQuota(request, call, failure);
     if (verdict === 'retry' || verdict === 'retry_once') return this.#backOff(request, call, failure);
 
     return false;
@@ -127,20 +127,21 @@ export class HttpTransport implements Transport {
     return true;
   }
 
-  /** A 429: the gate waits for Retry-After. A second one in a row, or one without a time, also backs off. */
-  async #waitForBudget<T>(request: ApiRequest<T>, call: Call, failure: Failure): Promise<boolean> {
+  /** A 429: the rate limiter waits for Retry-After. Without one, or at a second 429 in a row, the call also backs off. */
+  async #waitForQuota<T>(request: ApiRequest<T>, call: Call, failure: Failure): Promise<boolean> {
     call.refusals += 1;
-    const { retry, maxWaitMs } = request.settings;
-    const askedMs = failure.answer?.retryAfterMs;
-    const backsOff = askedMs === undefined || call.refusals > 1;
-    // Never at once, however small the caller's base: a service that always says so would be asked without a pause.
-    const wantedMs = backsOff ? Math.max(backoffMs(call.refusals, retry), LEAST_BACKOFF_MS) : 0;
-    const jitterMs = Math.min(wantedMs, Math.max(0, maxWaitMs - (askedMs ?? 0)));
-    if (!call.canWait((askedMs ?? 0) + jitterMs)) return false;
+    const { maxWaitMs } = request.settings;
+    const retryAfterMs = failure.answer?.retryAfterMs;
+    const isFirstWithTime = retryAfterMs !== undefined && call.refusals === 1;
+    const askedMs = retryAfterMs ?? 0;
+    const ownMs = Math.min(ownWaitMs(request, call, retryAfterMs), Math.max(0, maxWaitMs - askedMs));
+    // A shorter maxWaitMs would send the same request again without a pause, for as long as the deadline allows.
+    if (!isFirstWithTime && askedMs + ownMs < LEAST_WAIT_AFTER_429_MS) return false;
+    if (!call.canWait(askedMs + ownMs)) return false;
 
     call.refused = true;
     call.attempts -= 1;
-    const waitMs = this.#config.rateLimiter === false ? (askedMs ?? 0) + jitterMs : jitterMs;
+    const waitMs = this.#config.rateLimiter === false ? askedMs + ownMs : ownMs;
     if (waitMs > 0) {
       this.#config.listeners.wait?.({ ...call.event(), waitMs });
       await this.#wait(request, call, waitMs);
@@ -210,6 +211,19 @@ export class HttpTransport implements Transport {
     this.#config.listeners.error?.({ ...call.event(), error });
     return error;
   }
+}
+
+/** How long a call waits after a 429 beyond its Retry-After. */
+function ownWaitMs<T>(
+  { settings }: ApiRequest<T>,
+  { refusals }: Call,
+  retryAfterMs: number | undefined,
+): number {
+  if (retryAfterMs === undefined)
+    return Math.max(LEAST_WAIT_AFTER_429_MS, backoffMs(refusals, settings.retry));
+  if (refusals === 1) return 0;
+
+  return Math.max(LEAST_WAIT_AFTER_429_MS, jitterMs(refusals, settings.retry));
 }
 
 /** What a call comes to whose answer has nothing to show; undefined where a body is due all the same. */

@@ -4,7 +4,7 @@ import { Random } from '../simulation/random.ts';
 /** Makes timers, dates and chance those of one history, the same for the same seed. */
 export function useVirtualTime(seed: number): void {
   vi.useFakeTimers({
-    toFake: ['setTimeout', 'clearTimeout', 'Date'],
+    toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'],
     now: Date.parse('2026-01-31T12:00:00Z'),
   });
   const random = new Random(-seed);

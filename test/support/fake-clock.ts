@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, vi } from 'vitest';
 import { settle } from './scripted-server.ts';
 
 /**
@@ -6,14 +6,22 @@ import { settle } from './scripted-server.ts';
  * test waits for is then never a matter of how fast the machine is.
  */
 export function useFakeClock(): void {
+  loadTransport();
   beforeEach(() => {
     vi.useFakeTimers({
-      toFake: ['setTimeout', 'clearTimeout', 'Date'],
+      toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'],
       now: Date.parse('2026-01-31T12:00:00Z'),
     });
   });
   afterEach(() => {
     vi.useRealTimers();
+  });
+}
+
+/** Loads what sends requests before the first test: loading takes true time, which a moved clock would not wait for. */
+export function loadTransport(): void {
+  beforeAll(async () => {
+    await import('../../src/transport/transport.ts');
   });
 }
 

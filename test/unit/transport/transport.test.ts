@@ -44,9 +44,9 @@ test('without a gate a 429 is waited for as long as it asks, and longer the seco
   expect(end).toEqual({ id: '1' });
   expect(waits).toEqual([
     ['wait', 2_000],
-    ['wait', 2_000 + 400],
+    ['wait', 2_000 + 200],
   ]);
-  expect(told).toEqual([2_000, 2_400]);
+  expect(told).toEqual([2_000, 2_200]);
   expect(on.wait).toHaveBeenLastCalledWith(expect.objectContaining({ method: 'GET', path: '/accounts/1' }));
 });
 
@@ -54,7 +54,7 @@ test('with a gate each wait is told of once: for the gate, and what a second 429
   const script = [refused({ 'retry-after': '2' }), refused({ 'retry-after': '2' }), good];
   const { end, waits, told } = await waitsOf(script, { rateLimiter: 'client', retry: { baseDelayMs: 400 } });
   expect(end).toEqual({ id: '1' });
-  expect(told).toEqual([2_000, 400, 1_600]);
+  expect(told).toEqual([2_000, 200, 1_800]);
   expect(waits).toEqual(told.map((waitMs) => ['wait', waitMs]));
 });
 
@@ -76,8 +76,8 @@ test('a call that was refused goes before those who came after it', async () => 
 
 test('a 429 that names no time backs off, never at once, however small the base', async () => {
   const script = [refused(), refused(), good];
-  expect((await waitsOf(script, { retry: { baseDelayMs: 400 } })).told).toEqual([200, 400]);
-  expect((await waitsOf(script, { retry: { baseDelayMs: 0 } })).told).toEqual([10, 10]);
+  expect((await waitsOf(script, { retry: { baseDelayMs: 400 } })).told).toEqual([600, 1_200]);
+  expect((await waitsOf(script, { retry: { baseDelayMs: 0 } })).told).toEqual([100, 100]);
 });
 
 test('what is added to the Retry-After of a second 429 stays within maxWaitMs', async () => {
@@ -109,15 +109,15 @@ test('a failure backs off twice as long each time, no longer than maxWaitMs, and
   const { end, waits, on } = await waitsOf(script, { retry: { baseDelayMs: 400, maxDelayMs: 10_000 } });
   expect(end).toEqual({ id: '1' });
   expect(waits).toEqual([
-    ['lost', 200],
-    ['status 503', 400],
-    ['status 500', 800],
+    ['lost', 600],
+    ['status 503', 1_200],
+    ['status 500', 2_400],
   ]);
   expect(on.retry).toHaveBeenLastCalledWith(
     expect.objectContaining({ method: 'GET', path: '/accounts/1', attempt: 3 }),
   );
-  const capped = await waitsOf(script, { retry: { baseDelayMs: 400 }, maxWaitMs: 300 });
-  expect(capped.told).toEqual([200, 300, 300]);
+  const capped = await waitsOf(script, { retry: { baseDelayMs: 400 }, maxWaitMs: 800 });
+  expect(capped.told).toEqual([600, 800, 800]);
 });
 
 test('a failure that names a time is not tried again before it, and not at all beyond maxWaitMs', async () => {
