@@ -113,7 +113,7 @@ function pageFetcher<T extends { id: string }>(
   const read = (body: unknown) => reader.list(body);
 
   return async (own, signal) => {
-    const { value, meta, serverTime, requestedAt } = await binding.transport.send<ReadList<T>>({
+    const { value, meta, serverTime, requestedAt, durationMs } = await binding.transport.send<ReadList<T>>({
       method: 'GET',
       path: [segment],
       template: `/${segment}`,
@@ -135,6 +135,7 @@ function pageFetcher<T extends { id: string }>(
       rateLimit: meta.rateLimit,
       serverTime,
       requestedAt,
+      durationMs,
     };
   };
 }

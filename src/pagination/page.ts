@@ -37,6 +37,8 @@ export interface PageResponse<T> {
   readonly serverTime: Date | undefined;
   /** The local clock just before the request went out, in ms since the epoch. */
   readonly requestedAt: number;
+  /** From then until the status and headers of the response were there, in ms, by a monotonic clock. */
+  readonly durationMs: number;
 }
 
 /** Fetches one answer. Walks know this function, not HTTP. Rejects with an AccountingError or the signal's reason. */

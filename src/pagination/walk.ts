@@ -8,12 +8,14 @@ import { rowCount } from './row-count.ts';
 /** A way to walk: see `pagination` of the list options. */
 export type PaginationKind = 'page' | 'keyset' | 'custom';
 
-/** When an answer was made. */
+/** When a response was sent, and how long it took. */
 export interface ResponseTime {
   /** By the service's clock: `Date` less `Age`. */
   readonly serverTime: Date | undefined;
   /** By the local clock, just before the request. */
   readonly requestedAt: Date;
+  /** From the request to the status and headers of the response, in ms, by a monotonic clock. */
+  readonly durationMs: number;
 }
 
 /** One page of a walk. */
@@ -142,8 +144,8 @@ class PageIterator<T> implements AsyncIterableIterator<Page<T>> {
   }
 }
 
-function timeOf({ serverTime, requestedAt }: PageResponse<unknown>): ResponseTime {
-  return { serverTime, requestedAt: new Date(requestedAt) };
+function timeOf({ serverTime, requestedAt, durationMs }: PageResponse<unknown>): ResponseTime {
+  return { serverTime, requestedAt: new Date(requestedAt), durationMs };
 }
 
 /** Records of a walk, one by one. Written by hand: an async generator costs three times as much for each record. */

@@ -20,13 +20,17 @@ export function observedTime({ serverTime, requestedAt }: ResponseTime): number 
 }
 
 /**
- * The watermark of a run, from its first answer: everything that was visible before it is in the run. Never the
- * largest `updatedAt`, for a late commit may lie below it; never the end of the run, for a change may fall into it.
+ * The watermark of a run, from its first response: everything that was visible before it is in the run. Never the
+ * largest `updatedAt`, because a late commit may lie below it; never the end of the run, because a change may fall
+ * into it.
+ *
+ * `Date` says when the response was sent. The data was read before that, but not before the request: a change made
+ * in between has a timestamp before `Date` and is not in the response.
  */
-export function watermarkOf(answer: ResponseTime): string {
-  const margin = answer.serverTime === undefined ? LOCAL_CLOCK_MARGIN_MS : 0;
-  // A clock that shows the first years of the era would make an instant that the state cannot hold.
-  return toSeconds(Math.max(0, observedTime(answer) - margin));
+export function watermarkOf(response: ResponseTime): string {
+  const margin = response.serverTime === undefined ? LOCAL_CLOCK_MARGIN_MS : response.durationMs;
+  // A clock that shows the first years of the era would make a timestamp that the state cannot hold.
+  return toSeconds(Math.max(0, observedTime(response) - margin));
 }
 
 /** The instant to ask from: the lag covers commits that become visible after later ones. */

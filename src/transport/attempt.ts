@@ -79,6 +79,7 @@ export async function attempt<T>(
   const { apiKey, pass } = admission;
   const { listeners } = config;
   const requestedAt = Date.now();
+  const startedAt = performance.now();
   let answered: Response | undefined;
   try {
     const url = requestUrl(config.baseUrl, request.path, request.query);
@@ -105,6 +106,7 @@ export async function attempt<T>(
           throw attemptSignal.reason;
         }
         answered = response;
+        const time = { requestedAt, durationMs: performance.now() - startedAt };
         const meta = responseMeta(response, call);
         call.meta = meta;
         pass.answered(gateAnswer(response, meta.rateLimit));
@@ -117,7 +119,7 @@ export async function attempt<T>(
         });
         const reading = { expected: request.expected, maxBodyBytes: config.maxBodyBytes, apiKey };
         const value = await readResponse(response, reading);
-        return { value: cleared(value, reading), meta, serverTime: serverTimeOf(response), requestedAt };
+        return { value: cleared(value, reading), meta, serverTime: serverTimeOf(response), ...time };
       },
       {
         signal,

@@ -44,6 +44,8 @@ export interface Answer<T> {
   readonly serverTime: Date | undefined;
   /** The local clock just before the request of this answer went out, in ms since the epoch. */
   readonly requestedAt: number;
+  /** From then until its status and headers were there, in ms, by a clock that nobody sets. */
+  readonly durationMs: number;
 }
 
 /** What a resource sees of the network. */

@@ -186,7 +186,7 @@ export class HttpTransport implements Transport {
     if (call.verdict === 'reread') return this.#reread(request, call, error);
     const nothing = call.verdict === 'done' ? await emptyValue(request.expected) : undefined;
     if (nothing !== undefined && call.meta !== undefined) {
-      return { ...nothing, meta: call.meta, serverTime: undefined, requestedAt: Date.now() };
+      return { ...nothing, meta: call.meta, serverTime: undefined, requestedAt: Date.now(), durationMs: 0 };
     }
     throw this.#report(call, error);
   }

@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { PullCheckpoint } from '../../src/cli/pull/checkpoint.ts';
 import { PullRun } from '../../src/cli/pull/pull-run.ts';
 import type { Page } from '../../src/pagination/walk.ts';
@@ -173,6 +173,7 @@ describe('a pull that is stopped', () => {
   });
 
   it('keeps the instant from which to ask next', async () => {
+    vi.spyOn(performance, 'now').mockReturnValue(0);
     const { sandbox, env } = await listening({ records: { accounts: 600 }, clock: '2026-05-01T12:00:00Z' });
     const file = folder();
     const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];
@@ -224,7 +225,7 @@ describe('a pull that has to begin anew', () => {
       invalid: [],
       rateLimit: undefined,
       serverTime: undefined,
-      first: { serverTime: undefined, requestedAt: new Date() },
+      first: { serverTime: undefined, requestedAt: new Date(), durationMs: 0 },
       pagination,
       longestPage: 1,
       resumeToken: pagination === 'keyset' ? 'token' : undefined,

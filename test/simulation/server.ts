@@ -149,6 +149,7 @@ export class SimServer {
       rateLimit: undefined,
       serverTime: new Date(this.nowMs - (this.nowMs % 1000)),
       requestedAt: this.nowMs,
+      durationMs: 0,
     };
   }
 

@@ -12,8 +12,11 @@ export class Fault extends Error {}
 const ATTEMPTS = 4;
 
 export interface SimTransportOptions {
-  /** Runs before each attempt, and again when its answer is there. What it throws ends the call, unless a Fault. */
-  readonly on: (moment: 'request' | 'answer') => void;
+  /**
+   * Runs before each attempt, when the data for its response has been read, and when the response is there. What it
+   * throws ends the call, unless a Fault.
+   */
+  readonly on: (moment: 'request' | 'response' | 'answer') => void;
   /** By how much the local clock is ahead of the service's, in ms. */
   readonly skewMs: number;
   /** Whether answers carry `Date`. */
@@ -28,6 +31,8 @@ export function simTransport(server: SimServer, options: SimTransportOptions): T
     const requestedAt = server.nowMs + options.skewMs;
     options.on('request');
     const body = await read(server, request);
+    options.on('response');
+    const durationMs = server.nowMs + options.skewMs - requestedAt;
     const serverTime = options.dated ? new Date(server.nowMs - (server.nowMs % 1000)) : undefined;
     options.on('answer');
     // A turn of the event loop less than HTTP takes, but enough for others to get in between.
@@ -42,7 +47,7 @@ export function simTransport(server: SimServer, options: SimTransportOptions): T
       rateLimit: undefined,
       requestId: undefined,
     };
-    return { value: await request.expected.read(body), meta, serverTime, requestedAt };
+    return { value: await request.expected.read(body), meta, serverTime, requestedAt, durationMs };
   };
   return {
     rateLimit: undefined,

@@ -103,6 +103,14 @@ export class SyncWorld {
       dated: this.#dated,
       on: (moment) => {
         process.step();
+        // A slow response: the data was read long before it was sent, and changes meanwhile.
+        if (moment === 'response') {
+          if (this.#resting || !this.random.chance(0.1)) return;
+          server.advance(this.random.int(0, 600) * 1000);
+          churn(server, this.random, { rate: this.#churn });
+          server.advance(this.random.int(0, 600) * 1000);
+          return;
+        }
         if (moment === 'answer' && !this.#resting) churn(server, this.random, { rate: this.#churn });
         if (process.meetsFault()) throw new Fault(moment === 'request' ? '429' : 'the answer was lost');
         if (moment === 'answer') this.journal.push(`${name} ${server.nowMs}`);

@@ -1,5 +1,6 @@
 import type { Page } from '../../pagination/walk.ts';
 import type { AccountingRecord } from '../../schemas/record.ts';
+import { watermarkOf } from '../../sync/watermark.ts';
 import type { PullCheckpoint, PullPoint } from './checkpoint.ts';
 import type { Sink } from './sink.ts';
 
@@ -24,9 +25,6 @@ export interface PullCounts {
   /** Records without an id, which are passed on all the same. */
   readonly invalid: number;
 }
-
-/** Without a Date of the service its clock may differ from this machine's by so much. */
-const CLOCK_MARGIN_MS = 5 * 60_000;
 
 /** Reads a collection to its end: page after page into the sink, then a checkpoint that knows no more than the sink. */
 export class PullRun {
@@ -80,7 +78,8 @@ export class PullRun {
 
   async #take(page: Page<AccountingRecord>): Promise<void> {
     const { sink, checkpoint, pagination, onPage, onByPages } = this.#parts;
-    this.#startedAt ??= startOf(page);
+    // What a later pull asks from: what changes after this may be missing here.
+    this.#startedAt ??= watermarkOf(page.first);
     if (pagination === 'keyset' && page.pagination === 'page' && !this.#byPages) {
       this.#byPages = true;
       onByPages();
@@ -121,10 +120,4 @@ export class PullRun {
     const { records, pages } = this.counts;
     return { startedAt: this.#startedAt, resumeToken: this.#resumeToken, bytes, records, pages };
   }
-}
-
-/** What a later walk has to ask from begins with the first answer of this one. */
-function startOf({ first: { serverTime, requestedAt } }: Page<AccountingRecord>): string {
-  const ms = serverTime?.getTime() ?? requestedAt.getTime() - CLOCK_MARGIN_MS;
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }

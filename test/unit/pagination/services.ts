@@ -24,6 +24,7 @@ export function answerOf(
     rateLimit: undefined,
     serverTime: undefined,
     requestedAt: 0,
+    durationMs: 0,
   };
 }
 

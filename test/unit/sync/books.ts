@@ -1,5 +1,6 @@
 import { type Batch, type Client, createClient } from 'accounting-data-sdk';
 import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
+import { vi } from 'vitest';
 
 /** When the books of these tests are open. */
 export const START = '2026-01-05T08:00:00Z';
@@ -12,8 +13,9 @@ export interface Books {
   readonly run: { readonly store: Map<string, string>; readonly tenant: string };
 }
 
-/** A sandbox whose clock stands still, a client for it, and a store. */
+/** A sandbox whose clock stands still, as does the monotonic one of this process, a client for it, and a store. */
 export function openBooks(options: SandboxOptions = {}): Books {
+  vi.spyOn(performance, 'now').mockReturnValue(0);
   const sandbox = createSandbox({ clock: START, pageSize: 10, ...options });
   const states = new Map<string, string>();
   return {

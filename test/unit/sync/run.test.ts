@@ -146,7 +146,7 @@ describe('a run', () => {
       invalid: [],
       rateLimit: undefined,
       serverTime: undefined,
-      first: { serverTime: new Date(START), requestedAt: new Date(0) },
+      first: { serverTime: new Date(START), requestedAt: new Date(0), durationMs: 0 },
       pagination: 'custom',
       longestPage: ids.length,
       resumeToken: undefined,

@@ -1,4 +1,4 @@
-import { changes } from 'accounting-data-sdk';
+import { changes, createClient } from 'accounting-data-sdk';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { decodeState, encodeState } from '../../../src/sync/state.ts';
 import {
@@ -9,6 +9,7 @@ import {
   toSeconds,
   watermarkOf,
 } from '../../../src/sync/watermark.ts';
+import { scriptedServer } from '../../support/scripted-server.ts';
 import { addAccounts, collect, openBooks, START, stateIn } from './books.ts';
 
 const HOUR = 3_600_000;
@@ -43,6 +44,54 @@ describe('the watermark', () => {
     expect(stateIn(books.states).watermark).toBe('2026-01-05T08:25:00Z');
   });
 
+  it('lies before the request of a slow first response, whose data is older than its Date', async () => {
+    const books = openBooks();
+    const monotonic = vi.spyOn(performance, 'now').mockReturnValue(0);
+    const client = createClient({
+      ...books.sandbox.clientOptions,
+      fetch: async (...request) => {
+        const response = await books.sandbox.fetch(...request);
+        if (books.sandbox.count() > 1) return response;
+        // The data has been read; it is sent twenty minutes later, and a record changes meanwhile.
+        books.sandbox.clock.advance(10 * 60_000);
+        books.sandbox.store.accounts.insert({ id: '7' });
+        books.sandbox.clock.advance(10 * 60_000 + 500);
+        monotonic.mockReturnValue(20 * 60_000 + 500);
+        const date = new Date(books.sandbox.clock.now()).toUTCString();
+        return new Response(response.body, { headers: { ...Object.fromEntries(response.headers), date } });
+      },
+    });
+    const first = await collect(changes(client.accounts, { ...books.run, lookbackMs: 0 }));
+    expect(first).toMatchObject({ records: 0, watermark: new Date('2026-01-05T07:59:59Z') });
+    const next = await collect(changes(client.accounts, { ...books.run, lookbackMs: 0 }));
+    expect(next).toMatchObject({ mode: 'incremental', records: 1 });
+  });
+
+  it('covers a change made while a real server works on the first response', async () => {
+    const inFlight = { id: '7', updatedAt: '' };
+    const stamp = () => `${new Date().toISOString().slice(0, 19)}Z`;
+    await using server = await scriptedServer(
+      async (_, { response }) => {
+        await new Promise((resolve) => setTimeout(resolve, 1_200));
+        inFlight.updatedAt = stamp();
+        await new Promise((resolve) => setTimeout(resolve, 1_200));
+        response.setHeader('date', new Date().toUTCString());
+        response.end('[]');
+      },
+      ({ url }, { response }) => {
+        const since = new URL(url, 'http://localhost').searchParams.get('updatedSince') ?? '';
+        response.end(
+          JSON.stringify(inFlight.updatedAt >= since && url.includes('_page=1') ? [inFlight] : []),
+        );
+      },
+    );
+    const client = createClient({ baseUrl: server.url, apiKey: 'key' });
+    const store = new Map<string, string>();
+    const options = { store, tenant: 'acme', lookbackMs: 0, pagination: 'page' } as const;
+    await collect(changes(client.accounts, options));
+    await expect(collect(changes(client.accounts, options))).resolves.toMatchObject({ records: 1 });
+  });
+
   it('is never taken from updatedAt', async () => {
     const books = openBooks({ timestampsEverywhere: true });
     books.sandbox.store.accounts.insert({ updatedAt: '2026-01-05T07:00:00Z' });
@@ -53,7 +102,7 @@ describe('the watermark', () => {
   it.each([-62_135_596_800_000, -99_999_999_999_999, 8.64e15 * -1])(
     'can be read back whatever the clock of the service shows: %d ms',
     (ms) => {
-      const watermark = watermarkOf({ serverTime: new Date(ms), requestedAt: new Date() });
+      const watermark = watermarkOf({ serverTime: new Date(ms), requestedAt: new Date(), durationMs: 0 });
       const state = { scope: 'scope', by: 'run', watermark };
       expect(decodeState(encodeState(state), 'key')).toMatchObject({ watermark: '1970-01-01T00:00:00Z' });
     },
@@ -105,8 +154,8 @@ describe('an instant', () => {
 
   it('is the clock of the service, and the local one where that is not known', () => {
     const [serverTime, requestedAt] = [new Date(5_000), new Date(9_000)];
-    expect(observedTime({ serverTime, requestedAt })).toBe(5_000);
-    expect(observedTime({ serverTime: undefined, requestedAt })).toBe(9_000);
+    expect(observedTime({ serverTime, requestedAt, durationMs: 1 })).toBe(5_000);
+    expect(observedTime({ serverTime: undefined, requestedAt, durationMs: 1 })).toBe(9_000);
   });
 
   it('to ask from lies behind the watermark by the lag, and not before the era', () => {
