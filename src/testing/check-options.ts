@@ -1,4 +1,5 @@
 import { type CollectionName, collectionNames } from '../collections/index.ts';
+import { zoneOffsetMs } from '../internal/utc-offset.ts';
 import type {
   IdempotencyOptions,
   IdOptions,
@@ -37,6 +38,7 @@ type Choices<Options> = { readonly [Name in keyof Options]?: readonly Options[Na
 
 export const CHOICES = {
   timestamps: ['seconds', 'offset', 'milliseconds'],
+  dateFilter: ['instant', 'local'],
   order: LIST_ORDERS,
   invalidFilter: ['ignore', 'reject'],
   textIdBounds: ['apply', 'ignore'],
@@ -48,6 +50,7 @@ export const CHOICES = {
   notFoundBody: ['problem', 'html', 'json', 'empty'],
   problemType: PROBLEM_TYPES,
   problemContentType: ['application/problem+json', 'application/json', 'application/ld+json'],
+  nullFields: ['sent', 'omitted'],
   createStatus: [200, 201],
   updateStatus: [200, 201, 204],
   deleteStatus: [200, 204],
@@ -87,6 +90,15 @@ export function checkChoices(
     const value = values.get(name);
     if (value === undefined || allowed.includes(value)) continue;
     throw new TypeError(`${where}${name} must be one of ${allowed.join(', ')}, not ${String(value)}.`);
+  }
+}
+
+/** Throws a TypeError for a time zone that does not exist. */
+export function checkTimeZone(timeZone: string): void {
+  try {
+    zoneOffsetMs(timeZone, 0);
+  } catch {
+    throw new TypeError(`timeZone must be an IANA name such as Europe/Amsterdam, not ${String(timeZone)}.`);
   }
 }
 

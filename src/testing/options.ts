@@ -99,8 +99,20 @@ export interface SandboxOptions {
   clock?: ClockOption | undefined;
   /** How far the service's clock is ahead of `clock`, in ms. @default 0 */
   clockOffsetMs?: number | undefined;
-  /** `seconds`: `2026-01-31T12:00:00Z`; `offset`: `…+00:00`; `milliseconds`: `….123Z`. @default 'seconds' */
+  /**
+   * `seconds`: `2026-01-31T12:00:00Z`; `offset`: `…+00:00`, in `timeZone`; `milliseconds`: `….123Z`.
+   * @default 'seconds'
+   */
   timestamps?: 'seconds' | 'offset' | 'milliseconds' | undefined;
+  /** The service's own zone, an IANA name such as `America/New_York`: see `timestamps` and `dateFilter`. @default 'UTC' */
+  timeZone?: string | undefined;
+  /**
+   * How `updatedSince` is compared: `instant` converts its offset. `local` ignores the offset and compares the date and
+   * time as written with local times of `timeZone`, as Symfony does: in New York `15:00:00Z` does not find a change of
+   * `10:00:00-05:00`, which is the same moment.
+   * @default 'instant'
+   */
+  dateFilter?: 'instant' | 'local' | undefined;
   /** Whether records other than products carry `createdAt` and `updatedAt`, which the contract does not say. @default false */
   timestampsEverywhere?: boolean | undefined;
 
@@ -159,6 +171,9 @@ export interface SandboxOptions {
    * `application/json` with 400. @default undefined
    */
   contentTypes?: ContentTypeOptions | undefined;
+  /** Fields that are `null` in responses: shown as `null`, or left out, as API Platform does. @default 'sent' */
+  nullFields?: 'sent' | 'omitted' | undefined;
+
   /** Status of a create. @default 201 */
   createStatus?: 200 | 201 | undefined;
   /** Status of an update; 204 has no body. @default 200 */

@@ -2,6 +2,7 @@ import {
   CHOICES,
   checkChoices,
   checkNames,
+  checkTimeZone,
   ID_CHOICES,
   IDEMPOTENCY_CHOICES,
   RATE_LIMIT_CHOICES,
@@ -47,6 +48,8 @@ const DEFAULTS = {
   otherRecords: 0,
   clockOffsetMs: 0,
   timestamps: 'seconds',
+  timeZone: 'UTC',
+  dateFilter: 'instant',
   timestampsEverywhere: false,
   pageSize: 30,
   order: 'id-asc',
@@ -62,6 +65,7 @@ const DEFAULTS = {
   problemType: 'bare',
   problemContentType: 'application/problem+json',
   notFoundBody: 'problem',
+  nullFields: 'sent',
   createStatus: 201,
   updateStatus: 200,
   deleteStatus: 204,
@@ -174,6 +178,7 @@ export function resolveSandboxOptions(options: SandboxOptions): ResolvedSandboxO
     idempotency: resolveIdempotency(idempotency),
     rateLimit: resolveRateLimit(rateLimit),
   };
+  checkTimeZone(resolved.timeZone);
   count('pageSize', resolved.pageSize, 1);
   checkHidden(resolved.hiddenRecords);
   count('maxRequestBytes', resolved.maxRequestBytes, 0);

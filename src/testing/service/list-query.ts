@@ -1,3 +1,4 @@
+import { parseUtcOffset, zoneOffsetMs } from '../../internal/utc-offset.ts';
 import type { ResolvedSandboxOptions } from '../resolve-options.ts';
 import { isNumericId } from '../store/compare-ids.ts';
 import type { IdBound } from '../store/id-range.ts';
@@ -14,15 +15,20 @@ export interface ListQuery {
 
 const OPERATORS = ['gt', 'gte', 'lt', 'lte'] as const;
 
-/** A date, or a date and a time; without an offset the time is the service's own, UTC. */
-const INSTANT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
+/** A date, or a date and a time; without an offset it is in the service's own zone. */
+const INSTANT = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?(Z|[+-]\d{2}:?\d{2})?$/;
 
-function readInstant(text: string): number | undefined {
-  const match = INSTANT.exec(text);
-  if (match === null) return undefined;
-  const hasTime = text.includes('T');
-  const ms = Date.parse(hasTime && match[1] === undefined ? `${text}Z` : text);
-  return Number.isNaN(ms) ? undefined : ms;
+/** What the modification times of records are compared with; undefined for what cannot be read. */
+function readInstant(text: string, { timeZone, dateFilter }: ResolvedSandboxOptions): number | undefined {
+  const [, date = '', time, zone] = INSTANT.exec(text) ?? [];
+  if (time === undefined && zone !== undefined) return undefined;
+  const local = Date.parse(`${date}${time ?? 'T00:00'}Z`);
+  if (Number.isNaN(local)) return undefined;
+  // As Symfony does it: the bound is written in the offset that it came with, and compared as it then reads.
+  if (dateFilter === 'local') return local;
+
+  if (zone !== undefined) return local - (parseUtcOffset(zone) ?? 0) * 60_000;
+  return local - zoneOffsetMs(timeZone, local - zoneOffsetMs(timeZone, local));
 }
 
 function readPage(text: string | null): number {
@@ -71,7 +77,7 @@ export function readListQuery(query: string, options: ResolvedSandboxOptions): L
   for (const bound of range) checkColumn(bound.value, options);
 
   const since = value('updatedSince');
-  const instant = since === null ? undefined : (readInstant(since) ?? drop('updatedSince'));
+  const instant = since === null ? undefined : (readInstant(since, options) ?? drop('updatedSince'));
   const modifiedSince = instant === undefined ? undefined : atPrecision(instant, options.timestamps);
   return { page: readPage(value('_page')), selection: { range, modifiedSince } };
 }

@@ -56,6 +56,11 @@ function typeName(collection: CollectionName): string {
   return singular.charAt(0).toUpperCase() + singular.slice(1);
 }
 
+function withoutNulls(record: AccountingRecord): AccountingRecord {
+  const fields = Object.entries(record).filter(([, value]) => value !== null);
+  return Object.fromEntries(fields) as AccountingRecord;
+}
+
 function withIris(record: AccountingRecord): AccountingRecord {
   const linked: AccountingRecord = { ...record };
   for (const [field, collection] of Object.entries(RELATIONS)) {
@@ -74,7 +79,8 @@ export interface Representation {
 
 /** A record as a response shows it. */
 function represent(record: AccountingRecord, { collection, format, options }: Representation): object {
-  const shown = options.relations === 'iri' ? withIris(record) : record;
+  const sent = options.nullFields === 'omitted' ? withoutNulls(record) : record;
+  const shown = options.relations === 'iri' ? withIris(sent) : sent;
   if (format === JSON_TYPE) return shown;
   return { '@id': iriOf(collection, record.id), '@type': typeName(collection), ...shown };
 }

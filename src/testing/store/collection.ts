@@ -27,7 +27,7 @@ export class Collection {
     this.name = name;
     this.segment = collections[name].segment;
     this.rows = new CollectionRows(source);
-    this.views = new Views(this.rows, options.order);
+    this.views = new Views(this.rows, options);
     this.#shape = shapeOf(name, options);
     this.#timed = showsTimes(name, options);
   }

@@ -49,8 +49,8 @@ export function shapeOf(name: CollectionName, options: ResolvedSandboxOptions): 
       record[field] = amount(record[field], `${segment}: ${field}`, options.moneyDigits);
     }
     if (timed) {
-      record.createdAt = showInstant(createdAt, options.timestamps);
-      record.updatedAt = showInstant(modifiedAt, options.timestamps);
+      record.createdAt = showInstant(createdAt, options);
+      record.updatedAt = showInstant(modifiedAt, options);
     }
     return { id, record, createdAt, modifiedAt };
   };

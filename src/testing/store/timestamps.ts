@@ -1,16 +1,42 @@
+import { formatUtcOffset, zoneOffsetMs } from '../../internal/utc-offset.ts';
 import type { ResolvedSandboxOptions } from '../resolve-options.ts';
 
-/** An instant as a record shows it. */
-export function showInstant(ms: number, form: ResolvedSandboxOptions['timestamps']): string {
-  const text = new Date(ms).toISOString();
-  if (form === 'milliseconds') return text;
-  return text.slice(0, 19) + (form === 'offset' ? '+00:00' : 'Z');
+type TimeOptions = Pick<ResolvedSandboxOptions, 'timestamps' | 'timeZone' | 'dateFilter'>;
+
+/** A timestamp as a record shows it. */
+export function showInstant(ms: number, options: TimeOptions): string {
+  if (options.timestamps === 'milliseconds') return new Date(ms).toISOString();
+  if (options.timestamps === 'seconds') return `${withoutFraction(ms)}Z`;
+
+  const local = ms + zoneOffsetMs(options.timeZone, ms);
+  return withoutFraction(local) + formatUtcOffset(shownOffset(ms, options) / 60_000);
+}
+
+function withoutFraction(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 19);
 }
 
 /**
- * An instant at the precision of the books. With whole seconds both sides of `updatedSince` lose their fraction, so
+ * A service that stores local times cannot tell the two hours apart that the end of daylight saving time repeats: it
+ * takes both for the first, as PHP does.
+ */
+function shownOffset(ms: number, { timeZone, dateFilter }: TimeOptions): number {
+  const offset = zoneOffsetMs(timeZone, ms);
+  if (dateFilter === 'instant') return offset;
+
+  const before = zoneOffsetMs(timeZone, ms - 3 * 3_600_000);
+  return zoneOffsetMs(timeZone, ms + offset - before) === before ? before : offset;
+}
+
+/**
+ * A timestamp at the precision of the service. With whole seconds both sides of `updatedSince` lose their fraction, so
  * that everything written in the second of the bound is returned again (contract: updatedSince).
  */
 export function atPrecision(ms: number, form: ResolvedSandboxOptions['timestamps']): number {
   return form === 'milliseconds' ? ms : Math.floor(ms / 1000) * 1000;
+}
+
+/** What `updatedSince` is compared with: the timestamp, or the local time as if it were one in UTC. */
+export function comparedTime(ms: number, { timeZone, dateFilter }: TimeOptions): number {
+  return dateFilter === 'instant' ? ms : ms + zoneOffsetMs(timeZone, ms);
 }

@@ -1,15 +1,17 @@
 import { hashText, mix } from '../data/dice.ts';
 import type { ListOrder } from '../options.ts';
+import type { ResolvedSandboxOptions } from '../resolve-options.ts';
 import { descending, type RowList, rowsById } from './by-id.ts';
 import { compareIds } from './compare-ids.ts';
 import { type IdRange, passes, reaches } from './id-range.ts';
 import type { VisibleRows } from './rows.ts';
 import { at } from './search.ts';
+import { comparedTime } from './timestamps.ts';
 
 /** What a list request selects. */
 export interface Selection {
   readonly range: IdRange;
-  /** ms since the epoch; only rows modified at or after it. */
+  /** Only rows modified at or after it: see `comparedTime`. */
   readonly modifiedSince: number | undefined;
 }
 
@@ -26,12 +28,14 @@ const KEPT_VIEWS = 4;
 export class Views {
   readonly #rows: VisibleRows;
   readonly #order: ListOrder;
+  readonly #options: ResolvedSandboxOptions;
   #version = -1;
   #views = new Map<string, Places>();
 
-  constructor(rows: VisibleRows, order: ListOrder) {
+  constructor(rows: VisibleRows, options: ResolvedSandboxOptions) {
     this.#rows = rows;
-    this.#order = order;
+    this.#order = options.order;
+    this.#options = options;
   }
 
   list(selection: Selection): RowList {
@@ -60,7 +64,7 @@ export class Views {
     const kept = this.#views.get(key);
     if (kept !== undefined) return kept;
 
-    const places = order(select(this.#rows, selection), this.#rows, this.#order);
+    const places = order(select(this.#rows, selection, this.#options), this.#rows, this.#order);
     const oldest = this.#views.keys().next();
     if (this.#views.size >= KEPT_VIEWS && oldest.done !== true) this.#views.delete(oldest.value);
     this.#views.set(key, places);
@@ -69,9 +73,14 @@ export class Views {
 }
 
 /** The places of the rows that a selection holds, by rising id. */
-function select(rows: VisibleRows, { range, modifiedSince = -Infinity }: Selection): Places {
+function select(
+  rows: VisibleRows,
+  { range, modifiedSince }: Selection,
+  options: ResolvedSandboxOptions,
+): Places {
   const { source, departed, written } = rows;
   const places: number[] = [];
+  const isRecent = (ms: number) => modifiedSince === undefined || comparedTime(ms, options) >= modifiedSince;
   const holds = (id: string) => reaches(id, range) && !passes(id, range);
   let gone = 0;
   let w = 0;
@@ -79,7 +88,7 @@ function select(rows: VisibleRows, { range, modifiedSince = -Infinity }: Selecti
     for (; w < written.length; w += 1) {
       const row = at(written, w);
       if (below !== undefined && compareIds(row.id, below) > 0) return;
-      if (row.modifiedAt >= modifiedSince && holds(row.id)) places.push(-1 - w);
+      if (isRecent(row.modifiedAt) && holds(row.id)) places.push(-1 - w);
     }
   };
 
@@ -88,7 +97,7 @@ function select(rows: VisibleRows, { range, modifiedSince = -Infinity }: Selecti
       gone += 1;
       continue;
     }
-    if (source.modifiedAt(index) < modifiedSince) continue;
+    if (!isRecent(source.modifiedAt(index))) continue;
     const id = source.idAt(index);
     takeWritten(id);
     if (holds(id)) places.push(index);

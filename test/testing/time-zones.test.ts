@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { createSandbox } from '../../src/testing/index.ts';
+import { call, ids } from './support/call.ts';
+
+describe('timeZone', () => {
+  it.each([
+    ['America/New_York', '2026-01-31T15:00:00Z', '2026-01-31T10:00:00-05:00'],
+    ['America/New_York', '2026-07-31T15:00:00Z', '2026-07-31T11:00:00-04:00'],
+    ['Asia/Kolkata', '2026-01-31T15:00:00Z', '2026-01-31T20:30:00+05:30'],
+    ['Australia/Lord_Howe', '2026-01-31T15:00:00Z', '2026-02-01T02:00:00+11:00'],
+    ['Australia/Lord_Howe', '2026-07-31T15:00:00Z', '2026-08-01T01:30:00+10:30'],
+    ['UTC', '2026-01-31T15:00:00Z', '2026-01-31T15:00:00+00:00'],
+  ])('of %s shows %s as %s', (timeZone, clock, shown) => {
+    const sandbox = createSandbox({ timeZone, clock, timestamps: 'offset' });
+    expect(sandbox.store.products.insert({})).toMatchObject({ createdAt: shown, updatedAt: shown });
+  });
+
+  it('leaves timestamps in UTC as they are', () => {
+    const sandbox = createSandbox({ timeZone: 'Asia/Kolkata', clock: '2026-01-31T15:00:00Z' });
+    expect(sandbox.store.products.insert({}).updatedAt).toBe('2026-01-31T15:00:00Z');
+  });
+
+  it('that does not exist is rejected', () => {
+    expect(() => createSandbox({ timeZone: 'Mars/Olympus' })).toThrow('timeZone must be an IANA name');
+  });
+});
+
+describe('dateFilter', () => {
+  const newYork = {
+    timeZone: 'America/New_York',
+    timestamps: 'offset',
+    clock: '2026-01-31T15:00:00Z',
+  } as const;
+
+  it.each([
+    ['instant', '2026-01-31T15:00:00Z', ['1']],
+    ['instant', '2026-01-31T15:00:01Z', []],
+    ['instant', '2026-01-31T10:00:00-05:00', ['1']],
+    ['instant', '2026-01-31T10:00:00', ['1']],
+    ['instant', '2026-01-31T10:00:01', []],
+    ['instant', '2026-01-31', ['1']],
+    ['instant', '2026-02-01', []],
+    ['local', '2026-01-31T15:00:00Z', []],
+    ['local', '2026-01-31T10:00:00Z', ['1']],
+    ['local', '2026-01-31T10:00:01Z', []],
+    ['local', '2026-01-31T10:00:00-05:00', ['1']],
+    ['local', '2026-01-31T10:00:00+0530', ['1']],
+    ['local', '2026-01-31T10:00:00', ['1']],
+    ['local', '2026-01-31', ['1']],
+  ] as const)('%s compares updatedSince=%s with 10:00 in New York', async (dateFilter, since, found) => {
+    const sandbox = createSandbox({ ...newYork, dateFilter });
+    sandbox.store.products.insert({});
+    expect(ids(await call(sandbox, `/products?updatedSince=${encodeURIComponent(since)}`))).toEqual(found);
+  });
+
+  it('local shows the hour that comes twice in autumn as its first occurrence', () => {
+    const shownAt = (clock: string, dateFilter: 'instant' | 'local') =>
+      createSandbox({ ...newYork, clock, dateFilter }).store.products.insert({}).updatedAt;
+    expect(shownAt('2026-11-01T06:30:00Z', 'instant')).toBe('2026-11-01T01:30:00-05:00');
+    expect(shownAt('2026-11-01T06:30:00Z', 'local')).toBe('2026-11-01T01:30:00-04:00');
+    expect(shownAt('2026-11-01T05:30:00Z', 'local')).toBe('2026-11-01T01:30:00-04:00');
+    expect(shownAt('2026-11-01T07:00:00Z', 'local')).toBe('2026-11-01T02:00:00-05:00');
+  });
+});
+
+describe('nullFields', () => {
+  it('omitted leaves fields without a value out of every response', async () => {
+    const sandbox = createSandbox({ nullFields: 'omitted', deleteStatus: 200 });
+    const { id } = sandbox.store.products.insert({ name: 'Desk', salePrice: '129.0000' });
+    const full = { name: 'Desk', salePrice: '129.0000' };
+    const [listed] = (await call(sandbox, '/products')).json as object[];
+    expect(listed).toMatchObject(full);
+    for (const shown of [listed, (await call(sandbox, `/products/${id}`)).record]) {
+      expect(Object.keys(shown ?? {}).toSorted()).toEqual([
+        'createdAt',
+        'id',
+        'name',
+        'salePrice',
+        'updatedAt',
+      ]);
+    }
+    const patched = await call(sandbox, `/products/${id}`, { method: 'PATCH', body: { salePrice: null } });
+    expect(Object.keys(patched.record)).not.toContain('salePrice');
+    expect(sandbox.store.products.get(id)).toMatchObject({ salePrice: null });
+    const deleted = await call(sandbox, `/products/${id}`, { method: 'DELETE' });
+    expect(Object.keys(deleted.record)).not.toContain('salePrice');
+  });
+
+  it('sent, the default, shows them as null', async () => {
+    const sandbox = createSandbox();
+    const { id } = sandbox.store.products.insert({});
+    expect((await call(sandbox, `/products/${id}`)).record).toMatchObject({ salePrice: null });
+  });
+});
