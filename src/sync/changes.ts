@@ -45,7 +45,7 @@ async function* batches<T extends { id: string }>(
       yield batch;
       await run.commit(batch);
     }
-    return run.tally.report();
+    return run.stats.report();
   } finally {
     await run.close();
   }

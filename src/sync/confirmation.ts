@@ -1,18 +1,18 @@
-import { finished } from './finished.ts';
 import type { ReconcileSource, ResolvedReconcileOptions } from './reconcile-options.ts';
-import type { ReconcileTally } from './reconcile-tally.ts';
-import { Turns } from './turns.ts';
+import type { ReconcileStats } from './reconcile-stats.ts';
+import { Semaphore } from './semaphore.ts';
+import { settleAll } from './settle-all.ts';
 
 /** Asks for candidates one by one: what a walk did not show may be there all the same. */
 export class Confirmation<T extends { id: string }> {
   readonly #source: ReconcileSource<T>;
-  readonly #options: ResolvedReconcileOptions<T> & { readonly tally: ReconcileTally };
-  readonly #deliveries = new Turns(1);
+  readonly #options: ResolvedReconcileOptions<T> & { readonly stats: ReconcileStats };
+  readonly #deliveries = new Semaphore(1);
   #found: T[] = [];
 
   constructor(
     source: ReconcileSource<T>,
-    options: ResolvedReconcileOptions<T> & { readonly tally: ReconcileTally },
+    options: ResolvedReconcileOptions<T> & { readonly stats: ReconcileStats },
   ) {
     this.#source = source;
     this.#options = options;
@@ -32,7 +32,7 @@ export class Confirmation<T extends { id: string }> {
         const record = await this.#find(next.value);
         if (record === undefined) gone.push(next.value);
         else await this.#repair(record);
-        this.#options.tally.reached('confirm');
+        this.#options.stats.reached('confirm');
       }
     };
     const workers = Array.from({ length: this.#options.concurrency }, () =>
@@ -51,7 +51,7 @@ export class Confirmation<T extends { id: string }> {
   }
 
   async #find(id: string): Promise<T | undefined> {
-    const { list, signal, tally } = this.#options;
+    const { list, signal, stats } = this.#options;
     signal?.throwIfAborted();
     const { timeoutMs, deadlineMs, maxWaitMs, retry, headers } = list;
     return await this.#source.find(id, {
@@ -61,7 +61,7 @@ export class Confirmation<T extends { id: string }> {
       retry,
       headers,
       signal,
-      onWait: tally.waits,
+      onWait: stats.waits,
     });
   }
 
@@ -71,12 +71,12 @@ export class Confirmation<T extends { id: string }> {
   }
 
   #flush(): Promise<void> {
-    return this.#deliveries.take(async () => {
+    return this.#deliveries.run(async () => {
       const records = this.#found;
       this.#found = [];
       if (records.length === 0) return;
-      await finished(this.#options.onRepair(records));
-      this.#options.tally.repaired += records.length;
+      await settleAll(this.#options.onRepair(records));
+      this.#options.stats.repaired += records.length;
     });
   }
 }

@@ -2,7 +2,6 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { SyncError } from '../errors/sync-error.ts';
 import type { ReconcileAbortReason } from '../errors/sync-report.ts';
 import { Confirmation } from './confirmation.ts';
-import { finished } from './finished.ts';
 import { IdSet } from './id-set.ts';
 import {
   type ReconcileOptions,
@@ -11,7 +10,8 @@ import {
   resolveReconcileOptions,
 } from './reconcile-options.ts';
 import type { ReconcileReport } from './reconcile-report.ts';
-import { ReconcileTally } from './reconcile-tally.ts';
+import { ReconcileStats } from './reconcile-stats.ts';
+import { settleAll } from './settle-all.ts';
 import { nameOf, type RecordIn } from './source.ts';
 
 /**
@@ -38,24 +38,24 @@ async function run<T extends { id: string }>(
   collection: ReconcileSource<T>,
   options: ReconcileOptions<T>,
 ): Promise<ReconcileReport> {
-  const tally = new ReconcileTally(nameOf(collection, options.name), options.onProgress);
+  const stats = new ReconcileStats(nameOf(collection, options.name), options.onProgress);
   if (typeof collection.find !== 'function') {
     throw new InvalidInputError('collection', 'must be a collection of a client, with find');
   }
   const resolved = resolveReconcileOptions(options);
-  const local = await readLocal(resolved, tally);
-  const first = await walk(collection, { ...resolved, local, tally });
-  tally.candidates = local.countUnseen();
-  await deleteGone(collection, { ...resolved, local, first, tally });
-  return tally.report();
+  const local = await readLocal(resolved, stats);
+  const first = await walk(collection, { ...resolved, local, stats });
+  stats.candidates = local.countUnseen();
+  await deleteGone(collection, { ...resolved, local, first, stats });
+  return stats.report();
 }
 
-type Reconciling<T> = ResolvedReconcileOptions<T> & { readonly local: IdSet; readonly tally: ReconcileTally };
+type Reconciling<T> = ResolvedReconcileOptions<T> & { readonly local: IdSet; readonly stats: ReconcileStats };
 
 /** Reads the local ids to their end: one that is added while the walk is under way must not look deleted. */
 async function readLocal<T>(
   { localIds, signal }: ResolvedReconcileOptions<T>,
-  tally: ReconcileTally,
+  stats: ReconcileStats,
 ): Promise<IdSet> {
   const local = new IdSet();
   for await (const id of localIds()) {
@@ -64,29 +64,29 @@ async function readLocal<T>(
       throw new InvalidInputError('localIds', 'must give ids: strings that are not empty');
     }
     local.add(id);
-    tally.reached('local');
+    stats.reached('local');
   }
   local.seal();
-  tally.local = local.size;
+  stats.local = local.size;
   return local;
 }
 
 /** Walks the whole collection. Returns the id of the first record. */
 async function walk<T extends { id: string }>(
   source: ReconcileSource<T>,
-  { list, signal, local, tally }: Reconciling<T>,
+  { list, signal, local, stats }: Reconciling<T>,
 ): Promise<string | undefined> {
   let first: string | undefined;
-  const options = { ...list, prefetch: 1, signal, onWait: tally.waits };
+  const options = { ...list, prefetch: 1, signal, onWait: stats.waits };
   for await (const page of source.list({}, options).pages()) {
     first ??= page.records[0]?.id;
-    tally.pagination = page.pagination;
+    stats.pagination = page.pagination;
     for (const { id } of [...page.records, ...page.invalid]) {
       // A row that does not fit is there all the same.
-      if (id === undefined || !local.see(id)) tally.missing++;
-      tally.reached('read');
+      if (id === undefined || !local.see(id)) stats.missing++;
+      stats.reached('read');
     }
-    tally.tell();
+    stats.tell();
   }
   return first;
 }
@@ -95,29 +95,29 @@ async function deleteGone<T extends { id: string }>(
   source: ReconcileSource<T>,
   reconciling: Reconciling<T> & { readonly first: string | undefined },
 ): Promise<void> {
-  const { local, first, tally, batchSize, onDelete, signal } = reconciling;
-  if (tally.candidates === 0) return;
-  if (tally.seen === 0) throw refused(tally, 'empty_read');
-  if (tooMany(tally, reconciling.maxCandidates)) throw refused(tally, 'too_many_candidates');
+  const { local, first, stats, batchSize, onDelete, signal } = reconciling;
+  if (stats.candidates === 0) return;
+  if (stats.seen === 0) throw refused(stats, 'empty_read');
+  if (tooMany(stats, reconciling.maxCandidates)) throw refused(stats, 'too_many_candidates');
 
   const confirmation = new Confirmation(source, reconciling);
   // A wrong key makes everything a 404: then also what the walk has just shown.
   if (first === undefined || (await confirmation.isGone(first)))
-    throw refused(tally, 'first_record_not_found');
+    throw refused(stats, 'first_record_not_found');
 
   const gone = await confirmation.goneOf(local.unseen());
   for (let from = 0; from < gone.length; from += batchSize) {
     signal?.throwIfAborted();
     const ids = gone.slice(from, from + batchSize);
-    await finished(onDelete(ids));
-    tally.deleted += ids.length;
-    tally.reached('delete', ids.length);
-    tally.tell();
+    await settleAll(onDelete(ids));
+    stats.deleted += ids.length;
+    stats.reached('delete', ids.length);
+    stats.tell();
   }
 }
 
 /** Where not one local id was shown, these may be the books of another company: then everything is a candidate. */
-function tooMany({ candidates, local }: ReconcileTally, maxCandidates: number | undefined): boolean {
+function tooMany({ candidates, local }: ReconcileStats, maxCandidates: number | undefined): boolean {
   if (maxCandidates !== undefined) return candidates > maxCandidates;
   return candidates > Math.max(50, local / 10) || (candidates === local && local >= 10);
 }
@@ -129,11 +129,11 @@ const REASONS: Readonly<Record<ReconcileAbortReason['reason'], string>> = {
     'a record that the walk had shown is not found by its id, so that a 404 proves nothing',
 };
 
-function refused(tally: ReconcileTally, reason: ReconcileAbortReason['reason']): SyncError {
-  const { collection, local, seen, candidates } = tally;
+function refused(stats: ReconcileStats, reason: ReconcileAbortReason['reason']): SyncError {
+  const { collection, local, seen, candidates } = stats;
   return new SyncError(
     `The reconcile of ${collection} deleted nothing: ${REASONS[reason]}. ${candidates} of ${local} local ids would have been candidates.`,
-    tally.asSyncReport(),
+    stats.asSyncReport(),
     { aborted: { reason, local, seen, candidates } },
   );
 }

@@ -8,10 +8,10 @@ import type { Batch } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';
 import type { ResolvedRunOptions } from './options.ts';
 import { everything, planRun, type RunPlan, stateAfter, stateDuring } from './run-plan.ts';
+import { RunStats } from './run-stats.ts';
 import { listenersOf, nameOf, type SyncSource } from './source.ts';
 import { encodeState, type SyncState } from './state.ts';
 import { stateKey } from './state-key.ts';
-import { Tally } from './tally.ts';
 import { observedTime, refuseFuture, watermarkOf } from './watermark.ts';
 
 /** What is particular to the run of one collection. */
@@ -35,7 +35,7 @@ type Pages<T> = AsyncIterableIterator<Page<T>>;
  * Nothing is sent and nothing read before the first `next`.
  */
 export class CollectionRun<T extends { id: string }> {
-  readonly tally: Tally;
+  readonly stats: RunStats;
   readonly #source: SyncSource<T>;
   readonly #context: RunContext;
   readonly #key: string;
@@ -60,7 +60,7 @@ export class CollectionRun<T extends { id: string }> {
     });
     this.#checkpoints = new Checkpoints(store, { key: this.#key, scope: this.#scope });
     this.#base = { scope: this.#scope, by: this.#checkpoints.by };
-    this.tally = new Tally(collection);
+    this.stats = new RunStats(collection);
   }
 
   /** The next batch; undefined when the run has ended. The one before must have been committed. */
@@ -93,9 +93,9 @@ export class CollectionRun<T extends { id: string }> {
       const { collection, key, last } = batch;
       listenersOf(this.#source).checkpoint?.({ collection, key, last });
     }
-    this.tally.committed(batch);
+    this.stats.committed(batch);
     if (batch.last) this.#promoted();
-    tell(this.#context.options.onProgress, this.tally.progress({ last: batch.last }));
+    tell(this.#context.options.onProgress, this.stats.progress({ last: batch.last }));
   }
 
   /** Stops what is under way. To be called at the end, however it came. */
@@ -115,14 +115,14 @@ export class CollectionRun<T extends { id: string }> {
   async #begin(): Promise<void> {
     const { options, alone = (work) => work() } = this.#context;
     const state = await alone(() => this.#checkpoints.load());
-    this.tally.begin(state);
+    this.stats.begin(state);
     if (state !== undefined) this.#base = { ...state, by: this.#checkpoints.by };
     this.#open(planRun(state, options));
   }
 
   #open(plan: RunPlan): void {
     const { options, id } = this.#context;
-    this.#plan = this.tally.plan = plan;
+    this.#plan = this.stats.plan = plan;
     this.#pages = this.#source
       .list(
         {
@@ -136,7 +136,7 @@ export class CollectionRun<T extends { id: string }> {
           resumeFrom: plan.token,
           pageSizeHint: this.#base.pageSize,
           onWait: (waitMs) =>
-            tell(options.onProgress, this.tally.progress({ last: false, waiting: true, waitMs })),
+            tell(options.onProgress, this.stats.progress({ last: false, waiting: true, waitMs })),
         },
       )
       .pages();
@@ -161,7 +161,7 @@ export class CollectionRun<T extends { id: string }> {
       }
       this.#plan = { ...plan, watermark };
     }
-    this.tally.read(page);
+    this.stats.read(page);
     return true;
   }
 
@@ -177,7 +177,7 @@ export class CollectionRun<T extends { id: string }> {
       if (updatedSince !== undefined) refuseFuture(updatedSince, now, 'updatedSince');
       return false;
     }
-    this.tally.clockWentBack = watermark < before && now < Date.parse(before);
+    this.stats.clockWentBack = watermark < before && now < Date.parse(before);
     return this.#plan?.since !== undefined && now < Date.parse(before) - lookbackMs;
   }
 
@@ -189,7 +189,7 @@ export class CollectionRun<T extends { id: string }> {
       ...(token === undefined ? {} : { token }),
     });
     return {
-      collection: this.tally.collection,
+      collection: this.stats.collection,
       records,
       invalid,
       key: this.#key,
@@ -201,7 +201,7 @@ export class CollectionRun<T extends { id: string }> {
   #lastBatch(): Batch<T> {
     this.#ended = true;
     return {
-      collection: this.tally.collection,
+      collection: this.stats.collection,
       records: [],
       invalid: [],
       key: this.#key,
@@ -215,12 +215,12 @@ export class CollectionRun<T extends { id: string }> {
     // A walk that never showed an answer has read nothing: the next one begins where this one did.
     const watermark = plan.watermark ?? this.#base.watermark;
     if (watermark === undefined) return this.#base;
-    return stateAfter(this.#base, { ...plan, watermark }, this.tally.longestPage);
+    return stateAfter(this.#base, { ...plan, watermark }, this.stats.longestPage);
   }
 
   #promoted(): void {
-    this.tally.state = this.#stateAfter();
-    this.tally.status = 'done';
+    this.stats.state = this.#stateAfter();
+    this.stats.status = 'done';
   }
 }
 

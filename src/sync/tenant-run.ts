@@ -2,11 +2,11 @@ import { isAccountingError } from '../errors/guards.ts';
 import type { CollectionFailure } from '../errors/sync-error.ts';
 import type { SyncReport } from '../errors/sync-report.ts';
 import type { Batch } from './batch.ts';
-import { finished } from './finished.ts';
 import type { ResolvedRunOptions } from './options.ts';
 import { CollectionRun } from './run.ts';
+import { Semaphore } from './semaphore.ts';
+import { settleAll } from './settle-all.ts';
 import type { SyncSource } from './source.ts';
-import { Turns } from './turns.ts';
 
 /** What the runs of one tenant share. */
 export interface TenantContext {
@@ -26,8 +26,8 @@ export class TenantRun {
   readonly failures: CollectionFailure[] = [];
   readonly #context: TenantContext;
   readonly #stop = new AbortController();
-  readonly #requests: Turns;
-  readonly #deliveries = new Turns(1);
+  readonly #requests: Semaphore;
+  readonly #deliveries = new Semaphore(1);
   readonly #levels: readonly (readonly Run[])[];
   readonly #startedAt = new Date();
 
@@ -36,13 +36,13 @@ export class TenantRun {
     context: TenantContext,
   ) {
     this.#context = context;
-    this.#requests = new Turns(context.concurrency);
+    this.#requests = new Semaphore(context.concurrency);
     const { options } = context;
     const shared = {
       options,
       signal: this.#stop.signal,
-      turn: <V>(work: () => Promise<V>) => this.#requests.take(work),
-      alone: <V>(work: () => Promise<V>) => this.#deliveries.take(work),
+      turn: <V>(work: () => Promise<V>) => this.#requests.run(work),
+      alone: <V>(work: () => Promise<V>) => this.#deliveries.run(work),
     };
     this.#levels = levels.map((level) =>
       level.map(({ name, source }) => new CollectionRun(source, { ...shared, name })),
@@ -63,12 +63,12 @@ export class TenantRun {
     } finally {
       signal?.removeEventListener('abort', stop);
     }
-    const finished = this.#levels.flat().every(({ tally }) => tally.status === 'done');
+    const finished = this.#levels.flat().every(({ stats }) => stats.status === 'done');
     if (signal?.aborted && !finished) throw signal.reason;
   }
 
   report(): SyncReport {
-    const collections = this.#levels.flat().map(({ tally }) => tally.report());
+    const collections = this.#levels.flat().map(({ stats }) => stats.report());
     return {
       tenant: this.#context.options.tenant,
       startedAt: this.#startedAt,
@@ -97,25 +97,25 @@ export class TenantRun {
 
   /** The consumer and the store are never busy with two batches at once: both may be one database connection. */
   #deliver(run: Run, batch: Batch<{ id: string }>): Promise<void> {
-    return this.#deliveries.take(async () => {
+    return this.#deliveries.run(async () => {
       // It may have waited here while the stop came.
       this.#stop.signal.throwIfAborted();
       await run.beforeConsumer();
-      await finished(this.#context.onBatch(batch));
+      await settleAll(this.#context.onBatch(batch));
       await run.commit(batch);
     });
   }
 
-  #fail({ tally }: Run, error: unknown, ofConsumer: boolean): void {
+  #fail({ stats }: Run, error: unknown, ofConsumer: boolean): void {
     // Stopped, by the signal or by a refused key: no failure of this collection.
     if (this.#stop.signal.aborted) return;
 
-    this.failures.push({ collection: tally.collection, error });
-    tally.status = 'failed';
+    this.failures.push({ collection: stats.collection, error });
+    stats.status = 'failed';
     if (ofConsumer) return;
 
     const forbidden = isAccountingError(error, 'forbidden') || isAccountingError(error, 'scope_required');
-    if (forbidden) tally.status = 'forbidden';
+    if (forbidden) stats.status = 'forbidden';
     // The key is good for none of the others either.
     if (isAccountingError(error, 'unauthenticated')) this.#stop.abort(error);
   }

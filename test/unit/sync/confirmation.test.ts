@@ -5,7 +5,7 @@ import {
   type ReconcileSource,
   resolveReconcileOptions,
 } from '../../../src/sync/reconcile-options.ts';
-import { ReconcileTally } from '../../../src/sync/reconcile-tally.ts';
+import { ReconcileStats } from '../../../src/sync/reconcile-stats.ts';
 import type { RequestOptions } from '../../../src/transport/call-options.ts';
 import { caught } from '../../support/caught.ts';
 import { stateOf } from '../../support/fake-clock.ts';
@@ -19,7 +19,7 @@ type Find = (id: string, options: RequestOptions) => Promise<Row | undefined>;
 function confirming(find: Find, more: Partial<ReconcileOptions<Row>> = {}) {
   const asked: string[] = [];
   const repaired: string[][] = [];
-  const tally = new ReconcileTally('accounts', undefined);
+  const stats = new ReconcileStats('accounts', undefined);
   const source: ReconcileSource<Row> = {
     list: () => expect.unreachable(),
     find: (id, options) => {
@@ -33,7 +33,7 @@ function confirming(find: Find, more: Partial<ReconcileOptions<Row>> = {}) {
     onRepair: (records) => repaired.push(records.map(({ id }) => id)),
     ...more,
   });
-  return { asked, repaired, tally, confirmation: new Confirmation(source, { ...resolved, tally }) };
+  return { asked, repaired, stats, confirmation: new Confirmation(source, { ...resolved, stats }) };
 }
 
 const ids = (count: number) => Array.from({ length: count }, (_, n) => String(n + 1))[Symbol.iterator]();
@@ -42,17 +42,17 @@ const isEven = (id: string) => Number(id) % 2 === 0;
 describe('a confirmation', () => {
   it('tells what is gone, and has what is there repaired in batches', async () => {
     const find: Find = async (id) => (isEven(id) ? { id } : undefined);
-    const { confirmation, repaired, tally } = confirming(find, { batchSize: 2, concurrency: 1 });
+    const { confirmation, repaired, stats } = confirming(find, { batchSize: 2, concurrency: 1 });
     expect(await confirmation.goneOf(ids(10))).toEqual(['1', '3', '5', '7', '9']);
     expect(repaired).toEqual([['2', '4'], ['6', '8'], ['10']]);
-    expect(tally.repaired).toBe(5);
+    expect(stats.repaired).toBe(5);
   });
 
   it('repairs nothing where all are gone', async () => {
-    const { confirmation, repaired, tally } = confirming(async () => undefined);
+    const { confirmation, repaired, stats } = confirming(async () => undefined);
     expect(await confirmation.goneOf(ids(3))).toEqual(['1', '2', '3']);
     expect(repaired).toEqual([]);
-    expect(tally.repaired).toBe(0);
+    expect(stats.repaired).toBe(0);
   });
 
   it('says of one id whether it is gone', async () => {
@@ -105,10 +105,10 @@ describe('a confirmation', () => {
       seen.push(options);
       return undefined;
     };
-    const { confirmation, tally } = confirming(find, { ...told, headers: { 'x-trace': '1' } });
+    const { confirmation, stats } = confirming(find, { ...told, headers: { 'x-trace': '1' } });
     await confirmation.isGone('1');
     expect(seen).toEqual([
-      { ...told, headers: { 'cache-control': 'no-cache', 'x-trace': '1' }, onWait: tally.waits },
+      { ...told, headers: { 'cache-control': 'no-cache', 'x-trace': '1' }, onWait: stats.waits },
     ]);
   });
 
@@ -122,9 +122,9 @@ describe('a confirmation', () => {
 
   it('tells how far it is', async () => {
     const told: unknown[] = [];
-    const { confirmation, tally } = confirming(async () => undefined);
-    const progress = new ReconcileTally('accounts', ({ phase, done }) => told.push([phase, done]));
-    tally.reached = (phase, count) => progress.reached(phase, count);
+    const { confirmation, stats } = confirming(async () => undefined);
+    const progress = new ReconcileStats('accounts', ({ phase, done }) => told.push([phase, done]));
+    stats.reached = (phase, count) => progress.reached(phase, count);
     await confirmation.goneOf(ids(3));
     progress.tell();
     expect(told).toEqual([['confirm', 3]]);

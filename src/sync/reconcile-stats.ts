@@ -7,7 +7,7 @@ import type { ReconcileReport } from './reconcile-report.ts';
 type Phase = ReconcileProgress['phase'];
 
 /** What is counted while a reconcile is under way. */
-export class ReconcileTally {
+export class ReconcileStats {
   readonly collection: string;
   pagination: PaginationKind | undefined;
   local = 0;

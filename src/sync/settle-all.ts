@@ -2,7 +2,7 @@
  * Waits for what a consumer has returned, and for each promise of an array, as `records.map(save)` makes: a checkpoint
  * must not be ahead of them. Rejects with the first failure once all have ended.
  */
-export async function finished(returned: unknown): Promise<void> {
+export async function settleAll(returned: unknown): Promise<void> {
   const value = await returned;
   if (!Array.isArray(value)) return;
 

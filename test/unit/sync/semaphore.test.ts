@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { finished } from '../../../src/sync/finished.ts';
-import { Turns } from '../../../src/sync/turns.ts';
+import { Semaphore } from '../../../src/sync/semaphore.ts';
+import { settleAll } from '../../../src/sync/settle-all.ts';
 import { stateOf } from '../../support/fake-clock.ts';
 import { settle } from '../../support/scripted-server.ts';
 import { deferred } from '../pagination/services.ts';
 
 /** Pieces of work that note when they begin and end when they are told to. */
-function worksOn(turns: Turns) {
+function worksOn(semaphore: Semaphore) {
   const begun: string[] = [];
   const ends = new Map<string, ReturnType<typeof deferred<string>>>();
   const add = (name: string) => {
     const end = deferred<string>();
     ends.set(name, end);
-    const taken = turns.take(() => {
+    const taken = semaphore.run(() => {
       begun.push(name);
       return end.promise;
     });
@@ -22,9 +22,9 @@ function worksOn(turns: Turns) {
   return { begun, add, end: (name: string) => ends.get(name) };
 }
 
-describe('turns', () => {
+describe('semaphore', () => {
   it('let so many pieces of work run at a time, in the order in which they came', async () => {
-    const { begun, add, end } = worksOn(new Turns(2));
+    const { begun, add, end } = worksOn(new Semaphore(2));
     const first = add('a');
     for (const name of ['b', 'c', 'd']) add(name);
     await settle();
@@ -39,7 +39,7 @@ describe('turns', () => {
   });
 
   it('go on after a failure, which is its own', async () => {
-    const { begun, add, end } = worksOn(new Turns(1));
+    const { begun, add, end } = worksOn(new Semaphore(1));
     const failing = add('a');
     add('b');
     end('a')?.reject(new Error('no'));
@@ -49,7 +49,7 @@ describe('turns', () => {
   });
 
   it('are given back where nobody waits', async () => {
-    const { begun, add, end } = worksOn(new Turns(1));
+    const { begun, add, end } = worksOn(new Semaphore(1));
     for (const name of ['a', 'b']) {
       const taken = add(name);
       end(name)?.resolve('done');
@@ -62,7 +62,7 @@ describe('turns', () => {
   });
 
   it('are handed on to those who wait before anybody who has just come', async () => {
-    const { begun, add, end } = worksOn(new Turns(1));
+    const { begun, add, end } = worksOn(new Semaphore(1));
     const first = add('a');
     add('b');
     const late = first.then(() => add('late'));
@@ -80,13 +80,15 @@ describe('a consumer has finished', () => {
   it.each([[undefined], [7], [{ length: 1 }], [[]], [[1, undefined]]])(
     'at once where it returns %j',
     async (value) => {
-      await expect(finished(value)).resolves.toBeUndefined();
+      await expect(settleAll(value)).resolves.toBeUndefined();
     },
   );
 
   it('when all of its promises have ended, with the first failure', async () => {
     const [slow, failed] = [deferred<void>(), deferred<void>()];
-    const end = finished(Promise.resolve([slow.promise, failed.promise, Promise.reject(new Error('third'))]));
+    const end = settleAll(
+      Promise.resolve([slow.promise, failed.promise, Promise.reject(new Error('third'))]),
+    );
     end.catch(() => undefined);
     failed.reject(new Error('second'));
     expect(await stateOf(end)).toBe('pending');
@@ -95,6 +97,6 @@ describe('a consumer has finished', () => {
   });
 
   it('with the failure of what it returned', async () => {
-    await expect(finished(Promise.reject(new Error('no')))).rejects.toThrow('no');
+    await expect(settleAll(Promise.reject(new Error('no')))).rejects.toThrow('no');
   });
 });

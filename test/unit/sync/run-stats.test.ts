@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Page } from '../../../src/pagination/walk.ts';
 import type { Batch } from '../../../src/sync/batch.ts';
-import { ReconcileTally } from '../../../src/sync/reconcile-tally.ts';
-import { Tally } from '../../../src/sync/tally.ts';
+import { ReconcileStats } from '../../../src/sync/reconcile-stats.ts';
+import { RunStats } from '../../../src/sync/run-stats.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 
 useFakeClock();
@@ -16,26 +16,26 @@ const batch = (records: number, invalid = 0, last = false) =>
 
 describe('the progress of a sync', () => {
   it('tells how many records a second were taken in since the run began', () => {
-    const tally = new Tally('accounts');
+    const stats = new RunStats('accounts');
     vi.advanceTimersByTime(60_000);
-    tally.begin(undefined);
-    tally.committed(batch(30));
+    stats.begin(undefined);
+    stats.committed(batch(30));
     // Nothing can be told of no time at all.
-    expect(tally.progress({ last: false }).recordsPerSecond).toBe(0);
+    expect(stats.progress({ last: false }).recordsPerSecond).toBe(0);
     vi.advanceTimersByTime(2_000);
-    expect(tally.progress({ last: false }).recordsPerSecond).toBe(15);
-    tally.committed(batch(30));
+    expect(stats.progress({ last: false }).recordsPerSecond).toBe(15);
+    stats.committed(batch(30));
     vi.advanceTimersByTime(500);
-    expect(tally.progress({ last: true }).recordsPerSecond).toBe(24);
+    expect(stats.progress({ last: true }).recordsPerSecond).toBe(24);
   });
 
   it('counts what was taken in, and no batch for the one that ends a run', () => {
-    const tally = new Tally('accounts');
-    tally.read(page([{ id: '1' }, { id: '2' }]));
-    tally.committed(batch(2, 1));
-    tally.committed(batch(3));
-    tally.committed(batch(0, 0, true));
-    expect(tally.progress({ last: true })).toEqual({
+    const stats = new RunStats('accounts');
+    stats.read(page([{ id: '1' }, { id: '2' }]));
+    stats.committed(batch(2, 1));
+    stats.committed(batch(3));
+    stats.committed(batch(0, 0, true));
+    expect(stats.progress({ last: true })).toEqual({
       collection: 'accounts',
       records: 5,
       pages: 2,
@@ -45,12 +45,12 @@ describe('the progress of a sync', () => {
       waitingUntil: undefined,
       last: true,
     });
-    expect(tally.report()).toMatchObject({ records: 5, invalid: 1, pages: 2 });
+    expect(stats.report()).toMatchObject({ records: 5, invalid: 1, pages: 2 });
   });
 
   it('tells until when it waits, where that is known', () => {
-    const tally = new Tally('accounts');
-    const waits = (waitMs: number | undefined) => tally.progress({ last: false, waiting: true, waitMs });
+    const stats = new RunStats('accounts');
+    const waits = (waitMs: number | undefined) => stats.progress({ last: false, waiting: true, waitMs });
     expect(waits(90_000)).toMatchObject({
       waiting: true,
       waitingUntil: new Date('2026-01-31T12:01:30Z'),
@@ -63,7 +63,7 @@ describe('the progress of a sync', () => {
 
 describe('the report of a run', () => {
   it('that never began says so', () => {
-    expect(new Tally('boms').report()).toEqual({
+    expect(new RunStats('boms').report()).toEqual({
       collection: 'boms',
       status: 'stopped',
       mode: undefined,
@@ -80,48 +80,48 @@ describe('the report of a run', () => {
   });
 
   it('that failed shows the watermark that the store still has', () => {
-    const tally = new Tally('accounts');
+    const stats = new RunStats('accounts');
     const [watermark, full] = ['2026-01-05T08:00:00Z', '2026-01-04T08:00:00Z'];
-    tally.begin({ scope: 's', by: 'b', watermark, full });
-    expect(tally.report()).toMatchObject({
+    stats.begin({ scope: 's', by: 'b', watermark, full });
+    expect(stats.report()).toMatchObject({
       watermark: new Date(watermark),
       lastFullRead: new Date(full),
     });
   });
 
   it('remembers the longest page, whichever it was', () => {
-    const tally = new Tally('accounts');
-    for (const longest of [10, 30, 20]) tally.read(page([], longest));
-    expect(tally.longestPage).toBe(30);
+    const stats = new RunStats('accounts');
+    for (const longest of [10, 30, 20]) stats.read(page([], longest));
+    expect(stats.longestPage).toBe(30);
   });
 
   it('counts records that are older than what was asked for, and none of which that cannot be told', () => {
-    const tally = new Tally('accounts');
+    const stats = new RunStats('accounts');
     const plan = { mode: 'incremental', watermark: undefined, token: undefined, resumed: false } as const;
     const rows = ['2026-01-04T23:59:59Z', '2026-01-05T00:00:00Z', 0, undefined, 'once'].map(
       (updatedAt, n) => ({ id: String(n), updatedAt }),
     );
-    tally.plan = { ...plan, since: undefined };
-    tally.read(page(rows));
-    expect(tally.report().staleRecords).toBe(0);
-    tally.plan = { ...plan, since: '2026-01-05T00:00:00Z' };
-    tally.read(page(rows));
-    tally.read(page(rows));
-    expect(tally.report()).toMatchObject({ staleRecords: 2, mode: 'incremental' });
+    stats.plan = { ...plan, since: undefined };
+    stats.read(page(rows));
+    expect(stats.report().staleRecords).toBe(0);
+    stats.plan = { ...plan, since: '2026-01-05T00:00:00Z' };
+    stats.read(page(rows));
+    stats.read(page(rows));
+    expect(stats.report()).toMatchObject({ staleRecords: 2, mode: 'incremental' });
   });
 });
 
 describe('the progress of a reconcile', () => {
   it('tells its phase, how far that is, and until when it waits', () => {
     const told: unknown[] = [];
-    const tally = new ReconcileTally('accounts', (progress) => told.push(progress));
-    tally.tell();
-    tally.reached('local');
-    tally.reached('local', 4);
-    tally.waits(90_000);
-    tally.reached('read', 3);
-    tally.waits(undefined);
-    tally.tell();
+    const stats = new ReconcileStats('accounts', (progress) => told.push(progress));
+    stats.tell();
+    stats.reached('local');
+    stats.reached('local', 4);
+    stats.waits(90_000);
+    stats.reached('read', 3);
+    stats.waits(undefined);
+    stats.tell();
     const still = { collection: 'accounts', waiting: false, waitingUntil: undefined };
     expect(told).toEqual([
       { ...still, phase: 'local', done: 0 },
@@ -134,10 +134,10 @@ describe('the progress of a reconcile', () => {
 
 describe('the report of a reconcile', () => {
   it('begins and ends when the reconcile does', () => {
-    const tally = new ReconcileTally('accounts', undefined);
+    const stats = new ReconcileStats('accounts', undefined);
     vi.advanceTimersByTime(5_000);
-    tally.reached('read', 7);
-    expect(tally.report()).toEqual({
+    stats.reached('read', 7);
+    expect(stats.report()).toEqual({
       collection: 'accounts',
       pagination: undefined,
       local: 0,
@@ -152,18 +152,18 @@ describe('the report of a reconcile', () => {
   });
 
   it('is on its error in the form of that of a sync: a full walk that failed', () => {
-    const tally = new ReconcileTally('accounts', undefined);
-    tally.pagination = 'keyset';
-    tally.reached('read', 7);
+    const stats = new ReconcileStats('accounts', undefined);
+    stats.pagination = 'keyset';
+    stats.reached('read', 7);
     vi.advanceTimersByTime(5_000);
-    expect(tally.asSyncReport()).toEqual({
+    expect(stats.asSyncReport()).toEqual({
       tenant: '',
       startedAt: new Date('2026-01-31T12:00:00Z'),
       endedAt: new Date('2026-01-31T12:00:05Z'),
       records: 7,
       collections: [
         {
-          ...new Tally('accounts').report(),
+          ...new RunStats('accounts').report(),
           status: 'failed',
           mode: 'full',
           pagination: 'keyset',

@@ -6,7 +6,7 @@ import type { RunPlan } from './run-plan.ts';
 import type { SyncState } from './state.ts';
 
 /** What is counted while a run is under way. */
-export class Tally {
+export class RunStats {
   readonly collection: string;
   status: CollectionReport['status'] = 'stopped';
   plan: RunPlan | undefined;
