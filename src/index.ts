@@ -1,7 +1,8 @@
 // The client and what its methods take and give.
 export { type Client, type ClientMethods, type CollectionOf, createClient, type RecordOf } from './client.ts';
-export type { AppInfo, ApiKey, ClientDefaults, ClientOptions, FetchFunction, RequestOptions, Schemas, Validation } from './options.ts';
+export type { AppInfo, ApiKey, ClientDefaults, ClientOptions, ContentTypeOptions, FetchFunction, RequestOptions, Schemas, Validation } from './options.ts';
 export type { CallOptions, ResponseMeta, RetryOptions } from './transport/call-options.ts';
+export { idFromIri } from './collections/iri.ts';
 export type { CreateOptions, ReadOnlyCollection, WritableCollection } from './collections/bind.ts';
 export type { AnyRequest } from './collections/any-request.ts';
 export { type CollectionName, collectionNames } from './collections/index.ts';

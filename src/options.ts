@@ -10,6 +10,8 @@ import { isStandardSchema, type StandardSchema } from './schemas/standard-schema
 import { type ApiKey, createKeySource } from './transport/api-key.ts';
 import type { CallOptions, CallSettings } from './transport/call-options.ts';
 import type { FetchFunction } from './transport/exchange.ts';
+import type { ContentTypes } from './transport/headers.ts';
+import type { BareNotFound } from './transport/read-response.ts';
 import { callSettings, checkObject } from './transport/settings.ts';
 import type { TransportConfig } from './transport/transport.ts';
 import { parseBaseUrl } from './transport/url.ts';
@@ -37,6 +39,14 @@ export interface ClientDefaults extends CallOptions, PaginationOptions {
   validation?: Validation | undefined;
 }
 
+/** The content type of the bodies of creates (POST) and updates (PATCH). The body is the same JSON under any of them. */
+export interface ContentTypeOptions {
+  /** @default 'application/json' */
+  create?: string | undefined;
+  /** @default 'application/json' */
+  update?: string | undefined;
+}
+
 /** Options of {@link createClient}. */
 export interface ClientOptions<S extends SchemasByName = Schemas> extends ClientDefaults {
   /**
@@ -58,6 +68,21 @@ export interface ClientOptions<S extends SchemasByName = Schemas> extends Client
   appInfo?: AppInfo | undefined;
   /** Instead of the runtime's `fetch`: for proxies, agents and tests. */
   fetch?: FetchFunction | undefined;
+  /**
+   * The content types under which bodies are sent. API Platform accepts a PATCH only as
+   * `application/merge-patch+json` unless it is configured otherwise, and returns 415 for any other type.
+   *
+   * @default { create: 'application/json', update: 'application/json' }
+   * @example contentTypes: { update: 'application/merge-patch+json' }
+   */
+  contentTypes?: ContentTypeOptions | undefined;
+  /**
+   * What a 404 without a problem document means. `error`: perhaps a wrong `baseUrl`, so `find` throws a NotFoundError,
+   * and a `delete` whose first response was lost does not count as done. `missing`: the record does not exist.
+   *
+   * @default 'error'
+   */
+  bareNotFound?: BareNotFound | undefined;
   /** The largest decoded body that is read, in bytes. Default: 16 MiB. */
   maxBodyBytes?: number | undefined;
   /**
@@ -86,6 +111,7 @@ const DEFAULT_SETTINGS: CallSettings = {
     baseDelayMs: 500,
     maxDelayMs: 20_000,
     updates: true,
+    creates: true,
     inProgressTypes: ['idempotency_key_in_use', 'idempotency_in_progress', 'request_in_progress'],
   },
 };
@@ -111,6 +137,8 @@ export function resolveOptions(options: ClientOptions): ResolvedOptions {
       baseUrl: base,
       keys: createKeySource(options.apiKey ?? environment('ACCOUNTING_API_KEY') ?? ''),
       fetch: checkFetch(options.fetch),
+      contentTypes: checkContentTypes(options.contentTypes ?? {}),
+      bareNotFound: checkBareNotFound(options.bareNotFound ?? 'error'),
       maxBodyBytes: checkMaxBodyBytes(options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES),
       userAgent: userAgent(checkAppInfo(options.appInfo)),
       listeners: combineListeners(options.on ?? {}, options.logger ?? loggerFromEnvironment()),
@@ -164,6 +192,38 @@ function checkFetch(fetch: FetchFunction | undefined): FetchFunction | undefined
     throw new InvalidInputError('fetch', 'must be a function');
   }
   return fetch;
+}
+
+function checkContentTypes(options: ContentTypeOptions): ContentTypes {
+  checkObject(options, 'contentTypes');
+  const unknown = Object.keys(options).find((name) => name !== 'create' && name !== 'update');
+  if (unknown !== undefined) {
+    throw new InvalidInputError(`contentTypes.${unknown}`, 'is unknown: there are create and update');
+  }
+  const { create = JSON_TYPE, update = JSON_TYPE } = options;
+  for (const [name, type] of Object.entries({ create, update })) {
+    if (typeof type !== 'string' || !isJsonType(type)) {
+      throw new InvalidInputError(
+        `contentTypes.${name}`,
+        'must be a JSON content type such as application/merge-patch+json',
+      );
+    }
+  }
+  return { create, update };
+}
+
+const JSON_TYPE = 'application/json';
+
+/** JSON Patch is JSON too, but a list of operations, not an object of fields. */
+function isJsonType(type: string): boolean {
+  return /^application\/(?!json-patch\b)(?:[\w.+-]+\+)?json(?:; ?charset=utf-8)?$/i.test(type);
+}
+
+function checkBareNotFound(bareNotFound: BareNotFound): BareNotFound {
+  if (bareNotFound !== 'error' && bareNotFound !== 'missing') {
+    throw new InvalidInputError('bareNotFound', "must be 'error' or 'missing'");
+  }
+  return bareNotFound;
 }
 
 function checkRateLimiter(rateLimiter: 'shared' | 'client' | false): 'shared' | 'client' | false {

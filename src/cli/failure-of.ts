@@ -86,7 +86,7 @@ function whatHappened(error: AnyAccountingError): string {
   const fields = error.violations
     .map(({ propertyPath, message }) => `${propertyPath}: ${message}`)
     .join('; ');
-  const what = `${error.method} ${error.path} was answered with ${error.status} (${error.type ?? error.code})${detail}`;
+  const what = `${error.method} ${error.path} returned ${error.status} (${error.type ?? error.code})${detail}`;
   return fields === '' ? what : `${what} [${fields}]`;
 }
 

@@ -36,7 +36,10 @@ export interface ReadOnlyCollection<T extends { id: string }> {
    * ScopeRequiredError, RateLimitedError, ConnectionError, TimeoutError, UnexpectedResponseError, InvalidInputError.
    */
   get(id: string, options?: RequestOptions): Promise<T>;
-  /** One record by its id; `undefined` where the company has no such record. Throws what {@link get} throws. */
+  /**
+   * One record by its id; `undefined` if the company has no such record. Throws what {@link get} throws: also a
+   * NotFoundError, if a 404 is not the service's problem document (see the client option `bareNotFound`).
+   */
   find(id: string, options?: RequestOptions): Promise<T | undefined>;
 }
 
@@ -125,7 +128,7 @@ class ReadOnly<T extends { id: string }> implements ReadOnlyCollection<T> {
     try {
       return await this.get(id, options);
     } catch (error) {
-      if (error instanceof NotFoundError) return undefined;
+      if (error instanceof NotFoundError && error.missing) return undefined;
       throw error;
     }
   }

@@ -1,6 +1,6 @@
 // Every error of the package, for the entry points: files of `src` import the one they need.
 
-export type { Problem, Violation } from '../schemas/problem.ts';
+export type { ErrorContent, Problem, Violation } from '../schemas/problem.ts';
 export { AccountingError, type CallFacts, type Outcome } from './accounting-error.ts';
 export { type ApiAnswer, ApiError } from './api-error.ts';
 export { CheckpointError } from './checkpoint-error.ts';

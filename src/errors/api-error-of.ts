@@ -38,10 +38,11 @@ const BY_TYPE = new Map([
   ],
 ]);
 
-/** What a status says where the type is generic: only those to which the contract gives one meaning. */
+/** What a status means if the type is generic: only those to which the specification gives one meaning. */
 const BY_STATUS = new Map([
   [400, 'malformed_request'],
   [401, 'unauthenticated'],
+  [403, 'forbidden'],
   [404, 'not_found'],
   [410, 'not_found'],
   [429, 'rate_limited'],
@@ -49,19 +50,23 @@ const BY_STATUS = new Map([
 
 const STATUS_CODE_RFC = /^https?:\/\/\S*\brfc-?(?:2616|7231|9110)\b/i;
 
-/** The error that an answer of the service becomes. */
+/** The error that a response of the service becomes. */
 export function apiErrorOf(answer: ApiAnswer, facts: CallFacts): AnyApiError {
-  const known = BY_TYPE.get(contractType(answer) ?? '');
+  const { status, problem } = answer;
+  const type = errorTypeOf(answer);
+  const known = BY_TYPE.get(type ?? '');
   const message = sentence(
     [
-      `${facts.method} ${facts.path} was answered with ${answer.status}`,
-      answer.problem.type === undefined ? '' : ` (${answer.problem.type})`,
-      answer.problem.detail === undefined ? '' : `: ${answer.problem.detail}`,
+      `${facts.method} ${facts.path} returned ${status}`,
+      problem.type === undefined ? '' : ` (${problem.type})`,
+      problem.detail === undefined ? '' : `: ${problem.detail}`,
     ].join(''),
   );
-  if (known === undefined) return new UnknownApiError(`${message} See status and type.`, facts, answer);
-
-  return new known.Class(`${message} ${known.advice}`, facts, answer);
+  if (known === undefined) {
+    return new UnknownApiError(`${message} ${unknownAdvice(status, facts)}`, facts, answer);
+  }
+  const advice = type === 'not_found' ? notFoundAdvice(answer, facts) : known.advice;
+  return new known.Class(`${message} ${advice}`, facts, answer);
 }
 
 /** With an end, unless the service wrote one. */
@@ -69,11 +74,39 @@ function sentence(text: string): string {
   return /[.!?]\s*$/.test(text) ? text.trimEnd() : `${text}.`;
 }
 
-/** The contract's name for what happened; undefined where neither type nor status tells. */
-function contractType({ status, problem }: ApiAnswer): string | undefined {
+/** What to do about an error that the specification does not name. */
+function unknownAdvice(status: number, { method }: CallFacts): string {
+  if (status === 406) {
+    return 'The service has no format that the Accept header of the request allows: check the headers option.';
+  }
+  if (status === 415) {
+    const option = method === 'PATCH' ? 'contentTypes.update' : 'contentTypes.create';
+    return `The service does not accept the Content-Type of the request: set the client option ${option}.`;
+  }
+  return 'See status and type.';
+}
+
+/** A wrong URL must not look like a record that does not exist. */
+function notFoundAdvice({ content = 'problem' }: ApiAnswer, { path = '' }: CallFacts): string {
+  const [, segment = '', ...more] = path.split('/');
+  if (more.length === 0)
+    return `Check baseUrl and the path segment "${segment}": the service has no such collection.`;
+  if (content === 'problem') return 'The company of this key has no such record.';
+
+  return "The body is not a problem document, so the response may not be the service's: check baseUrl. If the service sends such 404s, set bareNotFound: 'missing'.";
+}
+
+/**
+ * The specification's name for what happened; undefined if neither type nor status tells. API Platform names the
+ * violated constraint in the type of a 422, so violations count unless the type names another error.
+ */
+export function errorTypeOf({ status, problem, content }: ApiAnswer): string | undefined {
   const segment = lastSegment(problem.type);
-  if (!isGeneric(problem.type, segment, status)) return segment;
+  if (BY_TYPE.has(segment)) return segment;
   if (status === 422 && problem.violations.length > 0) return 'validation_failed';
+  if (!isGeneric(problem.type, segment, status)) return undefined;
+  // A firewall between client and service also returns 403, with a page of its own.
+  if (status === 403 && content === 'other') return undefined;
 
   return BY_STATUS.get(status);
 }

@@ -1,4 +1,4 @@
-import type { Problem, Violation } from '../schemas/problem.ts';
+import type { ErrorContent, Problem, Violation } from '../schemas/problem.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 import { AccountingError, type CallFacts } from './accounting-error.ts';
 
@@ -6,6 +6,8 @@ import { AccountingError, type CallFacts } from './accounting-error.ts';
 export interface ApiAnswer {
   readonly status: number;
   readonly problem: Problem;
+  /** Whether the body is a problem document, another JSON object, or anything else. @default 'problem' */
+  readonly content?: ErrorContent | undefined;
   readonly requestId: string | undefined;
   readonly rateLimit: RateLimit | undefined;
   /** Response headers on the allow-list, lower case. */

@@ -1,7 +1,21 @@
-import { ApiError } from './api-error.ts';
+import type { CallFacts } from './accounting-error.ts';
+import { type ApiAnswer, ApiError } from './api-error.ts';
 
-/** 404 `not_found` (also 410): no such record for the company of the key. A record of another company looks the same. */
+/**
+ * 404 `not_found` (also 410): no such record for the company of the key. A record of another company looks the same.
+ * A wrong `baseUrl` causes 404s too: see `missing`.
+ */
 export class NotFoundError extends ApiError {
   static override readonly brand: string = 'NotFoundError';
   override readonly code = 'not_found';
+  /**
+   * Whether the response shows that the record does not exist: its body is a problem document, or the client has
+   * `bareNotFound: 'missing'`. Only then does `find` resolve with undefined.
+   */
+  readonly missing: boolean;
+
+  constructor(message: string, facts: CallFacts, answer: ApiAnswer) {
+    super(message, facts, answer);
+    this.missing = (answer.content ?? 'problem') === 'problem';
+  }
 }

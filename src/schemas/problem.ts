@@ -18,6 +18,17 @@ export interface Problem {
   readonly extensions: Readonly<Record<string, unknown>>;
 }
 
+/** What the body of an error response is: a problem document, another JSON object, or anything else. */
+export type ErrorContent = 'problem' | 'json' | 'other';
+
+/** A problem document has at least one of its standard members: a JSON body of a proxy or a router has none. */
+export function contentOf(body: unknown): ErrorContent {
+  if (!isObject(body)) return 'other';
+  const { type, title, detail } = parseProblem(body);
+  const isProblem = [type, title, detail].some((member) => member !== undefined);
+  return isProblem || typeof body.status === 'number' ? 'problem' : 'json';
+}
+
 const STANDARD_MEMBERS = new Set([
   'type',
   'title',
@@ -33,8 +44,9 @@ export function parseProblem(body: unknown): Problem {
   const members = isObject(body) ? body : {};
   return {
     type: text(members.type),
-    title: text(members.title),
-    detail: text(members.detail),
+    // API Platform 3 names them so in JSON-LD.
+    title: text(members.title) ?? text(members['hydra:title']),
+    detail: text(members.detail) ?? text(members['hydra:description']),
     instance: text(members.instance),
     violations: Array.isArray(members.violations) ? members.violations.flatMap(violation) : [],
     extensions: Object.fromEntries(Object.entries(members).filter(([name]) => !STANDARD_MEMBERS.has(name))),

@@ -4,11 +4,11 @@ import { tell } from '../internal/tell.ts';
 import type { Call } from './call.ts';
 import { exchange, type FetchFunction } from './exchange.ts';
 import { Aborted, Failure } from './failure.ts';
-import { requestHeaders } from './headers.ts';
+import { type ContentTypes, contentTypeOf, requestHeaders } from './headers.ts';
 import { withinLimits } from './limits.ts';
 import { GateRefusal } from './rate-refusal.ts';
 import type { GatePass, RateGate } from './rate-types.ts';
-import { discard, readResponse } from './read-response.ts';
+import { type BareNotFound, discard, readResponse, unreadFault } from './read-response.ts';
 import { redactOwnText } from './redact.ts';
 import type { Answer, ApiRequest, Expected } from './request.ts';
 import { responseMeta, serverTimeOf } from './response-meta.ts';
@@ -21,7 +21,10 @@ export interface AttemptConfig {
   readonly baseUrl: string;
   readonly fetch: FetchFunction | undefined;
   readonly maxBodyBytes: number;
+  /** What a 404 without a problem document means. */
+  readonly bareNotFound: BareNotFound;
   readonly userAgent: string | undefined;
+  readonly contentTypes: ContentTypes;
   readonly listeners: Listeners;
 }
 
@@ -93,7 +96,8 @@ export async function attempt<T>(
             apiKey,
             userAgent: config.userAgent,
             idempotencyKey: request.idempotencyKey,
-            hasBody: request.body !== undefined,
+            contentType:
+              request.body === undefined ? undefined : contentTypeOf(request.method, config.contentTypes),
             own: request.options.headers,
           }),
           body: request.body,
@@ -117,7 +121,8 @@ export async function attempt<T>(
           rateLimit: meta.rateLimit,
           requestId: meta.requestId,
         });
-        const reading = { expected: request.expected, maxBodyBytes: config.maxBodyBytes, apiKey };
+        const { maxBodyBytes, bareNotFound } = config;
+        const reading = { expected: request.expected, maxBodyBytes, apiKey, bareNotFound };
         const value = await readResponse(response, reading);
         return { value: cleared(value, reading), meta, serverTime: serverTimeOf(response), ...time };
       },
@@ -125,7 +130,7 @@ export async function attempt<T>(
         signal,
         timeoutMs: request.settings.timeoutMs,
         deadlineAt: call.deadlineAt,
-        faultAtTimeout: () => (answered?.ok === true ? 'cut' : 'lost'),
+        faultAtTimeout: () => (answered?.ok === true ? unreadFault(answered, request.expected) : 'lost'),
       },
     );
   } finally {

@@ -11,6 +11,14 @@ export interface RetryOptions {
   /** Whether a PATCH that may have been applied is sent again. It assigns absolute values. Default: true. */
   updates?: boolean | undefined;
   /**
+   * Whether a POST that may have been applied is sent again, under the same Idempotency-Key. Set `false` for a service
+   * that ignores the key: a second request would create a second record. The create then ends with
+   * `outcome: 'unknown'`. A POST that was not sent, or that was rejected with 429, is sent again anyway.
+   *
+   * @default true
+   */
+  creates?: boolean | undefined;
+  /**
    * Last segments of `type` by which a 409 says that the first request with this Idempotency-Key is still running.
    * Not shown in the contract. Default: `idempotency_key_in_use`, `idempotency_in_progress`, `request_in_progress`.
    */

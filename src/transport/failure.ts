@@ -31,6 +31,8 @@ export interface FailedStatus {
   /** The last segment of the problem document's `type`. */
   readonly problemType: string;
   readonly retryAfterMs: number | undefined;
+  /** Whether the response shows that the record does not exist. */
+  readonly missing: boolean;
 }
 
 /** One failed attempt. Internal: what leaves the transport is `toError`, built once the whole call is known. */

@@ -1,6 +1,7 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 import { redactText } from './redact.ts';
+import type { Method } from './request.ts';
 
 /** Response headers that errors and events may show. Nothing else of an answer's head leaves the transport. */
 const ALLOWED = [
@@ -90,12 +91,25 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   }
 }
 
+/** The content types of request bodies: of a create (POST) and of an update (PATCH). */
+export interface ContentTypes {
+  readonly create: string;
+  readonly update: string;
+}
+
+/** The content type of a request's body. */
+export function contentTypeOf(method: Method, { create, update }: ContentTypes): string {
+  if (method === 'POST') return create;
+  return method === 'PATCH' ? update : 'application/json';
+}
+
 /** What goes out with a request. */
 export interface OutgoingHeaders {
   readonly apiKey: string;
   readonly userAgent: string | undefined;
   readonly idempotencyKey: string | undefined;
-  readonly hasBody: boolean;
+  /** Of the body; undefined for no body. */
+  readonly contentType: string | undefined;
   /** The caller's own, already checked. */
   readonly own: Readonly<Record<string, string>> | undefined;
 }
@@ -104,12 +118,12 @@ export interface OutgoingHeaders {
 const ACCEPT = 'application/json, application/ld+json;q=0.9, application/problem+json;q=0.9';
 
 /** The caller's headers first, so that they cannot replace those that the contract asks for. */
-export function requestHeaders({ apiKey, userAgent, idempotencyKey, hasBody, own }: OutgoingHeaders) {
+export function requestHeaders({ apiKey, userAgent, idempotencyKey, contentType, own }: OutgoingHeaders) {
   const headers: Record<string, string> = { accept: ACCEPT };
   if (userAgent !== undefined) headers['user-agent'] = userAgent;
   for (const [name, value] of Object.entries(own ?? {})) headers[name.toLowerCase()] = value;
   headers['x-auth-token'] = apiKey;
   if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
-  if (hasBody) headers['content-type'] = 'application/json';
+  if (contentType !== undefined) headers['content-type'] = contentType;
   return headers;
 }

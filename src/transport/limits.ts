@@ -2,6 +2,8 @@ import { TimeoutError } from '../errors/timeout-error.ts';
 import { MAX_TIMER_MS } from '../internal/sleep.ts';
 import { Aborted, Failure } from './failure.ts';
 
+type FaultAtTimeout = 'unsent' | 'lost' | 'cut' | 'wrong_content';
+
 /** What may end a piece of work early. */
 export interface Limits {
   readonly signal: AbortSignal | undefined;
@@ -10,7 +12,7 @@ export interface Limits {
   /** For the whole call, in ms since the epoch. */
   readonly deadlineAt: number;
   /** What it means when time runs out: asked at that moment. */
-  readonly faultAtTimeout: () => 'unsent' | 'lost' | 'cut';
+  readonly faultAtTimeout: () => FaultAtTimeout;
 }
 
 /**
@@ -48,7 +50,7 @@ export async function withinLimits<T>(work: (signal: AbortSignal) => Promise<T>,
   }
 }
 
-function timeUp(limit: 'attempt' | 'deadline', fault: 'unsent' | 'lost' | 'cut'): Failure {
+function timeUp(limit: 'attempt' | 'deadline', fault: FaultAtTimeout): Failure {
   const option = limit === 'attempt' ? 'timeoutMs' : 'deadlineMs';
   return new Failure(fault, (facts) => {
     const message = `${facts.method} ${facts.path} was not answered within ${option}. See outcome for what the service may have done.`;

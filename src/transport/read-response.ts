@@ -1,8 +1,8 @@
 import type { CallFacts } from '../errors/accounting-error.ts';
-import { apiErrorOf, lastSegment } from '../errors/api-error-of.ts';
+import { apiErrorOf, errorTypeOf, lastSegment } from '../errors/api-error-of.ts';
 import { RedirectError } from '../errors/redirect-error.ts';
 import { type UnexpectedDetails, UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
-import { parseProblem } from '../schemas/problem.ts';
+import { contentOf, parseProblem } from '../schemas/problem.ts';
 import { ShapeError } from '../schemas/shape-error.ts';
 import { Failure, type Fault } from './failure.ts';
 import { allowedHeaders, rateLimitOf, requestIdOf } from './headers.ts';
@@ -15,9 +15,14 @@ import { parseRetryAfter } from './retry-after.ts';
 export interface Reading<T> {
   readonly expected: Expected<T>;
   readonly maxBodyBytes: number;
-  /** Removed from whatever an error answer echoes. */
+  /** Removed from whatever an error response echoes. */
   readonly apiKey: string;
+  /** What a 404 without a problem document means. */
+  readonly bareNotFound: BareNotFound;
 }
+
+/** See the client option `bareNotFound`. */
+export type BareNotFound = 'error' | 'missing';
 
 /** Turns a response into the value that is due, or throws the Failure that it is. The one place that reads bodies. */
 export async function readResponse<T>(response: Response, reading: Reading<T>): Promise<T> {
@@ -55,10 +60,14 @@ interface Success {
 
 /** The JSON value of a 2xx. */
 async function readSuccess(answer: Success, maxBodyBytes: number, mayBeEmpty: boolean): Promise<unknown> {
-  const bytes = await successBytes(answer, maxBodyBytes);
+  const isForeign = answer.response.body !== null && !isJson(answer.response);
+  const bytes = await successBytes(answer, maxBodyBytes).catch((error: unknown) => {
+    // The headers decide: a page of a captive portal is not the service's, whether or not its body can be read.
+    throw isForeign ? unexpected(answer, 'wrong_content', 'wrong_content') : error;
+  });
   if (bytes.byteLength === 0 && mayBeEmpty) return undefined;
+  if (isForeign) throw unexpected(answer, 'wrong_content', 'wrong_content');
   if (bytes.byteLength === 0) throw unexpected(answer, 'empty', 'empty');
-  if (!isJson(answer.response)) throw unexpected(answer, 'wrong_content', 'wrong_content');
 
   let text: string;
   try {
@@ -87,12 +96,29 @@ async function successBytes(answer: Success, maxBodyBytes: number): Promise<Uint
   }
 }
 
-/** A 2xx to a delete is the end of it, whatever its body; only a page that is not the service's tells nothing. */
+/**
+ * Any 2xx confirms a delete, whether or not its body can be read. Only HTML or XML does not: that is a page of a proxy
+ * or a captive portal.
+ */
 async function readNothing(answer: Success, maxBodyBytes: number): Promise<void> {
   const bytes = await readBody(answer.response, maxBodyBytes).catch(() => undefined);
-  if (bytes !== undefined && bytes.byteLength > 0 && (!isJson(answer.response) || isMarkup(bytes))) {
-    throw unexpected(answer, 'wrong_content', 'wrong_content');
-  }
+  const isPage =
+    bytes === undefined
+      ? isMarkupType(answer.response)
+      : bytes.byteLength > 0 && (isMarkupType(answer.response) || isMarkup(bytes));
+  if (isPage) throw unexpected(answer, 'wrong_content', 'wrong_content');
+}
+
+/** What became of a 2xx whose body did not arrive in time: its headers are known. */
+export function unreadFault<T>(response: Response, expected: Expected<T>): 'cut' | 'wrong_content' {
+  const isForeign = expected.kind === 'nothing' ? isMarkupType(response) : !isJson(response);
+  return isForeign ? 'wrong_content' : 'cut';
+}
+
+function isMarkupType({ headers }: Response): boolean {
+  return /^\s*(?:text\/html|(?:text|application)\/(?:[\w.-]+\+)?xml)\b/i.test(
+    headers.get('content-type') ?? '',
+  );
 }
 
 /** Whether a body begins as HTML and XML do. */
@@ -106,28 +132,32 @@ function isJson(response: Response): boolean {
   return type === null || /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type);
 }
 
-async function errorAnswer<T>(response: Response, { maxBodyBytes, apiKey }: Reading<T>): Promise<Failure> {
+async function errorAnswer<T>(response: Response, reading: Reading<T>): Promise<Failure> {
+  const { maxBodyBytes, apiKey, bareNotFound } = reading;
   const { status, headers } = response;
   const body = await readBody(response, Math.min(maxBodyBytes, MAX_PROBLEM_BYTES)).then(
     parseJson,
     () => undefined,
   );
   const problem = parseProblem(redact(body, apiKey));
+  const trusted = bareNotFound === 'missing' && (status === 404 || status === 410);
   const retryAfterMs = parseRetryAfter(headers.get('retry-after'), headers.get('date'));
   const answer = {
     status,
     problem,
+    content: trusted ? 'problem' : isJson(response) ? contentOf(body) : 'other',
     requestId: requestIdOf(headers, apiKey),
     rateLimit: rateLimitOf(headers),
     headers: allowedHeaders(headers, apiKey),
     retryAfterMs,
-  };
+  } as const;
   const toError = (facts: CallFacts) =>
     apiErrorOf(answer, { ...facts, retryable: facts.retryable ?? isTransient(status) });
   return new Failure('status', toError, {
     status,
     problemType: lastSegment(problem.type),
     retryAfterMs,
+    missing: errorTypeOf(answer) === 'not_found' && answer.content === 'problem',
   });
 }
 
@@ -162,7 +192,7 @@ function redirected(response: Response, apiKey: string): Failure {
       const message = `${facts.method} ${facts.path} was redirected${where}. Redirects are never followed, for they would carry the API key along: correct baseUrl.`;
       return new RedirectError(message, facts, { status, locationOrigin });
     },
-    { status, problemType: '', retryAfterMs: undefined },
+    { status, problemType: '', retryAfterMs: undefined, missing: false },
   );
 }
 
@@ -188,7 +218,7 @@ function unexpected(
   return new Failure(fault, (facts) => {
     const issues =
       found.issues === undefined || found.issues.length === 0 ? '' : ` (${found.issues.join('; ')})`;
-    const message = `${facts.method} ${facts.path} was answered with ${response.status}, but ${WHAT[reason]}${issues}.`;
+    const message = `${facts.method} ${facts.path} returned ${response.status}, but ${WHAT[reason]}${issues}.`;
     return new UnexpectedResponseError(message, { ...facts, retryable: fault === 'cut' }, details);
   });
 }

@@ -76,16 +76,16 @@ export function verdictOn(failure: Failure, circumstances: Circumstances): Verdi
     fault === 'status' && answer !== undefined
       ? statusVerdict(answer, circumstances)
       : VERDICTS[fault as Exclude<Fault, 'status'>][method];
-  if (verdict === 'retry_once') return repeated ? 'throw' : 'retry_once';
-  if (
-    verdict === 'retry' &&
-    method === 'PATCH' &&
-    !retry.updates &&
-    mayHaveApplied(effectOf(failure, retry))
-  ) {
-    return 'throw';
-  }
+  const resends = verdict === 'retry' || verdict === 'retry_once';
+  if (resends && !mayRepeat(method, retry) && mayHaveApplied(effectOf(failure, retry))) return 'throw';
+  if (verdict === 'retry_once' && repeated) return 'throw';
   return verdict;
+}
+
+/** Whether the caller allows to send a request again that may have been applied. */
+function mayRepeat(method: Method, { creates, updates }: RetryPolicy): boolean {
+  if (method === 'POST') return creates;
+  return method !== 'PATCH' || updates;
 }
 
 function statusVerdict(answer: FailedStatus, { method, retry, outcomeBefore }: Circumstances): Verdict {
@@ -93,11 +93,15 @@ function statusVerdict(answer: FailedStatus, { method, retry, outcomeBefore }: C
   if (status === 429) return 'wait';
   if (RETRIED_STATUSES.has(status)) return 'retry';
   if (method === 'POST' && isStillRunning(answer, retry)) return 'retry';
-  // Gone, after an attempt of ours that may have removed it: that is what was asked for.
-  if (method === 'DELETE' && (status === 404 || status === 410) && mayHaveApplied(outcomeBefore))
-    return 'done';
+  // An earlier attempt of this call may have deleted it: that is what the caller asked for. A 404 of a proxy would
+  // prove nothing.
+  if (method === 'DELETE' && isGone(answer) && mayHaveApplied(outcomeBefore)) return 'done';
 
   return 'throw';
+}
+
+function isGone({ status, missing }: FailedStatus): boolean {
+  return missing && (status === 404 || status === 410);
 }
 
 /** A 409 which says that the first request with this key has not ended. */

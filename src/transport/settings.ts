@@ -19,7 +19,7 @@ export function callSettings(settings: CallSettings, options: CallOptions): Call
 
 function retryPolicy(policy: RetryPolicy, options: RetryOptions): RetryPolicy {
   checkObject(options, 'retry');
-  const { maxAttempts, baseDelayMs, maxDelayMs, updates, inProgressTypes } = options;
+  const { maxAttempts, baseDelayMs, maxDelayMs, updates, creates, inProgressTypes } = options;
   if (inProgressTypes !== undefined && !isListOfNames(inProgressTypes)) {
     throw new InvalidInputError('retry.inProgressTypes', 'must be an array of strings, none of them empty');
   }
@@ -30,9 +30,15 @@ function retryPolicy(policy: RetryPolicy, options: RetryOptions): RetryPolicy {
     maxAttempts: maxAttempts ?? policy.maxAttempts,
     baseDelayMs: duration(baseDelayMs, 'retry.baseDelayMs', 0) ?? policy.baseDelayMs,
     maxDelayMs: duration(maxDelayMs, 'retry.maxDelayMs', 0) ?? policy.maxDelayMs,
-    updates: updates ?? policy.updates,
+    updates: flag(updates, 'retry.updates') ?? policy.updates,
+    creates: flag(creates, 'retry.creates') ?? policy.creates,
     inProgressTypes: inProgressTypes ?? policy.inProgressTypes,
   };
+}
+
+function flag(value: boolean | undefined, argument: string): boolean | undefined {
+  if (value === undefined || typeof value === 'boolean') return value;
+  throw new InvalidInputError(argument, 'must be true or false');
 }
 
 function isListOfNames(value: unknown): boolean {

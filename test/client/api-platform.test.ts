@@ -1,12 +1,22 @@
-import { createClient } from 'accounting-data-sdk';
+import {
+  type AnyApiError,
+  type ClientOptions,
+  createClient,
+  idFromIri,
+  isApiError,
+} from 'accounting-data-sdk';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { caught } from '../support/caught.ts';
 
 /** A sandbox on a real port, and a client for it. */
-async function service(options: SandboxOptions) {
+async function service(options: SandboxOptions, clientOptions: ClientOptions = {}) {
   const sandbox = createSandbox(options);
   await sandbox.listen();
-  return { sandbox, client: createClient({ ...sandbox.clientOptions, retry: { baseDelayMs: 1 } }) };
+  return {
+    sandbox,
+    client: createClient({ ...sandbox.clientOptions, retry: { baseDelayMs: 1 }, ...clientOptions }),
+  };
 }
 
 test.each(['member', 'hydra:member'] as const)(
@@ -27,4 +37,223 @@ test('a client asks a service that has both formats for JSON', async () => {
   const { sandbox, client } = await service({ formats: 'both', records: { accounts: 1 } });
   await using _ = sandbox;
   expect(await client.accounts.get('1')).not.toHaveProperty('@id');
+});
+
+const FORMS = ['api-platform', 'api-platform-3.1'] as const;
+
+describe.each(FORMS)('errors of %s', (problemType) => {
+  test('a 422 with violations is validation_failed, whichever constraint its type names', async () => {
+    const { sandbox, client } = await service({ problemType, requiredFields: ['name', 'brand'] });
+    await using _ = sandbox;
+    for (const draft of [{ name: 'Desk' }, {}]) {
+      const error = await caught(client.products.create(draft));
+      expect(error).toMatchObject({ code: 'validation_failed', status: 422, outcome: 'rejected' });
+      const { violations } = error as AnyApiError;
+      expect(violations.map(({ propertyPath }) => propertyPath)).toEqual(
+        'name' in draft ? ['brand'] : ['name', 'brand'],
+      );
+    }
+  });
+
+  test('a generic 403 is forbidden, 401 unauthenticated, 404 not_found', async () => {
+    const { sandbox, client } = await service({ problemType, records: { accounts: 1 } });
+    await using _ = sandbox;
+    const { baseUrl, keys } = sandbox;
+    const withKey = (apiKey: string) => createClient({ baseUrl, apiKey }).accounts.get('1');
+    expect(await caught(withKey(keys.productsOnly))).toMatchObject({ code: 'forbidden', status: 403 });
+    expect(await caught(withKey(keys.revoked))).toMatchObject({ code: 'unauthenticated', status: 401 });
+    expect(await caught(client.accounts.get('2'))).toMatchObject({ code: 'not_found', missing: true });
+    expect(await client.accounts.find('2')).toBeUndefined();
+  });
+});
+
+test('a 422 with violations keeps the type of the specification that it has', async () => {
+  const { sandbox, client } = await service({});
+  await using _ = sandbox;
+  const violations = [{ propertyPath: 'Idempotency-Key', message: 'is missing' }];
+  for (const [type, code] of [
+    ['/errors/idempotency_key_required', 'idempotency_key_required'],
+    ['/errors/constraint_violation', 'validation_failed'],
+  ]) {
+    const body = JSON.stringify({ type, violations });
+    sandbox.faults.next({ kind: 'rewrite', status: 422, committed: false, body });
+    expect(await caught(client.products.create({ name: 'Desk' }))).toMatchObject({ code, type });
+  }
+});
+
+test.each([
+  ['a firewall’s page', 'text/html', '<h1>Forbidden</h1>', 'unknown_problem'],
+  ['a page that calls itself JSON', 'application/json', '<h1>Forbidden</h1>', 'unknown_problem'],
+  ['no body', 'application/problem+json', '', 'unknown_problem'],
+  ['a JSON body without a type', 'application/json', '{"message":"Access Denied."}', 'forbidden'],
+  [
+    'a scope that is missing',
+    'application/problem+json',
+    '{"type":"/errors/scope_required"}',
+    'scope_required',
+  ],
+  ['a type that nobody knows', 'application/problem+json', '{"type":"/errors/locked"}', 'unknown_problem'],
+])('a 403 with %s is %4$s', async (_, contentType, body, code) => {
+  const { sandbox, client } = await service({});
+  await using _service = sandbox;
+  const headers = { 'Content-Type': contentType };
+  sandbox.faults.next({ kind: 'rewrite', status: 403, committed: false, body, headers });
+  expect(await caught(client.accounts.get('1'))).toMatchObject({ code, status: 403 });
+});
+
+test('a 406 names the Accept header', async () => {
+  const { sandbox, client } = await service({ formats: 'jsonld' });
+  await using _ = sandbox;
+  const error = await caught(client.accounts.get('1', { headers: { accept: 'text/csv' } }));
+  expect(error).toMatchObject({ code: 'unknown_problem', status: 406 });
+  expect((error as Error).message).toContain('Accept header');
+});
+
+describe('contentTypes', () => {
+  const sandboxOptions = {
+    formats: 'jsonld',
+    contentTypes: { create: ['application/ld+json'], update: ['application/merge-patch+json'] },
+  } as const;
+
+  test('are those of creates and updates, also through request()', async () => {
+    const contentTypes = { create: 'application/ld+json', update: 'application/merge-patch+json' };
+    const { sandbox, client } = await service(sandboxOptions, { contentTypes });
+    await using _ = sandbox;
+    const { id } = await client.products.create({ name: 'Desk' });
+    await client.products.update(id, { name: 'Table', brand: 'Oak' });
+    await client.request({ method: 'PATCH', path: ['products', id], body: { brand: null } });
+    await client.request({ method: 'POST', path: '/products', body: { name: 'Chair' } });
+    expect(sandbox.store.products.all()).toMatchObject([{ name: 'Table', brand: null }, { name: 'Chair' }]);
+    await client.products.delete(id);
+    expect(sandbox.requests.at(-1)?.headers).not.toHaveProperty('content-type');
+  });
+
+  test('a 415 names Content-Type and the option', async () => {
+    const { sandbox, client } = await service(sandboxOptions);
+    await using _ = sandbox;
+    sandbox.store.products.insert({ id: '1' });
+    for (const [call, option] of [
+      [client.products.create({ name: 'Desk' }), 'contentTypes.create'],
+      [client.products.update('1', { name: 'Desk' }), 'contentTypes.update'],
+    ] as const) {
+      const error = await caught(call);
+      expect(error).toMatchObject({ code: 'unknown_problem', status: 415, outcome: 'rejected' });
+      expect((error as Error).message).toContain('Content-Type');
+      expect((error as Error).message).toContain(option);
+    }
+  });
+
+  test.each([
+    [{ update: 'text/plain' }, 'contentTypes.update'],
+    [{ update: 'application/json-patch+json' }, 'contentTypes.update'],
+    [{ create: 'application/json\r\nx: y' }, 'contentTypes.create'],
+    [{ create: 7 }, 'contentTypes.create'],
+    [{ patch: 'application/json' }, 'contentTypes.patch'],
+    ['application/json', 'contentTypes'],
+  ])('that cannot be right are rejected: %j', (contentTypes, argument) => {
+    const options = { baseUrl: 'https://books.example.com', apiKey: 'k', contentTypes } as ClientOptions;
+    expect(() => createClient(options)).toThrow(expect.objectContaining({ code: 'invalid_input', argument }));
+  });
+});
+
+test('a service that ignores Idempotency-Key keeps one record under retry.creates: false', async () => {
+  for (const [creates, records] of [
+    [true, 2],
+    [false, 1],
+  ] as const) {
+    const { sandbox, client } = await service(
+      { idempotency: { replay: 'ignored' } },
+      { retry: { baseDelayMs: 1, creates } },
+    );
+    await using _ = sandbox;
+    sandbox.faults.next({ kind: 'lost-response', committed: true });
+    const outcome = await client.products.create({ name: 'Desk' }).then(
+      () => 'created',
+      (error: AnyApiError) => error.outcome,
+    );
+    expect([outcome, sandbox.store.products.count]).toEqual([creates ? 'created' : 'unknown', records]);
+  }
+});
+
+test('idFromIri reads the references of a service that sends IRIs', async () => {
+  const records = { accounts: 5, accountAddresses: 9 };
+  const { sandbox, client } = await service({ relations: 'iri', records });
+  await using _ = sandbox;
+  const addresses = await client.accountAddresses.list().toArray({ limit: Infinity });
+  expect(addresses).toHaveLength(9);
+  for (const { accountId } of addresses as unknown as { accountId: string }[]) {
+    expect(accountId).toMatch(/^\/api\/public\/v1\/accounts\//);
+    expect(await client.accounts.find(idFromIri(accountId))).toMatchObject({ id: expect.any(String) });
+  }
+});
+
+describe('a 404 without a problem document', () => {
+  test.each(['html', 'json', 'empty'] as const)(
+    'does not say that a record is missing: %s',
+    async (notFoundBody) => {
+      const { sandbox, client } = await service({ notFoundBody });
+      await using _ = sandbox;
+      for (const call of [client.accounts.get('7'), client.accounts.find('7')]) {
+        const error = await caught(call);
+        expect(error).toMatchObject({ code: 'not_found', missing: false });
+        expect((error as Error).message).toContain('baseUrl');
+      }
+      const trusting = createClient({ ...sandbox.clientOptions, bareNotFound: 'missing' });
+      expect(await trusting.accounts.find('7')).toBeUndefined();
+      expect(await caught(trusting.accounts.get('7'))).toMatchObject({ code: 'not_found', missing: true });
+    },
+  );
+
+  test('a page after the last is the end of the list all the same', async () => {
+    const { sandbox, client } = await service(
+      { notFoundBody: 'html', afterLastPage: 'not-found', records: { accounts: 31 } },
+      { afterLastPage: 'not_found' },
+    );
+    await using _ = sandbox;
+    expect(await client.accounts.list().toArray({ limit: Infinity })).toHaveLength(31);
+  });
+
+  test.each([
+    ['an ingress page', { 'Content-Type': 'text/html' }, '<h1>404</h1>', 'not_found'],
+    [
+      'a route that a gateway does not know',
+      {},
+      '{"type":"route_not_found","status":404}',
+      'unknown_problem',
+    ],
+    [
+      'a gateway’s JSON',
+      { 'Content-Type': 'application/json' },
+      '{"message":"no Route matched"}',
+      'not_found',
+    ],
+  ])('is no proof that a delete was carried out: %s', async (_, headers, body, code) => {
+    const { sandbox, client } = await service({ records: { products: 1 } });
+    await using _service = sandbox;
+    sandbox.faults.next({ kind: 'connection-reset' });
+    sandbox.faults.add({ kind: 'rewrite', status: 404, committed: false, body, headers });
+    expect(await caught(client.products.delete('1'))).toMatchObject({
+      code,
+      outcome: 'unknown',
+      attempts: 2,
+    });
+    expect(sandbox.store.products.count).toBe(1);
+  });
+
+  test('a delete whose response was lost is done once the service says that the record is missing', async () => {
+    const { sandbox, client } = await service({ records: { products: 1 }, problemType: 'api-platform' });
+    await using _ = sandbox;
+    sandbox.faults.next({ kind: 'lost-response', committed: true });
+    await client.products.delete('1');
+    expect(sandbox.store.products.count).toBe(0);
+  });
+});
+
+test('a wrong URL is not an empty company: the 404 of a list names baseUrl and the segment', async () => {
+  const { sandbox } = await service({});
+  await using _ = sandbox;
+  const client = createClient({ baseUrl: `${sandbox.baseUrl}/app`, apiKey: sandbox.keys.full });
+  const error = await caught(client.accounts.list().toArray({ limit: 1 }));
+  expect(isApiError(error, 'not_found')).toBe(true);
+  expect((error as Error).message).toMatch(/baseUrl.*"accounts"/);
 });

@@ -133,12 +133,15 @@ describe('the tables of the README', () => {
       'retry.baseDelayMs': settings.retry.baseDelayMs,
       'retry.maxDelayMs': settings.retry.maxDelayMs,
       'retry.updates': settings.retry.updates,
+      'retry.creates': settings.retry.creates,
       'retry.inProgressTypes': settings.retry.inProgressTypes,
       pagination: lists.pagination,
       prefetch: lists.prefetch,
       afterLastPage: lists.afterLastPage,
       validation,
       rateLimiter: transport.rateLimiter,
+      bareNotFound: transport.bareNotFound,
+      contentTypes: transport.contentTypes.create,
     };
     const stated = tableRows('README.md', 'option').flatMap(([option = '', value = '']) => {
       const name = namesIn(option)[0] ?? '';

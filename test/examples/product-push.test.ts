@@ -83,7 +83,7 @@ it('says what the service says where it names no field', async () => {
   const { results } = await run('sku\nA');
   expect(results[0]).toMatchObject({
     action: 'failed',
-    messages: [expect.stringContaining('POST /products was answered with 422 (validation_failed)')],
+    messages: [expect.stringContaining('POST /products returned 422 (validation_failed)')],
   });
 });
 

@@ -4,6 +4,7 @@ import { answer, empty, gzipBomb, html, json, misbehave, problem, success } from
 import { caught } from '../support/caught.ts';
 import { callWith, type FourMethods, METHODS, quickClient } from '../support/four-methods.ts';
 import { product } from '../support/records.ts';
+import { networkError } from '../support/scripted-fetch.ts';
 import { type ScriptedAnswer, type SeenRequest, scriptedServer } from '../support/scripted-server.ts';
 
 /**
@@ -68,8 +69,21 @@ const rows: readonly Row[] = [
     'X',
     'once U',
     'U',
-    'U',
+    'done',
   ),
+  ...(['text/html', 'application/xhtml+xml'] as const).flatMap((type) => [
+    row(`a ${type} page that breaks off`, misbehave.cutPage(type), ODD, 'X', 'once U', 'U', 'U'),
+    row(
+      `a ${type} page over the cap`,
+      answer(200, { 'content-type': type }, PAGE.repeat(100)),
+      ODD,
+      'X',
+      'once U',
+      'U',
+      'U',
+    ),
+  ]),
+  row('plain text that breaks off', misbehave.cutPage('text/plain'), ODD, 'X', 'once U', 'U', 'done'),
   row('a list in place of a record', json([product]), ODD, 'X', 'once U', 'U', 'done'),
   row(
     'invalid UTF-8',
@@ -93,7 +107,7 @@ const rows: readonly Row[] = [
     [400, 'malformed_request'],
     [401, 'unauthenticated'],
     [402, 'unknown_problem'],
-    [403, 'unknown_problem'],
+    [403, 'forbidden'],
     [404, 'not_found'],
     [405, 'unknown_problem'],
     [406, 'unknown_problem'],
@@ -167,6 +181,59 @@ test.each(cases)('$method meets $fault: $cell', async ({ answer: fault, method, 
     attempts: cell === 'reread' ? 1 : requests,
   });
   expect(error.idempotencyKey).toBe(staying.requests[0]?.headers['idempotency-key']);
+});
+
+test.each(rows)(
+  'a create that meets $fault is not sent again under retry.creates: false if it may have been applied',
+  async ({ answer: fault, code, outcome, cells: [, cell] }) => {
+    await using server = await scriptedServer(fault);
+    const client = quickClient(server.url, {
+      maxBodyBytes: MAX_BODY_BYTES,
+      retry: { baseDelayMs: 1, maxDelayMs: 5, maxAttempts: 3, creates: false },
+    });
+    const error = (await caught(callWith(client, 'POST'))) as AnyAccountingError;
+    const sent = cell === 'R' && outcome === 'rejected' ? 3 : 1;
+    expect(server.requests).toHaveLength(sent);
+    expect({ code: error.code, outcome: error.outcome, attempts: error.attempts }).toEqual({
+      code,
+      outcome: cell.endsWith('U') ? 'unknown' : cell.endsWith('A') ? 'applied' : outcome,
+      attempts: sent,
+    });
+    expect(error.idempotencyKey).toBe(server.requests[0]?.headers['idempotency-key']);
+  },
+);
+
+test('retry.creates: false does not keep a 429 and a request that was never sent from being sent again', async () => {
+  const retry = { baseDelayMs: 1, maxDelayMs: 5, creates: false };
+  await using server = await scriptedServer(problem(429, {}, { 'retry-after': '0' }), success);
+  await callWith(quickClient(server.url, { retry }), 'POST');
+  expect(server.requests).toHaveLength(2);
+
+  let refused = 0;
+  const client = quickClient(server.url, {
+    retry,
+    fetch: async (url, init) => {
+      if (refused++ === 0) throw networkError('ECONNREFUSED');
+      return fetch(url, init);
+    },
+  });
+  await callWith(client, 'POST');
+  expect([refused, server.requests.length]).toEqual([2, 3]);
+});
+
+test('retry.creates: false keeps reads, updates and deletes from nothing', async () => {
+  for (const method of ['GET', 'PATCH', 'DELETE'] as const) {
+    await using server = await scriptedServer(misbehave.close, success);
+    await callWith(quickClient(server.url, { retry: { baseDelayMs: 1, creates: false } }), method);
+    expect(server.requests).toHaveLength(2);
+  }
+});
+
+test.each(METHODS)('%s meets a page that stalls: it is not the response of the service', async (method) => {
+  await using server = await scriptedServer(misbehave.stalledPage);
+  const client = quickClient(server.url, { timeoutMs: 1_000 });
+  expect(await caught(callWith(client, method))).toMatchObject({ outcome: 'unknown' });
+  expect(server.requests).toHaveLength(method === 'POST' ? 2 : 1);
 });
 
 test('an object in place of a list is an error at once', async () => {

@@ -98,7 +98,7 @@ function notFound(): NotFoundError {
     extensions: {},
   };
   return new NotFoundError(
-    'GET was answered with 404',
+    'GET returned 404',
     {},
     {
       status: 404,

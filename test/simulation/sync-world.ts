@@ -120,7 +120,14 @@ export class SyncWorld {
       timeoutMs: 1,
       deadlineMs: 1,
       maxWaitMs: 1,
-      retry: { maxAttempts: 1, baseDelayMs: 0, maxDelayMs: 0, updates: false, inProgressTypes: [] },
+      retry: {
+        maxAttempts: 1,
+        baseDelayMs: 0,
+        maxDelayMs: 0,
+        updates: false,
+        creates: false,
+        inProgressTypes: [],
+      },
     };
     return bindCollection(
       readOnly(name),

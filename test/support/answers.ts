@@ -69,6 +69,14 @@ export const misbehave = {
     gzipSync(productJson).fill(0xff, 12, 40),
   ),
   truncatedJson: answer(200, JSON_TYPE, productJson.slice(0, -1)),
+  /** A page of another content type whose end is missing. */
+  cutPage: (type: string) =>
+    raw(`${head(200, { 'content-type': type, 'content-length': '500' })}<!doctype html><h1>Sign in`, end),
+  /** The head of a page and its beginning; its end never comes. */
+  stalledPage: raw(
+    `${head(200, { 'content-type': 'text/html', 'content-length': '500' })}<!doctype html>`,
+    () => {},
+  ),
   /** Nothing comes. */
   stall: (() => {}) as ScriptedAnswer,
   /** The head comes, the body never ends. */

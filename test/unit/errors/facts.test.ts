@@ -88,7 +88,7 @@ test.each([
   ['rate_limited', 'Wait for retryAfterMs, or allow longer waits with maxWaitMs.'],
   ['stock_frozen', 'See status and type.'],
 ])('the message of %s says what to do next', (type, advice) => {
-  expect(answered(499, { type }).message).toBe(`GET /products/7 was answered with 499 (${type}). ${advice}`);
+  expect(answered(499, { type }).message).toBe(`GET /products/7 returned 499 (${type}). ${advice}`);
 });
 
 test.each([
@@ -101,7 +101,7 @@ test.each([
 ])('a detail %j becomes the sentence %j', (detail, sentence) => {
   const { message } = answered(404, { detail });
   expect(message).toBe(
-    `GET /products/7 was answered with 404: ${sentence} The company of this key has no such record.`,
+    `GET /products/7 returned 404: ${sentence} The company of this key has no such record.`,
   );
 });
 

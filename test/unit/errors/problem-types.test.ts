@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import * as face from '../../../src/errors/all.ts';
 import { apiErrorOf, lastSegment } from '../../../src/errors/api-error-of.ts';
-import { parseProblem } from '../../../src/schemas/problem.ts';
+import { contentOf, parseProblem } from '../../../src/schemas/problem.ts';
 import { caught } from '../../support/caught.ts';
 import { jsonResponse, scriptedClient, scriptedFetch } from '../../support/scripted-fetch.ts';
 
@@ -75,12 +75,13 @@ function errorOf(status: number, body: unknown) {
   const answer = {
     status,
     problem: parseProblem(body),
+    content: contentOf(body),
     requestId: undefined,
     rateLimit: undefined,
     headers: {},
     retryAfterMs: undefined,
   };
-  return apiErrorOf(answer, { method: 'GET', path: '/x' });
+  return apiErrorOf(answer, { method: 'GET', path: '/products/7' });
 }
 
 const generic = {
@@ -103,7 +104,7 @@ const byStatus: [number, string, object][] = [
   [400, 'malformed_request', {}],
   [401, 'unauthenticated', {}],
   [402, 'unknown_problem', {}],
-  [403, 'unknown_problem', {}],
+  [403, 'forbidden', {}],
   [404, 'not_found', {}],
   [409, 'unknown_problem', {}],
   [410, 'not_found', {}],
@@ -162,12 +163,12 @@ test.each([
 test('a message is one sentence after the other, with method, path, status and what to do', () => {
   const said = errorOf(404, { type: 'not_found', detail: 'There is no record 7.' }).message;
   expect(said).toBe(
-    'GET /x was answered with 404 (not_found): There is no record 7. The company of this key has no such record.',
+    'GET /products/7 returned 404 (not_found): There is no record 7. The company of this key has no such record.',
   );
-  expect(errorOf(404, {}).message).toBe(
-    'GET /x was answered with 404. The company of this key has no such record.',
+  expect(errorOf(404, { detail: 'Gone' }).message).toBe(
+    'GET /products/7 returned 404: Gone. The company of this key has no such record.',
   );
   expect(errorOf(418, { type: 'teapot', detail: 'No coffee!' }).message).toBe(
-    'GET /x was answered with 418 (teapot): No coffee! See status and type.',
+    'GET /products/7 returned 418 (teapot): No coffee! See status and type.',
   );
 });

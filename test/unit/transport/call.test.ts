@@ -36,7 +36,7 @@ const failed = (fault: Fault, status?: number, problemType = '') =>
   new Failure(
     fault,
     (facts) => new ConnectionError(`${fault} ${status}`, facts, undefined),
-    status === undefined ? undefined : { status, problemType, retryAfterMs: undefined },
+    status === undefined ? undefined : { status, problemType, retryAfterMs: undefined, missing: true },
   );
 
 test('a wait may be as long as maxWaitMs, and ends before the deadline', () => {

@@ -16,7 +16,7 @@ const outgoing = {
   apiKey: 'k',
   userAgent: undefined,
   idempotencyKey: undefined,
-  hasBody: false,
+  contentType: undefined,
   own: undefined,
 };
 
@@ -26,7 +26,12 @@ test('a read carries the key and what it accepts', () => {
 });
 
 test('a write carries its content type, its Idempotency-Key and the name of the program', () => {
-  const headers = requestHeaders({ ...outgoing, hasBody: true, idempotencyKey: 'i', userAgent: 'sdk/1' });
+  const headers = requestHeaders({
+    ...outgoing,
+    contentType: 'application/json',
+    idempotencyKey: 'i',
+    userAgent: 'sdk/1',
+  });
   expect(headers).toEqual({
     accept: ACCEPT,
     'x-auth-token': 'k',
@@ -44,7 +49,9 @@ test('headers of the caller replace Accept and User-Agent, but not those of the 
     'X-AUTH-TOKEN': 'other',
     'X-Trace': '1',
   };
-  expect(requestHeaders({ ...outgoing, hasBody: true, userAgent: 'sdk/1', own })).toMatchObject({
+  expect(
+    requestHeaders({ ...outgoing, contentType: 'application/json', userAgent: 'sdk/1', own }),
+  ).toMatchObject({
     accept: 'application/ld+json',
     'user-agent': 'mine',
     'content-type': 'application/json',

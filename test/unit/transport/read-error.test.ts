@@ -10,7 +10,9 @@ const FACTS = { method: 'GET', path: '/accounts/1' } as const;
 
 async function failureOf(response: Response, maxBodyBytes = 2 ** 24): Promise<Failure> {
   const expected = { kind: 'json', read: (body: unknown) => body } as const;
-  return (await caught(readResponse(response, { expected, maxBodyBytes, apiKey: KEY }))) as Failure;
+  return (await caught(
+    readResponse(response, { expected, maxBodyBytes, apiKey: KEY, bareNotFound: 'error' }),
+  )) as Failure;
 }
 
 test('an error answer says what the service said, without the key that it echoes', async () => {

@@ -12,6 +12,7 @@ const record: Reading<unknown> = {
   expected: { kind: 'json', read: (body) => ({ read: body }) },
   maxBodyBytes: 1_000,
   apiKey: KEY,
+  bareNotFound: 'error',
 };
 const nothing: Reading<unknown> = { ...record, expected: { kind: 'nothing', value: 'gone' } };
 
@@ -82,7 +83,7 @@ test.each([
   expect(failed).toMatchObject({ fault, answer: undefined });
   expect(failed.error).toMatchObject({
     code: 'unexpected_response',
-    message: `GET /accounts/1 was answered with 201, but ${what}.`,
+    message: `GET /accounts/1 returned 201, but ${what}.`,
     status: 201,
     reason,
     requestId: 'r-[redacted]',
@@ -135,7 +136,7 @@ test('issues that are none are not put into brackets', async () => {
   const reading: Reading<unknown> = { ...record, expected: { kind: 'json', read } };
   const { error } = await failureOf(new Response('{}', { headers: JSON_TYPE }), reading);
   expect(error).toMatchObject({
-    message: 'GET /accounts/1 was answered with 200, but a record does not have the shape of the contract.',
+    message: 'GET /accounts/1 returned 200, but a record does not have the shape of the contract.',
     recordId: undefined,
   });
 });
@@ -154,7 +155,8 @@ test.each([
   ['an empty page', new Response('', { headers: { 'content-type': 'text/html' } })],
   ['a JSON body', new Response('{"id":"1"}', { headers: JSON_TYPE })],
   ['JSON that was cut', new Response('{"id":', { headers: JSON_TYPE })],
-  ['more than is allowed', new Response('x'.repeat(1_001), { headers: { 'content-type': 'text/html' } })],
+  ['more than is allowed', new Response('x'.repeat(1_001), { headers: JSON_TYPE })],
+  ['a text', new Response('OK', { headers: { 'content-type': 'text/plain' } })],
 ])('where nothing is due, %s is as good as nothing', async (_, response) => {
   expect(await readResponse(response, nothing)).toBe('gone');
 });
@@ -162,7 +164,7 @@ test.each([
 test.each([
   ['a page', new Response('<html>', { headers: { 'content-type': 'text/html' } })],
   ['a page that says JSON', new Response(' <html>', { headers: JSON_TYPE })],
-  ['a text', new Response('OK', { headers: { 'content-type': 'text/plain' } })],
+  ['a long page', new Response('x'.repeat(1_001), { headers: { 'content-type': 'text/html' } })],
 ])('where nothing is due, %s is not the service’s', async (_, response) => {
   expect(await failureOf(response, nothing)).toMatchObject({
     fault: 'wrong_content',
@@ -175,7 +177,7 @@ test.each([300, 301, 302, 303, 307, 308, 399])('%i is a redirect and not read', 
   const failed = await failureOf(response);
   expect(failed).toMatchObject({
     fault: 'redirect',
-    answer: { status, problemType: '', retryAfterMs: undefined },
+    answer: { status, problemType: '', retryAfterMs: undefined, missing: false },
     error: { code: 'redirected', status, locationOrigin: 'https://other.example' },
   });
   expect(failed.error.message).toBe(

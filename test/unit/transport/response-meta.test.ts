@@ -35,7 +35,7 @@ test('onResponse is told of the answer that ended the call, once', async () => {
 
 test('onResponse is told of an error answer', async () => {
   const told: number[] = [];
-  const client = scriptedClient(scriptedFetch(problemResponse(404)));
+  const client = scriptedClient(scriptedFetch(problemResponse(404, { status: 404 })));
   await client.accounts.find('1', { onResponse: ({ status }) => void told.push(status) });
   expect(told).toEqual([404]);
 });
@@ -82,7 +82,7 @@ test('a page says when the service made it: Date, less the Age that a cache adds
 test('the client remembers the budget that was reported last, also with an error', async () => {
   const fetch = scriptedFetch(
     jsonResponse({ id: '1' }, 200, budget(9)),
-    problemResponse(404, {}, budget(8)),
+    problemResponse(404, { status: 404 }, budget(8)),
     networkError('ECONNRESET'),
   );
   const client = scriptedClient(fetch, { retry: { maxAttempts: 1 } });

@@ -17,6 +17,7 @@ const retry: RetryPolicy = {
   baseDelayMs: 100,
   maxDelayMs: 20_000,
   updates: true,
+  creates: true,
   inProgressTypes: ['request_in_progress'],
 };
 const failure = (fault: Fault, status?: number, problemType = ''): Failure =>
@@ -25,7 +26,7 @@ const failure = (fault: Fault, status?: number, problemType = ''): Failure =>
     () => {
       throw new Error('not asked for');
     },
-    status === undefined ? undefined : { status, problemType, retryAfterMs: undefined },
+    status === undefined ? undefined : { status, problemType, retryAfterMs: undefined, missing: true },
   );
 const first = { retry, outcomeBefore: 'not_sent', repeated: false } as const;
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const satisfies readonly Method[];

@@ -148,7 +148,7 @@ test('the budget of the key as last reported stays known after an answer that do
 
 test('a delete that finds nothing after a lost answer has succeeded, also for those who listen', async () => {
   const [end, error, onResponse] = [vi.fn(), vi.fn(), vi.fn()];
-  const gone = scriptedFetch(networkError('ECONNRESET'), problemResponse(404));
+  const gone = scriptedFetch(networkError('ECONNRESET'), problemResponse(404, { status: 404 }));
   const client = scriptedClient(gone, { on: { end, error }, retry: { baseDelayMs: 0 } });
   const call = client.products.delete('1', { onResponse });
   await advance(10);
