@@ -1,17 +1,38 @@
 import { AccountingError, type CallFacts } from './accounting-error.ts';
 
+/** Where a connection was to go, and why there is none. Never with credentials. */
+export interface ConnectionDetails {
+  readonly reason?: string | undefined;
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  readonly proxy?: string | undefined;
+  readonly proxyStatus?: number | undefined;
+}
+
 /**
- * No answer arrived: DNS, refused, reset, TLS; or a bundle lacks the file that sends requests. Not thrown for an answer
- * that could not be read: see UnexpectedResponseError.
+ * No response arrived: DNS, refused, reset, TLS, a proxy that rejects; or a bundle lacks the file that sends requests.
+ * Not thrown for a response that could not be read: see UnexpectedResponseError.
  */
 export class ConnectionError extends AccountingError {
   static override readonly brand: string = 'ConnectionError';
   override readonly code = 'connection_failed';
   /** The runtime's own word, such as `ECONNREFUSED`; undefined where it has none. */
   readonly reason: string | undefined;
+  /** The host of `baseUrl`; undefined if no connection was tried. */
+  readonly host: string | undefined;
+  /** The port of `baseUrl`; undefined if no connection was tried. */
+  readonly port: number | undefined;
+  /** Host and port of the proxy, if the runtime takes it from the environment. */
+  readonly proxy: string | undefined;
+  /** The status with which a proxy rejected the connection, such as 407. */
+  readonly proxyStatus: number | undefined;
 
-  constructor(message: string, facts: CallFacts, reason?: string) {
+  constructor(message: string, facts: CallFacts = {}, details: ConnectionDetails = {}) {
     super(message, facts);
-    this.reason = reason;
+    this.reason = details.reason;
+    this.host = details.host;
+    this.port = details.port;
+    this.proxy = details.proxy;
+    this.proxyStatus = details.proxyStatus;
   }
 }

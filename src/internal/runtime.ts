@@ -10,6 +10,7 @@ interface Runtime {
   readonly process?: {
     readonly versions?: { readonly node?: string };
     readonly env?: Record<string, string | undefined>;
+    readonly execArgv?: readonly string[];
   };
   readonly Deno?: unknown;
   readonly Bun?: unknown;
@@ -43,4 +44,12 @@ export function environment(name: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Whether the runtime's own `fetch` takes its proxy from the environment: Bun and Deno do, Node if it is told to. */
+export function usesEnvironmentProxy(): boolean {
+  if (runtime.Bun !== undefined || runtime.Deno !== undefined) return true;
+
+  const flags = [...(runtime.process?.execArgv ?? []), ...(environment('NODE_OPTIONS') ?? '').split(/\s+/)];
+  return environment('NODE_USE_ENV_PROXY') === '1' || flags.includes('--use-env-proxy');
 }

@@ -6,16 +6,21 @@ export type ApiKey = string | (() => string | Promise<string>);
 
 /** Where the transport gets the key from. */
 export interface KeySource {
-  /** The key for a call. */
-  get(): string | Promise<string>;
-  /** After a 401: another key than the one that was refused; undefined where there is none. One flight for all calls. */
-  replace(refused: string): Promise<string | undefined>;
+  /** The key, if the caller gave a string. */
+  readonly fixed: string | undefined;
+  /** Asks the caller's function for the key of a call. */
+  ask(): Promise<string>;
+  /**
+   * After a 401: another key than the rejected one; undefined if there is none. Concurrent calls share one request of
+   * the caller's function, until one of them gives up: then the next call asks again.
+   */
+  replace(rejected: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
 export function createKeySource(apiKey: ApiKey): KeySource {
   if (typeof apiKey !== 'function') {
     const key = checkKey(apiKey);
-    return { get: () => key, replace: async () => undefined };
+    return { fixed: key, ask: async () => key, replace: async () => undefined };
   }
   let flight: Promise<string> | undefined;
   const ask = async () => {
@@ -29,13 +34,22 @@ export function createKeySource(apiKey: ApiKey): KeySource {
     return checkKey(key);
   };
   return {
-    get: ask,
-    async replace(refused) {
-      flight ??= ask().finally(() => {
-        flight = undefined;
-      });
-      const key = await flight;
-      return key === refused ? undefined : key;
+    fixed: undefined,
+    ask,
+    async replace(rejected, signal) {
+      const shared = flight ?? ask();
+      flight = shared;
+      const leave = () => {
+        if (flight === shared) flight = undefined;
+      };
+      // A function that never answers must not keep later calls waiting for the same promise.
+      signal.addEventListener('abort', leave, { once: true });
+      try {
+        const key = await shared;
+        return key === rejected ? undefined : key;
+      } finally {
+        leave();
+      }
     },
   };
 }

@@ -1,5 +1,6 @@
 import { TimeoutError } from '../errors/timeout-error.ts';
 import type { Listeners } from '../events.ts';
+import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { tell } from '../internal/tell.ts';
 import type { Call } from './call.ts';
 import { exchange, type FetchFunction } from './exchange.ts';
@@ -8,7 +9,7 @@ import { type ContentTypes, contentTypeOf, requestHeaders } from './headers.ts';
 import { withinLimits } from './limits.ts';
 import { GateRefusal } from './rate-refusal.ts';
 import type { GatePass, RateGate } from './rate-types.ts';
-import { type BareNotFound, discard, readResponse, unreadFault } from './read-response.ts';
+import { type BareNotFound, discard, readResponse, statusFailure, unreadFault } from './read-response.ts';
 import { redactOwnText } from './redact.ts';
 import type { Answer, ApiRequest, Expected } from './request.ts';
 import { responseMeta, serverTimeOf } from './response-meta.ts';
@@ -41,7 +42,7 @@ export async function enterGate<T>(
   { gate, listeners }: { gate: RateGate; listeners: Listeners },
 ): Promise<GatePass> {
   const { signal } = request.options;
-  const since = Date.now();
+  const waitingSince = monotonicMs();
   let waited = false;
   try {
     return await gate.enter({
@@ -61,7 +62,7 @@ export async function enterGate<T>(
     if (error instanceof GateRefusal) throw heldBack(error.retryAfterMs);
     throw error;
   } finally {
-    if (waited) call.waitedMs += Date.now() - since;
+    if (waited) call.waitedMs += monotonicMs() - waitingSince;
   }
 }
 
@@ -82,7 +83,7 @@ export async function attempt<T>(
   const { apiKey, pass } = admission;
   const { listeners } = config;
   const requestedAt = Date.now();
-  const startedAt = performance.now();
+  const startedAt = monotonicMs();
   let answered: Response | undefined;
   try {
     const url = requestUrl(config.baseUrl, request.path, request.query);
@@ -117,7 +118,7 @@ export async function attempt<T>(
         listeners.response?.({
           ...call.event(),
           status: meta.status,
-          durationMs: Date.now() - requestedAt,
+          durationMs: monotonicMs() - startedAt,
           rateLimit: meta.rateLimit,
           requestId: meta.requestId,
         });
@@ -130,7 +131,11 @@ export async function attempt<T>(
         signal,
         timeoutMs: request.settings.timeoutMs,
         deadlineAt: call.deadlineAt,
-        faultAtTimeout: () => (answered?.ok === true ? unreadFault(answered, request.expected) : 'lost'),
+        onTimeout: () => {
+          if (answered === undefined) return 'lost';
+          if (answered.ok) return unreadFault(answered, request.expected);
+          return statusFailure(answered, undefined, { apiKey, bareNotFound: config.bareNotFound });
+        },
       },
     );
   } finally {

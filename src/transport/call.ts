@@ -1,6 +1,7 @@
 import type { CallFacts, Outcome } from '../errors/accounting-error.ts';
 import type { AnyAccountingError } from '../errors/guards.ts';
 import type { CallEvent, EndEvent } from '../events.ts';
+import { monotonicMs } from '../internal/monotonic-clock.ts';
 import type { ResponseMeta } from './call-options.ts';
 import type { Failure } from './failure.ts';
 import { redactOwnText } from './redact.ts';
@@ -16,7 +17,7 @@ export type CallBase = Pick<CallEvent, 'origin' | 'basePath'>;
 /** One logical request over all its attempts: what is counted, and what the service may have done. */
 export class Call {
   readonly id = ++calls;
-  /** When the caller gives up, in ms since the epoch. */
+  /** When the caller gives up, in ms of the monotonic clock. */
   readonly deadlineAt: number;
   /** Attempts that count. */
   attempts = 0;
@@ -38,7 +39,7 @@ export class Call {
   outcome: Outcome = 'not_sent';
   /** How it ended: a failure, until something else is known. */
   result: EndEvent['result'] = 'error';
-  readonly #startedAt = Date.now();
+  readonly #startedAt = monotonicMs();
   readonly #request: ApiRequest<unknown>;
   readonly #base: CallBase;
   #shown = { apiKey: '', path: '' };
@@ -85,7 +86,7 @@ export class Call {
 
   /** Whether a wait ends within the caller's limits. */
   canWait(waitMs: number): boolean {
-    return waitMs <= this.#request.settings.maxWaitMs && Date.now() + waitMs < this.deadlineAt;
+    return waitMs <= this.#request.settings.maxWaitMs && monotonicMs() + waitMs < this.deadlineAt;
   }
 
   event(): CallEvent {
@@ -95,7 +96,7 @@ export class Call {
 
   endEvent(): EndEvent {
     const { result, waitedMs } = this;
-    return { ...this.event(), result, durationMs: Date.now() - this.#startedAt, waitedMs };
+    return { ...this.event(), result, durationMs: monotonicMs() - this.#startedAt, waitedMs };
   }
 
   /**

@@ -1,5 +1,7 @@
 import ky from 'ky';
-import { networkFailure } from './network-failure.ts';
+import { ConnectionError } from '../errors/connection-error.ts';
+import { Failure } from './failure.ts';
+import { networkFailure, targetOf } from './network-failure.ts';
 
 /** `fetch`, as this package calls it: a URL and an init, never a Request. */
 export type FetchFunction = (url: string, init: RequestInit) => Promise<Response>;
@@ -15,7 +17,7 @@ export interface Exchange {
 }
 
 /**
- * Sends one request and resolves with the head of its answer. Redirects come back as answers: `fetch` would carry the
+ * Sends one request and resolves with the head of its response. Redirects come back as responses: `fetch` would carry the
  * key to wherever they point. Rejects with a Failure.
  */
 export async function exchange({ url, method, headers, body, signal, fetch }: Exchange): Promise<Response> {
@@ -26,6 +28,7 @@ export async function exchange({ url, method, headers, body, signal, fetch }: Ex
     redirect: 'manual',
     ...(body === undefined ? {} : { body }),
   };
+  let isResponse = true;
   try {
     return await ky(url, {
       method,
@@ -34,9 +37,34 @@ export async function exchange({ url, method, headers, body, signal, fetch }: Ex
       throwHttpErrors: false,
       // Not ky's Request: a `fetch` of another implementation refuses it. So ky is given no header, body or signal to
       // make one of. Looked up now, so that a test double which was started after the client is not bypassed.
-      fetch: () => (fetch ?? globalThis.fetch)(url, init),
+      fetch: async () => {
+        const response: unknown = await (fetch ?? globalThis.fetch)(url, init);
+        if (isFetchResponse(response)) return response;
+        isResponse = false;
+        throw new TypeError();
+      },
     });
   } catch (error) {
-    throw networkFailure(error);
+    if (!isResponse) throw notAResponse();
+    throw networkFailure(error, targetOf(url, fetch === undefined));
   }
+}
+
+/** What the transport reads of a Response. Not `instanceof`: the caller's `fetch` may bring a Response class of its own. */
+function isFetchResponse(value: unknown): value is Response {
+  if (typeof value !== 'object' || value === null) return false;
+
+  const { status, headers, body } = value as Partial<Response>;
+  return (
+    typeof status === 'number' &&
+    typeof headers?.get === 'function' &&
+    (body === null || typeof body?.getReader === 'function')
+  );
+}
+
+function notAResponse(): Failure {
+  return new Failure('not_a_response', (facts) => {
+    const message = `${facts.method} ${facts.path} got no response: the function given as fetch did not return a Response of the Fetch standard. See outcome for what the service may have done.`;
+    return new ConnectionError(message, { ...facts, retryable: false });
+  });
 }

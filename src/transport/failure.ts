@@ -9,6 +9,8 @@ export type Fault =
   | 'blocked'
   /** Reset, closed, timed out or stalled before a status was seen. */
   | 'lost'
+  /** A `fetch` of the caller's own returned something else than a Response. */
+  | 'not_a_response'
   /** A 2xx whose body ended early, stalled, or is no JSON. */
   | 'cut'
   /** A 2xx without a body where one is due. */

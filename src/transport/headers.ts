@@ -49,11 +49,13 @@ export function rateLimitOf(headers: Headers): RateLimit | undefined {
 }
 
 function wholeNumber(value: string | null): number | undefined {
-  return value !== null && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
+  // Trimmed: some runtimes leave the whitespace after a header's value in place.
+  return value !== null && /^\d{1,15}$/.test(value.trim()) ? Number(value) : undefined;
 }
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const FIELD_VALUE = /^[\t\x20-\x7e]*$/;
+/** Whitespace at either end is no part of a value: `fetch` would send another one than the caller gave. */
+const FIELD_VALUE = /^(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?$/;
 
 /** Headers that belong to the connection: `fetch` refuses them, or waits for a body that never comes. */
 const OF_THE_CONNECTION = new Set([
@@ -86,7 +88,10 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): void {
     }
     if (!TOKEN.test(name)) throw new InvalidInputError('headers', 'a name must be a token of RFC 9110');
     if (typeof value !== 'string' || !FIELD_VALUE.test(value)) {
-      throw new InvalidInputError(`headers.${lower}`, 'must be printable ASCII without line ends');
+      throw new InvalidInputError(
+        `headers.${lower}`,
+        'must be printable ASCII without line ends, and without whitespace at either end',
+      );
     }
   }
 }

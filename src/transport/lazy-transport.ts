@@ -1,4 +1,5 @@
 import { ConnectionError } from '../errors/connection-error.ts';
+import { monotonicMs } from '../internal/monotonic-clock.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 import { Failure } from './failure.ts';
 import { withinLimits } from './limits.ts';
@@ -26,9 +27,9 @@ class LazyTransport implements Transport {
   async send<T>(request: ApiRequest<T>): Promise<Answer<T>> {
     if (this.#transport !== undefined) return this.#transport.send(request);
 
-    const deadlineAt = Date.now() + request.settings.deadlineMs;
+    const deadlineAt = monotonicMs() + request.settings.deadlineMs;
     const transport = await this.#loadedFor(request, deadlineAt);
-    const deadlineMs = Math.max(1, deadlineAt - Date.now());
+    const deadlineMs = Math.max(1, deadlineAt - monotonicMs());
     return transport.send({ ...request, settings: { ...request.settings, deadlineMs } });
   }
 
@@ -42,7 +43,7 @@ class LazyTransport implements Transport {
         signal: signal?.aborted ? undefined : signal,
         timeoutMs: settings.timeoutMs,
         deadlineAt,
-        faultAtTimeout: () => 'unsent',
+        onTimeout: () => 'unsent',
       });
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
@@ -52,7 +53,7 @@ class LazyTransport implements Transport {
       throw new ConnectionError(
         'The part of this package that sends requests could not be loaded; nothing was sent. Try again; should it stay so, reload the page or install the package anew.',
         facts,
-        error instanceof Error ? error.name : undefined,
+        { reason: error instanceof Error ? error.name : undefined },
       );
     }
   }

@@ -1,4 +1,5 @@
 import { TimeoutError } from '../errors/timeout-error.ts';
+import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { MAX_TIMER_MS } from '../internal/sleep.ts';
 import { Aborted, Failure } from './failure.ts';
 
@@ -9,21 +10,21 @@ export interface Limits {
   readonly signal: AbortSignal | undefined;
   /** For one attempt, in ms. */
   readonly timeoutMs: number;
-  /** For the whole call, in ms since the epoch. */
+  /** For the whole call, in ms of the monotonic clock. */
   readonly deadlineAt: number;
-  /** What it means when time runs out: asked at that moment. */
-  readonly faultAtTimeout: () => FaultAtTimeout;
+  /** What it means when time runs out: asked at that moment. A Failure if more than the lack of time is known. */
+  readonly onTimeout: () => FaultAtTimeout | Failure;
 }
 
 /**
- * Runs `work` until it ends, the signal fires or time is up, whichever comes first, also where the work ignores the
+ * Runs `work` until it ends, the signal fires or time is up, whichever comes first, even if the work ignores the
  * signal it is given. Leaves neither timer nor listener behind.
  */
 export async function withinLimits<T>(work: (signal: AbortSignal) => Promise<T>, limits: Limits): Promise<T> {
   const { signal, timeoutMs, deadlineAt } = limits;
   if (signal?.aborted) throw new Aborted(signal.reason);
 
-  const leftMs = deadlineAt - Date.now();
+  const leftMs = deadlineAt - monotonicMs();
   const ms = Math.min(timeoutMs, leftMs);
   if (ms <= 0) throw timeUp('deadline', 'unsent');
 
@@ -39,7 +40,10 @@ export async function withinLimits<T>(work: (signal: AbortSignal) => Promise<T>,
     signal?.addEventListener('abort', onAbort, { once: true });
     if (ms <= MAX_TIMER_MS) {
       const limit = timeoutMs <= leftMs ? 'attempt' : 'deadline';
-      timer = setTimeout(() => end(timeUp(limit, limits.faultAtTimeout())), ms);
+      timer = setTimeout(() => {
+        const known = limits.onTimeout();
+        end(known instanceof Failure ? known : timeUp(limit, known));
+      }, ms);
     }
   });
   try {

@@ -1,4 +1,5 @@
 import { ConnectionError } from '../errors/connection-error.ts';
+import { environmentProxy } from './environment-proxy.ts';
 import { Failure, type Fault } from './failure.ts';
 
 /** Codes of Node, Bun and libuv for a connection that was never made. */
@@ -12,18 +13,58 @@ const BROKEN_TLS = /BAD_RECORD_MAC|DECRYPT|UNEXPECTED_EOF|SHUTDOWN/;
 /** undici gives these two no code. */
 const BLOCKED_MESSAGE = /^(?:bad port|unknown scheme)$/;
 
+/** undici's words for a proxy that answers CONNECT, or a request that it was to forward, with an error. */
+const PROXY_REJECTION =
+  /^Proxy response \((\d{3})\) !== 200 when HTTP Tunneling$|^Proxy Authentication Required \((407)\)$/;
+
 /** What a rejected `fetch` says. Its messages are not passed on: some quote the URL or a header value. */
-export function networkFailure(error: unknown): Failure {
-  const [fault, reason] = classify(error);
+export function networkFailure(error: unknown, target: Target): Failure {
+  const found = classify(causesOf(error));
+  const { fault } = found;
   return new Failure(fault, (facts) => {
-    const what = `${facts.method} ${facts.path} got no answer${reason === undefined ? '' : ` (${reason})`}`;
     const sentBefore = fault !== 'lost' && facts.outcome !== 'not_sent';
+    const advice = sentBefore ? SENT_BEFORE : adviceFor(found);
     return new ConnectionError(
-      `${what}. ${sentBefore ? SENT_BEFORE : ADVICE[fault]}`,
+      `${facts.method} ${facts.path} got no response (${whatHappened(found, target)}). ${advice}`,
       { ...facts, retryable: fault !== 'blocked' },
-      reason,
+      { reason: found.reason, proxyStatus: found.proxyStatus, ...target },
     );
   });
+}
+
+/** Where a connection was to go. */
+export interface Target {
+  readonly host: string;
+  readonly port: number;
+  /** Host and port, without credentials; undefined if none is known of. */
+  readonly proxy: string | undefined;
+}
+
+/** Where a request goes; `proxied`: by the runtime's own `fetch`, which may take a proxy from the environment. */
+export function targetOf(url: string, proxied: boolean): Target {
+  const parsed = new URL(url);
+  const { hostname, port, protocol } = parsed;
+  return {
+    host: hostname,
+    port: Number(port) || (protocol === 'https:' ? 443 : 80),
+    proxy: proxied ? environmentProxy(parsed) : undefined,
+  };
+}
+
+/** Such as "ECONNREFUSED 127.0.0.1:8080". */
+function whatHappened({ reason, proxyStatus }: Classified, { host, port, proxy }: Target): string {
+  const where = `${host}:${port}`;
+  if (proxyStatus !== undefined) {
+    return `the proxy${proxy === undefined ? '' : ` ${proxy}`} rejected the connection to ${where} with ${proxyStatus}`;
+  }
+  const through = proxy === undefined ? '' : ` through the proxy ${proxy}`;
+  return `${reason ?? 'connection to'} ${where}${through}`;
+}
+
+function adviceFor({ fault, proxyStatus }: Classified): string | undefined {
+  if (proxyStatus === undefined) return ADVICE[fault];
+  if (proxyStatus === 407) return 'Nothing was sent: give the proxy its user name and password.';
+  return 'Nothing was sent: ask whoever runs the proxy, or exclude the host with NO_PROXY.';
 }
 
 const ADVICE: Partial<Record<Fault, string>> = {
@@ -35,20 +76,30 @@ const ADVICE: Partial<Record<Fault, string>> = {
 const SENT_BEFORE =
   'This attempt was not sent, but one before it was; see outcome for what the service may have done.';
 
-function classify(error: unknown): [Fault, reason: string | undefined] {
-  const causes = causesOf(error);
-  for (const cause of causes) {
-    const { code, syscall } = cause;
+interface Classified {
+  readonly fault: Fault;
+  readonly reason?: string | undefined;
+  readonly proxyStatus?: number;
+}
+
+function classify(causes: readonly Cause[]): Classified {
+  for (const { code, syscall, message } of causes) {
+    const [, tunnel, forwarded] = PROXY_REJECTION.exec(message) ?? [];
+    const proxyStatus = Number(tunnel ?? forwarded);
+    // The same request meets the same 407 or 403. A 502 or 503 of a proxy may pass.
+    if (proxyStatus > 0)
+      return { fault: proxyStatus >= 500 ? 'unsent' : 'blocked', reason: code, proxyStatus };
     if (code === undefined) {
-      if (BLOCKED_MESSAGE.test(cause.message)) return ['blocked', cause.message];
+      if (BLOCKED_MESSAGE.test(message)) return { fault: 'blocked', reason: message };
       continue;
     }
     // On a connection that was made already, the same codes say nothing of what had been sent by then.
     if (syscall === 'read' || syscall === 'write') continue;
-    if (UNSENT.test(code) || (syscall === 'connect' && code === 'ETIMEDOUT')) return ['unsent', code];
-    if (BLOCKED.test(code) && !BROKEN_TLS.test(code)) return ['blocked', code];
+    if (UNSENT.test(code) || (syscall === 'connect' && code === 'ETIMEDOUT'))
+      return { fault: 'unsent', reason: code };
+    if (BLOCKED.test(code) && !BROKEN_TLS.test(code)) return { fault: 'blocked', reason: code };
   }
-  return ['lost', causes.find(({ code }) => code !== undefined)?.code];
+  return { fault: 'lost', reason: causes.find(({ code }) => code !== undefined)?.code };
 }
 
 interface Cause {

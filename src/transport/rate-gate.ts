@@ -1,5 +1,5 @@
 import type { Ticket } from './rate-budget.ts';
-import { type GateClock, steady, systemClock } from './rate-clock.ts';
+import { type GateClock, systemClock } from './rate-clock.ts';
 import { RateCore } from './rate-core.ts';
 import { rateLimitSeen } from './rate-limit-seen.ts';
 import { RateQueue } from './rate-queue.ts';
@@ -25,7 +25,6 @@ const LOOK_MS = { shortest: 2, longest: 40 };
 
 class Gate implements KeptGate, WaitingRoom<GatePass> {
   readonly clock: GateClock;
-  readonly #wallClock: GateClock;
   readonly #core: RateCore;
   readonly #queue = new RateQueue<Waiter<GatePass>>();
   /** Those whose turn has come and who have not left yet. */
@@ -36,8 +35,7 @@ class Gate implements KeptGate, WaitingRoom<GatePass> {
   #awakeSince = 0;
 
   constructor(clock: GateClock) {
-    this.#wallClock = clock;
-    this.clock = steady(clock);
+    this.clock = clock;
     this.#core = new RateCore(() => clock.random());
   }
 
@@ -57,8 +55,7 @@ class Gate implements KeptGate, WaitingRoom<GatePass> {
     if (this.#queue.size === 0 && this.#core.opensAt(now) <= now) {
       return Promise.resolve(this.#pass(this.#core.take(now), now));
     }
-    const deadlineAt = now + (call.deadlineAt - this.#wallClock.now());
-    const waiter = new Waiter<GatePass>(this, call, { number: this.#arrivals, now, deadlineAt });
+    const waiter = new Waiter<GatePass>(this, call, { number: this.#arrivals, now });
     this.#arrivals += 1;
     this.#queue.add(waiter);
     waiter.look();
@@ -119,7 +116,7 @@ class Gate implements KeptGate, WaitingRoom<GatePass> {
   /** An answer to a call that this gate let through. */
   answered(ticket: Ticket, answer: GateAnswer): void {
     this.#core.answered(ticket, answer, this.clock.now());
-    this.#rateLimit = rateLimitSeen(answer, this.#wallClock.now()) ?? this.#rateLimit;
+    this.#rateLimit = rateLimitSeen(answer) ?? this.#rateLimit;
   }
 
   released(ticket: Ticket): void {

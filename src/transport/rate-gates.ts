@@ -1,3 +1,4 @@
+import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { createRateGate, type KeptGate } from './rate-gate.ts';
 import { createOpenGate } from './rate-open-gate.ts';
 import type { RateGate } from './rate-types.ts';
@@ -56,7 +57,7 @@ function createRegistry(): SharedGates {
   };
 
   const entryOf = (id: string): Entry => {
-    const now = Date.now();
+    const now = monotonicMs();
     let entry = entries.get(id);
     if (entry === undefined) {
       // Now, and not by a timer: a timer would outlive the work of the process.

@@ -1,13 +1,12 @@
-import { type GateClock, systemClock } from './rate-clock.ts';
 import { rateLimitSeen } from './rate-limit-seen.ts';
 import type { GateAnswer, GateCall, GatePass, RateGate, RateLimit } from './rate-types.ts';
 
 /** A gate that holds nobody back and only remembers the budget. */
-export function createOpenGate(clock: GateClock = systemClock): RateGate {
+export function createOpenGate(): RateGate {
   let rateLimit: RateLimit | undefined;
   const pass: GatePass = {
     answered: (answer: GateAnswer) => {
-      rateLimit = rateLimitSeen(answer, clock.now()) ?? rateLimit;
+      rateLimit = rateLimitSeen(answer) ?? rateLimit;
     },
     released: () => {},
   };

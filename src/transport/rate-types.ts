@@ -10,7 +10,7 @@ export interface GateCall {
   readonly refused: boolean;
   /** Stops the wait; `enter` then rejects with the signal's reason. */
   readonly signal: AbortSignal | undefined;
-  /** When the caller gives up, in ms since the epoch; Infinity for never. */
+  /** When the caller gives up, in ms of the limiter's clock; Infinity for never. */
   readonly deadlineAt: number;
   /** The longest single wait that the caller accepts, in ms; Infinity for any. */
   readonly maxWaitMs: number;

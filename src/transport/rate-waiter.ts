@@ -25,11 +25,10 @@ export interface WaitingRoom<Pass> {
   quit(waiter: Waiter<Pass>): void;
 }
 
-/** How a waiter came in: the place in the order of arrival, the time, and until when its caller waits. */
+/** How a waiter came in: the place in the order of arrival, and the time. */
 export interface Arrival {
   readonly number: number;
   readonly now: number;
-  readonly deadlineAt: number;
 }
 
 /** A timer can be set for so long; a longer wait looks again in between. */
@@ -66,13 +65,13 @@ export class Waiter<Pass> {
   #resolve!: (pass: Pass) => void;
   #reject!: (reason: unknown) => void;
 
-  constructor(room: WaitingRoom<Pass>, call: GateCall, { number, now, deadlineAt }: Arrival) {
+  constructor(room: WaitingRoom<Pass>, call: GateCall, { number, now }: Arrival) {
     this.lane = call.refused ? 'front' : call.priority;
     this.number = number;
     this.#room = room;
     this.#call = call;
-    this.#deadlineAt = deadlineAt;
-    this.#giveUpAt = Math.min(deadlineAt, now + call.maxWaitMs);
+    this.#deadlineAt = call.deadlineAt;
+    this.#giveUpAt = Math.min(call.deadlineAt, now + call.maxWaitMs);
     this.#looksAt = now;
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve;

@@ -129,16 +129,24 @@ function isMarkup(bytes: Uint8Array): boolean {
 /** An answer that names no type is taken at its word: it may be JSON. */
 function isJson(response: Response): boolean {
   const type = response.headers.get('content-type');
-  return type === null || /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type);
+  return type === null || /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:[;,]|$)/i.test(type);
 }
 
 async function errorAnswer<T>(response: Response, reading: Reading<T>): Promise<Failure> {
-  const { maxBodyBytes, apiKey, bareNotFound } = reading;
-  const { status, headers } = response;
-  const body = await readBody(response, Math.min(maxBodyBytes, MAX_PROBLEM_BYTES)).then(
+  const body = await readBody(response, Math.min(reading.maxBodyBytes, MAX_PROBLEM_BYTES)).then(
     parseJson,
     () => undefined,
   );
+  return statusFailure(response, body, reading);
+}
+
+/** What an error status means; `body` is undefined if it could not be read: the status is known even then. */
+export function statusFailure(
+  response: Response,
+  body: unknown,
+  { apiKey, bareNotFound }: Pick<Reading<unknown>, 'apiKey' | 'bareNotFound'>,
+): Failure {
+  const { status, headers } = response;
   const problem = parseProblem(redact(body, apiKey));
   const trusted = bareNotFound === 'missing' && (status === 404 || status === 410);
   const retryAfterMs = parseRetryAfter(headers.get('retry-after'), headers.get('date'));
@@ -164,7 +172,10 @@ async function errorAnswer<T>(response: Response, reading: Reading<T>): Promise<
 /** Whether the same call may succeed later, by its status alone. */
 function isTransient(status: number): boolean {
   return (
-    status === 408 || status === 425 || status === 429 || (status >= 500 && status !== 501 && status !== 505)
+    status === 408 ||
+    status === 425 ||
+    status === 429 ||
+    (status >= 500 && status <= 599 && status !== 501 && status !== 505)
   );
 }
 

@@ -27,6 +27,6 @@ export function serverTimeOf({ headers }: Response): Date | undefined {
   const at = parseHttpDate(headers.get('date') ?? '');
   if (at === undefined) return undefined;
 
-  const age = headers.get('age') ?? '';
+  const age = headers.get('age')?.trim() ?? '';
   return new Date(at - (/^\d{1,9}$/.test(age) ? Number(age) * 1000 : 0));
 }

@@ -1,10 +1,12 @@
 const DELAY_SECONDS = /^\d+$/;
-const MONTHS = 'Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec';
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const MONTH = `(?<month>${MONTHS.join('|')})`;
+const TIME = '(?<hour>\\d{2}):(?<minute>\\d{2}):(?<second>\\d{2})';
 /** The three forms of RFC 9110, section 5.6.7: IMF-fixdate, RFC 850, asctime. */
 const HTTP_DATES = [
-  new RegExp(`^[A-Z][a-z]{2}, \\d{2} (?:${MONTHS}) \\d{4} \\d{2}:\\d{2}:\\d{2} GMT$`),
-  new RegExp(`^[A-Z][a-z]{5,8}, \\d{2}-(?:${MONTHS})-\\d{2} \\d{2}:\\d{2}:\\d{2} GMT$`),
-  new RegExp(`^[A-Z][a-z]{2} (?:${MONTHS}) [ \\d]\\d \\d{2}:\\d{2}:\\d{2} \\d{4}$`),
+  new RegExp(`^[A-Z][a-z]{2}, (?<day>\\d{2}) ${MONTH} (?<year>\\d{4}) ${TIME} GMT$`),
+  new RegExp(`^[A-Z][a-z]{5,8}, (?<day>\\d{2})-${MONTH}-(?<year>\\d{2}) ${TIME} GMT$`),
+  new RegExp(`^[A-Z][a-z]{2} ${MONTH} (?<day>[ \\d]\\d) ${TIME} (?<year>\\d{4})$`),
 ] as const;
 
 /**
@@ -19,13 +21,30 @@ export function parseRetryAfter(value: string | null, date: string | null): numb
 
   const at = parseHttpDate(text);
   if (at === undefined) return undefined;
-  return Math.max(0, at - (parseHttpDate(date?.trim() ?? '') ?? Date.now()));
+  return Math.max(0, at - (parseHttpDate(date ?? '') ?? Date.now()));
 }
 
-/** An HTTP-date in ms since the epoch; undefined for anything else. */
+/** An HTTP-date in ms since the epoch; undefined for anything else, such as a day that the calendar does not have. */
 export function parseHttpDate(text: string): number | undefined {
-  if (!HTTP_DATES.some((form) => form.test(text))) return undefined;
+  const trimmed = text.trim();
+  const parts = HTTP_DATES.map((form) => form.exec(trimmed)?.groups).find((groups) => groups !== undefined);
+  if (parts === undefined) return undefined;
 
-  const at = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
-  return Number.isNaN(at) ? undefined : at;
+  const [day, hour, minute, second] = [parts.day, parts.hour, parts.minute, parts.second].map(Number);
+  const month = MONTHS.indexOf(parts.month ?? '');
+  const at = Date.UTC(fullYear(parts.year ?? ''), month, day, hour, minute, second);
+  const date = new Date(at);
+  // Date carries over: 30 February becomes 2 March, 24:00 the next day.
+  const isReal = date.getUTCMonth() === month && date.getUTCDate() === day && date.getUTCHours() === hour;
+  return isReal && Number(minute) < 60 && Number(second) < 60 ? at : undefined;
+}
+
+/** A year of two digits is the one within 50 years of now (RFC 9110, section 5.6.7). */
+function fullYear(year: string): number {
+  if (year.length === 4) return Number(year);
+
+  const now = new Date().getUTCFullYear();
+  const inThisCentury = now - (now % 100) + Number(year);
+  if (inThisCentury > now + 50) return inThisCentury - 100;
+  return inThisCentury < now - 50 ? inThisCentury + 100 : inThisCentury;
 }

@@ -30,6 +30,7 @@ const VERDICTS: Readonly<Record<Exclude<Fault, 'status'>, ByMethod>> = {
   unsent: all('retry'),
   blocked: all('throw'),
   lost: all('retry'),
+  not_a_response: all('throw'),
   cut: { GET: 'retry', POST: 'retry', PATCH: 'retry', DELETE: 'done' },
   empty: { GET: 'throw', POST: 'retry_once', PATCH: 'reread', DELETE: 'done' },
   wrong_content: { GET: 'throw', POST: 'retry_once', PATCH: 'throw', DELETE: 'throw' },
@@ -47,6 +48,7 @@ const EFFECTS: Readonly<Record<Exclude<Fault, 'status' | 'redirect'>, Outcome>> 
   blocked: 'not_sent',
   held_back: 'not_sent',
   lost: 'unknown',
+  not_a_response: 'unknown',
   // A page of some proxy's with status 200 says nothing of the service.
   wrong_content: 'unknown',
   cut: 'applied',
@@ -92,6 +94,8 @@ function statusVerdict(answer: FailedStatus, { method, retry, outcomeBefore }: C
   const { status } = answer;
   if (status === 429) return 'wait';
   if (RETRIED_STATUSES.has(status)) return 'retry';
+  // What proxies and content delivery networks add, such as 520 to 527: a read that is sent again does no harm.
+  if (method === 'GET' && status >= 506 && status <= 599) return 'retry';
   if (method === 'POST' && isStillRunning(answer, retry)) return 'retry';
   // An earlier attempt of this call may have deleted it: that is what the caller asked for. A 404 of a proxy would
   // prove nothing.

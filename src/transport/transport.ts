@@ -1,5 +1,6 @@
 import pRetry from 'p-retry';
 import { isAccountingError } from '../errors/guards.ts';
+import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { sleep } from '../internal/sleep.ts';
 import { tell } from '../internal/tell.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
@@ -93,10 +94,11 @@ export class HttpTransport implements Transport {
 
   /** The key of a call. A provider that never answers ends with the call's own limits. */
   async #key<T>({ options, settings }: ApiRequest<T>, call: Call): Promise<string> {
-    const key = this.#config.keys.get();
-    if (typeof key === 'string') return key;
+    const { keys } = this.#config;
+    if (keys.fixed !== undefined) return keys.fixed;
 
-    return withinLimits(() => key, keyLimits(options.signal, settings.timeoutMs, call));
+    // Asked within the limits: a function that rejects once the call has ended must not be an unhandled rejection.
+    return withinLimits(() => keys.ask(), keyLimits(options.signal, settings.timeoutMs, call));
   }
 
   /** Decides on a failed attempt and, where there is to be another, waits for its time. */
@@ -116,7 +118,7 @@ export class HttpTransport implements Transport {
     call.keyReplaced = true;
     const limits = keyLimits(options.signal, settings.timeoutMs, call);
     try {
-      const key = await withinLimits(() => this.#config.keys.replace(call.apiKey), limits);
+      const key = await withinLimits((signal) => this.#config.keys.replace(call.apiKey, signal), limits);
       if (key === undefined) return false;
       call.apiKey = key;
     } catch {
@@ -193,7 +195,7 @@ export class HttpTransport implements Transport {
 
   /** An update that was answered without the record: it went through, so the record is read. */
   async #reread<T>(request: ApiRequest<T>, call: Call, failure: Failure): Promise<Answer<T>> {
-    const settings = { ...request.settings, deadlineMs: Math.max(1, call.deadlineAt - Date.now()) };
+    const settings = { ...request.settings, deadlineMs: Math.max(1, call.deadlineAt - monotonicMs()) };
     try {
       const options = { ...request.options, onResponse: undefined };
       return await this.send({ ...request, method: 'GET', body: undefined, settings, options });
@@ -239,5 +241,5 @@ async function emptyValue<T>(expected: Expected<T>): Promise<{ value: T } | unde
 
 /** Nothing has been sent yet while a key is asked for. */
 function keyLimits(signal: AbortSignal | undefined, timeoutMs: number, { deadlineAt }: Call): Limits {
-  return { signal, timeoutMs, deadlineAt, faultAtTimeout: () => 'unsent' };
+  return { signal, timeoutMs, deadlineAt, onTimeout: () => 'unsent' };
 }

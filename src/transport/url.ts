@@ -24,9 +24,9 @@ export function parseBaseUrl(baseUrl: string, allowInsecure: boolean): string {
   return `${url.origin}${path.endsWith(API_PATH) ? path : `${path}${API_PATH}`}`;
 }
 
-/** localhost, *.localhost, 127.0.0.0/8 and [::1]. */
+/** localhost, 127.0.0.0/8 and [::1]. Not *.localhost: some systems ask DNS for it, so the key could leave the machine. */
 function isLoopback(hostname: string): boolean {
-  return /(?:^|\.)localhost$|^127(?:\.\d{1,3}){3}$|^\[::1\]$/.test(hostname);
+  return /^localhost$|^127(?:\.\d{1,3}){3}$|^\[::1\]$/.test(hostname);
 }
 
 /** The path of a request as shown in errors and events: without base URL and query. */

@@ -13,7 +13,7 @@ test.each(METHODS)(
       code: 'connection_failed',
       reason: 'ECONNREFUSED',
       outcome: 'not_sent',
-      attempts: 4,
+      attempts: 5,
       retryable: true,
     });
   },
@@ -23,7 +23,7 @@ test.each(METHODS)('%s is sent again where a name is not known', async (method) 
   const fetch = scriptedFetch(networkError('ENOTFOUND'));
   const client = quickClient('https://nowhere.invalid', { fetch });
   expect(await caught(callWith(client, method))).toMatchObject({ reason: 'ENOTFOUND', outcome: 'not_sent' });
-  expect(fetch.requests).toHaveLength(4);
+  expect(fetch.requests).toHaveLength(5);
 });
 
 test.each(METHODS)('%s stops at once where the other side does not speak TLS', async (method) => {
@@ -58,7 +58,7 @@ test.each(METHODS)('%s does not say that nothing was sent where an attempt befor
   const fetch = scriptedFetch(lost, refused, refused, refused);
   const client = quickClient('https://gone-in-between.invalid', { fetch });
   const error = await caught(callWith(client, method));
-  expect(error).toMatchObject({ reason: 'ECONNREFUSED', attempts: 4 });
+  expect(error).toMatchObject({ reason: 'ECONNREFUSED', attempts: 5 });
   expect(error).not.toMatchObject({ outcome: 'not_sent' });
   expect(String(error)).not.toContain('Nothing was sent');
 });

@@ -23,6 +23,7 @@ import { checkId, checkText, displayPath, parseBaseUrl, requestUrl } from '../..
 import { anyText, anyValue, endsWell, tries } from '../support/hostile.ts';
 
 const scope = { baseUrl: 'https://x.example', collection: 'accounts', filters: {} };
+const target = { host: 'books.example.com', port: 443, proxy: undefined };
 const facts = { method: 'GET', path: '/x' };
 
 const answerOf = (type: string, detail: string) => ({
@@ -74,7 +75,10 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'an Idempotency-Key': checkIdempotencyKey,
   'parts of an Idempotency-Key': (text) => idempotencyKeyFor(text, text),
   'a failure of fetch': (text) =>
-    networkFailure(Object.assign(new TypeError(text), { code: text, cause: new Error(text) })).toError(facts),
+    networkFailure(
+      Object.assign(new TypeError(text), { code: text, cause: new Error(text) }),
+      target,
+    ).toError(facts),
   'a draft': (text) => writeBody(products, { [text]: text, salePrice: text, name: text }, 'draft'),
 };
 
@@ -152,8 +156,8 @@ const takers: Readonly<Record<string, (value: never) => unknown>> = {
   'a run of a checkpoint': (value) =>
     decodeState({ v: 1, scope: 'a', by: 'b', run: value, pageSize: value }, 'k'),
   'a problem document': (value) => parseProblem(redact(value, 'secret')),
-  'a failure of fetch': (value) => networkFailure(value).toError(facts),
-  'a cause of a failure': (value) => networkFailure(new Error('x', { cause: value })).toError(facts),
+  'a failure of fetch': (value) => networkFailure(value, target).toError(facts),
+  'a cause of a failure': (value) => networkFailure(new Error('x', { cause: value }), target).toError(facts),
   'a draft': (value) => writeBody(products, value, 'draft'),
   'a field of a draft': (value) =>
     writeBody(products, { tags: [value], salePrice: value, other: value }, 'patch'),

@@ -36,7 +36,7 @@ test('what is known of a call is on its error', () => {
     outcome: 'unknown',
     retryable: true,
   } as const;
-  expect(new face.ConnectionError('said', facts, 'ECONNRESET')).toMatchObject(facts);
+  expect(new face.ConnectionError('said', facts, { reason: 'ECONNRESET' })).toMatchObject(facts);
 });
 
 test('an input that cannot be right was never sent and is not to be repeated, whatever else is known', () => {
@@ -137,7 +137,7 @@ test('an answer that could not be used names its issues, or none', () => {
 test.each([
   ['checkpoint', () => new face.CheckpointError('said')],
   ['concurrent_run', () => new face.ConcurrentRunError('said')],
-  ['connection_failed', () => new face.ConnectionError('said', {}, undefined)],
+  ['connection_failed', () => new face.ConnectionError('said')],
   ['filter_ignored', () => new face.FilterIgnoredError('said', {})],
   ['invalid_input', () => new face.InvalidInputError('limit', 'said')],
   ['redirected', () => new face.RedirectError('said', {}, { status: 302 })],
@@ -163,7 +163,7 @@ test('a sync that failed may be repeated where any of its failures may', () => {
   const lasting = { collection: 'accounts', error: new face.CheckpointError('said') };
   const passing = {
     collection: 'boms',
-    error: new face.ConnectionError('said', { retryable: true }, undefined),
+    error: new face.ConnectionError('said', { retryable: true }),
   };
   const strange = { collection: 'budgets', error: { retryable: true } };
 

@@ -39,7 +39,11 @@ const errors = [
   [api(face.IdempotencyKeyRequiredError), face.IdempotencyKeyRequiredError, 'idempotency_key_required'],
   [api(face.RateLimitedError), face.RateLimitedError, 'rate_limited'],
   [api(face.UnknownApiError), face.UnknownApiError, 'unknown_problem'],
-  [new face.ConnectionError('said', facts, 'ECONNRESET'), face.ConnectionError, 'connection_failed'],
+  [
+    new face.ConnectionError('said', facts, { reason: 'ECONNRESET' }),
+    face.ConnectionError,
+    'connection_failed',
+  ],
   [new face.TimeoutError('said', facts, { limit: 'attempt' }), face.TimeoutError, 'timeout'],
   [new face.RedirectError('said', facts, { status: 302 }), face.RedirectError, 'redirected'],
   [

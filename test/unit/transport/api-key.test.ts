@@ -18,6 +18,9 @@ const serviceFor = (good: string) =>
       : problemResponse(401, { type: 'unauthenticated' }),
   );
 
+/** A signal that never fires. */
+const never = new AbortController().signal;
+
 const MISSING = 'apiKey: is missing; give apiKey or set ACCOUNTING_API_KEY';
 const STRAY = 'apiKey: must be visible ASCII without spaces or line ends; check for a stray newline';
 
@@ -39,8 +42,9 @@ test.each([
 
 test('a key that is a string is sent with every call, and there is no other', async () => {
   const keys = createKeySource('k');
-  expect(keys.get()).toBe('k');
-  expect(await keys.replace('k')).toBeUndefined();
+  expect(keys.fixed).toBe('k');
+  expect(await keys.ask()).toBe('k');
+  expect(await keys.replace('k', never)).toBeUndefined();
 });
 
 test('a provider is asked before each call', async () => {
@@ -168,13 +172,13 @@ test('a provider that throws when it is asked again leaves the 401 to be thrown'
 
 test('a failed flight is not kept: the next 401 asks anew', async () => {
   const keys = createKeySource(vi.fn().mockRejectedValueOnce(new Error('down')).mockResolvedValue('new'));
-  expect(await caught(keys.replace('old'))).toMatchObject({ argument: 'apiKey' });
-  expect(await keys.replace('old')).toBe('new');
-  expect(await keys.replace('new')).toBeUndefined();
+  expect(await caught(keys.replace('old', never))).toMatchObject({ argument: 'apiKey' });
+  expect(await keys.replace('old', never)).toBe('new');
+  expect(await keys.replace('new', never)).toBeUndefined();
 });
 
 test('a provider that never answers ends with timeoutMs, is asked no second time and sends nothing', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
   const fetch = scriptedFetch(jsonResponse({ id: '42' }));
   const apiKey = vi.fn(() => new Promise<string>(() => {}));
   const unlimited = { deadlineMs: Number.POSITIVE_INFINITY };

@@ -35,7 +35,7 @@ function callOf(method: Method, own: Partial<CallSettings> = {}, id = 'a/b'): Ca
 const failed = (fault: Fault, status?: number, problemType = '') =>
   new Failure(
     fault,
-    (facts) => new ConnectionError(`${fault} ${status}`, facts, undefined),
+    (facts) => new ConnectionError(`${fault} ${status}`, facts),
     status === undefined ? undefined : { status, problemType, retryAfterMs: undefined, missing: true },
   );
 
@@ -115,9 +115,9 @@ test('the end event says how long the call took, and how long of that it waited'
   const client = scriptedClient(fetch, { on: { end }, retry: { baseDelayMs: 400, maxDelayMs: 400 } });
   const call = client.accounts.get('1');
   await advance(300);
-  await advance(200);
+  await advance(300);
   await call;
   expect(end).toHaveBeenCalledExactlyOnceWith(
-    expect.objectContaining({ result: 'ok', durationMs: 500, waitedMs: 200 }),
+    expect.objectContaining({ result: 'ok', durationMs: 600, waitedMs: 300 }),
   );
 });

@@ -82,7 +82,7 @@ test.each([
 
 test('a name may hold what RFC 9110 calls a token, a value any printable ASCII', () => {
   const names = { "x!#$%&'*+.^_`|~-09AZaz": '1', 'X-Empty': '' };
-  expect(checkHeaders({ ...names, 'x-trace': ' a\tb ~!' })).toBeUndefined();
+  expect(checkHeaders({ ...names, 'x-trace': 'a\tb ~!' })).toBeUndefined();
 });
 
 test.each([

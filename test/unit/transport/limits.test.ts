@@ -14,7 +14,7 @@ const limits = (own: Partial<Limits> = {}): Limits => ({
   signal: undefined,
   timeoutMs: 1_000,
   deadlineAt: 10_000,
-  faultAtTimeout: () => 'lost',
+  onTimeout: () => 'lost',
   ...own,
 });
 const never = () => new Promise<never>(() => {});
@@ -65,7 +65,7 @@ test.each([
 
 test('what running out of time means is asked when it happens', async () => {
   let seen = false;
-  const ended = caught(withinLimits(never, limits({ faultAtTimeout: () => (seen ? 'cut' : 'lost') })));
+  const ended = caught(withinLimits(never, limits({ onTimeout: () => (seen ? 'cut' : 'lost') })));
   seen = true;
   await vi.advanceTimersByTimeAsync(1_000);
   expect(await ended).toMatchObject({ fault: 'cut' });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { networkFailure } from '../../../src/transport/network-failure.ts';
 
+const target = { host: 'books.example.com', port: 443, proxy: undefined };
 const facts = { method: 'GET', path: '/accounts/1', outcome: 'unknown' } as const;
 const withCode = (code: string, extra: object = {}) => Object.assign(new Error('s3cret'), { code }, extra);
 const wrapped = (cause: unknown) => new TypeError('fetch failed', { cause });
@@ -40,7 +41,7 @@ test.each([
   ['ETIMEDOUT', 'lost'],
 ])('%s is %s, whether at the top or as a cause', (code, fault) => {
   for (const error of [withCode(code), wrapped(withCode(code)), wrapped(wrapped(withCode(code)))]) {
-    const failure = networkFailure(error);
+    const failure = networkFailure(error, target);
     expect(failure.fault).toBe(fault);
     const shown = failure.toError(facts);
     expect(shown).toMatchObject({ code: 'connection_failed', reason: code, retryable: fault !== 'blocked' });
@@ -50,8 +51,8 @@ test.each([
 });
 
 test('ETIMEDOUT of a connect means that nothing was sent', () => {
-  expect(networkFailure(withCode('ETIMEDOUT', { syscall: 'connect' })).fault).toBe('unsent');
-  expect(networkFailure(withCode('ECONNRESET', { syscall: 'connect' })).fault).toBe('lost');
+  expect(networkFailure(withCode('ETIMEDOUT', { syscall: 'connect' }), target).fault).toBe('unsent');
+  expect(networkFailure(withCode('ECONNRESET', { syscall: 'connect' }), target).fault).toBe('lost');
 });
 
 test.each([
@@ -64,13 +65,13 @@ test.each([
     'This attempt was not sent, but one before it was; see outcome for what the service may have done.',
   ],
 ] as const)('%s in a call whose outcome is %s says: %s', (code, outcome, advice) => {
-  const error = networkFailure(withCode(code)).toError({ ...facts, outcome });
-  expect(error.message).toBe(`GET /accounts/1 got no answer (${code}). ${advice}`);
+  const error = networkFailure(withCode(code), target).toError({ ...facts, outcome });
+  expect(error.message).toBe(`GET /accounts/1 got no response (${code} books.example.com:443). ${advice}`);
 });
 
 test('where no code says why, the message gives no reason', () => {
-  expect(networkFailure(new Error('s3cret')).toError(facts).message).toBe(
-    'GET /accounts/1 got no answer. The connection broke; see outcome for what the service may have done.',
+  expect(networkFailure(new Error('s3cret'), target).toError(facts).message).toBe(
+    'GET /accounts/1 got no response (connection to books.example.com:443). The connection broke; see outcome for what the service may have done.',
   );
 });
 
@@ -78,19 +79,19 @@ test.each(['EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN'])(
   '%s on a connection that was made already says nothing of what was sent',
   (code) => {
     for (const syscall of ['read', 'write']) {
-      expect(networkFailure(wrapped(withCode(code, { syscall }))).fault).toBe('lost');
+      expect(networkFailure(wrapped(withCode(code, { syscall })), target).fault).toBe('lost');
     }
-    expect(networkFailure(wrapped(withCode(code, { syscall: 'connect' }))).fault).toBe('unsent');
+    expect(networkFailure(wrapped(withCode(code, { syscall: 'connect' })), target).fault).toBe('unsent');
   },
 );
 
 test('of several addresses that were tried each is looked at', () => {
   const tried = new AggregateError([withCode('ECONNREFUSED'), withCode('ENETUNREACH')], 'all failed');
-  expect(networkFailure(wrapped(tried)).fault).toBe('unsent');
+  expect(networkFailure(wrapped(tried), target).fault).toBe('unsent');
 });
 
 test.each(['bad port', 'unknown scheme'])('"%s", which comes without a code, is blocked', (message) => {
-  expect(networkFailure(wrapped(new Error(message))).toError(facts)).toMatchObject({
+  expect(networkFailure(wrapped(new Error(message)), target).toError(facts)).toMatchObject({
     reason: message,
     retryable: false,
   });
@@ -103,7 +104,7 @@ test.each([
   ['a code that quotes', withCode('header s3cret is invalid')],
   ['a code that is a number', Object.assign(new Error('x'), { code: 7 })],
 ])('%s counts as lost, without a reason', (_, error) => {
-  const failure = networkFailure(error);
+  const failure = networkFailure(error, target);
   expect(failure.fault).toBe('lost');
   expect(failure.toError(facts)).toMatchObject({ reason: undefined });
   expect(failure.toError(facts).message).not.toContain('s3cret');
@@ -115,12 +116,12 @@ test('a cause is found five levels down, and no further', () => {
     for (let level = 0; level < levels; level += 1) error = wrapped(error);
     return error;
   };
-  expect(networkFailure(nested(5)).fault).toBe('unsent');
-  expect(networkFailure(nested(6)).fault).toBe('lost');
+  expect(networkFailure(nested(5), target).fault).toBe('unsent');
+  expect(networkFailure(nested(6), target).fault).toBe('lost');
 });
 
 test('a chain of causes that turns in a circle is not followed for ever', () => {
   const error = new Error('round') as Error & { cause: unknown };
   error.cause = error;
-  expect(networkFailure(error).fault).toBe('lost');
+  expect(networkFailure(error, target).fault).toBe('lost');
 });

@@ -44,7 +44,7 @@ test('onResponse is not told of an earlier answer when the last attempt got none
   const onResponse = vi.fn();
   const fetch = scriptedFetch(problemResponse(503), networkError('ECONNRESET'));
   const call = scriptedClient(fetch).accounts.get('1', { onResponse });
-  expect(await caught(call)).toMatchObject({ code: 'connection_failed', attempts: 4 });
+  expect(await caught(call)).toMatchObject({ code: 'connection_failed', attempts: 5 });
   expect(onResponse).not.toHaveBeenCalled();
 });
 

@@ -47,6 +47,7 @@ const FAULTS: readonly [
   ['wrong_content', 'throw', 'retry_once', 'throw', 'throw', 'unknown'],
   ['unreadable', 'throw', 'throw', 'throw', 'done', 'applied'],
   ['too_large', 'throw', 'throw', 'throw', 'done', 'applied'],
+  ['not_a_response', 'throw', 'throw', 'throw', 'throw', 'unknown'],
   ['held_back', 'throw', 'throw', 'throw', 'throw', 'not_sent'],
 ];
 
@@ -68,7 +69,6 @@ const STATUSES: readonly [number, Verdict, Outcome][] = [
   [503, 'retry', 'unknown'],
   [504, 'retry', 'unknown'],
   [505, 'throw', 'unknown'],
-  [507, 'throw', 'unknown'],
 ];
 
 test.each(STATUSES)('%i: %s in every method, effect %s', (status, verdict, effect) => {
@@ -179,4 +179,10 @@ test.each([
   expect(backoffMs(n, retry)).toBe(most * 0.75);
   random.mockReturnValue(0.999);
   expect(backoffMs(n, retry)).toBeCloseTo(most * 0.9995);
+});
+
+test.each([506, 507, 511, 520, 599])('%i: retry for GET, throw for writes, effect unknown', (status) => {
+  const verdicts = METHODS.map((method) => verdictOn(failure('status', status), { ...first, method }));
+  expect(verdicts).toEqual(['retry', 'throw', 'throw', 'throw']);
+  expect(effectOf(failure('status', status), retry)).toBe('unknown');
 });
