@@ -46,6 +46,11 @@ export class Checkpoints {
     return state;
   }
 
+  /** The state, if there is one that can be read. What is wrong with it is for {@link load} to report. */
+  async peek(): Promise<SyncState | undefined> {
+    return this.#read().catch(() => undefined);
+  }
+
   /**
    * Looks for another run before a batch is handed over, where the consumer writes the checkpoints itself: once it has
    * written this one, that of the other is gone, and nobody would know.
@@ -89,13 +94,13 @@ export class Checkpoints {
 
   async #read(): Promise<SyncState | undefined> {
     const { key } = this.#address;
-    const stored = await failing(key, 'read', async () => await this.#store.get(key));
+    const stored = await storeCall(key, 'read', async () => await this.#store.get(key));
     return decodeState(stored, key);
   }
 
   async #write(text: string): Promise<void> {
     const { key } = this.#address;
-    const result = await failing(key, 'written', async () => await this.#store.set?.(key, text));
+    const result = await storeCall(key, 'written', async () => await this.#store.set?.(key, text));
     // Keyv catches the error of its adapter and says so in this way.
     if (result === false)
       throw new CheckpointError(`The state under ${key} could not be written: the store said false.`);
@@ -109,7 +114,8 @@ function notKept(key: string): CheckpointError {
   );
 }
 
-async function failing<V>(key: string, what: string, work: () => Promise<V>): Promise<V> {
+/** Calls the store. What it throws becomes the cause of a CheckpointError. */
+export async function storeCall<V>(key: string, what: string, work: () => Promise<V>): Promise<V> {
   try {
     return await work();
   } catch (error) {

@@ -1,4 +1,5 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { zoneOffsetMs } from '../internal/utc-offset.ts';
 import type { CustomCursor } from '../pagination/custom.ts';
 import type { AfterLastPage } from '../pagination/step-options.ts';
 import type { CallOptions, CallSettings } from '../transport/call-options.ts';
@@ -41,6 +42,11 @@ export interface RunOptions extends CallOptions, PaginationDefaults {
    * time come twice. Longer than the longest transaction of the service. Default: 120,000.
    */
   lookbackMs?: number | undefined;
+  /**
+   * The time zone of the service, an IANA name such as `America/New_York`. Only for a service whose `updatedSince`
+   * ignores offsets: see the guide to syncing. Default: the offsets that its timestamps show, of any collection.
+   */
+  serviceTimeZone?: string | undefined;
   /** For a first run: only what changed since then, instead of everything. Later runs go by the watermark. */
   updatedSince?: string | Date | undefined;
   /** Stops: what is under way is aborted, what was finished is committed. Rejects with the signal's own reason. */
@@ -56,6 +62,7 @@ export interface ResolvedRunOptions {
   readonly prefix: string;
   readonly mode: 'incremental' | 'full';
   readonly lookbackMs: number;
+  readonly serviceTimeZone: string | undefined;
   /** A caller's own start, as ISO 8601. */
   readonly updatedSince: string | undefined;
   readonly signal: AbortSignal | undefined;
@@ -76,17 +83,27 @@ export function resolveRunOptions(options: RunOptions): ResolvedRunOptions {
   if (typeof lookbackMs !== 'number' || !(lookbackMs >= 0 && lookbackMs < Number.POSITIVE_INFINITY)) {
     throw new InvalidInputError('lookbackMs', 'must be a number of milliseconds, at least 0');
   }
+  checkTimeZone(options.serviceTimeZone);
   return {
     store,
     tenant,
     prefix: options.prefix ?? 'accounting-data-sdk',
     mode,
     lookbackMs,
+    serviceTimeZone: options.serviceTimeZone,
     updatedSince: updatedSince === undefined ? undefined : checkInstant(updatedSince, 'updatedSince'),
     signal: options.signal,
     onProgress: options.onProgress,
     list: resolveListOptions(options),
   };
+}
+
+function checkTimeZone(timeZone: string | undefined): void {
+  try {
+    if (timeZone !== undefined) zoneOffsetMs(timeZone, 0);
+  } catch {
+    throw new InvalidInputError('serviceTimeZone', 'must be an IANA time zone such as America/New_York');
+  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { boundAt, isTooLate } from './bound.ts';
 import type { ResolvedRunOptions } from './options.ts';
 import type { RunState, SyncState } from './state.ts';
 import { sinceOf } from './watermark.ts';
@@ -5,7 +6,7 @@ import { sinceOf } from './watermark.ts';
 /** What a run is going to read. */
 export interface RunPlan {
   readonly mode: 'incremental' | 'full';
-  /** `updatedSince` as asked for; undefined asks for everything. */
+  /** `updatedSince` as asked for, in the offset of the service; undefined asks for everything. */
   readonly since: string | undefined;
   /** Of an interrupted run that this one continues; otherwise the first answer decides. */
   readonly watermark: string | undefined;
@@ -14,11 +15,20 @@ export interface RunPlan {
   readonly resumed: boolean;
 }
 
-/** Continues the run that was interrupted, or begins one. */
-export function planRun(state: SyncState | undefined, options: ResolvedRunOptions): RunPlan {
-  const { mode, lookbackMs, list } = options;
-  const run = state?.run;
-  if (run !== undefined && (mode === 'incremental' || run.since === undefined)) {
+/**
+ * Continues the run that was interrupted, or begins one. `offset` is the lowest UTC offset that the service showed, in
+ * minutes. If it is lower than what earlier bounds allowed for, they may have missed changes.
+ */
+export function planRun(
+  state: SyncState | undefined,
+  options: ResolvedRunOptions,
+  offset?: number | undefined,
+): RunPlan {
+  const { mode, list } = options;
+  const missed = state !== undefined && missedChanges(state, offset);
+  const run = mode === 'incremental' || state?.run?.since === undefined ? state?.run : undefined;
+  const isReliable = run?.since === undefined || !(missed || isTooLate(run.since, offset));
+  if (run !== undefined && isReliable) {
     return {
       mode: run.since === undefined ? 'full' : 'incremental',
       since: run.since,
@@ -28,11 +38,11 @@ export function planRun(state: SyncState | undefined, options: ResolvedRunOption
       resumed: true,
     };
   }
-  const since = mode === 'full' ? undefined : startOf(state, options, lookbackMs);
+  const since = mode === 'full' || missed ? undefined : startOf(state, options);
   return {
     mode: since === undefined ? 'full' : 'incremental',
-    since,
-    watermark: undefined,
+    since: since === undefined ? undefined : boundAt(since, offset),
+    watermark: run?.watermark,
     token: undefined,
     resumed: false,
   };
@@ -40,10 +50,15 @@ export function planRun(state: SyncState | undefined, options: ResolvedRunOption
 
 function startOf(
   state: SyncState | undefined,
-  { updatedSince }: ResolvedRunOptions,
-  lookbackMs: number,
+  { updatedSince, lookbackMs }: ResolvedRunOptions,
 ): string | undefined {
   return state?.watermark === undefined ? updatedSince : sinceOf(state.watermark, lookbackMs);
+}
+
+/** Whether runs since the last full one may have missed changes, because their bounds were too late. */
+function missedChanges({ watermark, full, offset: known }: SyncState, offset: number | undefined): boolean {
+  if (watermark === undefined || watermark === full) return false;
+  return isTooLate(boundAt(watermark, known), offset);
 }
 
 /** The plan of a run whose bound cannot be trusted: everything. */
@@ -52,25 +67,31 @@ export function everything(watermark: string): RunPlan {
 }
 
 /** The state while the run is under way. */
-export function stateDuring(base: SyncState, { watermark, since, token }: RunState): SyncState {
+export function stateDuring(base: SyncState, { watermark, since, token, offset }: RunState): SyncState {
   return {
     ...base,
-    run: { watermark, ...(since === undefined ? {} : { since }), ...(token === undefined ? {} : { token }) },
+    run: {
+      watermark,
+      ...(since === undefined ? {} : { since }),
+      ...(token === undefined ? {} : { token }),
+      ...(offset === undefined ? {} : { offset }),
+    },
   };
 }
 
 /** The state after the run has come to its end: its watermark is promoted. */
 export function stateAfter(
   base: SyncState,
-  plan: RunPlan & { readonly watermark: string },
+  plan: RunPlan & { readonly watermark: string; readonly offset?: number | undefined },
   longestPage: number,
 ): SyncState {
-  const { run: _, ...rest } = base;
-  const { watermark } = plan;
+  const { run: _, offset: __, ...rest } = base;
+  const { watermark, offset } = plan;
   return {
     ...rest,
     watermark,
     ...(plan.mode === 'full' ? { full: watermark } : {}),
+    ...(offset === undefined ? {} : { offset }),
     ...(longestPage > 0 ? { pageSize: longestPage } : {}),
   };
 }

@@ -37,7 +37,7 @@ export class RunStats {
     this.#pagination = pagination;
     if (longestPage > this.longestPage) this.longestPage = longestPage;
     const since = this.plan?.since;
-    if (since !== undefined) this.#older += olderThan(records, Date.parse(since));
+    if (since !== undefined) this.#older += olderThan(records, since);
   }
 
   /** A batch has been taken in and its checkpoint written. */
@@ -86,11 +86,22 @@ function instant(text: string | undefined): Date | undefined {
   return text === undefined ? undefined : new Date(text);
 }
 
-/** Only Product is documented to carry `updatedAt`; whichever record has one is looked at. */
-function olderThan(records: readonly { id: string }[], sinceMs: number): number {
+/**
+ * Only Product is documented to carry `updatedAt`; any record that has one is checked. A service that ignores offsets
+ * compares dates and times as written: what it rightly sends is not counted.
+ */
+function olderThan(records: readonly { id: string }[], since: string): number {
+  const sinceMs = Date.parse(since);
+  const sinceLocal = localPart(since);
   let older = 0;
-  for (const record of records as readonly { updatedAt?: unknown }[]) {
-    if (typeof record.updatedAt === 'string' && Date.parse(record.updatedAt) < sinceMs) older++;
+  for (const { updatedAt } of records as readonly { updatedAt?: unknown }[]) {
+    if (typeof updatedAt !== 'string' || !(Date.parse(updatedAt) < sinceMs)) continue;
+    if (localPart(updatedAt) < sinceLocal) older++;
   }
   return older;
+}
+
+/** `2026-01-31T10:00:00` of `2026-01-31T10:00:00-05:00`. */
+function localPart(timestamp: string): string {
+  return timestamp.slice(0, 19);
 }

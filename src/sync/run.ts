@@ -9,9 +9,10 @@ import { Checkpoints } from './checkpoints.ts';
 import type { ResolvedRunOptions } from './options.ts';
 import { everything, planRun, type RunPlan, stateAfter, stateDuring } from './run-plan.ts';
 import { RunStats } from './run-stats.ts';
+import { ServiceOffset } from './service-offset.ts';
 import { listenersOf, nameOf, type SyncSource } from './source.ts';
 import { encodeState, type SyncState } from './state.ts';
-import { stateKey } from './state-key.ts';
+import { offsetKey, stateKey } from './state-key.ts';
 import { observedTime, refuseFuture, watermarkOf } from './watermark.ts';
 
 /** What is particular to the run of one collection. */
@@ -20,6 +21,8 @@ export interface RunContext {
   readonly name?: string | undefined;
   /** The caller's own bounds: part of what the state belongs to. */
   readonly id?: IdBounds | undefined;
+  /** What is known of the service's local times, shared by the runs of a tenant. */
+  readonly offset?: ServiceOffset | undefined;
   /** Stops the run; the caller's signal or one above it. */
   readonly signal?: AbortSignal | undefined;
   /** Waits for this run's turn to ask the service. Default: its turn is always. */
@@ -41,6 +44,7 @@ export class CollectionRun<T extends { id: string }> {
   readonly #key: string;
   readonly #scope: string;
   readonly #checkpoints: Checkpoints;
+  readonly #offset: ServiceOffset;
   #base: SyncState;
   #plan: RunPlan | undefined;
   #pages: Pages<T> | undefined;
@@ -58,6 +62,7 @@ export class CollectionRun<T extends { id: string }> {
       collection: source.segment ?? collection,
       filters: { tenant, ...filtersOf(context.id) },
     });
+    this.#offset = context.offset ?? tenantOffset(context.options);
     this.#checkpoints = new Checkpoints(store, { key: this.#key, scope: this.#scope });
     this.#base = { scope: this.#scope, by: this.#checkpoints.by };
     this.stats = new RunStats(collection);
@@ -72,7 +77,10 @@ export class CollectionRun<T extends { id: string }> {
     for (;;) {
       const { done, value } = await (this.#ahead ?? this.#ask());
       this.#signal?.throwIfAborted();
-      if (done === true) return this.#lastBatch();
+      if (done === true) {
+        if (!this.#planAgain()) return this.#lastBatch();
+        continue;
+      }
 
       const page = value as Page<T>;
       if (!this.#accept(page)) continue;
@@ -88,6 +96,7 @@ export class CollectionRun<T extends { id: string }> {
 
   /** The consumer has finished with a batch. */
   async commit(batch: Batch<T>): Promise<void> {
+    await this.#offset.save();
     await this.#checkpoints.commit(batch.checkpoint, batch.last);
     if (!this.#checkpoints.writtenByConsumer) {
       const { collection, key, last } = batch;
@@ -114,10 +123,48 @@ export class CollectionRun<T extends { id: string }> {
 
   async #begin(): Promise<void> {
     const { options, alone = (work) => work() } = this.#context;
-    const state = await alone(() => this.#checkpoints.load());
+    const state = await alone(async () => {
+      const stored = await this.#checkpoints.load();
+      // A first run that reads everything has no bound to write.
+      if (stored !== undefined || options.updatedSince !== undefined) await this.#offset.load();
+      return stored;
+    });
     this.stats.begin(state);
     if (state !== undefined) this.#base = { ...state, by: this.#checkpoints.by };
-    this.#open(planRun(state, options));
+    this.#learn(state);
+    this.#open(planRun(state, options, this.#lowestOffset));
+  }
+
+  /** Takes in what a checkpoint of this collection knows of the service's local times. */
+  async learnOffset(): Promise<void> {
+    this.#learn(await this.#checkpoints.peek());
+  }
+
+  #learn(state: SyncState | undefined): void {
+    this.#offset.learn(state?.offset);
+    this.#offset.learn(state?.run?.offset);
+  }
+
+  get #lowestOffset(): number | undefined {
+    return this.#offset.lowest(this.#base.watermark ?? this.#context.options.updatedSince);
+  }
+
+  /** Begins again if the bound proved too late meanwhile. The watermark of the first response stays. */
+  #planAgain(): boolean {
+    const { since, watermark } = this.#plan as RunPlan;
+    if (since === undefined) return false;
+
+    const run = watermark === undefined ? undefined : { watermark, since };
+    const { run: _, ...base } = this.#base;
+    const plan = planRun(
+      run === undefined ? base : { ...base, run },
+      this.#context.options,
+      this.#lowestOffset,
+    );
+    if (plan.resumed || plan.since === since) return false;
+    this.#ahead = undefined;
+    this.#open(plan);
+    return true;
   }
 
   #open(plan: RunPlan): void {
@@ -162,6 +209,7 @@ export class CollectionRun<T extends { id: string }> {
       this.#plan = { ...plan, watermark };
     }
     this.stats.read(page);
+    this.#offset.read(page.records);
     return true;
   }
 
@@ -183,10 +231,12 @@ export class CollectionRun<T extends { id: string }> {
 
   #batch({ records, invalid, resumeToken: token }: Page<T>): Batch<T> {
     const { watermark = '', since } = this.#plan as RunPlan;
+    const offset = this.#lowestOffset;
     const during = stateDuring(this.#base, {
       watermark,
       ...(since === undefined ? {} : { since }),
       ...(token === undefined ? {} : { token }),
+      ...(offset === undefined ? {} : { offset }),
     });
     return {
       collection: this.stats.collection,
@@ -215,13 +265,18 @@ export class CollectionRun<T extends { id: string }> {
     // A walk that never showed an answer has read nothing: the next one begins where this one did.
     const watermark = plan.watermark ?? this.#base.watermark;
     if (watermark === undefined) return this.#base;
-    return stateAfter(this.#base, { ...plan, watermark }, this.stats.longestPage);
+    return stateAfter(this.#base, { ...plan, watermark, offset: this.#lowestOffset }, this.stats.longestPage);
   }
 
   #promoted(): void {
     this.stats.state = this.#stateAfter();
     this.stats.status = 'done';
   }
+}
+
+/** What is known of a tenant's service. */
+export function tenantOffset({ store, tenant, prefix, serviceTimeZone }: ResolvedRunOptions): ServiceOffset {
+  return new ServiceOffset({ store, key: offsetKey({ prefix, tenant }), timeZone: serviceTimeZone });
 }
 
 function filtersOf(id: IdBounds | undefined): Record<string, string> {

@@ -26,6 +26,11 @@ export function stateKey({ prefix, tenant, collection }: StateName): string {
   return `${prefix}:${tenant}:${collection}`;
 }
 
+/** The key of what is known of a tenant's service. No collection has this name, because none has a `-` in its own. */
+export function offsetKey(names: Omit<StateName, 'collection'>): string {
+  return stateKey({ ...names, collection: 'utc-offset' });
+}
+
 function check(argument: string, label: string): void {
   if (typeof label !== 'string' || !LABEL.test(label)) {
     throw new InvalidInputError(argument, 'must be 1 to 100 letters, digits and "_", ".", "-", without ".."');

@@ -8,6 +8,8 @@ export interface RunState {
   readonly since?: string;
   /** Where it goes on. Left out: at its beginning. */
   readonly token?: string;
+  /** The lowest UTC offset, in minutes, that the service had shown by then. Left out: none. */
+  readonly offset?: number;
 }
 
 /** What is kept of one collection of one tenant, as JSON. Instants are ISO 8601 to the second. */
@@ -22,12 +24,14 @@ export interface SyncState {
   readonly full?: string;
   /** The longest page ever seen: saves requests where little is to be read. */
   readonly pageSize?: number;
+  /** The lowest UTC offset, in minutes, that was known when the last run ended. Left out: none, bounds were in UTC. */
+  readonly offset?: number;
   readonly run?: RunState;
 }
 
 const VERSION = 1;
 
-export function encodeState({ scope, by, watermark, full, pageSize, run }: SyncState): string {
+export function encodeState({ scope, by, watermark, full, pageSize, offset, run }: SyncState): string {
   // In one order and without members that are undefined: two equal states are the same text.
   return JSON.stringify({
     v: VERSION,
@@ -36,17 +40,16 @@ export function encodeState({ scope, by, watermark, full, pageSize, run }: SyncS
     watermark,
     full,
     pageSize,
-    run: run && { watermark: run.watermark, since: run.since, token: run.token },
+    offset,
+    run: run && { watermark: run.watermark, since: run.since, token: run.token, offset: run.offset },
   });
 }
 
 /** Reads what a store had; undefined where it had nothing. Anything but a whole state is a CheckpointError. */
 export function decodeState(stored: unknown, key: string): SyncState | undefined {
-  if (stored === undefined || stored === null) return undefined;
-
-  const content = typeof stored === 'string' ? parse(stored, key) : stored;
-  if (typeof content !== 'object' || content === null) throw unreadable(key);
-  const { v, scope, by, watermark, full, pageSize, run } = content as Record<string, unknown>;
+  const content = parseStored(stored, key);
+  if (content === undefined) return undefined;
+  const { v, scope, by, watermark, full, pageSize, offset, run } = content;
   if (typeof v === 'number' && v > VERSION) {
     throw new CheckpointError(`The state under ${key} was written by a later version of this package.`);
   }
@@ -57,9 +60,19 @@ export function decodeState(stored: unknown, key: string): SyncState | undefined
     isInstantOrAbsent(watermark) &&
     isInstantOrAbsent(full) &&
     isPageSizeOrAbsent(pageSize) &&
+    isOffsetOrAbsent(offset) &&
     isRunOrAbsent(run);
   if (!fits) throw unreadable(key);
-  return content as SyncState;
+  return content as unknown as SyncState;
+}
+
+/** The JSON object that a store had, parsed or not; undefined if it had nothing. */
+export function parseStored(stored: unknown, key: string): Record<string, unknown> | undefined {
+  if (stored === undefined || stored === null) return undefined;
+
+  const content = typeof stored === 'string' ? parse(stored, key) : stored;
+  if (typeof content !== 'object' || content === null) throw unreadable(key);
+  return content as Record<string, unknown>;
 }
 
 function parse(text: string, key: string): unknown {
@@ -80,11 +93,12 @@ function unreadable(key: string): CheckpointError {
 function isRunOrAbsent(run: unknown): boolean {
   if (run === undefined) return true;
   if (typeof run !== 'object' || run === null) return false;
-  const { watermark, since, token } = run as Record<string, unknown>;
+  const { watermark, since, token, offset } = run as Record<string, unknown>;
   return (
     watermark !== undefined &&
     isInstantOrAbsent(watermark) &&
-    isInstantOrAbsent(since) &&
+    isBoundOrAbsent(since) &&
+    isOffsetOrAbsent(offset) &&
     (token === undefined || typeof token === 'string')
   );
 }
@@ -96,6 +110,16 @@ function isInstantOrAbsent(value: unknown): boolean {
     /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(value) &&
     !Number.isNaN(Date.parse(value))
   );
+}
+
+/** A timestamp with any offset: what was asked for. */
+function isBoundOrAbsent(value: unknown): boolean {
+  if (value === undefined) return true;
+  return typeof value === 'string' && isInstantOrAbsent(value.replace(/[+-]\d\d:\d\d$/, 'Z'));
+}
+
+function isOffsetOrAbsent(value: unknown): boolean {
+  return value === undefined || (Number.isInteger(value) && Math.abs(value as number) <= 14 * 60);
 }
 
 function isPageSizeOrAbsent(value: unknown): boolean {

@@ -3,7 +3,7 @@ import type { CollectionFailure } from '../errors/sync-error.ts';
 import type { SyncReport } from '../errors/sync-report.ts';
 import type { Batch } from './batch.ts';
 import type { ResolvedRunOptions } from './options.ts';
-import { CollectionRun } from './run.ts';
+import { CollectionRun, tenantOffset } from './run.ts';
 import { Semaphore } from './semaphore.ts';
 import { settleAll } from './settle-all.ts';
 import type { SyncSource } from './source.ts';
@@ -38,8 +38,10 @@ export class TenantRun {
     this.#context = context;
     this.#requests = new Semaphore(context.concurrency);
     const { options } = context;
+    const offset = tenantOffset(options);
     const shared = {
       options,
+      offset,
       signal: this.#stop.signal,
       turn: <V>(work: () => Promise<V>) => this.#requests.run(work),
       alone: <V>(work: () => Promise<V>) => this.#deliveries.run(work),
@@ -56,6 +58,7 @@ export class TenantRun {
     if (signal?.aborted) stop();
     signal?.addEventListener('abort', stop);
     try {
+      await this.#learnOffsets();
       for (const level of this.#levels) {
         // Whether a parent failed or not: what its children say is true all the same.
         await Promise.all(level.map((run) => this.#runOne(run)));
@@ -65,6 +68,15 @@ export class TenantRun {
     }
     const finished = this.#levels.flat().every(({ stats }) => stats.status === 'done');
     if (signal?.aborted && !finished) throw signal.reason;
+  }
+
+  /** A store without `set` knows the service's local times only from the checkpoints: from all, before any is used. */
+  async #learnOffsets(): Promise<void> {
+    if (this.#context.options.store.set !== undefined) return;
+    for (const run of this.#levels.flat()) {
+      if (this.#stop.signal.aborted) return;
+      await run.learnOffset();
+    }
   }
 
   report(): SyncReport {
