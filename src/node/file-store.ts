@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { CompleteStore } from '../sync/store.ts';
 
 /**
@@ -18,11 +19,22 @@ import type { CompleteStore } from '../sync/store.ts';
 export function fileStore(directory: string | URL): CompleteStore {
   const folder = directory instanceof URL ? fileURLToPath(directory) : directory;
   const fileOf = (key: string) => join(folder, `${fileName(key)}.json`);
+  let cleaning: Promise<void> | undefined;
+  const clean = () => {
+    cleaning ??= removeLeftovers(folder);
+    return cleaning;
+  };
   return {
-    get: (key) => unlessMissing(readFile(fileOf(key), 'utf8')),
+    async get(key) {
+      const file = fileOf(key);
+      await clean();
+      return unlessMissing(readFile(file, 'utf8'));
+    },
     async set(key, value) {
+      const file = fileOf(key);
+      await clean();
       await mkdir(folder, { recursive: true });
-      await replace(fileOf(key), value);
+      await replace(file, value);
       await syncDirectory(folder);
     },
     async delete(key) {
@@ -39,6 +51,8 @@ const LONGEST_NAME = 233;
  * capital `=` and its small letter, anything else out of the ordinary its bytes.
  */
 function fileName(key: string): string {
+  // A lone surrogate has no bytes of its own: two such keys would share one file.
+  if (/\p{Surrogate}/u.test(key)) throw new InvalidInputError('key', 'must be well-formed Unicode');
   const name = Array.from(key, (char) => {
     if (/[a-z0-9_.-]/.test(char)) return char;
     if (char === ':') return '~';
@@ -53,6 +67,25 @@ function fileName(key: string): string {
   const digest = createHash('sha256').update(key).digest('hex');
   return `${visible.slice(0, LONGEST_NAME - digest.length - 2)}%-${digest}`;
 }
+
+/** A process that was killed while it wrote leaves its temporary file. A younger one may still be in use. */
+const LEFTOVER_AFTER_MS = 3_600_000;
+
+/** Removes what killed processes left behind. What goes wrong here is no reason to fail: the next process tries again. */
+async function removeLeftovers(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter((each) => TEMPORARY.test(each))) {
+    const file = join(folder, name);
+    const modifiedMs = await stat(file).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Number.POSITIVE_INFINITY,
+    );
+    if (modifiedMs < Date.now() - LEFTOVER_AFTER_MS) await rm(file, { force: true }).catch(() => undefined);
+  }
+}
+
+/** What {@link replace} names its temporary files. */
+const TEMPORARY = /\.json\.[0-9a-f]{12}\.tmp$/;
 
 async function replace(file: string, text: string): Promise<void> {
   // Not the name of the process: two threads of one may write at the same time.

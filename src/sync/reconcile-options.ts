@@ -32,7 +32,8 @@ export interface ReconcileOptions<T> extends CallOptions, PaginationDefaults {
   onRepair?: ((records: readonly T[]) => unknown) | undefined;
   /**
    * The most local ids that the walk may have missed: with more, nothing is deleted. `Infinity` where it is known that
-   * much has gone. Default: 50, or a tenth of the local ids where that is more; but not all of ten and more.
+   * much has gone. Default: 50, or a tenth of the local ids if that is more. Only `Infinity` allows that none of the
+   * local ids is found upstream, because that is what a key of another company looks like.
    */
   maxCandidates?: number | undefined;
   /** Ids or records in one call of `onDelete` and `onRepair`. Default: 500. */

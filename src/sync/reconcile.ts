@@ -116,10 +116,10 @@ async function deleteGone<T extends { id: string }>(
   }
 }
 
-/** Where not one local id was shown, these may be the books of another company: then everything is a candidate. */
+/** If not one local id was seen upstream, the key may be that of another company, whose records none of these are. */
 function tooMany({ candidates, local }: ReconcileStats, maxCandidates: number | undefined): boolean {
-  if (maxCandidates !== undefined) return candidates > maxCandidates;
-  return candidates > Math.max(50, local / 10) || (candidates === local && local >= 10);
+  if (maxCandidates === Number.POSITIVE_INFINITY) return false;
+  return candidates === local || candidates > (maxCandidates ?? Math.max(50, local / 10));
 }
 
 const REASONS: Readonly<Record<ReconcileAbortReason['reason'], string>> = {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -48,6 +48,33 @@ describe('fileStore', () => {
     await expect(store.set('k', Symbol('no text') as unknown as string)).rejects.toThrow();
     expect(await store.get('k')).toBe('old');
     expect(await readdir(folder)).toEqual(['k.json']);
+  });
+
+  it('removes temporary files that a killed process left, but none that may be in use', async () => {
+    const left = 'k.json.0123456789ab.tmp';
+    const others = ['k.json.ba9876543210.tmp', 'mine.tmp', 'k.json'];
+    const anHourAgo = new Date(Date.now() - 3_700_000);
+    for (const name of [left, ...others]) {
+      await writeFile(join(folder, name), '{}');
+      await utimes(join(folder, name), anHourAgo, anHourAgo);
+    }
+    await utimes(join(folder, 'k.json.ba9876543210.tmp'), new Date(), new Date());
+    expect(await fileStore(folder).get('k')).toBe('{}');
+    expect((await readdir(folder)).toSorted()).toEqual(others.toSorted());
+  });
+
+  it.each(['a\uD800', 'a\uDFFF', '\uDC00\uD800'])('rejects an ill-formed key: %j', async (key) => {
+    const store = fileStore(folder);
+    const rejection = { code: 'invalid_input', argument: 'key' };
+    await expect(store.get(key)).rejects.toMatchObject(rejection);
+    await expect(store.set(key, 'v')).rejects.toMatchObject(rejection);
+    await expect(store.delete(key)).rejects.toMatchObject(rejection);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('takes a key with characters beyond the basic plane', async () => {
+    await fileStore(folder).set('a\u{1F600}', 'v');
+    expect(await fileStore(folder).get('a\u{1F600}')).toBe('v');
   });
 
   it('gives each key a file of its own, in the directory and safe everywhere', async () => {

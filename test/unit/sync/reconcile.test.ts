@@ -179,13 +179,17 @@ describe('reconcile deletes nothing', () => {
     expect(await reconcile(books.client.accounts, copy.options)).toMatchObject({ deleted: 50 });
   });
 
-  it.each([10, 9])('where none of %i local ids is shown, unless they are few', async (count) => {
+  it.each([1, 3, 9, 10])('where none of %i local ids is found upstream, unless told', async (count) => {
     const { books, accounts, copy } = openWith(count);
     accounts.clear();
     accounts.insert({ id: '77' });
-    const run = reconcile(books.client.accounts, copy.options);
-    if (count === 10) await expect(run).rejects.toMatchObject(refusal('too_many_candidates'));
-    else expect(await run).toMatchObject({ deleted: 9 });
+    for (const maxCandidates of [undefined, count, 1000]) {
+      const run = reconcile(books.client.accounts, { ...copy.options, maxCandidates });
+      await expect(run).rejects.toMatchObject(refusal('too_many_candidates'));
+    }
+    expect(copy.deleted).toEqual([]);
+    const told = { ...copy.options, maxCandidates: Number.POSITIVE_INFINITY };
+    expect(await reconcile(books.client.accounts, told)).toMatchObject({ deleted: count });
   });
 
   it('where the first record of the walk is not found by its id', async () => {
@@ -265,9 +269,9 @@ describe('reconcile deletes nothing', () => {
     expect(books.sandbox.count()).toBe(0);
   });
 
-  it('with the key of another company, whose records are none of these', async () => {
+  it.each([3, 9, 40])('with the key of another company, for a copy of %i records', async (count) => {
     const books = openBooks({ otherRecords: { accounts: 40 } });
-    addAccounts(books, 40);
+    addAccounts(books, count);
     const copy = copyOf(books);
     const client = createClient({ ...books.sandbox.clientOptions, apiKey: books.sandbox.keys.otherCompany });
     // Fewer than 50, and what the walk shows is found with this key.
