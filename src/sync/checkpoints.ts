@@ -1,6 +1,7 @@
 import { AccountingError } from '../errors/accounting-error.ts';
 import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
+import { abortable } from './abortable.ts';
 import { decodeState, encodeState, type SyncState } from './state.ts';
 import type { Store } from './store.ts';
 
@@ -8,6 +9,8 @@ import type { Store } from './store.ts';
 export interface StateAddress {
   readonly key: string;
   readonly scope: string;
+  /** Ends the wait for a store that does not settle. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -93,14 +96,15 @@ export class Checkpoints {
   }
 
   async #read(): Promise<SyncState | undefined> {
-    const { key } = this.#address;
-    const stored = await storeCall(key, 'read', async () => await this.#store.get(key));
+    const { key, signal } = this.#address;
+    const stored = await storeCall(async () => await this.#store.get(key), { key, what: 'read', signal });
     return decodeState(stored, key);
   }
 
   async #write(text: string): Promise<void> {
-    const { key } = this.#address;
-    const result = await storeCall(key, 'written', async () => await this.#store.set?.(key, text));
+    const { key, signal } = this.#address;
+    const write = async () => await this.#store.set?.(key, text);
+    const result = await storeCall(write, { key, what: 'written', signal });
     // Keyv catches the error of its adapter and says so in this way.
     if (result === false)
       throw new CheckpointError(`The state under ${key} could not be written: the store said false.`);
@@ -115,11 +119,14 @@ function notKept(key: string): CheckpointError {
 }
 
 /** Calls the store. What it throws becomes the cause of a CheckpointError. */
-export async function storeCall<V>(key: string, what: string, work: () => Promise<V>): Promise<V> {
+export async function storeCall<V>(
+  work: () => Promise<V>,
+  { key, what, signal }: { key: string; what: 'read' | 'written'; signal: AbortSignal | undefined },
+): Promise<V> {
   try {
-    return await work();
+    return await abortable(work(), signal);
   } catch (error) {
-    if (error instanceof AccountingError) throw error;
+    if (error instanceof AccountingError || (signal?.aborted && error === signal.reason)) throw error;
     throw new CheckpointError(
       `The state under ${key} could not be ${what}: the store failed. See cause.`,
       { retryable: true },

@@ -1,3 +1,4 @@
+import { abortable } from './abortable.ts';
 import type { ReconcileSource, ResolvedReconcileOptions } from './reconcile-options.ts';
 import type { ReconcileStats } from './reconcile-stats.ts';
 import { Semaphore } from './semaphore.ts';
@@ -75,7 +76,7 @@ export class Confirmation<T extends { id: string }> {
       const records = this.#found;
       this.#found = [];
       if (records.length === 0) return;
-      await settleAll(this.#options.onRepair(records));
+      await abortable(settleAll(this.#options.onRepair(records)), this.#options.signal);
       this.#options.stats.repaired += records.length;
     });
   }

@@ -1,6 +1,7 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { SyncError } from '../errors/sync-error.ts';
 import type { ReconcileAbortReason } from '../errors/sync-report.ts';
+import { abortable } from './abortable.ts';
 import { Confirmation } from './confirmation.ts';
 import { IdSet } from './id-set.ts';
 import {
@@ -43,7 +44,7 @@ async function run<T extends { id: string }>(
     throw new InvalidInputError('collection', 'must be a collection of a client, with find');
   }
   const resolved = resolveReconcileOptions(options);
-  const local = await readLocal(resolved, stats);
+  const local = await abortable(readLocal(resolved, stats), resolved.signal);
   const first = await walk(collection, { ...resolved, local, stats });
   stats.candidates = local.countUnseen();
   await deleteGone(collection, { ...resolved, local, first, stats });
@@ -109,7 +110,7 @@ async function deleteGone<T extends { id: string }>(
   for (let from = 0; from < gone.length; from += batchSize) {
     signal?.throwIfAborted();
     const ids = gone.slice(from, from + batchSize);
-    await settleAll(onDelete(ids));
+    await abortable(settleAll(onDelete(ids)), signal);
     stats.deleted += ids.length;
     stats.reached('delete', ids.length);
     stats.tell();

@@ -62,8 +62,12 @@ export class CollectionRun<T extends { id: string }> {
       collection: source.segment ?? collection,
       filters: { tenant, ...filtersOf(context.id) },
     });
-    this.#offset = context.offset ?? tenantOffset(context.options);
-    this.#checkpoints = new Checkpoints(store, { key: this.#key, scope: this.#scope });
+    this.#offset = context.offset ?? tenantOffset(context.options, this.#signal);
+    this.#checkpoints = new Checkpoints(store, {
+      key: this.#key,
+      scope: this.#scope,
+      signal: this.#signal,
+    });
     this.#base = { scope: this.#scope, by: this.#checkpoints.by };
     this.stats = new RunStats(collection);
   }
@@ -124,6 +128,7 @@ export class CollectionRun<T extends { id: string }> {
   async #begin(): Promise<void> {
     const { options, alone = (work) => work() } = this.#context;
     const state = await alone(async () => {
+      this.#signal?.throwIfAborted();
       const stored = await this.#checkpoints.load();
       // A first run that reads everything has no bound to write.
       if (stored !== undefined || options.updatedSince !== undefined) await this.#offset.load();
@@ -275,8 +280,11 @@ export class CollectionRun<T extends { id: string }> {
 }
 
 /** What is known of a tenant's service. */
-export function tenantOffset({ store, tenant, prefix, serviceTimeZone }: ResolvedRunOptions): ServiceOffset {
-  return new ServiceOffset({ store, key: offsetKey({ prefix, tenant }), timeZone: serviceTimeZone });
+export function tenantOffset(
+  { store, tenant, prefix, serviceTimeZone: timeZone }: ResolvedRunOptions,
+  signal: AbortSignal | undefined,
+): ServiceOffset {
+  return new ServiceOffset({ store, key: offsetKey({ prefix, tenant }), timeZone, signal });
 }
 
 function filtersOf(id: IdBounds | undefined): Record<string, string> {

@@ -11,6 +11,7 @@ export interface ServiceOffsetOptions {
   readonly key: string;
   /** The zone of the service, if the caller names it. */
   readonly timeZone: string | undefined;
+  readonly signal: AbortSignal | undefined;
 }
 
 /**
@@ -54,14 +55,15 @@ export class ServiceOffset {
 
   /** Keeps what was learnt since the last time. */
   async save(): Promise<void> {
-    const { store, key } = this.#options;
+    const { store, key, signal } = this.#options;
     if (store.set === undefined || this.#lowest === this.#stored) return;
 
     // A run of another collection may have seen a lower one meanwhile.
     await this.#load();
     if (this.#lowest === this.#stored) return;
     const text = JSON.stringify({ v: VERSION, utcOffset: this.#lowest });
-    const result = await storeCall(key, 'written', async () => await store.set?.(key, text));
+    const write = async () => await store.set?.(key, text);
+    const result = await storeCall(write, { key, what: 'written', signal });
     if (result === false) {
       throw new CheckpointError(`The UTC offset under ${key} could not be written: the store said false.`);
     }
@@ -69,10 +71,11 @@ export class ServiceOffset {
   }
 
   async #load(): Promise<void> {
-    const { store, key } = this.#options;
+    const { store, key, signal } = this.#options;
     if (store.set === undefined) return;
 
-    const content = parseStored(await storeCall(key, 'read', async () => await store.get(key)), key);
+    const read = async () => await store.get(key);
+    const content = parseStored(await storeCall(read, { key, what: 'read', signal }), key);
     const offset = content?.utcOffset;
     if (content !== undefined && !(content.v === VERSION && Number.isInteger(offset))) {
       throw new CheckpointError(

@@ -1,6 +1,7 @@
 import { isAccountingError } from '../errors/guards.ts';
 import type { CollectionFailure } from '../errors/sync-error.ts';
 import type { SyncReport } from '../errors/sync-report.ts';
+import { abortable } from './abortable.ts';
 import type { Batch } from './batch.ts';
 import type { ResolvedRunOptions } from './options.ts';
 import { CollectionRun, tenantOffset } from './run.ts';
@@ -38,7 +39,7 @@ export class TenantRun {
     this.#context = context;
     this.#requests = new Semaphore(context.concurrency);
     const { options } = context;
-    const offset = tenantOffset(options);
+    const offset = tenantOffset(options, this.#stop.signal);
     const shared = {
       options,
       offset,
@@ -113,7 +114,7 @@ export class TenantRun {
       // It may have waited here while the stop came.
       this.#stop.signal.throwIfAborted();
       await run.beforeConsumer();
-      await settleAll(this.#context.onBatch(batch));
+      await abortable(settleAll(this.#context.onBatch(batch)), this.#stop.signal);
       await run.commit(batch);
     });
   }
