@@ -1,7 +1,8 @@
 import type { AccountingRecord } from '../schemas/record.ts';
+import { accounts } from './accounts.ts';
 import { readOnly } from './define.ts';
 
-/** An address of an account. Fields beside `id`: not shown in the contract; give `schemas.accountAddresses` to type them. */
+/** An address of an account. Only `id` is documented: pass `schemas.accountAddresses` to type the other fields. */
 export interface AccountAddress extends AccountingRecord {}
 
-export const accountAddresses = readOnly<AccountAddress>('account-addresses');
+export const accountAddresses = readOnly<AccountAddress>('account-addresses', accounts);

@@ -1,7 +1,11 @@
 import type { AccountingRecord } from '../schemas/record.ts';
+import { accounts } from './accounts.ts';
 import { readOnly } from './define.ts';
 
-/** A link between an account and a contact. Fields beside `id`: not shown in the contract; give `schemas.accountContactRelations` to type them. */
+/** A link between an account and a contact. Only `id` is documented: pass `schemas.accountContactRelations` to type the other fields. */
 export interface AccountContactRelation extends AccountingRecord {}
 
-export const accountContactRelations = readOnly<AccountContactRelation>('account-contact-relations');
+export const accountContactRelations = readOnly<AccountContactRelation>(
+  'account-contact-relations',
+  accounts,
+);

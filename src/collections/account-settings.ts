@@ -1,7 +1,8 @@
 import type { AccountingRecord } from '../schemas/record.ts';
+import { accounts } from './accounts.ts';
 import { readOnly } from './define.ts';
 
-/** A setting of an account. Fields beside `id`: not shown in the contract; give `schemas.accountSettings` to type them. */
+/** A setting of an account. Only `id` is documented: pass `schemas.accountSettings` to type the other fields. */
 export interface AccountSetting extends AccountingRecord {}
 
-export const accountSettings = readOnly<AccountSetting>('account-settings');
+export const accountSettings = readOnly<AccountSetting>('account-settings', accounts);

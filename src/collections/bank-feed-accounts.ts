@@ -1,7 +1,8 @@
 import type { AccountingRecord } from '../schemas/record.ts';
+import { bankFeedConnections } from './bank-feed-connections.ts';
 import { readOnly } from './define.ts';
 
-/** A bank account that is fed into the books. Fields beside `id`: not shown in the contract; give `schemas.bankFeedAccounts` to type them. */
+/** A bank account with a bank feed. Only `id` is documented: pass `schemas.bankFeedAccounts` to type the other fields. */
 export interface BankFeedAccount extends AccountingRecord {}
 
-export const bankFeedAccounts = readOnly<BankFeedAccount>('bank-feed-accounts');
+export const bankFeedAccounts = readOnly<BankFeedAccount>('bank-feed-accounts', bankFeedConnections);

@@ -1,7 +1,7 @@
 import type { AccountingRecord } from '../schemas/record.ts';
 import { readOnly } from './define.ts';
 
-/** A connection to a bank. Fields beside `id`: not shown in the contract; give `schemas.bankFeedConnections` to type them. */
+/** A connection to a bank. Only `id` is documented: pass `schemas.bankFeedConnections` to type the other fields. */
 export interface BankFeedConnection extends AccountingRecord {}
 
 export const bankFeedConnections = readOnly<BankFeedConnection>('bank-feed-connections');

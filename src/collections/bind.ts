@@ -9,7 +9,7 @@ import type { ApiRequest } from '../transport/request.ts';
 import { callSettings, checkObject, checkRequestOptions } from '../transport/settings.ts';
 import { checkId } from '../transport/url.ts';
 import type { Binding } from './binding.ts';
-import type { CollectionDefinition, WriteShapes } from './define.ts';
+import type { AnyDefinition } from './define.ts';
 import type { ListOptions } from './list-options.ts';
 import type { ListQuery } from './list-query.ts';
 import { walkSource } from './list-walk.ts';
@@ -19,6 +19,8 @@ import { writeBody } from './write-body.ts';
 export interface ReadOnlyCollection<T extends { id: string }> {
   /** The path segment, such as `account-addresses`. */
   readonly segment: string;
+  /** The path segment of the collection that these records refer to: `accounts` for `account-addresses`. */
+  readonly parent: string | undefined;
   /** Where the service is, `/api/public/v1` included. */
   readonly baseUrl: string;
   /**
@@ -76,11 +78,9 @@ export interface WritableCollection<T extends { id: string }, Draft, Patch> exte
   delete(id: string, options?: RequestOptions): Promise<void>;
 }
 
-type Definition = CollectionDefinition<{ id: string }, WriteShapes | undefined>;
-
 /** The client of one collection. Write methods exist only where the service has them. */
 export function bindCollection(
-  definition: Definition,
+  definition: AnyDefinition,
   binding: Binding,
   schema: StandardSchema<{ id: string }> | undefined,
 ): ReadOnlyCollection<{ id: string }> {
@@ -91,18 +91,28 @@ export function bindCollection(
 
 class ReadOnly<T extends { id: string }> implements ReadOnlyCollection<T> {
   readonly #segment: string;
+  readonly #parent: string | undefined;
   readonly #binding: Binding;
   readonly #reader: RecordReader<T>;
 
-  constructor(definition: Definition, binding: Binding, schema: StandardSchema<{ id: string }> | undefined) {
-    const { fields, segment, writable } = definition;
+  constructor(
+    definition: AnyDefinition,
+    binding: Binding,
+    schema: StandardSchema<{ id: string }> | undefined,
+  ) {
+    const { fields, parent, segment, writable } = definition;
     this.#segment = segment;
+    this.#parent = parent?.segment;
     this.#binding = binding;
     this.#reader = new RecordReader({ fields, schema, validation: binding.validation, keepFields: writable });
   }
 
   get segment(): string {
     return this.#segment;
+  }
+
+  get parent(): string | undefined {
+    return this.#parent;
   }
 
   get baseUrl(): string {
@@ -169,9 +179,13 @@ class Writable<T extends { id: string }>
   extends ReadOnly<T>
   implements WritableCollection<T, object, object>
 {
-  readonly #definition: Definition;
+  readonly #definition: AnyDefinition;
 
-  constructor(definition: Definition, binding: Binding, schema: StandardSchema<{ id: string }> | undefined) {
+  constructor(
+    definition: AnyDefinition,
+    binding: Binding,
+    schema: StandardSchema<{ id: string }> | undefined,
+  ) {
     super(definition, binding, schema);
     this.#definition = definition;
   }

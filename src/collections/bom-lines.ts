@@ -1,7 +1,8 @@
 import type { AccountingRecord } from '../schemas/record.ts';
+import { boms } from './boms.ts';
 import { readOnly } from './define.ts';
 
-/** A line of a bill of materials. Fields beside `id`: not shown in the contract; give `schemas.bomLines` to type them. */
+/** A line of a bill of materials. Only `id` is documented: pass `schemas.bomLines` to type the other fields. */
 export interface BomLine extends AccountingRecord {}
 
-export const bomLines = readOnly<BomLine>('bom-lines');
+export const bomLines = readOnly<BomLine>('bom-lines', boms);

@@ -1,7 +1,8 @@
 import type { AccountingRecord } from '../schemas/record.ts';
 import { readOnly } from './define.ts';
+import { products } from './products.ts';
 
-/** A bill of materials. Fields beside `id`: not shown in the contract; give `schemas.boms` to type them. */
+/** A bill of materials. Only `id` is documented: pass `schemas.boms` to type the other fields. */
 export interface Bom extends AccountingRecord {}
 
-export const boms = readOnly<Bom>('boms');
+export const boms = readOnly<Bom>('boms', products);

@@ -27,11 +27,11 @@ export const collections = {
   accountCustomerProjectRates,
   /** Settings of accounts. Read-only. */
   accountSettings,
-  /** Bank accounts that are fed into the books. Read-only. */
+  /** Bank accounts with a bank feed. Read-only. */
   bankFeedAccounts,
   /** Connections to banks. Read-only. */
   bankFeedConnections,
-  /** What is remembered of payers on bank statements. Read-only. */
+  /** What the service remembers of payers on bank statements. Read-only. */
   bankPayerMemories,
   /** Bills of materials. Read-only. */
   boms,
@@ -41,12 +41,12 @@ export const collections = {
   budgets,
   /** Lines of budgets. Read-only. */
   budgetLines,
-  /** Products: the one collection that can be written. */
+  /** Products, the only collection with write methods. */
   products,
 } as const;
 
 /** The name of a collection, as the client's property. */
 export type CollectionName = keyof typeof collections;
 
-/** The name of every collection, in the order of the contract; products last. */
+/** The name of every collection, in the order of the API documentation; products last. */
 export const collectionNames = Object.keys(collections) as readonly CollectionName[];

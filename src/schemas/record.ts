@@ -1,17 +1,42 @@
-import { isMoney } from './money.ts';
+import { isMoney, type Money } from './money.ts';
 
-/** A record of which only the identifier is documented (contract: Conventions, Identifier). Every field sent is kept. */
+/** A record of which only the identifier is documented. Every field that the service sends is kept. */
 export interface AccountingRecord {
-  /** The identifier. A string whose form the contract does not show. */
+  /** The identifier. Its format is unspecified. */
   id: string;
   [field: string]: unknown;
 }
 
-/** What the contract says of a field. `money` is a decimal string; the elements of an `array` are not shown. */
-export type FieldKind = 'string' | 'money' | 'boolean' | 'integer' | 'number' | 'array';
+/** The value of a field, by its kind in the specification. The type of the elements of an `array` is unspecified. */
+export interface FieldValues {
+  string: string;
+  money: Money;
+  boolean: boolean;
+  integer: number;
+  number: number;
+  array: unknown[];
+}
+
+/** What the specification says about a field. `money` is a decimal string. */
+export type FieldKind = keyof FieldValues;
 
 /** The documented fields of a record beside `id`, by name. */
 export type FieldTable = Readonly<Record<string, FieldKind>>;
+
+// Mapped types over the keys of a table keep the doc comment of each field in the editor, unless they rename keys.
+
+/** The fields of a record as the service sends them: any can be missing or `null`. */
+export type FieldsOf<Table extends FieldTable> = {
+  -readonly [Name in keyof Table]?: FieldValues[Table[Name]] | null;
+};
+
+/** The fields of a body as a caller gives them: `null` clears, `undefined` is left out. */
+export type FieldInputs<Table extends FieldTable> = {
+  -readonly [Name in keyof Table]?: FieldValues[Table[Name]] | null | undefined;
+};
+
+/** Fields that a body must not have. */
+export type NoInputs<Table extends FieldTable> = { -readonly [Name in keyof Table]?: never };
 
 /** Whether a value that is neither `null` nor `undefined` is of a kind. */
 export function fits(kind: FieldKind, value: unknown): boolean {

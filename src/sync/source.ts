@@ -29,6 +29,8 @@ export interface SourceOptions extends RequestOptions {
 export interface SyncSource<T extends { id: string }> {
   /** The path segment, such as `account-addresses`; the collection is named after it. */
   readonly segment?: string | undefined;
+  /** The path segment of the collection that these records refer to. A sync of both reads that one first. */
+  readonly parent?: string | undefined;
   /** Where the service is. A state belongs to it. */
   readonly baseUrl?: string | undefined;
   /** As the `list` of a client's collection. */

@@ -36,7 +36,7 @@ export async function sync<C extends object, Names extends CollectionsIn<C> = Co
   }
   const sources = client as unknown as Readonly<Record<string, SyncSource<{ id: string }>>>;
   const names = collectionsOf(sources, options.collections);
-  const levels = inLevels(names).map((level) =>
+  const levels = inLevels(names, sources).map((level) =>
     level.map((name) => ({ name, source: sources[name] as SyncSource<{ id: string }> })),
   );
   const tenant = new TenantRun(levels, {

@@ -1,6 +1,5 @@
 import { changes } from 'accounting-data-sdk';
 import { describe, expect, it } from 'vitest';
-import { inLevels } from '../../../src/sync/levels.ts';
 import { type RunOptions, resolveListOptions, resolveRunOptions } from '../../../src/sync/options.ts';
 import { type ReconcileOptions, resolveReconcileOptions } from '../../../src/sync/reconcile-options.ts';
 import { nameOf } from '../../../src/sync/source.ts';
@@ -155,24 +154,5 @@ describe('a collection', () => {
     [listed, 'name: is missing: this collection has no segment'],
   ])('is not %j', (source, message) => {
     expect(() => nameOf(source as never, undefined)).toThrow(expect.objectContaining({ message }));
-  });
-
-  it('comes after its parents, and else in the order given; what is not known has none', () => {
-    expect(
-      inLevels(['bomLines', 'toString', 'accountSettings', 'boms', 'products', 'accounts', 'mine']),
-    ).toEqual([['toString', 'products', 'accounts', 'mine'], ['accountSettings', 'boms'], ['bomLines']]);
-    expect(inLevels(['bomLines', 'budgets'])).toEqual([['budgets'], ['bomLines']]);
-    expect(inLevels([])).toEqual([]);
-  });
-
-  it.each([
-    ['accounts', ['accountAddresses', 'accountContactRelations', 'accountContactShoppingStores']],
-    ['accounts', ['accountCustomerProjectRates', 'accountSettings']],
-    ['bankFeedConnections', ['bankFeedAccounts']],
-    ['products', ['boms']],
-    ['boms', ['bomLines']],
-    ['budgets', ['budgetLines']],
-  ])('%s comes before %j', (parent, children) => {
-    for (const child of children) expect(inLevels([child, parent])).toEqual([[parent], [child]]);
   });
 });

@@ -1,4 +1,5 @@
 import {
+  type Client,
   createClient,
   isAccountingError,
   SyncError,
@@ -44,19 +45,54 @@ describe('sync', () => {
     expect(books.states.size).toBe(14);
   });
 
-  it('reads parents before children', async () => {
-    const books = openBooks({ records: 280 });
-    await sync(books.client, { ...books.run, onBatch: nothing });
-    const order = paths(books);
-    const precedes = (parent: string, child: string) =>
-      expect(order.indexOf(parent), `${parent} before ${child}`).toBeLessThan(order.indexOf(child));
-    precedes('accounts', 'account-addresses');
-    precedes('accounts', 'account-contact-relations');
-    precedes('accounts', 'account-settings');
-    precedes('products', 'boms');
-    precedes('boms', 'bom-lines');
-    precedes('budgets', 'budget-lines');
-    precedes('bank-feed-connections', 'bank-feed-accounts');
+  it.each([
+    ['accounts', 'accountAddresses'],
+    ['accounts', 'accountContactRelations'],
+    ['accounts', 'accountContactShoppingStores'],
+    ['accounts', 'accountCustomerProjectRates'],
+    ['accounts', 'accountSettings'],
+    ['bankFeedConnections', 'bankFeedAccounts'],
+    ['products', 'boms'],
+    ['boms', 'bomLines'],
+    ['products', 'bomLines'],
+    ['budgets', 'budgetLines'],
+  ] as const)('reads %s before %s', async (parent, child) => {
+    const books = openBooks({ records: 28 });
+    await sync(books.client, { ...books.run, collections: [child, parent], onBatch: nothing });
+    expect(paths(books)).toEqual([books.client[parent].segment, books.client[child].segment]);
+  });
+
+  it('reads a source of the caller after the source that it names as its parent', async () => {
+    const books = openBooks();
+    const order: string[] = [];
+    const source = (segment: string, parent?: string) => ({
+      segment,
+      parent,
+      list: (...args: Parameters<Client['accounts']['list']>) => {
+        if (!order.includes(segment)) order.push(segment);
+        return books.client.accounts.list(...args);
+      },
+    });
+    const client = {
+      lines: source('lines', 'orders'),
+      orders: source('orders', 'customers'),
+      orphans: source('orphans', 'toString'),
+      customers: source('customers'),
+    };
+    await sync(client, { ...books.run, concurrency: 1, onBatch: nothing });
+    expect(order).toEqual(['orphans', 'customers', 'orders', 'lines']);
+  });
+
+  it('reads sources that name each other as their parent', async () => {
+    const books = openBooks();
+    const { list } = books.client.accounts;
+    const source = { list: list.bind(books.client.accounts) };
+    const client = {
+      left: { ...source, segment: 'left', parent: 'right' },
+      right: { ...source, segment: 'right', parent: 'left' },
+    };
+    const report = await sync(client, { ...books.run, onBatch: nothing });
+    expect(report.collections.map(({ status }) => status)).toEqual(['done', 'done']);
   });
 
   it('has ended a parent before it begins its child', async () => {
