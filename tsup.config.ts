@@ -5,6 +5,7 @@ import { defineConfig, type Options } from 'tsup';
 /** Every way into the package; `exports` in package.json names the same, and a test holds both equal. */
 const main = { index: 'src/index.ts' };
 const others = {
+  schemas: 'src/schemas/index.ts',
   testing: 'src/testing/index.ts',
   'testing/msw': 'src/testing/msw.ts',
   node: 'src/node/index.ts',

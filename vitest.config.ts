@@ -9,6 +9,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^accounting-data-sdk$/, replacement: src('index.ts') },
+      { find: /^accounting-data-sdk\/schemas$/, replacement: src('schemas/index.ts') },
       { find: /^accounting-data-sdk\/testing$/, replacement: src('testing/index.ts') },
       { find: /^accounting-data-sdk\/testing\/msw$/, replacement: src('testing/msw.ts') },
       { find: /^accounting-data-sdk\/node$/, replacement: src('node/index.ts') },

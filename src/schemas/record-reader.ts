@@ -124,8 +124,8 @@ export class RecordReader<T extends { id: string }> {
   #zod(): Promise<StandardSchema<{ id: string }>> {
     const { fields, validation } = this.#options;
     // Without an id a record can be neither found again nor stored, so `off` does not go that far.
-    this.#schema ??= import('./record-schema.ts').then(({ recordSchema }) =>
-      recordSchema(validation === 'off' ? {} : fields),
+    this.#schema ??= import('./record-schema.ts').then(({ schemaOf }) =>
+      schemaOf(validation === 'off' ? {} : fields),
     );
     return this.#schema;
   }

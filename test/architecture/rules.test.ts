@@ -43,6 +43,8 @@ describe('each rule can fail', () => {
         'sync/sync.ts': "let table: typeof import('../collections/index.ts');",
         'pagination/page.ts': "import { url } from '../transport/url.ts';",
         'helpers/text.ts': '',
+        'schemas/index.ts': "import { products } from '../collections/products.ts'; import './money.ts';",
+        'errors/problem.ts': "import { problemSchema } from '../schemas/index.ts';",
       }),
     );
     expect(found).toEqual([
@@ -50,6 +52,7 @@ describe('each rule can fail', () => {
       'transport/url.ts:1 imports pagination/page.ts: goes up or aside',
       'schemas/money.ts:1 imports errors/all.ts: goes up or aside',
       'sync/sync.ts:1 imports collections/index.ts: goes up or aside',
+      'errors/problem.ts:1 imports schemas/index.ts: goes up or aside',
     ]);
   });
 
@@ -97,7 +100,7 @@ describe('each rule can fail', () => {
         'index.ts': "export * from './client.ts'; import type { Options } from 'ky';",
         'client.ts':
           "import './schemas/record-reader.ts'; const send = () => import('./transport/transport.ts');",
-        'schemas/record-reader.ts': "import { recordSchema } from './record-schema.ts';",
+        'schemas/record-reader.ts': "import { schemaOf } from './record-schema.ts';",
         'schemas/record-schema.ts': "import * as z from 'zod/mini';",
         'transport/transport.ts': "import './exchange.ts'; import pRetry from 'p-retry';",
         'transport/exchange.ts': "import ky from 'ky';",
@@ -110,13 +113,14 @@ describe('each rule can fail', () => {
     const found = rules.loadsTooMuch(
       house({
         'index.ts': "export * from './client.ts'; export { default } from 'ky';",
-        'client.ts': "import './transport/transport.ts';",
+        'client.ts': "import './transport/transport.ts'; import * as z from 'zod';",
         'transport/transport.ts': "import './exchange.ts'; import pRetry from 'p-retry';",
         'transport/exchange.ts': "import ky from 'ky'; import Decimal from 'decimal.js';",
       }),
     );
     expect(found).toEqual([
       'index.ts:1 imports ky: loads with the package',
+      'client.ts:1 imports zod: loads with the package',
       'transport/transport.ts:1 imports p-retry: loads with the package',
       'transport/exchange.ts:1 imports ky: loads with the package',
     ]);

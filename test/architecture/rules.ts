@@ -7,7 +7,7 @@ import type { Import, Source } from './source.ts';
  */
 export const LAYERS = [
   ['cli'],
-  ['index.ts', 'testing', 'node', 'tools', 'opentelemetry'],
+  ['index.ts', 'schemas/index.ts', 'testing', 'node', 'tools', 'opentelemetry'],
   ['client.ts'],
   ['options.ts'],
   ['collections', 'sync'],
@@ -23,6 +23,7 @@ export const LAYERS = [
 export const PACKAGES: Readonly<Record<string, { readonly from: string }>> = {
   ky: { from: 'transport/exchange.ts' },
   'p-retry': { from: 'transport/transport.ts' },
+  zod: { from: 'schemas/index.ts' },
   'zod/mini': { from: 'schemas/record-schema.ts' },
   'decimal.js': { from: 'money.ts' },
   msw: { from: 'testing/msw.ts' },
@@ -32,16 +33,17 @@ export const PACKAGES: Readonly<Record<string, { readonly from: string }>> = {
   picocolors: { from: 'cli/' },
 };
 
-/** What `import()` alone may load: ky and p-retry come with the first request, Zod with a record that misfits. */
-const LAZY_PACKAGES = ['ky', 'p-retry', 'zod/mini'];
+/** What `import()` alone may load: ky and p-retry come with the first request, Zod with an invalid record. */
+const LAZY_PACKAGES = ['ky', 'p-retry', 'zod', 'zod/mini'];
 
 /** What the sandbox may know: it must not share code with what it judges. */
 const TESTING_KNOWS = ['testing', 'collections', 'schemas', 'errors', 'internal'];
 
 const MAY_USE_NODE = ['testing', 'node', 'cli'];
 
-/** The folder of a file below src, or the file itself. */
-const unitOf = (path: string) => path.split('/')[0] ?? path;
+/** The folder of a file below src; the file itself if it has a layer of its own. */
+const unitOf = (path: string) =>
+  LAYERS.some((layer) => (layer as readonly string[]).includes(path)) ? path : (path.split('/')[0] ?? path);
 
 const layerOf = (path: string) =>
   LAYERS.findIndex((layer) => (layer as readonly string[]).includes(unitOf(path)));

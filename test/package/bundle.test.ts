@@ -12,6 +12,11 @@ const walk = await bundle(
   project,
 );
 
+const schemas = await bundle(
+  "import { productSchema } from 'accounting-data-sdk/schemas'; console.log(productSchema.safeParse({}));",
+  project,
+);
+
 describe('bundled for a browser, after gzip', () => {
   it('all of it is at most 66 kB', () => {
     expect(everything.atOnce.size + everything.later.size).toBeLessThanOrEqual(66_000);
@@ -31,6 +36,13 @@ describe('bundled for a browser, after gzip', () => {
   it('holds none of the languages of Zod', () => {
     const files = [...everything.atOnce.files, ...everything.later.files];
     expect(files.filter((file) => file.includes('/locales/'))).toEqual([]);
+  });
+
+  it('a program that validates with the schemas is at most 30 kB, with the one language that Zod needs', () => {
+    const { size, packages, files } = schemas.atOnce;
+    expect(size + schemas.later.size).toBeLessThanOrEqual(30_000);
+    expect(packages.filter((name) => name !== 'app.js')).toEqual(['accounting-data-sdk', 'zod']);
+    expect(files.filter((file) => file.includes('/locales/'))).toEqual([expect.stringMatching(/\/en\.js$/)]);
   });
 
   it('holds decimal.js only where money is counted with', () => {

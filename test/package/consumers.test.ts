@@ -10,11 +10,11 @@ const { project } = inject('installed');
 
 describe('the installed package runs', () => {
   it('from a module, its msw handlers included', async () => {
-    expect(await json('use.mjs')).toEqual({ accounts: 45, doubled: '258.00', viaMsw: 1 });
+    expect(await json('use.mjs')).toEqual({ accounts: 45, doubled: '258.00', colourCode: 4, viaMsw: 1 });
   });
 
   it('from CommonJS', async () => {
-    expect(await json('use.cjs')).toEqual({ accounts: 45, doubled: '258.00' });
+    expect(await json('use.cjs')).toEqual({ accounts: 45, doubled: '258.00', colourCode: 4 });
   });
 
   it('in Jest as it comes, without flags', async () => {

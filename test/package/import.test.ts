@@ -40,6 +40,11 @@ describe('importing the package is cheap', () => {
     expect(packagesOf(files)).toEqual(['accounting-data-sdk']);
   });
 
+  it.for(['loaded.mjs', 'loaded.cjs'])('the schemas need Zod alone: %s', async (program) => {
+    const { loaded } = await json<Loaded>(program, 'accounting-data-sdk/schemas');
+    expect(packagesOf(loaded)).toEqual(['accounting-data-sdk', 'zod']);
+  });
+
   it('is measured on the installed files', async () => {
     const { loaded } = await json<Loaded>('loaded.cjs', 'accounting-data-sdk');
     expect(loaded).toContain(join(project, 'node_modules/accounting-data-sdk/dist/index.cjs'));

@@ -48,6 +48,10 @@ describe('the tarball', () => {
         "dist/opentelemetry.d.cts",
         "dist/opentelemetry.d.ts",
         "dist/opentelemetry.js",
+        "dist/schemas.cjs",
+        "dist/schemas.d.cts",
+        "dist/schemas.d.ts",
+        "dist/schemas.js",
         "dist/testing.cjs",
         "dist/testing.d.cts",
         "dist/testing.d.ts",
@@ -122,7 +126,7 @@ describe('the declarations in the tarball', () => {
     const packages = new Set(
       imports.map(([, name = '']) => name).filter((name) => !name.startsWith(manifest.name)),
     );
-    expect([...packages].sort()).toEqual(['@opentelemetry/api', 'decimal.js', 'msw']);
+    expect([...packages].sort()).toEqual(['@opentelemetry/api', 'decimal.js', 'msw', 'zod']);
   });
 
   it('keep what they say about options', () => {

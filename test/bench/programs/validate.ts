@@ -2,7 +2,7 @@
 import { collections } from '../../../src/collections/index.ts';
 import type { FieldKind } from '../../../src/schemas/record.ts';
 import { RecordReader } from '../../../src/schemas/record-reader.ts';
-import { recordSchema } from '../../../src/schemas/record-schema.ts';
+import { schemaOf } from '../../../src/schemas/record-schema.ts';
 import { recordJson } from '../support/records.ts';
 
 export type Way = 'JSON.parse alone' | 'ours' | 'zod looseObject' | 'zod/mini looseObject';
@@ -36,7 +36,7 @@ async function checkOf(): Promise<(rows: unknown[]) => unknown> {
   if (way === 'JSON.parse alone') return (rows) => rows;
   if (way === 'zod looseObject') return withZod();
   if (way === 'zod/mini looseObject') {
-    const schema = recordSchema(fields);
+    const schema = schemaOf(fields);
     return (rows) => rows.map((row) => schema['~standard'].validate(row));
   }
   const reader = new RecordReader({ fields, schema: undefined, validation: 'throw', keepFields: true });

@@ -1,0 +1,107 @@
+/**
+ * The schemas of this package as Zod schemas: to extend, to validate stored JSON with, and to generate JSON Schema from.
+ *
+ * @packageDocumentation
+ */
+import * as z from 'zod';
+import { productFields, productServerFields } from '../collections/products.ts';
+import { EXPECTED } from './expected.ts';
+import { MONEY } from './money.ts';
+import type { FieldKind, FieldTable, FieldValues } from './record.ts';
+
+/** A money amount: a decimal string such as `"129.0000"`, with at most 18 digits before the point and 8 after it. */
+export const moneySchema = z.string(EXPECTED.money).regex(MONEY, EXPECTED.money);
+
+const id = z.string(EXPECTED.string).min(1, EXPECTED.id);
+
+const kinds = {
+  string: z.string(EXPECTED.string),
+  money: moneySchema,
+  boolean: z.boolean(EXPECTED.boolean),
+  integer: z.int(EXPECTED.integer),
+  number: z.number(EXPECTED.number),
+  array: z.array(z.unknown(), EXPECTED.array),
+} satisfies { readonly [Kind in FieldKind]: z.ZodType<FieldValues[Kind]> };
+
+type Kinds = typeof kinds;
+
+/** The fields of a record as the service sends them: any can be missing or `null`. */
+type FieldSchemas<Table extends FieldTable> = {
+  -readonly [Name in keyof Table]: z.ZodExactOptional<z.ZodNullable<Kinds[Table[Name]]>>;
+};
+
+/** The fields of a body as a caller gives them: `null` clears, `undefined` is left out. */
+type InputSchemas<Table extends FieldTable> = {
+  -readonly [Name in keyof Table]: z.ZodOptional<z.ZodNullable<Kinds[Table[Name]]>>;
+};
+
+/** Fields that a body must not have. */
+type NoInputSchemas<Table extends FieldTable> = {
+  -readonly [Name in keyof Table]: z.ZodExactOptional<z.ZodNever>;
+};
+
+// Named in full: the declarations would otherwise repeat every field.
+type RecordSchema = z.ZodObject<{ id: z.ZodString }, z.core.$loose>;
+type ProductSchema = z.ZodObject<
+  { id: z.ZodString } & FieldSchemas<typeof productServerFields & typeof productFields>,
+  z.core.$loose
+>;
+type ProductInputSchema = z.ZodObject<
+  { id: z.ZodExactOptional<z.ZodNever> } & NoInputSchemas<typeof productServerFields> &
+    InputSchemas<typeof productFields>,
+  z.core.$loose
+>;
+
+/** One schema for each field of a table. */
+function schemasOf<Shape>(table: FieldTable, schemaOf: (kind: FieldKind) => z.ZodType): Shape {
+  return Object.fromEntries(Object.entries(table).map(([name, kind]) => [name, schemaOf(kind)])) as Shape;
+}
+
+const fields = schemasOf<FieldSchemas<typeof productServerFields & typeof productFields>>(
+  { ...productServerFields, ...productFields },
+  (kind) => z.exactOptional(z.nullable(kinds[kind])),
+);
+const inputs = schemasOf<InputSchemas<typeof productFields>>(productFields, (kind) => z.nullish(kinds[kind]));
+const noInput = z.exactOptional(z.never(EXPECTED.absent));
+const noInputs = schemasOf<NoInputSchemas<typeof productServerFields>>(productServerFields, () => noInput);
+
+/** A record of any collection: its `id`, and every other field as it is. */
+export const recordSchema: RecordSchema = z.looseObject({ id }, EXPECTED.record);
+
+/** A product as the service returns it. Keeps fields that this version does not know. */
+export const productSchema: ProductSchema = z.looseObject({ id, ...fields }, EXPECTED.record);
+
+/** A product to create. Rejects the fields that the service fills, and keeps fields that this version does not know. */
+export const productDraftSchema: ProductInputSchema = z.looseObject(
+  { id: noInput, ...noInputs, ...inputs },
+  EXPECTED.record,
+);
+
+/** The fields of a product to change; `null` clears a field. Otherwise as {@link productDraftSchema}. */
+export const productPatchSchema: ProductInputSchema = z.looseObject(
+  productDraftSchema.shape,
+  EXPECTED.record,
+);
+
+const text = z.string(EXPECTED.string).nullish();
+
+/**
+ * A problem document (RFC 9457, which replaced RFC 7807) with the `violations` of a 422. Every member is optional;
+ * extension members are kept. The client itself ignores a member of a wrong type, as the RFC requires.
+ */
+export const problemSchema = z.looseObject(
+  {
+    type: text,
+    title: text,
+    status: kinds.integer.nullish(),
+    detail: text,
+    instance: text,
+    violations: z
+      .array(
+        z.looseObject({ propertyPath: text, message: kinds.string, code: text }, EXPECTED.record),
+        EXPECTED.array,
+      )
+      .nullish(),
+  },
+  EXPECTED.record,
+);
