@@ -83,7 +83,7 @@ export async function attempt<T>(
   const { apiKey, pass } = admission;
   const { listeners } = config;
   const requestedAt = Date.now();
-  const startedAt = monotonicMs();
+  const startedAt = performance.now();
   let answered: Response | undefined;
   try {
     const url = requestUrl(config.baseUrl, request.path, request.query);
@@ -118,7 +118,7 @@ export async function attempt<T>(
         listeners.response?.({
           ...call.event(),
           status: meta.status,
-          durationMs: monotonicMs() - startedAt,
+          durationMs: Math.floor(performance.now() - startedAt),
           rateLimit: meta.rateLimit,
           requestId: meta.requestId,
         });
