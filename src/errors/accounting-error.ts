@@ -60,7 +60,7 @@ export abstract class AccountingError extends Error {
       type.brand !== undefined;
       type = Object.getPrototypeOf(type)
     ) {
-      brands.push(type.brand);
+      if (Object.hasOwn(type, 'brand')) brands.push(type.brand);
     }
     Object.defineProperty(this, BRAND, { value: brands });
     Object.defineProperty(this, 'name', { value: brands[0], configurable: true, writable: true });
@@ -98,6 +98,11 @@ export abstract class AccountingError extends Error {
 
 interface BrandedClass {
   readonly brand: string | undefined;
+}
+
+/** Makes `instanceof` know an error by one more class, in every copy of the package. */
+export function addBrand(error: AccountingError, brand: string): void {
+  (error as unknown as { [BRAND]: string[] })[BRAND].push(brand);
 }
 
 /** Whether a value was thrown by this package, whichever installed copy of it. */

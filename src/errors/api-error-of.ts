@@ -66,7 +66,8 @@ export function apiErrorOf(answer: ApiAnswer, facts: CallFacts): AnyApiError {
     return new UnknownApiError(`${message} ${unknownAdvice(status, facts)}`, facts, answer);
   }
   const advice = type === 'not_found' ? notFoundAdvice(answer, facts) : known.advice;
-  return new known.Class(`${message} ${advice}`, facts, answer);
+  // The compiler does not see that every class has a status here: only a RateLimitedError without a response lacks one.
+  return new known.Class(`${message} ${advice}`, facts, answer) as AnyApiError;
 }
 
 /** With an end, unless the service wrote one. */

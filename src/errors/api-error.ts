@@ -16,16 +16,13 @@ export interface ApiAnswer {
   readonly retryAfterMs: number | undefined;
 }
 
-/**
- * The service answered with an error. Not thrown for an answer that is no answer of the service's: see
- * UnexpectedResponseError, RedirectError, ConnectionError. The class follows the `type` of the problem document,
- * not the status: a 403 covers both a key without permission and a record that refuses (contract: Errors).
- */
-export abstract class ApiError extends AccountingError {
-  static override readonly brand: string = 'ApiError';
+/** What a response says, or what is known in its place. */
+export type ApiErrorDetails = Omit<ApiAnswer, 'status'> & { readonly status: number | undefined };
 
+/** The fields that ApiError shares with RateLimitedError, which exists without a response too. */
+export abstract class ApiErrorFields extends AccountingError {
   /** The HTTP status. */
-  readonly status: number;
+  readonly status: number | undefined;
   /** `type` of the problem document as sent; undefined where it has none. */
   readonly type: string | undefined;
   readonly title: string | undefined;
@@ -46,7 +43,7 @@ export abstract class ApiError extends AccountingError {
   /** When the service expects the next call. */
   readonly retryAt: Date | undefined;
 
-  constructor(message: string, facts: CallFacts, answer: ApiAnswer) {
+  constructor(message: string, facts: CallFacts, answer: ApiErrorDetails) {
     super(message, facts);
     this.status = answer.status;
     this.type = answer.problem.type;
@@ -61,6 +58,17 @@ export abstract class ApiError extends AccountingError {
     this.retryAfterMs = answer.retryAfterMs;
     this.retryAt = retryAt(answer.retryAfterMs);
   }
+}
+
+/**
+ * The service answered with an error. Not thrown for an answer that is no answer of the service's: see
+ * UnexpectedResponseError, RedirectError, ConnectionError. The class follows the `type` of the problem document,
+ * not the status: a 403 covers both a key without permission and a record that refuses (contract: Errors).
+ */
+export abstract class ApiError extends ApiErrorFields {
+  static override readonly brand: string = 'ApiError';
+
+  declare readonly status: number;
 }
 
 function retryAt(retryAfterMs: number | undefined): Date | undefined {

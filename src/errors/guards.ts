@@ -19,8 +19,8 @@ import type { UnexpectedResponseError } from './unexpected-response-error.ts';
 import type { UnknownApiError } from './unknown-api-error.ts';
 import type { ValidationFailedError } from './validation-failed-error.ts';
 
-/** Every error that an answer of the service becomes: `switch (error.code)` narrows it. */
-export type AnyApiError =
+/** The classes of errors that exist with a response only. */
+type ResponseError =
   | MalformedRequestError
   | UnauthenticatedError
   | ForbiddenError
@@ -28,12 +28,15 @@ export type AnyApiError =
   | NotFoundError
   | ValidationFailedError
   | IdempotencyKeyRequiredError
-  | RateLimitedError
   | UnknownApiError;
+
+/** Every error that a response of the service becomes: `switch (error.code)` narrows it. */
+export type AnyApiError = ResponseError | (RateLimitedError & { readonly status: number });
 
 /** Every error of this package: `switch (error.code)` narrows it. */
 export type AnyAccountingError =
-  | AnyApiError
+  | ResponseError
+  | RateLimitedError
   | ConnectionError
   | TimeoutError
   | RedirectError
@@ -59,7 +62,7 @@ export function isAccountingError(error: unknown, code?: string): boolean {
   return isBranded(error) && (code === undefined || error.code === code);
 }
 
-/** Whether an error is an answer of the service; with `code`, whether it is that one. */
+/** Whether the service responded with an error, so that there is a status; with `code`, whether it is that one. */
 export function isApiError(error: unknown): error is AnyApiError;
 export function isApiError<C extends ApiErrorCode>(
   error: unknown,

@@ -4,18 +4,11 @@ import { AccountingError, type CallFacts } from './accounting-error.ts';
 export class TimeoutError extends AccountingError {
   static override readonly brand: string = 'TimeoutError';
   override readonly code = 'timeout';
-  /** `attempt`: `timeoutMs` ran out in the last attempt. `deadline`: `deadlineMs` or `maxWaitMs` did, for the whole call. */
+  /** `attempt`: `timeoutMs` ran out in the last attempt. `deadline`: `deadlineMs` did, for the whole call. */
   readonly limit: 'attempt' | 'deadline';
-  /** How long until the budget of the key is expected back, in ms, where that is what the call waited for. */
-  readonly retryAfterMs: number | undefined;
 
-  constructor(
-    message: string,
-    facts: CallFacts,
-    details: { limit: 'attempt' | 'deadline'; retryAfterMs?: number | undefined },
-  ) {
+  constructor(message: string, facts: CallFacts, details: { limit: 'attempt' | 'deadline' }) {
     super(message, facts);
     this.limit = details.limit;
-    this.retryAfterMs = details.retryAfterMs;
   }
 }

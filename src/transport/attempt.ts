@@ -1,7 +1,9 @@
+import { RateLimitedError } from '../errors/rate-limited-error.ts';
 import { TimeoutError } from '../errors/timeout-error.ts';
 import type { Listeners } from '../events.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { tell } from '../internal/tell.ts';
+import type { RateLimit } from '../schemas/rate-limit.ts';
 import type { Call } from './call.ts';
 import { exchange, type FetchFunction } from './exchange.ts';
 import { Aborted, Failure } from './failure.ts';
@@ -59,17 +61,25 @@ export async function enterGate<T>(
     });
   } catch (error) {
     if (signal?.aborted) throw new Aborted(signal.reason);
-    if (error instanceof GateRefusal) throw heldBack(error.retryAfterMs);
+    if (error instanceof GateRefusal) throw notAdmitted(error, gate.rateLimit);
     throw error;
   } finally {
     if (waited) call.waitedMs += monotonicMs() - waitingSince;
   }
 }
 
-function heldBack(retryAfterMs: number | undefined): Failure {
+/** A call that the rate limiter did not send. */
+function notAdmitted({ limited, retryAfterMs }: GateRefusal, rateLimit: RateLimit | undefined): Failure {
   return new Failure('held_back', (facts) => {
-    const message = `${facts.method} ${facts.path} was held back: the budget of the key comes back later than maxWaitMs or deadlineMs allow.`;
-    return new TimeoutError(message, { ...facts, retryable: true }, { limit: 'deadline', retryAfterMs });
+    const what = `${facts.method} ${facts.path} was not sent`;
+    const known = { ...facts, retryable: true };
+    if (!limited) {
+      const message = `${what}: deadlineMs ran out while the call waited for the first response to this key.`;
+      return new TimeoutError(message, known, { limit: 'deadline' });
+    }
+    const when = retryAfterMs === undefined ? '' : ` It is expected back in ${retryAfterMs} ms.`;
+    const message = `${what}: the quota of the key is used up for longer than maxWaitMs or deadlineMs allow.${when} Try again then, or allow longer waits.`;
+    return new RateLimitedError(message, known, { retryAfterMs, rateLimit });
   });
 }
 

@@ -76,6 +76,11 @@ export class Budget {
     return this.#inFlight.size < this.ramp;
   }
 
+  /** Whether the service has quota left beyond the calls on their way. */
+  get hasQuota(): boolean {
+    return this.#remaining > this.#inFlight.size;
+  }
+
   /** Whether one more call fits into what is known to remain. */
   fits(now: number): boolean {
     return this.hasRoom && this.#share(now) > this.#inFlight.size;

@@ -8,6 +8,8 @@ import { WindowLength } from './rate-window.ts';
 const PATIENCE_MS = 5_000;
 /** Answers without the headers in a row, after which they are not expected any more. */
 const BARE = 3;
+/** So many responses with nothing remaining, and never a 429 or anything else: the header does not mean what it says. */
+const EMPTY = 3;
 /** So many calls at once when it is not sure that the service has no limits. */
 const CAREFUL = 4;
 /** The part of the fastest call's time that every other call is sure to take too. */
@@ -20,6 +22,10 @@ export class RateCore {
   #state: 'unknown' | 'open' | 'counted' = 'unknown';
   /** Answers without the headers in a row. */
   #bare = 0;
+  /** Responses so far that report nothing remaining. */
+  #empty = 0;
+  /** A 429 came, or something remained: the header is to be believed. */
+  #believed = false;
   #sentAt = 0;
   /** When the budget was last known to be spent. */
   #spentAt = 0;
@@ -49,6 +55,11 @@ export class RateCore {
     // The first call goes alone: what its answer shows, two hundred others need not be refused for.
     const patient = budget.inFlight > 0 && now < this.#sentAt + PATIENCE_MS;
     return patient ? Number.POSITIVE_INFINITY : now;
+  }
+
+  /** Whether the quota is known to be used up, or a pause holds. */
+  isLimited(now: number): boolean {
+    return now < this.#pause.until || (this.#state === 'counted' && !this.#budget.hasQuota);
   }
 
   #countedOpensAt(now: number): number {
@@ -95,6 +106,7 @@ export class RateCore {
     const remaining = amount(answer.remaining);
     this.#budget.end(ticket);
     if (answer.status === 429) {
+      this.#believed = true;
       this.#refused(ticket, answer.retryAfterMs, now);
       if (remaining !== undefined) this.#state = 'counted';
       return;
@@ -102,6 +114,13 @@ export class RateCore {
     this.#pause.over();
     if (remaining === undefined) {
       this.#withoutHeaders(ticket, answer.status);
+      return;
+    }
+    if (remaining === 0) this.#empty += 1;
+    else this.#believed = true;
+    if (this.#empty >= EMPTY && !this.#believed) {
+      if (this.#state === 'open') this.#budget.widen();
+      else this.#open(CAREFUL);
       return;
     }
     this.#state = 'counted';

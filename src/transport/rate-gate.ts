@@ -79,6 +79,16 @@ class Gate implements KeptGate, WaitingRoom<GatePass> {
     return this.#core.opensAt(now);
   }
 
+  isLimited(now: number): boolean {
+    return this.#core.isLimited(now);
+  }
+
+  admit(waiter: Waiter<GatePass>, now: number): GatePass {
+    this.#queue.remove(waiter);
+    this.#turns += 1;
+    return this.#pass(this.#core.take(now), now);
+  }
+
   lookAgainIn(waiter: Waiter<GatePass>, now: number, opensAt: number): number {
     const jitter = 0.75 + this.clock.random() / 2;
     const ahead = Math.max(0, waiter.number - this.#turns);

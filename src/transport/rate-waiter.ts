@@ -19,6 +19,10 @@ export interface WaitingRoom<Pass> {
   rejoin(waiter: Waiter<Pass>): void;
   /** Whether nobody whose turn came earlier is about to leave. */
   mayLeave(waiter: Waiter<Pass>, now: number): boolean;
+  /** Whether the quota is known to be used up, or a pause holds. */
+  isLimited(now: number): boolean;
+  /** Sends a call that waited for as long as its caller allows, although its turn has not come. */
+  admit(waiter: Waiter<Pass>, now: number): Pass;
   /** Turns the turn given to this waiter into the right to send. */
   leave(waiter: Waiter<Pass>, ticket: Ticket, now: number): Pass;
   /** Gives up the place in the queue, and the turn if one was given. */
@@ -105,13 +109,27 @@ export class Waiter<Pass> {
     }
     const opensAt = room.opensAt(now);
     if (this.#isTooLong(now, opensAt)) {
-      this.#fail(new GateRefusal(Number.isFinite(opensAt) ? Math.max(0, opensAt - now) : undefined));
+      this.#giveUp(now, opensAt);
       return;
     }
     if (!this.#told && !this.#tell(now, opensAt)) return;
 
     this.#lookIn(Math.min(room.lookAgainIn(this, now, opensAt), this.#giveUpAt - now, LONGEST_TIMER_MS), now);
   };
+
+  /**
+   * The caller waits no longer. While the limits are unknown, or quota is left, nothing speaks against sending: a slow
+   * first response must not fail the calls that wait for it.
+   */
+  #giveUp(now: number, opensAt: number): void {
+    const limited = this.#room.isLimited(now);
+    if (!limited && now < this.#deadlineAt) {
+      this.#end();
+      this.#resolve(this.#room.admit(this, now));
+      return;
+    }
+    this.#fail(new GateRefusal(Number.isFinite(opensAt) ? Math.max(0, opensAt - now) : undefined, limited));
+  }
 
   /** Goes, unless one whose turn came before is about to. */
   #go(ticket: Ticket, now: number): void {
@@ -134,7 +152,8 @@ export class Waiter<Pass> {
     if (Number.isFinite(opensAt) && opensAt <= this.#giveUpAt + graceMs) {
       this.#giveUpAt = Math.min(this.#deadlineAt, Math.max(this.#giveUpAt, opensAt + graceMs));
     }
-    return now >= this.#giveUpAt || (Number.isFinite(opensAt) && opensAt > this.#giveUpAt);
+    if (now >= this.#giveUpAt) return true;
+    return Number.isFinite(opensAt) && opensAt > this.#giveUpAt && this.#room.isLimited(now);
   }
 
   /** Tells the caller that a wait begins; false when that failed and ended it. */

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { RateLimitedError } from '../../src/index.ts';
-import { problem, success } from '../support/answers.ts';
+import { ApiError, isAccountingError, isApiError, RateLimitedError } from '../../src/index.ts';
+import { json, misbehave, problem, success } from '../support/answers.ts';
 import { caught } from '../support/caught.ts';
 import { advance, stateOf, useFakeClock } from '../support/fake-clock.ts';
 import { callWith, METHODS, quickClient } from '../support/four-methods.ts';
-import { scriptedServer, settle } from '../support/scripted-server.ts';
+import { type ScriptedAnswer, scriptedServer, settle } from '../support/scripted-server.ts';
 
 useFakeClock();
 
@@ -114,19 +114,25 @@ test('a service that answers 429 for ever is given up at the deadline', async ()
   expect(server.requests.length).toBeLessThanOrEqual(7);
 });
 
-test('a call held back by the gate for longer than it accepts says when the budget is back', async () => {
+test('a call that the rate limiter would delay for too long is rate_limited, and says when the quota is back', async () => {
   await using server = await scriptedServer(refused({ 'retry-after': '120' }), success);
   const client = quickClient(server.url);
   await caught(client.products.get('42'));
   const error = await caught(client.products.get('43'));
   expect(error).toMatchObject({
-    code: 'timeout',
-    limit: 'deadline',
+    name: 'RateLimitedError',
+    code: 'rate_limited',
+    status: undefined,
     outcome: 'not_sent',
     attempts: 0,
     retryable: true,
+    retryAfterMs: expect.toSatisfy((ms: number) => ms > 100_000 && ms <= 120_000),
+    retryAt: expect.any(Date),
   });
-  expect((error as { retryAfterMs?: number }).retryAfterMs).toBeGreaterThan(100_000);
+  expect(error).toBeInstanceOf(RateLimitedError);
+  expect(error).not.toBeInstanceOf(ApiError);
+  expect(isApiError(error)).toBe(false);
+  expect(isAccountingError(error, 'rate_limited')).toBe(true);
   expect(server.requests).toHaveLength(1);
 });
 
@@ -166,4 +172,73 @@ test('an answer after a 429 tells how long the call waited', async () => {
   await advance(31_000);
   expect(await stateOf(call)).toBe('resolved');
   expect(waitedMs).toBeGreaterThanOrEqual(30_000);
+});
+
+test('calls whose maxWaitMs ends before the first response are sent: quota is left', async () => {
+  const slow: ScriptedAnswer = (request, wire) => {
+    const headers = { 'x-ratelimit-limit': '1000', 'x-ratelimit-remaining': '999' };
+    setTimeout(() => json({ id: '1' }, 200, headers)(request, wire), 700);
+  };
+  await using server = await scriptedServer(slow);
+  const client = quickClient(server.url, { maxWaitMs: 500 });
+  const calls = Promise.all(Array.from({ length: 10 }, () => client.accounts.get('1')));
+  await server.received(1);
+  await advance(499);
+  expect(server.requests).toHaveLength(1);
+  await advance(1);
+  await server.received(10);
+  await advance(700);
+  await expect(calls).resolves.toHaveLength(10);
+});
+
+test('a call whose deadline ends before the first response is a timeout that was not sent', async () => {
+  await using server = await scriptedServer(misbehave.stall);
+  const client = quickClient(server.url, { deadlineMs: 60_000 });
+  const first = client.accounts.get('1').catch(() => undefined);
+  await server.received(1);
+  const second = caught(client.accounts.get('2', { deadlineMs: 1_000 }));
+  await advance(1_000);
+  expect(await second).toMatchObject({
+    code: 'timeout',
+    limit: 'deadline',
+    outcome: 'not_sent',
+    attempts: 0,
+  });
+  expect(server.requests).toHaveLength(1);
+  await server.close();
+  await advance(60_000);
+  await first;
+});
+
+test('calls to a service that always reports 0 remaining, with 200s, do not fail', async () => {
+  const empty: ScriptedAnswer = (request, wire) => {
+    const headers = { 'x-ratelimit-limit': '1000', 'x-ratelimit-remaining': '0' };
+    setTimeout(() => json({ id: '1' }, 200, headers)(request, wire), 100);
+  };
+  await using server = await scriptedServer(empty);
+  const client = quickClient(server.url, { maxWaitMs: 1_000 });
+  const calls = Promise.all(Array.from({ length: 20 }, () => client.accounts.get('1')));
+  for (let n = 0; n < 30; n += 1) await advance(50);
+  await expect(calls).resolves.toHaveLength(20);
+});
+
+test.each(gates)(
+  'a 429 without Retry-After is not sent again at once, even if maxWaitMs is small; gate %s',
+  async (rateLimiter) => {
+    await using server = await scriptedServer(refused());
+    const client = quickClient(server.url, { rateLimiter });
+    const impatient = caught(client.accounts.get('1', { maxWaitMs: 50 }));
+    await server.received(1);
+    expect(await impatient).toMatchObject({ code: 'rate_limited', status: 429, attempts: 1 });
+    expect(server.requests).toHaveLength(1);
+  },
+);
+
+test('without a rate limiter a call that gets 429s waits at least 100 ms between requests', async () => {
+  await using server = await scriptedServer(refused());
+  const client = quickClient(server.url, { rateLimiter: false, deadlineMs: 2_000, maxWaitMs: 120 });
+  const call = caught(client.accounts.get('1'));
+  for (let n = 0; n < 40; n += 1) await advance(50);
+  expect(await call).toMatchObject({ code: 'rate_limited', status: 429 });
+  expect(server.requests.length).toBeLessThanOrEqual(20);
 });

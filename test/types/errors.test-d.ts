@@ -58,7 +58,8 @@ test('an API error narrows by code as well', () => {
   const advice = (error: AnyApiError) => {
     switch (error.code) {
       case 'rate_limited':
-        expectTypeOf(error).toEqualTypeOf<RateLimitedError>();
+        expectTypeOf(error).toExtend<RateLimitedError>();
+        expectTypeOf(error.status).toEqualTypeOf<number>();
         return;
       case 'malformed_request':
       case 'unauthenticated':
@@ -111,6 +112,10 @@ test('the guards narrow what was caught', () => {
   if (isAccountingError(caught, 'connection_failed')) expectTypeOf(caught).toEqualTypeOf<ConnectionError>();
   if (isApiError(caught)) expectTypeOf(caught).toEqualTypeOf<AnyApiError>();
   if (isApiError(caught, 'not_found')) expectTypeOf(caught).toEqualTypeOf<NotFoundError>();
+  if (isAccountingError(caught, 'rate_limited')) {
+    expectTypeOf(caught).toEqualTypeOf<RateLimitedError>();
+    expectTypeOf(caught.status).toEqualTypeOf<number | undefined>();
+  }
   if (caught instanceof NotFoundError) caught.code satisfies 'not_found';
 });
 

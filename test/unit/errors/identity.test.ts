@@ -25,8 +25,9 @@ const answer = {
   headers: {},
   retryAfterMs: 1_000,
 };
-const api = (Class: new (message: string, f: typeof facts, a: typeof answer) => face.ApiError) =>
-  new Class('said', facts, answer);
+const api = (
+  Class: new (message: string, f: typeof facts, a: typeof answer) => face.AnyApiError | face.RateLimitedError,
+) => new Class('said', facts, answer);
 
 /** One of each class that a call can throw. */
 const errors = [

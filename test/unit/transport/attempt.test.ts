@@ -40,10 +40,10 @@ test('a call that the gate holds back says for how long: in an event, to onWait 
 test('a call for which the gate opens too late says so, and when it would be worth another try', async () => {
   const { client } = await pausedClient();
   expect(await caught(client.accounts.get('1', { maxWaitMs: 1_000 }))).toMatchObject({
-    code: 'timeout',
+    code: 'rate_limited',
     message:
-      'GET /accounts/1 was held back: the budget of the key comes back later than maxWaitMs or deadlineMs allow.',
-    limit: 'deadline',
+      'GET /accounts/1 was not sent: the quota of the key is used up for longer than maxWaitMs or deadlineMs allow. It is expected back in 2000 ms. Try again then, or allow longer waits.',
+    status: undefined,
     retryAfterMs: 2_000,
     retryable: true,
     outcome: 'not_sent',

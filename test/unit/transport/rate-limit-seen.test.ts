@@ -20,8 +20,9 @@ test('a budget is known where an answer reports both of its figures', () => {
 test('whatever a wait ends with can be asked whether it is a refusal of the gate', () => {
   const values: unknown[] = [null, undefined, 'stop', 5, {}, new Error('stop')];
   expect(values.filter((value) => value instanceof GateRefusal)).toEqual([]);
-  expect(new GateRefusal(5)).toMatchObject({
+  expect(new GateRefusal(5, true)).toMatchObject({
     retryAfterMs: 5,
+    limited: true,
     message: 'The rate gate opens too late for this call.',
   });
 });
