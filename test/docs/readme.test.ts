@@ -176,6 +176,14 @@ describe('the tables of the README', () => {
     expect([...sent].toSorted()).toEqual(stated.map((name) => name.toLowerCase()).toSorted());
   });
 
+  it('list every entry of the package', () => {
+    const listed = tableRows('README.md', 'import').flatMap(([entry = '']) => namesIn(entry));
+    const entries = Object.keys(manifest.exports).filter((entry) => entry !== './package.json');
+    expect(listed.toSorted()).toEqual(
+      entries.map((entry) => entry.replace('.', 'accounting-data-sdk')).toSorted(),
+    );
+  });
+
   it('list every collection', () => {
     const listed = tableRows('README.md', 'property').flatMap((cells) => cells.flatMap(namesIn));
     expect(listed.toSorted()).toEqual(collectionNames.toSorted());
