@@ -41,7 +41,6 @@ type NoInputSchemas<Table extends FieldTable> = {
 };
 
 // Named in full: the declarations would otherwise repeat every field.
-type RecordSchema = z.ZodObject<{ id: z.ZodString }, z.core.$loose>;
 type ProductSchema = z.ZodObject<
   { id: z.ZodString } & FieldSchemas<typeof productServerFields & typeof productFields>,
   z.core.$loose
@@ -66,7 +65,7 @@ const noInput = z.exactOptional(z.never(EXPECTED.absent));
 const noInputs = schemasOf<NoInputSchemas<typeof productServerFields>>(productServerFields, () => noInput);
 
 /** A record of any collection: its `id`, and every other field as it is. */
-export const recordSchema: RecordSchema = z.looseObject({ id }, EXPECTED.record);
+export const recordSchema = z.looseObject({ id }, EXPECTED.record);
 
 /** A product as the service returns it. Keeps fields that this version does not know. */
 export const productSchema: ProductSchema = z.looseObject({ id, ...fields }, EXPECTED.record);
