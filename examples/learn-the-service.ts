@@ -34,9 +34,9 @@ export async function learn(client: Client, say: (line: string) => void): Promis
   }
   const { source } = await discover(client, { collections, sample: 200 });
   return {
-    options: report.configuration.map(({ code, because }) => `${code} // ${because}`),
+    options: report.configuration.map(({ code, reason }) => `${code} // ${reason}`),
     unknown: Object.entries(report.writes).flatMap(([name, finding]) =>
-      'value' in finding && finding.value === 'unknown' ? [name] : [],
+      'known' in finding && !finding.known ? [name] : [],
     ),
     schemas: source,
   };

@@ -19,6 +19,8 @@ export interface AnyRequest<T = unknown> {
   query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   /** A JSON value, for any method but GET; `undefined` sends none. */
   body?: unknown;
+  /** The media type of `body`, such as `application/merge-patch+json`. Default: the one of other calls. */
+  contentType?: string | undefined;
   /** What the body of the answer must be. Without one it is `unknown`, and `undefined` where there is none. */
   schema?: StandardSchema<T> | undefined;
   /** For POST. Default: a random one. */
@@ -55,6 +57,7 @@ export async function sendAny<T>(
     template: `/${typeof path === 'string' ? path.split('/')[1] : path[0]}`,
     query: checkQuery(request.query ?? {}),
     body: bodyText(request.body),
+    contentType: checkContentType(request.contentType),
     idempotencyKey: method === 'POST' ? keyOf(request) : undefined,
     expected: expectedOf(schema, options),
     priority: 'interactive',
@@ -91,6 +94,11 @@ function checkQuery(query: Readonly<Record<string, unknown>>): [string, string][
     }
     return [[name, checkText(String(value), `query.${name}`)]];
   });
+}
+
+function checkContentType(contentType: string | undefined): string | undefined {
+  if (contentType === undefined || /^[\w.+-]+\/[\w.+-]+$/.test(contentType)) return contentType;
+  throw new InvalidInputError('contentType', 'must be a media type such as application/merge-patch+json');
 }
 
 function keyOf({ idempotencyKey }: AnyRequest): string {

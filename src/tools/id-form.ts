@@ -27,6 +27,9 @@ function compare<T extends bigint | string>(a: T, b: T): -1 | 0 | 1 {
   return a < b ? -1 : 1;
 }
 
+/** The largest id that a 32-bit column holds. */
+export const MAX_INT4 = 2_147_483_647n;
+
 /** An id of a form that no record has, most likely. */
 export function missingId(form: IdForm | undefined): string {
   switch (form) {

@@ -108,7 +108,9 @@ export async function attempt<T>(
             userAgent: config.userAgent,
             idempotencyKey: request.idempotencyKey,
             contentType:
-              request.body === undefined ? undefined : contentTypeOf(request.method, config.contentTypes),
+              request.body === undefined
+                ? undefined
+                : (request.contentType ?? contentTypeOf(request.method, config.contentTypes)),
             own: request.options.headers,
           }),
           body: request.body,

@@ -27,6 +27,8 @@ export interface ApiRequest<T> {
   readonly query?: readonly (readonly [name: string, value: string])[] | undefined;
   /** JSON text: the same bytes on every attempt. */
   readonly body?: string | undefined;
+  /** Of the body, in the place of the configured one. */
+  readonly contentType?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly expected: Expected<T>;
   /** Background walks let interactive calls pass in the rate gate. */

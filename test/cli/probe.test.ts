@@ -30,7 +30,7 @@ describe('probe', () => {
       /^page size +20 +all/m,
       /^past the last page +not_found +all collections$/m,
       /^id\[gt\] +honoured +all collections$/m,
-      /^form of instants +seconds +products$/m,
+      /^form of timestamps +seconds +products$/m,
       /^ +unknown +all but products: no record carries/m,
       /^write +unknown +createStatus, /m,
       /^ {2}afterLastPage: 'not_found',$/m,
@@ -38,6 +38,37 @@ describe('probe', () => {
       expect(out).toMatch(row);
     }
     expect(sandbox.requests.every(({ method }) => method === 'GET')).toBe(true);
+  });
+
+  it('shows what a service built on API Platform does, with the advice that follows', async () => {
+    const { env } = await listening({
+      records: 1500,
+      order: 'updated-desc',
+      hiddenRecords: 0.1,
+      idColumn: 'int4',
+      timeZone: 'America/New_York',
+      timestamps: 'offset',
+      dateFilter: 'local',
+      nullFields: 'omitted',
+      relations: 'iri',
+      notFoundBody: 'html',
+    });
+    const { code, out } = await run(env, ['probe', 'accounts', 'accountAddresses', 'products', '--quiet']);
+    expect(code).toBe(0);
+    for (const row of [
+      /^completeness of keyset +likely +products$/m,
+      /^pages that come short +yes +/m,
+      /^bound above int4 +server_error +accounts$/m,
+      /^ {2}compared as +local +products$/m,
+      /^offsets shown +-0[45]:00/m,
+      /^fields without a value +omitted +/m,
+      /^relations as IRIs .*accountId/ms,
+      /^bare 404 +yes +/m,
+      /^ {2}bareNotFound: 'missing',$/m,
+      /^\/\/ Timestamps carry an offset/m,
+    ]) {
+      expect(out).toMatch(row);
+    }
   });
 
   it('wraps its table to the terminal', async () => {

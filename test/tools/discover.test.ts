@@ -172,10 +172,10 @@ describe('a reference', () => {
   it('is believed when the ids exist there, whatever their name', async () => {
     const { collections, source } = await discover(clientOf(books()));
     expect(collections.find(({ collection }) => collection === 'boms')?.references).toEqual({
-      productId: { collection: 'products', checked: 3, found: 3 },
-      mainProductId: { collection: 'products', checked: 3, found: 3 },
-      'origin.productId': { collection: 'products', checked: 3, found: 3 },
-      accountId: { collection: 'accounts', checked: 3, found: 0 },
+      productId: { collection: 'products', form: 'id', checked: 3, found: 3 },
+      mainProductId: { collection: 'products', form: 'id', checked: 3, found: 3 },
+      'origin.productId': { collection: 'products', form: 'id', checked: 3, found: 3 },
+      accountId: { collection: 'accounts', form: 'id', checked: 3, found: 0 },
     });
     expect(source).toContain('Id of one of the products (3 of 3 found there)');
     expect(source).toContain('Text, named like an id of the accounts, but only 0 of 3 were found there');
@@ -185,7 +185,7 @@ describe('a reference', () => {
     const sandbox = createSandbox({ records: { accounts: 900, accountAddresses: 300 }, pageSize: 10 });
     const { collections } = await discover(clientOf(sandbox), { sample: 20 });
     expect(collections[1]?.references).toEqual({
-      accountId: { collection: 'accounts', checked: 3, found: 3 },
+      accountId: { collection: 'accounts', form: 'id', checked: 3, found: 3 },
     });
     expect(sandbox.count(({ path }) => /accounts\/\d+$/.test(path))).toBeGreaterThan(0);
   });

@@ -46,17 +46,17 @@ describe('the window of a budget', () => {
   });
 
   it('is unknown where a long wait hides when it opened', () => {
-    expect(windowOf({ limit: 30, windowMs: 10_000, everyMs: 100, requests: 130 })).toBe('unknown');
+    expect(windowOf({ limit: 30, windowMs: 10_000, everyMs: 100, requests: 130 })).toBe(undefined);
   });
 
   it('is unknown where fewer than two opened', () => {
-    expect(windowOf({ limit: 1000, windowMs: 60_000, everyMs: 50, requests: 150 })).toBe('unknown');
-    expect(windowOf({ limit: 100, windowMs: 60_000, everyMs: 50, requests: 150 })).toBe('unknown');
+    expect(windowOf({ limit: 1000, windowMs: 60_000, everyMs: 50, requests: 150 })).toBe(undefined);
+    expect(windowOf({ limit: 100, windowMs: 60_000, everyMs: 50, requests: 150 })).toBe(undefined);
   });
 
   it('is unknown where the budget refills, or never shrinks', () => {
     expect(windowOf({ limit: 20, windowMs: 1000, everyMs: 40, requests: 130, kind: 'bucket' })).toBe(
-      'unknown',
+      undefined,
     );
     const reading = new BudgetReading();
     for (let at = 0; at < 10; at += 1) {
@@ -66,8 +66,8 @@ describe('the window of a budget', () => {
       );
     }
     expect(reading.findings().windowMs).toMatchObject({
-      value: 'unknown',
-      because: expect.stringContaining('never shrank'),
+      known: false,
+      reason: expect.stringContaining('never shrank'),
     });
   });
 
@@ -83,7 +83,7 @@ describe('the window of a budget', () => {
         reading.seen({ limit: 100, remaining, observedAt: new Date(at) }, { sentAt: at, receivedAt: at + 5 });
       }
     }
-    expect(reading.findings().windowMs.value).toBe('unknown');
+    expect(reading.findings().windowMs.value).toBe(undefined);
   });
 
   it('is unknown where two lengths are round enough', () => {
@@ -93,6 +93,6 @@ describe('the window of a budget', () => {
       reading.seen({ limit: 10, remaining, observedAt: new Date(at) }, { sentAt: at, receivedAt: at + 900 });
       at += 1000;
     }
-    expect(reading.findings().windowMs.value).toBe('unknown');
+    expect(reading.findings().windowMs.value).toBe(undefined);
   });
 });

@@ -12,7 +12,7 @@ async function written(options: SandboxOptions, more: ProbeOptions = {}) {
 
 const values = (writes: WriteFindings) =>
   Object.fromEntries(
-    Object.entries(writes).map(([name, finding]) => [name, 'value' in finding ? finding.value : finding]),
+    Object.entries(writes).map(([name, finding]) => [name, 'known' in finding ? finding.value : finding]),
   );
 
 describe('a probe that writes', () => {
@@ -21,7 +21,7 @@ describe('a probe that writes', () => {
     expect(values(writes)).toMatchObject({
       createStatus: 201,
       replay: 'stored',
-      differentBody: 'refused',
+      differentBody: 'rejected',
       visibleAfterMs: 0,
       updateStatus: 200,
       patchSemantics: true,
@@ -53,8 +53,8 @@ describe('a probe that writes', () => {
         idempotency,
       } = options;
       const differentBody = {
-        reject: 'refused',
-        stored: idempotency?.replay === 'conflict' ? 'refused' : 'stored',
+        reject: 'rejected',
+        stored: idempotency?.replay === 'conflict' ? 'rejected' : 'stored',
       } as const;
       expect(values(writes)).toMatchObject({
         createStatus,
@@ -63,7 +63,7 @@ describe('a probe that writes', () => {
         moneyDigits,
         replay: idempotency?.replay ?? 'stored',
         differentBody: differentBody[idempotency?.differentBody ?? 'reject'],
-        unknownFields: options.unknownFields === 'reject' ? 'refused' : 'ignored',
+        unknownFields: options.unknownFields === 'reject' ? 'rejected' : 'ignored',
         patchSemantics: true,
       });
       expect(sandbox.store.products.count).toBe(20);
@@ -73,14 +73,14 @@ describe('a probe that writes', () => {
   it('tells how late a write becomes visible', async () => {
     const { writes, configuration } = await written({ commitDelayMs: 300 });
     expect(writes.visibleAfterMs.value).toBeGreaterThanOrEqual(250);
-    expect(configuration.at(-1)).toMatchObject({ of: 'sync', because: expect.stringContaining('look') });
+    expect(configuration.at(-1)).toMatchObject({ of: 'sync', reason: expect.stringContaining('look') });
   });
 
   it('names the fields that a service asks for, and takes them from the caller', async () => {
     const refused = await written({ requiredFields: ['productNumber', 'name'] });
     expect(values(refused.writes)).toMatchObject({
       requiredFields: ['productNumber'],
-      createStatus: 'unknown',
+      createStatus: undefined,
     });
     expect(refused.sandbox.journal).toEqual([]);
 
@@ -118,8 +118,8 @@ describe('a probe that writes', () => {
     const client = createClient({ ...sandbox.clientOptions, retry: { maxAttempts: 2, baseDelayMs: 1 } });
     const { writes } = await probe(client, { collections: ['products'], write: true });
     expect(writes.createStatus).toEqual({
-      value: 'unknown',
-      because: 'the create was answered with connection_failed',
+      known: false,
+      reason: 'the create returned connection_failed',
     });
     expect(sandbox.journal.map(({ action }) => action)).toEqual(['create', 'delete']);
     expect([writes.leftBehind, sandbox.store.products.count]).toEqual([[], 20]);
@@ -159,7 +159,7 @@ describe('a probe that writes', () => {
       collections: ['products'],
       write: true,
     });
-    expect(writes.deleteStatus.value).toBe('unknown');
+    expect(writes.deleteStatus.value).toBe(undefined);
     expect(writes.leftBehind).toEqual([sandbox.store.products.ids().at(-1)]);
   });
 
@@ -168,8 +168,8 @@ describe('a probe that writes', () => {
     const client = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.readOnly });
     const { writes } = await probe(client, { collections: ['products'], write: true });
     expect(writes.createStatus).toEqual({
-      value: 'unknown',
-      because: 'the create was answered with scope_required',
+      known: false,
+      reason: 'the create returned scope_required',
     });
   });
 });

@@ -61,7 +61,7 @@ async function run(names: readonly CollectionName[], flags: Flags, io: Io): Prom
   });
   io.status?.(undefined);
   if (flags.json) io.out(JSON.stringify(report, undefined, 2));
-  else if (flags.config) show({}, io, configurationLines(report.configuration));
+  else if (flags.config) show({}, io, configurationLines(report.configuration, report.advice));
   else show(flags, io, reportLines(report, io.columns));
   if (report.writes.leftBehind.length === 0) return;
   throw new CommandFailure(leftBehindText(report.writes.leftBehind), {

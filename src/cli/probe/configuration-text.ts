@@ -1,11 +1,11 @@
 import type { ConfigurationLine } from '../../tools/probe/report.ts';
 
 /** What follows for the options, as a file of TypeScript: each option with its reason above it. */
-export function configurationLines(lines: readonly ConfigurationLine[]): string[] {
+export function configurationLines(lines: readonly ConfigurationLine[], advice: readonly string[]): string[] {
   const of = (whose: ConfigurationLine['of']) => lines.filter((line) => line.of === whose);
   const members = (whose: ConfigurationLine['of']) =>
-    of(whose).flatMap(({ code, because }) => [`  // ${because}`, `  ${code},`]);
-  const listLines = of('list').flatMap(({ code, because }) => ['', `// ${because}:`, `// ${code}`]);
+    of(whose).flatMap(({ code, reason }) => [`  // ${reason}`, `  ${code},`]);
+  const listLines = of('list').flatMap(({ code, reason }) => ['', `// ${reason}:`, `// ${code}`]);
   return [
     "import { createClient } from 'accounting-data-sdk';",
     '',
@@ -18,5 +18,6 @@ export function configurationLines(lines: readonly ConfigurationLine[]): string[
     ...members('sync'),
     '};',
     ...listLines,
+    ...advice.flatMap((sentence) => ['', `// ${sentence}`]),
   ];
 }

@@ -1,4 +1,4 @@
-import type { Finding } from '../../tools/probe/finding.ts';
+import { explanationOf, type Finding } from '../../tools/probe/finding.ts';
 import type { CollectionDetails, CollectionFindings, ProbeReport } from '../../tools/probe/report.ts';
 import { tableLines } from '../table.ts';
 import { configurationLines } from './configuration-text.ts';
@@ -9,7 +9,9 @@ type Asked = readonly [question: string, answer: (details: CollectionDetails) =>
 const QUESTIONS: readonly Asked[] = [
   ['form of ids', ({ idForm }) => idForm],
   ['order of a list', ({ order }) => order],
+  ['completeness of keyset', ({ complete }) => complete],
   ['page size', ({ pageSize }) => pageSize],
+  ['pages that come short', ({ shortPages }) => shortPages],
   ['_page', ({ page }) => page],
   ['past the last page', ({ afterLastPage }) => afterLastPage],
   ['records shown twice', ({ repeats }) => repeats],
@@ -18,22 +20,32 @@ const QUESTIONS: readonly Asked[] = [
   ['id[lt]', ({ id }) => id.lt],
   ['id[lte]', ({ id }) => id.lte],
   ['two bounds at once', ({ id }) => id.together],
+  ['bound above int4', ({ id }) => id.large],
   ['id[between]', ({ between }) => between.verdict],
   ['  separator', ({ between }) => between.separator],
   ['  both bounds included', ({ between }) => between.inclusive],
   ['updatedSince', ({ updatedSince }) => updatedSince.verdict],
   ['  bound included', ({ updatedSince }) => updatedSince.inclusive],
   ['  unreadable value', ({ updatedSince }) => updatedSince.badValue],
-  ['form of instants', ({ instants }) => instants],
+  ['  compared as', ({ updatedSince }) => updatedSince.compares],
+  ['  minutes ahead of UTC', ({ updatedSince }) => updatedSince.shiftMinutes],
+  ['form of timestamps', ({ instants }) => instants],
+  ['offsets shown', ({ offsets }) => offsets],
+  ['fields without a value', ({ nullFields }) => nullFields],
+  ['relations as IRIs', ({ iriFields }) => iriFields],
   ['amounts as numbers', ({ moneyAsNumbers }) => moneyAsNumbers],
 ];
 
-const HEAD = ['question', 'answer', 'where, or why'];
+const HEAD = ['question', 'finding', 'where, or why'];
 
 /** The report for people: every question, and where the answers differ. */
 export function reportLines(report: ProbeReport, columns: number | undefined): string[] {
   const rows = [...collectionRows(report.collections), ...serviceRows(report), ...writeRows(report)];
-  return [...tableLines(rows, { head: HEAD, columns }), '', ...configurationLines(report.configuration)];
+  return [
+    ...tableLines(rows, { head: HEAD, columns }),
+    '',
+    ...configurationLines(report.configuration, report.advice),
+  ];
 }
 
 /** What was learned before a probe was stopped. */
@@ -61,20 +73,22 @@ function questionRows(
   const readable = collections.flatMap(({ collection, details }) =>
     details === undefined ? [] : [{ collection, finding: answer(details) }],
   );
-  const answers = grouped(readable, ({ finding }) => show(finding.value));
+  const answers = grouped(readable, ({ finding }) => show(finding));
   return [...answers]
     .sort(([a], [b]) => Number(a === 'unknown') - Number(b === 'unknown'))
     .map(([value, those], index) => {
       const names = whichOf(those, collections);
       // Why something is not known matters more than where.
-      const reasons = [...new Set(those.map(({ finding }) => finding.because))];
+      const reasons = [...new Set(those.map(({ finding }) => explanationOf(finding)))];
       const where = value === 'unknown' && reasons.length === 1 ? `${names}: ${reasons[0]}` : names;
       return [index === 0 ? question : '', value, where];
     });
 }
 
 function accessRows(collections: readonly CollectionFindings[]): string[][] {
-  return groupRows('access', collections, ({ access }) => access);
+  const accessOf = ({ access }: CollectionFindings) =>
+    access === 'not_acceptable' ? '406: none of the formats in the Accept header' : access;
+  return groupRows('access', collections, accessOf);
 }
 
 function bodyRows(collections: readonly CollectionFindings[]): string[][] {
@@ -114,16 +128,16 @@ function grouped<T>(all: readonly T[], read: (one: T) => string): Map<string, T[
 }
 
 function serviceRows({ clock, budget, problems, cachedAnswers }: ProbeReport): string[][] {
-  const offset =
-    clock.value === 'unknown' ? 'unknown' : `${clock.value.offsetMs} ms, within ${clock.value.withinMs} ms`;
+  const offset = clock.known ? `${clock.value.offsetMs} ms, within ${clock.value.withinMs} ms` : 'unknown';
   return [
-    ['clock ahead by', offset, clock.because],
-    ...(cachedAnswers > 0 ? [['answers of a cache', String(cachedAnswers), 'by their Age']] : []),
+    ['clock ahead by', offset, explanationOf(clock)],
+    ...(cachedAnswers > 0 ? [['responses of a cache', String(cachedAnswers), 'by their Age']] : []),
     row('budget', budget.limit),
     row('  left', budget.remaining),
     row('  window in ms', budget.windowMs),
     row('form of type in errors', problems.typeForm),
     row('content type of 404', problems.notFound),
+    row('bare 404', problems.bareNotFound),
     row('content type of 403', problems.forbidden),
     ...problems.seen.map(({ status, type, members }) => [
       '',
@@ -137,24 +151,26 @@ function writeRows({ writes }: ProbeReport): string[][] {
   const { leftBehind, ...findings } = writes;
   const entries = Object.entries(findings) as [string, Finding<unknown>][];
   const known = entries
-    .filter(([, { value }]) => value !== 'unknown')
+    .filter(([, finding]) => finding.known)
     .map(([name, finding]) => row(`write: ${name}`, finding));
-  const open = entries.filter(([, { value }]) => value === 'unknown').map(([name]) => name);
-  const because = [...new Set(entries.map(([, finding]) => finding.because))];
+  const open = entries.filter(([, finding]) => !finding.known).map(([name]) => name);
+  const reasons = [...new Set(entries.map(([, finding]) => explanationOf(finding)))];
   return [
     ...known,
-    ['write', 'unknown', `${open.join(', ')}${known.length === 0 ? `: ${because[0]}` : ''}`],
+    ['write', 'unknown', `${open.join(', ')}${known.length === 0 ? `: ${reasons[0]}` : ''}`],
     ...(leftBehind.length > 0
       ? [['LEFT BEHIND', leftBehind.join(', '), 'products that could not be deleted']]
       : []),
   ];
 }
 
-function row(question: string, { value, because }: Finding<unknown>): string[] {
-  return [question, show(value), because];
+function row(question: string, finding: Finding<unknown>): string[] {
+  return [question, show(finding), explanationOf(finding)];
 }
 
-function show(value: unknown): string {
+function show(finding: Finding<unknown>): string {
+  if (!finding.known) return 'unknown';
+  const { value } = finding;
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ');
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   return String(value);

@@ -47,8 +47,11 @@ function isNumber({ kinds }: FieldShape): boolean {
 }
 
 function describeReference(reference: Reference): string {
-  const { collection, checked, found } = reference;
-  if (isSure(reference)) return `id of one of the ${collection} (${found} of ${checked} found there)`;
+  const { collection, checked, found, form } = reference;
+  const name = form === 'iri' ? 'IRI' : 'id';
+  if (isSure(reference)) return `${name} of one of the ${collection} (${found} of ${checked} found there)`;
+  if (form === 'iri')
+    return `IRI of one of the ${collection}, but ${checked === 0 ? 'none could be looked up' : `only ${found} of ${checked} were found there`}`;
   return checked === 0
     ? `text, named like an id of the ${collection} (none could be looked up)`
     : `text, named like an id of the ${collection}, but only ${found} of ${checked} were found there`;

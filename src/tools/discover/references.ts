@@ -3,6 +3,7 @@ import { isApiError } from '../../errors/guards.ts';
 import { CLEARED } from '../../internal/cleared.ts';
 import { idFormOf } from '../id-form.ts';
 import { isRow } from '../list-body.ts';
+import { idFromReference } from '../reference.ts';
 import type { ToolsClient } from '../tools-client.ts';
 import { wordsOf } from '../words.ts';
 import type { Observation, Observations } from './observation.ts';
@@ -14,6 +15,8 @@ export interface Reference {
   readonly checked: number;
   /** How many of them exist there. */
   readonly found: number;
+  /** `iri` if the field holds paths such as `/api/public/v1/accounts/2`. */
+  readonly form: 'id' | 'iri';
 }
 
 /** Ids of each collection that was sampled. */
@@ -38,8 +41,16 @@ export interface Search {
 export async function findReferences(fields: Observations, search: Search): Promise<Map<string, Reference>> {
   const found = new Map<string, Reference>();
   for (const { path, field } of idFields(fields, '')) {
-    for (const collection of candidatesFor(path, field, search.known)) {
-      const reference = await check(collection, field, search);
+    const iris = field.someValues.flatMap((value) => idFromReference(value) ?? []);
+    const candidates =
+      iris.length > 0
+        ? new Set(iris.map(({ collection }) => collection))
+        : candidatesFor(path, field, search.known);
+    for (const collection of candidates) {
+      const form = iris.length > 0 ? 'iri' : 'id';
+      const values = iris.filter((iri) => iri.collection === collection).map(({ id }) => id);
+      const checked = await check(collection, form === 'iri' ? values : field.someValues, search);
+      const reference: Reference = { collection, form, ...checked };
       if (!found.has(path) || reference.found === reference.checked) found.set(path, reference);
       if (reference.found === reference.checked) break;
     }
@@ -56,8 +67,10 @@ function* idFields(fields: Observations, prefix: string): Generator<{ path: stri
   for (const [name, field] of fields.fields) {
     const path = `${prefix}${name}`;
     const last = wordsOf(name).at(-1);
-    if (path !== 'id' && (last === 'id' || last === 'ids') && field.someValues.length > 0)
-      yield { path, field };
+    const isNamedSo = path !== 'id' && (last === 'id' || last === 'ids');
+    const isIri = field.someValues.some((value) => idFromReference(value) !== undefined);
+    // A name that begins with @ belongs to JSON-LD: `@id` is the record's own IRI.
+    if (!name.startsWith('@') && (isNamedSo || isIri) && field.someValues.length > 0) yield { path, field };
     if (field.members !== undefined) yield* idFields(field.members, `${path}.`);
   }
 }
@@ -90,9 +103,12 @@ export function singular(collection: CollectionName): string[] {
   return [...words.slice(0, -1), one];
 }
 
-async function check(collection: CollectionName, field: Observation, search: Search): Promise<Reference> {
+async function check(
+  collection: CollectionName,
+  values: readonly string[],
+  search: Search,
+): Promise<Pick<Reference, 'checked' | 'found'>> {
   const ids = search.known.get(collection);
-  const values = field.someValues;
   // The first, one from the middle, the last: neighbours would prove the same thing three times.
   const picked = new Set(
     [values[0], values[Math.floor(values.length / 2)], values.at(-1)].slice(0, LOOKED_UP),
@@ -106,7 +122,7 @@ async function check(collection: CollectionName, field: Observation, search: Sea
     checked += 1;
     if (exists) found += 1;
   }
-  return { collection, checked, found };
+  return { checked, found };
 }
 
 /** Whether there is such a record; undefined where that cannot be told. */

@@ -6,7 +6,7 @@ import { type Finding, known, unknown } from './finding.ts';
 export interface BudgetFindings {
   /** Requests in a window, as the service names it. */
   readonly limit: Finding<number>;
-  /** What was left after the last answer. */
+  /** What was left after the last response. */
   readonly remaining: Finding<number>;
   /** How long a window is, in ms: only where two of them opened while the probe looked. */
   readonly windowMs: Finding<number>;
@@ -46,13 +46,13 @@ export class BudgetReading {
 
   findings(): BudgetFindings {
     if (this.#last === undefined) {
-      const nothing = unknown('no answer carried both X-RateLimit headers');
+      const nothing = unknown('no response carried both X-RateLimit headers');
       return { limit: nothing, remaining: nothing, windowMs: nothing };
     }
     const { limit, remaining } = this.#last;
     return {
       limit: known(limit, 'X-RateLimit-Limit'),
-      remaining: known(remaining, 'X-RateLimit-Remaining of the last answer'),
+      remaining: known(remaining, 'X-RateLimit-Remaining of the last response'),
       windowMs: this.#window(),
     };
   }

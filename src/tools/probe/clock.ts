@@ -1,6 +1,6 @@
 import { type Finding, known, unknown } from './finding.ts';
 
-/** When a request went out and its answer was in, by the clock of this machine; ms since the epoch. */
+/** When a request went out and its response was in, by the clock of this machine; ms since the epoch. */
 export interface Moment {
   readonly sentAt: number;
   readonly receivedAt: number;
@@ -49,12 +49,13 @@ export class ClockReading {
   /** The service's clock now, in ms since the epoch; this machine's where nothing better is known. */
   get now(): number {
     const { value } = this.finding();
-    return Date.now() + (value === 'unknown' ? 0 : value.offsetMs);
+    return Date.now() + (value?.offsetMs ?? 0);
   }
 
   finding(): Finding<ClockOffset> {
-    if (this.#dated === 0) return unknown('no answer carried a Date of its own');
-    if (this.#least > this.#most) return unknown('the answers disagree: several clocks, or one that was set');
+    if (this.#dated === 0) return unknown('no response carried a Date of its own');
+    if (this.#least > this.#most)
+      return unknown('the responses disagree: several clocks, or one that was set');
 
     const withinMs = Math.ceil((this.#most - this.#least) / 2);
     const offsetMs = Math.round((this.#most + this.#least) / 2);

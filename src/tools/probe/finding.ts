@@ -1,17 +1,30 @@
 /**
- * One thing learned of the service, with what it rests on. What cannot be told from outside is `unknown`: nothing
- * here is ever guessed.
+ * One thing learned of the service, with the evidence for it, or the reason why it cannot be known from outside.
+ * Nothing here is ever guessed.
  */
-export interface Finding<T> {
-  readonly value: T | 'unknown';
-  /** What was asked and seen, or why it cannot be told; a sentence without its full stop. */
-  readonly because: string;
+export type Finding<T> =
+  | {
+      readonly known: true;
+      readonly value: T;
+      /** What was requested and seen; a sentence without its full stop. */
+      readonly evidence: string;
+    }
+  | {
+      readonly known: false;
+      readonly value?: undefined;
+      /** Why it is not known; a sentence without its full stop. */
+      readonly reason: string;
+    };
+
+export function known<T>(value: T, evidence: string): Finding<T> {
+  return { known: true, value, evidence };
 }
 
-export function known<T>(value: T, because: string): Finding<T> {
-  return { value, because };
+export function unknown(reason: string): Finding<never> {
+  return { known: false, reason };
 }
 
-export function unknown(because: string): Finding<never> {
-  return { value: 'unknown', because };
+/** The evidence, or the reason. */
+export function explanationOf(finding: Finding<unknown>): string {
+  return finding.known ? finding.evidence : finding.reason;
 }

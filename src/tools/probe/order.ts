@@ -29,7 +29,7 @@ export function orderOf(rows: readonly Row[], idForm: IdForm | undefined): Findi
   });
 
   const [first, ...more] = fitting;
-  const seen = `${rows.length} records in the order of the answers`;
+  const seen = `${rows.length} records in the order of the responses`;
   if (first !== undefined)
     return known(first, more.length === 0 ? seen : `${seen}; ${more.join(' and ')} fits as well`);
   if (byId === undefined || !instants.every(Boolean)) {
@@ -69,6 +69,17 @@ const FORMS: readonly (readonly [InstantForm, RegExp])[] = [
   ['milliseconds', /:\d{2}\.\d{3}Z$/],
   ['offset', /:\d{2}[+-]\d{2}:\d{2}$/],
 ];
+
+/** Offsets other than zero that createdAt and updatedAt show. */
+export function offsetsOf(rows: readonly Row[]): Finding<readonly string[]> {
+  const texts = rows.flatMap(({ createdAt, updatedAt }) => [createdAt, updatedAt]);
+  const instants = texts.filter((text) => instantOf(text) !== undefined) as string[];
+  if (instants.length === 0) return unknown('no record carries createdAt or updatedAt with a time');
+
+  const offsets = instants.flatMap((text) => /[+-]\d{2}:?\d{2}$/.exec(text)?.[0] ?? []);
+  const others = [...new Set(offsets)].filter((offset) => !/^[+-]00:?00$/.test(offset));
+  return known(others.sort(), `${instants.length} timestamps such as ${instants[0]}`);
+}
 
 /** How createdAt and updatedAt are written. */
 export function instantFormOf(rows: readonly Row[]): Finding<InstantForm> {

@@ -12,19 +12,21 @@ export interface ProbePlan {
   readonly writes: boolean;
 }
 
-/** First page, second, far; gt, lt, gte with lte; between; updatedSince three times; a missing record. */
-const USUAL = 11;
-/** Where `gte` and `lte` do not work together each is asked for alone. */
-const MOST = USUAL + 2;
-const WRITES = { usual: 10, most: 18 };
+/** Pages 1 to 4, far; gt, lt, gte with lte; between; updatedSince four times; a missing record. */
+const USUAL = 14;
+/** If `gte` and `lte` do not work together, each is requested alone; a date filter may compare local times. */
+const MOST = USUAL + 4;
+/** Once for all collections: a bound above int4, and how far a date filter is from UTC. */
+const ONCE = { usual: 1, most: 9 };
+const WRITES = { usual: 10, most: 24 };
 
 export function planOf(collections: readonly CollectionName[], writes: boolean): ProbePlan {
   const count = collections.length;
   return {
     collections,
-    requests: count * USUAL + (writes ? WRITES.usual : 0),
+    requests: count * USUAL + ONCE.usual + (writes ? WRITES.usual : 0),
     // Other separators are tried in one collection at most.
-    atMost: count * MOST + SEPARATORS.length - 1 + (writes ? WRITES.most : 0),
+    atMost: count * MOST + ONCE.most + SEPARATORS.length - 1 + (writes ? WRITES.most : 0),
     writes,
   };
 }

@@ -1,10 +1,11 @@
 import { type CollectionName, collectionNames } from '../../collections/index.ts';
 import { checkNames } from '../check-names.ts';
 import type { ToolsClient } from '../tools-client.ts';
+import { adviceOf } from './advice.ts';
 import { probeCollection } from './collection.ts';
 import { configurationOf } from './configuration.ts';
-import { Interview } from './interview.ts';
 import { type ProbePlan, planOf } from './plan.ts';
+import { ProbeSession } from './probe-session.ts';
 import type { CollectionFindings, ProbeReport } from './report.ts';
 import { nothingWritten, type WriteFindings } from './write-findings.ts';
 import { probeWrites } from './writes.ts';
@@ -48,7 +49,7 @@ export interface ProbeOptions {
  *
  * ```ts
  * const report = await probe(createClient(), { onPlan: ({ atMost }) => console.log(`at most ${atMost} requests`) });
- * for (const { code, because } of report.configuration) console.log(`${code}, // ${because}`);
+ * for (const { code, reason } of report.configuration) console.log(`${code}, // ${reason}`);
  * ```
  * @throws InvalidInputError for options that cannot be right; what any call throws where not even the first list could
  * be asked for: ConnectionError, TimeoutError, RedirectError, UnauthenticatedError.
@@ -61,13 +62,13 @@ export async function probe(client: ToolsClient, options: ProbeOptions = {}): Pr
 
   const findings: CollectionFindings[] = [];
   let current: CollectionName | undefined;
-  const interview = new Interview(client, signal, () => {
+  const session = new ProbeSession(client, signal, () => {
     const done = findings.length;
-    onProgress?.({ requests: interview.requests, collection: current, done, of: names.length });
+    onProgress?.({ requests: session.requests, collection: current, done, of: names.length });
   });
   for (const name of names) {
     current = name;
-    const found = await probeCollection(interview, name, findings);
+    const found = await probeCollection(session, name, findings);
     findings.push(found);
     onCollection?.(found);
   }
@@ -75,17 +76,17 @@ export async function probe(client: ToolsClient, options: ProbeOptions = {}): Pr
   const writes =
     write === false
       ? nothingWritten('only writing shows it')
-      : await probeWrites(interview, {
+      : await probeWrites(session, {
           draft: (write === true ? undefined : write.draft) ?? {},
           signal,
           onLeftBehind: options.onLeftBehind,
         });
-  return reportOf(client, interview, { findings, writes });
+  return reportOf(client, session, { findings, writes });
 }
 
 function reportOf(
   client: ToolsClient,
-  { requests, clock, budget, problems }: Interview,
+  { requests, clock, budget, problems }: ProbeSession,
   { findings, writes }: { findings: readonly CollectionFindings[]; writes: WriteFindings },
 ): ProbeReport {
   return {
@@ -98,11 +99,13 @@ function reportOf(
     problems: {
       typeForm: problems.typeForm(),
       notFound: problems.contentType(404),
+      bareNotFound: problems.bareNotFound(),
       forbidden: problems.contentType(403),
       seen: problems.forms,
     },
     collections: findings,
     writes,
-    configuration: configurationOf(findings, writes),
+    configuration: configurationOf({ collections: findings, bareNotFound: problems.bareNotFound(), writes }),
+    advice: adviceOf(findings, writes),
   };
 }

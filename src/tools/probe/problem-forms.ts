@@ -25,6 +25,8 @@ export interface ProblemForm {
   readonly members: readonly string[];
 }
 
+const PROBLEM_MEMBERS = ['type', 'title', 'status', 'detail'];
+
 /** Error answers, one of each kind. */
 export class ProblemReading {
   readonly #forms = new Map<string, ProblemForm>();
@@ -51,11 +53,26 @@ export class ProblemReading {
     return shared(this.forms, ({ typeForm }) => typeForm, 'type');
   }
 
+  /** Whether a 404 is not a problem document in JSON. */
+  bareNotFound(): Finding<boolean> {
+    const forms = this.forms.filter(({ status }) => status === 404);
+    const [bare] = forms.filter(isBare);
+    if (forms.length === 0) return unknown('no 404 was seen');
+    return bare === undefined
+      ? known(false, 'a 404 is a problem document')
+      : known(true, `a 404 as ${bare.contentType ?? 'nothing'} without type, title, status or detail`);
+  }
+
   /** The content type of errors of one status. */
   contentType(status: number): Finding<string> {
     const forms = this.forms.filter((form) => form.status === status);
     return shared(forms, (form) => form.contentType ?? 'none', 'content type');
   }
+}
+
+function isBare({ contentType, members }: ProblemForm): boolean {
+  const isJson = contentType === undefined || /[/+]json$/.test(contentType);
+  return !isJson || !members.some((name) => PROBLEM_MEMBERS.includes(name));
 }
 
 function shared<T extends string>(
@@ -66,7 +83,7 @@ function shared<T extends string>(
   const values = new Set(forms.map(read));
   const [value] = values;
   const statuses = [...new Set(forms.map(({ status }) => status))].join(', ');
-  if (value === undefined) return unknown('no error answer was seen');
+  if (value === undefined) return unknown('no error response was seen');
   if (values.size > 1) return unknown(`errors differ in their ${what}: ${[...values].join(', ')}`);
   return known(value, `seen on ${statuses}`);
 }

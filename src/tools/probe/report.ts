@@ -8,7 +8,7 @@ import type { ProblemForm, ProblemTypeForm } from './problem-forms.ts';
 import type { WriteFindings } from './write-findings.ts';
 
 /** What became of a filter: applied as documented, answered with an error, or left out in silence. */
-export type FilterVerdict = 'honoured' | 'refused' | 'ignored';
+export type FilterVerdict = 'honoured' | 'rejected' | 'ignored';
 
 /**
  * The order of a list. An order by instants is only named where ids do not explain it; `none` is neither by id nor by
@@ -26,14 +26,19 @@ export type SeenOrder =
 /** How instants are written: `…:05Z`, `…:05+00:00`, `…:05.123Z`, or in another way. */
 export type InstantForm = 'seconds' | 'offset' | 'milliseconds' | 'other';
 
+/** What becomes of a bound beyond int4 (2,147,483,647): `server_error` if the service cannot store it. */
+export type LargeBound = FilterVerdict | 'server_error';
+
 /** What is known of the bounds on `id`. */
 export interface IdFilterFindings {
   readonly gt: Finding<FilterVerdict>;
   readonly gte: Finding<FilterVerdict>;
   readonly lt: Finding<FilterVerdict>;
   readonly lte: Finding<FilterVerdict>;
-  /** Whether two bounds in one request both hold: the certified walk needs that. */
+  /** Whether two bounds in one request both hold: keyset pagination needs that. */
   readonly together: Finding<boolean>;
+  /** Requested of one collection only. */
+  readonly large: Finding<LargeBound>;
 }
 
 /** What is known of `id[between]`. */
@@ -50,14 +55,27 @@ export interface UpdatedSinceFindings {
   readonly verdict: Finding<FilterVerdict>;
   /** Whether a record written at the bound itself is returned (contract: it is). */
   readonly inclusive: Finding<boolean>;
-  /** What becomes of a value that is no instant. */
-  readonly badValue: Finding<'refused' | 'ignored'>;
+  /** What becomes of a value that is not a timestamp. */
+  readonly badValue: Finding<'rejected' | 'ignored'>;
+  /**
+   * What the bound is compared with, if records show a time: `instant`, or `local` for a service that ignores the
+   * offset of the bound.
+   */
+  readonly compares: Finding<'instant' | 'local'>;
+  /**
+   * How many minutes the times that the filter compares are ahead of UTC, if it compares local times: `-300` for a
+   * service in New York. Requested of one collection only.
+   */
+  readonly shiftMinutes: Finding<number>;
 }
 
 /** What is known of one collection. */
 export interface CollectionFindings {
   readonly collection: CollectionName;
-  /** `readable`, or the code of the error that its list was answered with. Only a readable one has `details`. */
+  /**
+   * `readable`, `not_acceptable` (406: the service has none of the formats that the client accepts), or the code of the
+   * error that its list returned. Only a readable one has `details`.
+   */
   readonly access: string;
   readonly details: CollectionDetails | undefined;
 }
@@ -70,6 +88,10 @@ export interface CollectionDetails {
   readonly contentType: string | undefined;
   readonly idForm: Finding<IdForm>;
   readonly pageSize: Finding<number>;
+  /** Whether one of the first pages is shorter than another one although more follow: rows were removed from it. */
+  readonly shortPages: Finding<boolean>;
+  /** What keyset pagination will say of its completeness: `Page.complete`. */
+  readonly complete: Finding<'certain' | 'likely'>;
   readonly order: Finding<SeenOrder>;
   /** Whether `_page=2` is another page than the first. */
   readonly page: Finding<FilterVerdict>;
@@ -81,6 +103,12 @@ export interface CollectionDetails {
   readonly between: BetweenFindings;
   readonly updatedSince: UpdatedSinceFindings;
   readonly instants: Finding<InstantForm>;
+  /** Offsets other than zero that createdAt and updatedAt show. */
+  readonly offsets: Finding<readonly string[]>;
+  /** Whether fields without a value are `null` or missing. */
+  readonly nullFields: Finding<'sent' | 'omitted'>;
+  /** Fields that hold IRIs of other records, such as `/api/public/v1/accounts/2`. */
+  readonly iriFields: Finding<readonly string[]>;
   /** Fields that look like amounts and came as JSON numbers, which have lost digits before anyone can look. */
   readonly moneyAsNumbers: Finding<readonly string[]>;
 }
@@ -91,7 +119,7 @@ export interface ConfigurationLine {
   readonly of: 'createClient' | 'sync' | 'list';
   /** As it is written: `pagination: 'keyset'`. */
   readonly code: string;
-  readonly because: string;
+  readonly reason: string;
 }
 
 /** What {@link probe} learned. Plain JSON. */
@@ -112,6 +140,8 @@ export interface ProbeReport {
     readonly typeForm: Finding<ProblemTypeForm>;
     /** The content type of a 404. */
     readonly notFound: Finding<string>;
+    /** Whether a 404 comes without a problem document, so that a wrong base URL would look the same. */
+    readonly bareNotFound: Finding<boolean>;
     /** The content type of a 403. */
     readonly forbidden: Finding<string>;
     /** One of each kind that was seen. */
@@ -122,4 +152,6 @@ export interface ProbeReport {
   readonly writes: WriteFindings;
   /** What follows for the options of the client, each with its reason. */
   readonly configuration: readonly ConfigurationLine[];
+  /** What follows for the code that uses the client: sentences. */
+  readonly advice: readonly string[];
 }

@@ -1,76 +1,68 @@
-import { idsOf } from '../list-body.ts';
+import { compareTimes, nothingCompared } from './compared-times.ts';
 import { type Finding, known, unknown } from './finding.ts';
-import { type FirstPage, isRefusal } from './first-pages.ts';
-import { refusedOrUnknown } from './id-filters.ts';
-import type { Interview } from './interview.ts';
+import { type FirstPage, isRejection } from './first-pages.ts';
+import { rejectedOrUnknown } from './id-filters.ts';
 import { instantOf } from './order.ts';
+import type { ProbeSession } from './probe-session.ts';
 import type { FilterVerdict, UpdatedSinceFindings } from './report.ts';
 
 const TWO_DAYS_MS = 2 * 24 * 60 * 60 * 1000;
 
-/** Asks about `updatedSince` in two or three requests: the future, nonsense, and a record's own instant. */
+/** What is known before the requests about `updatedSince`. */
+export interface Known {
+  /** Whether bounds on `id` hold together, so that one record can be requested by itself. */
+  readonly bounded: boolean;
+  /** Whether another collection has shown how far the filter is from UTC. */
+  readonly shiftFound: boolean;
+}
+
+/** Requests the future, nonsense, and a record's own timestamp: at most 14 requests, three of an ordinary service. */
 export async function probeUpdatedSince(
-  interview: Interview,
+  session: ProbeSession,
   first: FirstPage,
-  bounded: boolean,
+  { bounded, shiftFound }: Known,
 ): Promise<UpdatedSinceFindings> {
-  const verdict = await askFuture(interview, first);
-  const badValue = await askNonsense(interview, first, verdict);
-  const inclusive =
-    verdict.value === 'honoured' && bounded
-      ? await askAtBound(interview, first)
-      : unknown('needs updatedSince and the bounds on id to be honoured');
-  return { verdict, inclusive, badValue };
+  const verdict = await askFuture(session, first);
+  const badValue = await askNonsense(session, first, verdict);
+  const row = first.rows.find(
+    ({ id, updatedAt }) => typeof id === 'string' && instantOf(updatedAt) !== undefined,
+  );
+  if (verdict.value !== 'honoured' || !bounded)
+    return {
+      verdict,
+      badValue,
+      ...nothingCompared('needs updatedSince and the bounds on id to be honoured'),
+    };
+  if (row === undefined) return { verdict, badValue, ...nothingCompared('no record shows its updatedAt') };
+
+  const comparison = await compareTimes(session, first.segment, row, shiftFound);
+  return { verdict, badValue, ...comparison };
 }
 
 /** Nothing can have been modified two days from now. */
-async function askFuture(interview: Interview, first: FirstPage): Promise<Finding<FilterVerdict>> {
+async function askFuture(session: ProbeSession, first: FirstPage): Promise<Finding<FilterVerdict>> {
   if (first.rows.length === 0) return unknown('there is no record to leave out');
 
-  const instant = secondsOf(interview.clock.now + TWO_DAYS_MS);
+  const instant = secondsOf(session.clock.now + TWO_DAYS_MS);
   const name = `updatedSince=${instant}, in the future,`;
-  const answer = await interview.list(first.segment, { updatedSince: instant });
-  if (!answer.ok) return refusedOrUnknown(answer, name);
-  if (answer.rows.length === 0) return known('honoured', `${name} is answered with nothing`);
-  return known('ignored', `${name} is answered with ${answer.rows.length} records`);
+  const answer = await session.list(first.segment, { updatedSince: instant });
+  if (!answer.ok) return rejectedOrUnknown(answer, name);
+  if (answer.rows.length === 0) return known('honoured', `${name} returns nothing`);
+  return known('ignored', `${name} returns ${answer.rows.length} records`);
 }
 
 async function askNonsense(
-  interview: Interview,
+  session: ProbeSession,
   first: FirstPage,
   verdict: Finding<FilterVerdict>,
 ): Promise<UpdatedSinceFindings['badValue']> {
   const name = 'updatedSince=not-an-instant';
-  const answer = await interview.list(first.segment, { updatedSince: 'not-an-instant' });
-  if (isRefusal(answer)) return known('refused', `${name} is answered with ${answer.status}`);
+  const answer = await session.list(first.segment, { updatedSince: 'not-an-instant' });
+  if (isRejection(answer)) return known('rejected', `${name} returns ${answer.status}`);
   if (!answer.ok) return unknown(`${name} failed: ${answer.code}`);
   if (verdict.value !== 'honoured') return unknown('updatedSince itself is not known to be honoured');
-  if (answer.rows.length === 0) return unknown(`${name} is answered with nothing`);
+  if (answer.rows.length === 0) return unknown(`${name} returns nothing`);
   return known('ignored', `${name} is answered as if it were not there`);
-}
-
-/** One record, found by its id, and `updatedSince` at its own `updatedAt`. */
-async function askAtBound(interview: Interview, first: FirstPage): Promise<Finding<boolean>> {
-  const row = first.rows.find(
-    ({ id, updatedAt }) => typeof id === 'string' && instantOf(updatedAt) !== undefined,
-  );
-  if (row === undefined) return unknown('no record shows its updatedAt');
-
-  const id = String(row.id);
-  const shown = String(row.updatedAt);
-  // In the form of the question before, which was understood; with a fraction only where the record has one.
-  const instant = shown.includes('.')
-    ? new Date(Date.parse(shown)).toISOString()
-    : secondsOf(Date.parse(shown));
-  const answer = await interview.list(first.segment, { updatedSince: instant, 'id[gte]': id, 'id[lte]': id });
-  if (!answer.ok) return unknown(`asking for record ${id} since its own updatedAt failed: ${answer.code}`);
-
-  const ids = idsOf(answer.rows);
-  if (ids.length === 1 && ids[0] === id)
-    return known(true, `record ${id} is in the answer to its own updatedAt`);
-  return ids.length === 0
-    ? known(false, `record ${id} is missing from the answer to its own updatedAt`)
-    : unknown(`asking for record ${id} since its own updatedAt is answered with others`);
 }
 
 function secondsOf(ms: number): string {

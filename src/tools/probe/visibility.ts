@@ -1,13 +1,13 @@
 import { sleep } from '../../internal/sleep.ts';
 import { type Finding, known, unknown } from './finding.ts';
-import type { Interview } from './interview.ts';
+import type { ProbeSession } from './probe-session.ts';
 
 /** Looks for a new record after these pauses, in ms: fifteen seconds in all. */
 const PAUSES_MS = [0, 250, 500, 1000, 2000, 4000, 8000];
 
 /** How long after its create a record can be read. */
 export async function waitUntilVisible(
-  interview: Interview,
+  session: ProbeSession,
   path: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<Finding<number>> {
@@ -15,7 +15,7 @@ export async function waitUntilVisible(
   let looks = 0;
   for (const pauseMs of PAUSES_MS) {
     if (pauseMs > 0) await sleep(pauseMs, signal);
-    const answer = await interview.ask({ path });
+    const answer = await session.ask({ path });
     looks += 1;
     const passedMs = Date.now() - since;
     if (answer.ok) {

@@ -4,6 +4,12 @@ import { type Finding, unknown } from './finding.ts';
 export interface WriteFindings {
   /** Status of a create. */
   readonly createStatus: Finding<number>;
+  /** The content type that a create needs: the first one that is not answered with 415. */
+  readonly createContentType: Finding<string>;
+  /** The content type that an update needs. */
+  readonly updateContentType: Finding<string>;
+  /** Whether a field without a value is `null` or missing in the response to an update. */
+  readonly nullFields: Finding<'sent' | 'omitted'>;
   /** Fields that the service asked for when it rejected the draft. */
   readonly requiredFields: Finding<readonly string[]>;
   /** The same Idempotency-Key and the same body: the first answer again, an error by its code, or a second record. */
@@ -11,7 +17,7 @@ export interface WriteFindings {
   /** `type` of the 409 to a replay, where there was one. */
   readonly replayType: Finding<string>;
   /** The same Idempotency-Key and another body. */
-  readonly differentBody: Finding<'stored' | 'refused' | 'second_record' | (string & {})>;
+  readonly differentBody: Finding<'stored' | 'rejected' | 'second_record' | (string & {})>;
   /** How long after the create a reader saw the record, in ms; 0 where the first look found it. */
   readonly visibleAfterMs: Finding<number>;
   /** Status of an update. */
@@ -21,10 +27,10 @@ export interface WriteFindings {
   /** Digits after the point that an amount comes back with. */
   readonly moneyDigits: Finding<number | 'as-sent'>;
   /** What becomes of a field that the service does not know. */
-  readonly unknownFields: Finding<'ignored' | 'refused' | 'kept'>;
+  readonly unknownFields: Finding<'ignored' | 'rejected' | 'kept'>;
   /** Status of a delete. */
   readonly deleteStatus: Finding<number>;
-  /** What a second delete is answered with. */
+  /** What a second delete returns. */
   readonly deleteAgain: Finding<string>;
   /** How long a key is remembered, which only waiting would show. */
   readonly keyLifetimeMs: Finding<number>;
@@ -38,10 +44,13 @@ export interface WriteFindings {
 }
 
 /** Everything unknown, for one reason. */
-export function nothingWritten(because: string): WriteFindings {
-  const nothing = unknown(because);
+export function nothingWritten(reason: string): WriteFindings {
+  const nothing = unknown(reason);
   return {
     createStatus: nothing,
+    createContentType: nothing,
+    updateContentType: nothing,
+    nullFields: nothing,
     requiredFields: nothing,
     replay: nothing,
     replayType: nothing,

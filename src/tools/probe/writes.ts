@@ -1,7 +1,7 @@
 import { newIdempotencyKey } from '../../transport/idempotency-key.ts';
 import { isRow, type Row } from '../list-body.ts';
 import { type Finding, known, unknown } from './finding.ts';
-import type { Answer, Interview, Question } from './interview.ts';
+import type { Answer, ProbeSession, Question } from './probe-session.ts';
 import { waitUntilVisible } from './visibility.ts';
 import { nothingWritten, type WriteFindings } from './write-findings.ts';
 
@@ -22,15 +22,21 @@ const DRAFT = {
 
 const PRODUCTS = ['products'];
 
+/** Content types of JSON, the one of the specification first. */
+const CREATE_TYPES = ['application/json', 'application/ld+json'];
+const UPDATE_TYPES = ['application/json', 'application/merge-patch+json', 'application/ld+json'];
+
+type Updated = Pick<WriteFindings, 'updateStatus' | 'updateContentType' | 'patchSemantics' | 'nullFields'>;
+
 const ONE_ATTEMPT = { retry: { maxAttempts: 1 } };
 
 /**
  * The life of one product: create under a key, the same again, update, clear, delete. Whatever happens, every product
  * that was made is deleted in the end; what could not be is named.
  */
-export async function probeWrites(interview: Interview, options: WriteOptions): Promise<WriteFindings> {
+export async function probeWrites(session: ProbeSession, options: WriteOptions): Promise<WriteFindings> {
   const made = new Set<string>();
-  const life = new ProductLife(interview, made, options);
+  const life = new ProductLife(session, made, options);
   try {
     const findings = await life.run();
     return { ...findings, leftBehind: await life.deleteAll() };
@@ -42,16 +48,21 @@ export async function probeWrites(interview: Interview, options: WriteOptions): 
 }
 
 class ProductLife {
-  readonly #interview: Interview;
+  readonly #session: ProbeSession;
   readonly #made: Set<string>;
   readonly #options: WriteOptions;
   readonly #draft: Row;
   readonly #idempotencyKey = newIdempotencyKey();
+  /** The content types that were accepted, or are tried. */
+  readonly #contentTypes: { create: string | undefined; update: string | undefined } = {
+    create: undefined,
+    update: undefined,
+  };
   /** Whether a product may have been made whose id never came back. */
   #mayBeNameless = false;
 
-  constructor(interview: Interview, made: Set<string>, options: WriteOptions) {
-    this.#interview = interview;
+  constructor(session: ProbeSession, made: Set<string>, options: WriteOptions) {
+    this.#session = session;
     this.#made = made;
     this.#options = options;
     this.#draft = { ...DRAFT, ...options.draft };
@@ -59,13 +70,13 @@ class ProductLife {
 
   async run(): Promise<WriteFindings> {
     this.#mayBeNameless = true;
-    const created = await this.#create(this.#draft);
+    const created = await this.#createInSomeType();
     const record = this.#remember(created);
     this.#mayBeNameless = record === undefined && mayHaveBeenMade(created);
     if (record === undefined) return rejected(created);
 
     const visibleAfterMs = await waitUntilVisible(
-      this.#interview,
+      this.#session,
       [...PRODUCTS, record.id],
       this.#options.signal,
     );
@@ -77,6 +88,7 @@ class ProductLife {
     return {
       ...nothingWritten('not seen'),
       createStatus: known(created.status ?? 0, 'a create'),
+      createContentType: this.#contentTypeOf('create'),
       requiredFields: unknown('the draft was accepted'),
       visibleAfterMs,
       ...replay,
@@ -93,7 +105,7 @@ class ProductLife {
     // The same key once more: the service answers with the product that it made, or makes the one that is deleted now.
     if (this.#mayBeNameless) this.#remember(await this.#create(this.#draft, { always: true }));
     for (const id of [...this.#made]) {
-      const answer = await this.#interview.ask({ path: [...PRODUCTS, id], method: 'DELETE', always: true });
+      const answer = await this.#session.ask({ path: [...PRODUCTS, id], method: 'DELETE', always: true });
       if (answer.ok || answer.status === 404) this.#made.delete(id);
     }
     return [...this.#made];
@@ -101,7 +113,43 @@ class ProductLife {
 
   #create(body: Row, how: Pick<Question, 'retry' | 'always'> = {}): Promise<Answer> {
     const idempotencyKey = this.#idempotencyKey;
-    return this.#interview.ask({ path: PRODUCTS, method: 'POST', body, idempotencyKey, ...how });
+    const contentType = this.#contentTypes.create;
+    return this.#session.ask({ path: PRODUCTS, method: 'POST', body, idempotencyKey, contentType, ...how });
+  }
+
+  /** Tries the content types of JSON until one is not answered with 415; nothing was created before. */
+  async #createInSomeType(): Promise<Answer> {
+    for (const type of CREATE_TYPES) {
+      this.#contentTypes.create = type;
+      const answer = await this.#create(this.#draft);
+      if (answer.status !== 415) return answer;
+    }
+    this.#contentTypes.create = undefined;
+    return this.#create(this.#draft);
+  }
+
+  async #updateInSomeType(id: string, body: Row): Promise<Answer> {
+    for (const type of UPDATE_TYPES) {
+      this.#contentTypes.update = type;
+      const answer = await this.#patch(id, body);
+      if (answer.status !== 415) return answer;
+    }
+    this.#contentTypes.update = undefined;
+    return this.#patch(id, body);
+  }
+
+  #patch(id: string, body: Row): Promise<Answer> {
+    const contentType = this.#contentTypes.update;
+    return this.#session.ask({ path: [...PRODUCTS, id], method: 'PATCH', body, contentType });
+  }
+
+  #contentTypeOf(operation: 'create' | 'update'): Finding<string> {
+    const type = this.#contentTypes[operation];
+    const types = operation === 'create' ? CREATE_TYPES : UPDATE_TYPES;
+    if (type === undefined) return unknown(`415 for ${types.join(', ')}`);
+    const before = types.slice(0, types.indexOf(type));
+    const rejected = before.length === 0 ? '' : `, after 415 for ${before.join(', ')}`;
+    return known(type, `${operation === 'create' ? 'POST' : 'PATCH'} is accepted as ${type}${rejected}`);
   }
 
   #remember(answer: Answer): (Row & { readonly id: string }) | undefined {
@@ -132,22 +180,24 @@ class ProductLife {
     const asked = 'the same Idempotency-Key with another body';
     if (!answer.ok) {
       const refused = answer.status === 409 || answer.status === 422 || answer.status === 400;
-      return known(refused ? 'refused' : answer.error.code, `${asked}: ${answer.status}`);
+      return known(refused ? 'rejected' : answer.error.code, `${asked}: ${answer.status}`);
     }
     return known(this.#remember(answer)?.id === id ? 'stored' : 'second_record', asked);
   }
 
-  async #update(id: string): Promise<Pick<WriteFindings, 'updateStatus' | 'patchSemantics'>> {
-    const body = { salePrice: '2.25', description: null };
-    const answer = await this.#interview.ask({ path: [...PRODUCTS, id], method: 'PATCH', body });
+  async #update(id: string): Promise<Updated> {
+    const answer = await this.#updateInSomeType(id, { salePrice: '2.25', description: null });
     if (!answer.ok) {
       const failed = unknown(`the update failed: ${answer.error.code}`);
-      return { updateStatus: failed, patchSemantics: failed };
+      return { updateStatus: failed, updateContentType: failed, patchSemantics: failed, nullFields: failed };
     }
     const updateStatus = known(answer.status, 'an update');
-    const after = isRow(answer.body) ? answer : await this.#interview.ask({ path: [...PRODUCTS, id] });
-    if (!after.ok || !isRow(after.body))
-      return { updateStatus, patchSemantics: unknown('the record could not be read') };
+    const updateContentType = this.#contentTypeOf('update');
+    const after = isRow(answer.body) ? answer : await this.#session.ask({ path: [...PRODUCTS, id] });
+    if (!after.ok || !isRow(after.body)) {
+      const failed = unknown('the record could not be read');
+      return { updateStatus, updateContentType, patchSemantics: failed, nullFields: failed };
+    }
 
     const { name, description = null, salePrice } = after.body;
     const asDocumented = name === this.#draft.name && description === null && Number(salePrice) === 2.25;
@@ -156,18 +206,19 @@ class ProductLife {
     const asked = 'one field set, one null, the others left out';
     return {
       updateStatus,
+      updateContentType,
+      nullFields: nullFieldOf(after.body.description),
       patchSemantics: stale ? unknown('the read after it may be older') : known(asDocumented, asked),
     };
   }
 
   async #unknownField(id: string): Promise<WriteFindings['unknownFields']> {
-    const body = { accountingDataSdkProbe: 'x' };
-    const answer = await this.#interview.ask({ path: [...PRODUCTS, id], method: 'PATCH', body });
+    const answer = await this.#patch(id, { accountingDataSdkProbe: 'x' });
     const asked = 'an update of a field that does not exist';
     if (!answer.ok) {
       const refused = answer.status === 422 || answer.status === 400;
       return refused
-        ? known('refused', `${asked}: ${answer.status}`)
+        ? known('rejected', `${asked}: ${answer.status}`)
         : unknown(`${asked}: ${answer.error.code}`);
     }
     const kept = isRow(answer.body) && Object.hasOwn(answer.body, 'accountingDataSdkProbe');
@@ -176,13 +227,13 @@ class ProductLife {
 
   async #delete(id: string): Promise<Pick<WriteFindings, 'deleteStatus' | 'deleteAgain'>> {
     const path = [...PRODUCTS, id];
-    const answer = await this.#interview.ask({ path, method: 'DELETE' });
+    const answer = await this.#session.ask({ path, method: 'DELETE' });
     if (!answer.ok) {
       const failed = unknown(`the delete failed: ${answer.error.code}`);
       return { deleteStatus: failed, deleteAgain: failed };
     }
     this.#made.delete(id);
-    const again = await this.#interview.ask({ path, method: 'DELETE', retry: { maxAttempts: 1 } });
+    const again = await this.#session.ask({ path, method: 'DELETE', retry: { maxAttempts: 1 } });
     return {
       deleteStatus: known(answer.status, 'a delete'),
       deleteAgain: known(again.ok ? String(again.status) : again.error.code, 'the same delete again'),
@@ -197,15 +248,23 @@ function mayHaveBeenMade(answer: Answer): boolean {
 
 /** A draft that was not taken: what the service asked for, and nothing else. */
 function rejected(answer: Answer): WriteFindings {
-  if (answer.ok) return nothingWritten('the create was answered without the record: look for it by its name');
+  if (answer.ok) return nothingWritten('the create returned no record: look for it by its name');
 
-  const nothing = nothingWritten(`the create was answered with ${answer.error.code}`);
+  const nothing = nothingWritten(`the create returned ${answer.error.code}`);
   if (answer.error.code !== 'validation_failed') return nothing;
   const fields = answer.error.violations.map(({ propertyPath }) => propertyPath);
   return {
     ...nothing,
     requiredFields: known([...new Set(fields)], 'violations of the draft; give these fields'),
   };
+}
+
+/** How a field is shown that was cleared. */
+function nullFieldOf(cleared: unknown): Finding<'sent' | 'omitted'> {
+  if (cleared === undefined) return known('omitted', 'a cleared description is missing from the record');
+  return cleared === null
+    ? known('sent', 'a cleared description is null')
+    : unknown('description was not cleared');
 }
 
 function digitsOf(shown: unknown, sent: unknown): Finding<number | 'as-sent'> {

@@ -16,6 +16,8 @@ export interface Question {
   readonly method?: Method | undefined;
   readonly body?: unknown;
   readonly idempotencyKey?: string | undefined;
+  /** Instead of the content type that the client is configured with. */
+  readonly contentType?: string | undefined;
   readonly retry?: RequestOptions['retry'];
   /** Asked even after an abort: to put away what was made. */
   readonly always?: boolean | undefined;
@@ -49,7 +51,7 @@ export type ListAnswer =
     };
 
 /** One conversation with the service: asks, counts, and reads from each answer what all answers carry. */
-export class Interview {
+export class ProbeSession {
   /** Requests that went out, repeated ones included. */
   requests = 0;
   readonly clock = new ClockReading();
@@ -90,8 +92,12 @@ export class Interview {
   }
 
   /** One page of a collection. */
-  async list(segment: string, query: Readonly<Record<string, string>> = {}): Promise<ListAnswer> {
-    const answer = await this.ask({ path: [segment], query });
+  async list(
+    segment: string,
+    query: Readonly<Record<string, string>> = {},
+    how: Pick<Question, 'retry'> = {},
+  ): Promise<ListAnswer> {
+    const answer = await this.ask({ path: [segment], query, ...how });
     if (!answer.ok) return { ...answer, code: answer.error.code };
 
     const list = readListBody(answer.body);
