@@ -102,6 +102,32 @@ export const run = () => sync(client, { ...syncOptions, store: memoryStore(), te
     expect(compilerErrors(out + use)).toEqual([]);
   });
 
+  it('gives lines that compile for a service that needs every option', async () => {
+    const { env } = await listening({
+      records: { products: 200 },
+      timeZone: 'America/New_York',
+      dateFilter: 'local',
+      notFoundBody: 'html',
+      contentTypes: { create: ['application/ld+json'], update: ['application/merge-patch+json'] },
+      idempotency: { replay: 'ignored' },
+      nullFields: 'omitted',
+    });
+    const { out } = await run(env, ['probe', 'products', '--write', '--yes', '--config', '--quiet']);
+    for (const line of [
+      "bareNotFound: 'missing',",
+      "contentTypes: { create: 'application/ld+json', update: 'application/merge-patch+json' },",
+      'retry: { creates: false },',
+      "serviceTimeZone: 'Etc/GMT+",
+      '// Fields without a value are left out (products): replace records',
+    ]) {
+      expect(out).toContain(line);
+    }
+    const use = `
+import { sync, memoryStore } from 'accounting-data-sdk';
+export const run = () => sync(client, { ...syncOptions, store: memoryStore(), tenant: 'acme', onBatch() {} });`;
+    expect(compilerErrors(out + use)).toEqual([]);
+  });
+
   it('shows how far it is on a terminal, and takes the line away again', async () => {
     const { env } = await listening({ records: 300 });
     const shown: (string | undefined)[] = [];
