@@ -13,7 +13,8 @@ export type { ListQuery } from './collections/list-query.ts';
 export type { ListOptions, PaginationOptions } from './collections/list-options.ts';
 export type { IdBounds, PageResponse, PageQuery } from './pagination/page.ts';
 export type { CustomCursor } from './pagination/custom.ts';
-export type { ResponseTime, Page, Paginator, PaginationKind } from './pagination/walk.ts';
+export type { ResponseTime, Page, PaginationKind } from './pagination/page.ts';
+export type { Paginator } from './pagination/paginator.ts';
 
 // Sync.
 export { changes, type ChangesOptions } from './sync/changes.ts';

@@ -1,6 +1,6 @@
 import { NotFoundError } from '../errors/not-found-error.ts';
 import { LISTENERS, type Listeners } from '../events.ts';
-import { createWalk, type Paginator } from '../pagination/walk.ts';
+import { createPaginator, type Paginator } from '../pagination/paginator.ts';
 import { RecordReader } from '../schemas/record-reader.ts';
 import type { StandardSchema } from '../schemas/standard-schema.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
@@ -12,7 +12,7 @@ import type { Binding } from './binding.ts';
 import type { AnyDefinition } from './define.ts';
 import type { ListOptions } from './list-options.ts';
 import type { ListQuery } from './list-query.ts';
-import { walkSource } from './list-walk.ts';
+import { listSource } from './list-source.ts';
 import { writeBody } from './write-body.ts';
 
 /** A collection that can be read. */
@@ -125,8 +125,8 @@ class ReadOnly<T extends { id: string }> implements ReadOnlyCollection<T> {
   }
 
   list(query: ListQuery = {}, options: ListOptions = {}): Paginator<T> {
-    return createWalk(
-      walkSource(this.#segment, { binding: this.#binding, reader: this.#reader, query, options }),
+    return createPaginator(
+      listSource(this.#segment, { binding: this.#binding, reader: this.#reader, query, options }),
     );
   }
 

@@ -1,27 +1,31 @@
 import type { CustomCursor } from '../pagination/custom.ts';
-import type { AfterLastPage } from '../pagination/step-options.ts';
+import type { AfterLastPage } from '../pagination/read-options.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
 
-/** How a list is walked. */
+/** How a list is paginated. */
 export interface PaginationOptions {
   /**
-   * - `page`: `_page=1, 2, …` to an empty page. The documented way and the cheapest; a deletion during the walk can
-   *   hide a row. The default.
-   * - `keyset`: by intervals of ids, each delivered only once one answer showed it whole: nothing is hidden, and
-   *   every page carries a `resumeToken`.
+   * - `page`: `_page=1, 2, …` until an empty page. The documented way and the cheapest; a record that is deleted during
+   *   the read can hide another one. The default.
+   * - `keyset`: by intervals of ids. No deletion and no order of the service hides a record, every page carries a
+   *   `resumeToken`, and `page.complete` tells whether anything can be missing. It needs one free operator for each
+   *   side of `id`: not both `gt` and `gte`, nor both `lt` and `lte`.
    * - a cursor of your own, for the day the service documents one.
    */
   pagination?: 'page' | 'keyset' | CustomCursor<unknown> | undefined;
-  /** Pages asked for ahead while the last one is worked on; `keyset` takes at most 1. Default: 1. */
+  /** Pages requested ahead while you work on the last one; `keyset` takes at most 1. Default: 1. */
   prefetch?: number | undefined;
-  /** How the service answers a page past the last one; not shown in the contract. Default: `empty`. */
+  /** How the service answers a page after the last one; the API documentation does not say. Default: `empty`. */
   afterLastPage?: AfterLastPage | undefined;
 }
 
-/** Options of a list; limits such as `deadlineMs` hold for each page anew. */
+/** Options of a list; times such as `deadlineMs` apply to each page. */
 export interface ListOptions extends RequestOptions, PaginationOptions {
-  /** Go on where an earlier walk with the same filters stood: a page's or an error's `resumeToken`. Walks `keyset`. */
+  /** Resume an earlier list with the same filters: the `resumeToken` of a page or an error. Implies `keyset`. */
   resumeFrom?: string | undefined;
-  /** The longest page of an earlier walk: saves `keyset` requests where little is to be read. */
+  /**
+   * The `longestPage` of an earlier `keyset` list whose last page was `complete: 'certain'`: it saves requests if there
+   * is little to read. A value from a service that lists in another order than by id can hide records.
+   */
   pageSizeHint?: number | undefined;
 }

@@ -5,7 +5,7 @@ import { checkText } from '../transport/url.ts';
 
 /** The filters of a list (contract: Query parameters of every List operation). */
 export interface ListQuery {
-  /** The first page to read, from 1. For the walk `page` only, and not with `resumeFrom`. */
+  /** The first page to read, from 1. With `pagination: 'page'` only, and not with `resumeFrom`. */
   page?: number | undefined;
   /**
    * Only records modified at or after this instant, the instant included: a `Date`, an ISO 8601 date, or a timestamp
@@ -75,10 +75,11 @@ function checkIds(id: IdBounds | undefined): IdBounds {
   if (Array.isArray(between)) {
     if (between.length !== 2) throw new InvalidInputError('id.between', 'must be a pair of bounds');
     bounds.between = between.map((end) => checkText(end, 'id.between'));
-    if (between.some((end: string) => end.includes('..'))) {
+    // 'A.' and 'B' would be sent as 'A...B', which a service can split in two ways.
+    if (between.some((end: string) => end.includes('..') || end.startsWith('.') || end.endsWith('.'))) {
       throw new InvalidInputError(
         'id.between',
-        'bounds must not contain "..", which separates them on the wire',
+        'bounds must not contain "..", or begin or end with ".", because ".." separates them in the request',
       );
     }
   } else if (between !== undefined) {
@@ -99,14 +100,14 @@ function refuseUnknown(value: object, known: readonly string[], argument: string
   }
 }
 
-/** The query parameters of one request of a walk. */
+/** The query parameters of one request: the caller's filters as they are, and beside them what the pagination adds. */
 export function parameters(
   query: CheckedQuery,
   own: { page?: number | undefined; id?: IdBounds | undefined },
 ) {
   const sent: [string, string][] = [];
   if (own.page !== undefined) sent.push(['_page', String(own.page)]);
-  for (const [name, bound] of Object.entries({ between: query.id.between, ...(own.id ?? query.id) })) {
+  for (const [name, bound] of Object.entries({ ...query.id, ...own.id })) {
     if (bound !== undefined) sent.push([`id[${name}]`, typeof bound === 'string' ? bound : bound.join('..')]);
   }
   if (query.updatedSince !== undefined) sent.push(['updatedSince', query.updatedSince]);

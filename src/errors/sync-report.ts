@@ -13,6 +13,12 @@ export interface CollectionReport {
   readonly mode: 'incremental' | 'full' | undefined;
   /** How it was read: `page` in the place of `keyset` where an id is no integer. Undefined where nothing was. */
   readonly pagination: 'keyset' | 'page' | 'custom' | undefined;
+  /**
+   * Whether `keyset` pagination can have missed a record. `likely` is a warning: the service does not list in the order
+   * of ids, so a page that it shortened looks like the last one. The watermark was advanced anyway; compare with a
+   * `reconcile`, or run `probe`. Undefined for other pagination, and if nothing was read.
+   */
+  readonly complete: 'certain' | 'likely' | undefined;
   /** Whether it went on where an earlier run was interrupted. */
   readonly resumed: boolean;
   /** Records handed over and committed. */

@@ -1,9 +1,9 @@
 import { boundsGuard } from './id-bounds.ts';
 import { awaitedLater, withLifetime } from './lifetime.ts';
-import type { FetchPage, IdBounds, PageQuery, PageResponse, WalkSteps } from './page.ts';
+import { type FetchPage, type PageQuery, type PageResponse, type Pages, rowCount } from './page.ts';
+import { PageBuilder } from './page-builder.ts';
+import type { ReadOptions } from './read-options.ts';
 import { RepeatGuard } from './repeat-guard.ts';
-import { rowCount } from './row-count.ts';
-import type { StepOptions } from './step-options.ts';
 
 /**
  * A cursor of the caller's own, for the day the service documents one.
@@ -14,65 +14,58 @@ import type { StepOptions } from './step-options.ts';
  *   next: (page) => (page.ids.length === 0 ? undefined : { id: { gt: page.ids.at(-1) } }),
  * };
  * ```
- * Under `validation: 'report'`, `ids` leaves out the rows of `page.invalid`: where a whole page may misfit, look there
- * too, or the walk above ends at it.
+ * Under `validation: 'report'`, `ids` leaves out the rows of `page.invalid`: if a whole page can be invalid, look there
+ * too, or the cursor above ends at it.
  */
 export interface CustomCursor<T> {
-  /** What is asked for first. */
+  /** The first request. */
   readonly first: PageQuery;
-  /** What is asked for after an answer; `undefined` ends the walk. */
+  /** The request after a response; `undefined` ends the list. */
   next(page: PageResponse<T>): PageQuery | undefined;
 }
 
-export interface CustomOptions extends StepOptions {
-  /** The caller's own bounds. They go out beside those of the cursor, which win where both name the same operator. */
-  readonly bounds?: IdBounds | undefined;
-}
-
 /**
- * Walks by the caller's own cursor: what it asks for, and when it ends, is the caller's business. A page with the
- * rows of an earlier one is a FilterIgnoredError, so that a cursor the service ignores does not turn for ever.
- * `prefetch` of 1 or more asks for the next page while the consumer works; the cursor allows no more.
+ * Follows the caller's own cursor, which decides what is requested and when the list ends. A page with the rows of
+ * earlier ones is a FilterIgnoredError, so that a cursor that the service ignores does not loop for ever.
+ * `prefetch` of 1 or more requests the next page while the consumer works; the cursor allows no more.
  */
-export function customWalk<T>(
+export function byCursor<T>(
   fetchPage: FetchPage<T>,
   cursor: CustomCursor<T>,
-  options: CustomOptions,
-): WalkSteps<T> {
+  options: ReadOptions,
+): Pages<T> {
+  const builder = new PageBuilder(fetchPage, options.tokenOf);
   return withLifetime(options.signal, (signal) => {
-    const ask = (query: PageQuery) => fetchPage(withBounds(query, options.bounds), signal);
-    // In an async function, so that what the cursor throws comes after the page that it was asked about.
-    const askAfter = async (answer: PageResponse<T>) => {
-      const query = cursor.next(answer);
-      return query === undefined ? undefined : await ask(query);
+    const request = (query: PageQuery) => builder.fetchPage(query, signal);
+    // In an async function, so that an error of the cursor comes after the page that it was given.
+    const requestAfter = async (response: PageResponse<T>) => {
+      const query = cursor.next(response);
+      return query === undefined ? undefined : await request(query);
     };
-    return follow({ first: () => ask(cursor.first), askAfter }, options, signal);
+    return follow({ builder, first: () => request(cursor.first), requestAfter }, options, signal);
   });
 }
 
 interface Chain<T> {
+  readonly builder: PageBuilder<T>;
   readonly first: () => Promise<PageResponse<T>>;
-  readonly askAfter: (answer: PageResponse<T>) => Promise<PageResponse<T> | undefined>;
+  readonly requestAfter: (response: PageResponse<T>) => Promise<PageResponse<T> | undefined>;
 }
 
-async function* follow<T>(chain: Chain<T>, options: CustomOptions, signal: AbortSignal): WalkSteps<T> {
+async function* follow<T>(chain: Chain<T>, options: ReadOptions, signal: AbortSignal): Pages<T> {
   const repeats = new RepeatGuard(options.facts);
   const checkBounds = boundsGuard(options.bounds, options.facts);
   let wanted = options.limit ?? Number.POSITIVE_INFINITY;
-  let answer = wanted > 0 ? await chain.first() : undefined;
+  let response = wanted > 0 ? await chain.first() : undefined;
 
-  while (answer !== undefined) {
+  while (response !== undefined) {
     signal.throwIfAborted();
-    checkBounds(answer);
-    const records = rowCount(answer) === 0 ? [] : repeats.fresh(answer);
+    checkBounds(response);
+    const records = rowCount(response) === 0 ? [] : repeats.newRecords(response);
     wanted -= records.length;
-    const ahead = wanted > 0 && options.prefetch > 0 ? awaitedLater(chain.askAfter(answer)) : undefined;
-    yield { answer, records };
+    const ahead = wanted > 0 && options.prefetch > 0 ? awaitedLater(chain.requestAfter(response)) : undefined;
+    yield chain.builder.page(response, records, { pagination: 'custom' });
     if (wanted <= 0) return;
-    answer = await (ahead ?? chain.askAfter(answer));
+    response = await (ahead ?? chain.requestAfter(response));
   }
-}
-
-function withBounds(query: PageQuery, bounds: IdBounds | undefined): PageQuery {
-  return query.id === undefined ? query : { ...query, id: { ...bounds, ...query.id } };
 }

@@ -1,27 +1,27 @@
-import type { WalkSteps } from './page.ts';
+import type { Pages } from './page.ts';
 
 /**
- * Ties a walk's requests to its consumer: the caller's signal stops them, and so does leaving the loop.
+ * Ties the requests of a read to its consumer: the caller's signal stops them, and so does leaving the loop.
  *
- * An async generator alone would not do: its `return()` waits for a pending `next()`, and with it for a
- * request that nobody needs any more.
+ * An async generator alone is not enough: its `return()` waits for a pending `next()`, and so for a request whose
+ * response is no longer needed.
  */
 export function withLifetime<T>(
   signal: AbortSignal | undefined,
-  walk: (signal: AbortSignal) => WalkSteps<T>,
-): WalkSteps<T> {
+  read: (signal: AbortSignal) => Pages<T>,
+): Pages<T> {
   const controller = new AbortController();
   let left = false;
 
-  async function* run(): WalkSteps<T> {
-    // Bound late, so that a walk that is never begun holds on to nothing.
+  async function* run(): Pages<T> {
+    // Subscribed here, so that a read that is never iterated holds no reference.
     const forward = () => controller.abort(signal?.reason);
     if (signal?.aborted) forward();
     signal?.addEventListener('abort', forward);
     try {
-      yield* walk(controller.signal);
+      yield* read(controller.signal);
     } catch (error) {
-      // The consumer has left: what its own leaving aborted is no failure.
+      // After the consumer has left, the aborted request is not a failure.
       if (!left) throw error;
     } finally {
       signal?.removeEventListener('abort', forward);
@@ -29,9 +29,9 @@ export function withLifetime<T>(
     }
   }
 
-  const steps = run();
-  const finish = steps.return.bind(steps);
-  return Object.assign(steps, {
+  const pages = run();
+  const finish = pages.return.bind(pages);
+  return Object.assign(pages, {
     return: (value: PromiseLike<undefined> | undefined) => {
       left = true;
       controller.abort();
@@ -41,8 +41,8 @@ export function withLifetime<T>(
 }
 
 /**
- * Marks a promise as awaited later, by a consumer that may never come: a failed look-ahead is thrown where it
- * is consumed, and until then is no unhandled rejection.
+ * Marks a promise as awaited later, perhaps never: a failed look-ahead is thrown where it is consumed, and is not an
+ * unhandled rejection until then.
  */
 export function awaitedLater<V>(promise: Promise<V>): Promise<V> {
   promise.catch(() => undefined);

@@ -1,75 +1,83 @@
 import type { CallFacts } from '../errors/accounting-error.ts';
 import { FilterIgnoredError } from '../errors/filter-ignored-error.ts';
-import { DistinctCount } from './distinct-count.ts';
 import type { PageResponse } from './page.ts';
 
 type Ids = ReadonlySet<string>;
 
-const NONE: Ids = new Set();
+const NO_IDS: Ids = new Set();
 
-/** How often a row may come on average before the walk gives up. Drift repeats a few rows, and never all of them. */
-const MOST_REPEATS = 4;
-/** Rows beyond that which are let pass, for estimates of few rows are rough. */
-const LEEWAY_ROWS = 100;
+/** How often the rows of one page may come again on average. Rows that move during a read come again a few times. */
+const MAX_REPEATS = 4;
 
 /**
- * Remembers the last two pages, and no more: memory must not grow with the walk. It drops rows that they held
- * already, and notices a service that sends the same rows again and again, in whatever order.
+ * Drops the rows that one of the last two pages contained, and detects a service that sends the same rows for ever.
+ * It remembers three pages, because memory must not grow with the read: the last two, and a reference page that is
+ * replaced after 1, 2, 4, 8, … pages. A service that repeats rows in any pattern repeats those of a reference page.
  */
 export class RepeatGuard {
-  #last: Ids = NONE;
-  #beforeLast: Ids = NONE;
-  #rows = 0;
-  readonly #distinct = new DistinctCount();
   readonly #facts: CallFacts | undefined;
+  #last: Ids = NO_IDS;
+  #beforeLast: Ids = NO_IDS;
+  #identical = 0;
+  #reference: Ids = NO_IDS;
+  #pages = 0;
+  /** How many rows of the reference page have come again. */
+  #repeats = 0;
 
   constructor(facts: CallFacts | undefined) {
     this.#facts = facts;
   }
 
-  /** Takes in a page, and tells its records that the two pages before it did not hold. */
-  fresh<T>(answer: PageResponse<T>): readonly T[] {
-    const ids = new Set(answer.invalid.length === 0 ? answer.ids : rowIds(answer));
-    if (sameRows(ids, this.#last)) throw this.#repeated();
+  /** The records of a page that the two pages before did not contain. */
+  newRecords<T>(response: PageResponse<T>): readonly T[] {
+    const ids = new Set(response.invalid.length === 0 ? response.ids : rowIds(response));
+    this.#detectLoop(ids);
 
-    this.#rows += ids.size;
-    for (const id of ids) this.#distinct.add(id);
-    if (this.#rows > MOST_REPEATS * this.#distinct.estimate() + LEEWAY_ROWS) throw this.#repeated();
-
-    const records = this.#unseen(answer, ids);
+    const records = this.#unseen(response, ids);
     this.#beforeLast = this.#last;
     this.#last = ids;
     return records;
   }
 
-  #unseen<T>(answer: PageResponse<T>, ids: Ids): readonly T[] {
-    const distinct = ids.size === answer.ids.length + answer.invalid.length;
-    if (distinct && isDisjoint(ids, this.#last) && isDisjoint(ids, this.#beforeLast)) return answer.records;
+  #detectLoop(ids: Ids): void {
+    // In a list with the newest first, an import of exactly one page shows the same page twice, but not three times.
+    this.#identical =
+      ids.size > 0 && ids.size === this.#last.size && isSubset(ids, this.#last) ? this.#identical + 1 : 0;
+    for (const id of ids) if (this.#reference.has(id)) this.#repeats += 1;
+    if (this.#identical >= 2 || this.#repeats > MAX_REPEATS * this.#reference.size) throw this.#loop();
+
+    this.#pages += 1;
+    const isPowerOfTwo = (this.#pages & (this.#pages - 1)) === 0;
+    if (!isPowerOfTwo) return;
+    this.#reference = ids;
+    this.#repeats = 0;
+  }
+
+  #unseen<T>(response: PageResponse<T>, ids: Ids): readonly T[] {
+    const distinct = ids.size === response.ids.length + response.invalid.length;
+    if (distinct && isDisjoint(ids, this.#last) && isDisjoint(ids, this.#beforeLast)) return response.records;
 
     const seen = new Set<string>();
-    return answer.records.filter((_, index) => {
-      const id = answer.ids[index];
+    return response.records.filter((_, index) => {
+      const id = response.ids[index];
       if (id === undefined || seen.has(id) || this.#last.has(id) || this.#beforeLast.has(id)) return false;
       seen.add(id);
       return true;
     });
   }
 
-  #repeated(): FilterIgnoredError {
+  #loop(): FilterIgnoredError {
+    const { method = 'GET', path = 'a list' } = this.#facts ?? {};
     return new FilterIgnoredError(
-      `${this.#facts?.method ?? 'GET'} ${this.#facts?.path ?? 'a list'} answered again with rows of earlier pages: the service ignored the page that was asked for.`,
+      `${method} ${path} returned the rows of earlier pages again and again: the service ignored the page that was requested.`,
       this.#facts,
     );
   }
 }
 
-/** The ids of all rows. A row without a readable id stands for itself, or a service full of them could repeat unseen. */
-function rowIds(answer: PageResponse<unknown>): string[] {
-  return [...answer.ids, ...answer.invalid.map((row) => row.id ?? `\0${JSON.stringify(row.record)}`)];
-}
-
-function sameRows(a: Ids, b: Ids): boolean {
-  return a.size > 0 && a.size === b.size && isSubset(a, b);
+/** The ids of all rows. A row without an id is told apart by its content, because such rows can repeat too. */
+function rowIds(response: PageResponse<unknown>): string[] {
+  return [...response.ids, ...response.invalid.map((row) => row.id ?? `\0${JSON.stringify(row.record)}`)];
 }
 
 function isSubset(a: Ids, b: Ids): boolean {

@@ -1,7 +1,7 @@
 import { CheckpointError } from '../errors/checkpoint-error.ts';
-import type { WalkPosition } from './page.ts';
+import type { ResumePosition } from './page.ts';
 
-/** What a token belongs to: a position means something only in the walk that it was taken from. */
+/** What a token belongs to: a position is valid only for the list that it was taken from. */
 export interface ResumeScope {
   readonly baseUrl: string;
   readonly collection: string;
@@ -9,12 +9,12 @@ export interface ResumeScope {
   readonly filters: Readonly<Record<string, string | undefined>>;
 }
 
-const VERSION = 1;
+const VERSION = 2;
 
-/** A position takes some 150 characters; what is far longer was never one of ours. */
+/** A position takes some 200 characters; a much longer string is not a token. */
 const MAX_TOKEN_LENGTH = 4096;
 
-/** A short name for a scope: the same for the same scope, in any order of its filters. No secret, and hides none. */
+/** A short name for a scope: the same for the same scope, in any order of its filters. It is not a secret, and does not hide one. */
 export function scopeFingerprint(scope: ResumeScope): string {
   const filters = Object.entries(scope.filters)
     .filter(([, value]) => value !== undefined)
@@ -23,40 +23,41 @@ export function scopeFingerprint(scope: ResumeScope): string {
 }
 
 /** A position as an opaque string, good for the same scope only. */
-export function encodeResumeToken(scope: ResumeScope, position: WalkPosition): string {
+export function encodeResumeToken(scope: ResumeScope, position: ResumePosition): string {
   const of = scopeFingerprint(scope);
-  // JSON without the members that are undefined, so that the check is over what the reader will see.
+  // Without the members that are undefined, so that the checksum covers what is decoded later.
   const at = JSON.stringify(position);
   return toBase64Url(JSON.stringify({ v: VERSION, of, at: JSON.parse(at), ok: digest(of + at) }));
 }
 
 /** The position of a token. Anything but a whole token of the same scope is a CheckpointError. */
-export function decodeResumeToken(token: string, scope: ResumeScope): WalkPosition {
+export function decodeResumeToken(token: string, scope: ResumeScope): ResumePosition {
   const content = parse(token);
-  if (content.v !== VERSION) throw refusal('is of a version that this package does not know');
+  if (content.v !== VERSION) throw invalidToken('is of a version that this package does not know');
 
   const { of, at } = content;
   if (typeof of !== 'string' || !isPosition(at) || content.ok !== digest(of + JSON.stringify(at))) {
-    throw refusal('is damaged');
+    throw invalidToken('is damaged');
   }
   if (of !== scopeFingerprint(scope)) {
-    throw refusal('belongs to another base URL, collection or set of filters');
+    throw invalidToken('belongs to another base URL, collection or set of filters');
   }
   return at;
 }
 
 function parse(token: unknown): Record<string, unknown> {
-  if (typeof token !== 'string' || token.length > MAX_TOKEN_LENGTH) throw refusal('is none of this package');
+  if (typeof token !== 'string' || token.length > MAX_TOKEN_LENGTH)
+    throw invalidToken('was not issued by this package');
   try {
     const content: unknown = JSON.parse(fromBase64Url(token));
     if (typeof content === 'object' && content !== null) return content as Record<string, unknown>;
   } catch {
-    // Said below. The parser's own message would quote the token.
+    // Thrown below. The parser's own message would quote the token.
   }
-  throw refusal('is damaged');
+  throw invalidToken('is damaged');
 }
 
-function isPosition(value: unknown): value is WalkPosition {
+function isPosition(value: unknown): value is ResumePosition {
   return (
     typeof value === 'object' &&
     value !== null &&
@@ -65,10 +66,8 @@ function isPosition(value: unknown): value is WalkPosition {
   );
 }
 
-function refusal(what: string): CheckpointError {
-  return new CheckpointError(
-    `The resume token ${what}: the walk cannot be taken up there, and a silent restart would hide it.`,
-  );
+function invalidToken(what: string): CheckpointError {
+  return new CheckpointError(`The resume token ${what}. Read from the start instead: leave resumeFrom out.`);
 }
 
 function toBase64Url(text: string): string {
@@ -82,7 +81,7 @@ function fromBase64Url(token: string): string {
   return new TextDecoder().decode(Uint8Array.from(binary, (char) => char.charCodeAt(0)));
 }
 
-/** 53 bits of a multiplicative hash: against mix-ups and damage, not against forgery, from which nobody gains. */
+/** 53 bits of a multiplicative hash: it detects mix-ups and damage, not forgery. */
 function digest(text: string): string {
   let high = 0xdeadbeef;
   let low = 0x41c6ce57;

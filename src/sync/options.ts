@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { zoneOffsetMs } from '../internal/utc-offset.ts';
 import type { CustomCursor } from '../pagination/custom.ts';
-import type { AfterLastPage } from '../pagination/step-options.ts';
+import type { AfterLastPage } from '../pagination/read-options.ts';
 import type { CallOptions, CallSettings } from '../transport/call-options.ts';
 import { callSettings, checkRequestOptions } from '../transport/settings.ts';
 import type { SyncProgress } from './progress.ts';

@@ -1,4 +1,4 @@
-import type { PaginationKind } from '../pagination/walk.ts';
+import type { PaginationKind } from '../pagination/page.ts';
 
 /** How far the sync of one collection is. */
 export interface SyncProgress {

@@ -1,4 +1,4 @@
-import type { PaginationKind } from '../pagination/walk.ts';
+import type { PaginationKind } from '../pagination/page.ts';
 
 /** What a reconcile found and did. */
 export interface ReconcileReport {

@@ -1,6 +1,6 @@
 import type { SyncReport } from '../errors/sync-report.ts';
 import { tell } from '../internal/tell.ts';
-import type { PaginationKind } from '../pagination/walk.ts';
+import type { PaginationKind } from '../pagination/page.ts';
 import type { ReconcileProgress } from './reconcile-options.ts';
 import type { ReconcileReport } from './reconcile-report.ts';
 
@@ -81,6 +81,7 @@ export class ReconcileStats {
       status: 'failed',
       mode: 'full',
       pagination,
+      complete: undefined,
       resumed: false,
       records: seen,
     } as const;

@@ -85,7 +85,7 @@ export function stateAfter(
   plan: RunPlan & { readonly watermark: string; readonly offset?: number | undefined },
   longestPage: number,
 ): SyncState {
-  const { run: _, offset: __, ...rest } = base;
+  const { run: _, offset: __, pageSize: ___, ...rest } = base;
   const { watermark, offset } = plan;
   return {
     ...rest,

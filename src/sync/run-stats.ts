@@ -1,5 +1,5 @@
 import type { CollectionReport } from '../errors/sync-report.ts';
-import type { Page, PaginationKind } from '../pagination/walk.ts';
+import type { Page, PaginationKind } from '../pagination/page.ts';
 import type { Batch } from './batch.ts';
 import type { SyncProgress } from './progress.ts';
 import type { RunPlan } from './run-plan.ts';
@@ -15,6 +15,8 @@ export class RunStats {
   clockWentBack = false;
   /** The most rows of a page, for the next run. */
   longestPage = 0;
+  /** Whether a record can have been missed. */
+  complete: CollectionReport['complete'];
   #pagination: PaginationKind | undefined;
   #records = 0;
   #invalid = 0;
@@ -33,9 +35,10 @@ export class RunStats {
   }
 
   /** A page has come in. */
-  read({ pagination, longestPage, records }: Page<{ id: string }>): void {
+  read({ pagination, longestPage, complete, records }: Page<{ id: string }>): void {
     this.#pagination = pagination;
-    if (longestPage > this.longestPage) this.longestPage = longestPage;
+    this.longestPage = longestPage;
+    this.complete = complete;
     const since = this.plan?.since;
     if (since !== undefined) this.#older += olderThan(records, since);
   }
@@ -70,6 +73,7 @@ export class RunStats {
       status: this.status,
       mode: plan?.mode,
       pagination: this.#pagination,
+      complete: this.complete,
       resumed: plan?.resumed ?? false,
       records: this.#records,
       invalid: this.#invalid,

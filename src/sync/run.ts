@@ -1,9 +1,8 @@
 import { OWN_INSTANT } from '../internal/own-instant.ts';
 import { tell } from '../internal/tell.ts';
 import { awaitedLater } from '../pagination/lifetime.ts';
-import type { IdBounds } from '../pagination/page.ts';
+import type { IdBounds, Page } from '../pagination/page.ts';
 import { scopeFingerprint } from '../pagination/resume-token.ts';
-import type { Page } from '../pagination/walk.ts';
 import type { Batch } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';
 import type { ResolvedRunOptions } from './options.ts';
@@ -270,7 +269,9 @@ export class CollectionRun<T extends { id: string }> {
     // A walk that never showed an answer has read nothing: the next one begins where this one did.
     const watermark = plan.watermark ?? this.#base.watermark;
     if (watermark === undefined) return this.#base;
-    return stateAfter(this.#base, { ...plan, watermark, offset: this.#lowestOffset }, this.stats.longestPage);
+    // A page size tells where a page was cut only in the order of ids.
+    const pageSize = this.stats.complete === 'certain' ? this.stats.longestPage : 0;
+    return stateAfter(this.#base, { ...plan, watermark, offset: this.#lowestOffset }, pageSize);
   }
 
   #promoted(): void {

@@ -3,8 +3,8 @@ import { LISTENERS, type Listeners } from '../events.ts';
 import type { OWN_INSTANT } from '../internal/own-instant.ts';
 import type { CustomCursor } from '../pagination/custom.ts';
 import type { IdBounds } from '../pagination/page.ts';
-import type { AfterLastPage } from '../pagination/step-options.ts';
-import type { Paginator } from '../pagination/walk.ts';
+import type { Paginator } from '../pagination/paginator.ts';
+import type { AfterLastPage } from '../pagination/read-options.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
 import { collectionName } from './state-key.ts';
 

@@ -1,4 +1,4 @@
-import type { Paginator } from '../pagination/walk.ts';
+import type { Paginator } from '../pagination/paginator.ts';
 import type { Batch } from './batch.ts';
 import type { RunOptions } from './options.ts';
 import type { RecordIn } from './source.ts';

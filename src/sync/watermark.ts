@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import type { ResponseTime } from '../pagination/walk.ts';
+import type { ResponseTime } from '../pagination/page.ts';
 import { isFarAhead, isInstant } from '../schemas/timestamp.ts';
 
 /** Without a `Date` header the local clock has to do, and it may be ahead of the service's. */

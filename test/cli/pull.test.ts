@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { PullCheckpoint } from '../../src/cli/pull/checkpoint.ts';
 import { PullRun } from '../../src/cli/pull/pull-run.ts';
-import type { Page } from '../../src/pagination/walk.ts';
+import type { Page } from '../../src/pagination/page.ts';
 import type { AccountingRecord } from '../../src/schemas/record.ts';
 import type { Sandbox } from '../../src/testing/index.ts';
 import { folder, listening, records, run } from './support/run.ts';
@@ -136,8 +136,8 @@ describe('a pull that is stopped', () => {
     const { code, log } = await run(env, args);
     expect([code, read()]).toEqual([0, sandbox.store.accounts.all().toReversed()]);
     expect(log).toContain(`Goes on after ${seen[1]} records.`);
-    // What was there was not read again.
-    expect(sandbox.count() - before).toBeLessThan(30);
+    // What was there was not read again; three requests look behind the end.
+    expect(sandbox.count() - before).toBeLessThan(33);
     expect(existsSync(file('cp'))).toBe(false);
   });
 
@@ -227,6 +227,8 @@ describe('a pull that has to begin anew', () => {
       serverTime: undefined,
       first: { serverTime: undefined, requestedAt: new Date(), durationMs: 0 },
       pagination,
+      complete: undefined,
+      restarted: pagination === 'page',
       longestPage: 1,
       resumeToken: pagination === 'keyset' ? 'token' : undefined,
     });

@@ -5,8 +5,8 @@ import { products } from '../../src/collections/products.ts';
 import { writeBody } from '../../src/collections/write-body.ts';
 import { apiErrorOf, lastSegment } from '../../src/errors/api-error-of.ts';
 import { toDecimal, toMoney } from '../../src/money.ts';
-import { pointOf } from '../../src/pagination/certified-position.ts';
 import { integerId, rangeOf } from '../../src/pagination/id-bounds.ts';
+import { stateOf } from '../../src/pagination/keyset/position.ts';
 import { decodeResumeToken } from '../../src/pagination/resume-token.ts';
 import { isMoney } from '../../src/schemas/money.ts';
 import { parseProblem } from '../../src/schemas/problem.ts';
@@ -55,7 +55,18 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'a resume token of any content': (text) =>
     decodeResumeToken(Buffer.from(text).toString('base64url'), scope),
   'a position': (text) =>
-    pointOf({ pagination: 'keyset', direction: 'asc', id: text, longest: 1, width: text }),
+    stateOf({
+      pagination: 'keyset',
+      order: 'asc',
+      inOrder: true,
+      shortPages: false,
+      unconfirmed: false,
+      id: text,
+      largest: text,
+      longest: 1,
+      width: text,
+      rows: 1,
+    }),
   'a checkpoint': (text) => decodeState(text, 'k'),
   'a checkpoint of any content': (text) =>
     decodeState(

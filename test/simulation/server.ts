@@ -1,6 +1,6 @@
 import type { FetchPage, IdBounds, PageQuery, PageResponse } from '../../src/pagination/page.ts';
 import { Chronicle, type SimRecord } from './chronicle.ts';
-import { type IdStyle, idSequence } from './ids.ts';
+import { type IdStyle, idSequence, MAX_INT4, MAX_INT8 } from './ids.ts';
 import { comparing, type Order, type Sortable } from './orders.ts';
 import { Random } from './random.ts';
 
@@ -15,6 +15,12 @@ export interface SimOptions {
   readonly startMs?: number;
   /** The order `none` is another one at each request. */
   readonly reshuffles?: boolean;
+  /** The share of rows that are hidden after a page was cut. */
+  readonly hidden?: number;
+  /** So many rows one after the other, by id, are hidden as well. */
+  readonly hiddenRun?: number;
+  /** The type of the id column: a bound beyond it is a 500. */
+  readonly column?: 'int4' | 'int8';
   /** How long a request takes, on the virtual clock. */
   readonly latencyMs?: number;
 }
@@ -33,9 +39,13 @@ export interface SimRequest {
 
 interface Row extends Sortable {
   readonly record: SimRecord;
+  readonly hidden: boolean;
 }
 
-type NewRow = Pick<Row, 'key' | 'day' | 'version'>;
+type NewRow = Pick<Row, 'key' | 'day' | 'version' | 'hidden'>;
+
+/** The service answers 500. */
+export class InternalError extends Error {}
 
 interface Commit {
   readonly atMs: number;
@@ -51,6 +61,10 @@ export class SimServer {
   readonly chronicle = new Chronicle();
   /** The virtual clock of the service, in ms since the epoch. */
   nowMs: number;
+  /** May change at any time. */
+  pageSize: number;
+  /** The largest bound that was requested. */
+  largestBound = 0n;
   /** Requests answered, lists and single records. */
   requests = 0;
   /** Runs before an answer is made. What it throws takes the place of the answer: a 429, a reset. */
@@ -69,6 +83,7 @@ export class SimServer {
 
   constructor(options: SimOptions) {
     this.options = options;
+    this.pageSize = options.pageSize;
     this.nowMs = options.startMs ?? Date.UTC(2026, 0, 5, 8);
     this.#random = new Random(options.seed);
     this.#nextId = idSequence(options.ids, this.#random);
@@ -79,11 +94,22 @@ export class SimServer {
         delayMs: 0,
       });
     }
+    this.#hideRun(options.hiddenRun ?? 0);
   }
 
   /** The visible records, in no particular order. */
   get records(): SimRecord[] {
-    return Array.from(this.#rows.values(), (row) => row.record);
+    return [...this.#rows.values()].filter((row) => !row.hidden).map((row) => row.record);
+  }
+
+  #hideRun(length: number): void {
+    if (length === 0) return;
+    const rows = [...this.#rows.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+    const from = this.#random.int(0, rows.length - 1);
+    for (const row of rows.slice(from, from + length)) {
+      if (!row.hidden) this.chronicle.disappeared(row.record.id);
+      this.#rows.set(row.record.id, { ...row, hidden: true });
+    }
   }
 
   /** Moves the clock on; commits that are due become visible. */
@@ -122,7 +148,10 @@ export class SimServer {
 
   /** GET of one record: undefined is a 404. */
   async get(id: string): Promise<SimRecord | undefined> {
-    return this.#serve({ query: undefined, id }, () => this.#rows.get(id)?.record);
+    return this.#serve({ query: undefined, id }, () => {
+      const row = this.#rows.get(id);
+      return row?.hidden === false ? row.record : undefined;
+    });
   }
 
   #serve<V>(request: SimRequest, answer: () => V): V {
@@ -135,13 +164,16 @@ export class SimServer {
   }
 
   #list(query: PageQuery, filters: SimFilters): PageResponse<SimRecord> {
-    const { pageSize } = this.options;
+    const { pageSize } = this;
     const from = ((query.page ?? 1) - 1) * pageSize;
-    // As the client does it: a walk's own bounds hold the caller's already.
-    const inBounds = boundsCheck(query.id ?? filters.id);
+    // As the client does it: the caller's operators, and beside them those of the pagination.
+    const bounds = { ...filters.id, ...query.id };
+    this.#checkColumn(bounds);
+    const inBounds = boundsCheck(bounds);
     const since = filters.updatedSince?.getTime() ?? Number.NEGATIVE_INFINITY;
     const rows = this.#listed().filter((row) => row.updatedAtMs >= since && inBounds(row.key));
-    const records = rows.slice(from, from + pageSize).map((row) => row.record);
+    const page = rows.slice(from, from + pageSize);
+    const records = page.filter((row) => !row.hidden).map((row) => row.record);
     return {
       records,
       ids: records.map((record) => record.id),
@@ -163,19 +195,39 @@ export class SimServer {
     return this.#sorted;
   }
 
-  #newRow(): NewRow {
-    this.#written++;
-    return { key: this.#nextId(), day: this.#written + this.#random.int(0, 8), version: 1 };
+  #checkColumn({ between: _, ...bounds }: IdBounds): void {
+    const { column } = this.options;
+    for (const bound of Object.values(bounds)) {
+      const id = BigInt(bound ?? 0);
+      if (id > this.largestBound) this.largestBound = id;
+      if (column !== undefined && id > (column === 'int4' ? MAX_INT4 : MAX_INT8)) {
+        throw new InternalError(`500: ${bound} is out of range for type ${column}`);
+      }
+    }
   }
 
-  #write({ key, day, version }: NewRow, { stampMs, delayMs }: { stampMs: number; delayMs: number }): void {
+  #newRow(): NewRow {
+    this.#written++;
+    const { hidden = 0 } = this.options;
+    return {
+      key: this.#nextId(),
+      day: this.#written + this.#random.int(0, 8),
+      version: 1,
+      hidden: hidden > 0 && this.#random.chance(hidden),
+    };
+  }
+
+  #write(
+    { key, day, version, hidden }: NewRow,
+    { stampMs, delayMs }: { stampMs: number; delayMs: number },
+  ): void {
     const id = String(key);
     // The stamp has no fraction, like the timestamps of many services.
     const updatedAtMs = stampMs - (stampMs % 1000);
     const record: SimRecord = { id, version, updatedAt: stamp(updatedAtMs) };
     const apply = () => {
       this.#writing.delete(id);
-      this.#show({ key, day, version, updatedAtMs, record });
+      this.#show({ key, day, version, hidden, updatedAtMs, record });
     };
     if (delayMs > 0) {
       this.#writing.add(id);
@@ -186,7 +238,7 @@ export class SimServer {
   #show(row: Row): void {
     this.#rows.set(row.record.id, row);
     this.#sorted = undefined;
-    this.chronicle.appeared(row.record);
+    if (!row.hidden) this.chronicle.appeared(row.record);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Page } from '../../pagination/walk.ts';
+import type { Page } from '../../pagination/page.ts';
 import type { AccountingRecord } from '../../schemas/record.ts';
 import { watermarkOf } from '../../sync/watermark.ts';
 import type { PullCheckpoint, PullPoint } from './checkpoint.ts';
@@ -83,8 +83,11 @@ export class PullRun {
     if (pagination === 'keyset' && page.pagination === 'page' && !this.#byPages) {
       this.#byPages = true;
       onByPages();
-      // What came before comes again, from the first page on. The checkpoint knows first: it must not say more than
-      // the file holds, whenever the process ends.
+    }
+    if (page.restarted) {
+      // The records before this page come again. The checkpoint is written first: it must never say more than the file
+      // holds, whenever the process ends.
+      this.#resumeToken = null;
       await checkpoint?.write(this.#point());
       if (await sink.restart()) {
         this.#records = 0;

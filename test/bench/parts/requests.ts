@@ -1,6 +1,6 @@
-import { certifiedWalk } from '../../../src/pagination/certified.ts';
-import type { FetchPage, WalkSteps } from '../../../src/pagination/page.ts';
-import { pagesWalk } from '../../../src/pagination/pages.ts';
+import { byPage } from '../../../src/pagination/by-page.ts';
+import { byKeyset } from '../../../src/pagination/keyset/keyset.ts';
+import type { FetchPage, Pages } from '../../../src/pagination/page.ts';
 import type { SimRecord } from '../../simulation/chronicle.ts';
 import { ORDERS } from '../../simulation/orders.ts';
 import { type SimOptions, SimServer } from '../../simulation/server.ts';
@@ -10,10 +10,10 @@ const RECORDS = 3_000;
 const PAGE_SIZE = 30;
 const IDS = ['dense', 'sparse'] as const;
 
-type Way = (fetchPage: FetchPage<SimRecord>) => WalkSteps<SimRecord>;
+type Way = (fetchPage: FetchPage<SimRecord>) => Pages<SimRecord>;
 
-const pages: Way = (fetchPage) => pagesWalk(fetchPage, { start: 1, prefetch: 1, afterLastPage: 'empty' });
-const certified: Way = (fetchPage) => certifiedWalk(fetchPage, { prefetch: 1, afterLastPage: 'empty' });
+const pages: Way = (fetchPage) => byPage(fetchPage, { start: 1, prefetch: 1, afterLastPage: 'empty' });
+const certified: Way = (fetchPage) => byKeyset(fetchPage, { prefetch: 1, afterLastPage: 'empty' });
 
 /** The requests of a walk over books that rest. */
 async function requestsOf(way: Way, { ids, order }: Pick<SimOptions, 'ids' | 'order'>): Promise<number> {

@@ -35,8 +35,12 @@ test('the page and the bounds of a walk stand beside the filters of the caller',
   });
 });
 
-test('the bounds of a walk take the place of those of the caller, which they hold already', () => {
-  expect(sent({ id: { gt: '2', lte: '9' } }, { id: { gte: '5' } })).toEqual({ 'id[gte]': '5' });
+test('the bounds of the pagination are sent beside those of the caller', () => {
+  expect(sent({ id: { gt: '2', lte: '9' } }, { id: { gte: '5' } })).toEqual({
+    'id[gt]': '2',
+    'id[lte]': '9',
+    'id[gte]': '5',
+  });
 });
 
 test.each<[unknown, string]>([

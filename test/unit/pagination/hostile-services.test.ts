@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { AccountingError } from '../../../src/errors/accounting-error.ts';
-import { certifiedWalk } from '../../../src/pagination/certified.ts';
+import { byPage } from '../../../src/pagination/by-page.ts';
+import { byKeyset } from '../../../src/pagination/keyset/keyset.ts';
 import type { PageQuery, PageResponse } from '../../../src/pagination/page.ts';
-import { pagesWalk } from '../../../src/pagination/pages.ts';
 import { Random } from '../../simulation/random.ts';
 import { answerOf, ids, isInside, type Row, service } from './services.ts';
 
@@ -128,9 +128,9 @@ const services: readonly (readonly [string, Answer])[] = [
 const walks = {
   certified:
     (prefetch: number, hint: number | undefined) => (fetchPage: ReturnType<typeof service>['fetchPage']) =>
-      certifiedWalk(fetchPage, { prefetch, afterLastPage: 'empty', pageSizeHint: hint }),
+      byKeyset(fetchPage, { prefetch, afterLastPage: 'empty', pageSizeHint: hint }),
   pages: (prefetch: number) => (fetchPage: ReturnType<typeof service>['fetchPage']) =>
-    pagesWalk(fetchPage, { prefetch, afterLastPage: 'empty', start: 1 }),
+    byPage(fetchPage, { prefetch, afterLastPage: 'empty', start: 1 }),
 };
 
 /** How a walk ends: the number of requests, or that it did not within five thousand. */

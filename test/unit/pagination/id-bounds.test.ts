@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { FilterIgnoredError } from '../../../src/errors/filter-ignored-error.ts';
 import { BELOW_ALL, boundsGuard, integerId, rangeOf } from '../../../src/pagination/id-bounds.ts';
-import { boundsOf, contains, holdsOneId, intervalOf } from '../../../src/pagination/id-interval.ts';
 import { answerOf } from './services.ts';
 
 it.each(['0', '7', '9007199254740993', '9'.repeat(39)])('takes %s for an integer id, exactly', (id) => {
@@ -38,18 +37,18 @@ it.each([
   { gte: '-1' },
 ])('reads no range from %j', (bounds) => expect(rangeOf(bounds)).toBeUndefined());
 
-it('throws at a row outside the bounds, and names it', () => {
+it('throws at a row outside the bounds, and does not show its id', () => {
   const check = boundsGuard({ gt: '5', lte: '9' }, { method: 'GET', path: '/accounts' });
   expect(() => check(answerOf(['6', '9', 'x', '007']))).not.toThrow();
   expect(() => check(answerOf(['6', '5']))).toThrow(FilterIgnoredError);
   expect(() => check(answerOf(['10']))).toThrow(
-    'GET /accounts answered with id "10", outside the bounds on id that were asked for: the service ignored the filter, or orders ids in another way.',
+    'GET /accounts returned a record outside the requested bounds on id: the service ignored the filter, or compares ids in another way.',
   );
 });
 
 it('throws at a row outside the bounds also where it does not know the call', () => {
   const check = boundsGuard({ lt: '0' }, undefined);
-  expect(() => check(answerOf(['0']))).toThrow(/^GET a list answered with id "0", outside/);
+  expect(() => check(answerOf(['0']))).toThrow(/^GET a list returned a record outside/);
 });
 
 it.each([
@@ -70,38 +69,4 @@ it('looks at no id where the bounds leave none out', () => {
 it('checks nothing without bounds, or with ones that are no integers', () => {
   expect(() => boundsGuard(undefined, undefined)(answerOf(['1']))).not.toThrow();
   expect(() => boundsGuard({ gt: 'b' }, undefined)(answerOf(['a']))).not.toThrow();
-});
-
-it.each([
-  [{ after: BELOW_ALL, through: undefined }, undefined, undefined],
-  [{ after: 5n, through: undefined }, { gt: '5' }, { gte: '6' }],
-  [{ after: BELOW_ALL, through: 9n }, { lte: '9' }, { lt: '10' }],
-  [
-    { after: 5n, through: 9n },
-    { gt: '5', lte: '9' },
-    { lt: '10', gte: '6' },
-  ],
-])('asks for the range %o going up and going down', (range, up, down) => {
-  expect(boundsOf(intervalOf(range, false), false)).toEqual(up);
-  expect(boundsOf(intervalOf(range, true), true)).toEqual(down);
-});
-
-it.each([true, false])('asks for no bound where an interval has no end, going down: %s', (descending) => {
-  expect(boundsOf({ after: undefined, through: undefined }, descending)).toBeUndefined();
-  expect(boundsOf({ after: undefined, through: -5n }, true)).toEqual({ gte: '5' });
-  expect(boundsOf({ after: -5n, through: undefined }, true)).toEqual({ lt: '5' });
-  expect(boundsOf({ after: undefined, through: 5n }, false)).toEqual({ lte: '5' });
-});
-
-it('holds the same ids going up and going down', () => {
-  const range = { after: 5n, through: 9n };
-  for (let id = 0n; id < 12n; id++) {
-    expect(contains(intervalOf(range, true), -id)).toBe(contains(intervalOf(range, false), id));
-  }
-});
-
-it('knows an interval that has room for one id alone', () => {
-  expect(holdsOneId({ after: 4n, through: 5n })).toBe(true);
-  expect(holdsOneId({ after: 4n, through: 6n })).toBe(false);
-  expect(holdsOneId({ after: undefined, through: 5n })).toBe(false);
 });

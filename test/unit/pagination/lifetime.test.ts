@@ -1,25 +1,24 @@
 import { expect, it } from 'vitest';
-import { certifiedWalk } from '../../../src/pagination/certified.ts';
-import { customWalk } from '../../../src/pagination/custom.ts';
-import type { FetchPage, WalkSteps } from '../../../src/pagination/page.ts';
-import { pagesWalk } from '../../../src/pagination/pages.ts';
-import type { StepOptions } from '../../../src/pagination/step-options.ts';
-import { ids, listing, type Row, settle, stepsOf } from './services.ts';
+import { byPage } from '../../../src/pagination/by-page.ts';
+import { byCursor } from '../../../src/pagination/custom.ts';
+import { byKeyset } from '../../../src/pagination/keyset/keyset.ts';
+import type { FetchPage, Pages } from '../../../src/pagination/page.ts';
+import type { ReadOptions } from '../../../src/pagination/read-options.ts';
+import { ids, listing, pagesOf, type Row, settle } from './services.ts';
 
-type Way = (fetchPage: FetchPage<Row>, options: StepOptions) => WalkSteps<Row>;
+type Way = (fetchPage: FetchPage<Row>, options: ReadOptions) => Pages<Row>;
 
 const pages: Way = (fetchPage, options) =>
-  pagesWalk(fetchPage, { ...options, start: 1, afterLastPage: 'empty' });
-const certified: Way = (fetchPage, options) =>
-  certifiedWalk(fetchPage, { ...options, afterLastPage: 'empty' });
+  byPage(fetchPage, { ...options, start: 1, afterLastPage: 'empty' });
+const keyset: Way = (fetchPage, options) => byKeyset(fetchPage, { ...options, afterLastPage: 'empty' });
 const custom: Way = (fetchPage, options) => {
   const next = ({ ids }: { ids: readonly string[] }) =>
     ids.length === 0 ? undefined : { id: { gt: ids.at(-1) } };
-  return customWalk(fetchPage, { first: {}, next }, options);
+  return byCursor(fetchPage, { first: {}, next }, options);
 };
 const ways = [
   ['page', pages],
-  ['keyset', certified],
+  ['keyset', keyset],
   ['custom', custom],
 ] as const;
 
@@ -88,7 +87,7 @@ it('a walk by pages that fails aborts what it has asked for behind the failure',
     signals.push(signal);
     return new Promise(() => undefined);
   };
-  await expect(stepsOf(pages(failing, { prefetch: 3 }))).rejects.toThrow('fails');
+  await expect(pagesOf(pages(failing, { prefetch: 3 }))).rejects.toThrow('fails');
   expect(signals.map((signal) => signal?.aborted)).toEqual([true, true]);
 });
 
@@ -130,7 +129,7 @@ it.each(ways)('%s: no listener is left on the signal', async (_, way) => {
   const { fetchPage } = listing(ids(1, 40), 10);
   way(fetchPage, options);
   expect(counted.listeners()).toBe(0);
-  await stepsOf(way(fetchPage, options));
+  await pagesOf(way(fetchPage, options));
   for await (const _step of way(fetchPage, options)) break;
   const failing = way(() => Promise.reject(new Error('fails')), options);
   await expect(failing.next()).rejects.toThrow('fails');
@@ -144,7 +143,7 @@ it.each(ways)('%s: without look-ahead nothing is asked for before the consumer a
   expect(asked).toHaveLength(0);
   await walk.next();
   await settle();
-  // The first answer may have been cut: a certified walk asks once more, for less.
+  // The first answer may have been cut: a keyset walk asks once more, for less.
   expect(asked).toHaveLength(name === 'keyset' ? 2 : 1);
   await walk.return();
 });

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { RepeatGuard } from '../../../src/pagination/repeat-guard.ts';
+import { Random } from '../../simulation/random.ts';
 import { answerOf, ids } from './services.ts';
 
 const fresh = (guard: RepeatGuard, rows: readonly string[], invalid: readonly (string | undefined)[] = []) =>
-  guard.fresh(answerOf(rows, invalid)).map(({ id }) => id);
+  guard.newRecords(answerOf(rows, invalid)).map(({ id }) => id);
 
 it('lets any number of rows pass that are not repeated', () => {
   const guard = new RepeatGuard(undefined);
@@ -38,15 +39,16 @@ it('takes empty pages for no repetition', () => {
   expect([fresh(guard, []), fresh(guard, []), fresh(guard, ['1'])]).toEqual([[], [], ['1']]);
 });
 
-it('notices a page that is the one before, also where its rows fit no schema', () => {
+it('notices a third identical page in a row, even if its rows are invalid', () => {
   const records = new RepeatGuard(undefined);
   fresh(records, ['1', '2']);
-  expect(() => fresh(records, ['2', '1'])).toThrow(
-    'GET a list answered again with rows of earlier pages: the service ignored the page that was asked for.',
+  expect(fresh(records, ['2', '1'])).toEqual([]);
+  expect(() => fresh(records, ['1', '2'])).toThrow(
+    'GET a list returned the rows of earlier pages again and again: the service ignored the page that was requested.',
   );
   const invalid = new RepeatGuard({ method: 'GET', path: '/boms' });
-  fresh(invalid, ['1'], ['2', undefined]);
-  expect(() => fresh(invalid, ['1'], ['2', undefined])).toThrow('GET /boms answered again with rows');
+  for (let page = 0; page < 2; page++) fresh(invalid, ['1'], ['2', undefined]);
+  expect(() => fresh(invalid, ['1'], ['2', undefined])).toThrow('GET /boms returned the rows');
 });
 
 it('tells rows without an id apart by what they hold', () => {
@@ -55,23 +57,31 @@ it('tells rows without an id apart by what they hold', () => {
     ...answerOf([]),
     invalid: names.map((name) => ({ collection: 'boms', id: undefined, issues: [], record: { name } })),
   });
-  guard.fresh(page('a', 'b'));
-  expect(() => guard.fresh(page('c', 'd'))).not.toThrow();
-  expect(() => guard.fresh(page('d', 'c'))).toThrow('answered again');
+  guard.newRecords(page('a', 'b'));
+  expect(() => guard.newRecords(page('c', 'd'))).not.toThrow();
+  expect(() => guard.newRecords(page('d', 'c'))).not.toThrow();
+  expect(() => guard.newRecords(page('c', 'd'))).toThrow('again and again');
 });
 
-it('gives up where every row has come more than four times, and not before', () => {
+it.each([2, 7, 10, 50])('notices that %i pages come in turn', (pages) => {
   const guard = new RepeatGuard(undefined);
-  let rows = 0;
-  const turn = () => {
-    for (let page = 0; page < 10; page++) {
-      fresh(guard, ids(page * 100, page * 100 + 99));
-      rows += 100;
-    }
-  };
+  let count = 0;
   expect(() => {
-    for (;;) turn();
-  }).toThrow('answered again');
-  expect(rows).toBeGreaterThan(3_000);
-  expect(rows).toBeLessThan(5_500);
+    for (; count < 10_000; count++) fresh(guard, ids((count % pages) * 100, (count % pages) * 100 + 99));
+  }).toThrow('again and again');
+  expect(count).toBeGreaterThan(4 * pages);
+  expect(count).toBeLessThan(20 * pages);
+});
+
+it('notices rows that come again in any order, after many that did not', () => {
+  const guard = new RepeatGuard(undefined);
+  const random = new Random(7);
+  let count = 0;
+  expect(() => {
+    for (; count < 10_000; count++) {
+      const from = count < 100 ? 1_000 + count * 10 : random.int(0, 90);
+      fresh(guard, ids(from, from + 9));
+    }
+  }).toThrow('again and again');
+  expect(count).toBeGreaterThan(100);
 });

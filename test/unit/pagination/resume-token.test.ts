@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { CheckpointError } from '../../../src/errors/checkpoint-error.ts';
-import type { WalkPosition } from '../../../src/pagination/page.ts';
+import type { ResumePosition } from '../../../src/pagination/page.ts';
 import {
   decodeResumeToken,
   encodeResumeToken,
@@ -14,7 +14,7 @@ const scope: ResumeScope = {
   collection: 'accounts',
   filters: { updatedSince: '2026-01-01T00:00:00Z', 'id[gt]': '5' },
 };
-const position: WalkPosition = {
+const position: ResumePosition = {
   pagination: 'keyset',
   direction: 'asc',
   id: '9007199254740993',
@@ -33,14 +33,14 @@ it('gives a position back to the same scope', () => {
 
 it('writes the same token for the same position in every version, so that stored tokens stay valid', () => {
   expect(encodeResumeToken(scope, position)).toBe(
-    'eyJ2IjoxLCJvZiI6IjF5YWFxNzgxZ3BuIiwiYXQiOnsicGFnaW5hdGlvbiI6ImtleXNldCIsImRpcmVjdGlvbiI6ImFzYyIsImlkIjoiOTAwNzE5OTI1NDc0MDk5MyIsImxvbmdlc3QiOjMwfSwib2siOiI5MjgxaTk5eWpmIn0',
+    'eyJ2IjoyLCJvZiI6IjF5YWFxNzgxZ3BuIiwiYXQiOnsicGFnaW5hdGlvbiI6ImtleXNldCIsImRpcmVjdGlvbiI6ImFzYyIsImlkIjoiOTAwNzE5OTI1NDc0MDk5MyIsImxvbmdlc3QiOjMwfSwib2siOiI5MjgxaTk5eWpmIn0',
   );
   expect(scopeFingerprint(scope)).toBe('1yaaq781gpn');
   expect(scopeFingerprint({ baseUrl: '', collection: '', filters: {} })).toBe('1es1douw1yq');
 });
 
 it('keeps every value that a position may have', () => {
-  const odd: WalkPosition = {
+  const odd: ResumePosition = {
     text: 'ü "—" \\ ',
     yes: true,
     none: null,
@@ -84,7 +84,7 @@ it('tells nothing of the scope', () => {
 });
 
 it('refuses a token of another version, saying so', () => {
-  const token = encoded(decoded(encodeResumeToken(scope, position)).replace('"v":1', '"v":2'));
+  const token = encoded(decoded(encodeResumeToken(scope, position)).replace('"v":2', '"v":1'));
   expect(() => decodeResumeToken(token, scope)).toThrow('version');
 });
 
@@ -95,11 +95,11 @@ it.each([
   ['null', encoded('null')],
   ['a list', encoded('[1]')],
   ['an object without members', encoded('{}')],
-  ['a position that is none', encoded('{"v":1,"of":"x","at":[],"ok":"y"}')],
-  ['a position with depth', encoded('{"v":1,"of":"x","at":{"a":{}},"ok":"y"}')],
+  ['a position that is none', encoded('{"v":2,"of":"x","at":[],"ok":"y"}')],
+  ['a position with depth', encoded('{"v":2,"of":"x","at":{"a":{}},"ok":"y"}')],
   [
     'a scope that no text can be made of',
-    encoded('{"v":1,"of":{"toString":1,"valueOf":1},"at":{},"ok":"y"}'),
+    encoded('{"v":2,"of":{"toString":1,"valueOf":1},"at":{},"ok":"y"}'),
   ],
   ['bytes that are no text', Buffer.from([0xff, 0xfe, 0]).toString('base64url')],
   ['far too much', 'A'.repeat(1_000_000)],
@@ -127,25 +127,25 @@ it('notices every damage of one character, and never throws anything but Checkpo
 it.each([null, [], ['keyset'], 7, 'keyset', { at: {} }, { at: [] }])(
   'refuses a whole token whose position is none: %j',
   (none) => {
-    const token = encodeResumeToken(scope, none as unknown as WalkPosition);
-    expect(() => decodeResumeToken(token, scope)).toThrow('The resume token is damaged:');
+    const token = encodeResumeToken(scope, none as unknown as ResumePosition);
+    expect(() => decodeResumeToken(token, scope)).toThrow('The resume token is damaged.');
   },
 );
 
 it.each([
-  ['is none of this package', undefined],
-  ['is none of this package', 'A'.repeat(4_097)],
+  ['was not issued by this package', undefined],
+  ['was not issued by this package', 'A'.repeat(4_097)],
   ['is damaged', 'A'.repeat(4_096)],
   ['is damaged', encoded('42')],
-  ['is damaged', encoded('{"v":1}')],
+  ['is damaged', encoded('{"v":2}')],
   ['is of a version that this package does not know', encoded('{}')],
   [
     'belongs to another base URL, collection or set of filters',
     encodeResumeToken({ ...scope, filters: {} }, {}),
   ],
-])('says that a token %s, and why it does not begin anew', (what, token) => {
+])('says that a token %s, and what to do', (what, token) => {
   expect(() => decodeResumeToken(token as string, scope)).toThrow(
-    `The resume token ${what}: the walk cannot be taken up there, and a silent restart would hide it.`,
+    `The resume token ${what}. Read from the start instead: leave resumeFrom out.`,
   );
 });
 

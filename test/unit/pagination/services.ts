@@ -2,10 +2,10 @@ import { NotFoundError } from '../../../src/errors/not-found-error.ts';
 import type {
   FetchPage,
   IdBounds,
+  Page,
   PageQuery,
   PageResponse,
-  WalkStep,
-  WalkSteps,
+  Pages,
 } from '../../../src/pagination/page.ts';
 
 export interface Row {
@@ -73,15 +73,15 @@ export function ids(from: number, to: number): string[] {
   return Array.from({ length: to - from + 1 }, (_, index) => String(from + index));
 }
 
-export async function stepsOf<T>(steps: WalkSteps<T>): Promise<WalkStep<T>[]> {
-  const all: WalkStep<T>[] = [];
-  for await (const step of steps) all.push(step);
+export async function pagesOf<T>(pages: Pages<T>): Promise<Page<T>[]> {
+  const all: Page<T>[] = [];
+  for await (const page of pages) all.push(page);
   return all;
 }
 
-/** The ids that a walk delivers. */
-export async function delivered(steps: WalkSteps<Row>): Promise<string[]> {
-  return (await stepsOf(steps)).flatMap((step) => step.records.map((record) => record.id));
+/** The ids that a read delivers. */
+export async function delivered(pages: Pages<Row>): Promise<string[]> {
+  return (await pagesOf(pages)).flatMap((page) => page.records.map((record) => record.id));
 }
 
 /** Lets everything that is ready run. */

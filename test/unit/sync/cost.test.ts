@@ -15,6 +15,15 @@ const ORDERS: readonly ListOrder[] = [
 const PAGE_SIZE = 30;
 const CHANGED = [0, 1, 5, 15, 29, 30, 31, 59, 60, 75, 90, 150];
 
+function mostRequests(changed: number, order: ListOrder): number {
+  if (changed === 0) return 1;
+  // Records are created in the order of their ids, some of them in the same second.
+  const isById = order.startsWith('id') || order === 'created-asc';
+  const pages = Math.ceil(changed / PAGE_SIZE);
+  if (!isById) return 3 * pages + 11;
+  return changed < PAGE_SIZE ? 2 : 2 * pages + 2;
+}
+
 describe('an incremental run', () => {
   it('with nothing new costs one request for each collection', async () => {
     const books = openBooks({ records: 280, clock: '2020-01-01T00:00:00Z' });
@@ -35,7 +44,7 @@ describe('an incremental run', () => {
   });
 
   it.each(ORDERS)(
-    'with k changed records costs at most 2·ceil(k / page size) + 4, listed %s',
+    'with k changed records costs at most 2·ceil(k / page size) + 2 in id order, 3·ceil(k / page size) + 11 in another: %s',
     async (order) => {
       const books = openBooks({ order, pageSize: PAGE_SIZE });
       const { accounts } = books.sandbox.store;
@@ -55,7 +64,7 @@ describe('an incremental run', () => {
         books.sandbox.clearLogs();
         const report = await collect(changes(books.client.accounts, books.run));
         expect(report.records).toBe(k);
-        expect(books.sandbox.count(), `${k} changed`).toBeLessThanOrEqual(2 * Math.ceil(k / PAGE_SIZE) + 4);
+        expect(books.sandbox.count(), `${k} changed`).toBeLessThanOrEqual(mostRequests(k, order));
         books.sandbox.clock.advance(3_600_000);
         await collect(changes(books.client.accounts, books.run));
       }

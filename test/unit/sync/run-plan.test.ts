@@ -78,7 +78,7 @@ describe('the state', () => {
   it.each([
     ['a full walk', 'full', 30, { watermark: W, full: W, pageSize: 30 }],
     ['an incremental one', 'incremental', 30, { watermark: W, full: 'before', pageSize: 30 }],
-    ['one that showed no row', 'incremental', 0, { watermark: W, full: 'before', pageSize: 20 }],
+    ['one that proved no page size', 'incremental', 0, { watermark: W, full: 'before' }],
   ] as const)('after %s holds its watermark and no run', (_, mode, longest, state) => {
     const before = { ...base, full: 'before', pageSize: 20, run: { watermark: W } };
     const plan = { ...everything(W), mode, watermark: W };

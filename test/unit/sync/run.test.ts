@@ -1,6 +1,7 @@
 import { type ChangesOptions, changes, createClient } from 'accounting-data-sdk';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Page, Paginator } from '../../../src/pagination/walk.ts';
+import type { Page } from '../../../src/pagination/page.ts';
+import type { Paginator } from '../../../src/pagination/paginator.ts';
 import { resolveRunOptions } from '../../../src/sync/options.ts';
 import { CollectionRun } from '../../../src/sync/run.ts';
 import type { SyncSource } from '../../../src/sync/source.ts';
@@ -148,6 +149,8 @@ describe('a run', () => {
       serverTime: undefined,
       first: { serverTime: new Date(START), requestedAt: new Date(0), durationMs: 0 },
       pagination: 'custom',
+      complete: undefined,
+      restarted: false,
       longestPage: ids.length,
       resumeToken: undefined,
     });

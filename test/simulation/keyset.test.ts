@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { IdBounds } from '../../src/pagination/page.ts';
-import { type CertifiedReaderOptions, readCertified } from './certified-reader.ts';
 import { type HistoryOptions, readChanging } from './history.ts';
+import { type KeysetReaderOptions, readKeyset } from './keyset-reader.ts';
 import { eachSeed, seedsToRun } from './seeds.ts';
 
 /** Longer than any soak. */
 const timeout = 3_600_000;
 
-async function losesNothing(history: HistoryOptions, options?: CertifiedReaderOptions): Promise<void> {
-  const verdict = await readChanging((server, random) => readCertified(server, random, options), history);
+async function losesNothing(history: HistoryOptions, options?: KeysetReaderOptions): Promise<void> {
+  const verdict = await readChanging((server, random) => readKeyset(server, random, options), history);
   const inBounds = ({ id }: { id: string }) => isInside(id, options?.bounds);
   expect(verdict.lost.filter(inBounds)).toEqual([]);
   expect(verdict.untrue).toEqual([]);
@@ -19,16 +19,16 @@ function isInside(id: string, bounds: IdBounds | undefined): boolean {
   return BigInt(id) > BigInt(gt) && BigInt(id) <= BigInt(lte);
 }
 
-describe('a certified walk loses nothing and delivers nothing untrue', { timeout }, () => {
-  it('from books that change after every single request, in any order', async () => {
+describe('keyset pagination loses nothing and delivers nothing untrue', { timeout }, () => {
+  it('from data that change after every single request, in any order', async () => {
     await eachSeed(seedsToRun(2_500), (seed) => losesNothing({ seed, churn: { rate: 1 } }));
   });
 
-  it('from books that change now and then', async () => {
+  it('from data that change now and then', async () => {
     await eachSeed(seedsToRun(500, 0.2), (seed) => losesNothing({ seed, churn: { rate: 0.3 } }));
   });
 
-  it('stopped after any step and taken up again from its token', async () => {
+  it('stopped after any page and resumed from its token', async () => {
     await eachSeed(seedsToRun(1_000, 0.5), (seed) =>
       losesNothing({ seed, churn: { rate: 1 } }, { stops: 0.3 }),
     );
@@ -41,7 +41,7 @@ describe('a certified walk loses nothing and delivers nothing untrue', { timeout
     });
   });
 
-  it('from books of hundreds of records', async () => {
+  it('from data of hundreds of records', async () => {
     await eachSeed(seedsToRun(100, 0.05), (seed) =>
       losesNothing({ seed, records: 300 + (seed % 200), pageSize: 30, churn: { rate: 1 } }, { stops: 0.05 }),
     );

@@ -1,12 +1,13 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { InvalidRecord } from '../events.ts';
 import { OWN_INSTANT } from '../internal/own-instant.ts';
-import { type CertifiedOptions, certifiedWalk } from '../pagination/certified.ts';
-import { type CustomCursor, customWalk } from '../pagination/custom.ts';
+import { byPage } from '../pagination/by-page.ts';
+import { byCursor, type CustomCursor } from '../pagination/custom.ts';
+import { byKeyset } from '../pagination/keyset/keyset.ts';
 import type { FetchPage } from '../pagination/page.ts';
-import { pagesWalk } from '../pagination/pages.ts';
+import type { PaginatorSource } from '../pagination/paginator.ts';
+import type { ReadOptions } from '../pagination/read-options.ts';
 import { decodeResumeToken, encodeResumeToken } from '../pagination/resume-token.ts';
-import type { WalkSource } from '../pagination/walk.ts';
 import { type ReadList, type RecordReader, withClearedMisfits } from '../schemas/record-reader.ts';
 import { callSettings, checkRequestOptions } from '../transport/settings.ts';
 import type { Binding } from './binding.ts';
@@ -21,62 +22,57 @@ export interface ListParts<T extends { id: string }> {
   readonly options: ListOptions;
 }
 
-/** The walk of one list. Everything that can be wrong with query and options is found here, before anything is sent. */
-export function walkSource<T extends { id: string }>(segment: string, parts: ListParts<T>): WalkSource<T> {
+/** What one list reads from. Everything invalid in query and options is rejected here, before anything is sent. */
+export function listSource<T extends { id: string }>(
+  segment: string,
+  parts: ListParts<T>,
+): PaginatorSource<T> {
   const { binding, options } = parts;
   checkRequestOptions(options);
   const query = checkQuery(parts.query);
   if (!(OWN_INSTANT in options)) binding.serverClock.refuseFuture(query.updatedSince, 'updatedSince');
-  const way = checkWay(binding, query, options);
+  const { pagination, prefetch, afterLastPage } = checkPagination(binding, query, options);
   const scope = {
     baseUrl: binding.baseUrl,
     collection: segment,
     filters: Object.fromEntries(parameters(query, {})),
   };
-  const position =
+  const resumeFrom =
     options.resumeFrom === undefined ? undefined : decodeResumeToken(options.resumeFrom, scope);
   const shownIds = new WeakMap<InvalidRecord, string>();
   const fetchPage = pageFetcher(segment, parts, { query, shownIds });
 
   return {
     signal: options.signal,
-    // Not when an answer comes: a certified walk asks again for what an answer did not show whole.
+    // Not when a response arrives: keyset pagination requests an interval again that a response did not show whole.
     onInvalid: (rows) => {
       for (const row of rows) {
         binding.listeners.invalidRecord?.({ ...row, id: shownIds.get(row) ?? row.id });
       }
     },
-    tokenOf: (at) => encodeResumeToken(scope, at),
     resumeFrom: options.resumeFrom,
-    pagination: way.pagination === 'page' || way.pagination === 'keyset' ? way.pagination : 'custom',
-    start(limit, onAnswer) {
-      const ask: FetchPage<T> = async (own, signal) => {
-        const answer = await fetchPage(own, signal);
-        onAnswer(answer);
-        return answer;
-      };
-      const steps = {
+    start(limit) {
+      const reading: ReadOptions = {
         signal: options.signal,
-        prefetch: way.prefetch,
+        prefetch,
         limit,
         facts: { method: 'GET', path: `/${segment}`, attempts: 1, outcome: 'applied' },
         bounds: query.id,
-        afterLastPage: way.afterLastPage,
-      } as const satisfies CertifiedOptions;
-      if (way.pagination === 'page') return pagesWalk(ask, { ...steps, start: query.page ?? 1 });
-      if (way.pagination === 'keyset') {
-        return certifiedWalk(ask, {
-          ...steps,
-          resumeFrom: position,
-          pageSizeHint: options.pageSizeHint,
-        });
+        tokenOf: (at) => encodeResumeToken(scope, at),
+      };
+      if (pagination === 'page') {
+        return byPage(fetchPage, { ...reading, afterLastPage, start: query.page ?? 1 });
       }
-      return customWalk(ask, way.pagination as CustomCursor<T>, steps);
+      if (pagination === 'keyset') {
+        const { pageSizeHint } = options;
+        return byKeyset(fetchPage, { ...reading, afterLastPage, resumeFrom, pageSizeHint });
+      }
+      return byCursor(fetchPage, pagination as CustomCursor<T>, reading);
     },
   };
 }
 
-function checkWay({ lists }: Binding, query: CheckedQuery, options: ListOptions) {
+function checkPagination({ lists }: Binding, query: CheckedQuery, options: ListOptions) {
   const pagination = options.pagination ?? (options.resumeFrom === undefined ? lists.pagination : 'keyset');
   const { prefetch = lists.prefetch, afterLastPage = lists.afterLastPage } = options;
   if (pagination !== 'page' && pagination !== 'keyset' && typeof pagination?.next !== 'function') {
@@ -85,7 +81,7 @@ function checkWay({ lists }: Binding, query: CheckedQuery, options: ListOptions)
   if (options.resumeFrom !== undefined && pagination !== 'keyset') {
     throw new InvalidInputError(
       'resumeFrom',
-      "requires pagination: 'keyset': no other kind has points to resume at",
+      "requires pagination: 'keyset', because no other kind can be resumed",
     );
   }
   if (query.page !== undefined && pagination !== 'page') {
@@ -94,6 +90,7 @@ function checkWay({ lists }: Binding, query: CheckedQuery, options: ListOptions)
       "requires pagination: 'page', and cannot be combined with resumeFrom",
     );
   }
+  if (pagination === 'keyset') checkFreeOperators(query);
   if (!Number.isInteger(prefetch) || prefetch < 0) {
     throw new InvalidInputError('prefetch', 'must be a whole number from 0');
   }
@@ -103,7 +100,21 @@ function checkWay({ lists }: Binding, query: CheckedQuery, options: ListOptions)
   return { pagination, afterLastPage, prefetch: pagination === 'page' ? prefetch : Math.min(prefetch, 1) };
 }
 
-/** Fetches one answer of a list: the caller's filters, then what the walk asks for. */
+/**
+ * Keyset pagination sends the caller's operators unchanged and bounds its intervals with the others, so each side must
+ * leave it one. `between` is sent beside them and takes none.
+ */
+function checkFreeOperators({ id }: CheckedQuery): void {
+  const isTaken =
+    (id.gt !== undefined && id.gte !== undefined) || (id.lt !== undefined && id.lte !== undefined);
+  if (!isTaken) return;
+  throw new InvalidInputError(
+    'id',
+    "must not use both gt and gte, or both lt and lte, with pagination: 'keyset', which needs the other one",
+  );
+}
+
+/** Sends one request of a list: the caller's filters, and what the pagination adds. */
 function pageFetcher<T extends { id: string }>(
   segment: string,
   { binding, reader, options }: ListParts<T>,

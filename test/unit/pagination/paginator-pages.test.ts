@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Page } from '../../../src/pagination/walk.ts';
+import type { Page } from '../../../src/pagination/page.ts';
 import { jsonResponse, scriptedClient, scriptedFetch } from '../../support/scripted-fetch.ts';
 
 const DAY = 'Sat, 31 Jan 2026 12:00';

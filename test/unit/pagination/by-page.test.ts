@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { FilterIgnoredError } from '../../../src/errors/filter-ignored-error.ts';
 import { NotFoundError } from '../../../src/errors/not-found-error.ts';
+import { type ByPageOptions, byPage } from '../../../src/pagination/by-page.ts';
 import type { PageResponse } from '../../../src/pagination/page.ts';
-import { type PagesOptions, pagesWalk } from '../../../src/pagination/pages.ts';
 import {
   answerOf,
   deferred,
@@ -10,13 +10,13 @@ import {
   ids,
   listing,
   notFound,
+  pagesOf,
   type Row,
   service,
   settle,
-  stepsOf,
 } from './services.ts';
 
-const options: PagesOptions = { start: 1, prefetch: 0, afterLastPage: 'empty' };
+const options: ByPageOptions = { start: 1, prefetch: 0, afterLastPage: 'empty' };
 
 /** A service with these pages, and empty ones behind them. */
 const withPages = (...pages: readonly (readonly string[])[]) =>
@@ -24,35 +24,35 @@ const withPages = (...pages: readonly (readonly string[])[]) =>
 
 it('reads page after page to the empty one', async () => {
   const { fetchPage, asked } = listing(ids(1, 7), 3);
-  expect(await delivered(pagesWalk(fetchPage, options))).toEqual(ids(1, 7));
+  expect(await delivered(byPage(fetchPage, options))).toEqual(ids(1, 7));
   expect(asked).toEqual([{ page: 1 }, { page: 2 }, { page: 3 }, { page: 4 }]);
 });
 
 it('takes a short page for no end', async () => {
   const { fetchPage } = withPages(['1', '2', '3'], ['4'], ['5', '6', '7']);
-  expect(await delivered(pagesWalk(fetchPage, options))).toEqual(ids(1, 7));
+  expect(await delivered(byPage(fetchPage, options))).toEqual(ids(1, 7));
 });
 
 it('begins at the page it is told', async () => {
   const { fetchPage, asked } = listing(ids(1, 7), 3);
-  expect(await delivered(pagesWalk(fetchPage, { ...options, start: 3 }))).toEqual(['7']);
+  expect(await delivered(byPage(fetchPage, { ...options, start: 3 }))).toEqual(['7']);
   expect(asked).toEqual([{ page: 3 }, { page: 4 }]);
 });
 
 it('shows the one answer of an empty collection as a step without records', async () => {
-  const steps = await stepsOf(pagesWalk(listing([], 3).fetchPage, options));
+  const steps = await pagesOf(byPage(listing([], 3).fetchPage, options));
   expect(steps.map((step) => step.records)).toEqual([[]]);
 });
 
 it('drops records that the two pages before held', async () => {
   const { fetchPage } = withPages(['1', '2', '3'], ['3', '4', '5'], ['2', '5', '6'], ['1', '7']);
-  expect(await delivered(pagesWalk(fetchPage, options))).toEqual(['1', '2', '3', '4', '5', '6', '1', '7']);
+  expect(await delivered(byPage(fetchPage, options))).toEqual(['1', '2', '3', '4', '5', '6', '1', '7']);
 });
 
 it('passes records on as they came where nothing is repeated', async () => {
   const answer = answerOf(['1', '2']);
   const { fetchPage } = service(({ page }) => (page === 1 ? answer : answerOf([])));
-  const [step] = await stepsOf(pagesWalk(fetchPage, options));
+  const [step] = await pagesOf(byPage(fetchPage, options));
   expect(step?.records).toBe(answer.records);
 });
 
@@ -60,8 +60,8 @@ it('delivers a page whose rows all failed their schema', async () => {
   const { fetchPage } = service(({ page }) =>
     page === 2 ? answerOf([], ['3', undefined]) : answerOf(page === 1 ? ['1'] : page === 3 ? ['5'] : []),
   );
-  const steps = await stepsOf(pagesWalk(fetchPage, options));
-  expect(steps.map((step) => [step.records.length, step.answer.invalid.length])).toEqual([
+  const steps = await pagesOf(byPage(fetchPage, options));
+  expect(steps.map((step) => [step.records.length, step.invalid.length])).toEqual([
     [1, 0],
     [0, 2],
     [1, 0],
@@ -81,7 +81,7 @@ it.each([
 ])('ends with FilterIgnoredError where the service sends %s', async (_, answer) => {
   const facts = { method: 'GET', path: '/accounts' };
   const { fetchPage, asked } = service((_query, count) => answer(count));
-  const failure = await stepsOf(pagesWalk(fetchPage, { ...options, facts })).catch((error: unknown) => error);
+  const failure = await pagesOf(byPage(fetchPage, { ...options, facts })).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(FilterIgnoredError);
   expect(failure).toMatchObject({ path: '/accounts', message: expect.stringContaining('GET /accounts') });
   expect(asked.length).toBeLessThan(100);
@@ -89,13 +89,13 @@ it.each([
 
 it('ends with FilterIgnoredError at a row outside the bounds of the caller', async () => {
   const { fetchPage } = withPages(['11', '12'], ['13', '9']);
-  const steps = pagesWalk(fetchPage, { ...options, bounds: { gte: '10' } });
-  await expect(stepsOf(steps)).rejects.toBeInstanceOf(FilterIgnoredError);
+  const steps = byPage(fetchPage, { ...options, bounds: { gte: '10' } });
+  await expect(pagesOf(steps)).rejects.toBeInstanceOf(FilterIgnoredError);
 });
 
 it('judges no id that is no integer by the bounds of the caller', async () => {
   const { fetchPage } = withPages(['a', '012']);
-  const steps = pagesWalk(fetchPage, { ...options, bounds: { between: ['10', '20'] } });
+  const steps = byPage(fetchPage, { ...options, bounds: { between: ['10', '20'] } });
   expect(await delivered(steps)).toEqual(['a', '012']);
 });
 
@@ -104,22 +104,19 @@ it('takes a 404 after the first page for the end where the service answers so', 
     if (page > 2) throw notFound();
     return answerOf([String(page)]);
   });
-  expect(await delivered(pagesWalk(fetchPage, { ...options, afterLastPage: 'not_found' }))).toEqual([
-    '1',
-    '2',
-  ]);
-  await expect(delivered(pagesWalk(fetchPage, options))).rejects.toBeInstanceOf(NotFoundError);
+  expect(await delivered(byPage(fetchPage, { ...options, afterLastPage: 'not_found' }))).toEqual(['1', '2']);
+  await expect(delivered(byPage(fetchPage, options))).rejects.toBeInstanceOf(NotFoundError);
 });
 
 it('takes a 404 on the first page for a failure', async () => {
   const { fetchPage } = service(() => Promise.reject(notFound()));
-  const steps = pagesWalk(fetchPage, { ...options, start: 3, afterLastPage: 'not_found' });
+  const steps = byPage(fetchPage, { ...options, start: 3, afterLastPage: 'not_found' });
   await expect(delivered(steps)).rejects.toBeInstanceOf(NotFoundError);
 });
 
 it('asks for the first page alone and then for as many ahead as it may', async () => {
   const { fetchPage, asked } = listing(ids(1, 30), 3);
-  const walk = pagesWalk(fetchPage, { ...options, prefetch: 3 });
+  const walk = byPage(fetchPage, { ...options, prefetch: 3 });
   const first = walk.next();
   expect(asked).toHaveLength(1);
   await first;
@@ -131,7 +128,7 @@ it('asks for the first page alone and then for as many ahead as it may', async (
 
 it('asks for nothing behind a page that it knows to be the last', async () => {
   const { fetchPage, asked } = listing(ids(1, 9), 3);
-  for await (const _ of pagesWalk(fetchPage, { ...options, prefetch: 2 })) await settle();
+  for await (const _ of byPage(fetchPage, { ...options, prefetch: 2 })) await settle();
   expect(asked.map((query) => query.page)).toEqual([1, 2, 3, 4]);
 });
 
@@ -140,7 +137,7 @@ it('keeps pages in order that arrive out of order', async () => {
   const { fetchPage } = service(({ page = 1 }) =>
     page === 2 ? late.promise : answerOf(page < 5 ? [`${page}`] : []),
   );
-  const read = delivered(pagesWalk(fetchPage, { ...options, prefetch: 3 }));
+  const read = delivered(byPage(fetchPage, { ...options, prefetch: 3 }));
   await settle();
   late.resolve(answerOf(['2']));
   expect(await read).toEqual(ids(1, 4));
@@ -154,14 +151,14 @@ it.each([
   [Number.POSITIVE_INFINITY, 5],
 ])('asks for no page that a limit of %d records cannot need', async (limit, requests) => {
   const { fetchPage, asked } = listing(ids(1, 12), 3);
-  const read = await delivered(pagesWalk(fetchPage, { ...options, prefetch: 1, limit }));
+  const read = await delivered(byPage(fetchPage, { ...options, prefetch: 1, limit }));
   expect(read.length).toBeGreaterThanOrEqual(Math.min(limit, 12));
   expect(asked).toHaveLength(requests);
 });
 
 it('asks for nothing where no record is wanted', async () => {
   const { fetchPage, asked } = listing(ids(1, 12), 3);
-  expect(await delivered(pagesWalk(fetchPage, { ...options, limit: 0 }))).toEqual([]);
+  expect(await delivered(byPage(fetchPage, { ...options, limit: 0 }))).toEqual([]);
   expect(asked).toEqual([]);
 });
 
@@ -173,7 +170,7 @@ it('throws a failed look-ahead only after the pages before it, and asks for noth
   });
   const seen: string[] = [];
   const read = async () => {
-    for await (const { records } of pagesWalk(fetchPage, { ...options, prefetch: 2 })) {
+    for await (const { records } of byPage(fetchPage, { ...options, prefetch: 2 })) {
       seen.push(...records.map((record) => record.id));
       await settle();
     }
@@ -191,7 +188,7 @@ it('leaves no unhandled rejection where the consumer leaves before a failed look
     if (page > 1) throw new Error('fails');
     return answerOf(['1']);
   });
-  for await (const _ of pagesWalk(fetchPage, { ...options, prefetch: 4 })) break;
+  for await (const _ of byPage(fetchPage, { ...options, prefetch: 4 })) break;
   await new Promise((resolve) => setImmediate(resolve));
   process.off('unhandledRejection', note);
   expect(unhandled).toEqual([]);

@@ -1,0 +1,87 @@
+import { CheckpointError } from '../../errors/checkpoint-error.ts';
+import type { ResumePosition } from '../page.ts';
+import { type Key, keyOf } from './interval.ts';
+
+/** What a read knows after a delivered interval, and needs to know to be resumed there. */
+export interface ReadState {
+  /** Everything up to this key was delivered; undefined before the first page. */
+  readonly after: Key | undefined;
+  readonly descending: boolean;
+  /** Whether every response was in the order of ids. */
+  readonly inOrder: boolean;
+  /** Whether a response had fewer rows than a page although more followed: the service hides rows. */
+  readonly shortPages: boolean;
+  /** Whether the end could not be confirmed somewhere. */
+  readonly unconfirmed: boolean;
+  /** The highest id seen, rounded up to the largest id of its type: no bound above it is requested. */
+  readonly largest: bigint | undefined;
+  /** The longest page seen. */
+  readonly longest: number;
+  /** How wide an interval is expected to fit into one response. */
+  readonly width: bigint | undefined;
+  /** The rows delivered. */
+  readonly rows: number;
+}
+
+/**
+ * The position of a keyset read that goes on by page, because an id is not an integer. Resumed there it reads from the
+ * first page again: page n cannot be resumed.
+ */
+export const BY_PAGE: ResumePosition = { pagination: 'page' };
+
+export function positionOf(state: ReadState): ResumePosition {
+  const { after, descending, inOrder, shortPages, unconfirmed, largest, longest, width, rows } = state;
+  return {
+    pagination: 'keyset',
+    order: descending ? 'desc' : 'asc',
+    inOrder,
+    shortPages,
+    unconfirmed,
+    // Below every id means that nothing was delivered, like no id at all.
+    ...(after === undefined || keyOf(after, descending) < 0n ? {} : { id: String(keyOf(after, descending)) }),
+    ...(largest === undefined ? {} : { largest: String(largest) }),
+    longest,
+    ...(width === undefined ? {} : { width: String(width) }),
+    rows,
+  };
+}
+
+/** Reads a position back; undefined for {@link BY_PAGE}. Anything else is a CheckpointError. */
+export function stateOf(position: ResumePosition): ReadState | undefined {
+  if (position.pagination === 'page') return undefined;
+
+  const { pagination, order, inOrder, shortPages, unconfirmed, id, largest, longest, width, rows } = position;
+  const isKeyset =
+    pagination === 'keyset' &&
+    (order === 'asc' || order === 'desc') &&
+    typeof inOrder === 'boolean' &&
+    typeof shortPages === 'boolean' &&
+    typeof unconfirmed === 'boolean' &&
+    isIntegerOrAbsent(id) &&
+    isIntegerOrAbsent(largest) &&
+    isCount(longest) &&
+    isIntegerOrAbsent(width) &&
+    isCount(rows);
+  if (!isKeyset) throw new CheckpointError('The resume token does not hold a position of keyset pagination.');
+
+  const descending = order === 'desc';
+  return {
+    after: id === undefined ? undefined : keyOf(BigInt(id), descending),
+    descending,
+    inOrder,
+    shortPages,
+    unconfirmed,
+    largest: largest === undefined ? undefined : BigInt(largest),
+    longest,
+    width: width === undefined ? undefined : BigInt(width) || undefined,
+    rows,
+  };
+}
+
+function isIntegerOrAbsent(value: ResumePosition[string]): value is string | undefined {
+  return value === undefined || (typeof value === 'string' && /^\d{1,60}$/.test(value));
+}
+
+function isCount(value: ResumePosition[string]): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}

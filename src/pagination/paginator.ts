@@ -1,0 +1,166 @@
+import { AccountingError } from '../errors/accounting-error.ts';
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import type { InvalidRecord } from '../events.ts';
+import type { Page, Pages } from './page.ts';
+
+/** A collection to be read. Nothing is sent before it is iterated; each iteration reads again from the start. */
+export interface Paginator<T> extends AsyncIterable<T> {
+  /** The same read page by page. */
+  pages(): AsyncIterableIterator<Page<T>>;
+  /**
+   * The first `limit` records. The limit is required, because a collection has no known size; `Infinity` is allowed.
+   * No page is requested that cannot be needed. An error carries the `resumeToken` that the list was started with,
+   * because no record was delivered.
+   */
+  toArray(options: { readonly limit: number }): Promise<T[]>;
+}
+
+/** What a paginator reads from. */
+export interface PaginatorSource<T> {
+  /** The caller's: after an abort nothing more is delivered. */
+  readonly signal: AbortSignal | undefined;
+  /** Starts a read. `limit` is the most records that will be taken. */
+  readonly start: (limit: number | undefined) => Pages<T>;
+  /** Called with the invalid rows of each page when the page is delivered. */
+  readonly onInvalid: (rows: readonly InvalidRecord[]) => void;
+  /** The token that the read starts from, for errors before the first page. */
+  readonly resumeFrom: string | undefined;
+}
+
+export function createPaginator<T>(source: PaginatorSource<T>): Paginator<T> {
+  return {
+    [Symbol.asyncIterator]: () => new RecordIterator(new PageIterator(source, undefined), source.signal),
+    pages: () => new PageIterator(source, undefined),
+    async toArray(options) {
+      // From JavaScript it may be missing.
+      const limit = (options as Partial<typeof options> | undefined)?.limit;
+      if (
+        typeof limit !== 'number' ||
+        !(limit >= 0) ||
+        (limit !== Number.POSITIVE_INFINITY && !Number.isInteger(limit))
+      ) {
+        throw new InvalidInputError('limit', 'must be a whole number or Infinity');
+      }
+      if (limit === 0) return [];
+      return collect(source, limit);
+    },
+  };
+}
+
+async function collect<T>(source: PaginatorSource<T>, limit: number): Promise<T[]> {
+  let records: T[] = [];
+  try {
+    for await (const page of new PageIterator(source, limit)) {
+      if (page.restarted) records = [];
+      for (const record of page.records) {
+        if (records.push(record) >= limit) return records;
+      }
+    }
+  } catch (error) {
+    // The caller received none of the records of earlier pages: resuming after them would skip them.
+    if (error instanceof AccountingError) error.resumeToken = source.resumeFrom;
+    throw error;
+  }
+  return records;
+}
+
+/** The pages of a read; an error of the service carries the token to resume from. */
+class PageIterator<T> implements AsyncIterableIterator<Page<T>> {
+  readonly #source: PaginatorSource<T>;
+  readonly #pages: Pages<T>;
+  #resumeToken: string | undefined;
+
+  constructor(source: PaginatorSource<T>, limit: number | undefined) {
+    this.#source = source;
+    this.#pages = source.start(limit);
+    this.#resumeToken = source.resumeFrom;
+  }
+
+  [Symbol.asyncIterator]() {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Page<T>, undefined>> {
+    try {
+      const { done, value: page } = await this.#pages.next();
+      if (done === true) return { done, value: undefined };
+
+      this.#resumeToken = page.resumeToken;
+      this.#source.onInvalid(page.invalid);
+      return { done: false, value: page };
+    } catch (error) {
+      if (error instanceof AccountingError) error.resumeToken ??= this.#resumeToken;
+      throw error;
+    }
+  }
+
+  async return(): Promise<IteratorResult<Page<T>, undefined>> {
+    await this.#pages.return();
+    return { done: true, value: undefined };
+  }
+}
+
+/** The records one by one. Not an async generator, because that costs three times as much for each record. */
+class RecordIterator<T> implements AsyncIterableIterator<T> {
+  readonly #pages: PageIterator<T>;
+  readonly #signal: AbortSignal | undefined;
+  #records: readonly T[] = [];
+  #index = 0;
+  /** The load of the next page; calls of `next` during the load wait for it. */
+  #loading: Promise<boolean> | undefined;
+
+  constructor(pages: PageIterator<T>, signal: AbortSignal | undefined) {
+    this.#pages = pages;
+    this.#signal = signal;
+  }
+
+  [Symbol.asyncIterator]() {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<T, undefined>> {
+    if (this.#signal?.aborted && this.#index < this.#records.length) return this.#stop(this.#signal.reason);
+    if (this.#loading === undefined && this.#index < this.#records.length) {
+      return Promise.resolve({ done: false, value: this.#records[this.#index++] as T });
+    }
+    return this.#nextAfterLoading();
+  }
+
+  async return(): Promise<IteratorResult<T, undefined>> {
+    this.#records = [];
+    this.#index = 0;
+    await this.#pages.return();
+    return { done: true, value: undefined };
+  }
+
+  /** Aborted in the middle of a page: the rest of it is not delivered. */
+  async #stop(reason: unknown): Promise<never> {
+    await this.return();
+    throw reason;
+  }
+
+  async #nextAfterLoading(): Promise<IteratorResult<T, undefined>> {
+    while (this.#index >= this.#records.length) {
+      this.#loading ??= this.#load();
+      if (!(await this.#loading)) return { done: true, value: undefined };
+    }
+    return { done: false, value: this.#records[this.#index++] as T };
+  }
+
+  /** Loads the next page; false at the end. */
+  async #load(): Promise<boolean> {
+    // Released before the wait: what is alive during a garbage collection costs time.
+    this.#records = [];
+    this.#index = 0;
+    try {
+      const { done, value } = await this.#pages.next();
+      if (done === true) return false;
+
+      this.#records = value.records;
+      this.#index = 0;
+      return true;
+    } finally {
+      this.#loading = undefined;
+    }
+  }
+}

@@ -1,0 +1,304 @@
+import { createClient, isAccountingError, memoryStore, type Page, sync } from 'accounting-data-sdk';
+import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
+import { describe, expect, it } from 'vitest';
+import { caught } from '../../support/caught.ts';
+import { jsonResponse, scriptedClient, scriptedFetch } from '../../support/scripted-fetch.ts';
+
+type AccountPage = Page<{ id: string }>;
+
+/** A client of a sandbox that has accounts with these ids, and the bounds of the lists that it is asked for. */
+function accountsOf(ids: readonly (string | number)[], options: SandboxOptions = {}) {
+  const sandbox = createSandbox(options);
+  for (const id of ids) sandbox.store.accounts.insert({ id: String(id) });
+  const client = createClient({ ...sandbox.clientOptions, retry: { maxAttempts: 1 } });
+  const queries = () =>
+    sandbox.requests.map(({ query }) =>
+      Object.entries(query)
+        .map(([name, value]) => `${name}=${value}`)
+        .join('&'),
+    );
+  return { sandbox, client, accounts: client.accounts, queries };
+}
+
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n);
+const keyset = { pagination: 'keyset', prefetch: 0 } as const;
+
+async function pagesOf(pages: AsyncIterable<AccountPage>): Promise<AccountPage[]> {
+  const all: AccountPage[] = [];
+  for await (const page of pages) all.push(page);
+  return all;
+}
+const idsOf = (pages: readonly AccountPage[]) =>
+  pages.flatMap(({ records }) => records.map(({ id }) => Number(id)));
+
+it('reads interval after interval, and ends with an empty response to an open one', async () => {
+  const { accounts, queries } = accountsOf(range(1, 75));
+  const pages = await pagesOf(accounts.list({}, keyset).pages());
+  expect(idsOf(pages)).toEqual(range(1, 75));
+  expect(pages.at(-1)?.complete).toBe('certain');
+  expect(queries()).toEqual([
+    '',
+    'id[lte]=29',
+    'id[gt]=29',
+    'id[gt]=29&id[lte]=58',
+    'id[gt]=58&id[lte]=82',
+    'id[gt]=75&id[lte]=99',
+    'id[gt]=75',
+    '_page=2&id[gt]=75',
+    '_page=3&id[gt]=75',
+    '_page=4&id[gt]=75',
+  ]);
+});
+
+describe('from a service that hides records after cutting a page', () => {
+  it('lists every other record: one hidden record does not look like the end', async () => {
+    const { accounts } = accountsOf(range(1, 360), { hiddenRecords: ['100'] });
+    const records = await accounts.list({}, keyset).toArray({ limit: Number.POSITIVE_INFINITY });
+    expect(records).toHaveLength(359);
+  });
+
+  it('syncs every other record over a real port', async () => {
+    const { sandbox } = accountsOf(range(1, 360), { hiddenRecords: ['100'] });
+    await using _ = sandbox;
+    const { url } = await sandbox.listen();
+    const client = createClient({ baseUrl: url, apiKey: sandbox.keys.full });
+    const ids = new Set<string>();
+    const report = await sync(client, {
+      store: memoryStore(),
+      tenant: 'acme',
+      collections: ['accounts'],
+      onBatch: ({ records }) => {
+        for (const { id } of records) ids.add(id);
+      },
+    });
+    expect(ids.size).toBe(359);
+    expect(report.collections[0]).toMatchObject({ status: 'done', complete: 'certain', records: 359 });
+  });
+
+  it.each(['id-asc', 'id-desc'] as const)(
+    'finds what follows a run of hidden pages, listed %s',
+    async (order) => {
+      const hiddenRecords = range(1_000, 1_089).map(String);
+      const { accounts } = accountsOf(range(1, 3_000), { hiddenRecords, order });
+      const pages = await pagesOf(accounts.list({}, keyset).pages());
+      expect(idsOf(pages)).toHaveLength(2_910);
+      expect(pages.at(-1)).toMatchObject({ complete: 'certain', longestPage: 0 });
+    },
+  );
+
+  it('reports that a record is likely to be missing if the order is not that of ids', async () => {
+    const { accounts, client, sandbox } = accountsOf(range(1, 300), { hiddenRecords: 0.02, order: 'none' });
+    const pages = await pagesOf(accounts.list({}, keyset).pages());
+    expect(pages.at(-1)?.complete).toBe('likely');
+    const store = memoryStore();
+    const report = await sync(client, {
+      store,
+      tenant: 'a',
+      collections: ['accounts'],
+      onBatch: () => undefined,
+    });
+    expect(report.collections[0]).toMatchObject({ status: 'done', complete: 'likely' });
+    expect(report.collections[0]?.watermark).toBeInstanceOf(Date);
+    expect(sandbox.count()).toBeGreaterThan(0);
+  });
+});
+
+it('starts again, and says so, when the order of the service turns out to be another one', async () => {
+  const { accounts, sandbox } = accountsOf([], { order: 'created-asc', pageSize: 10, clock: '2026-01-01' });
+  for (const id of [...range(1, 40), ...range(41, 80).toReversed()]) {
+    sandbox.clock.advance(1_000);
+    sandbox.store.accounts.insert({ id: String(id) });
+  }
+  // The page size of an earlier read, which was in the order of ids.
+  const options = { ...keyset, pageSizeHint: 30 };
+  const pages = await pagesOf(accounts.list({}, options).pages());
+  const restart = pages.findIndex(({ restarted }) => restarted);
+  expect(restart).toBeGreaterThan(0);
+  expect(idsOf(pages.slice(restart)).toSorted((a, b) => a - b)).toEqual(range(1, 80));
+  expect(pages.at(-1)?.complete).toBe('likely');
+  // An array holds only the records since the last start.
+  expect(await accounts.list({}, options).toArray({ limit: 999 })).toHaveLength(80);
+});
+
+it('says nothing about completeness by page, because a deletion can hide a record', async () => {
+  const { accounts } = accountsOf(range(1, 5));
+  const [page] = await pagesOf(accounts.list().pages());
+  expect(page).toMatchObject({ pagination: 'page', complete: undefined, restarted: false });
+});
+
+describe('on a service whose id column is an int4', () => {
+  const clusters = [...range(1, 100), ...range(2_147_483_147, 2_147_483_647)];
+
+  it.each(['id-asc', 'id-desc', 'none'] as const)(
+    'never requests a bound beyond it, listed %s',
+    async (order) => {
+      const { accounts, sandbox } = accountsOf(clusters, { idColumn: 'int4', order });
+      const pages = await pagesOf(accounts.list({}, keyset).pages());
+      expect(new Set(idsOf(pages))).toEqual(new Set(clusters));
+      expect(sandbox.requests.every(({ status }) => status === 200)).toBe(true);
+    },
+  );
+
+  it('resumes after a 500 in the middle', async () => {
+    const { accounts, sandbox } = accountsOf(clusters, { idColumn: 'int4' });
+    sandbox.faults.add({ kind: 'status', status: 500 }, { skip: 8 });
+    const seen: number[] = [];
+    let resumeFrom: string | undefined;
+    const read = async () => {
+      for await (const page of accounts.list({}, { ...keyset, resumeFrom }).pages()) {
+        seen.push(...idsOf([page]));
+        resumeFrom = page.resumeToken;
+      }
+    };
+    expect(await caught(read())).toMatchObject({ status: 500 });
+    await read();
+    expect(seen).toEqual(clusters);
+  });
+
+  it.each([{ gt: '50' }, { gte: '51', lte: '2147483647' }, { gt: '50', lte: '2147483647' }])(
+    'stays within it beside the bounds of the caller %j',
+    async (id) => {
+      const { accounts } = accountsOf(clusters, { idColumn: 'int4' });
+      const records = await accounts.list({ id }, keyset).toArray({ limit: Number.POSITIVE_INFINITY });
+      expect(records).toHaveLength(551);
+    },
+  );
+});
+
+it('requests larger bounds only after a larger id was seen', async () => {
+  const ids = [1, 2, 3_000_000_000, 3_000_000_001].map(BigInt);
+  const all = [...ids, ...range(0, 9).map((n) => 2n ** 53n + BigInt(n) * 1_000_000n)];
+  const { accounts, queries } = accountsOf(all.map(String), { idColumn: 'int8', pageSize: 3 });
+  const records = await accounts.list({}, keyset).toArray({ limit: Number.POSITIVE_INFINITY });
+  expect(records.map(({ id }) => id)).toEqual(all.map(String));
+  const bounds = queries().flatMap((query) =>
+    [...query.matchAll(/\]=(\d+)/g)].map(([, bound]) => BigInt(bound ?? 0)),
+  );
+  const firstLarge = bounds.findIndex((bound) => bound > 2_147_483_647n);
+  expect(bounds[firstLarge]).toBeLessThanOrEqual(2n ** 53n - 1n);
+});
+
+describe('the id operators of the caller', () => {
+  it.each([
+    [{ gt: '10' }, 'id[gt]=10', /id\[gte\]=\d+/],
+    [{ gte: '11' }, 'id[gte]=11', /id\[gt\]=\d+/],
+    [{ gt: '10', lte: '90' }, 'id[gt]=10&id[lte]=90', /id\[lt\]=\d+/],
+    [{ gte: '11', lt: '91' }, 'id[gte]=11&id[lt]=91', /id\[lte\]=\d+/],
+    [{ between: ['11', '90'] as const }, 'id[between]=11..90', /id\[gt\]=\d+/],
+  ])('are sent unchanged with every request: %j', async (id, sent, own) => {
+    const { accounts, queries } = accountsOf(range(1, 100), { pageSize: 10 });
+    const records = await accounts.list({ id }, keyset).toArray({ limit: Number.POSITIVE_INFINITY });
+    expect(records).toHaveLength('between' in id || 'lt' in id || 'lte' in id ? 80 : 90);
+    expect(queries()[0]).toBe(sent);
+    for (const query of queries())
+      for (const part of sent.split('&')) expect(query.split('&')).toContain(part);
+    expect(queries().some((query) => own.test(query))).toBe(true);
+  });
+
+  it('must leave keyset pagination one operator on each side', () => {
+    const { accounts } = accountsOf([]);
+    for (const id of [
+      { gt: '1', gte: '2' },
+      { lt: '9', lte: '8' },
+    ]) {
+      expect(() => accounts.list({ id }, keyset)).toThrow(
+        /^id: must not use both gt and gte, or both lt and lte/,
+      );
+      expect(() => accounts.list({ id })).not.toThrow();
+    }
+  });
+
+  it('work on a service that compares ids as text', async () => {
+    const ids = range(100, 107).map(String);
+    const fetch = scriptedFetch(({ url }) => {
+      const bound = (name: string) => url.searchParams.get(`id[${name}]`);
+      const [gt, gte, lt, lte] = [bound('gt'), bound('gte'), bound('lt'), bound('lte')];
+      const inside = ids.filter(
+        (id) =>
+          (gt === null || id > gt) &&
+          (gte === null || id >= gte) &&
+          (lt === null || id < lt) &&
+          (lte === null || id <= lte),
+      );
+      return jsonResponse(url.searchParams.has('_page') ? [] : inside.map((id) => ({ id })));
+    });
+    const list = scriptedClient(fetch).accounts.list({ id: { gte: '100' } }, keyset);
+    expect(await list.toArray({ limit: 99 })).toHaveLength(8);
+  });
+});
+
+it.each([
+  ['A.', 'B'],
+  ['A', '.B'],
+  ['1..2', '3'],
+])('rejects the pair %s and %s, which would be split in another place', (low, high) => {
+  const { accounts } = accountsOf([]);
+  expect(() => accounts.list({ id: { between: [low, high] } })).toThrow(
+    /^id\.between: bounds must not contain/,
+  );
+});
+
+it.each(['page', 'keyset'] as const)(
+  'does not show an API key that is echoed as an id: %s',
+  async (pagination) => {
+    const apiKey = '31415926535897932384';
+    const fetch = scriptedFetch(() => jsonResponse([{ id: apiKey }]));
+    const list = scriptedClient(fetch, { apiKey }).accounts.list({ id: { lt: '1000' } }, { pagination });
+    const error = await caught(list.toArray({ limit: 9 }));
+    expect(isAccountingError(error, 'filter_ignored')).toBe(true);
+    expect(`${(error as Error).message} ${JSON.stringify(error)}`).not.toContain(apiKey);
+  },
+);
+
+describe('a page size from an earlier read', () => {
+  it('saves requests, and needs no check of a second page', async () => {
+    const { accounts, queries } = accountsOf(range(1, 20));
+    const records = await accounts.list({}, { ...keyset, pageSizeHint: 30 }).toArray({ limit: 99 });
+    expect(records).toHaveLength(20);
+    expect(queries()).toEqual(['', 'id[gt]=20']);
+  });
+
+  it.each(['id-asc', 'id-desc'] as const)('that is too large loses nothing, listed %s', async (order) => {
+    const { accounts } = accountsOf(range(1, 95), { pageSize: 10, order });
+    const records = await accounts.list({}, { ...keyset, pageSizeHint: 30 }).toArray({ limit: 999 });
+    expect(records).toHaveLength(95);
+  });
+
+  it('is given up, and the read starts again, when the order is another one by now', async () => {
+    const { accounts } = accountsOf(range(1, 95), { pageSize: 10, order: 'none' });
+    const records = await accounts.list({}, { ...keyset, pageSizeHint: 30 }).toArray({ limit: 999 });
+    expect(new Set(records.map(({ id }) => id)).size).toBe(95);
+  });
+});
+
+it('gives the error of toArray the token that the call started from, because no record was delivered', async () => {
+  const { accounts, sandbox } = accountsOf(range(1, 100));
+  sandbox.faults.add({ kind: 'status', status: 403 }, { skip: 4, times: 2 });
+  const error = await caught(accounts.list({}, keyset).toArray({ limit: 100 }));
+  expect(error).toMatchObject({ code: 'forbidden', resumeToken: undefined });
+
+  sandbox.faults.clear();
+  const [first] = await pagesOf(accounts.list({}, keyset).pages());
+  sandbox.faults.add({ kind: 'status', status: 403 }, { skip: 2 });
+  const resumed = accounts.list({}, { ...keyset, resumeFrom: first?.resumeToken }).toArray({ limit: 100 });
+  expect(await caught(resumed)).toMatchObject({ resumeToken: first?.resumeToken });
+});
+
+it.each([29, 30, 31])('reads on when an import adds %d records in front of a list by page', async (added) => {
+  const { accounts, sandbox } = accountsOf(range(1, 90), { order: 'id-desc' });
+  const seen = new Set<string>();
+  for await (const page of accounts.list({}, { prefetch: 0 }).pages()) {
+    if (seen.size === 0)
+      for (let n = 0; n < added; n++) sandbox.store.accounts.insert({ id: String(1_000 + n) });
+    for (const { id } of page.records) if (Number(id) < 1_000) seen.add(id);
+  }
+  expect(seen.size).toBe(90);
+});
+
+it('rejects a list by page that repeats its rows for ever', async () => {
+  const fetch = scriptedFetch(() => jsonResponse([{ id: '1' }, { id: '2' }]));
+  const error = await caught(scriptedClient(fetch).accounts.list().toArray({ limit: 99 }));
+  expect(error).toMatchObject({ code: 'filter_ignored' });
+  // Prefetch has requested one more by then.
+  expect(fetch.requests.length).toBeLessThanOrEqual(4);
+});
