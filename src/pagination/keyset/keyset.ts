@@ -93,8 +93,8 @@ function openReader<T>(fetchPage: FetchPage<T>, options: Reading): IntervalReade
   const resumeFrom = options.resumeFrom === undefined ? undefined : stateOf(options.resumeFrom);
   const range = rangeOf(bounds);
   if (range === undefined || (options.resumeFrom !== undefined && resumeFrom === undefined)) return undefined;
-  const parts = { bounds, range, resumeFrom, pageSizeHint, afterLastPage, facts };
-  return new IntervalReader(fetchPage, parts, signal);
+  const parts = { bounds, range, resumeFrom, pageSizeHint, afterLastPage, facts, signal };
+  return new IntervalReader(fetchPage, parts);
 }
 
 /** A response to nothing but the caller's filters is the first page, and need not be requested again. */
