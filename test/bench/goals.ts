@@ -62,13 +62,13 @@ export const goals = {
   },
   dense: {
     part: 'requests',
-    what: 'certified walk of 3,000 dense ids, requests against pages',
+    what: 'keyset list of 3,000 dense ids in id order, requests against pages',
     unit: '×',
     most: 1.35,
   },
   sparse: {
     part: 'requests',
-    what: 'certified walk of 3,000 sparse ids, requests against pages',
+    what: 'keyset list of 3,000 sparse ids in id order, requests against pages',
     unit: '×',
     most: 1.8,
   },

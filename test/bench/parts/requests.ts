@@ -13,9 +13,9 @@ const IDS = ['dense', 'sparse'] as const;
 type Way = (fetchPage: FetchPage<SimRecord>) => Pages<SimRecord>;
 
 const pages: Way = (fetchPage) => byPage(fetchPage, { start: 1, prefetch: 1, afterLastPage: 'empty' });
-const certified: Way = (fetchPage) => byKeyset(fetchPage, { prefetch: 1, afterLastPage: 'empty' });
+const keyset: Way = (fetchPage) => byKeyset(fetchPage, { prefetch: 1, afterLastPage: 'empty' });
 
-/** The requests of a walk over books that rest. */
+/** The requests of a read while nothing changes. */
 async function requestsOf(way: Way, { ids, order }: Pick<SimOptions, 'ids' | 'order'>): Promise<number> {
   const server = new SimServer({ seed: 1, records: RECORDS, pageSize: PAGE_SIZE, ids, order });
   let records = 0;
@@ -31,17 +31,18 @@ export async function requests(): Promise<Findings> {
     for (const order of ORDERS) {
       const [byPages, byIntervals] = [
         await requestsOf(pages, { ids, order }),
-        await requestsOf(certified, { ids, order }),
+        await requestsOf(keyset, { ids, order }),
       ];
       const ratio = byIntervals / byPages;
-      worst[ids] = Math.max(worst[ids], ratio);
+      // In another order, spot checks come on top.
+      if (order.startsWith('id')) worst[ids] = Math.max(worst[ids], ratio);
       rows.push([ids, order, `${byPages}`, `${byIntervals}`, ratio.toFixed(2)]);
     }
   }
   return {
     tables: [
       {
-        title: `Requests of a walk of ${RECORDS.toLocaleString('en')} records, ${PAGE_SIZE} a page`,
+        title: `Requests of a list of ${RECORDS.toLocaleString('en')} records, ${PAGE_SIZE} a page`,
         columns: ['ids', 'listed by', 'page', 'keyset', '×'],
         rows,
       },
