@@ -1,14 +1,16 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { InvalidRecord } from '../events.ts';
+import { OUTAGE, type OutageGuard } from '../internal/outage.ts';
 import { OWN_INSTANT } from '../internal/own-instant.ts';
 import { byPage } from '../pagination/by-page.ts';
 import { byCursor, type CustomCursor } from '../pagination/custom.ts';
 import { byKeyset } from '../pagination/keyset/keyset.ts';
-import type { FetchPage } from '../pagination/page.ts';
+import type { FetchPage, PageResponse } from '../pagination/page.ts';
 import type { PaginatorSource } from '../pagination/paginator.ts';
 import type { ReadOptions } from '../pagination/read-options.ts';
 import { decodeResumeToken, encodeResumeToken } from '../pagination/resume-token.ts';
 import { type ReadList, type RecordReader, withClearedMisfits } from '../schemas/record-reader.ts';
+import type { Answer } from '../transport/request.ts';
 import { callSettings, checkRequestOptions } from '../transport/settings.ts';
 import type { Binding } from './binding.ts';
 import type { ListOptions } from './list-options.ts';
@@ -122,31 +124,37 @@ function pageFetcher<T extends { id: string }>(
 ): FetchPage<T> {
   const settings = callSettings(binding.settings, options);
   const read = (body: unknown) => reader.list(body);
+  const outage = (options as { readonly [OUTAGE]?: OutageGuard })[OUTAGE];
 
   return async (own, signal) => {
-    const { value, meta, serverTime, requestedAt, durationMs } = await binding.transport.send<ReadList<T>>({
-      method: 'GET',
-      path: [segment],
-      template: `/${segment}`,
-      query: [...parameters(query, own), ...Object.entries(own.parameters ?? {})],
-      expected: { kind: 'json', read, cleared: withClearedMisfits },
-      priority: 'background',
-      settings,
-      options: { ...options, signal },
-    });
-    binding.serverClock.saw(serverTime);
-    return {
-      records: value.records,
-      ids: value.ids,
-      invalid: value.misfits.map(({ shownId, ...misfit }): InvalidRecord => {
-        const row = { collection: segment, ...misfit };
-        if (shownId !== undefined) shownIds.set(row, shownId);
-        return row;
-      }),
-      rateLimit: meta.rateLimit,
-      serverTime,
-      requestedAt,
-      durationMs,
-    };
+    const send = () =>
+      binding.transport.send<ReadList<T>>({
+        method: 'GET',
+        path: [segment],
+        template: `/${segment}`,
+        query: [...parameters(query, own), ...Object.entries(own.parameters ?? {})],
+        expected: { kind: 'json', read, cleared: withClearedMisfits },
+        priority: 'background',
+        settings,
+        options: { ...options, signal },
+      });
+    const waits = { signal, onWait: options.onWait, maxWaitMs: settings.maxWaitMs };
+    const answer = await (outage === undefined ? send() : outage.run(send, waits));
+    binding.serverClock.saw(answer.serverTime);
+    return pageResponse(answer, segment, shownIds);
   };
+}
+
+function pageResponse<T>(
+  { value, meta, serverTime, requestedAt, durationMs }: Answer<ReadList<T>>,
+  segment: string,
+  shownIds: WeakMap<InvalidRecord, string>,
+): PageResponse<T> {
+  const invalid = value.misfits.map(({ shownId, ...misfit }): InvalidRecord => {
+    const row = { collection: segment, ...misfit };
+    if (shownId !== undefined) shownIds.set(row, shownId);
+    return row;
+  });
+  const { records, ids } = value;
+  return { records, ids, invalid, rateLimit: meta.rateLimit, serverTime, requestedAt, durationMs };
 }

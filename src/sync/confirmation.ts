@@ -52,17 +52,14 @@ export class Confirmation<T extends { id: string }> {
   }
 
   async #find(id: string): Promise<T | undefined> {
-    const { list, signal, stats } = this.#options;
+    const { list, signal, outage, stats } = this.#options;
     signal?.throwIfAborted();
     const { timeoutMs, deadlineMs, maxWaitMs, retry, headers } = list;
-    return await this.#source.find(id, {
-      timeoutMs,
-      deadlineMs,
-      maxWaitMs,
-      retry,
-      headers,
+    const options = { timeoutMs, deadlineMs, maxWaitMs, retry, headers, signal, onWait: stats.waits };
+    return await outage.run(() => this.#source.find(id, options), {
       signal,
       onWait: stats.waits,
+      maxWaitMs: maxWaitMs ?? Number.POSITIVE_INFINITY,
     });
   }
 

@@ -4,6 +4,7 @@ import type { CustomCursor } from '../pagination/custom.ts';
 import type { AfterLastPage } from '../pagination/read-options.ts';
 import type { CallOptions, CallSettings } from '../transport/call-options.ts';
 import { callSettings, checkRequestOptions } from '../transport/settings.ts';
+import { resolveMaxOutage } from './outage-clock.ts';
 import type { SyncProgress } from './progress.ts';
 import type { SourceOptions } from './source.ts';
 import type { Store } from './store.ts';
@@ -18,6 +19,12 @@ export interface PaginationDefaults {
   pagination?: 'keyset' | 'page' | CustomCursor<unknown> | undefined;
   /** How the service answers a page past the last one; not shown in the contract. Default: the client's. */
   afterLastPage?: AfterLastPage | undefined;
+  /**
+   * How long the service may be down, in ms, before the run ends with the error of its last call: connections that
+   * fail, timeouts, 502, 503 and 504, after the retries of the call itself. Until then the call is made again, and
+   * `onProgress` says that the run waits. Default: 120,000; 0 ends the run at once.
+   */
+  maxOutageMs?: number | undefined;
   /** Further request headers. `Cache-Control: no-cache` is sent unless you name that one. */
   headers?: Readonly<Record<string, string>> | undefined;
 }
@@ -63,6 +70,7 @@ export interface ResolvedRunOptions {
   readonly mode: 'incremental' | 'full';
   readonly lookbackMs: number;
   readonly serviceTimeZone: string | undefined;
+  readonly maxOutageMs: number;
   /** A caller's own start, as ISO 8601. */
   readonly updatedSince: string | undefined;
   readonly signal: AbortSignal | undefined;
@@ -91,6 +99,7 @@ export function resolveRunOptions(options: RunOptions): ResolvedRunOptions {
     mode,
     lookbackMs,
     serviceTimeZone: options.serviceTimeZone,
+    maxOutageMs: resolveMaxOutage(options.maxOutageMs),
     updatedSince: updatedSince === undefined ? undefined : checkInstant(updatedSince, 'updatedSince'),
     signal: options.signal,
     onProgress: options.onProgress,

@@ -1,6 +1,7 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { CallOptions, RequestOptions } from '../transport/call-options.ts';
 import { type PaginationDefaults, resolveListOptions } from './options.ts';
+import { OutageClock, resolveMaxOutage } from './outage-clock.ts';
 import type { SourceOptions, SyncSource } from './source.ts';
 
 /** What a reconcile needs of a collection, such as `client.accounts`: a list, and a way to ask for one record. */
@@ -57,6 +58,7 @@ export interface ResolvedReconcileOptions<T> {
   readonly batchSize: number;
   readonly concurrency: number;
   readonly signal: AbortSignal | undefined;
+  readonly outage: OutageClock;
   readonly list: SourceOptions;
 }
 
@@ -81,6 +83,7 @@ export function resolveReconcileOptions<T>(options: ReconcileOptions<T>): Resolv
     batchSize,
     concurrency,
     signal: options.signal,
+    outage: new OutageClock(resolveMaxOutage(options.maxOutageMs)),
     list: resolveListOptions(options),
   };
 }

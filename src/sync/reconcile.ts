@@ -1,6 +1,7 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { SyncError } from '../errors/sync-error.ts';
 import type { ReconcileAbortReason } from '../errors/sync-report.ts';
+import { OUTAGE } from '../internal/outage.ts';
 import { abortable } from './abortable.ts';
 import { Confirmation } from './confirmation.ts';
 import { IdSet } from './id-set.ts';
@@ -75,10 +76,10 @@ async function readLocal<T>(
 /** Walks the whole collection. Returns the id of the first record. */
 async function walk<T extends { id: string }>(
   source: ReconcileSource<T>,
-  { list, signal, local, stats }: Reconciling<T>,
+  { list, signal, local, outage, stats }: Reconciling<T>,
 ): Promise<string | undefined> {
   let first: string | undefined;
-  const options = { ...list, prefetch: 1, signal, onWait: stats.waits };
+  const options = { ...list, prefetch: 1, signal, onWait: stats.waits, [OUTAGE]: outage };
   for await (const page of source.list({}, options).pages()) {
     first ??= page.records[0]?.id;
     stats.pagination = page.pagination;

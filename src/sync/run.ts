@@ -1,3 +1,4 @@
+import { OUTAGE } from '../internal/outage.ts';
 import { OWN_INSTANT } from '../internal/own-instant.ts';
 import { tell } from '../internal/tell.ts';
 import { awaitedLater } from '../pagination/lifetime.ts';
@@ -6,12 +7,13 @@ import { scopeFingerprint } from '../pagination/resume-token.ts';
 import type { Batch } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';
 import type { ResolvedRunOptions } from './options.ts';
+import { OutageClock } from './outage-clock.ts';
 import { everything, planRun, type RunPlan, stateAfter, stateDuring } from './run-plan.ts';
 import { RunStats } from './run-stats.ts';
-import { ServiceOffset } from './service-offset.ts';
+import { type ServiceOffset, tenantOffset } from './service-offset.ts';
 import { listenersOf, nameOf, type SyncSource } from './source.ts';
 import { encodeState, type SyncState } from './state.ts';
-import { offsetKey, stateKey } from './state-key.ts';
+import { stateKey } from './state-key.ts';
 import { observedTime, refuseFuture, watermarkOf } from './watermark.ts';
 
 /** What is particular to the run of one collection. */
@@ -22,6 +24,8 @@ export interface RunContext {
   readonly id?: IdBounds | undefined;
   /** What is known of the service's local times, shared by the runs of a tenant. */
   readonly offset?: ServiceOffset | undefined;
+  /** Outlasts an outage of the service, for all runs of a tenant together. */
+  readonly outage?: OutageClock | undefined;
   /** Stops the run; the caller's signal or one above it. */
   readonly signal?: AbortSignal | undefined;
   /** Waits for this run's turn to ask the service. Default: its turn is always. */
@@ -44,6 +48,7 @@ export class CollectionRun<T extends { id: string }> {
   readonly #scope: string;
   readonly #checkpoints: Checkpoints;
   readonly #offset: ServiceOffset;
+  readonly #outage: OutageClock;
   #base: SyncState;
   #plan: RunPlan | undefined;
   #pages: Pages<T> | undefined;
@@ -62,6 +67,7 @@ export class CollectionRun<T extends { id: string }> {
       filters: { tenant, ...filtersOf(context.id) },
     });
     this.#offset = context.offset ?? tenantOffset(context.options, this.#signal);
+    this.#outage = context.outage ?? new OutageClock(context.options.maxOutageMs);
     this.#checkpoints = new Checkpoints(store, {
       key: this.#key,
       scope: this.#scope,
@@ -184,6 +190,7 @@ export class CollectionRun<T extends { id: string }> {
           ...options.list,
           signal: this.#signal,
           [OWN_INSTANT]: true,
+          [OUTAGE]: this.#outage,
           resumeFrom: plan.token,
           pageSizeHint: this.#base.pageSize,
           onWait: (waitMs) =>
@@ -278,14 +285,6 @@ export class CollectionRun<T extends { id: string }> {
     this.stats.state = this.#stateAfter();
     this.stats.status = 'done';
   }
-}
-
-/** What is known of a tenant's service. */
-export function tenantOffset(
-  { store, tenant, prefix, serviceTimeZone: timeZone }: ResolvedRunOptions,
-  signal: AbortSignal | undefined,
-): ServiceOffset {
-  return new ServiceOffset({ store, key: offsetKey({ prefix, tenant }), timeZone, signal });
 }
 
 function filtersOf(id: IdBounds | undefined): Record<string, string> {

@@ -1,7 +1,9 @@
 import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { lowestOffset, lowestOffsetOfZone } from './bound.ts';
 import { storeCall } from './checkpoints.ts';
+import type { ResolvedRunOptions } from './options.ts';
 import { parseStored } from './state.ts';
+import { offsetKey } from './state-key.ts';
 import type { Store } from './store.ts';
 
 const VERSION = 1;
@@ -85,4 +87,12 @@ export class ServiceOffset {
     this.#stored = offset as number | undefined;
     this.learn(this.#stored);
   }
+}
+
+/** What is known of a tenant's service. */
+export function tenantOffset(
+  { store, tenant, prefix, serviceTimeZone: timeZone }: ResolvedRunOptions,
+  signal: AbortSignal | undefined,
+): ServiceOffset {
+  return new ServiceOffset({ store, key: offsetKey({ prefix, tenant }), timeZone, signal });
 }

@@ -1,5 +1,6 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { LISTENERS, type Listeners } from '../events.ts';
+import type { OUTAGE, OutageGuard } from '../internal/outage.ts';
 import type { OWN_INSTANT } from '../internal/own-instant.ts';
 import type { CustomCursor } from '../pagination/custom.ts';
 import type { IdBounds } from '../pagination/page.ts';
@@ -21,6 +22,8 @@ export interface SourceOptions extends RequestOptions {
   afterLastPage?: AfterLastPage | undefined;
   resumeFrom?: string | undefined;
   pageSizeHint?: number | undefined;
+  /** Outlasts an outage of the service. */
+  [OUTAGE]?: OutageGuard;
   /** Says that `updatedSince` is no caller's instant. */
   [OWN_INSTANT]?: true;
 }

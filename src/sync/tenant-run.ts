@@ -4,8 +4,10 @@ import type { SyncReport } from '../errors/sync-report.ts';
 import { abortable } from './abortable.ts';
 import type { Batch } from './batch.ts';
 import type { ResolvedRunOptions } from './options.ts';
-import { CollectionRun, tenantOffset } from './run.ts';
+import { OutageClock } from './outage-clock.ts';
+import { CollectionRun } from './run.ts';
 import { Semaphore } from './semaphore.ts';
+import { tenantOffset } from './service-offset.ts';
 import { settleAll } from './settle-all.ts';
 import type { SyncSource } from './source.ts';
 
@@ -27,6 +29,7 @@ export class TenantRun {
   readonly failures: CollectionFailure[] = [];
   readonly #context: TenantContext;
   readonly #stop = new AbortController();
+  readonly #outage: OutageClock;
   readonly #requests: Semaphore;
   readonly #deliveries = new Semaphore(1);
   readonly #levels: readonly (readonly Run[])[];
@@ -39,10 +42,12 @@ export class TenantRun {
     this.#context = context;
     this.#requests = new Semaphore(context.concurrency);
     const { options } = context;
+    this.#outage = new OutageClock(options.maxOutageMs);
     const offset = tenantOffset(options, this.#stop.signal);
     const shared = {
       options,
       offset,
+      outage: this.#outage,
       signal: this.#stop.signal,
       turn: <V>(work: () => Promise<V>) => this.#requests.run(work),
       alone: <V>(work: () => Promise<V>) => this.#deliveries.run(work),
@@ -129,7 +134,7 @@ export class TenantRun {
 
     const forbidden = isAccountingError(error, 'forbidden') || isAccountingError(error, 'scope_required');
     if (forbidden) stats.status = 'forbidden';
-    // The key is good for none of the others either.
-    if (isAccountingError(error, 'unauthenticated')) this.#stop.abort(error);
+    // Neither the key nor a service that is down is any better for the others.
+    if (isAccountingError(error, 'unauthenticated') || this.#outage.isOver) this.#stop.abort(error);
   }
 }

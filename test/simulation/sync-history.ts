@@ -60,6 +60,7 @@ async function syncOnce(
       tenant: 'acme',
       mode,
       concurrency,
+      maxOutageMs: 0,
       onBatch: (batch) => {
         if (transactional) process.transact(batch.collection, batch);
         else process.upsert(batch.collection, batch.records);
@@ -85,6 +86,7 @@ async function reconcileAll(
         onDelete: (ids) => process.remove(name, ids),
         onRepair: (records) => process.upsert(name, records),
         maxCandidates: Number.POSITIVE_INFINITY,
+        maxOutageMs: 0,
         pagination,
       });
     } catch (error) {

@@ -2,6 +2,8 @@ import { resolve } from 'node:path';
 import { Option } from 'commander';
 import type { Client } from '../../client.ts';
 import { type CollectionName, collections } from '../../collections/index.ts';
+import { OUTAGE, type OutageGuard } from '../../internal/outage.ts';
+import { DEFAULT_MAX_OUTAGE_MS, OutageClock } from '../../sync/outage-clock.ts';
 import { collectionName } from '../collection-name.ts';
 import { type AddCommand, CommandFailure } from '../command.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
@@ -69,7 +71,7 @@ async function run(name: CollectionName, flags: Flags, io: Io): Promise<void> {
   const checkpoint = checkpointOf(client, name, flags);
   const from = await checkpoint?.read();
   // Before a file is touched: what is wrong with the options shows here.
-  const pages = pagesOf(client, name, { flags, from, signal: io.signal });
+  const pages = pagesOf(client, name, { flags, from, signal: io.signal, progress });
   const sink = await openSink(flags, from, io);
   if (from !== undefined && from.records > 0) progress?.goesOn(from);
   const { pagination } = flags;
@@ -110,16 +112,24 @@ async function checkFiles({ out, checkpoint }: Flags): Promise<void> {
 
 const filesOf = (checkpoint: string) => [resolve(checkpoint), temporaryOf(resolve(checkpoint))];
 
+interface PagesParts {
+  readonly flags: Flags;
+  readonly from: PullPoint | undefined;
+  readonly signal: AbortSignal;
+  readonly progress: PullProgress | undefined;
+}
+
 /** The pages of a collection. A record that does not fit the contract belongs into the file like any other. */
-function pagesOf(
-  client: Client,
-  name: CollectionName,
-  { flags, from, signal }: { flags: Flags; from: PullPoint | undefined; signal: AbortSignal },
-) {
+function pagesOf(client: Client, name: CollectionName, { flags, from, signal, progress }: PagesParts) {
   const collection = client.withOptions({ validation: 'report' }).collection(collections[name].segment);
   const { since, pagination } = flags;
   const resumeFrom = from?.resumeToken ?? undefined;
-  return collection.list({ updatedSince: since }, { pagination, resumeFrom, signal }).pages();
+  const clock = new OutageClock(DEFAULT_MAX_OUTAGE_MS);
+  const outage: OutageGuard = {
+    run: (call, waits) => clock.run(call, { ...waits, onWait: (waitMs) => progress?.outage(waitMs) }),
+  };
+  const options = { pagination, resumeFrom, signal, [OUTAGE]: outage };
+  return collection.list({ updatedSince: since }, options).pages();
 }
 
 function checkpointOf(client: Client, collection: CollectionName, flags: Flags): PullCheckpoint | undefined {

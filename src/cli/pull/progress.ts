@@ -38,6 +38,10 @@ export class PullProgress {
     this.#say(`${this.#text()}; trying again (${reason})`);
   }
 
+  outage(waitMs: number): void {
+    this.#say(`${this.#text()}; the service is down, trying again in ${Math.ceil(waitMs / 1000)} s`);
+  }
+
   goesOn({ records, pages }: Omit<PullCounts, 'invalid'>): void {
     this.#counts = { records, pages, invalid: 0 };
     this.#io.log(`Goes on after ${many(records, 'record')}.`);

@@ -1,6 +1,7 @@
 import { changes } from 'accounting-data-sdk';
 import { describe, expect, it } from 'vitest';
 import { type RunOptions, resolveListOptions, resolveRunOptions } from '../../../src/sync/options.ts';
+import { OutageClock } from '../../../src/sync/outage-clock.ts';
 import { type ReconcileOptions, resolveReconcileOptions } from '../../../src/sync/reconcile-options.ts';
 import { nameOf } from '../../../src/sync/source.ts';
 import { memoryStore } from '../../../src/sync/store.ts';
@@ -27,6 +28,8 @@ describe('a run', () => {
       mode: 'incremental',
       lookbackMs: 120_000,
       updatedSince: undefined,
+      serviceTimeZone: undefined,
+      maxOutageMs: 120_000,
       signal: undefined,
       onProgress: undefined,
       list,
@@ -44,6 +47,8 @@ describe('a run', () => {
       prefix: 'mine',
       mode: 'full',
       lookbackMs: 0,
+      serviceTimeZone: 'Asia/Kolkata',
+      maxOutageMs: 4,
       signal,
       onProgress,
     } as const;
@@ -69,7 +74,9 @@ describe('a run', () => {
   it('takes a retry that names some of its settings: it was a TypeError before anything was sent', async () => {
     const books = openBooks();
     books.sandbox.faults.add({ kind: 'status', status: 503 }, { times: 9 });
-    const failing = collect(changes(books.client.accounts, { ...books.run, retry: { maxAttempts: 2 } }));
+    const failing = collect(
+      changes(books.client.accounts, { ...books.run, maxOutageMs: 0, retry: { maxAttempts: 2 } }),
+    );
     await expect(failing).rejects.toMatchObject({ status: 503, attempts: 2 });
     expect(books.sandbox.count()).toBe(2);
   });
@@ -111,6 +118,7 @@ describe('a reconcile', () => {
       batchSize: 500,
       concurrency: 2,
       signal: undefined,
+      outage: expect.any(OutageClock),
       list,
     });
     expect(resolved.onRepair([])).toBeUndefined();

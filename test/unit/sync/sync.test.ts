@@ -7,7 +7,7 @@ import {
   type SyncReport,
   sync,
 } from 'accounting-data-sdk';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { addAccounts, type Books, openBooks, START, stateIn } from './books.ts';
 
 const nothing = () => undefined;
@@ -172,6 +172,8 @@ describe('sync', () => {
 
   it('goes through 429s and lost answers', async () => {
     const books = openBooks();
+    // The limiter waits by the monotonic clock.
+    vi.restoreAllMocks();
     addAccounts(books, 60);
     books.sandbox.faults.add({ kind: 'rate-limited', retryAfter: 0 }, { skip: 1, times: 3 });
     books.sandbox.faults.add({ kind: 'lost-response', committed: true }, { skip: 6, times: 2 });

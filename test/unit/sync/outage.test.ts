@@ -1,0 +1,230 @@
+import {
+  changes,
+  createClient,
+  isAccountingError,
+  memoryStore,
+  reconcile,
+  type SyncError,
+  type SyncProgress,
+  sync,
+} from 'accounting-data-sdk';
+import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { caught } from '../../support/caught.ts';
+import { scriptedServer } from '../../support/scripted-server.ts';
+import { collect } from './books.ts';
+
+const SECOND = 1_000;
+const nothing = () => undefined;
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** Lets virtual time pass until the work has ended. */
+async function throughVirtualTime<V>(work: Promise<V>): Promise<V> {
+  let ended = false;
+  const end = () => {
+    ended = true;
+  };
+  work.then(end, end);
+  while (!ended) {
+    await turn();
+    if (vi.getTimerCount() > 0) await vi.advanceTimersToNextTimerAsync();
+  }
+  return work;
+}
+
+/** A service that is down from a given number of requests on, for so long. */
+function failing({ after = 0, ms, status = 502 }: { after?: number; ms: number; status?: number }) {
+  const sandbox = createSandbox({
+    records: { accounts: 95, products: 95, accountAddresses: 20 },
+    pageSize: 10,
+    rateLimit: false,
+  });
+  let requests = 0;
+  let downAt: number | undefined;
+  let failed = 0;
+  const client = createClient({
+    ...sandbox.clientOptions,
+    fetch: async (...request) => {
+      if (++requests > after) downAt ??= Date.now();
+      if (downAt === undefined || Date.now() - downAt >= ms) return sandbox.fetch(...request);
+      failed++;
+      if (status === 0)
+        throw Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNREFUSED' } });
+      return new Response('<h1>Bad gateway</h1>', { status, headers: { 'content-type': 'text/html' } });
+    },
+  });
+  return { sandbox, client, failures: () => failed };
+}
+
+const collections = ['accounts', 'products', 'accountAddresses'] as const;
+
+/** A consumer that counts how often it gets each record. */
+function counting() {
+  const counts = new Map<string, number>();
+  const onBatch = ({ collection, records }: { collection: string; records: readonly { id: string }[] }) => {
+    for (const { id } of records)
+      counts.set(`${collection}/${id}`, (counts.get(`${collection}/${id}`) ?? 0) + 1);
+  };
+  const expectEachOnce = ({ store }: Sandbox) => {
+    const all = collections.flatMap((name) => store[name].ids().map((id) => `${name}/${id}`));
+    expect([...counts.keys()].toSorted()).toEqual(all.toSorted());
+    expect(new Set(counts.values())).toEqual(new Set([1]));
+  };
+  return { onBatch, expectEachOnce };
+}
+
+describe('in virtual time a sync', () => {
+  // The transport is loaded with the first call: that takes true time.
+  beforeAll(async () => {
+    await failing({ ms: 0 }).client.accounts.list().toArray({ limit: 1 });
+  });
+  beforeEach(() => {
+    vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'],
+      now: Date.parse('2026-01-31T12:00:00Z'),
+    });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it.each([
+    [6, 0, 'keyset'],
+    [6, 5, 'keyset'],
+    [60, 0, 'keyset'],
+    [60, 5, 'keyset'],
+    [60, 5, 'page'],
+    [110, 7, 'page'],
+  ] as const)(
+    'outlasts %i s of 502s after %i requests and delivers each record once: %s',
+    async (seconds, after, pagination) => {
+      const { sandbox, client, failures } = failing({ after, ms: seconds * SECOND });
+      const { onBatch, expectEachOnce } = counting();
+      const options = { store: memoryStore(), tenant: 'acme', collections, onBatch, pagination };
+      const report = await throughVirtualTime(sync(client, options));
+      expect(report.collections.map(({ status }) => status)).toEqual(['done', 'done', 'done']);
+      expectEachOnce(sandbox);
+      expect(failures()).toBeGreaterThan(0);
+    },
+  );
+
+  it.each([502, 503, 504, 0])('outlasts a minute of %i, 0 for refused connections', async (status) => {
+    const { client } = failing({ after: 3, ms: 60 * SECOND, status });
+    const options = { store: memoryStore(), tenant: 'acme', collections, onBatch: nothing };
+    await expect(throughVirtualTime(sync(client, options))).resolves.toMatchObject({ records: 210 });
+  });
+
+  it('says that it waits while the service is down', async () => {
+    const { client } = failing({ after: 3, ms: 60 * SECOND });
+    const waits: SyncProgress[] = [];
+    const onProgress = (progress: SyncProgress) => progress.waiting && waits.push(progress);
+    const options = { store: memoryStore(), tenant: 'acme', collections, onBatch: nothing, onProgress };
+    await throughVirtualTime(sync(client, options));
+    const last = waits.at(-1);
+    expect(waits.length).toBeGreaterThan(5);
+    expect(last?.waitingUntil?.getTime()).toBeGreaterThan(Date.parse('2026-01-31T12:00:30Z'));
+  });
+
+  it('of a service that is down for ten minutes stops once, after about two minutes, with one error', async () => {
+    const { client, failures } = failing({ after: 3, ms: 600 * SECOND });
+    const startedAt = Date.now();
+    const run = sync(client, { store: memoryStore(), tenant: 'acme', onBatch: nothing });
+    const error = (await caught(throughVirtualTime(run))) as SyncError;
+    expect(isAccountingError(error, 'sync_failed') && error.errors).toHaveLength(1);
+    expect(error.cause).toMatchObject({ status: 502, retryable: true });
+    expect(Date.now() - startedAt).toBeGreaterThan(119 * SECOND);
+    expect(Date.now() - startedAt).toBeLessThan(150 * SECOND);
+    const statuses = error.report.collections.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 'failed')).toHaveLength(1);
+    expect(statuses.filter((status) => status === 'stopped').length).toBeGreaterThan(10);
+    expect(failures()).toBeLessThan(250);
+  });
+
+  it('waits for as long as maxOutageMs says', async () => {
+    const { client } = failing({ ms: 600 * SECOND });
+    const startedAt = Date.now();
+    const options = { store: memoryStore(), tenant: 'acme', onBatch: nothing };
+    await caught(throughVirtualTime(sync(client, { ...options, maxOutageMs: 0 })));
+    expect(Date.now() - startedAt).toBeLessThan(40 * SECOND);
+    await expect(
+      throughVirtualTime(sync(client, { ...options, maxOutageMs: 900 * SECOND })),
+    ).resolves.toBeDefined();
+  });
+
+  it('waits for a Retry-After, however long its own wait would be', async () => {
+    const sandbox = createSandbox({ records: { accounts: 5 } });
+    const requests: number[] = [];
+    const client = createClient({
+      ...sandbox.clientOptions,
+      retry: { maxAttempts: 1 },
+      fetch: async (...request) => {
+        requests.push(Date.now());
+        if (requests.length > 1) return sandbox.fetch(...request);
+        return new Response('', { status: 503, headers: { 'retry-after': '100' } });
+      },
+    });
+    const options = {
+      store: memoryStore(),
+      tenant: 'acme',
+      collections: ['accounts'] as const,
+      onBatch: nothing,
+    };
+    await throughVirtualTime(sync(client, options));
+    const [first = 0, second = 0] = requests;
+    expect(second - first).toBeGreaterThanOrEqual(100 * SECOND);
+  });
+
+  it('does not stop the tenant for one collection that is down while others are read', async () => {
+    const { sandbox } = failing({ ms: 0 });
+    sandbox.faults.add({ kind: 'status', status: 503 }, { collection: 'accounts', times: 1000 });
+    const client = createClient({
+      ...sandbox.clientOptions,
+      fetch: async (url, init) => {
+        if (url.includes('/products')) await new Promise((resolve) => setTimeout(resolve, 5 * SECOND));
+        return sandbox.fetch(url, init);
+      },
+    });
+    const run = sync(client, { store: memoryStore(), tenant: 'acme', collections, onBatch: nothing });
+    const error = (await caught(throughVirtualTime(run))) as SyncError;
+    expect(error.report.collections.map(({ status }) => status)).toEqual(['failed', 'done', 'done']);
+  });
+
+  it('stops on its signal while it waits for the service', async () => {
+    const { client } = failing({ ms: 600 * SECOND });
+    const controller = new AbortController();
+    setTimeout(() => controller.abort('enough'), 30 * SECOND);
+    const options = { store: memoryStore(), tenant: 'acme', onBatch: nothing, signal: controller.signal };
+    expect(await caught(throughVirtualTime(sync(client, options)))).toBe('enough');
+  });
+
+  it('and changes and reconcile alike outlast a minute', async () => {
+    const { client, sandbox } = failing({ after: 3, ms: 60 * SECOND });
+    const run = collect(changes(client.accounts, { store: memoryStore(), tenant: 'acme' }));
+    await expect(throughVirtualTime(run)).resolves.toMatchObject({ records: 95 });
+    const other = failing({ after: 13, ms: 60 * SECOND });
+    other.sandbox.store.accounts.delete('3');
+    const reconciled = reconcile(other.client.accounts, {
+      localIds: () => sandbox.store.accounts.ids(),
+      onDelete: nothing,
+    });
+    await expect(throughVirtualTime(reconciled)).resolves.toMatchObject({ deleted: 1 });
+    expect(other.failures()).toBeGreaterThan(0);
+  });
+});
+
+describe('over a real port', () => {
+  it('a sync outlasts 6 s of 502s with default options', async () => {
+    const upAt = Date.now() + 6 * SECOND;
+    await using server = await scriptedServer(({ url }, { response }) => {
+      response.statusCode = Date.now() < upAt ? 502 : 200;
+      response.setHeader('content-type', Date.now() < upAt ? 'text/html' : 'application/json');
+      if (Date.now() < upAt) response.end('<h1>Bad gateway</h1>');
+      else response.end(url.includes('_page=1') ? '[{"id":"1"}]' : '[]');
+    });
+    const client = createClient({ baseUrl: server.url, apiKey: 'key' });
+    const options = { store: memoryStore(), tenant: 'acme', pagination: 'page', onBatch: nothing } as const;
+    const report = await sync(client, { ...options, collections: ['accounts', 'budgets'] });
+    expect(report).toMatchObject({ records: 2 });
+  });
+});
