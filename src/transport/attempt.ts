@@ -3,14 +3,14 @@ import { TimeoutError } from '../errors/timeout-error.ts';
 import type { Listeners } from '../events.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { tell } from '../internal/tell.ts';
+import type { Limiter } from '../rate-limiter/limiters.ts';
+import { type Permit, type QuotaReport, WaitEnded } from '../rate-limiter/rate-limiter.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 import type { Call } from './call.ts';
 import { exchange, type FetchFunction } from './exchange.ts';
 import { Aborted, Failure } from './failure.ts';
 import { type ContentTypes, contentTypeOf, requestHeaders } from './headers.ts';
 import { withinLimits } from './limits.ts';
-import { GateRefusal } from './rate-refusal.ts';
-import type { GatePass, RateGate } from './rate-types.ts';
 import { type BareNotFound, discard, readResponse, statusFailure, unreadFault } from './read-response.ts';
 import { redactOwnText } from './redact.ts';
 import type { Answer, ApiRequest, Expected } from './request.ts';
@@ -31,49 +31,63 @@ export interface AttemptConfig {
   readonly listeners: Listeners;
 }
 
-/** The right to send, and the key to send with. */
-export interface Admission {
-  readonly apiKey: string;
-  readonly pass: GatePass;
+/** The limiter of a key, and what was last reported of its quota. */
+export interface Limited {
+  readonly limiter: Limiter;
+  readonly listeners: Listeners;
+  readonly rateLimit: RateLimit | undefined;
 }
 
-/** Waits in the rate gate. Rejects with a Failure when the gate opens too late, or with Aborted. */
-export async function enterGate<T>(
+/** Sends an attempt as soon as the rate limiter allows it. Rejects with a Failure if that is too late, or with Aborted. */
+export async function sendWhenAllowed<T, R>(
   request: ApiRequest<T>,
   call: Call,
-  { gate, listeners }: { gate: RateGate; listeners: Listeners },
-): Promise<GatePass> {
-  const { signal } = request.options;
-  const waitingSince = monotonicMs();
-  let waited = false;
+  { limiter, listeners, rateLimit }: Limited,
+  send: (permit: Permit) => Promise<R>,
+): Promise<R> {
+  const { options, settings, priority } = request;
+  const { signal } = options;
+  const since = monotonicMs();
+  let isQueued = false;
+  let isSent = false;
+  const leaveQueue = () => {
+    if (isQueued) call.waitedMs += monotonicMs() - since;
+    isQueued = false;
+  };
+  const limitedCall = {
+    priority,
+    wasRejected: call.refused,
+    signal,
+    deadlineAt: call.deadlineAt,
+    maxWaitMs: settings.maxWaitMs,
+    timeoutMs: settings.timeoutMs,
+    onWait: (waitMs: number | undefined) => {
+      isQueued = true;
+      listeners.wait?.({ ...call.event(), waitMs });
+      tell(options.onWait, waitMs);
+    },
+  };
   try {
-    return await gate.enter({
-      priority: request.priority,
-      refused: call.refused,
-      signal,
-      deadlineAt: call.deadlineAt,
-      maxWaitMs: request.settings.maxWaitMs,
-      onWait: (waitMs) => {
-        waited = true;
-        listeners.wait?.({ ...call.event(), waitMs });
-        tell(request.options.onWait, waitMs);
-      },
+    return await limiter.run(limitedCall, (permit) => {
+      leaveQueue();
+      isSent = true;
+      call.begin();
+      return send(permit);
     });
   } catch (error) {
-    if (signal?.aborted) throw new Aborted(signal.reason);
-    if (error instanceof GateRefusal) throw notAdmitted(error, gate.rateLimit);
+    leaveQueue();
+    if (error instanceof WaitEnded) throw notSent(error, rateLimit);
+    if (!isSent && signal?.aborted) throw new Aborted(signal.reason);
     throw error;
-  } finally {
-    if (waited) call.waitedMs += monotonicMs() - waitingSince;
   }
 }
 
 /** A call that the rate limiter did not send. */
-function notAdmitted({ limited, retryAfterMs }: GateRefusal, rateLimit: RateLimit | undefined): Failure {
+function notSent({ reason, retryAfterMs }: WaitEnded, rateLimit: RateLimit | undefined): Failure {
   return new Failure('held_back', (facts) => {
     const what = `${facts.method} ${facts.path} was not sent`;
     const known = { ...facts, retryable: true };
-    if (!limited) {
+    if (reason === 'deadline') {
       const message = `${what}: deadlineMs ran out while the call waited for the first response to this key.`;
       return new TimeoutError(message, known, { limit: 'deadline' });
     }
@@ -87,72 +101,68 @@ function notAdmitted({ limited, retryAfterMs }: GateRefusal, rateLimit: RateLimi
 export async function attempt<T>(
   request: ApiRequest<T>,
   call: Call,
-  { config, admission }: { config: AttemptConfig; admission: Admission },
+  { config, permit }: { config: AttemptConfig; permit: Permit },
 ): Promise<Answer<T>> {
   const { signal } = request.options;
-  const { apiKey, pass } = admission;
+  const { apiKey } = call;
   const { listeners } = config;
   const requestedAt = Date.now();
   const startedAt = performance.now();
   let answered: Response | undefined;
-  try {
-    const url = requestUrl(config.baseUrl, request.path, request.query);
-    listeners.request?.({ ...call.event(), idempotencyKey: request.idempotencyKey });
-    return await withinLimits(
-      async (attemptSignal) => {
-        const response = await exchange({
-          url,
-          method: request.method,
-          headers: requestHeaders({
-            apiKey,
-            userAgent: config.userAgent,
-            idempotencyKey: request.idempotencyKey,
-            contentType:
-              request.body === undefined
-                ? undefined
-                : (request.contentType ?? contentTypeOf(request.method, config.contentTypes)),
-            own: request.options.headers,
-          }),
-          body: request.body,
-          signal: attemptSignal,
-          fetch: config.fetch,
-        });
-        // A `fetch` that ignored the signal: this attempt has been given up, nobody may hear of its answer.
-        if (attemptSignal.aborted) {
-          discard(response);
-          throw attemptSignal.reason;
-        }
-        answered = response;
-        const time = { requestedAt, durationMs: performance.now() - startedAt };
-        const meta = responseMeta(response, call);
-        call.meta = meta;
-        pass.answered(gateAnswer(response, meta.rateLimit));
-        listeners.response?.({
-          ...call.event(),
-          status: meta.status,
-          durationMs: Math.floor(performance.now() - startedAt),
-          rateLimit: meta.rateLimit,
-          requestId: meta.requestId,
-        });
-        const { maxBodyBytes, bareNotFound } = config;
-        const reading = { expected: request.expected, maxBodyBytes, apiKey, bareNotFound };
-        const value = await readResponse(response, reading);
-        return { value: cleared(value, reading), meta, serverTime: serverTimeOf(response), ...time };
+  const url = requestUrl(config.baseUrl, request.path, request.query);
+  listeners.request?.({ ...call.event(), idempotencyKey: request.idempotencyKey });
+  return await withinLimits(
+    async (attemptSignal) => {
+      const response = await exchange({
+        url,
+        method: request.method,
+        headers: requestHeaders({
+          apiKey,
+          userAgent: config.userAgent,
+          idempotencyKey: request.idempotencyKey,
+          contentType:
+            request.body === undefined
+              ? undefined
+              : (request.contentType ?? contentTypeOf(request.method, config.contentTypes)),
+          own: request.options.headers,
+        }),
+        body: request.body,
+        signal: attemptSignal,
+        fetch: config.fetch,
+      });
+      // A `fetch` that ignored the signal: this attempt has been given up, nobody may hear of its answer.
+      if (attemptSignal.aborted) {
+        discard(response);
+        throw attemptSignal.reason;
+      }
+      answered = response;
+      const time = { requestedAt, durationMs: performance.now() - startedAt };
+      const meta = responseMeta(response, call);
+      call.meta = meta;
+      permit.settle(quotaReport(response, meta.rateLimit));
+      listeners.response?.({
+        ...call.event(),
+        status: meta.status,
+        durationMs: Math.floor(performance.now() - startedAt),
+        rateLimit: meta.rateLimit,
+        requestId: meta.requestId,
+      });
+      const { maxBodyBytes, bareNotFound } = config;
+      const reading = { expected: request.expected, maxBodyBytes, apiKey, bareNotFound };
+      const value = await readResponse(response, reading);
+      return { value: cleared(value, reading), meta, serverTime: serverTimeOf(response), ...time };
+    },
+    {
+      signal,
+      timeoutMs: request.settings.timeoutMs,
+      deadlineAt: call.deadlineAt,
+      onTimeout: () => {
+        if (answered === undefined) return 'lost';
+        if (answered.ok) return unreadFault(answered, request.expected);
+        return statusFailure(answered, undefined, { apiKey, bareNotFound: config.bareNotFound });
       },
-      {
-        signal,
-        timeoutMs: request.settings.timeoutMs,
-        deadlineAt: call.deadlineAt,
-        onTimeout: () => {
-          if (answered === undefined) return 'lost';
-          if (answered.ok) return unreadFault(answered, request.expected);
-          return statusFailure(answered, undefined, { apiKey, bareNotFound: config.bareNotFound });
-        },
-      },
-    );
-  } finally {
-    if (answered === undefined) pass.released();
-  }
+    },
+  );
 }
 
 function cleared<T>(value: T, { expected, apiKey }: { expected: Expected<T>; apiKey: string }): T {
@@ -160,7 +170,7 @@ function cleared<T>(value: T, { expected, apiKey }: { expected: Expected<T>; api
   return expected.cleared(value, (text) => redactOwnText(text, apiKey));
 }
 
-function gateAnswer(response: Response, rateLimit: { limit: number; remaining: number } | undefined) {
+function quotaReport(response: Response, rateLimit: RateLimit | undefined): QuotaReport {
   const { status, headers } = response;
   const retryAfterMs =
     status === 429 ? parseRetryAfter(headers.get('retry-after'), headers.get('date')) : undefined;

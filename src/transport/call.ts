@@ -28,7 +28,7 @@ export class Call {
   waitedMs = 0;
   /** The key was refused with 401 and asked for again. */
   keyReplaced = false;
-  /** The last attempt ended in a 429: the next goes to the front of the gate. */
+  /** The last attempt ended in a 429: the next goes to the front of the queue. */
   refused = false;
   /** The key to send. */
   apiKey = '';

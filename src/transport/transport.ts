@@ -3,14 +3,13 @@ import { isAccountingError } from '../errors/guards.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { sleep } from '../internal/sleep.ts';
 import { tell } from '../internal/tell.ts';
+import { type Limiters, limitersFor } from '../rate-limiter/limiters.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 import type { KeySource } from './api-key.ts';
-import { type AttemptConfig, attempt, enterGate } from './attempt.ts';
+import { type AttemptConfig, attempt, sendWhenAllowed } from './attempt.ts';
 import { Call, type CallBase } from './call.ts';
 import { Aborted, Failure } from './failure.ts';
 import { type Limits, withinLimits } from './limits.ts';
-import { gateFor } from './rate-gates.ts';
-import type { RateGate } from './rate-types.ts';
 import type { Answer, ApiRequest, Expected, Transport } from './request.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { backoffMs, jitterMs } from './retry-policy.ts';
@@ -18,7 +17,7 @@ import { backoffMs, jitterMs } from './retry-policy.ts';
 /** What a transport is made of, every default applied. */
 export interface TransportConfig extends AttemptConfig {
   readonly keys: KeySource;
-  /** Who shares the gate of a key. Without one a Retry-After is waited for here. */
+  /** Who shares the rate limiter of a key. Without one a Retry-After is waited for here. */
   readonly rateLimiter: 'shared' | 'client' | false;
 }
 
@@ -30,11 +29,12 @@ export class HttpTransport implements Transport {
   readonly #config: TransportConfig;
   readonly #base: CallBase;
   readonly #budget = new RetryBudget();
+  readonly #limiters: Limiters;
   #rateLimit: RateLimit | undefined;
-  #gated: { readonly apiKey: string; readonly gate: RateGate } | undefined;
 
   constructor(config: TransportConfig) {
     this.#config = config;
+    this.#limiters = limitersFor(config.rateLimiter);
     const { origin, pathname } = new URL(config.baseUrl);
     this.#base = { origin, basePath: pathname };
   }
@@ -70,26 +70,19 @@ export class HttpTransport implements Transport {
   }
 
   async #attempt<T>(request: ApiRequest<T>, call: Call): Promise<Answer<T>> {
-    const { apiKey } = call;
-    const { listeners } = this.#config;
-    const pass = await enterGate(request, call, { gate: this.#gate(apiKey), listeners });
-    call.begin();
+    const config = this.#config;
+    const limited = {
+      limiter: this.#limiters(this.#base.origin, call.apiKey),
+      listeners: config.listeners,
+      rateLimit: this.#rateLimit,
+    };
     try {
-      return await attempt(request, call, { config: this.#config, admission: { apiKey, pass } });
+      return await sendWhenAllowed(request, call, limited, (permit) =>
+        attempt(request, call, { config, permit }),
+      );
     } finally {
       this.#rateLimit = call.meta?.rateLimit ?? this.#rateLimit;
     }
-  }
-
-  /** The gate of a key; kept for as long as the key stays the same. */
-  #gate(apiKey: string): RateGate {
-    if (this.#gated?.apiKey !== apiKey) {
-      this.#gated = {
-        apiKey,
-        gate: gateFor({ origin: this.#base.origin, apiKey, mode: this.#config.rateLimiter }),
-      };
-    }
-    return this.#gated.gate;
   }
 
   /** The key of a call. A provider that never answers ends with the call's own limits. */

@@ -13,6 +13,7 @@ export const LAYERS = [
   ['collections', 'sync'],
   ['pagination'],
   ['transport'],
+  ['rate-limiter'],
   ['events.ts', 'money.ts'],
   ['errors'],
   ['schemas'],

@@ -9,7 +9,7 @@ export default defineConfig({
   test: {
     include: tests.map((test) => (test.endsWith('.ts') ? test : `${test}/**/*.test.ts`)),
     // They look at memory, cost and goodput over a long way: no place to look for one changed line.
-    exclude: ['test/unit/sync/{memory,cost}.test.ts', 'test/unit/transport/rate-goodput.test.ts'],
+    exclude: ['test/unit/sync/{memory,cost}.test.ts', 'test/unit/rate-limiter/goals.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     isolate: false,

@@ -1,7 +1,7 @@
-/** One process of workers that call the loopback server for a while, with a gate or without. */
+/** One process of workers that call the loopback server for a while, with a rate limiter or without. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { GateAnswer, GatePass } from '../../src/transport/rate-gate.ts';
-import { gateFor } from '../../src/transport/rate-gates.ts';
+import { limitersFor } from '../../src/rate-limiter/limiters.ts';
+import type { LimitedCall, QuotaReport } from '../../src/rate-limiter/rate-limiter.ts';
 import type { Setting } from './rate-loopback.ts';
 
 const ATTEMPTS = 5;
@@ -13,7 +13,7 @@ const options = JSON.parse(process.argv[2] ?? '{}') as Setting & {
 const url = `http://127.0.0.1:${options.port}/`;
 const failed: Record<string, number> = {};
 
-async function call(key: string): Promise<GateAnswer> {
+async function call(key: string): Promise<QuotaReport> {
   const response = await fetch(url, { headers: { 'x-auth-token': key } });
   const { status, headers } = response;
   const retryAfter = headers.get('retry-after');
@@ -27,23 +27,24 @@ async function call(key: string): Promise<GateAnswer> {
   return answer;
 }
 
-function enter(key: string, refused: boolean, over: AbortSignal): Promise<GatePass> {
-  return gateFor({ origin: url, apiKey: key, mode: 'shared' }).enter({
-    priority: 'interactive',
-    refused,
-    signal: over,
-    deadlineAt: Number.POSITIVE_INFINITY,
-    maxWaitMs: 60_000,
-    onWait: () => {},
-  });
-}
+const limiters = limitersFor('shared');
 
-async function gatedWorker(key: string, over: AbortSignal): Promise<void> {
-  for (let refused = false; !over.aborted; ) {
-    const pass = await enter(key, refused, over);
-    const answer = await call(key);
-    pass.answered(answer);
-    refused = answer.status === 429;
+async function limitedWorker(key: string, over: AbortSignal): Promise<void> {
+  for (let wasRejected = false; !over.aborted; ) {
+    const limitedCall: LimitedCall = {
+      priority: 'interactive',
+      wasRejected,
+      signal: over,
+      deadlineAt: Number.POSITIVE_INFINITY,
+      maxWaitMs: 60_000,
+      timeoutMs: 30_000,
+      onWait: () => {},
+    };
+    wasRejected = await limiters(url, key).run(limitedCall, async (permit) => {
+      const report = await call(key);
+      permit.settle(report);
+      return report.status === 429;
+    });
   }
 }
 
@@ -61,7 +62,7 @@ async function plainWorker(key: string, over: AbortSignal): Promise<void> {
 
 async function work(key: string, over: AbortSignal): Promise<void> {
   try {
-    await (options.gate ? gatedWorker(key, over) : plainWorker(key, over));
+    await (options.gate ? limitedWorker(key, over) : plainWorker(key, over));
   } catch {
     if (!over.aborted) failed[key] = (failed[key] ?? 0) + 1;
   }

@@ -1,4 +1,4 @@
-import type { GateClock, TimerId } from '../../src/transport/rate-clock.ts';
+import type { Clock } from '../../src/rate-limiter/rate-limiter.ts';
 
 /** A seeded source of chance (mulberry32): the same seed gives the same run. */
 export function chance(seed: number): () => number {
@@ -37,13 +37,13 @@ export class VirtualTime {
       this.now = event.at;
       event.run();
       // Enough turns for a promise that an event settled to reach its code.
-      for (let turn = 0; turn < 4; turn += 1) await undefined;
+      for (let turn = 0; turn < 12; turn += 1) await undefined;
     }
     this.now = endMs;
   }
 
   /** The clock of one process: whole milliseconds; timers a little late, and later while the process is busy. */
-  clock(random: () => number, freeAt: () => number = () => 0): GateClock {
+  clock(random: () => number, freeAt: () => number = () => 0): Clock {
     const lateness = () => (random() < 0.02 ? random() * 12 : random() * 1.5);
     return {
       now: () => Math.floor(this.now),
@@ -55,10 +55,10 @@ export class VirtualTime {
           else if (!timer.cancelled) run();
         };
         this.after(Math.max(1, Math.trunc(delayMs)) + lateness(), fire);
-        return timer as unknown as TimerId;
+        return timer;
       },
       clearTimeout: (id) => {
-        (id as unknown as Timer).cancelled = true;
+        (id as Timer).cancelled = true;
       },
       random,
     };

@@ -37,7 +37,7 @@ test('a call that the gate holds back says for how long: in an event, to onWait 
   expect(seen).toMatchObject([{ status: 200, attempts: 1, waitedMs: 2_000 }]);
 });
 
-test('a call for which the gate opens too late says so, and when it would be worth another try', async () => {
+test('a call that the rate limiter would send too late says so, and when to try again', async () => {
   const { client } = await pausedClient();
   expect(await caught(client.accounts.get('1', { maxWaitMs: 1_000 }))).toMatchObject({
     code: 'rate_limited',
