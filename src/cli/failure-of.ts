@@ -12,6 +12,8 @@ interface Consequence {
 
 const LATER = 'Try again later; the same command can be repeated safely.';
 
+const WRONG_URL = 'Check ACCOUNTING_BASE_URL: the service is not there, or has no such collection.';
+
 const CONSEQUENCES: Readonly<Record<AnyAccountingError['code'], Consequence>> = {
   malformed_request: {
     exitCode: EXIT.service,
@@ -33,7 +35,10 @@ const CONSEQUENCES: Readonly<Record<AnyAccountingError['code'], Consequence>> = 
     advice: 'Something between here and the service removes headers: look there.',
   },
   rate_limited: { exitCode: EXIT.service, advice: LATER },
-  unknown_problem: { exitCode: EXIT.service, advice: LATER },
+  unknown_problem: {
+    exitCode: EXIT.service,
+    advice: 'Ask who runs the service: this version does not know the error.',
+  },
   connection_failed: { exitCode: EXIT.unreachable, advice: 'Check ACCOUNTING_BASE_URL and the network.' },
   timeout: { exitCode: EXIT.unreachable, advice: LATER },
   redirected: {
@@ -54,7 +59,7 @@ const CONSEQUENCES: Readonly<Record<AnyAccountingError['code'], Consequence>> = 
     advice: 'Give the options that it was made with, or delete it to begin anew.',
   },
   concurrent_run: { exitCode: EXIT.file, advice: 'Let one run end before the other begins.' },
-  sync_failed: { exitCode: EXIT.failed, advice: LATER },
+  sync_failed: { exitCode: EXIT.failed, advice: 'Correct what each collection names.' },
 };
 
 /** Says why a command ends, unless the user knows; gives its exit code, undefined for what nobody foresaw. */
@@ -70,13 +75,32 @@ export function sayEnding(error: unknown, io: Pick<Io, 'log'>): number | undefin
 /** An error as two lines and an exit code: what happened, what to do. Undefined for one that nobody foresaw. */
 export function failureOf(error: unknown): CommandFailure | undefined {
   if (error instanceof CommandFailure) return error;
-  if (isAccountingError(error))
-    return new CommandFailure(oneLine(whatHappened(error)), CONSEQUENCES[error.code]);
+  if (isAccountingError(error)) return new CommandFailure(oneLine(whatHappened(error)), consequenceOf(error));
   if (!isFileError(error)) return undefined;
   return new CommandFailure(oneLine(error.message), {
     exitCode: EXIT.file,
     advice: 'Check the path, the permissions and the space that is left.',
   });
+}
+
+/** Only what may succeed later is worth trying again. */
+function consequenceOf(error: AnyAccountingError): Consequence {
+  const consequence = CONSEQUENCES[error.code];
+  if (error.code === 'unknown_problem' && error.retryable) return { ...consequence, advice: LATER };
+  if (error.code === 'unknown_problem' && error.status === 406) {
+    return {
+      ...consequence,
+      advice: 'The service has no format that the Accept header of this command allows.',
+    };
+  }
+  if (error.code === 'not_found' && (!error.missing || isCollection(error.path)))
+    return { ...consequence, advice: WRONG_URL };
+  return consequence;
+}
+
+/** Whether a path names a whole collection, as in `/accounts`. */
+function isCollection(path: string | undefined): boolean {
+  return path?.split('/').length === 2;
 }
 
 /** Without the advice that messages of the library end with: the command has its own. */

@@ -1,5 +1,6 @@
 import type { CallFacts } from '../errors/accounting-error.ts';
 import { FilterIgnoredError } from '../errors/filter-ignored-error.ts';
+import { jsonText } from '../internal/json-text.ts';
 import type { PageResponse } from './page.ts';
 
 type Ids = ReadonlySet<string>;
@@ -77,7 +78,7 @@ export class RepeatGuard {
 
 /** The ids of all rows. A row without an id is told apart by its content, because such rows can repeat too. */
 function rowIds(response: PageResponse<unknown>): string[] {
-  return [...response.ids, ...response.invalid.map((row) => row.id ?? `\0${JSON.stringify(row.record)}`)];
+  return [...response.ids, ...response.invalid.map((row) => row.id ?? `\0${jsonText(row.record)}`)];
 }
 
 function isSubset(a: Ids, b: Ids): boolean {

@@ -79,6 +79,40 @@ describe('an error', () => {
     expect(ran.log.split('\n')[0]).toMatch(what);
   });
 
+  it.each([
+    [{ status: 503 }, true],
+    [{ status: 500 }, true],
+    [{ status: 451 }, false],
+    [{ status: 415 }, false],
+    [{ status: 403 }, false],
+  ])('suggests to try again later only if that can help: %j', async (fault, later) => {
+    const { sandbox, env } = await listening();
+    sandbox.faults.add({ kind: 'status', type: 'something_else', ...fault }, { probability: 1 });
+    const { code, log } = await run(env, ['get', 'accounts', '1']);
+    expect(code).not.toBe(0);
+    expect(log.includes('Try again later')).toBe(later);
+    expect(log.trimEnd().split('\n')).toHaveLength(2);
+  });
+
+  it.each([
+    ['pull', 'accounts'],
+    ['get', 'accounts', '1'],
+  ])('names the address where nothing of the service is: %s', async (...args) => {
+    const { env } = await listening();
+    const { log } = await run({ ...env, ACCOUNTING_BASE_URL: `${env.ACCOUNTING_BASE_URL}/app` }, args);
+    if (args[0] === 'pull') expect(log).toContain('ACCOUNTING_BASE_URL');
+    else expect(log).toContain('no such record');
+
+    const bare = await listening({ notFoundBody: 'html' });
+    expect((await run(bare.env, ['get', 'accounts', '1'])).log).toContain('ACCOUNTING_BASE_URL');
+  });
+
+  it('names the Accept header where the service has no format for it', async () => {
+    const { sandbox, env } = await listening();
+    sandbox.faults.add({ kind: 'status', status: 406 }, { probability: 1 });
+    expect((await run(env, ['get', 'accounts', '1'])).log).toContain('Accept header');
+  });
+
   it('of the service is shown without what would move the cursor', async () => {
     const { sandbox, env } = await listening();
     const body = JSON.stringify({ type: 'forbidden', detail: 'no\u001b[2J\nway\u009b' });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { run } from '../cli/support/run.ts';
 import { answer } from '../support/answers.ts';
 import { caught } from '../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../support/four-methods.ts';
@@ -39,6 +40,34 @@ test.each(Object.entries(deepForms))(
     expect(refusal).toMatchObject({ code: 'forbidden', detail: undefined });
     expect(JSON.stringify(refusal).length).toBeLessThan(10_000);
     expect(await caught(products.get('42'))).toMatchObject({ code: 'unexpected_response' });
+  },
+);
+
+test.each(Object.entries(deepForms))(
+  'a list with a row without an id and with %s nested 100,000 deep reports the row',
+  async (_, deep) => {
+    await using server = await scriptedServer(body(`[{"id":"1"},{"deep":${deep}}]`), body('[]'));
+    const client = quickClient(server.url, { validation: 'report' });
+    const pages = [];
+    for await (const page of client.accounts.list().pages()) pages.push(page);
+    expect(pages.map(({ records, invalid }) => [records.length, invalid.length])).toEqual([[1, 1]]);
+  },
+);
+
+test.each(Object.entries(deepForms))(
+  'the command writes a record with %s nested 100,000 deep as the service sent it',
+  async (_, deep) => {
+    const row = `{"id":"42","odd \\"\\u00e9":[1.50,null,true,[],{}],"deep":${deep},"last":"x"}`;
+    await using list = await scriptedServer(body(`[${row}]`), body('[]'));
+    const env = (url: string) => ({ ACCOUNTING_BASE_URL: url, ACCOUNTING_API_KEY: 'key-of-the-company' });
+    const written = row.replace('1.50', '1.5').replace('\\u00e9', 'é');
+    expect(await run(env(list.url), ['pull', 'accounts', '--pagination', 'page'])).toMatchObject({
+      code: 0,
+      out: `${written}\n`,
+    });
+    await using one = await scriptedServer(body(row));
+    const printed = await run(env(one.url), ['get', 'accounts', '42']);
+    expect([printed.code, printed.out.trim() === written]).toEqual([0, true]);
   },
 );
 

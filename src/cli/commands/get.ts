@@ -1,4 +1,5 @@
 import { type CollectionName, collections } from '../../collections/index.ts';
+import { jsonText } from '../../internal/json-text.ts';
 import { collectionName } from '../collection-name.ts';
 import type { AddCommand } from '../command.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
@@ -16,6 +17,6 @@ export const addGet: AddCommand = (program, io) => {
     const client = await connect(io, flags);
     // As the service sends it: a field that does not fit the contract is to be seen, not to be an error.
     const collection = client.collection(collections[name].segment);
-    io.out(JSON.stringify(await collection.get(id, { signal: io.signal }), undefined, 2));
+    io.out(jsonText(await collection.get(id, { signal: io.signal }), 2));
   });
 };

@@ -1,3 +1,4 @@
+import { jsonText } from '../../internal/json-text.ts';
 import type { Page } from '../../pagination/page.ts';
 import type { AccountingRecord } from '../../schemas/record.ts';
 import { watermarkOf } from '../../sync/watermark.ts';
@@ -95,7 +96,7 @@ export class PullRun {
       }
     }
     const rows = [...page.records, ...page.invalid.map(({ record }) => record)];
-    sink.add(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    sink.add(rows.map((row) => `${jsonText(row)}\n`).join(''));
     this.#records += rows.length;
     this.#pages += 1;
     this.#invalid += page.invalid.length;

@@ -1,5 +1,6 @@
 import { type AnyAccountingError, isAccountingError } from '../../errors/guards.ts';
 import { CLEARED } from '../../internal/cleared.ts';
+import { jsonText } from '../../internal/json-text.ts';
 import { type Row, readListBody } from '../list-body.ts';
 import type { ToolsClient } from '../tools-client.ts';
 
@@ -70,7 +71,7 @@ export async function sampleCollection(
 
 /** By which a record that comes again is known; one without an id by all that it holds. */
 function keyOf(row: Row): string {
-  return typeof row.id === 'string' || typeof row.id === 'number' ? `id ${row.id}` : JSON.stringify(row);
+  return typeof row.id === 'string' || typeof row.id === 'number' ? `id ${row.id}` : jsonText(row);
 }
 
 function secondsOf(ms: number): string {

@@ -1,0 +1,43 @@
+/** JSON of a parsed JSON value, however deep it is: `JSON.stringify` throws a RangeError for a few thousand levels. */
+export function jsonText(value: unknown, indent?: number): string {
+  try {
+    return JSON.stringify(value, undefined, indent);
+  } catch (error) {
+    if (error instanceof RangeError) return deepJsonText(value);
+    throw error;
+  }
+}
+
+/** Text between values, on the same stack as the values. */
+class Separator {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** With a stack of its own in place of recursion, and without an indent. */
+function deepJsonText(value: unknown): string {
+  const parts: string[] = [];
+  const stack: unknown[] = [value];
+  while (stack.length > 0) {
+    const next = stack.pop();
+    if (next instanceof Separator) parts.push(next.text);
+    else if (typeof next !== 'object' || next === null) parts.push(JSON.stringify(next));
+    else for (const piece of piecesOf(next).reverse()) stack.push(piece);
+  }
+  return parts.join('');
+}
+
+/** The text and the values that an object or array consists of, in order. */
+function piecesOf(value: object): unknown[] {
+  if (Array.isArray(value)) {
+    const items = value.flatMap((item: unknown, index) => [new Separator(index === 0 ? '' : ','), item]);
+    return [new Separator('['), ...items, new Separator(']')];
+  }
+  const members = Object.entries(value).flatMap(([name, item], index) => {
+    return [new Separator(`${index === 0 ? '' : ','}${JSON.stringify(name)}:`), item as unknown];
+  });
+  return [new Separator('{'), ...members, new Separator('}')];
+}
