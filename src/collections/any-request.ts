@@ -68,7 +68,8 @@ export async function sendAny<T>(
 }
 
 function expectedOf<T>(schema: StandardSchema<T> | undefined, options: RequestOptions): Expected<T> {
-  const read = (body: unknown) => (schema === undefined ? (body as T) : validate(schema, body, body));
+  const read = (body: unknown) =>
+    schema === undefined ? (body as T) : validate(schema, body, { row: body, ofCaller: true });
   const expected: Expected<T> = { kind: 'json', mayBeEmpty: true, read };
   if (!(CLEARED in options)) return expected;
   return { ...expected, cleared: (value, clear) => clearTexts(value, clear) as T };

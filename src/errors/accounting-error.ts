@@ -1,3 +1,5 @@
+import { printedCause } from './cause.ts';
+
 /** What the service may have done with the whole call, all its attempts together. */
 export type Outcome =
   /** No byte of the request left this process. */
@@ -82,10 +84,12 @@ export abstract class AccountingError extends Error {
     return Array.isArray(brands) && brands.includes(this.brand);
   }
 
-  /** The fields that are safe to log: no header, no request body. */
+  /** The fields that are safe to log: no header, no request body; of a cause its name, message and code. */
   toJSON(): Record<string, unknown> {
     const { name, message, ...fields } = { ...this, name: this.name, message: this.message };
-    return { name, message, ...fields };
+    return this.cause === undefined
+      ? { name, message, ...fields }
+      : { name, message, ...fields, cause: printedCause(this.cause) };
   }
 
   /** What `console.log` shows: the stack, and the fields that are safe to log. */

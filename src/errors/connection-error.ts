@@ -7,6 +7,8 @@ export interface ConnectionDetails {
   readonly port?: number | undefined;
   readonly proxy?: string | undefined;
   readonly proxyStatus?: number | undefined;
+  /** A copy of what the caller's own `fetch` threw. */
+  readonly cause?: unknown;
 }
 
 /**
@@ -28,7 +30,7 @@ export class ConnectionError extends AccountingError {
   readonly proxyStatus: number | undefined;
 
   constructor(message: string, facts: CallFacts = {}, details: ConnectionDetails = {}) {
-    super(message, facts);
+    super(message, facts, details.cause === undefined ? undefined : { cause: details.cause });
     this.reason = details.reason;
     this.host = details.host;
     this.port = details.port;

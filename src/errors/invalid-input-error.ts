@@ -7,8 +7,8 @@ export class InvalidInputError extends AccountingError {
   /** The option or argument, as a path such as `id.gt` or `draft.salePrice`. */
   readonly argument: string;
 
-  constructor(argument: string, problem: string, facts: CallFacts = {}) {
-    super(`${argument}: ${problem}`, { ...facts, outcome: 'not_sent', retryable: false });
+  constructor(argument: string, problem: string, facts: CallFacts = {}, options?: ErrorOptions) {
+    super(`${argument}: ${problem}`, { ...facts, outcome: 'not_sent', retryable: false }, options);
     this.argument = argument;
   }
 }

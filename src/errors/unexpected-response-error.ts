@@ -38,8 +38,8 @@ export class UnexpectedResponseError extends AccountingError {
   /** The service's own id of the request, where it sends one. */
   readonly requestId: string | undefined;
 
-  constructor(message: string, facts: CallFacts, details: UnexpectedDetails) {
-    super(message, facts);
+  constructor(message: string, facts: CallFacts, details: UnexpectedDetails, options?: ErrorOptions) {
+    super(message, facts, options);
     this.status = details.status;
     this.reason = details.reason;
     this.issues = details.issues ?? [];

@@ -111,12 +111,18 @@ export class RecordReader<T extends { id: string }> {
   /** The record after our own schema and the caller's; a ShapeError that says why not. */
   async #explain(row: unknown): Promise<T> {
     const { schema, keepFields } = this.#options;
-    const record = isObject(row) && this.#isRecord(row) ? row : await validate(await this.#zod(), row, row);
+    const record =
+      isObject(row) && this.#isRecord(row)
+        ? row
+        : await validate(await this.#zod(), row, { row, ofCaller: false });
     if (schema === undefined) return record as T;
 
-    const output = await validate(schema, record, row);
+    const output = await validate(schema, record, { row, ofCaller: true });
     if (typeof output?.id !== 'string')
-      throw new ShapeError('wrong_shape', ['id: lost by the schema'], idOf(row));
+      throw new ShapeError('wrong_shape', ['id: lost by the schema'], {
+        recordId: idOf(row),
+        ofCaller: true,
+      });
     return (keepFields ? { ...record, ...output } : output) as T;
   }
 

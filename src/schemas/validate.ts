@@ -1,19 +1,33 @@
 import { ShapeError } from './shape-error.ts';
 import { describeIssues, type StandardSchema } from './standard-schema.ts';
 
+/** Whose schema it is, and the row that it belongs to. */
+interface Validation {
+  readonly row: unknown;
+  readonly ofCaller: boolean;
+}
+
 /** What a schema makes of a value. A schema that fails, in whichever way, is a ShapeError that names the `row`. */
-export async function validate<T>(schema: StandardSchema<T>, value: unknown, row: unknown): Promise<T> {
+export async function validate<T>(
+  schema: StandardSchema<T>,
+  value: unknown,
+  { row, ofCaller }: Validation,
+): Promise<T> {
+  const recordId = idOf(row);
   let issues: readonly string[];
   try {
     const result = await schema['~standard'].validate(value);
     if (result.issues === undefined) return result.value;
 
     issues = describeIssues(result.issues);
-  } catch {
-    // What it threw may quote the record.
-    issues = ['the schema threw instead of reporting an issue'];
+  } catch (cause) {
+    throw new ShapeError('wrong_shape', ['the schema threw instead of reporting an issue'], {
+      recordId,
+      ofCaller,
+      cause,
+    });
   }
-  throw new ShapeError('wrong_shape', issues, idOf(row));
+  throw new ShapeError('wrong_shape', issues, { recordId, ofCaller });
 }
 
 /** The id of a row, where it can be read. */

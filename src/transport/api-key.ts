@@ -1,5 +1,6 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { isVisibleAscii } from '../internal/text.ts';
+import { copyCauseWithoutKeys } from './copy-cause.ts';
 
 /** A key, or a function that is asked before each call: for keys that are rotated or kept in a vault. */
 export type ApiKey = string | (() => string | Promise<string>);
@@ -27,9 +28,10 @@ export function createKeySource(apiKey: ApiKey): KeySource {
     let key: unknown;
     try {
       key = await apiKey();
-    } catch {
-      // The provider's own error may quote a key or a vault's answer: it is not passed on.
-      throw new InvalidInputError('apiKey', 'the function given as apiKey threw, so there is no key to send');
+    } catch (error) {
+      const problem = 'the function given as apiKey threw, so there is no key to send';
+      const cause = copyCauseWithoutKeys(error);
+      throw new InvalidInputError('apiKey', problem, {}, cause === undefined ? undefined : { cause });
     }
     return checkKey(key);
   };

@@ -1,5 +1,6 @@
 import ky from 'ky';
 import { ConnectionError } from '../errors/connection-error.ts';
+import { copyCause } from './copy-cause.ts';
 import { Failure } from './failure.ts';
 import { networkFailure, targetOf } from './network-failure.ts';
 
@@ -46,7 +47,9 @@ export async function exchange({ url, method, headers, body, signal, fetch }: Ex
     });
   } catch (error) {
     if (!isResponse) throw notAResponse();
-    throw networkFailure(error, targetOf(url, fetch === undefined));
+    // Of the runtime's own `fetch` the code says everything; what the caller's threw is for the caller to see.
+    const cause = fetch === undefined ? undefined : copyCause(error, headers['x-auth-token'] ?? '');
+    throw networkFailure(error, targetOf(url, fetch === undefined), cause);
   }
 }
 

@@ -18,7 +18,7 @@ const PROXY_REJECTION =
   /^Proxy response \((\d{3})\) !== 200 when HTTP Tunneling$|^Proxy Authentication Required \((407)\)$/;
 
 /** What a rejected `fetch` says. Its messages are not passed on: some quote the URL or a header value. */
-export function networkFailure(error: unknown, target: Target): Failure {
+export function networkFailure(error: unknown, target: Target, cause?: unknown): Failure {
   const found = classify(causesOf(error));
   const { fault } = found;
   return new Failure(fault, (facts) => {
@@ -27,7 +27,7 @@ export function networkFailure(error: unknown, target: Target): Failure {
     return new ConnectionError(
       `${facts.method} ${facts.path} got no response (${whatHappened(found, target)}). ${advice}`,
       { ...facts, retryable: fault !== 'blocked' },
-      { reason: found.reason, proxyStatus: found.proxyStatus, ...target },
+      { reason: found.reason, proxyStatus: found.proxyStatus, cause, ...target },
     );
   });
 }

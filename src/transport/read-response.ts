@@ -207,18 +207,27 @@ function redirected(response: Response, apiKey: string): Failure {
   );
 }
 
-function misshapen(answer: Success, { reason, issues, recordId }: ShapeError): Failure {
+function misshapen(answer: Success, { reason, issues, recordId, ofCaller, cause }: ShapeError): Failure {
   return unexpected(answer, reason === 'wrong_content' ? 'wrong_content' : 'unreadable', reason, {
     issues: issues.map((issue) => redactText(issue, answer.apiKey)),
     recordId: recordId === undefined ? undefined : redactText(recordId, answer.apiKey),
+    ofCaller,
+    cause,
   });
+}
+
+/** What the schemas found. */
+interface Found extends Pick<UnexpectedDetails, 'issues' | 'recordId'> {
+  readonly ofCaller?: boolean;
+  /** What the caller's schema threw. */
+  readonly cause?: unknown;
 }
 
 function unexpected(
   { response, apiKey }: Success,
   fault: Fault,
   reason: UnexpectedDetails['reason'],
-  found: Pick<UnexpectedDetails, 'issues' | 'recordId'> = {},
+  { ofCaller = false, cause, ...found }: Found = {},
 ): Failure {
   const details = {
     status: response.status,
@@ -229,8 +238,13 @@ function unexpected(
   return new Failure(fault, (facts) => {
     const issues =
       found.issues === undefined || found.issues.length === 0 ? '' : ` (${found.issues.join('; ')})`;
-    const message = `${facts.method} ${facts.path} returned ${response.status}, but ${WHAT[reason]}${issues}.`;
-    return new UnexpectedResponseError(message, { ...facts, retryable: fault === 'cut' }, details);
+    const message = `${facts.method} ${facts.path} returned ${response.status}, but ${ofCaller ? 'it does not fit the schema that you gave' : WHAT[reason]}${issues}.`;
+    return new UnexpectedResponseError(
+      message,
+      { ...facts, retryable: fault === 'cut' },
+      details,
+      cause === undefined ? undefined : { cause },
+    );
   });
 }
 

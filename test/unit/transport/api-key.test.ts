@@ -139,7 +139,7 @@ test('calls that are refused together ask for another key in one flight', async 
   expect(asked).toBe(4);
 });
 
-test('a provider that throws is told of without its own words, and nothing is sent', async () => {
+test('an apiKey function that throws is the cause, without what may be a key, and nothing is sent', async () => {
   const fetch = scriptedFetch(jsonResponse({ id: '42' }));
   const apiKey = () => {
     throw new Error('vault says s3cret');
@@ -153,7 +153,7 @@ test('a provider that throws is told of without its own words, and nothing is se
     attempts: 0,
   });
   expect(String(error)).not.toContain('s3cret');
-  expect((error as Error).cause).toBeUndefined();
+  expect((error as Error).cause).toMatchObject({ name: 'Error', message: 'vault says [redacted]' });
   expect(fetch.requests).toHaveLength(0);
 });
 

@@ -115,7 +115,7 @@ test.each([
   'a body of another shape is %s, and what does not fit is told without the key',
   async (fault, reason) => {
     const read = () => {
-      throw new ShapeError(reason, ['name: is no text', `${KEY}: is not known`], `id-${KEY}`);
+      throw new ShapeError(reason, ['name: is no text', `${KEY}: is not known`], { recordId: `id-${KEY}` });
     };
     const reading: Reading<unknown> = { ...record, expected: { kind: 'json', read } };
     const failed = await failureOf(new Response('{}', { headers: JSON_TYPE }), reading);
