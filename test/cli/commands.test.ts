@@ -65,7 +65,7 @@ describe('an error', () => {
     ['a bad id', {}, ['get', 'accounts', '..'], 2, /id/],
     ['a wrong key', { ACCOUNTING_API_KEY: 'wrong' }, ['pull', 'accounts'], 3, /401 \(unauthenticated\)/],
     ['a missing record', {}, ['get', 'accounts', '999'], 4, /404 \(not_found\)/],
-    ['nobody there', { ACCOUNTING_BASE_URL: 'http://127.0.0.1:1' }, ['whoami'], 6, /got no answer/],
+    ['nobody there', { ACCOUNTING_BASE_URL: 'http://127.0.0.1:1' }, ['whoami'], 6, /got no response/],
     ['no such folder', {}, ['pull', 'accounts', '--out', '/no/such/folder/x.ndjson'], 8, /ENOENT/],
     ['nothing to check', {}, ['discover', '--check', '--out', '/no/such/file.ts'], 8, /to check/],
     ['nothing to check against', {}, ['discover', '--check'], 2, /check against/],
