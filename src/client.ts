@@ -4,12 +4,13 @@ import type { Binding } from './collections/binding.ts';
 import { type CollectionDefinition, readOnly, type WriteShapes } from './collections/define.ts';
 import { type CollectionName, collections } from './collections/index.ts';
 import { ServerClock } from './collections/server-clock.ts';
+import { checkOptionNames } from './errors/check-option-names.ts';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
 import {
   type ClientDefaults,
   type ClientOptions,
+  changedHabits,
   type Habits,
-  resolveHabits,
   resolveOptions,
   type Schemas,
   type SchemasByName,
@@ -91,9 +92,9 @@ export function createClient<const S extends SchemasByName = Record<never, never
       bindCollection(definition, binding, schemas[name as CollectionName]),
     ]);
     const methods: ClientMethods<S> = {
-      collection: (segment, options) => unknownCollection(binding, segment, options?.schema),
+      collection: (segment, options) => unknownCollection(binding, segment, options),
       request: (request, requestOptions = {}) => sendAny(binding, request, requestOptions),
-      withOptions: (changed) => clientWith(resolveHabits(own, changed)),
+      withOptions: (changed) => clientWith(changedHabits(own, changed)),
       get rateLimit() {
         return transport.rateLimit;
       },
@@ -108,8 +109,10 @@ export function createClient<const S extends SchemasByName = Record<never, never
 function unknownCollection<T extends { id: string }>(
   binding: Binding,
   segment: string,
-  schema: StandardSchema<T> | undefined,
+  options: { readonly schema?: StandardSchema<T> | undefined } | undefined,
 ): ReadOnlyCollection<T> {
+  checkOptionNames(options, { schema: true }, { of: 'collection' });
+  const schema = options?.schema;
   if (typeof segment !== 'string' || !/^[A-Za-z0-9][\w-]*$/.test(segment)) {
     throw new InvalidInputError('segment', 'must be one path segment of letters, digits, "-" and "_"');
   }

@@ -1,4 +1,5 @@
 import type { AnyAccountingError } from './errors/guards.ts';
+import type { OptionNames } from './internal/option-names.ts';
 import { tell } from './internal/tell.ts';
 import type { RateLimit } from './schemas/rate-limit.ts';
 
@@ -119,8 +120,8 @@ export interface Logger {
   warn(message: string): unknown;
 }
 
-/** Every event there is; the type holds the list complete. */
-const EVENTS: Readonly<Record<keyof Listeners, true>> = {
+/** Every event there is. */
+export const EVENTS: OptionNames<Listeners> = {
   request: true,
   response: true,
   retry: true,

@@ -1,5 +1,7 @@
 import { Decimal as DecimalJs } from 'decimal.js';
+import { checkOptionNames } from './errors/check-option-names.ts';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
+import type { OptionNames } from './internal/option-names.ts';
 import { isMoney, type Money } from './schemas/money.ts';
 
 /**
@@ -31,6 +33,8 @@ export interface MoneyOptions {
   rounding?: Rounding | undefined;
 }
 
+export const MONEY_OPTIONS: OptionNames<MoneyOptions> = { digits: true, rounding: true };
+
 /**
  * A money amount of the service as a decimal to calculate with; `null` and `undefined` are passed on.
  *
@@ -56,6 +60,7 @@ export function toDecimal<E extends null | undefined>(value: Money | E): Decimal
  * more than 18 digits before the point.
  */
 export function toMoney(amount: Decimal, options?: MoneyOptions): Money {
+  checkOptionNames(options, MONEY_OPTIONS, { of: 'toMoney' });
   const { digits = 4, rounding } = options ?? {};
   if (!Number.isInteger(digits) || digits < 0 || digits > 8) {
     throw new InvalidInputError('digits', 'must be a whole number from 0 to 8');

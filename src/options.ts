@@ -1,14 +1,16 @@
 import type { Binding } from './collections/binding.ts';
 import { type CollectionName, collections } from './collections/index.ts';
-import type { PaginationOptions } from './collections/list-options.ts';
+import { LIST_OPTIONS, PAGINATION_OPTIONS, type PaginationOptions } from './collections/list-options.ts';
+import { checkOptionNames } from './errors/check-option-names.ts';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
-import { combineListeners, type Listeners, type Logger } from './events.ts';
+import { combineListeners, EVENTS, type Listeners, type Logger } from './events.ts';
 import { stderrLogger } from './internal/logger.ts';
-import { type AppInfo, environment, userAgent } from './internal/runtime.ts';
+import type { OptionNames } from './internal/option-names.ts';
+import { APP_INFO, type AppInfo, environment, userAgent } from './internal/runtime.ts';
 import type { Validation } from './schemas/record-reader.ts';
 import { isStandardSchema, type StandardSchema } from './schemas/standard-schema.ts';
 import { type ApiKey, createKeySource } from './transport/api-key.ts';
-import type { CallOptions, CallSettings } from './transport/call-options.ts';
+import { CALL_OPTIONS, type CallOptions, type CallSettings } from './transport/call-options.ts';
 import type { FetchFunction } from './transport/exchange.ts';
 import type { ContentTypes } from './transport/headers.ts';
 import type { BareNotFound } from './transport/read-response.ts';
@@ -46,6 +48,14 @@ export interface ContentTypeOptions {
   /** @default 'application/json' */
   update?: string | undefined;
 }
+
+export const CONTENT_TYPE_OPTIONS: OptionNames<ContentTypeOptions> = { create: true, update: true };
+
+export const CLIENT_DEFAULTS: OptionNames<ClientDefaults> = {
+  ...CALL_OPTIONS,
+  ...PAGINATION_OPTIONS,
+  validation: true,
+};
 
 /** Options of {@link createClient}. */
 export interface ClientOptions<S extends SchemasByName = Schemas> extends ClientDefaults {
@@ -92,6 +102,26 @@ export interface ClientOptions<S extends SchemasByName = Schemas> extends Client
   rateLimiter?: 'shared' | 'client' | false | undefined;
 }
 
+export const CLIENT_OPTIONS: OptionNames<ClientOptions> = {
+  ...CLIENT_DEFAULTS,
+  baseUrl: true,
+  apiKey: true,
+  allowInsecure: true,
+  // Names of collections, which are checked with the schemas.
+  schemas: true,
+  on: EVENTS,
+  logger: true,
+  appInfo: APP_INFO,
+  fetch: true,
+  contentTypes: CONTENT_TYPE_OPTIONS,
+  bareNotFound: true,
+  maxBodyBytes: true,
+  rateLimiter: true,
+};
+
+/** An option of single calls, such as a signal, would be ignored by a client. */
+const OF_CALLS = { names: LIST_OPTIONS, advice: 'Pass it to a call.' };
+
 /** Everything a client is made of, each default applied. */
 export interface ResolvedOptions {
   readonly transport: TransportConfig;
@@ -127,6 +157,7 @@ const DEFAULT_MAX_BODY_BYTES = 16 * 2 ** 20;
 /** Checks the options of a client and applies every default: the one place that does. */
 export function resolveOptions(options: ClientOptions): ResolvedOptions {
   checkObject(options, 'options');
+  checkOptionNames(options, CLIENT_OPTIONS, { of: 'createClient', elsewhere: [OF_CALLS] });
   const baseUrl = options.baseUrl ?? environment('ACCOUNTING_BASE_URL');
   if (typeof baseUrl !== 'string') {
     throw new InvalidInputError('baseUrl', 'is missing; give baseUrl or set ACCOUNTING_BASE_URL');
@@ -149,8 +180,16 @@ export function resolveOptions(options: ClientOptions): ResolvedOptions {
   };
 }
 
-/** The habits of a client over those that it starts from. */
-export function resolveHabits(habits: Habits, options: ClientDefaults): Habits {
+/** The habits of a client that `withOptions` makes: those that it starts from, changed. */
+export function changedHabits(habits: Habits, options: ClientDefaults): Habits {
+  checkOptionNames(options, CLIENT_DEFAULTS, {
+    of: 'withOptions',
+    elsewhere: [{ names: CLIENT_OPTIONS, advice: 'Pass it to createClient.' }, OF_CALLS],
+  });
+  return resolveHabits(habits, options);
+}
+
+function resolveHabits(habits: Habits, options: ClientDefaults): Habits {
   checkObject(options, 'options');
   const { validation = habits.validation } = options;
   if (!['throw', 'report', 'off'].includes(validation)) {

@@ -1,8 +1,10 @@
+import { checkOptionNames } from '../errors/check-option-names.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { CLEARED } from '../internal/cleared.ts';
+import type { OptionNames } from '../internal/option-names.ts';
 import { isStandardSchema, type StandardSchema } from '../schemas/standard-schema.ts';
 import { validate } from '../schemas/validate.ts';
-import type { RequestOptions } from '../transport/call-options.ts';
+import { REQUEST_OPTIONS, type RequestOptions } from '../transport/call-options.ts';
 import { checkIdempotencyKey, newIdempotencyKey } from '../transport/idempotency-key.ts';
 import { clearTexts } from '../transport/redact.ts';
 import type { Expected, Method } from '../transport/request.ts';
@@ -27,6 +29,16 @@ export interface AnyRequest<T = unknown> {
   idempotencyKey?: string | undefined;
 }
 
+export const ANY_REQUEST: OptionNames<AnyRequest> = {
+  method: true,
+  path: true,
+  query: true,
+  body: true,
+  schema: true,
+  idempotencyKey: true,
+  contentType: true,
+};
+
 const METHODS: readonly string[] = ['GET', 'POST', 'PATCH', 'DELETE'];
 
 /** Sends it with everything that other calls have: key, gate, retries, limits, typed errors. */
@@ -35,20 +47,8 @@ export async function sendAny<T>(
   request: AnyRequest<T>,
   options: RequestOptions,
 ): Promise<T> {
-  checkObject(request, 'request');
+  checkRequest(request, options);
   const { method = 'GET', schema } = request;
-  if (!METHODS.includes(method))
-    throw new InvalidInputError('method', `must be one of ${METHODS.join(', ')}`);
-  if (method === 'GET' && request.body !== undefined) {
-    throw new InvalidInputError('body', 'goes with POST, PATCH and DELETE: fetch sends none with GET');
-  }
-  if (method !== 'POST' && request.idempotencyKey !== undefined) {
-    throw new InvalidInputError('idempotencyKey', 'goes with POST');
-  }
-  if (schema !== undefined && !isStandardSchema(schema)) {
-    throw new InvalidInputError('schema', 'must be a Standard Schema');
-  }
-  checkRequestOptions(options);
   const path = checkPath(request.path);
   const { value } = await binding.transport.send<T>({
     method,
@@ -65,6 +65,32 @@ export async function sendAny<T>(
     options,
   });
   return value;
+}
+
+/** Everything that can be wrong with a request, before anything is sent. */
+function checkRequest(request: AnyRequest<unknown>, options: RequestOptions): void {
+  checkObject(request, 'request');
+  checkOptionNames(request, ANY_REQUEST, {
+    of: 'request',
+    elsewhere: [{ names: REQUEST_OPTIONS, advice: 'Pass it in the second argument of request.' }],
+  });
+  checkOptionNames(options, REQUEST_OPTIONS, {
+    of: 'request',
+    elsewhere: [{ names: ANY_REQUEST, advice: 'Pass it in the first argument of request.' }],
+  });
+  const { method = 'GET', schema } = request;
+  if (!METHODS.includes(method))
+    throw new InvalidInputError('method', `must be one of ${METHODS.join(', ')}`);
+  if (method === 'GET' && request.body !== undefined) {
+    throw new InvalidInputError('body', 'goes with POST, PATCH and DELETE: fetch sends none with GET');
+  }
+  if (method !== 'POST' && request.idempotencyKey !== undefined) {
+    throw new InvalidInputError('idempotencyKey', 'goes with POST');
+  }
+  if (schema !== undefined && !isStandardSchema(schema)) {
+    throw new InvalidInputError('schema', 'must be a Standard Schema');
+  }
+  checkRequestOptions(options);
 }
 
 function expectedOf<T>(schema: StandardSchema<T> | undefined, options: RequestOptions): Expected<T> {

@@ -1,16 +1,18 @@
+import { checkOptionNames } from '../errors/check-option-names.ts';
 import { NotFoundError } from '../errors/not-found-error.ts';
 import { LISTENERS, type Listeners } from '../events.ts';
+import type { OptionNames } from '../internal/option-names.ts';
 import { createPaginator, type Paginator } from '../pagination/paginator.ts';
 import { RecordReader } from '../schemas/record-reader.ts';
 import type { StandardSchema } from '../schemas/standard-schema.ts';
-import type { RequestOptions } from '../transport/call-options.ts';
+import { REQUEST_OPTIONS, type RequestOptions } from '../transport/call-options.ts';
 import { checkIdempotencyKey, newIdempotencyKey } from '../transport/idempotency-key.ts';
 import type { ApiRequest } from '../transport/request.ts';
 import { callSettings, checkObject, checkRequestOptions } from '../transport/settings.ts';
 import { checkId } from '../transport/url.ts';
 import type { Binding } from './binding.ts';
-import type { AnyDefinition } from './define.ts';
-import type { ListOptions } from './list-options.ts';
+import type { AnyDefinition, CollectionDefinition, WriteShapes } from './define.ts';
+import { LIST_OPTIONS, type ListOptions } from './list-options.ts';
 import type { ListQuery } from './list-query.ts';
 import { listSource } from './list-source.ts';
 import { writeBody } from './write-body.ts';
@@ -53,6 +55,14 @@ export interface CreateOptions extends RequestOptions {
    */
   idempotencyKey?: string | undefined;
 }
+
+export const CREATE_OPTIONS: OptionNames<CreateOptions> = { ...REQUEST_OPTIONS, idempotencyKey: true };
+
+/** An option of lists has no effect on a call for one record, nor has a create's key on another call. */
+const ELSEWHERE = [
+  { names: LIST_OPTIONS, advice: 'It is an option of list.' },
+  { names: CREATE_OPTIONS, advice: 'It is an option of create.' },
+];
 
 /** A collection that can be written too. */
 export interface WritableCollection<T extends { id: string }, Draft, Patch> extends ReadOnlyCollection<T> {
@@ -131,6 +141,7 @@ class ReadOnly<T extends { id: string }> implements ReadOnlyCollection<T> {
   }
 
   async get(id: string, options: RequestOptions = {}): Promise<T> {
+    checkOptionNames(options, REQUEST_OPTIONS, { of: 'get', elsewhere: ELSEWHERE });
     return this.sendRecord({ method: 'GET', ...this.recordPath(id) }, options);
   }
 
@@ -193,6 +204,7 @@ class Writable<T extends { id: string }>
   async create(draft: object, options: CreateOptions = {}): Promise<T> {
     const body = writeBody(this.#definition, draft, 'draft');
     checkObject(options, 'options');
+    checkOptionNames(options, CREATE_OPTIONS, { of: 'create', elsewhere: ELSEWHERE });
     const idempotencyKey =
       options.idempotencyKey === undefined
         ? newIdempotencyKey()
@@ -201,11 +213,13 @@ class Writable<T extends { id: string }>
   }
 
   async update(id: string, patch: object, options: RequestOptions = {}): Promise<T> {
+    checkOptionNames(options, REQUEST_OPTIONS, { of: 'update', elsewhere: ELSEWHERE });
     const body = writeBody(this.#definition, patch, 'patch');
     return this.sendRecord({ method: 'PATCH', ...this.recordPath(id), body }, options);
   }
 
   async delete(id: string, options: RequestOptions = {}): Promise<void> {
+    checkOptionNames(options, REQUEST_OPTIONS, { of: 'delete', elsewhere: ELSEWHERE });
     const expected = { kind: 'nothing', value: undefined } as const;
     return this.send({ method: 'DELETE', ...this.recordPath(id), expected }, options);
   }

@@ -1,6 +1,7 @@
+import type { OptionNames } from '../internal/option-names.ts';
 import type { CustomCursor } from '../pagination/custom.ts';
 import type { AfterLastPage } from '../pagination/read-options.ts';
-import type { RequestOptions } from '../transport/call-options.ts';
+import { REQUEST_OPTIONS, type RequestOptions } from '../transport/call-options.ts';
 
 /** How a list is paginated. */
 export interface PaginationOptions {
@@ -19,6 +20,12 @@ export interface PaginationOptions {
   afterLastPage?: AfterLastPage | undefined;
 }
 
+export const PAGINATION_OPTIONS: OptionNames<PaginationOptions> = {
+  pagination: true,
+  prefetch: true,
+  afterLastPage: true,
+};
+
 /** Options of a list; times such as `deadlineMs` apply to each page. */
 export interface ListOptions extends RequestOptions, PaginationOptions {
   /** Resume an earlier list with the same filters: the `resumeToken` of a page or an error. Implies `keyset`. */
@@ -29,3 +36,10 @@ export interface ListOptions extends RequestOptions, PaginationOptions {
    */
   pageSizeHint?: number | undefined;
 }
+
+export const LIST_OPTIONS: OptionNames<ListOptions> = {
+  ...REQUEST_OPTIONS,
+  ...PAGINATION_OPTIONS,
+  resumeFrom: true,
+  pageSizeHint: true,
+};

@@ -1,7 +1,11 @@
+import { checkOptionNames } from '../errors/check-option-names.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import type { IdBounds } from '../pagination/page.ts';
+import type { OptionNames } from '../internal/option-names.ts';
+import { ID_BOUNDS, type IdBounds } from '../pagination/page.ts';
 import { isInstant } from '../schemas/timestamp.ts';
+import { checkObject } from '../transport/settings.ts';
 import { checkText } from '../transport/url.ts';
+import { LIST_OPTIONS } from './list-options.ts';
 
 /** The filters of a list (contract: Query parameters of every List operation). */
 export interface ListQuery {
@@ -15,6 +19,11 @@ export interface ListQuery {
   /** Only records whose id lies within these bounds. */
   id?: IdBounds | undefined;
 }
+
+export const LIST_QUERY: OptionNames<ListQuery> = { page: true, updatedSince: true, id: ID_BOUNDS };
+
+/** What is no filter, but an option of the list. */
+const ELSEWHERE = [{ names: LIST_OPTIONS, advice: 'Pass it in the second argument of list.' }];
 
 /** A ListQuery that was checked: values as they go over the wire. */
 export interface CheckedQuery {
@@ -30,7 +39,8 @@ const BOUNDS = ['gt', 'gte', 'lt', 'lte'] as const;
  * silence and answers with the whole collection, so a doubtful value must not leave.
  */
 export function checkQuery(query: ListQuery): CheckedQuery {
-  refuseUnknown(query, ['page', 'updatedSince', 'id'], 'query');
+  checkObject(query, 'query');
+  checkOptionNames(query, LIST_QUERY, { of: 'the query of list, its first argument', elsewhere: ELSEWHERE });
   return {
     page: checkPage(query.page),
     updatedSince: checkInstant(query.updatedSince),
@@ -66,7 +76,7 @@ function checkInstant(value: string | Date | undefined): string | undefined {
 function checkIds(id: IdBounds | undefined): IdBounds {
   if (id === undefined) return {};
 
-  refuseUnknown(id, [...BOUNDS, 'between'], 'id');
+  checkObject(id, 'id');
   const bounds: Record<string, unknown> = {};
   for (const name of BOUNDS) {
     if (id[name] !== undefined) bounds[name] = checkText(id[name], `id.${name}`);
@@ -86,18 +96,6 @@ function checkIds(id: IdBounds | undefined): IdBounds {
     bounds.between = checkText(between, 'id.between');
   }
   return bounds;
-}
-
-function refuseUnknown(value: object, known: readonly string[], argument: string): void {
-  if (typeof value !== 'object' || value === null) throw new InvalidInputError(argument, 'must be an object');
-
-  const unknown = Object.keys(value).find((name) => !known.includes(name));
-  if (unknown !== undefined) {
-    throw new InvalidInputError(
-      argument,
-      `has no member ${JSON.stringify(unknown.slice(0, 40))}; known: ${known.join(', ')}`,
-    );
-  }
 }
 
 /** The query parameters of one request: the caller's filters as they are, and beside them what the pagination adds. */

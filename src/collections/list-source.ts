@@ -1,3 +1,4 @@
+import { checkOptionNames } from '../errors/check-option-names.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { InvalidRecord } from '../events.ts';
 import { OUTAGE, type OutageGuard } from '../internal/outage.ts';
@@ -13,8 +14,8 @@ import { type ReadList, type RecordReader, withClearedMisfits } from '../schemas
 import type { Answer } from '../transport/request.ts';
 import { callSettings, checkRequestOptions } from '../transport/settings.ts';
 import type { Binding } from './binding.ts';
-import type { ListOptions } from './list-options.ts';
-import { type CheckedQuery, checkQuery, type ListQuery, parameters } from './list-query.ts';
+import { LIST_OPTIONS, type ListOptions } from './list-options.ts';
+import { type CheckedQuery, checkQuery, LIST_QUERY, type ListQuery, parameters } from './list-query.ts';
 
 /** What a list is made of. */
 export interface ListParts<T extends { id: string }> {
@@ -24,6 +25,8 @@ export interface ListParts<T extends { id: string }> {
   readonly options: ListOptions;
 }
 
+const ELSEWHERE = [{ names: LIST_QUERY, advice: 'Pass it in the first argument of list.' }];
+
 /** What one list reads from. Everything invalid in query and options is rejected here, before anything is sent. */
 export function listSource<T extends { id: string }>(
   segment: string,
@@ -31,6 +34,7 @@ export function listSource<T extends { id: string }>(
 ): PaginatorSource<T> {
   const { binding, options } = parts;
   checkRequestOptions(options);
+  checkOptionNames(options, LIST_OPTIONS, { of: 'list', elsewhere: ELSEWHERE });
   const query = checkQuery(parts.query);
   if (!(OWN_INSTANT in options)) binding.serverClock.refuseFuture(query.updatedSince, 'updatedSince');
   const { pagination, prefetch, afterLastPage } = checkPagination(binding, query, options);

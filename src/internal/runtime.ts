@@ -1,3 +1,4 @@
+import type { OptionNames } from './option-names.ts';
 import { VERSION } from './version.ts';
 
 /** The caller's own name, for the User-Agent. */
@@ -5,6 +6,8 @@ export interface AppInfo {
   readonly name: string;
   readonly version?: string | undefined;
 }
+
+export const APP_INFO: OptionNames<AppInfo> = { name: true, version: true };
 
 interface Runtime {
   readonly process?: {

@@ -1,5 +1,7 @@
 import { type Attributes, type MeterProvider, metrics, type TracerProvider, trace } from '@opentelemetry/api';
+import { checkOptionNames } from '../errors/check-option-names.ts';
 import type { CallEvent, Listeners } from '../events.ts';
+import type { OptionNames } from '../internal/option-names.ts';
 import { VERSION } from '../internal/version.ts';
 import { OWN } from './attributes.ts';
 import { createInstruments } from './instruments.ts';
@@ -18,6 +20,12 @@ export interface TelemetryOptions {
   attributes?: Attributes | undefined;
 }
 
+export const TELEMETRY_OPTIONS: OptionNames<TelemetryOptions> = {
+  tracerProvider: true,
+  meterProvider: true,
+  attributes: true,
+};
+
 const NAME = 'accounting-data-sdk';
 
 /**
@@ -31,6 +39,7 @@ const NAME = 'accounting-data-sdk';
  * is in any of them.
  */
 export function telemetryListeners(options: TelemetryOptions = {}): Listeners {
+  checkOptionNames(options, TELEMETRY_OPTIONS, { of: 'telemetryListeners' });
   const calls = new Map<number, OpenCall>();
   let made: Sinks | undefined;
   // With the first event rather than now: a provider is often registered after modules have made their clients.

@@ -1,4 +1,5 @@
 import type { InvalidRecord } from '../events.ts';
+import type { OptionNames } from '../internal/option-names.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 
 /** Bounds on `id`, as the service's range filters. */
@@ -10,6 +11,8 @@ export interface IdBounds {
   /** Both ends included. A pair is sent as `a..b`, a string as it is. */
   readonly between?: string | readonly [string, string] | undefined;
 }
+
+export const ID_BOUNDS: OptionNames<IdBounds> = { gt: true, gte: true, lt: true, lte: true, between: true };
 
 /** One list request. The caller's own filters are added below the pagination. */
 export interface PageQuery {

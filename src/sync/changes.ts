@@ -1,7 +1,9 @@
+import { checkOptionNames } from '../errors/check-option-names.ts';
 import type { CollectionReport } from '../errors/sync-report.ts';
-import type { IdBounds } from '../pagination/page.ts';
+import type { OptionNames } from '../internal/option-names.ts';
+import { ID_BOUNDS, type IdBounds } from '../pagination/page.ts';
 import type { Batch } from './batch.ts';
-import { type RunOptions, resolveRunOptions } from './options.ts';
+import { RUN_OPTIONS, type RunOptions, resolveRunOptions } from './options.ts';
 import { CollectionRun } from './run.ts';
 import type { RecordIn, SyncSource } from './source.ts';
 
@@ -12,6 +14,8 @@ export interface ChangesOptions extends RunOptions {
   /** Only records whose id lies within these bounds. The state belongs to them: give each part a `prefix` of its own. */
   id?: IdBounds | undefined;
 }
+
+export const CHANGES_OPTIONS: OptionNames<ChangesOptions> = { ...RUN_OPTIONS, name: true, id: ID_BOUNDS };
 
 /**
  * What changed in one collection since the last run, batch by batch; everything the first time.
@@ -31,6 +35,7 @@ export function changes<Collection extends SyncSource<{ id: string }>>(
   collection: Collection,
   options: ChangesOptions,
 ): AsyncGenerator<Batch<RecordIn<Collection>>, CollectionReport, undefined> {
+  checkOptionNames(options, CHANGES_OPTIONS, { of: 'changes' });
   const { name, id } = options;
   const source = collection as unknown as SyncSource<RecordIn<Collection>>;
   return batches(new CollectionRun(source, { options: resolveRunOptions(options), name, id }));

@@ -1,8 +1,9 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import type { OptionNames } from '../internal/option-names.ts';
 import { zoneOffsetMs } from '../internal/utc-offset.ts';
 import type { CustomCursor } from '../pagination/custom.ts';
 import type { AfterLastPage } from '../pagination/read-options.ts';
-import type { CallOptions, CallSettings } from '../transport/call-options.ts';
+import { CALL_OPTIONS, type CallOptions, type CallSettings } from '../transport/call-options.ts';
 import { callSettings, checkRequestOptions } from '../transport/settings.ts';
 import { resolveMaxOutage } from './outage-clock.ts';
 import type { SyncProgress } from './progress.ts';
@@ -28,6 +29,13 @@ export interface PaginationDefaults {
   /** Further request headers. `Cache-Control: no-cache` is sent unless you name that one. */
   headers?: Readonly<Record<string, string>> | undefined;
 }
+
+export const PAGINATION_DEFAULTS: OptionNames<PaginationDefaults> = {
+  pagination: true,
+  afterLastPage: true,
+  headers: true,
+  maxOutageMs: true,
+};
 
 /** What `sync` and `changes` have in common. */
 export interface RunOptions extends CallOptions, PaginationDefaults {
@@ -61,6 +69,20 @@ export interface RunOptions extends CallOptions, PaginationDefaults {
   /** Told after each batch, and before each wait. */
   onProgress?: ((progress: SyncProgress) => void) | undefined;
 }
+
+export const RUN_OPTIONS: OptionNames<RunOptions> = {
+  ...CALL_OPTIONS,
+  ...PAGINATION_DEFAULTS,
+  store: true,
+  tenant: true,
+  prefix: true,
+  mode: true,
+  lookbackMs: true,
+  updatedSince: true,
+  serviceTimeZone: true,
+  signal: true,
+  onProgress: true,
+};
 
 /** RunOptions with every default applied. */
 export interface ResolvedRunOptions {

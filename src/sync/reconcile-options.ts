@@ -1,6 +1,8 @@
+import { checkOptionNames } from '../errors/check-option-names.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import type { CallOptions, RequestOptions } from '../transport/call-options.ts';
-import { type PaginationDefaults, resolveListOptions } from './options.ts';
+import type { OptionNames } from '../internal/option-names.ts';
+import { CALL_OPTIONS, type CallOptions, type RequestOptions } from '../transport/call-options.ts';
+import { PAGINATION_DEFAULTS, type PaginationDefaults, resolveListOptions } from './options.ts';
 import { OutageClock, resolveMaxOutage } from './outage-clock.ts';
 import type { SourceOptions, SyncSource } from './source.ts';
 
@@ -49,6 +51,20 @@ export interface ReconcileOptions<T> extends CallOptions, PaginationDefaults {
   onProgress?: ((progress: ReconcileProgress) => void) | undefined;
 }
 
+export const RECONCILE_OPTIONS: OptionNames<ReconcileOptions<unknown>> = {
+  ...CALL_OPTIONS,
+  ...PAGINATION_DEFAULTS,
+  localIds: true,
+  onDelete: true,
+  onRepair: true,
+  maxCandidates: true,
+  batchSize: true,
+  concurrency: true,
+  name: true,
+  signal: true,
+  onProgress: true,
+};
+
 /** ReconcileOptions with every default applied. */
 export interface ResolvedReconcileOptions<T> {
   readonly localIds: ReconcileOptions<T>['localIds'];
@@ -64,6 +80,7 @@ export interface ResolvedReconcileOptions<T> {
 
 /** Checks the options of a reconcile and applies every default. */
 export function resolveReconcileOptions<T>(options: ReconcileOptions<T>): ResolvedReconcileOptions<T> {
+  checkOptionNames(options, RECONCILE_OPTIONS, { of: 'reconcile' });
   const { localIds, onDelete, onRepair, maxCandidates, batchSize = 500, concurrency = 2 } = options;
   if (typeof localIds !== 'function') throw new InvalidInputError('localIds', 'must be a function');
   if (typeof onDelete !== 'function') throw new InvalidInputError('onDelete', 'must be a function');

@@ -1,6 +1,7 @@
+import type { OptionNames } from '../internal/option-names.ts';
 import type { Paginator } from '../pagination/paginator.ts';
 import type { Batch } from './batch.ts';
-import type { RunOptions } from './options.ts';
+import { RUN_OPTIONS, type RunOptions } from './options.ts';
 import type { RecordIn } from './source.ts';
 
 /** The names of a client's collections: of every property that can be listed. */
@@ -27,3 +28,10 @@ export interface SyncOptions<C, Names extends CollectionsIn<C> = CollectionsIn<C
   /** Requests in flight at a time, over all collections. Default: 2. */
   concurrency?: number | undefined;
 }
+
+export const SYNC_OPTIONS: OptionNames<SyncOptions<object>> = {
+  ...RUN_OPTIONS,
+  collections: true,
+  onBatch: true,
+  concurrency: true,
+};

@@ -1,3 +1,4 @@
+import { checkOptionNames } from '../errors/check-option-names.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { SyncError } from '../errors/sync-error.ts';
 import type { SyncReport } from '../errors/sync-report.ts';
@@ -5,7 +6,7 @@ import type { Batch } from './batch.ts';
 import { inLevels } from './levels.ts';
 import { resolveRunOptions } from './options.ts';
 import type { SyncSource } from './source.ts';
-import type { CollectionsIn, SyncOptions } from './sync-types.ts';
+import { type CollectionsIn, SYNC_OPTIONS, type SyncOptions } from './sync-types.ts';
 import { TenantRun } from './tenant-run.ts';
 
 /**
@@ -29,6 +30,7 @@ export async function sync<C extends object, Names extends CollectionsIn<C> = Co
   client: C,
   options: SyncOptions<C, Names>,
 ): Promise<SyncReport> {
+  checkOptionNames(options, SYNC_OPTIONS, { of: 'sync' });
   const { onBatch, concurrency = 2 } = options;
   if (typeof onBatch !== 'function') throw new InvalidInputError('onBatch', 'must be a function');
   if (!Number.isInteger(concurrency) || concurrency < 1) {

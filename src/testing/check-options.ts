@@ -1,4 +1,5 @@
 import { type CollectionName, collectionNames } from '../collections/index.ts';
+import { suggestion, unknownName } from '../internal/option-names.ts';
 import { zoneOffsetMs } from '../internal/utc-offset.ts';
 import type {
   IdempotencyOptions,
@@ -70,13 +71,16 @@ export const RATE_LIMIT_CHOICES = {
 } as const satisfies Choices<RateLimitOptions>;
 
 /**
- * Throws a TypeError for a name that nobody reads. Tests in JavaScript have no compiler that would say so, and a
+ * Throws a TypeError for a name that does not exist. Tests in JavaScript have no compiler that finds it, and a
  * misspelt option, fault or condition makes a test pass that tests nothing.
  */
-export function checkNames(where: string, given: object, known: readonly string[]): void {
-  const stranger = Object.keys(given).find((name) => !known.includes(name));
-  if (stranger === undefined) return;
-  throw new TypeError(`${where} has no ${stranger}: there are ${known.join(', ')}.`);
+export function checkNames(of: string, given: object, known: readonly string[]): void {
+  const table = Object.fromEntries(known.map((name) => [name, true as const]));
+  const unknown = unknownName(given, table);
+  if (unknown === undefined) return;
+  throw new TypeError(
+    `${unknown.name} is not an option of ${of}. ${suggestion(unknown.name, unknown.known)}`,
+  );
 }
 
 /** Throws a TypeError for a value that is none of those that an option may have. */
@@ -89,7 +93,7 @@ export function checkChoices(
   for (const [name, allowed] of Object.entries(choices)) {
     const value = values.get(name);
     if (value === undefined || allowed.includes(value)) continue;
-    throw new TypeError(`${where}${name} must be one of ${allowed.join(', ')}, not ${String(value)}.`);
+    throw new TypeError(`${where}${name} must be one of ${allowed.join(', ')}, not ${shown(value)}.`);
   }
 }
 
@@ -107,4 +111,9 @@ export function checkCollections(where: string, names: readonly (CollectionName 
   const stranger = names.find((name) => name !== undefined && !collectionNames.includes(name));
   if (stranger === undefined) return;
   throw new TypeError(`${where}: there is no collection ${stranger}, but ${collectionNames.join(', ')}.`);
+}
+
+/** A value as it may stand in a message. */
+export function shown(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : String(value).slice(0, 60);
 }

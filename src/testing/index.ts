@@ -16,7 +16,8 @@ export type {
   FaultKind,
   SilentFault,
 } from './faults/fault.ts';
-export type { FaultMatch, FaultRule, Faults } from './faults/rules.ts';
+export type { FaultMatch } from './faults/fault-match.ts';
+export type { FaultRule, Faults } from './faults/rules.ts';
 export type { KeyGrant, SandboxKeys } from './keys.ts';
 export type {
   ContentTypeOptions,

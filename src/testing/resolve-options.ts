@@ -1,3 +1,5 @@
+import { collections } from '../collections/index.ts';
+import { type OptionNames, suggestion } from '../internal/option-names.ts';
 import {
   CHOICES,
   checkChoices,
@@ -6,6 +8,7 @@ import {
   ID_CHOICES,
   IDEMPOTENCY_CHOICES,
   RATE_LIMIT_CHOICES,
+  shown,
 } from './check-options.ts';
 import type { ClockOption } from './clock.ts';
 import type {
@@ -97,20 +100,32 @@ const CONTENT_TYPE_DEFAULTS = {
   update: ['application/json'],
 } as const satisfies ContentTypeOptions;
 
-/** Options whose default is no plain value. */
-const OTHERS = [
-  'allowedStatuses',
-  'clock',
-  'contentTypes',
-  'idempotency',
-  'ids',
-  'origin',
-  'rateLimit',
-] as const satisfies readonly (keyof SandboxOptions)[];
+export const CONTENT_TYPE_OPTIONS: OptionNames<ContentTypeOptions> = namesOf(CONTENT_TYPE_DEFAULTS);
+export const ID_OPTIONS: OptionNames<IdOptions> = namesOf(ID_DEFAULTS);
+export const IDEMPOTENCY_OPTIONS: OptionNames<IdempotencyOptions> = namesOf(IDEMPOTENCY_DEFAULTS);
+export const RATE_LIMIT_OPTIONS: OptionNames<RateLimitOptions> = namesOf(RATE_LIMIT_DEFAULTS);
+
+export const SANDBOX_OPTIONS: OptionNames<SandboxOptions> = {
+  ...namesOf(DEFAULTS),
+  // Options whose default is not a plain value.
+  allowedStatuses: true,
+  clock: true,
+  contentTypes: CONTENT_TYPE_OPTIONS,
+  idempotency: IDEMPOTENCY_OPTIONS,
+  ids: ID_OPTIONS,
+  origin: true,
+  rateLimit: RATE_LIMIT_OPTIONS,
+};
+
+function namesOf<Defaults extends object>(defaults: Defaults): { readonly [Name in keyof Defaults]: true } {
+  return Object.fromEntries(Object.keys(defaults).map((name) => [name, true])) as {
+    [Name in keyof Defaults]: true;
+  };
+}
 
 function count(name: string, value: number, least: number): void {
   if (Number.isSafeInteger(value) && value >= least) return;
-  throw new RangeError(`${name} must be a whole number of at least ${least}, not ${value}.`);
+  throw new RangeError(`${name} must be a whole number of at least ${least}, not ${shown(value)}.`);
 }
 
 function checkHidden(hidden: number | readonly string[]): void {
@@ -122,7 +137,7 @@ function checkHidden(hidden: number | readonly string[]): void {
 function resolveRateLimit(options: SandboxOptions['rateLimit']): ResolvedSandboxOptions['rateLimit'] {
   if (options === false) return false;
   const rateLimit = { ...RATE_LIMIT_DEFAULTS, ...set(options) };
-  checkNames('rateLimit', rateLimit, Object.keys(RATE_LIMIT_DEFAULTS));
+  checkNames('rateLimit', rateLimit, Object.keys(RATE_LIMIT_OPTIONS));
   checkChoices('rateLimit.', rateLimit, RATE_LIMIT_CHOICES);
   count('rateLimit.budget', rateLimit.budget, 1);
   count('rateLimit.windowMs', rateLimit.windowMs, 1);
@@ -131,7 +146,7 @@ function resolveRateLimit(options: SandboxOptions['rateLimit']): ResolvedSandbox
 
 function resolveIds(options: IdOptions | undefined): Resolved<IdOptions> {
   const ids = { ...ID_DEFAULTS, ...set(options) };
-  checkNames('ids', ids, Object.keys(ID_DEFAULTS));
+  checkNames('ids', ids, Object.keys(ID_OPTIONS));
   checkChoices('ids.', ids, ID_CHOICES);
   count('ids.start', ids.start, 0);
   count('ids.gap', ids.gap, 1);
@@ -143,7 +158,7 @@ function resolveContentTypes(
 ): ResolvedSandboxOptions['contentTypes'] {
   if (options === undefined) return undefined;
   const contentTypes = { ...CONTENT_TYPE_DEFAULTS, ...set(options) };
-  checkNames('contentTypes', contentTypes, Object.keys(CONTENT_TYPE_DEFAULTS));
+  checkNames('contentTypes', contentTypes, Object.keys(CONTENT_TYPE_OPTIONS));
   for (const [name, types] of Object.entries(contentTypes)) {
     if (Array.isArray(types) && types.length > 0 && types.every((type) => typeof type === 'string')) continue;
     throw new TypeError(`contentTypes.${name} must be a list of content types, not ${String(types)}.`);
@@ -153,10 +168,33 @@ function resolveContentTypes(
 
 function resolveIdempotency(options: IdempotencyOptions | undefined): Resolved<IdempotencyOptions> {
   const idempotency = { ...IDEMPOTENCY_DEFAULTS, ...set(options) };
-  checkNames('idempotency', idempotency, Object.keys(IDEMPOTENCY_DEFAULTS));
+  checkNames('idempotency', idempotency, Object.keys(IDEMPOTENCY_OPTIONS));
   checkChoices('idempotency.', idempotency, IDEMPOTENCY_CHOICES);
   count('idempotency.lifetimeMs', idempotency.lifetimeMs, 0);
   return idempotency;
+}
+
+/** Flags and strings have the type of their default; lists of names are checked against the names that there are. */
+function checkTypes(options: SandboxOptions): void {
+  for (const [name, normal] of Object.entries(DEFAULTS)) {
+    const value = options[name as keyof SandboxOptions];
+    const type = typeof normal;
+    if (value === undefined || (type !== 'boolean' && type !== 'string') || typeof value === type) continue;
+    throw new TypeError(
+      `${name} must be ${type === 'boolean' ? 'true or false' : 'a string'}, not ${shown(value)}.`,
+    );
+  }
+  const { requiredFields = [], allowedStatuses = [] } = options;
+  const { fields, serverFilled } = collections.products;
+  const unknown = requiredFields.find((name) => !Object.hasOwn(fields, name) || serverFilled.includes(name));
+  if (unknown !== undefined) {
+    throw new TypeError(
+      `requiredFields: ${shown(unknown)} is not a field of a product. ${suggestion(unknown, Object.keys(fields))}`,
+    );
+  }
+  if (!Array.isArray(allowedStatuses) || allowedStatuses.some((status) => typeof status !== 'string')) {
+    throw new TypeError('allowedStatuses must be an array of strings.');
+  }
 }
 
 /**
@@ -164,8 +202,9 @@ function resolveIdempotency(options: IdempotencyOptions | undefined): Resolved<I
  * TypeError for an option or a value that does not exist.
  */
 export function resolveSandboxOptions(options: SandboxOptions): ResolvedSandboxOptions {
-  checkNames('createSandbox', options, [...Object.keys(DEFAULTS), ...OTHERS]);
+  checkNames('createSandbox', options, Object.keys(SANDBOX_OPTIONS));
   checkChoices('', options, CHOICES);
+  checkTypes(options);
   const { allowedStatuses, clock, contentTypes, idempotency, ids, rateLimit, origin, ...rest } = options;
   const resolved = {
     ...DEFAULTS,
@@ -179,6 +218,14 @@ export function resolveSandboxOptions(options: SandboxOptions): ResolvedSandboxO
     rateLimit: resolveRateLimit(rateLimit),
   };
   checkTimeZone(resolved.timeZone);
+  if (!Number.isSafeInteger(resolved.seed)) {
+    throw new RangeError(`seed must be a whole number, not ${shown(resolved.seed)}.`);
+  }
+  if (!Number.isFinite(resolved.clockOffsetMs)) {
+    throw new RangeError(
+      `clockOffsetMs must be a number of milliseconds, not ${shown(resolved.clockOffsetMs)}.`,
+    );
+  }
   count('pageSize', resolved.pageSize, 1);
   checkHidden(resolved.hiddenRecords);
   count('maxRequestBytes', resolved.maxRequestBytes, 0);

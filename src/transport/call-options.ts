@@ -1,3 +1,4 @@
+import type { OptionNames } from '../internal/option-names.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 
 /** How a call is retried. */
@@ -25,6 +26,15 @@ export interface RetryOptions {
   inProgressTypes?: readonly string[] | undefined;
 }
 
+export const RETRY_OPTIONS: OptionNames<RetryOptions> = {
+  maxAttempts: true,
+  baseDelayMs: true,
+  maxDelayMs: true,
+  updates: true,
+  creates: true,
+  inProgressTypes: true,
+};
+
 /** Limits and habits of a call: options of the client and of each call. */
 export interface CallOptions {
   /** The longest that one attempt may take, body included. Default: 30,000. `Infinity` for no limit. */
@@ -35,6 +45,13 @@ export interface CallOptions {
   maxWaitMs?: number | undefined;
   retry?: RetryOptions | undefined;
 }
+
+export const CALL_OPTIONS: OptionNames<CallOptions> = {
+  timeoutMs: true,
+  deadlineMs: true,
+  maxWaitMs: true,
+  retry: RETRY_OPTIONS,
+};
 
 /** What an answer looked like, without its body. */
 export interface ResponseMeta {
@@ -61,6 +78,14 @@ export interface RequestOptions extends CallOptions {
   /** Told before this call waits, for the budget of its key or to retry: how long in ms, where that is known. */
   onWait?: ((waitMs: number | undefined) => void) | undefined;
 }
+
+export const REQUEST_OPTIONS: OptionNames<RequestOptions> = {
+  ...CALL_OPTIONS,
+  signal: true,
+  headers: true,
+  onResponse: true,
+  onWait: true,
+};
 
 /** RetryOptions with every default applied. */
 export type RetryPolicy = { readonly [K in keyof Required<RetryOptions>]: NonNullable<RetryOptions[K]> };

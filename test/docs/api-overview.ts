@@ -15,17 +15,27 @@ export function entries(): Map<string, string> {
   return new Map(named);
 }
 
-/** Everything that the package exports, with the first sentence of what is said of it, as Markdown. */
-export function apiOverview(): string {
-  const files = entries();
+/** The exports of each entry. */
+function modulesOf(files: ReadonlyMap<string, string>) {
   const program = ts.createProgram([...files.values()], projectConfig().options);
   const checker = program.getTypeChecker();
-  const sections = [...files].map(([name, file]) => {
+  const modules = [...files].map(([name, file]) => {
     const source = program.getSourceFile(file);
     const module = source === undefined ? undefined : checker.getSymbolAtLocation(source);
-    const exported = module === undefined ? [] : checker.getExportsOfModule(module);
-    return `## ${name}\n\n${groups(exported, checker)}`;
+    return { name, exported: module === undefined ? [] : checker.getExportsOfModule(module) };
   });
+  return { modules, checker };
+}
+
+/** The names of everything that the package exports. */
+export function exportsOf(files: ReadonlyMap<string, string>): string[] {
+  return modulesOf(files).modules.flatMap(({ exported }) => exported.map(({ name }) => name));
+}
+
+/** Everything that the package exports, with the first sentence of what is said of it, as Markdown. */
+export function apiOverview(): string {
+  const { modules, checker } = modulesOf(entries());
+  const sections = modules.map(({ name, exported }) => `## ${name}\n\n${groups(exported, checker)}`);
   return `${HEAD}\n${sections.join('\n')}`;
 }
 

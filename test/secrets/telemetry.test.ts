@@ -33,7 +33,7 @@ test.each(CANARIES)('neither span nor measurement of a success shows the key: %s
   const echo = { ...echoHeaders(canary), 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': '9' };
   const product = { id: canary, name: canary, [canary]: canary };
   await using server = await scriptedServer(json(product, 201, echo), json(product, 200, echo));
-  const client = clientOf(server.url, canary, { on: telemetryListeners(recorder) });
+  const client = clientOf(server.url, canary, { on: telemetryListeners(recorder.options) });
   await client.products.create({ name: 'Desk' });
   await client.products.get('1');
   await client.request({ path: ['products', '1'] });
@@ -56,7 +56,7 @@ test.each(CANARIES)(
     const refusal = problem(404, { ...echoMembers(canary), type: 'not_found' }, echoHeaders(canary));
     await using server = await scriptedServer(rows, problem(503, echoMembers(canary)), refusal);
     const client = clientOf(server.url, canary, {
-      on: mergeListeners(telemetryListeners(recorder), {
+      on: mergeListeners(telemetryListeners(recorder.options), {
         request: note,
         response: note,
         retry: note,
@@ -89,7 +89,7 @@ const cases = CANARIES.flatMap((canary) => Object.keys(provocations).map((name) 
 
 test.each(cases)('neither span nor measurement of $name shows the key: $canary', async ({ canary, name }) => {
   const recorder = record();
-  const error = await provocations[name]?.(canary, { on: telemetryListeners(recorder) });
+  const error = await provocations[name]?.(canary, { on: telemetryListeners(recorder.options) });
   expect((error as Error).name).toBe(name);
 
   const { spans, points, metrics } = await exported(recorder);
@@ -126,7 +126,7 @@ test.each(CANARIES)(
     const client = clientOf(server.url, canary, {
       validation: 'report',
       schemas: { accounts: z.looseObject({ id: z.string(), name: z.string().optional() }) },
-      on: telemetryListeners(recorder),
+      on: telemetryListeners(recorder.options),
     } as ClientOptions);
     for await (const _ of changes(client.accounts, {
       store: memoryStore(),
@@ -149,7 +149,7 @@ test('neither what the service says of an error, nor a query, nor a body is in s
   const said = { type: 'validation_failed', title: 'books-1', detail: 'books-2', instance: '/books-3' };
   const violations = [{ propertyPath: 'books4', message: 'books-5', code: 'books-6' }];
   await using server = await scriptedServer(problem(422, { ...said, violations }), json([{ id: 'books-7' }]));
-  const client = clientOf(server.url, CANARIES[0], { on: telemetryListeners(recorder) });
+  const client = clientOf(server.url, CANARIES[0], { on: telemetryListeners(recorder.options) });
   await caught(client.products.create({ name: 'books-8' }));
   await client.products.list({ updatedSince: '2026-01-31' }).toArray({ limit: 1 });
 

@@ -12,7 +12,7 @@ it("tells telemetry and the caller's own listeners of the same events, in order"
   const told: string[] = [];
   const client = createClient({
     ...sandbox.clientOptions,
-    on: mergeListeners({ request: () => void told.push('first') }, telemetryListeners(recorded), {
+    on: mergeListeners({ request: () => void told.push('first') }, telemetryListeners(recorded.options), {
       request: () => void told.push('last'),
       error: undefined,
     }),

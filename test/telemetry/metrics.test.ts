@@ -8,7 +8,7 @@ import { record } from './support/recorder.ts';
 function measured(sandboxOptions: SandboxOptions = {}, options: ClientOptions = {}) {
   const sandbox = createSandbox({ records: { products: 3 }, ...sandboxOptions });
   const recorded = record();
-  const on = telemetryListeners({ ...recorded, attributes: { tenant: '42' } });
+  const on = telemetryListeners({ ...recorded.options, attributes: { tenant: '42' } });
   const client = createClient({ ...sandbox.clientOptions, retry: { baseDelayMs: 1 }, on, ...options });
   return { sandbox, client, recorded };
 }
@@ -63,7 +63,7 @@ it('measures a call once, whatever number of requests it took, and counts the re
 it('measures waits as long as they really were, not as they were announced', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const recorded = record();
-  const { request, wait, end } = telemetryListeners(recorded);
+  const { request, wait, end } = telemetryListeners(recorded.options);
   const call = {
     call: 1,
     method: 'GET',

@@ -13,7 +13,7 @@ function traced(sandboxOptions: SandboxOptions = {}, options: ClientOptions = {}
   const client = createClient({
     ...sandbox.clientOptions,
     retry: { baseDelayMs: 1 },
-    on: telemetryListeners(recorded),
+    on: telemetryListeners(recorded.options),
     ...options,
   });
   return { sandbox, client, recorded };
@@ -233,7 +233,7 @@ it('names the port of a listening service and the prefix of its base URL', async
   await using sandbox = createSandbox({ records: { products: 1 } });
   const { port } = await sandbox.listen();
   const recorded = record();
-  const client = createClient({ ...sandbox.clientOptions, on: telemetryListeners(recorded) });
+  const client = createClient({ ...sandbox.clientOptions, on: telemetryListeners(recorded.options) });
   await client.products.get('1');
   expect((await recorded.spans())[0]?.attributes).toMatchObject({
     'server.address': '127.0.0.1',
@@ -246,7 +246,7 @@ it('names the port of a listening service and the prefix of its base URL', async
     apiKey: books.keys.full,
     baseUrl: `${books.baseUrl}/tenants/7`,
     fetch: (url, init) => books.fetch(url.replace('/tenants/7', ''), init),
-    on: telemetryListeners(recorded),
+    on: telemetryListeners(recorded.options),
   });
   await prefixed.products.get('1');
   expect((await recorded.spans())[2]?.attributes).toMatchObject({
@@ -262,7 +262,7 @@ it('writes an IPv6 address without its brackets', async () => {
     baseUrl: 'http://[::1]:8080',
     apiKey: books.keys.full,
     fetch: (url, init) => books.fetch(url.replace('http://[::1]:8080', books.baseUrl), init),
-    on: telemetryListeners(recorded),
+    on: telemetryListeners(recorded.options),
   });
   await client.products.get('1');
   expect((await recorded.spans())[0]?.attributes).toMatchObject({

@@ -126,11 +126,15 @@ describe('sandbox', () => {
   });
 
   test.each([
-    ['--options', '{"listbody":"member"}', 'has no listbody'],
+    [
+      '--options',
+      '{"listbody":"member"}',
+      'listbody is not an option of createSandbox. Did you mean listBody?',
+    ],
     ['--options', 'listBody=member', 'Give a JSON object'],
     ['--options', '{"clock":"someday"}', 'Not an instant'],
-    ['--fault', '{"kind":"timeout"}', 'There is no fault timeout'],
-    ['--fault', '{"kind":"connection-reset","colection":"boms"}', 'has no colection'],
+    ['--fault', '{"kind":"timeout"}', 'There is no fault "timeout"'],
+    ['--fault', '{"kind":"connection-reset","colection":"boms"}', 'Did you mean collection?'],
   ])('refuses %s %s', async (flag, value, message) => {
     const run = start(...sandboxArgs, flag, value);
     expect(await run.code).toBe(2);

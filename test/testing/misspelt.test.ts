@@ -1,46 +1,102 @@
+import { createSandbox, type Fault, type FaultMatch, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
-import { createSandbox, type Fault, type FaultMatch, type SandboxOptions } from '../../src/testing/index.ts';
 
 // As from JavaScript, where no compiler looks first.
 test.each([
-  [{ pagesize: 5 }, 'createSandbox has no pagesize: there are seed, records,'],
+  [{ pagesize: 5 }, 'pagesize is not an option of createSandbox. Did you mean pageSize?'],
   [{ order: 'id-ascending' }, 'order must be one of id-asc, id-desc,'],
-  [{ listBody: 'members' }, 'listBody must be one of array, member, hydra:member, not members.'],
+  [{ listBody: 'members' }, 'listBody must be one of array, member, hydra:member, not "members".'],
   [{ createStatus: 204 }, 'createStatus must be one of 200, 201, not 204.'],
   [{ problemType: 'uri' }, 'problemType must be one of'],
-  [{ ids: { form: 'guid' } }, 'ids.form must be one of numeric, uuid, ulid, not guid.'],
-  [{ ids: { from: 1 } }, 'ids has no from'],
-  [{ rateLimit: { limit: 5 } }, 'rateLimit has no limit: there are budget, windowMs, kind.'],
+  [{ ids: { form: 'guid' } }, 'ids.form must be one of numeric, uuid, ulid, not "guid".'],
+  [{ ids: { from: 1 } }, 'from is not an option of ids. Did you mean form?'],
+  [{ rateLimit: { limit: 5 } }, 'limit is not an option of rateLimit. Known: budget, windowMs, kind.'],
   [{ rateLimit: { kind: 'leaky' } }, 'rateLimit.kind must be one of'],
   [{ idempotency: { replay: 409 } }, 'idempotency.replay must be one of'],
-  [{ idempotency: { ttl: 1 } }, 'idempotency has no ttl'],
+  [{ idempotency: { ttl: 1 } }, 'ttl is not an option of idempotency. Known: replay,'],
   [{ idempotency: { lifetimeMs: -1 } }, 'idempotency.lifetimeMs must be'],
   [{ moneyDigits: '4' }, 'moneyDigits must be'],
   [{ records: '500' }, 'records must be'],
   [{ records: { account: 5 } }, 'records: there is no collection account'],
-])('an option that does not exist is refused: %j', (options, message) => {
+  [{ seed: 'a' }, 'seed must be a whole number, not "a".'],
+  [{ clockOffsetMs: '5 s' }, 'clockOffsetMs must be a number of milliseconds, not "5 s".'],
+  [{ timestampsEverywhere: 'yes' }, 'timestampsEverywhere must be true or false, not "yes".'],
+  [{ betweenSeparator: 5 }, 'betweenSeparator must be a string, not 5.'],
+  [{ requiredFields: ['nmae'] }, 'requiredFields: "nmae" is not a field of a product. Did you mean name?'],
+  [{ requiredFields: ['id'] }, 'requiredFields: "id" is not a field of a product.'],
+  [{ allowedStatuses: 'active' }, 'allowedStatuses must be an array of strings.'],
+])('createSandbox rejects %j', (options, message) => {
   expect(() => createSandbox(options as unknown as SandboxOptions)).toThrow(message);
 });
 
+test('createSandbox takes an option without a value as left out', () => {
+  const options = { pagesize: undefined, pageSize: undefined } as SandboxOptions;
+  expect(createSandbox({ ...options, records: 5 }).baseUrl).toContain('sandbox-');
+});
+
 test.each([
-  [{ kind: 'timeout' }, {}, 'There is no fault timeout, but lost-response,'],
-  [{ kind: 'lost-response', commited: true }, {}, 'The fault lost-response has no commited'],
-  [{ kind: 'connection-reset' }, { colection: 'accounts' }, 'What a fault matches has no colection'],
+  [{ kind: 'timeout' }, {}, 'There is no fault "timeout". Known: lost-response,'],
+  [{ kind: 'lost-responce' }, {}, 'There is no fault "lost-responce". Did you mean lost-response?'],
+  [null, {}, 'There is no fault undefined'],
+  [
+    { kind: 'lost-response', commited: true },
+    {},
+    'commited is not an option of the fault lost-response. Did you mean committed?',
+  ],
+  [{ kind: 'lost-response' }, {}, 'The fault lost-response has no default for committed. Pass it.'],
+  [{ kind: 'delay' }, {}, 'The fault delay has no default for ms. Pass it.'],
+  [{ kind: 'delay', ms: 'abc' }, {}, 'delay.ms must be a number of milliseconds, at least 0, not "abc".'],
+  [{ kind: 'delay', ms: -1 }, {}, 'delay.ms must be'],
+  [{ kind: 'delay', ms: 1, before: 'response' }, {}, 'delay.before must be one of commit, answer'],
+  [{ kind: 'status' }, {}, 'The fault status has no default for status.'],
+  [{ kind: 'status', status: '503' }, {}, 'status.status must be a status from 100 to 999, not "503".'],
+  [{ kind: 'status', status: 503, body: 'json' }, {}, 'status.body must be one of problem, html, empty'],
+  [{ kind: 'redirect' }, {}, 'The fault redirect has no default for location.'],
+  [{ kind: 'clock-skew' }, {}, 'The fault clock-skew has no default for byMs.'],
+  [{ kind: 'rewrite', headers: { Date: 5 } }, {}, 'rewrite.headers must be an object of strings'],
+  [{ kind: 'rewrite', body: 5 }, {}, 'rewrite.body must be a string, bytes or a function'],
+  [{ kind: 'stall', in: 'trailer' }, {}, 'stall.in must be one of headers, body'],
+  [{ kind: 'stall', committed: 'no' }, {}, 'stall.committed must be true or false'],
+  [{ kind: 'rate-limited', retryAfter: {} }, {}, 'rate-limited.retryAfter must be'],
+  [
+    { kind: 'connection-reset' },
+    { colection: 'accounts' },
+    'colection is not an option of what a fault matches. Did you mean collection?',
+  ],
   [
     { kind: 'connection-reset' },
     { collection: 'account-addresses' },
     'there is no collection account-addresses',
   ],
-])('a fault that would meet nothing, or everything, is refused: %j %j', (fault, match, message) => {
+  [
+    { kind: 'connection-reset' },
+    { times: 'many' },
+    'times must be a whole number of at least 1, or Infinity',
+  ],
+  [{ kind: 'connection-reset' }, { times: 0 }, 'times must be'],
+  [{ kind: 'connection-reset' }, { skip: -1 }, 'skip must be a whole number of at least 0, not -1.'],
+  [{ kind: 'connection-reset' }, { probability: 2 }, 'probability must be a number from 0 to 1, not 2.'],
+  [{ kind: 'connection-reset' }, { when: 'always' }, 'when must be a function'],
+  [{ kind: 'connection-reset' }, { path: '/products' }, 'begins with /api/public/v1/, not "/products".'],
+  [{ kind: 'connection-reset' }, { path: '/api/public/v1/boms?_page=1' }, 'whole path without query'],
+])('a sandbox rejects the fault %j %j', (fault, match, message) => {
   const { faults } = createSandbox();
-  expect(() => faults.add(fault as Fault, match as FaultMatch)).toThrow(message);
+  expect(() => faults.add(fault as unknown as Fault, match as unknown as FaultMatch)).toThrow(message);
   expect(faults.rules).toEqual([]);
 });
 
 test.each([
-  [{ acces: 'read' }, 'issueKey has no acces'],
-  [{ access: 'write' }, 'access must be one of full, read, none, not write.'],
+  [{ acces: 'read' }, 'acces is not an option of issueKey. Did you mean access?'],
+  [{ access: 'write' }, 'access must be one of full, read, none, not "write".'],
   [{ collections: ['account'] }, 'there is no collection account'],
-])('a key with rights that do not exist is refused: %j', (grant, message) => {
+])('a sandbox rejects the key grant %j', (grant, message) => {
   expect(() => createSandbox().issueKey(grant as object)).toThrow(message);
+});
+
+test('a sandbox rejects unknown options of listen and of a write to the store', async () => {
+  const sandbox = createSandbox();
+  await expect(sandbox.listen({ prot: 0 } as object)).rejects.toThrow('Did you mean port?');
+  expect(() => sandbox.store.accounts.insert({}, { visibleAfter: 5 } as object)).toThrow(
+    'visibleAfter is not an option of a write to the store. Did you mean visibleAfterMs?',
+  );
 });

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
-import type { Fault } from '../../testing/faults/fault.ts';
-import { CONDITIONS, type FaultMatch } from '../../testing/faults/rules.ts';
+import { checkNames } from '../../testing/check-options.ts';
+import { FAULT_FIELDS, type Fault } from '../../testing/faults/fault.ts';
+import { CONDITIONS, type FaultMatch } from '../../testing/faults/fault-match.ts';
 import type { SandboxOptions } from '../../testing/options.ts';
 import { createSandbox, type Sandbox } from '../../testing/sandbox.ts';
 import { jsonObject } from '../json-object.ts';
@@ -54,13 +55,22 @@ export interface FaultFlag {
 
 /** One more fault, as JSON: `{"kind":"status","status":503,"probability":0.1}`. */
 export function faultList(text: string, before: readonly FaultFlag[] = []): FaultFlag[] {
-  const entries = Object.entries(jsonObject(text));
+  const given = jsonObject(text);
+  const entries = Object.entries(given);
   const isCondition = ([name]: [string, unknown]) => CONDITIONS.some((condition) => condition === name);
   const flag = {
     fault: Object.fromEntries(entries.filter((entry) => !isCondition(entry))) as unknown as Fault,
     match: Object.fromEntries(entries.filter(isCondition)) as FaultMatch,
   };
-  return [...before, tried(flag, (given) => addFaults(createSandbox(), [given]))];
+  return [
+    ...before,
+    tried(flag, (one) => {
+      const fields: readonly string[] | undefined = FAULT_FIELDS[one.fault.kind];
+      // Its own fields and the conditions stand side by side here, so that a name is sought among both.
+      if (fields !== undefined) checkNames('a fault', given, ['kind', ...fields, ...CONDITIONS]);
+      addFaults(createSandbox(), [one]);
+    }),
+  ];
 }
 
 export function addFaults({ faults }: Sandbox, flags: readonly FaultFlag[]): void {

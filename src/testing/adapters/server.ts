@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { OptionNames } from '../../internal/option-names.ts';
+import { checkNames } from '../check-options.ts';
 import { begin, type Core, reject } from '../exchange.ts';
 import { WHOLE } from '../faults/delivery.ts';
 import type { ServiceRequest } from '../service/message.ts';
@@ -20,6 +22,8 @@ export interface ListenOptions {
   /** Whether pages of a browser may call and read. @default true */
   cors?: boolean | undefined;
 }
+
+export const LISTEN_OPTIONS: OptionNames<ListenOptions> = { port: true, host: true, gzip: true, cors: true };
 
 /** A sandbox on a port. */
 export interface Listening {
@@ -153,6 +157,7 @@ function createPort(core: Core, options: SendOptions, closing: AbortSignal) {
 
 /** The sandbox as an HTTP/1.1 server. */
 export async function listen(core: Core, options: ListenOptions): Promise<Listening> {
+  checkNames('listen', options, Object.keys(LISTEN_OPTIONS));
   const { port = 0, host = '127.0.0.1', gzip = true, cors = true } = options;
   const closing = new AbortController();
   const { server, shut } = createPort(core, { gzip, cors }, closing.signal);

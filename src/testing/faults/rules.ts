@@ -1,26 +1,9 @@
-import type { CollectionName } from '../../collections/index.ts';
-import { checkCollections, checkNames } from '../check-options.ts';
 import { Dice } from '../data/dice.ts';
 import type { ServiceRequest } from '../service/message.ts';
 import { collectionOf } from '../service/route.ts';
-import { FAULT_FIELDS, type Fault } from './fault.ts';
-
-/** Which requests a fault meets, and how often. Conditions that are left out hold for every request. */
-export interface FaultMatch {
-  /** In upper case. */
-  readonly method?: string | undefined;
-  /** The whole path without query, such as `/api/public/v1/products`, or a pattern. */
-  readonly path?: string | RegExp | undefined;
-  readonly collection?: CollectionName | undefined;
-  /** Any other condition. */
-  readonly when?: ((request: ServiceRequest) => boolean) | undefined;
-  /** Requests that match and are let through first. @default 0 */
-  readonly skip?: number | undefined;
-  /** How many requests it meets. @default 1, with a probability Infinity */
-  readonly times?: number | undefined;
-  /** The chance that a request that matches is met, drawn from the sandbox's seed. @default 1 */
-  readonly probability?: number | undefined;
-}
+import { checkFault } from './check-fault.ts';
+import type { Fault } from './fault.ts';
+import type { FaultMatch } from './fault-match.ts';
 
 /** A fault that was set. */
 export interface FaultRule {
@@ -43,27 +26,6 @@ export interface Faults {
   clear(): void;
   /** The rules that still can meet a request, oldest first. */
   readonly rules: readonly FaultRule[];
-}
-
-/** The names of {@link FaultMatch}. */
-export const CONDITIONS = [
-  'method',
-  'path',
-  'collection',
-  'when',
-  'skip',
-  'times',
-  'probability',
-] as const satisfies readonly (keyof FaultMatch)[];
-
-/** A fault that does not exist would meet requests and change nothing; a misspelt condition would hold for all. */
-function checkFault(fault: Fault, match: FaultMatch): void {
-  const fields = FAULT_FIELDS[fault.kind] as readonly string[] | undefined;
-  if (fields === undefined)
-    throw new TypeError(`There is no fault ${fault.kind}, but ${Object.keys(FAULT_FIELDS).join(', ')}.`);
-  checkNames(`The fault ${fault.kind}`, fault, ['kind', ...fields]);
-  checkNames('What a fault matches', match, CONDITIONS);
-  checkCollections('What a fault matches', [match.collection]);
 }
 
 class Rule implements FaultRule {

@@ -1,4 +1,6 @@
 import { type CollectionName, collectionNames, type collections } from '../../collections/index.ts';
+import type { OptionNames } from '../../internal/option-names.ts';
+import { checkNames } from '../check-options.ts';
 import type { SandboxClock } from '../clock.ts';
 import type { ResolvedSandboxOptions } from '../resolve-options.ts';
 import type { Collection } from './collection.ts';
@@ -17,6 +19,8 @@ export interface StoreWriteOptions {
   /** How long readers do not see the write, in ms. @default the sandbox's `commitDelayMs` */
   visibleAfterMs?: number | undefined;
 }
+
+export const STORE_WRITE_OPTIONS: OptionNames<StoreWriteOptions> = { visibleAfterMs: true };
 
 /** The author's hand in one collection of the books. Nothing of it counts as a request, and nothing is in the journal. */
 export interface CollectionStore<Rec extends { id: string }> {
@@ -91,6 +95,7 @@ function collectionStore(
     return list.slice(0, list.length);
   };
   const at = (write?: StoreWriteOptions) => {
+    if (write !== undefined) checkNames('a write to the store', write, Object.keys(STORE_WRITE_OPTIONS));
     const now = clock.now();
     settled();
     return { now, visibleAt: now + (write?.visibleAfterMs ?? options.commitDelayMs) };

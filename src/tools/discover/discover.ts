@@ -1,5 +1,7 @@
 import { type CollectionName, collectionNames, collections } from '../../collections/index.ts';
+import { checkOptionNames } from '../../errors/check-option-names.ts';
 import { InvalidInputError } from '../../errors/invalid-input-error.ts';
+import type { OptionNames } from '../../internal/option-names.ts';
 import { checkNames, isHopeless } from '../check-names.ts';
 import { idsOf } from '../list-body.ts';
 import type { ToolsClient } from '../tools-client.ts';
@@ -41,6 +43,15 @@ export interface DiscoverOptions {
   onProgress?: ((progress: DiscoverProgress) => void) | undefined;
 }
 
+export const DISCOVER_OPTIONS: OptionNames<DiscoverOptions> = {
+  collections: true,
+  sample: true,
+  strict: true,
+  previous: true,
+  signal: true,
+  onProgress: true,
+};
+
 /** What was seen of one collection. */
 export interface DiscoveredCollection {
   readonly collection: CollectionName;
@@ -80,6 +91,7 @@ export interface Discovery {
  * could be asked for.
  */
 export async function discover(client: ToolsClient, options: DiscoverOptions = {}): Promise<Discovery> {
+  checkOptionNames(options, DISCOVER_OPTIONS, { of: 'discover' });
   const { sample = 500, strict = false, previous = '', signal } = options;
   const names = checkNames(options.collections ?? collectionNames);
   if (!(Number.isInteger(sample) && sample >= 1)) {

@@ -1,4 +1,6 @@
 import { type CollectionName, collectionNames } from '../../collections/index.ts';
+import { checkOptionNames } from '../../errors/check-option-names.ts';
+import type { OptionNames } from '../../internal/option-names.ts';
 import { checkNames } from '../check-names.ts';
 import type { ToolsClient } from '../tools-client.ts';
 import { adviceOf } from './advice.ts';
@@ -42,6 +44,16 @@ export interface ProbeOptions {
   onCollection?: ((findings: CollectionFindings) => void) | undefined;
 }
 
+export const PROBE_OPTIONS: OptionNames<ProbeOptions> = {
+  collections: true,
+  write: { draft: true },
+  signal: true,
+  onPlan: true,
+  onProgress: true,
+  onLeftBehind: true,
+  onCollection: true,
+};
+
 /**
  * Asks the live service what its contract leaves open: page size, order, filters, ids, budget, the form of errors. A
  * read-only plan of some 150 small requests, one at a time, under the rate gate of the client. What cannot be told
@@ -55,6 +67,7 @@ export interface ProbeOptions {
  * be asked for: ConnectionError, TimeoutError, RedirectError, UnauthenticatedError.
  */
 export async function probe(client: ToolsClient, options: ProbeOptions = {}): Promise<ProbeReport> {
+  checkOptionNames(options, PROBE_OPTIONS, { of: 'probe' });
   const { write = false, signal, onProgress, onCollection } = options;
   const names = checkNames(options.collections ?? collectionNames);
   signal?.throwIfAborted();

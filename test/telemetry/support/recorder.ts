@@ -54,8 +54,9 @@ export function record() {
   const meterProvider = new MeterProvider({ readers: [reader] });
 
   return {
+    /** For telemetryListeners. */
+    options: { tracerProvider, meterProvider },
     tracerProvider,
-    meterProvider,
     /** How many spans were begun and never ended. */
     open: () => spans.open,
     /** Ended spans, in the order in which they ended. */
