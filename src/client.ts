@@ -22,7 +22,7 @@ import type { RequestOptions } from './transport/call-options.ts';
 import { createTransport } from './transport/lazy-transport.ts';
 
 /** The record of a collection: the caller's schema decides, where there is one. Product's own fields stay documented. */
-export type RecordOf<Name extends CollectionName, S extends Schemas = Record<never, never>> =
+export type RecordOf<Name extends CollectionName, S extends SchemasByName = Record<never, never>> =
   (typeof collections)[Name] extends CollectionDefinition<infer Rec, infer Writes>
     ? Name extends keyof S
       ? S[Name] extends StandardSchema<infer Output extends { id: string }>
@@ -34,7 +34,7 @@ export type RecordOf<Name extends CollectionName, S extends Schemas = Record<nev
     : never;
 
 /** The client of a collection: write methods exist only where the service has them. */
-export type CollectionOf<Name extends CollectionName, S extends Schemas = Record<never, never>> =
+export type CollectionOf<Name extends CollectionName, S extends SchemasByName = Record<never, never>> =
   (typeof collections)[Name] extends CollectionDefinition<infer _Rec, infer Writes>
     ? Writes extends WriteShapes
       ? WritableCollection<RecordOf<Name, S>, Writes['draft'], Writes['patch']>
@@ -42,7 +42,7 @@ export type CollectionOf<Name extends CollectionName, S extends Schemas = Record
     : never;
 
 /** What a client can do beside its collections. */
-export interface ClientMethods<S extends Schemas> {
+export interface ClientMethods<S extends SchemasByName> {
   /**
    * A read-only collection that this version does not know, by its path segment: `client.collection('invoices')`.
    * Give a schema to type and check its records.
@@ -64,7 +64,7 @@ export interface ClientMethods<S extends Schemas> {
  *
  * @interface
  */
-export type Client<S extends Schemas = Record<never, never>> = ClientMethods<S> & {
+export type Client<S extends SchemasByName = Record<never, never>> = ClientMethods<S> & {
   readonly [Name in keyof typeof collections]: CollectionOf<Name, S>;
 };
 

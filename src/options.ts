@@ -26,9 +26,19 @@ export type Schemas = { readonly [Name in CollectionName]?: StandardSchema<{ id:
 
 /**
  * What the schemas of a client are inferred as. Any name: a type of nothing but optional names would give up on a
- * variable that has none of them, and a misspelt collection would pass unnoticed. ClientOptions refuses other names.
+ * variable that has none of them, and a misspelt collection would pass unnoticed. And any output: ExplainedSchemas says
+ * in words what an output lacks.
  */
-export type SchemasByName = { readonly [name: string]: StandardSchema<{ id: string }> | undefined };
+export type SchemasByName = { readonly [name: string]: StandardSchema | undefined };
+
+/** The schemas that fit. For one that does not, TypeScript shows the sentence that stands here in place of a type. */
+type ExplainedSchemas<S> = {
+  readonly [Name in keyof S]: Name extends CollectionName
+    ? S[Name] extends StandardSchema<{ id: string }> | undefined
+      ? S[Name]
+      : 'the schema output needs id: string'
+    : 'there is no collection of this name';
+};
 
 /** Habits of a client that `withOptions` can change. */
 export interface ClientDefaults extends CallOptions, PaginationOptions {
@@ -69,7 +79,7 @@ export interface ClientOptions<S extends SchemasByName = Schemas> extends Client
   /** Permits plain http beyond this machine: the key then travels in the clear. Default: false. */
   allowInsecure?: boolean | undefined;
   /** A schema for the records of each collection; its output types every method. */
-  schemas?: (S & { readonly [Name in Exclude<keyof S, CollectionName>]: never }) | undefined;
+  schemas?: (S & ExplainedSchemas<S>) | undefined;
   /** What the client tells: requests, answers, retries, waits, errors, invalid records, checkpoints. Never the key. */
   on?: Listeners | undefined;
   /** console, pino or winston, as they are. Default: none; with `ACCOUNTING_LOG=debug|info|warn` one to stderr. */
