@@ -12,7 +12,6 @@ import {
   changedHabits,
   type Habits,
   resolveOptions,
-  type Schemas,
   type SchemasByName,
 } from './options.ts';
 import type { RateLimit } from './schemas/rate-limit.ts';

@@ -1,4 +1,5 @@
-import type { AnyAccountingError } from './errors/guards.ts';
+import { type AnyAccountingError, isApiError } from './errors/guards.ts';
+import { logWriter } from './internal/logger.ts';
 import type { OptionNames } from './internal/option-names.ts';
 import { tell } from './internal/tell.ts';
 import type { RateLimit } from './schemas/rate-limit.ts';
@@ -110,7 +111,11 @@ export interface Listeners {
 /** Under this name a collection hands on the listeners of its client, for what a sync has to tell. */
 export const LISTENERS: unique symbol = Symbol.for('accounting-data-sdk.listeners');
 
-/** What console, pino and winston have in common. */
+/**
+ * What console, pino and winston have in common. pino gets an object and a message, winston a message and an object,
+ * each with `method`, `path`, `status`, `durationMs`, `attempt`, `requestId`, `code` and `outcome` as far as they apply;
+ * every other logger gets the message.
+ */
 export interface Logger {
   /** Each request, answer and checkpoint. */
   debug(message: string): unknown;
@@ -160,24 +165,50 @@ function tellListener(call: () => unknown, logger: Logger | undefined): void {
 
 /** Each hands on what the logger returns, so that a promise which it rejects is seen to. */
 function loggingListeners(logger: Logger): Listeners {
+  const write = logWriter(logger);
+  const failures = new Map<number, AnyAccountingError>();
   const at = (event: CallEvent) => `accounting-data-sdk #${event.call} ${event.method} ${event.path}`;
+  const fieldsOf = ({ call, method, path, attempt }: CallEvent) => ({ call, method, path, attempt });
+
   return {
-    request: (event) => logger.debug(`${at(event)} attempt ${event.attempt}`),
+    request: (event) => write('debug', `${at(event)} attempt ${event.attempt}`, fieldsOf(event)),
     response: (event) => {
-      const budget =
-        event.rateLimit === undefined ? '' : `, ${event.rateLimit.remaining}/${event.rateLimit.limit} left`;
-      return logger.debug(`${at(event)} → ${event.status} in ${Math.round(event.durationMs)} ms${budget}`);
+      const { status, durationMs, rateLimit, requestId } = event;
+      const quota = rateLimit === undefined ? '' : `, ${rateLimit.remaining}/${rateLimit.limit} left`;
+      const id = requestId === undefined ? '' : `, request ${requestId}`;
+      const text = `${at(event)} → ${status} in ${Math.round(durationMs)} ms${quota}${id}`;
+      return write('debug', text, { ...fieldsOf(event), status, durationMs, requestId });
     },
-    retry: (event) => logger.info(`${at(event)} ${event.reason}; again in ${Math.round(event.waitMs)} ms`),
+    retry: (event) => {
+      const { reason, waitMs } = event;
+      const text = `${at(event)} ${reason}; again in ${Math.round(waitMs)} ms`;
+      return write('info', text, { ...fieldsOf(event), reason, waitMs });
+    },
     wait: (event) => {
-      const howLong =
-        event.waitMs === undefined ? 'until the budget is back' : `${Math.round(event.waitMs)} ms`;
-      return logger.info(`${at(event)} waits ${howLong}`);
+      const { waitMs } = event;
+      const howLong = waitMs === undefined ? 'until the budget is back' : `${Math.round(waitMs)} ms`;
+      return write('info', `${at(event)} waits ${howLong}`, { ...fieldsOf(event), waitMs });
     },
-    error: (event) => logger.warn(`${at(event)} failed: ${event.error.code}, outcome ${event.error.outcome}`),
-    checkpoint: ({ key, last }) =>
-      logger.debug(`accounting-data-sdk checkpoint ${key}${last ? ', the last of its run' : ''}`),
-    invalidRecord: ({ collection, id, issues }) =>
-      logger.warn(`accounting-data-sdk ${collection} ${id ?? '?'}: ${issues.join('; ')}`),
+    // Written with the event `end`, which always follows and says how long the call took.
+    error: ({ call, error }) => void failures.set(call, error),
+    end: (event) => {
+      const error = failures.get(event.call);
+      if (error === undefined) return undefined;
+      failures.delete(event.call);
+      const { code, outcome, message } = error;
+      const { durationMs, waitedMs } = event;
+      const done = event.method === 'GET' ? '' : `, outcome ${outcome}`;
+      const text = `accounting-data-sdk #${event.call} failed after ${Math.round(durationMs)} ms: ${code}${done}. ${message}`;
+      const ofService = isApiError(error) ? { status: error.status, requestId: error.requestId } : {};
+      return write('warn', text, { ...fieldsOf(event), durationMs, waitedMs, ...ofService, code, outcome });
+    },
+    checkpoint: ({ collection, key, last }) => {
+      const text = `accounting-data-sdk checkpoint ${key}${last ? ', the last of its run' : ''}`;
+      return write('debug', text, { collection, key, last });
+    },
+    invalidRecord: ({ collection, id, issues }) => {
+      const text = `accounting-data-sdk ${collection} ${id ?? '?'}: ${issues.join('; ')}`;
+      return write('warn', text, { collection, id, issues });
+    },
   };
 }

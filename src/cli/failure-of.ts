@@ -1,4 +1,5 @@
 import { type AnyAccountingError, isAccountingError, isApiError } from '../errors/guards.ts';
+import { oneLine } from '../internal/text.ts';
 import { CommandFailure } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { Interrupted } from './interrupted.ts';
@@ -112,11 +113,6 @@ function whatHappened(error: AnyAccountingError): string {
     .join('; ');
   const what = `${error.method} ${error.path} returned ${error.status} (${error.type ?? error.code})${detail}`;
   return fields === '' ? what : `${what} [${fields}]`;
-}
-
-/** Texts of the service must not move the cursor of a terminal. */
-function oneLine(text: string): string {
-  return text.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
 }
 
 function isFileError(error: unknown): error is NodeJS.ErrnoException {

@@ -12,3 +12,8 @@ export function isVisibleAscii(text: string): boolean {
 export function hasControlCharacters(text: string): boolean {
   return /\p{Cc}/u.test(text);
 }
+
+/** Without line ends and control characters: what a service wrote must not look like lines of a log, nor move a cursor. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+}

@@ -20,6 +20,7 @@ interface LogLine {
   readonly message?: string;
   readonly msg?: string;
   readonly tenant?: string;
+  readonly [field: string]: unknown;
 }
 
 /** A call that is retried, and one that fails. */
@@ -40,7 +41,7 @@ const EXPECTED = [
   / → 200 in \d+ ms/,
   / GET \/products\/404 attempt 1$/,
   / → 404 in /,
-  / failed: not_found, outcome rejected$/,
+  / failed after \d+ ms: not_found\. .*404/,
 ];
 
 it('logs to pino as it is', async () => {
@@ -81,7 +82,66 @@ it('logs to a child of winston, under its level and with its fields', async () =
   const { stream, lines } = sink();
   const logger = createLogger({ level: 'warn', transports: [new transports.Stream({ stream })] });
   await makeCalls(logger.child({ tenant: '42' }));
-  expect(lines()).toEqual([
-    { level: 'warn', message: expect.stringMatching(/failed: not_found/), tenant: '42' },
+  expect(lines()).toMatchObject([
+    { level: 'warn', message: expect.stringMatching(/failed after \d+ ms: not_found/), tenant: '42' },
   ]);
+});
+
+/** The fields of each line, without those of the logger and without what differs from run to run. */
+const FIELDS = [
+  { attempt: 1 },
+  { attempt: 1, status: 503, durationMs: expect.any(Number) },
+  { attempt: 1, reason: 'status 503', waitMs: expect.any(Number) },
+  { attempt: 2 },
+  { attempt: 2, status: 200, durationMs: expect.any(Number) },
+  { attempt: 1 },
+  { attempt: 1, status: 404, durationMs: expect.any(Number) },
+  { attempt: 1, status: 404, durationMs: expect.any(Number), code: 'not_found', outcome: 'rejected' },
+].map((fields, line) => ({
+  method: 'GET',
+  path: line < 5 ? '/products/1' : '/products/404',
+  call: expect.any(Number),
+  ...fields,
+}));
+
+it('gives pino its fields: method, path, attempt, status, durationMs, code, outcome', async () => {
+  const { stream, lines } = sink();
+  await makeCalls(pino({ level: 'debug' }, stream));
+  expect(lines()).toMatchObject(FIELDS);
+});
+
+it('gives winston its fields: method, path, attempt, status, durationMs, code, outcome', async () => {
+  const { stream, lines } = sink();
+  await makeCalls(createLogger({ level: 'debug', transports: [new transports.Stream({ stream })] }));
+  expect(lines()).toMatchObject(FIELDS);
+});
+
+it('gives loggers the id of a request, and the outcome of a write in text as well', async () => {
+  const { stream, lines } = sink();
+  const sandbox = createSandbox();
+  const client = createClient({ ...sandbox.clientOptions, logger: pino({ level: 'debug' }, stream) });
+  const body = JSON.stringify({ type: 'validation_failed', detail: 'no\nway' });
+  const headers = { 'X-Request-Id': 'req-7' };
+  sandbox.faults.next({ kind: 'rewrite', status: 422, headers, body, committed: false });
+  await expect(client.products.create({ name: 'Desk' })).rejects.toThrow();
+
+  const [, response, failure] = lines();
+  expect(response).toMatchObject({ requestId: 'req-7', msg: expect.stringMatching(/, request req-7$/) });
+  expect(failure).toMatchObject({
+    code: 'validation_failed',
+    outcome: 'rejected',
+    requestId: 'req-7',
+    status: 422,
+  });
+  expect(failure?.msg).toMatch(/failed after \d+ ms: validation_failed, outcome rejected\. .*no way/);
+  expect(failure?.msg).not.toContain('\n');
+});
+
+it('writes no failure for a call that is aborted', async () => {
+  const { stream, lines } = sink();
+  const sandbox = createSandbox();
+  sandbox.faults.next({ kind: 'stall' });
+  const client = createClient({ ...sandbox.clientOptions, logger: pino({ level: 'debug' }, stream) });
+  await expect(client.boms.get('1', { signal: AbortSignal.timeout(20) })).rejects.toThrow();
+  expect(lines().map(({ msg }) => msg)).toEqual([expect.stringContaining('GET /boms/1 attempt 1')]);
 });

@@ -44,11 +44,11 @@ test('a logger hears of requests, answers and retries in lines that can be read'
   expect(logger.warn).not.toHaveBeenCalled();
 });
 
-test('a logger hears of a failure with its code and outcome', async () => {
+test('a logger hears of a failure with its code, its reason and how long it took', async () => {
   const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn() };
   await caught(scriptedClient(scriptedFetch(problemResponse(404)), { logger }).accounts.get('1'));
   expect(logger.warn.mock.calls).toEqual([
-    [expect.stringMatching(/\/accounts\/1 failed: not_found, outcome rejected$/)],
+    [expect.stringMatching(/^accounting-data-sdk #\d+ failed after \d+ ms: not_found\. .*\/accounts\/1/)],
   ]);
 });
 
