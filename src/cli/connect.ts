@@ -1,14 +1,17 @@
 import type { Command } from 'commander';
 import { type Client, createClient } from '../client.ts';
 import type { Listeners } from '../events.ts';
+import { parseBaseUrl } from '../transport/url.ts';
 import { CommandFailure } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Io } from './io.ts';
+import { settings } from './settings.ts';
 
 /** Options of every command that talks to the service. */
 export interface ConnectFlags {
   readonly baseUrl?: string | undefined;
   readonly allowInsecure?: boolean | undefined;
+  readonly envFile?: string | undefined;
   readonly quiet?: boolean | undefined;
 }
 
@@ -16,42 +19,60 @@ export interface ConnectFlags {
 export function connectable(command: Command, examples: readonly string[]): Command {
   return command
     .option('--base-url <url>', 'where the service is; default: ACCOUNTING_BASE_URL')
+    .option('--env-file <file>', 'read address and key from it if the environment has none; default: .env')
     .option('--allow-insecure', 'permit plain http beyond this machine: the key then travels in the clear')
     .option('--quiet', 'say nothing on the way')
     .addHelpText('after', `\nExamples:\n${examples.map((line) => `  $ ${line}`).join('\n')}`);
 }
 
 /**
- * A client for the service that flags and environment name. It waits for the budget of its key as long as it takes:
- * whoever runs a command can see that it waits, and can stop it.
+ * A client for the service that flags, environment or a `.env` file name. It waits for the quota of its key as long as
+ * it takes: the user sees that it waits, and can stop it.
  */
 export async function connect(io: Io, flags: ConnectFlags, on: Listeners = {}): Promise<Client> {
-  const baseUrl = flags.baseUrl ?? io.env.ACCOUNTING_BASE_URL;
-  if (baseUrl === undefined || baseUrl === '') {
-    throw new CommandFailure('It is not said where the service is.', {
-      advice: 'Set ACCOUNTING_BASE_URL, or give --base-url https://books.example.com.',
+  const { baseUrl, apiKey } = await settings(io, flags);
+  if (baseUrl === undefined) {
+    throw new CommandFailure('No base URL is configured.', {
+      advice: 'Set ACCOUNTING_BASE_URL, or pass --base-url https://books.example.com.',
       exitCode: EXIT.usage,
     });
   }
+  const allowInsecure = flags.allowInsecure ?? false;
+  checkAddress(baseUrl, allowInsecure);
   return createClient({
     baseUrl,
-    apiKey: await keyFor(io),
-    allowInsecure: flags.allowInsecure ?? false,
+    apiKey: apiKey ?? (await askForKey(io)),
+    allowInsecure,
     deadlineMs: Number.POSITIVE_INFINITY,
     maxWaitMs: Number.POSITIVE_INFINITY,
     on,
   });
 }
 
-async function keyFor(io: Io): Promise<string> {
-  const key = io.env.ACCOUNTING_API_KEY ?? '';
-  if (key !== '') return key;
+/** In the words of the command, which has an option of its own for plain http. */
+function checkAddress(baseUrl: string, allowInsecure: boolean): void {
+  // Whatever else is wrong with it is an error of the client.
+  parseBaseUrl(baseUrl, true);
+  if (allowInsecure) return;
+  try {
+    parseBaseUrl(baseUrl, false);
+  } catch {
+    throw new CommandFailure('The base URL uses plain http: the API key would travel in the clear.', {
+      advice: 'Use https, or pass --allow-insecure if the network can be trusted.',
+      exitCode: EXIT.usage,
+    });
+  }
+}
 
-  const typed = await io.prompt?.secret('API key: ', io.signal);
-  if (typed !== undefined && typed.trim() !== '') return typed.trim();
-  throw new CommandFailure('There is no API key.', {
+async function askForKey(io: Io): Promise<string> {
+  const typed = (await io.prompt?.secret('API key: ', io.signal))?.trim();
+  if (typed !== undefined && typed !== '') {
+    io.hide?.(typed);
+    return typed;
+  }
+  throw new CommandFailure('No API key is configured.', {
     advice:
-      'Set ACCOUNTING_API_KEY. It is never taken from an argument, which others on this machine can see.',
+      'Set ACCOUNTING_API_KEY. It is never taken from an argument, which other users of this machine can see.',
     exitCode: EXIT.usage,
   });
 }

@@ -53,11 +53,11 @@ const CONSEQUENCES: Readonly<Record<AnyAccountingError['code'], Consequence>> = 
   invalid_input: { exitCode: EXIT.usage, advice: 'Correct it and run the command again; nothing was sent.' },
   filter_ignored: {
     exitCode: EXIT.service,
-    advice: 'Use --pagination pages: the service does not honour bounds on id ("probe" shows what it does).',
+    advice: 'Use --pagination page: the service does not honour bounds on id ("probe" shows what it does).',
   },
   checkpoint: {
     exitCode: EXIT.file,
-    advice: 'Give the options that it was made with, or delete it to begin anew.',
+    advice: 'Give the options that it was made with, or delete it to start over.',
   },
   concurrent_run: { exitCode: EXIT.file, advice: 'Let one run end before the other begins.' },
   sync_failed: { exitCode: EXIT.failed, advice: 'Correct what each collection names.' },

@@ -5,6 +5,10 @@ export interface Io {
   /** What is going on. */
   readonly log: (line: string) => void;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where relative names of files lead from. Default: the working directory of the process. */
+  readonly cwd?: string | undefined;
+  /** From now on the log does not show this key. */
+  readonly hide?: ((key: string | undefined) => void) | undefined;
   /** Whether the log may be coloured. */
   readonly colors: boolean;
   /** Aborts when the user wants the command to stop. */

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { oneLine } from '../internal/text.ts';
 import { VERSION } from '../internal/version.ts';
 import { type AddCommand, CommandFailure } from './command.ts';
 import { addDiscover } from './commands/discover.ts';
@@ -16,8 +17,9 @@ import { withoutGiven, withoutKey } from './without-key.ts';
 const COMMANDS: readonly AddCommand[] = [addProbe, addDiscover, addPull, addGet, addWhoami, addSandbox];
 
 const SETTINGS_HELP = `
-The service is named by ACCOUNTING_BASE_URL or --base-url. The key comes from ACCOUNTING_API_KEY or is asked for,
-and is never taken from an argument: those are seen by everybody on the machine.`;
+The address of the service comes from ACCOUNTING_BASE_URL or --base-url, the key from ACCOUNTING_API_KEY. If neither is
+set, both come from the .env file of the working directory, or from --env-file. A missing key is asked for. It is never
+taken from an argument, because other users of the machine can see those.`;
 
 function createProgram(io: Io): Command {
   const program = new Command('accounting-data-sdk')
@@ -26,13 +28,24 @@ function createProgram(io: Io): Command {
     .configureOutput({
       writeOut: (text) => io.out(text.trimEnd()),
       writeErr: (text) => io.log(withoutGiven(text.trimEnd())),
+      outputError: (text, write) => write(usageError(withoutGiven(text))),
     })
     .addHelpText('after', `${SETTINGS_HELP}\n${EXIT_HELP}`)
-    .showHelpAfterError('Run it with --help to see what it takes.')
     // Whoever calls decides what ends the process.
     .exitOverride();
   for (const add of COMMANDS) add(program, io);
   return program;
+}
+
+const SEE_HELP = 'Run it with --help to see what it takes.';
+
+/** What the parser says, in the form of every other error: what happened, and on the next line what to do. */
+function usageError(text: string): string {
+  const sentence = text.replace(/^error: /, '').trim();
+  const [, what = sentence, advice = ''] =
+    /^(.* is invalid(?: for argument '.*')?)\. (.+)$/s.exec(sentence) ?? /^([^\n]*)\n\((.+)\)$/s.exec(sentence) ?? [];
+  const happened = oneLine(`${what.slice(0, 1).toUpperCase()}${what.slice(1)}`).replace(/\.?$/, '.');
+  return `${happened}\n${oneLine(`${advice} ${SEE_HELP}`)}`;
 }
 
 /** Runs the command line; gives the exit code. */

@@ -26,7 +26,7 @@ export function temporaryOf(file: string): string {
 }
 
 /** Makes a rename last. Windows cannot open a directory, and does not need to. */
-async function syncDirectory(folder: string): Promise<void> {
+export async function syncDirectory(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');
   try {

@@ -1,12 +1,22 @@
 import { InvalidArgumentError } from 'commander';
+import { isInstant } from '../schemas/timestamp.ts';
 
-/** A whole number of at least `least`, as an option's value. */
-export function wholeNumber(least: number): (text: string) => number {
+/** A whole number from `least` to `most`, as an option's value. */
+export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
   return (text) => {
     const value = Number(text.replaceAll('_', ''));
-    if (/^[\d_]+$/.test(text) && Number.isSafeInteger(value) && value >= least) return value;
-    throw new InvalidArgumentError(`Give a whole number of at least ${least}.`);
+    if (/^[\d_]+$/.test(text) && value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`Give a whole number ${range}.`);
   };
+}
+
+/** A date or a timestamp that the service understands, as an option's value. */
+export function timestamp(text: string): string {
+  if (isInstant(text)) return text;
+  throw new InvalidArgumentError(
+    'Give a date such as 2026-01-31, or a timestamp with its offset such as 2026-01-31T12:00:00Z.',
+  );
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };

@@ -2,12 +2,16 @@ import { redactOwnText } from '../transport/redact.ts';
 import type { Io } from './io.ts';
 
 /**
- * The same world, whose log never shows the key of the environment: an argument that is quoted may be it,
- * given in the wrong place. What goes to `out` stays as it is: records are data.
+ * The same world, whose log never shows a key: an argument that is quoted may be the key of the environment, given in
+ * the wrong place. What goes to `out` stays as it is: records are data.
  */
 export function withoutKey(io: Io): Io {
-  const key = io.env.ACCOUNTING_API_KEY ?? '';
-  return { ...io, log: (line) => io.log(redactOwnText(line, key)) };
+  const keys = new Set([io.env.ACCOUNTING_API_KEY ?? '']);
+  return {
+    ...io,
+    hide: (key) => void keys.add(key ?? ''),
+    log: (line) => io.log([...keys].reduce(redactOwnText, line)),
+  };
 }
 
 /**

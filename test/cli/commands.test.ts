@@ -52,16 +52,16 @@ describe('whoami', () => {
 
 describe('an error', () => {
   const wrong: [name: string, change: Settings, args: string[], code: number, what: RegExp][] = [
-    ['no service', { ACCOUNTING_BASE_URL: '' }, ['whoami'], 2, /where the service is/],
-    ['no key', { ACCOUNTING_API_KEY: '' }, ['whoami'], 2, /no API key/],
+    ['no service', { ACCOUNTING_BASE_URL: '' }, ['whoami'], 2, /No base URL is configured/],
+    ['no key', { ACCOUNTING_API_KEY: '' }, ['whoami'], 2, /No API key is configured/],
+    ['plain http far away', { ACCOUNTING_BASE_URL: 'http://books.example.com' }, ['whoami'], 2, /plain http/],
     [
-      'plain http far away',
-      { ACCOUNTING_BASE_URL: 'http://books.example.com' },
-      ['whoami'],
+      'a bad instant',
+      {},
+      ['pull', 'accounts', '--since', 'yesterday'],
       2,
-      /must be https/,
+      /argument 'yesterday' is invalid\.$/,
     ],
-    ['a bad instant', {}, ['pull', 'accounts', '--since', 'yesterday'], 2, /updatedSince/],
     ['a bad id', {}, ['get', 'accounts', '..'], 2, /id/],
     ['a wrong key', { ACCOUNTING_API_KEY: 'wrong' }, ['pull', 'accounts'], 3, /401 \(unauthenticated\)/],
     ['a missing record', {}, ['get', 'accounts', '999'], 4, /404 \(not_found\)/],
@@ -123,21 +123,53 @@ describe('an error', () => {
     expect(log.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
   });
 
-  it('in the arguments is one of usage', async () => {
+  it.for([
+    [['nonsense'], /^Unknown command 'nonsense'\.$/, /--help/],
+    [['pul', 'accounts'], /^Unknown command 'pul'\.$/, /^Did you mean pull\? Run it with --help/],
+    [['pull'], /^Missing required argument 'collection'\.$/, /--help/],
+    [['pull', 'invoices'], /'invoices' is invalid for argument 'collection'\.$/, /^There is none of this name\. .*--help/],
+    [
+      ['pull', 'accounts', '--since', 'yesterday'],
+      /'yesterday' is invalid\.$/,
+      /^Give a date such as 2026-01-31, .*--help/,
+    ],
+    [
+      ['pull', 'accounts', '--pagination', 'all'],
+      /'all' is invalid\.$/,
+      /^Allowed choices are keyset, page\. .*--help/,
+    ],
+    [['discover', '--sample', '0'], /'0' is invalid\.$/, /^Give a whole number of at least 1\. .*--help/],
+    [['probe', '--draft', '5'], /'5' is invalid\.$/, /^Give a JSON object .*--help/],
+    [['get', 'accounts'], /^Missing required argument 'id'\.$/, /--help/],
+    [['whoami', '--verbose'], /^Unknown option '--verbose'\.$/, /--help/],
+    [
+      ['sandbox', '--port', '99999'],
+      /'99999' is invalid\.$/,
+      /^Give a whole number from 0 to 65535\. .*--help/,
+    ],
+    [
+      ['sandbox', '--fault', '{"kind":"delay"}'],
+      /is invalid\.$/,
+      /^The fault delay has no default for ms\. Pass it\. .*--help/,
+    ],
+    [['sandbox', '--fault', '{"kind":"dely"}'], /is invalid\.$/, /Did you mean delay\? .*--help/],
+  ] as const)('in the arguments is two lines and exit code 2: %j', async ([args, what, advice]) => {
     const { sandbox, env } = await listening();
-    for (const args of [
-      ['nonsense'],
-      ['pull'],
-      ['pull', 'invoices'],
-      ['discover', '--sample', '0'],
-      ['probe', '--draft', '5'],
-      ['get', 'accounts'],
-    ]) {
-      const { code, log } = await run(env, args);
-      expect([args, code]).toEqual([args, 2]);
-      expect(log).toContain('--help');
-    }
+    const { code, log, out } = await run(env, args);
+    const lines = log.trimEnd().split('\n');
+    expect([code, out, lines.length]).toEqual([2, '', 2]);
+    expect(lines[0]).toMatch(what);
+    expect(lines[1]).toMatch(advice);
     expect(sandbox.count()).toBe(0);
+  });
+
+  it('for plain http names --allow-insecure', async () => {
+    const { log } = await run({ ACCOUNTING_API_KEY: 'k' }, [
+      'whoami',
+      '--base-url',
+      'http://books.example.com',
+    ]);
+    expect(log.split('\n')[1]).toContain('--allow-insecure');
   });
 });
 

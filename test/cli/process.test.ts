@@ -31,7 +31,7 @@ describe('the command as a process', () => {
 
     expect([ended.code, ended.signal]).toEqual([code, null]);
     expect(ended.log).toContain('not complete.');
-    const lines = records(readFileSync(file('a'), 'utf8'));
+    const lines = records(readFileSync(file('a.part'), 'utf8'));
     const checkpoint = JSON.parse(readFileSync(file('cp'), 'utf8')) as { records: number };
     expect(lines.length).toBe(checkpoint.records);
     expect(lines.length).toBeGreaterThan(100);
@@ -69,6 +69,6 @@ describe('the command as a process', () => {
     const { env } = await listening();
     const child = start({ ...env, ACCOUNTING_API_KEY: undefined }, ['whoami']);
     const { code, log } = await child.ended;
-    expect([code, log.split('\n')[0]]).toEqual([2, 'There is no API key.']);
+    expect([code, log.split('\n')[0]]).toEqual([2, 'No API key is configured.']);
   });
 });

@@ -1,4 +1,15 @@
-import { appendFileSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { PullCheckpoint } from '../../src/cli/pull/checkpoint.ts';
@@ -119,15 +130,15 @@ describe('a pull that is stopped', () => {
     const { sandbox, env } = await listening({ records: { accounts: 900 }, order: 'id-desc' });
     const file = folder();
     const args = ['pull', 'accounts', '--out', file(name), '--checkpoint', file('cp')];
-    const read = () => {
-      const bytes = readFileSync(file(name));
+    const read = (end = '') => {
+      const bytes = readFileSync(file(`${name}${end}`));
       return records((name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString());
     };
     const seen: number[] = [];
     for (const request of [7, 9]) {
       const { code } = await run(env, args, { signal: stopAt(sandbox, request) });
       expect(code).toBe(130);
-      seen.push(read().length);
+      seen.push(read('.part').length);
     }
     expect(seen[0]).toBeGreaterThan(100);
     expect(seen[1]).toBeGreaterThan(seen[0] ?? 0);
@@ -147,8 +158,8 @@ describe('a pull that is stopped', () => {
     const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];
     sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { skip: 8 });
     const failed = await run(env, args);
-    expect([failed.code, failed.log.includes('The same command goes on where it ended.')]).toEqual([3, true]);
-    expect(records(readFileSync(file('a'), 'utf8')).length).toBeGreaterThan(100);
+    expect([failed.code, failed.log.includes('Run the same command to resume.')]).toEqual([3, true]);
+    expect(records(readFileSync(file('a.part'), 'utf8')).length).toBeGreaterThan(100);
     expect((await run(env, args)).code).toBe(0);
     expect(records(readFileSync(file('a'), 'utf8'))).toEqual(sandbox.store.accounts.all());
   });
@@ -158,7 +169,7 @@ describe('a pull that is stopped', () => {
     const file = folder();
     const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];
     await run(env, args, { signal: stopAt(sandbox, 9) });
-    appendFileSync(file('a'), '{"id":"9999","name":"written, but never committ');
+    appendFileSync(file('a.part'), '{"id":"9999","name":"written, but never committ');
     expect((await run(env, args)).code).toBe(0);
     expect(records(readFileSync(file('a'), 'utf8'))).toEqual(sandbox.store.accounts.all());
   });
@@ -189,7 +200,7 @@ describe('a pull that is stopped', () => {
     const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];
     const first = await run(env, args, { signal: stopAt(sandbox, 9) });
     expect(first.log).toContain('begins anew when it is stopped');
-    expect(records(readFileSync(file('a'), 'utf8')).length).toBeGreaterThan(0);
+    expect(records(readFileSync(file('a.part'), 'utf8')).length).toBeGreaterThan(0);
     expect((await run(env, args)).code).toBe(0);
     expect(records(readFileSync(file('a'), 'utf8'))).toEqual(sandbox.store.accounts.all());
   });
@@ -202,6 +213,60 @@ describe('a pull that is stopped', () => {
     expect((await run(env, args)).code).toBe(0);
     const ids = records(readFileSync(file('a'), 'utf8')).map(({ id }) => id);
     expect(ids.toSorted()).toEqual(sandbox.store.accounts.ids().toSorted());
+  });
+});
+
+describe('a pull into a file that exists', () => {
+  const older = async (mode = 0o600) => {
+    const { sandbox, env } = await listening({ records: { accounts: 300 } });
+    const file = folder();
+    writeFileSync(file('a'), 'older\n', { mode });
+    return { sandbox, env, file, args: ['pull', 'accounts', '--out', file('a')] };
+  };
+
+  it('leaves it as it was when it fails half-way, and no other file beside it', async () => {
+    const { sandbox, env, file, args } = await older();
+    sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { skip: 6, times: 9 });
+    expect((await run(env, args)).code).toBe(3);
+    expect(readFileSync(file('a'), 'utf8')).toBe('older\n');
+    expect(readdirSync(file('.'))).toEqual(['a']);
+  });
+
+  it('leaves it as it was when it is interrupted, and says what to do', async () => {
+    const { sandbox, env, file, args } = await older();
+    const alone = await run(env, args, { signal: stopAt(sandbox, 5) });
+    expect(alone.code).toBe(130);
+    const [what, advice] = alone.log.trimEnd().split('\n').slice(-2);
+    expect([what, advice]).toEqual([
+      'Stopped before the end.',
+      `${file('a')} is as it was. Run the same command to start over; with --checkpoint it can resume.`,
+    ]);
+    const resumable = [...args, '--checkpoint', file('cp')];
+    const { log } = await run(env, resumable, { signal: stopAt(sandbox, 5) });
+    expect(log.trimEnd().split('\n').at(-1)).toBe(
+      `Run the same command to resume. What was read so far is in ${file('a.part')}.`,
+    );
+    expect(readFileSync(file('a'), 'utf8')).toBe('older\n');
+    expect(readdirSync(file('.')).toSorted()).toEqual(['a', 'a.part', 'cp']);
+    expect((await run(env, resumable)).code).toBe(0);
+    expect(readdirSync(file('.'))).toEqual(['a']);
+    expect(records(readFileSync(file('a'), 'utf8'))).toEqual(sandbox.store.accounts.all());
+  });
+
+  it('keeps its permissions, and the link that leads to it', async () => {
+    const { sandbox, env, file, args } = await older(0o640);
+    symlinkSync(file('a'), file('link'));
+    expect((await run(env, args.with(3, file('link')))).code).toBe(0);
+    expect(lstatSync(file('link')).isSymbolicLink()).toBe(true);
+    expect(statSync(file('a')).mode & 0o777).toBe(0o640);
+    expect(records(readFileSync(file('a'), 'utf8'))).toEqual(sandbox.store.accounts.all());
+  });
+
+  it('rejects what is not a regular file, before it sends anything', async () => {
+    const { sandbox, env } = await listening({ records: 100 });
+    const { code, log } = await run(env, ['pull', 'accounts', '--out', '/dev/null']);
+    expect([code, log]).toEqual([8, expect.stringContaining('/dev/null is not a regular file.')]);
+    expect([sandbox.count(), statSync('/dev/null').isFile()]).toEqual([0, false]);
   });
 });
 
@@ -247,6 +312,8 @@ describe('a pull that has to begin anew', () => {
           killed = true;
           return Promise.reject(new Error('killed'));
         },
+        finish: () => Promise.resolve(),
+        discard: () => Promise.resolve(),
         close: () => Promise.resolve(),
       },
       checkpoint,
@@ -271,7 +338,7 @@ describe('a checkpoint', () => {
 
   it('of another pull is refused, and says what differs', async () => {
     const { env, file, args } = await stoppedPull();
-    const before = readFileSync(file('a'), 'utf8');
+    const before = readFileSync(file('a.part'), 'utf8');
     for (const [more, what] of [
       [['--since', '2024-01-01'], 'since was not given, is 2024-01-01'],
       [['--pagination', 'page'], 'pagination was keyset, is page'],
@@ -282,7 +349,7 @@ describe('a checkpoint', () => {
       expect([code, log]).toEqual([8, expect.stringContaining(what)]);
     }
     expect((await run(env, args.with(1, 'boms'))).code).toBe(8);
-    expect(readFileSync(file('a'), 'utf8')).toBe(before);
+    expect(readFileSync(file('a.part'), 'utf8')).toBe(before);
   });
 
   it('that cannot be read is refused', async () => {
@@ -293,7 +360,7 @@ describe('a checkpoint', () => {
       'nonsense',
       '{}',
       whole.slice(0, 60),
-      whole.replace('"version":1', '"version":2'),
+      whole.replace('"version":2', '"version":1'),
       whole.replace(/"bytes":\d+/, '"bytes":-1'),
     ]) {
       writeFileSync(file('cp'), text);
@@ -306,12 +373,12 @@ describe('a checkpoint', () => {
 
   it('whose file was cut or is gone is refused', async () => {
     const { env, file, args } = await stoppedPull();
-    truncateSync(file('a'), 100);
+    truncateSync(file('a.part'), 100);
     const cut = await run(env, args);
     expect([cut.code, cut.log]).toEqual([8, expect.stringContaining('fewer than')]);
-    rmSync(file('a'));
+    rmSync(file('a.part'));
     const gone = await run(env, args);
-    expect([gone.code, gone.log]).toEqual([8, expect.stringContaining('is not there')]);
+    expect([gone.code, gone.log]).toEqual([8, expect.stringContaining('does not exist')]);
   });
 
   it('is not written where another program writes to the same file', async () => {
@@ -319,7 +386,7 @@ describe('a checkpoint', () => {
     const file = folder()('a');
     const args = ['pull', 'accounts', '--out', file, '--checkpoint', `${file}.cp`];
     await run(env, args, { signal: stopAt(sandbox, 5) });
-    sandbox.onRequest(() => appendFileSync(file, 'x'));
+    sandbox.onRequest(() => appendFileSync(`${file}.part`, 'x'));
     const { code, log } = await run(env, args);
     expect([code, log]).toEqual([8, expect.stringContaining('was changed by another program')]);
   });

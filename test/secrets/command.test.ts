@@ -177,7 +177,7 @@ test('no checkpoint of a pull that was refused half-way shows the key', async ()
   const files = ['--out', path('rows.ndjson'), '--checkpoint', path('point')];
   const { code, text } = await said(env, ['pull', 'accounts', ...files]);
   expect([code, leaksOf(text, key)]).toEqual([3, []]);
-  for (const file of ['rows.ndjson', 'point']) {
+  for (const file of ['rows.ndjson.part', 'point']) {
     const kept = readFileSync(path(file), 'utf8');
     expect(kept.length).toBeGreaterThan(50);
     expect([file, leaksOf(kept, key)]).toEqual([file, []]);

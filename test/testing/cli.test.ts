@@ -173,8 +173,11 @@ describe('sandbox', () => {
 
     await writeFile(file, '{"invoices":[]}');
     const wrong = start(...sandboxArgs, '--fixtures', file);
-    expect(await wrong.code).toBe(1);
-    expect(wrong.log).toEqual([`The fixtures in ${file} cannot be loaded: There is no collection invoices.`]);
+    expect(await wrong.code).toBe(8);
+    expect(wrong.log).toEqual([
+      `The fixtures in ${file} cannot be loaded: There is no collection invoices.`,
+      expect.stringMatching(/^Name a JSON file of records/),
+    ]);
     await rm(file);
   });
 
@@ -185,7 +188,8 @@ describe('sandbox', () => {
     const run = start('sandbox', '--port', String(port));
     expect(await run.code).toBe(1);
     expect(run.log).toEqual([
-      `Port ${port} of 127.0.0.1 cannot be opened: it is taken; choose another with --port.`,
+      `Port ${port} of 127.0.0.1 cannot be opened: another program uses it.`,
+      'Choose another with --port, or --port 0 for one that is free.',
     ]);
     server.close();
   });
@@ -196,7 +200,8 @@ describe('sandbox', () => {
     [['--rate', '100'], 'such as 100/60s'],
     [['--rate', '0/60s'], 'such as 100/60s'],
     [['--order', 'up'], 'Allowed choices are id-asc'],
-    [['--prot', '1'], "unknown option '--prot'"],
+    [['--prot', '1'], "Unknown option '--prot'."],
+    [['--port', '99999'], 'Give a whole number from 0 to 65535.'],
   ])('refuses %j', async (args, says) => {
     const run = start('sandbox', ...args);
     expect(await run.code).toBe(2);

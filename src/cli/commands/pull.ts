@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { access, constants } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { Option } from 'commander';
 import type { Client } from '../../client.ts';
 import { type CollectionName, collections } from '../../collections/index.ts';
@@ -11,12 +12,13 @@ import { EXIT } from '../exit-codes.ts';
 import { failureOf } from '../failure-of.ts';
 import type { Io } from '../io.ts';
 import { PullCheckpoint, type PullPoint } from '../pull/checkpoint.ts';
-import { FileSink } from '../pull/file-sink.ts';
+import { FileSink, partialOf, targetOf } from '../pull/file-sink.ts';
 import { OutputSink } from '../pull/output-sink.ts';
 import { PullProgress } from '../pull/progress.ts';
 import { PullRun } from '../pull/pull-run.ts';
 import type { Sink } from '../pull/sink.ts';
 import { temporaryOf } from '../replace-file.ts';
+import { timestamp } from '../values.ts';
 import { checkWritable } from '../writable.ts';
 
 interface Flags extends ConnectFlags {
@@ -34,21 +36,22 @@ export const addPull: AddCommand = (program, io) => {
       .description('read a whole collection as NDJSON, a record on each line')
       .argument('<collection>', 'such as accounts or account-addresses', collectionName)
       .option(
-        '--since <instant>',
+        '--since <timestamp>',
         'only records modified at or after it: 2026-01-31, or 2026-01-31T12:00:00Z',
+        timestamp,
       )
       .option(
         '--out <file>',
-        'where to write, from its beginning; packed where it ends in .gz. Default: standard output',
+        'replaced once every record is there; compressed if it ends in .gz. Default: standard output',
       )
       .option(
         '--checkpoint <file>',
-        'remember how far it is: stopped or killed, the same command goes on there',
+        'remembers the position: after an interruption the same command resumes there',
       )
       .addOption(
         new Option(
-          '--pagination <way>',
-          'certified: no deletion can hide a record; pages: cheaper, begins anew when stopped',
+          '--pagination <kind>',
+          'keyset: no deletion can hide a record; page: cheaper, cannot resume',
         )
           .choices(['keyset', 'page'])
           .default('keyset'),
@@ -88,6 +91,8 @@ async function run(name: CollectionName, flags: Flags, io: Io): Promise<void> {
     await pull.run();
   } catch (error) {
     progress?.end('not complete.');
+    if (checkpoint === undefined) await sink.discard();
+    if (isInterrupted(io.signal)) sayHowToResume(flags, io);
     throw withWayOn(error, flags);
   } finally {
     io.status?.(undefined);
@@ -99,7 +104,10 @@ async function run(name: CollectionName, flags: Flags, io: Io): Promise<void> {
 
 /** One file under two names would be replaced by its own checkpoint, and deleted with it. */
 async function checkFiles({ out, checkpoint }: Flags): Promise<void> {
-  if (out !== undefined && checkpoint !== undefined && filesOf(checkpoint).includes(resolve(out))) {
+  const written = out === undefined ? [] : [resolve(out), partialOf(resolve(out))];
+  const ofCheckpoint =
+    checkpoint === undefined ? [] : [resolve(checkpoint), temporaryOf(resolve(checkpoint))];
+  if (written.some((file) => ofCheckpoint.includes(file))) {
     throw new CommandFailure('--out and --checkpoint name the same file.', {
       advice: 'Give the checkpoint a file of its own.',
       exitCode: EXIT.usage,
@@ -108,9 +116,9 @@ async function checkFiles({ out, checkpoint }: Flags): Promise<void> {
   for (const file of [out, checkpoint]) {
     if (file !== undefined) await checkWritable(file);
   }
+  // The partial file stands beside the one that it replaces.
+  if (out !== undefined) await access(dirname(await targetOf(out)), constants.W_OK);
 }
-
-const filesOf = (checkpoint: string) => [resolve(checkpoint), temporaryOf(resolve(checkpoint))];
 
 interface PagesParts {
   readonly flags: Flags;
@@ -147,14 +155,33 @@ function checkpointOf(client: Client, collection: CollectionName, flags: Flags):
 
 async function openSink({ out }: Flags, from: PullPoint | undefined, io: Io): Promise<Sink> {
   if (out === undefined) return new OutputSink(io, from?.bytes ?? 0);
-  return from === undefined || from.bytes === 0 ? FileSink.anew(out) : FileSink.goOn(out, from.bytes);
+  const target = await targetOf(out);
+  return from === undefined || from.bytes === 0
+    ? FileSink.start(target)
+    : FileSink.resume(target, from.bytes);
+}
+
+/** By the user. If nobody reads the output any more, nobody reads advice either. */
+function isInterrupted({ aborted, reason }: AbortSignal): boolean {
+  return aborted && !(reason instanceof CommandFailure) && reason?.exitCode !== EXIT.pipeClosed;
+}
+
+function sayHowToResume({ checkpoint, out }: Flags, io: Io): void {
+  io.log('Stopped before the end.');
+  if (checkpoint === undefined) {
+    const kept = out === undefined ? '' : `${out} is as it was. `;
+    io.log(`${kept}Run the same command to start over; with --checkpoint it can resume.`);
+  } else {
+    const kept = out === undefined ? '' : ` What was read so far is in ${partialOf(out)}.`;
+    io.log(`Run the same command to resume.${kept}`);
+  }
 }
 
 /** What to do about an error, where the same command goes on: that. */
 function withWayOn(error: unknown, { checkpoint }: Flags): unknown {
   const failure = failureOf(error);
   if (failure === undefined || checkpoint === undefined || failure.exitCode === EXIT.usage) return error;
-  const advice = `${failure.advice ?? ''} The same command goes on where it ended.`.trim();
+  const advice = `${failure.advice ?? ''} Run the same command to resume.`.trim();
   return failure.exitCode === EXIT.file
     ? failure
     : new CommandFailure(failure.message, { ...failure, advice });

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { LIST_ORDERS } from '../../testing/check-options.ts';
 import { createSandbox, type Sandbox } from '../../testing/sandbox.ts';
 import { CommandFailure } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import { banner } from '../sandbox/banner.ts';
 import { requestLine } from '../sandbox/request-line.ts';
@@ -31,7 +32,11 @@ async function load(sandbox: Sandbox, file: string): Promise<void> {
   try {
     sandbox.store.load(await readFile(file, 'utf8'));
   } catch (error) {
-    throw new CommandFailure(`The fixtures in ${file} cannot be loaded: ${(error as Error).message}`);
+    const reason = (error as Error).message.replace(/\.$/, '');
+    throw new CommandFailure(`The fixtures in ${file} cannot be loaded: ${reason}.`, {
+      advice: 'Name a JSON file of records by collection, such as {"accounts":[{"name":"Cash"}]}.',
+      exitCode: EXIT.file,
+    });
   }
 }
 
@@ -40,8 +45,10 @@ async function open(sandbox: Sandbox, { port, host }: Flags): Promise<string> {
     return (await sandbox.listen({ port, host })).url;
   } catch (error) {
     const taken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
-    const reason = taken ? 'it is taken; choose another with --port' : (error as Error).message;
-    throw new CommandFailure(`Port ${port} of ${host} cannot be opened: ${reason}.`);
+    const reason = taken ? 'another program uses it' : (error as Error).message;
+    throw new CommandFailure(`Port ${port} of ${host} cannot be opened: ${reason}.`, {
+      advice: 'Choose another with --port, or --port 0 for one that is free.',
+    });
   }
 }
 
@@ -79,7 +86,7 @@ export function addSandbox(program: Command, io: Io): void {
   program
     .command('sandbox')
     .description('serve a sandbox of the service on this machine, with made-up books')
-    .option('--port <number>', 'where it listens; 0 takes one that is free', wholeNumber(0), 4010)
+    .option('--port <number>', 'where it listens; 0 takes one that is free', wholeNumber(0, 65_535), 4010)
     .option('--host <name>', 'the address it listens at', '127.0.0.1')
     .option('--records <number>', 'records to make up, spread over all collections', wholeNumber(0), 5000)
     .option('--seed <number>', 'the same seed makes the same records and keys', wholeNumber(0), 1)

@@ -26,7 +26,7 @@ export interface PullPoint {
   readonly startedAt: string | null;
 }
 
-const VERSION = 1;
+const VERSION = 2;
 const SCOPE = ['baseUrl', 'collection', 'since', 'pagination', 'out'] as const;
 
 /** The checkpoint of a pull, in a file that is there as a whole or not at all. */
@@ -45,7 +45,7 @@ export class PullCheckpoint {
     if (text === undefined) return undefined;
 
     const content = parse(text);
-    if (content === undefined) throw this.#failure('cannot be read', 'Delete it to begin anew.');
+    if (content === undefined) throw this.#failure('cannot be read', 'Delete it to start over.');
     const other = SCOPE.find((name) => content.scope[name] !== this.#scope[name]);
     if (other === undefined) return content.point;
     const was = `${other} was ${content.scope[other] ?? 'not given'}, is ${this.#scope[other] ?? 'not given'}`;

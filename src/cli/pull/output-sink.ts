@@ -36,5 +36,9 @@ export class OutputSink implements Sink {
     return false;
   }
 
+  async finish(): Promise<void> {}
+
+  async discard(): Promise<void> {}
+
   async close(): Promise<void> {}
 }

@@ -74,7 +74,9 @@ export class PullRun {
       if (taken > 0 && !this.#isTorn) await this.#commit().catch(() => {});
       throw error;
     }
+    // In this order: if the process ends in between, the next run starts over, and both files are as they were.
     await checkpoint?.remove();
+    await sink.finish();
   }
 
   async #take(page: Page<AccountingRecord>): Promise<void> {

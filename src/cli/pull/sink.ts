@@ -10,6 +10,10 @@ export interface Sink {
   commit(): Promise<void>;
   /** Takes back everything since the beginning; false where what is written cannot be taken back. */
   restart(): Promise<boolean>;
+  /** Everything is here: puts it in its place. */
+  finish(): Promise<void>;
+  /** The pull failed and cannot be resumed: takes away what cannot be used. */
+  discard(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -23,7 +23,8 @@ export function banner(baseUrl: string, keys: SandboxKeys, about: string): strin
   const named = Object.entries(others) as [keyof SandboxKeys, string][];
   return [
     `# ${about}`,
-    `# Copy these lines into .env and run: node --env-file=.env connector.js`,
+    `# Copy these lines into .env and run: npx accounting-data-sdk pull accounts`,
+    `# or your own program: node --env-file=.env connector.js`,
     `# or into a shell, after: set -a`,
     `# or try: curl -H "X-AUTH-TOKEN: ${keys.full}" ${baseUrl}/api/public/v1/accounts`,
     '',
