@@ -245,10 +245,6 @@ function checkFetch(fetch: FetchFunction | undefined): FetchFunction | undefined
 
 function checkContentTypes(options: ContentTypeOptions): ContentTypes {
   checkObject(options, 'contentTypes');
-  const unknown = Object.keys(options).find((name) => name !== 'create' && name !== 'update');
-  if (unknown !== undefined) {
-    throw new InvalidInputError(`contentTypes.${unknown}`, 'is unknown: there are create and update');
-  }
   const { create = JSON_TYPE, update = JSON_TYPE } = options;
   for (const [name, type] of Object.entries({ create, update })) {
     if (typeof type !== 'string' || !isJsonType(type)) {

@@ -43,7 +43,9 @@ const SEE_HELP = 'Run it with --help to see what it takes.';
 function usageError(text: string): string {
   const sentence = text.replace(/^error: /, '').trim();
   const [, what = sentence, advice = ''] =
-    /^(.* is invalid(?: for argument '.*')?)\. (.+)$/s.exec(sentence) ?? /^([^\n]*)\n\((.+)\)$/s.exec(sentence) ?? [];
+    /^(.* is invalid(?: for argument '.*')?)\. (.+)$/s.exec(sentence) ??
+    /^([^\n]*)\n\((.+)\)$/s.exec(sentence) ??
+    [];
   const happened = oneLine(`${what.slice(0, 1).toUpperCase()}${what.slice(1)}`).replace(/\.?$/, '.');
   return `${happened}\n${oneLine(`${advice} ${SEE_HELP}`)}`;
 }

@@ -127,7 +127,11 @@ describe('an error', () => {
     [['nonsense'], /^Unknown command 'nonsense'\.$/, /--help/],
     [['pul', 'accounts'], /^Unknown command 'pul'\.$/, /^Did you mean pull\? Run it with --help/],
     [['pull'], /^Missing required argument 'collection'\.$/, /--help/],
-    [['pull', 'invoices'], /'invoices' is invalid for argument 'collection'\.$/, /^There is none of this name\. .*--help/],
+    [
+      ['pull', 'invoices'],
+      /'invoices' is invalid for argument 'collection'\.$/,
+      /^There is none of this name\. .*--help/,
+    ],
     [
       ['pull', 'accounts', '--since', 'yesterday'],
       /'yesterday' is invalid\.$/,

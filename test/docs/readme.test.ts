@@ -3,9 +3,11 @@ import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, it, vi } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { main } from '../../src/cli/main.ts';
+import { CREATE_OPTIONS } from '../../src/collections/bind.ts';
 import { collectionNames } from '../../src/collections/index.ts';
+import { LIST_OPTIONS } from '../../src/collections/list-options.ts';
 import * as face from '../../src/index.ts';
-import { resolveOptions } from '../../src/options.ts';
+import { CLIENT_OPTIONS, resolveOptions } from '../../src/options.ts';
 import { compile, namesIn, root, tableRows, writeCodeBlocks } from './code-blocks.ts';
 import { missingMembers } from './members.ts';
 
@@ -15,6 +17,15 @@ describe('the code in the README', () => {
   it('begins with a complete program of at most 15 lines', () => {
     expect(blocks[0]?.code).toContain("from 'accounting-data-sdk'");
     expect(blocks[0]?.code.trimEnd().split('\n').length).toBeLessThanOrEqual(15);
+  });
+
+  it('begins with a program that prints records of the sandbox, without any set-up', async () => {
+    vi.stubEnv('ACCOUNTING_BASE_URL', '');
+    vi.stubEnv('ACCOUNTING_API_KEY', '');
+    const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+    await import(/* @vite-ignore */ `${blocks[0]?.file}?alone`);
+    expect(log.mock.calls).toContainEqual(['account', '1', expect.any(String)]);
+    expect(log.mock.calls.at(-1)).toEqual(['created', expect.any(String), '129.0000']);
   });
 
   it('compiles as it stands', () => {
@@ -96,6 +107,27 @@ describe('the tables of the README', () => {
     expect(members.length).toBeGreaterThan(20);
     expect(missingMembers(members)).toEqual([]);
     expect(missingMembers([{ type: 'Options', path: 'noSuchOption' }])).not.toEqual([]);
+  });
+
+  it('list every option of the client, and mark those of each call', () => {
+    const rows = tableRows('README.md', 'option').map(([cell = '']) => ({
+      name: namesIn(cell)[0] ?? '',
+      isOfCalls: cell.endsWith('◦'),
+    }));
+    // What a listener or an app is called is said in the row of the option itself.
+    const { retry, ...others } = CLIENT_OPTIONS;
+    const names = [...Object.keys(others), ...Object.keys(retry).map((name) => `retry.${name}`)];
+    expect(rows.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
+    const ofCalls = rows.filter(({ isOfCalls }) => isOfCalls).map(({ name }) => name.split('.')[0]);
+    const shared = Object.keys(CLIENT_OPTIONS).filter((name) => Object.hasOwn(LIST_OPTIONS, name));
+    expect([...new Set(ofCalls)].toSorted()).toEqual(shared.toSorted());
+  });
+
+  it('list every option that calls alone have', () => {
+    const listed = tableRows('README.md', 'option of').flatMap(([, names = '']) => namesIn(names));
+    const ofCalls = Object.keys({ ...LIST_OPTIONS, ...CREATE_OPTIONS });
+    const alone = ofCalls.filter((name) => !Object.hasOwn(CLIENT_OPTIONS, name));
+    expect(listed.toSorted()).toEqual(alone.toSorted());
   });
 
   it('state the defaults that are applied', () => {
