@@ -34,6 +34,7 @@ export const ANY_REQUEST: OptionNames<AnyRequest> = {
   path: true,
   query: true,
   body: true,
+  contentType: true,
   schema: true,
   idempotencyKey: true,
   contentType: true,

@@ -11,7 +11,7 @@ import type { ApiRequest } from '../transport/request.ts';
 import { callSettings, checkObject, checkRequestOptions } from '../transport/settings.ts';
 import { checkId } from '../transport/url.ts';
 import type { Binding } from './binding.ts';
-import type { AnyDefinition, CollectionDefinition, WriteShapes } from './define.ts';
+import type { AnyDefinition } from './define.ts';
 import { LIST_OPTIONS, type ListOptions } from './list-options.ts';
 import type { ListQuery } from './list-query.ts';
 import { listSource } from './list-source.ts';
