@@ -105,8 +105,8 @@ export class CollectionRun<T extends { id: string }> {
 
   /** The consumer has finished with a batch. */
   async commit(batch: Batch<T>): Promise<void> {
-    await this.#offset.save();
     await this.#checkpoints.commit(batch.checkpoint, batch.last);
+    await this.#offset.save();
     if (!this.#checkpoints.writtenByConsumer) {
       const { collection, key, last } = batch;
       listenersOf(this.#source).checkpoint?.({ collection, key, last });

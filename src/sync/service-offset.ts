@@ -26,6 +26,8 @@ export class ServiceOffset {
   #lowest: number | undefined;
   #stored: number | undefined;
   #loading: Promise<void> | undefined;
+  /** The store has one place for every key, as it may for a single collection: then the checkpoint alone remembers. */
+  #ignoresKeys = false;
 
   constructor(options: ServiceOffsetOptions) {
     this.#options = options;
@@ -55,14 +57,14 @@ export class ServiceOffset {
     return lowestOffsetOfZone(timeZone, Date.parse(from));
   }
 
-  /** Keeps what was learnt since the last time. */
+  /** Keeps what was learnt since the last time. Called after a checkpoint was written: see `#ignoresKeys`. */
   async save(): Promise<void> {
     const { store, key, signal } = this.#options;
     if (store.set === undefined || this.#lowest === this.#stored) return;
 
     // A run of another collection may have seen a lower one meanwhile.
     await this.#load();
-    if (this.#lowest === this.#stored) return;
+    if (this.#ignoresKeys || this.#lowest === this.#stored) return;
     const text = JSON.stringify({ v: VERSION, utcOffset: this.#lowest });
     const write = async () => await store.set?.(key, text);
     const result = await storeCall(write, { key, what: 'written', signal });
@@ -78,6 +80,8 @@ export class ServiceOffset {
 
     const read = async () => await store.get(key);
     const content = parseStored(await storeCall(read, { key, what: 'read', signal }), key);
+    this.#ignoresKeys = content?.scope !== undefined;
+    if (this.#ignoresKeys) return;
     const offset = content?.utcOffset;
     if (content !== undefined && !(content.v === VERSION && Number.isInteger(offset))) {
       throw new CheckpointError(

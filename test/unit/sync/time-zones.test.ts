@@ -131,6 +131,31 @@ describe('a first run with a start of its own', () => {
   });
 });
 
+describe('a store that has one place for every key', () => {
+  it('keeps the state of its one collection', async () => {
+    const { sandbox, client } = inNewYork();
+    sandbox.store.products.insert({ id: '1' });
+    let latest: string | undefined;
+    const store: Store = {
+      get: () => latest,
+      set: (_key, value) => {
+        latest = value;
+      },
+    };
+    const options = { store, tenant: 'acme' };
+    await collect(changes(client.products, options));
+    for (let day = 0; day < 3; day++) {
+      sandbox.clock.advance(24 * HOUR);
+      sandbox.store.products.update('1', { name: `change ${day}` });
+      await expect(collect(changes(client.products, options))).resolves.toMatchObject({
+        mode: 'incremental',
+        records: 1,
+      });
+    }
+    expect(JSON.parse(latest ?? '')).toMatchObject({ offset: -300, scope: expect.any(String) });
+  });
+});
+
 describe('serviceTimeZone', () => {
   it('decides for a service that shows no offset', async () => {
     const { sandbox, client, bounds } = inNewYork({ timestamps: 'seconds' });
