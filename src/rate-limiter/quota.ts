@@ -14,7 +14,6 @@ export interface Sent {
   isProbe: boolean;
   /** Nothing else was in flight when the call was sent. */
   isAlone: boolean;
-  isMarked: boolean;
 }
 
 /**
@@ -92,27 +91,29 @@ export class Quota {
     return now < this.#kept.until && this.allowed(this.#kept.until) > 0 ? this.#kept.until : undefined;
   }
 
-  reserve(now: number, timeoutMs: number): Sent {
-    const idleMs = now - this.#lastResponseAt;
-    if (this.#inFlight.size === 0 && this.#responses > 0) {
-      const keptEnded = now >= this.#kept.until && this.#lastResponseAt < this.#kept.until;
-      if (keptEnded || (this.isShared && idleMs > IDLE_SHARED_MS)) this.concurrencyLimit = 1;
-      else if (idleMs > IDLE_MS) this.limitConcurrency(INITIAL_CONCURRENCY);
-    }
+  /** Takes the place of a call. What is known about the quota is noted when it is sent. */
+  reserve(now: number): Sent {
+    const isAlone = this.#inFlight.size === 0;
+    if (isAlone && this.#responses > 0) this.#doubt(now);
     const isProbe = this.allowed(now) <= this.#inFlight.size;
-    const sent = {
+    const unsent = {
       sentAt: now,
-      expiresAt: 0,
+      expiresAt: Number.POSITIVE_INFINITY,
       remainingAtSend: 0,
       epoch: 0,
       responsesAtSend: 0,
-      isProbe,
-      isAlone: this.#inFlight.size === 0,
-      isMarked: false,
     };
+    const sent = { ...unsent, isProbe, isAlone };
     this.#inFlight.add(sent);
-    this.markSent(sent, now, timeoutMs);
     return sent;
+  }
+
+  /** Nothing is in flight: what is known may be old, and many calls at once may be rejected. */
+  #doubt(now: number): void {
+    const idleMs = now - this.#lastResponseAt;
+    const keptEnded = now >= this.#kept.until && this.#lastResponseAt < this.#kept.until;
+    if (keptEnded || (this.isShared && idleMs > IDLE_SHARED_MS)) this.concurrencyLimit = 1;
+    else if (idleMs > IDLE_MS) this.limitConcurrency(INITIAL_CONCURRENCY);
   }
 
   /** The call leaves now: what was known when it was reserved may be out of date. */
@@ -122,8 +123,7 @@ export class Quota {
     sent.remainingAtSend = this.remaining;
     sent.epoch = this.#epoch;
     sent.responsesAtSend = this.#responses;
-    if (!sent.isMarked) this.#explained -= 1;
-    sent.isMarked = true;
+    this.#explained -= 1;
     this.#checkExpiryAt = Math.min(this.#checkExpiryAt, sent.expiresAt);
   }
 

@@ -56,6 +56,7 @@ const systemClock: Clock = {
 
 /** An offer to a queued call passes on after this long: on Workers, the code of a cancelled request never runs again. */
 const OFFER_MS = 50;
+
 /** Why a wait ended without a permit. Recognised across copies of the package by its brand. */
 export class WaitEnded extends Error {
   /** `throttled`: the quota is used up for longer than the call may wait. `deadline`: the limits are unknown. */
@@ -98,7 +99,7 @@ export class RateLimiter {
     if (call.signal?.aborted) throw call.signal.reason;
     const now = this.#clock.now();
     const isOpen = this.#queue.size === 0 && this.#throttle.opensAt(now) <= now;
-    const sent = isOpen ? this.#throttle.reserve(now, call.timeoutMs) : await this.#wait(call, now);
+    const sent = isOpen ? this.#throttle.reserve(now) : await this.#wait(call, now);
     this.#throttle.quota.markSent(sent, this.#clock.now(), call.timeoutMs);
     let isSettled = false;
     try {
@@ -132,14 +133,14 @@ export class RateLimiter {
     try {
       for (;;) {
         const now = this.#clock.now();
+        if (signal?.aborted) throw signal.reason;
         // It did not wake in time and lost its place: it goes on at the end of its lane.
         if (!waiter.isQueued && waiter.offer === undefined) this.#queue.add(waiter);
-        this.#dispatch(now);
-        if (signal?.aborted) throw signal.reason;
+        if (waiter.offer === undefined) this.#dispatch(now);
         if (waiter.offer !== undefined) return this.#accept(waiter);
 
         const opensAt = this.#throttle.opensAt(now);
-        if (this.#mustSend(waiter, now, opensAt)) return this.#throttle.reserve(now, call.timeoutMs);
+        if (this.#mustSend(waiter, now, opensAt)) return this.#throttle.reserve(now);
 
         if (!isTold) {
           isTold = true;
@@ -150,8 +151,7 @@ export class RateLimiter {
     } finally {
       signal?.removeEventListener('abort', wake);
       this.#queue.remove(waiter);
-      if (this.#offered.delete(waiter) && waiter.offer !== undefined)
-        this.#throttle.quota.remove(waiter.offer);
+      if (this.#offered.delete(waiter)) this.#throttle.quota.remove(waiter.offer as Sent);
       this.#dispatch(this.#clock.now());
     }
   }
@@ -205,7 +205,7 @@ export class RateLimiter {
     }
     while (this.#queue.size > 0 && this.#throttle.opensAt(now) <= now) {
       const waiter = this.#queue.shift() as Waiter;
-      waiter.offer = this.#throttle.reserve(now, waiter.call.timeoutMs);
+      waiter.offer = this.#throttle.reserve(now);
       this.#offered.add(waiter);
       this.#wake(waiter, now);
     }

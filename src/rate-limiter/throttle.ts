@@ -75,9 +75,9 @@ export class Throttle {
     return this.quota.inFlight === 0 && now >= this.#pauseUntil;
   }
 
-  reserve(now: number, timeoutMs: number): Sent {
+  reserve(now: number): Sent {
     if (this.quota.inFlight === 0) this.#aloneSince = now;
-    return this.quota.reserve(now, timeoutMs);
+    return this.quota.reserve(now);
   }
 
   settle(sent: Sent, report: QuotaReport, now: number): void {

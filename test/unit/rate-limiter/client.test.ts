@@ -1,0 +1,312 @@
+import { getEventListeners } from 'node:events';
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { FetchFunction } from '../../../src/options.ts';
+import { caught } from '../../support/caught.ts';
+import { chance } from '../../support/rate-virtual-time.ts';
+import { jsonResponse, newOrigin, problemResponse, scriptedClient } from '../../support/scripted-fetch.ts';
+import { settle } from '../../support/scripted-server.ts';
+
+// What sends requests is loaded with the first call, which takes real time.
+beforeAll(async () => {
+  await scriptedClient(async () => ok(99)).accounts.get('1');
+});
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
+  vi.spyOn(Math, 'random').mockImplementation(chance(2026));
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const wait = async (ms: number) => {
+  await settle();
+  await vi.advanceTimersByTimeAsync(ms);
+  await settle();
+};
+const headers = (remaining: number, limit = 100) => ({
+  'x-ratelimit-limit': String(limit),
+  'x-ratelimit-remaining': String(remaining),
+});
+const ok = (remaining: number, limit = 100) => jsonResponse({ id: '1' }, 200, headers(remaining, limit));
+const tooMany = (retryAfter: number) =>
+  problemResponse(429, { type: 'rate_limited' }, { ...headers(0), 'retry-after': String(retryAfter) });
+const idOf = (url: string) => new URL(url).pathname.split('/').at(-1) ?? '';
+
+/** A service that holds each request until it is answered by its id. */
+function heldService() {
+  const held = new Map<string, (response: Response) => void>();
+  const sent: string[] = [];
+  const fetch: FetchFunction = (url) =>
+    new Promise((resolve) => {
+      sent.push(idOf(url));
+      held.set(idOf(url), resolve);
+    });
+  const respond = async (id: string, response: Response) => {
+    held.get(id)?.(response);
+    await settle();
+  };
+  return { fetch, sent, respond };
+}
+
+/** A service that answers after so long with what remains of its quota. */
+function slowService(afterMs: number, remaining: () => number) {
+  const sent: number[] = [];
+  const fetch: FetchFunction = async () => {
+    sent.push(performance.now());
+    await new Promise((resolve) => setTimeout(resolve, afterMs));
+    return ok(remaining(), 1_000);
+  };
+  return { fetch, sent };
+}
+
+describe('while the limits are unknown', () => {
+  test('the first call goes alone until its response shows the limits', async () => {
+    const { fetch, sent, respond } = heldService();
+    const client = scriptedClient(fetch);
+    for (const id of ['1', '2', '3', '4']) void client.accounts.get(id).catch(() => {});
+    await wait(1_000);
+    expect(sent).toEqual(['1']);
+    await respond('1', ok(99));
+    expect(sent).toEqual(['1', '2', '3', '4']);
+  });
+
+  test('the first call is alone for at most five seconds', async () => {
+    const { fetch, sent } = heldService();
+    const client = scriptedClient(fetch);
+    for (const id of ['1', '2']) void client.accounts.get(id).catch(() => {});
+    await wait(4_900);
+    expect(sent).toEqual(['1']);
+    await wait(200);
+    expect(sent).toEqual(['1', '2']);
+  });
+
+  test('ten calls with a short maxWaitMs and a slow service with quota left do not fail', async () => {
+    let remaining = 1_000;
+    const { fetch } = slowService(700, () => --remaining);
+    const client = scriptedClient(fetch, { maxWaitMs: 500 });
+    const calls = Promise.all(Array.from({ length: 10 }, () => client.accounts.get('1')));
+    for (let step = 0; step < 40; step += 1) await wait(100);
+    await expect(calls).resolves.toHaveLength(10);
+  });
+
+  test('a custom fetch that returns no Response does not hold the calls after it', async () => {
+    let count = 0;
+    const fetch: FetchFunction = async () => (++count === 1 ? ({} as Response) : ok(99));
+    const client = scriptedClient(fetch, { retry: { maxAttempts: 1 } });
+    const first = caught(client.accounts.get('1'));
+    const second = client.accounts.get('2');
+    await wait(0);
+    await expect(second).resolves.toEqual({ id: '1' });
+    expect(await first).toMatchObject({ code: 'connection_failed' });
+  });
+
+  test('a response without the headers opens the limiter, and calls set no timer of its own', async () => {
+    let inFlight = 0;
+    let most = 0;
+    const fetch: FetchFunction = async () => {
+      inFlight += 1;
+      most = Math.max(most, inFlight);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      inFlight -= 1;
+      return jsonResponse({ id: '1' });
+    };
+    const client = scriptedClient(fetch);
+    const calls = Array.from({ length: 51 }, () => client.accounts.get('1'));
+    for (let step = 0; step < 5; step += 1) await wait(10);
+    await Promise.all(calls);
+    expect(most).toBe(50);
+  });
+});
+
+test('a service that always reports 0 remaining does not get slower, and no call fails', async () => {
+  const { fetch, sent } = slowService(50, () => 0);
+  const client = scriptedClient(fetch, { maxWaitMs: 5_000, deadlineMs: 10_000 });
+  const calls = Promise.all(Array.from({ length: 300 }, () => client.accounts.get('1')));
+  for (let step = 0; step < 60; step += 1) await wait(50);
+  await expect(calls).resolves.toHaveLength(300);
+  expect((sent.at(-1) ?? 0) - (sent[0] ?? 0)).toBeLessThan(3_000);
+});
+
+describe('a quota that is used up', () => {
+  test('calls in flight count against what remains', async () => {
+    const { fetch, sent, respond } = heldService();
+    const client = scriptedClient(fetch);
+    void client.accounts.get('0').catch(() => {});
+    await settle();
+    for (let id = 1; id <= 30; id += 1) void client.accounts.get(String(id)).catch(() => {});
+    await respond('0', ok(6));
+    await wait(1_000);
+    expect(sent.length - 1).toBeGreaterThan(0);
+    expect(sent.length - 1).toBeLessThanOrEqual(6);
+  });
+
+  test('a pause holds every call of the key, then one goes first', async () => {
+    const { fetch, sent, respond } = heldService();
+    const client = scriptedClient(fetch);
+    void client.accounts.get('1').catch(() => {});
+    await settle();
+    await respond('1', tooMany(3));
+    for (const id of ['2', '3']) void client.accounts.get(id).catch(() => {});
+    await wait(2_900);
+    expect(sent).toEqual(['1']);
+    await wait(200);
+    // The call that got the 429 goes first.
+    expect(sent).toEqual(['1', '1']);
+  });
+
+  test('a queued call that cannot outlast a new pause ends at once', async () => {
+    const { fetch, respond } = heldService();
+    const client = scriptedClient(fetch);
+    void client.accounts.get('1').catch(() => {});
+    await settle();
+    const hasty = caught(client.accounts.get('2', { maxWaitMs: 2_000 }));
+    await wait(500);
+    await respond('1', tooMany(10));
+    expect(await hasty).toMatchObject({
+      code: 'rate_limited',
+      outcome: 'not_sent',
+      attempts: 0,
+      status: undefined,
+    });
+  });
+
+  test('a maxWaitMs of a minute outlasts a pause of a minute that begins a moment later', async () => {
+    const { fetch, sent, respond } = heldService();
+    const client = scriptedClient(fetch, { deadlineMs: 300_000, timeoutMs: 100_000 });
+    const calls = ['1', '2'].map((id) => client.accounts.get(id, { maxWaitMs: 60_000 }));
+    await wait(80);
+    await respond('1', tooMany(60));
+    await wait(60_100);
+    await respond('1', ok(99));
+    await wait(100);
+    expect(sent).toEqual(['1', '1', '2']);
+    await respond('2', ok(98));
+    await expect(Promise.all(calls)).resolves.toHaveLength(2);
+  });
+
+  test('a client with two alternating keys and its own limiters keeps the pause of each', async () => {
+    const sent: string[] = [];
+    const keys = ['key-one', 'key-two', 'key-one'];
+    const fetch: FetchFunction = async (_url, init) => {
+      const key = new Headers(init?.headers).get('x-auth-token') ?? '';
+      sent.push(key);
+      return key === 'key-one' ? tooMany(30) : ok(99);
+    };
+    const client = scriptedClient(fetch, {
+      rateLimiter: 'client',
+      apiKey: () => keys.shift() ?? 'key-one',
+      maxWaitMs: 1_000,
+    });
+    const errors = [await caught(client.accounts.get('1'))];
+    await client.accounts.get('2');
+    errors.push(await caught(client.accounts.get('3')));
+    expect(errors).toMatchObject([
+      { code: 'rate_limited', status: 429 },
+      { code: 'rate_limited', status: undefined, outcome: 'not_sent' },
+    ]);
+    expect(sent).toEqual(['key-one', 'key-two']);
+  });
+
+  test('a call in flight stops counting after its timeout, even if it never ends', async () => {
+    const { fetch, sent, respond } = heldService();
+    const client = scriptedClient(fetch, { retry: { maxAttempts: 1 }, timeoutMs: 4_000 });
+    const calls = ['1', '2', '3'].map((id) => client.accounts.get(id).catch((error: unknown) => error));
+    await settle();
+    await respond('1', ok(1));
+    expect(sent).toEqual(['1', '2']);
+    await wait(4_100);
+    expect(sent).toEqual(['1', '2', '3']);
+    await respond('3', ok(50));
+    expect(await Promise.all(calls)).toMatchObject([{ id: '1' }, { code: 'timeout' }, { id: '1' }]);
+  });
+});
+
+describe('the queue', () => {
+  test('is left in the order of arrival', async () => {
+    const { fetch, sent, respond } = heldService();
+    const client = scriptedClient(fetch);
+    for (let id = 0; id <= 12; id += 1) void client.accounts.get(String(id)).catch(() => {});
+    await settle();
+    for (let id = 0; id <= 12; id += 1) await respond(String(id), ok(90 - id));
+    expect(sent).toEqual(Array.from({ length: 13 }, (_, id) => String(id)));
+  });
+
+  test('lets interactive calls overtake lists, which keep one slot in five', async () => {
+    const sent: string[] = [];
+    let remaining = 2;
+    const fetch: FetchFunction = async (url) => {
+      const isList = new URL(url).pathname.endsWith('/accounts');
+      sent.push(isList ? 'list' : 'get');
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      remaining = remaining > 1 ? 1 : 2;
+      return jsonResponse(isList ? [] : { id: '1' }, 200, headers(remaining));
+    };
+    const client = scriptedClient(fetch, { maxWaitMs: 600_000, deadlineMs: 600_000 });
+    const calls: Promise<unknown>[] = [client.accounts.get('0')];
+    await settle();
+    for (let count = 0; count < 3; count += 1) calls.push(client.accounts.list().toArray({ limit: 5 }));
+    for (let count = 0; count < 12; count += 1) calls.push(client.accounts.get('1'));
+    for (let step = 0; step < 200; step += 1) await wait(100);
+    await Promise.all(calls);
+    const order = sent.slice(1).join(' ');
+    expect(order).toBe(`${'get get get get list '.repeat(3)}`.trim());
+  });
+
+  test('is left at once by an aborted call, without a timer or a listener', async () => {
+    const { fetch, sent, respond } = heldService();
+    const client = scriptedClient(fetch);
+    void client.accounts.get('1').catch(() => {});
+    await settle();
+    const timers = vi.getTimerCount();
+    const controller = new AbortController();
+    const aborted = caught(client.accounts.get('2', { signal: controller.signal }));
+    await wait(10);
+    expect(vi.getTimerCount()).toBe(timers + 1);
+    controller.abort('no longer needed');
+    await settle();
+    expect(await aborted).toBe('no longer needed');
+    expect(vi.getTimerCount()).toBe(timers);
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
+    void client.accounts.get('3').catch(() => {});
+    await respond('1', ok(99));
+    expect(sent).toEqual(['1', '3']);
+  });
+
+  test('has one timer for each call, and wakes no call before its turn', async () => {
+    const { fetch, respond } = heldService();
+    const client = scriptedClient(fetch);
+    void client.accounts.get('first').catch(() => {});
+    await settle();
+    const timers = vi.getTimerCount();
+    for (let id = 0; id < 100; id += 1) void client.accounts.get(String(id)).catch(() => {});
+    await settle();
+    expect(vi.getTimerCount()).toBe(timers + 100);
+    await respond('first', ok(2));
+    expect(vi.getTimerCount()).toBeLessThanOrEqual(timers + 100);
+  });
+});
+
+test('a clock that is set back by hours does not lengthen a pause', async () => {
+  const { fetch, sent, respond } = heldService();
+  const client = scriptedClient(fetch);
+  void client.accounts.get('1').catch(() => {});
+  await settle();
+  await respond('1', tooMany(2));
+  vi.setSystemTime(Date.now() - 3_600_000);
+  await wait(2_100);
+  expect(sent).toEqual(['1', '1']);
+});
+
+test('two clients with the same key share its pause, two with different keys do not', async () => {
+  const { fetch, sent, respond } = heldService();
+  const baseUrl = newOrigin();
+  const client = scriptedClient(fetch, { baseUrl });
+  const same = scriptedClient(fetch, { baseUrl });
+  const other = scriptedClient(fetch, { baseUrl, apiKey: 'another-key' });
+  void client.accounts.get('1').catch(() => {});
+  await settle();
+  await respond('1', tooMany(30));
+  for (const [index, each] of [same, other].entries()) void each.accounts.get(`1${index}`).catch(() => {});
+  await wait(1_000);
+  expect(sent).toEqual(['1', '11']);
+});
