@@ -37,7 +37,6 @@ export const ANY_REQUEST: OptionNames<AnyRequest> = {
   contentType: true,
   schema: true,
   idempotencyKey: true,
-  contentType: true,
 };
 
 const METHODS: readonly string[] = ['GET', 'POST', 'PATCH', 'DELETE'];

@@ -56,12 +56,12 @@ export async function liveInZone(options: ZoneYearOptions): Promise<ZoneYear> {
       serviceTimeZone,
       onBatch: ({ collection, records }) => {
         delivered += records.length;
-        for (const record of records) copy.set(`${collection}/${record.id}`, record['name']);
+        for (const record of records) copy.set(`${collection}/${record.id}`, record.name);
       },
     });
     for (const key of changed) {
       const [collection, id] = key.split('/') as ['accounts' | 'products', string];
-      if (copy.get(key) !== sandbox.store[collection].get(id)?.['name']) {
+      if (copy.get(key) !== sandbox.store[collection].get(id)?.name) {
         lost.push(`${key} at ${new Date(sandbox.clock.now()).toISOString()}`);
       }
     }
