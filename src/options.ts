@@ -106,8 +106,10 @@ export interface ClientOptions<S extends SchemasByName = Schemas> extends Client
   /** The largest decoded body that is read, in bytes. Default: 16 MiB. */
   maxBodyBytes?: number | undefined;
   /**
-   * Who shares the rate gate, which holds calls back before the budget of a key is gone: every client of the process
-   * with this origin and key (`shared`, the default), this client alone (`client`), or nobody (`false`).
+   * Who shares the rate limiter of a key, which holds calls back before the quota is used up: every client of the
+   * process with this origin and key (`shared`), this client alone (`client`), or no rate limiter (`false`).
+   *
+   * @default 'shared'
    */
   rateLimiter?: 'shared' | 'client' | false | undefined;
 }

@@ -35,6 +35,14 @@ interface Granted {
   readonly isShared: boolean;
 }
 
+/** A 429. */
+interface Rejected {
+  readonly sentAt: number;
+  readonly now: number;
+  readonly retryAfterMs: number;
+  readonly isShared: boolean;
+}
+
 /** Learns when the quota comes back: at once (windows) or little by little (buckets). Told the time, sets no timer. */
 export class Opening {
   /** The window length lies above the one and is at most the other, in ms. */
@@ -92,19 +100,14 @@ export class Opening {
   }
 
   /** A 429. Retry-After is rounded up to whole seconds, so that the next opening lies within a second. */
-  rejected(
-    call: { readonly sentAt: number; readonly isProbe: boolean },
-    retryAfterMs: number,
-    now: number,
-  ): void {
-    const { sentAt } = call;
+  rejected({ sentAt, retryAfterMs, now, isShared }: Rejected): void {
     this.#lastResponseAt = now;
     this.#closedAfter = Math.max(this.#closedAfter, sentAt, sentAt + retryAfterMs - 1_000);
-    if (!this.#wasRejected) {
-      if (this.#trust > 0) this.#trust -= 1;
-      else if (this.#openedBy !== undefined) {
-        this.#narrow(this.#closedAfter - this.#openedBy, now + retryAfterMs - this.#openedAfter);
-      }
+    // A window of which other processes have used everything is no sign of a longer one.
+    const isSign = !isShared || !Number.isFinite(this.#upTo);
+    if (!this.#wasRejected && this.#trust > 0) this.#trust -= 1;
+    else if (!this.#wasRejected && isSign && this.#openedBy !== undefined) {
+      this.#narrow(this.#closedAfter - this.#openedBy, now + retryAfterMs - this.#openedAfter);
     }
     this.#wasRejected = true;
     if (this.#bucket === 'no') return;

@@ -17,8 +17,8 @@ export interface Sent {
 }
 
 /**
- * Initial concurrency after the first response, after a 429, and after an idle period. It doubles with each round trip, so that
- * another process on the same key is noticed before a whole burst can be rejected.
+ * Initial concurrency after the first response, after a 429, and after an idle period. It doubles with each round trip,
+ * so that another process on the same key is noticed before a whole burst can be rejected.
  */
 const INITIAL_CONCURRENCY = 4;
 /** After so long without a response, other processes may have used the quota meanwhile. */
@@ -94,7 +94,6 @@ export class Quota {
   /** Takes the place of a call. What is known about the quota is noted when it is sent. */
   reserve(now: number): Sent {
     const isAlone = this.#inFlight.size === 0;
-    if (isAlone && this.#responses > 0) this.#doubt(now);
     const isProbe = this.allowed(now) <= this.#inFlight.size;
     const unsent = {
       sentAt: now,
@@ -108,8 +107,10 @@ export class Quota {
     return sent;
   }
 
-  /** Nothing is in flight: what is known may be old, and many calls at once may be rejected. */
-  #doubt(now: number): void {
+  /** If nothing is in flight, what is known may be old: many calls at once may be rejected. */
+  doubt(now: number): void {
+    if (this.#inFlight.size > 0) return;
+
     const idleMs = now - this.#lastResponseAt;
     const keptEnded = now >= this.#kept.until && this.#lastResponseAt < this.#kept.until;
     if (keptEnded || (this.isShared && idleMs > IDLE_SHARED_MS)) this.concurrencyLimit = 1;

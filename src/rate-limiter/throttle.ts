@@ -10,7 +10,7 @@ export interface QuotaReport {
   readonly retryAfterMs: number | undefined;
 }
 
-/** The first call of a key goes alone for at most this long. Its headers tell us the limit; otherwise every queued call could hit a 429. */
+/** The first call of a key goes alone for so long. Its headers tell us the limit; otherwise every queued call could hit a 429. */
 const ALONE_MS = 5_000;
 /** So many responses without the headers in a row, and the service no longer sends them. */
 const MOST_WITHOUT_HEADERS = 3;
@@ -77,6 +77,7 @@ export class Throttle {
 
   reserve(now: number): Sent {
     if (this.quota.inFlight === 0) this.#aloneSince = now;
+    if (this.#state === 'counted') this.quota.doubt(now);
     return this.quota.reserve(now);
   }
 
@@ -138,7 +139,13 @@ export class Throttle {
     const pauseMs = retryAfterMs !== undefined && retryAfterMs > 0 ? retryAfterMs : backoffMs;
     const jitterMs = this.#rejections > CROWDED.rejections ? this.#random() * CROWDED.jitterMs : 0;
     this.#pauseUntil = Math.max(this.#pauseUntil, now + Math.min(pauseMs + jitterMs, LONGEST_PAUSE_MS));
-    if (isFirst) this.#opening.rejected(sent, pauseMs, now);
+    if (isFirst)
+      this.#opening.rejected({
+        sentAt: sent.sentAt,
+        retryAfterMs: pauseMs,
+        now,
+        isShared: this.quota.isShared,
+      });
     this.quota.reject(sent, now);
     if (this.#zeroes >= this.#mostZeroes) {
       this.#mostZeroes *= ZEROES_GROWTH;
