@@ -71,7 +71,8 @@ export function listSource<T extends { id: string }>(
       }
       if (pagination === 'keyset') {
         const { pageSizeHint } = options;
-        return byKeyset(fetchPage, { ...reading, afterLastPage, resumeFrom, pageSizeHint });
+        const checkEmpty = query.updatedSince === undefined;
+        return byKeyset(fetchPage, { ...reading, afterLastPage, resumeFrom, pageSizeHint, checkEmpty });
       }
       return byCursor(fetchPage, pagination as CustomCursor<T>, reading);
     },

@@ -102,11 +102,11 @@ function coverage(checkpoint: string | undefined): (id: string, writtenAt: numbe
 function passedBy(token: string | undefined): (id: string) => boolean {
   if (token === undefined) return () => false;
   const { at } = JSON.parse(Buffer.from(token, 'base64url').toString()) as {
-    at: { id?: string; direction: 'asc' | 'desc' };
+    at: { id?: string; order: 'asc' | 'desc' };
   };
-  const { id: passed, direction } = at;
+  const { id: passed, order } = at;
   if (passed === undefined) return () => false;
-  return (id) => (direction === 'asc' ? BigInt(id) <= BigInt(passed) : BigInt(id) >= BigInt(passed));
+  return (id) => (order === 'asc' ? BigInt(id) <= BigInt(passed) : BigInt(id) >= BigInt(passed));
 }
 
 function doubles(rows: CopyContent['rows']): string[] {

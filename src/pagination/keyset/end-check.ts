@@ -9,22 +9,20 @@ const MAX_DISTANCE = 5;
 
 /** A read of so many pages can afford to look behind its end. */
 const LONG_READ_PAGES = 10;
-/** The last page after an empty one that is looked at: it follows a run of three hidden pages. */
-const LAST_PAGE = 4;
+/** The pages after an empty one that are looked at: the last of them follows a run of three hidden pages. */
+export const PAGES_BEHIND: readonly number[] = [2, 3, 4];
 
 /** Which pages after an empty one to look at, by what the read has seen and what it may cost. */
 export function pagesToCheck(read: {
   readonly shortPages: boolean;
   readonly rows: number;
   readonly longest: number;
-  /** The page size of an earlier read; 0 if it is unknown. */
+  /** The page size of an earlier read that found no hidden rows; 0 if it is unknown. */
   readonly hint: number;
 }): readonly number[] {
   const { shortPages, rows, longest, hint } = read;
   const isLong = rows >= LONG_READ_PAGES * Math.max(longest, hint);
-  if (shortPages || isLong || (hint === 0 && rows > longest)) return [2, 3, LAST_PAGE];
-  // A first read of less than a page gets one request: the page that finds rows after the longest run.
-  return hint === 0 ? [LAST_PAGE] : [];
+  return shortPages || isLong || hint === 0 ? PAGES_BEHIND : [];
 }
 
 export interface EndCheck {
@@ -73,7 +71,7 @@ export async function findAfterEnd(
 }
 
 /** The first row from a page on, each of which is looked at. */
-async function firstFrom(
+export async function firstFrom(
   requests: IntervalRequests<unknown>,
   open: Interval,
   from: number,

@@ -1,5 +1,5 @@
 import { type FetchPage, type PageResponse, type ResumePosition, rowCount } from '../page.ts';
-import { findAfterEnd, pagesToCheck } from './end-check.ts';
+import { findAfterEnd, firstFrom, PAGES_BEHIND, pagesToCheck } from './end-check.ts';
 import { type Interval, type Key, keyOf } from './interval.ts';
 import { narrow, nextWidth } from './interval-plan.ts';
 import { IntervalRequests, type RequestParts } from './interval-requests.ts';
@@ -10,6 +10,7 @@ import { ascending, integerIds, isAscending, type Keys } from './response-keys.t
 export interface IntervalReaderOptions extends RequestParts {
   readonly resumeFrom: ReadState | undefined;
   readonly pageSizeHint: number;
+  readonly checkEmpty: boolean;
 }
 
 /** An interval that was read completely, or a response with an id that is not an integer. */
@@ -28,6 +29,8 @@ export type IntervalResult<T> =
 /** Reads one interval of ids after the other: see `keyset.ts` for how and why. */
 export class IntervalReader<T> {
   readonly #requests: IntervalRequests<T>;
+  /** Whether an empty first page is looked behind. */
+  readonly #checkEmpty: boolean;
 
   // The interval to request next. Undefined: as far as the caller's bounds go.
   #after: Key | undefined;
@@ -52,6 +55,7 @@ export class IntervalReader<T> {
   constructor(fetchPage: FetchPage<T>, options: IntervalReaderOptions) {
     const { resumeFrom: state, pageSizeHint } = options;
     this.#requests = new IntervalRequests(fetchPage, options);
+    this.#checkEmpty = options.checkEmpty;
     // Pages may have another size by now, which only a read in id order cannot be misled by.
     const known =
       state === undefined ? pageSizeHint : state.inOrder ? Math.max(state.longest, pageSizeHint) : 0;
@@ -258,6 +262,9 @@ export class IntervalReader<T> {
 
   /** Whether the read is over, after an empty response to an open interval. */
   async #isEnd(): Promise<boolean> {
+    if (this.#after === undefined && !this.#checkEmpty) return true;
+    if (!this.#directionKnown && this.#pageSize.hint === 0) return this.#isOnlyPage();
+    // A hint only comes from a read of more than one row, so an empty page is the end as far as it is known.
     if (this.#after === undefined) return true;
     const width = this.#shortPages
       ? (this.#width ?? BigInt(Math.max(this.#pageSize.expected, 1)))
@@ -271,6 +278,36 @@ export class IntervalReader<T> {
     this.#pageSize.hint = 0;
     this.#after = found.after;
     if (!found.isProven) this.#unconfirmed = true;
+    return false;
+  }
+
+  /**
+   * Whether the read is over after a first page of at most one row, which does not show the direction: a service that
+   * hides rows may have hidden the others, so this looks at the pages behind it.
+   */
+  async #isOnlyPage(): Promise<boolean> {
+    const { outer } = this.#requests;
+    const delivered = this.#after === undefined ? [] : [this.#after];
+    const found: bigint[] = [];
+    for (const page of PAGES_BEHIND) {
+      const ids = (await this.#requests.idsOnPage(outer, page)) ?? [];
+      found.push(...ids.filter((id) => !delivered.includes(id)));
+      if (delivered.length + found.length > 1) break;
+    }
+    const [only] = found;
+    if (only === undefined) return true;
+
+    this.#shortPages = true;
+    if (delivered.length + found.length === 1) {
+      this.#after = only - 1n;
+      this.#through = only;
+      return false;
+    }
+    this.#learnsDirection([...delivered, ...found]);
+    const first = await firstFrom(this.#requests, this.#requests.outer, 2);
+    if (first === undefined) return true;
+    const keys = delivered.map((id) => keyOf(id, this.#requests.descending));
+    this.#after = ascending([...keys, first - 1n]).at(-1);
     return false;
   }
 

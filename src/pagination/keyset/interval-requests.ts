@@ -53,13 +53,19 @@ export class IntervalRequests<T> {
     return await this.#fetchPage({ ...(page === undefined ? {} : { page }), id }, signal);
   }
 
-  /** The keys on page n of an interval; undefined if the page has no rows. */
+  /** The keys on page n of an interval, ascending; undefined if the page has no rows. */
   async keysOnPage(interval: Interval, page: number): Promise<readonly Key[] | undefined> {
+    const ids = await this.idsOnPage(interval, page);
+    return ids && ascending(ids.map((id) => keyOf(id, this.descending)));
+  }
+
+  /** The ids on page n of an interval, in the order sent; undefined if the page has no rows. */
+  async idsOnPage(interval: Interval, page: number): Promise<readonly bigint[] | undefined> {
     try {
       const response = await this.request(interval, page);
       const ids = integerIds(response) ?? [];
       this.check(ids, interval);
-      return rowCount(response) === 0 ? undefined : ascending(ids.map((id) => keyOf(id, this.descending)));
+      return rowCount(response) === 0 ? undefined : ids;
     } catch (error) {
       if (this.#parts.afterLastPage === 'not_found' && error instanceof NotFoundError) return undefined;
       throw error;

@@ -38,6 +38,11 @@ export interface KeysetOptions extends ReadOptions {
   readonly resumeFrom?: ResumePosition | undefined;
   /** The longest page of an earlier read that was in the order of ids. It saves requests if there is little to read. */
   readonly pageSizeHint?: number | undefined;
+  /**
+   * Whether to look behind an empty first page, which a service that hides rows can return although records follow.
+   * Not for a list of changes, which is usually empty.
+   */
+  readonly checkEmpty?: boolean | undefined;
 }
 
 /**
@@ -89,11 +94,11 @@ async function* readIntervals<T>(builder: PageBuilder<T>, options: Reading): Pag
 
 /** Undefined if it can only be read by page: it was before, or the caller's bounds are not integers. */
 function openReader<T>(fetchPage: FetchPage<T>, options: Reading): IntervalReader<T> | undefined {
-  const { pageSizeHint = 0, afterLastPage, facts, bounds, signal } = options;
+  const { pageSizeHint = 0, afterLastPage, facts, bounds, signal, checkEmpty = false } = options;
   const resumeFrom = options.resumeFrom === undefined ? undefined : stateOf(options.resumeFrom);
   const range = rangeOf(bounds);
   if (range === undefined || (options.resumeFrom !== undefined && resumeFrom === undefined)) return undefined;
-  const parts = { bounds, range, resumeFrom, pageSizeHint, afterLastPage, facts, signal };
+  const parts = { bounds, range, resumeFrom, pageSizeHint, afterLastPage, facts, signal, checkEmpty };
   return new IntervalReader(fetchPage, parts);
 }
 
