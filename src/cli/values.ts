@@ -21,6 +21,13 @@ export function timestamp(text: string): string {
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
+/** `90s`, `5m`, `0`: a time in ms. */
+export function duration(text: string): number {
+  const [, length = '', unit = 'ms'] = /^(\d+)(ms|s|m|h)$/.exec(text) ?? [];
+  if (length !== '' || text === '0') return Number(length) * (UNITS[unit] ?? 0);
+  throw new InvalidArgumentError('Give a time with its unit, such as 90s or 5m, or 0.');
+}
+
 /** So many requests in so much time, or none. */
 export type Rate = { readonly budget: number; readonly windowMs: number } | false;
 

@@ -62,6 +62,7 @@ describe('an error', () => {
       2,
       /argument 'yesterday' is invalid\.$/,
     ],
+    ['a bad time', {}, ['pull', 'accounts', '--max-outage', 'soon'], 2, /argument 'soon' is invalid\.$/],
     ['a bad id', {}, ['get', 'accounts', '..'], 2, /id/],
     ['a wrong key', { ACCOUNTING_API_KEY: 'wrong' }, ['pull', 'accounts'], 3, /401 \(unauthenticated\)/],
     ['a missing record', {}, ['get', 'accounts', '999'], 4, /404 \(not_found\)/],

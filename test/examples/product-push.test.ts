@@ -170,7 +170,7 @@ it('stops when the service is gone, and goes on in the next run', async () => {
     { method: 'POST', skip: 5, times: Infinity },
   );
   const first = await run(exportOf(20), { concurrency: 1 });
-  expect(first.stopped).toMatch(/got no answer/);
+  expect(first.stopped).toMatch(/got no response/);
   expect(first.results.filter(({ action }) => action === 'created')).toHaveLength(5);
   expect(first.results.filter(({ action }) => action === 'failed')).toHaveLength(3);
 

@@ -72,6 +72,7 @@ describe('the tarball', () => {
         "src/guides/proxies.md",
         "src/guides/running-at-scale.md",
         "src/guides/security.md",
+        "src/guides/service.md",
         "src/guides/syncing.md",
         "src/guides/telemetry.md",
         "src/guides/testing.md",
@@ -87,7 +88,7 @@ describe('the tarball', () => {
 
   it('stays within its size', () => {
     const command = files.filter(({ path }) => path.startsWith('dist/cli'));
-    expect(unpackedSize - command.reduce((sum, { size }) => sum + size, 0)).toBeLessThanOrEqual(1_000_000);
+    expect(unpackedSize - command.reduce((sum, { size }) => sum + size, 0)).toBeLessThanOrEqual(1_250_000);
   });
 
   it('names no place on the machine that built it', () => {

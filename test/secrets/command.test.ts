@@ -47,7 +47,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['whoami'],
   ['whoami', '--json'],
   ['get', 'accounts', '7'],
-  ['pull', 'accounts', '--pagination', 'page'],
+  ['pull', 'accounts', '--pagination', 'page', '--max-outage', '0'],
   ['probe', 'accounts'],
   ['probe', 'accounts', '--json'],
   ['probe', 'products', '--config'],

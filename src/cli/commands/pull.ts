@@ -18,7 +18,7 @@ import { PullProgress } from '../pull/progress.ts';
 import { PullRun } from '../pull/pull-run.ts';
 import type { Sink } from '../pull/sink.ts';
 import { temporaryOf } from '../replace-file.ts';
-import { timestamp } from '../values.ts';
+import { duration, timestamp } from '../values.ts';
 import { checkWritable } from '../writable.ts';
 
 interface Flags extends ConnectFlags {
@@ -26,6 +26,7 @@ interface Flags extends ConnectFlags {
   readonly out?: string;
   readonly checkpoint?: string;
   readonly pagination: 'keyset' | 'page';
+  readonly maxOutage: number;
 }
 
 /** `accounting-data-sdk pull`: a collection as lines of JSON. */
@@ -55,6 +56,11 @@ export const addPull: AddCommand = (program, io) => {
         )
           .choices(['keyset', 'page'])
           .default('keyset'),
+      )
+      .addOption(
+        new Option('--max-outage <time>', 'how long to wait for a service that is down: 90s, 5m, 0')
+          .argParser(duration)
+          .default(DEFAULT_MAX_OUTAGE_MS, '2m'),
       ),
     [
       'accounting-data-sdk pull accounts > accounts.ndjson',
@@ -132,7 +138,7 @@ function pagesOf(client: Client, name: CollectionName, { flags, from, signal, pr
   const collection = client.withOptions({ validation: 'report' }).collection(collections[name].segment);
   const { since, pagination } = flags;
   const resumeFrom = from?.resumeToken ?? undefined;
-  const clock = new OutageClock(DEFAULT_MAX_OUTAGE_MS);
+  const clock = new OutageClock(flags.maxOutage);
   const outage: OutageGuard = {
     run: (call, waits) => clock.run(call, { ...waits, onWait: (waitMs) => progress?.outage(waitMs) }),
   };

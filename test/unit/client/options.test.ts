@@ -25,10 +25,11 @@ test('every default is applied in one place', () => {
       deadlineMs: 120_000,
       maxWaitMs: 60_000,
       retry: {
-        maxAttempts: 4,
-        baseDelayMs: 100,
+        maxAttempts: 5,
+        baseDelayMs: 500,
         maxDelayMs: 20_000,
         updates: true,
+        creates: true,
         inProgressTypes: ['idempotency_key_in_use', 'idempotency_in_progress', 'request_in_progress'],
       },
     },
