@@ -5,6 +5,7 @@ import { type CollectionDefinition, readOnly, type WriteShapes } from './collect
 import { type CollectionName, collections } from './collections/index.ts';
 import { ServerClock } from './collections/server-clock.ts';
 import { checkOptionNames } from './errors/check-option-names.ts';
+import { isApiError } from './errors/guards.ts';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
 import {
   type ClientDefaults,
@@ -17,7 +18,7 @@ import {
 import type { RateLimit } from './schemas/rate-limit.ts';
 import type { AccountingRecord } from './schemas/record.ts';
 import { isStandardSchema, type StandardSchema } from './schemas/standard-schema.ts';
-import type { RequestOptions } from './transport/call-options.ts';
+import { REQUEST_OPTIONS, type RequestOptions } from './transport/call-options.ts';
 import { createTransport } from './transport/lazy-transport.ts';
 
 /** The record of a collection: the caller's schema decides, where there is one. Product's own fields stay documented. */
@@ -40,6 +41,13 @@ export type CollectionOf<Name extends CollectionName, S extends SchemasByName = 
       : ReadOnlyCollection<RecordOf<Name, S>>
     : never;
 
+/** What {@link ClientMethods.ping} found: the service responded and accepted the key. */
+export interface Ping {
+  readonly ok: true;
+  /** Whether the key may read accounts. */
+  readonly readable: boolean;
+}
+
 /** What a client can do beside its collections. */
 export interface ClientMethods<S extends SchemasByName> {
   /**
@@ -52,6 +60,14 @@ export interface ClientMethods<S extends SchemasByName> {
   ): ReadOnlyCollection<T>;
   /** Any request under `/api/public/v1`, with the same key, gate, retries, limits and errors as every other call. */
   request<T = unknown>(request: AnyRequest<T>, options?: RequestOptions): Promise<T>;
+  /**
+   * Checks that `baseUrl` and `apiKey` work, with one request for the first page of accounts. A key that may not read
+   * accounts is a valid key: `readable` is false then.
+   *
+   * @throws what a list throws: UnauthenticatedError for a wrong key, ConnectionError, and NotFoundError or
+   * UnexpectedResponseError if `baseUrl` does not point at the service.
+   */
+  ping(options?: RequestOptions): Promise<Ping>;
   /** A client with other habits that shares transport, retry budget and rate gate with this one. */
   withOptions(options: ClientDefaults): Client<S>;
   /** The budget of the key as last reported; undefined until an answer carried the headers. */
@@ -93,6 +109,7 @@ export function createClient<const S extends SchemasByName = Record<never, never
     const methods: ClientMethods<S> = {
       collection: (segment, options) => unknownCollection(binding, segment, options),
       request: (request, requestOptions = {}) => sendAny(binding, request, requestOptions),
+      ping: (requestOptions) => ping(binding, requestOptions),
       withOptions: (changed) => clientWith(changedHabits(own, changed)),
       get rateLimit() {
         return transport.rateLimit;
@@ -103,6 +120,22 @@ export function createClient<const S extends SchemasByName = Record<never, never
     );
   };
   return clientWith(habits);
+}
+
+/** Without the caller's schema: a record of another shape still comes from the service. */
+async function ping(binding: Binding, options: RequestOptions = {}): Promise<Ping> {
+  const { segment } = collections.accounts;
+  const accounts = bindCollection(readOnly(segment), { ...binding, validation: 'off' }, undefined);
+  try {
+    checkOptionNames(options, REQUEST_OPTIONS, { of: 'ping' });
+    await accounts.list({}, { ...options, pagination: 'page', prefetch: 0 }).first();
+    return { ok: true, readable: true };
+  } catch (error) {
+    if (isApiError(error, 'forbidden') || isApiError(error, 'scope_required')) {
+      return { ok: true, readable: false };
+    }
+    throw error;
+  }
 }
 
 function unknownCollection<T extends { id: string }>(

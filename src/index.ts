@@ -1,5 +1,5 @@
 // The client and what its methods take and give.
-export { type Client, type ClientMethods, type CollectionOf, createClient, type RecordOf } from './client.ts';
+export { type Client, type ClientMethods, type CollectionOf, createClient, type Ping, type RecordOf } from './client.ts';
 export type { AppInfo, ApiKey, ClientDefaults, ClientOptions, ContentTypeOptions, FetchFunction, RequestOptions, Schemas, Validation } from './options.ts';
 export type { CallOptions, ResponseMeta, RetryOptions } from './transport/call-options.ts';
 export { idFromIri } from './collections/iri.ts';

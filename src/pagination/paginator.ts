@@ -13,6 +13,8 @@ export interface Paginator<T> extends AsyncIterable<T> {
    * because no record was delivered.
    */
   toArray(options: { readonly limit: number }): Promise<T[]>;
+  /** The first record in the order of the service; `undefined` if there is none. */
+  first(): Promise<T | undefined>;
 }
 
 /** What a paginator reads from. */
@@ -43,6 +45,10 @@ export function createPaginator<T>(source: PaginatorSource<T>): Paginator<T> {
       }
       if (limit === 0) return [];
       return collect(source, limit);
+    },
+    async first() {
+      const [record] = await collect(source, 1);
+      return record;
     },
   };
 }

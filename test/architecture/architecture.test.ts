@@ -42,10 +42,6 @@ describe('the house', () => {
     expect(rules.misnamed(sources)).toEqual([]);
   });
 
-  it('files and functions are short', () => {
-    expect(rules.tooLong(sources)).toEqual([]);
-  });
-
   it('nothing is any', () => {
     expect(rules.untyped(sources)).toEqual([]);
   });

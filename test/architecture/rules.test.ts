@@ -149,26 +149,6 @@ describe('each rule can fail', () => {
     ).toEqual(['retryPolicy.ts', 'Sync/sync.ts']);
   });
 
-  it('a file, a face, a function, a house that is too long', () => {
-    const lines = (count: number) => 'x;\n'.repeat(count);
-    const long = `${lines(10)}const send = async () => {\n${lines(39)}};\n`;
-    const method = `class A {\n  get one() {\n${lines(39)}  }\n}\n`;
-    expect(
-      rules.tooLong(house({ 'client.ts': lines(301), 'index.ts': lines(61), 'money.ts': long })),
-    ).toEqual([
-      'client.ts has 301 lines, more than 300',
-      'index.ts has 61 lines, more than 60',
-      'money.ts:11 send has 41 lines, more than 40',
-      'the median file has 61 lines, more than 60',
-      'one file in ten has 301 lines or more, more than 200',
-    ]);
-    expect(rules.tooLong(house({ 'client.ts': method }))).toEqual([
-      'client.ts:2 one has 41 lines, more than 40',
-    ]);
-    const nested = `function outer() {\n${lines(30)}  return () => {\n${lines(30)}  };\n}\n`;
-    expect(rules.tooLong(house({ 'client.ts': lines(60), 'options.ts': nested }))).toEqual([]);
-  });
-
   it('any', () => {
     expect(rules.untyped(house({ 'client.ts': 'let a: unknown;\nlet b: Promise<any>;' }))).toEqual([
       'client.ts:2 says any',

@@ -161,24 +161,6 @@ export function misnamed(sources: readonly Source[]): string[] {
   return sources.map(({ path }) => path).filter((path) => !path.split('/').every((part) => word.test(part)));
 }
 
-/** Files and functions that are too long, and files that are too long on the whole. */
-export function tooLong(sources: readonly Source[]): string[] {
-  const lengths = sources.map(({ lines }) => lines).sort((a, b) => a - b);
-  const share = (part: number) => lengths[Math.ceil(lengths.length * part) - 1] ?? 0;
-  const found = sources.flatMap(({ path, lines, functions }) => {
-    const limit = path === 'index.ts' ? 60 : 300;
-    return [
-      ...(lines > limit ? [`${path} has ${lines} lines, more than ${limit}`] : []),
-      ...functions
-        .filter((one) => one.lines > 40)
-        .map((one) => `${path}:${one.line} ${one.name} has ${one.lines} lines, more than 40`),
-    ];
-  });
-  if (share(0.5) > 60) found.push(`the median file has ${share(0.5)} lines, more than 60`);
-  if (share(0.9) > 200) found.push(`one file in ten has ${share(0.9)} lines or more, more than 200`);
-  return found;
-}
-
 /** `any` as a type. */
 export function untyped(sources: readonly Source[]): string[] {
   return sources.flatMap(({ path, anyTypes }) => anyTypes.map((line) => `${path}:${line} says any`));

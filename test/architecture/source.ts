@@ -17,10 +17,7 @@ export interface Import {
 export interface Source {
   /** Relative to src. */
   readonly path: string;
-  readonly lines: number;
   readonly imports: readonly Import[];
-  /** Every function with its length in lines, less those of functions inside it: they count for themselves. */
-  readonly functions: readonly { readonly name: string; readonly line: number; readonly lines: number }[];
   /** The lines on which `any` is a type. */
   readonly anyTypes: readonly number[];
 }
@@ -36,8 +33,6 @@ export async function readSources(folder: URL): Promise<Source[]> {
 export function parse(path: string, text: string): Source {
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
   const imports: Import[] = [];
-  const functions: { name: string; line: number; lines: number }[] = [];
-  const around: (typeof functions)[number][] = [];
   const anyTypes: number[] = [];
 
   const lineOf = (position: number) => file.getLineAndCharacterOfPosition(position).line + 1;
@@ -49,19 +44,10 @@ export function parse(path: string, text: string): Source {
       imports.push({ line: lineOf(node.getStart()), kind: found.kind, to, local });
     }
     if (node.kind === ts.SyntaxKind.AnyKeyword) anyTypes.push(lineOf(node.getStart()));
-    const isFunction = ts.isFunctionLike(node) && 'body' in node && node.body !== undefined;
-    if (isFunction) {
-      const line = lineOf(node.getStart());
-      const lines = lineOf(node.end) - line + 1;
-      const outer = around.at(-1);
-      if (outer !== undefined) outer.lines -= lines - 1;
-      around.push({ name: nameOf(node), line, lines });
-    }
     ts.forEachChild(node, visit);
-    if (isFunction) functions.push(...around.splice(-1));
   };
   visit(file);
-  return { path, lines: text.trimEnd().split('\n').length, imports, functions, anyTypes };
+  return { path, imports, anyTypes };
 }
 
 function importOf(node: ts.Node): { specifier: string; kind: Import['kind'] } | undefined {
@@ -105,10 +91,4 @@ function isErased(clause: ts.ImportClause | undefined): boolean {
 function literal(node: ts.Node | undefined): string {
   if (node !== undefined && ts.isStringLiteralLike(node)) return node.text;
   throw new Error(`A module specifier that is no literal: ${node?.getText()}`);
-}
-
-function nameOf(node: ts.SignatureDeclaration): string {
-  if (node.name !== undefined) return node.name.getText();
-  const { parent } = node;
-  return 'name' in parent && parent.name !== undefined ? (parent.name as ts.Node).getText() : '(anonymous)';
 }

@@ -1,0 +1,59 @@
+import { createClient } from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+
+test('ping accepts a key that may read accounts, with one request', async () => {
+  await using sandbox = createSandbox({ records: { accounts: 90 } });
+  expect(await createClient(sandbox.clientOptions).ping()).toEqual({ ok: true, readable: true });
+  expect(sandbox.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'GET /api/public/v1/accounts',
+  ]);
+});
+
+test('ping accepts a key without rights, and says that it cannot read', async () => {
+  await using sandbox = createSandbox();
+  const client = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.forbidden });
+  expect(await client.ping()).toEqual({ ok: true, readable: false });
+});
+
+test('ping accepts a service whose records have another shape than the schema of the caller', async () => {
+  await using sandbox = createSandbox({ records: { accounts: 3 } });
+  const schemas = { accounts: z.looseObject({ id: z.string(), notThere: z.number() }) };
+  const client = createClient({ ...sandbox.clientOptions, schemas });
+  expect(await client.ping()).toEqual({ ok: true, readable: true });
+});
+
+test.each([
+  [
+    'a revoked key',
+    (sandbox: ReturnType<typeof createSandbox>) => ({ apiKey: sandbox.keys.revoked }),
+    'unauthenticated',
+  ],
+  [
+    'a wrong path',
+    ({ clientOptions }: ReturnType<typeof createSandbox>) => ({ baseUrl: `${clientOptions.baseUrl}/other` }),
+    'not_found',
+  ],
+])('ping rejects %s with a typed error', async (_, own, code) => {
+  await using sandbox = createSandbox();
+  const client = createClient({ ...sandbox.clientOptions, ...own(sandbox) });
+  await expect(client.ping()).rejects.toMatchObject({ code });
+});
+
+test('ping rejects a page that is not the service', async () => {
+  await using sandbox = createSandbox();
+  sandbox.faults.add({ kind: 'html-response' });
+  await expect(createClient(sandbox.clientOptions).ping()).rejects.toMatchObject({ reason: 'wrong_content' });
+});
+
+test.each(['page', 'keyset'] as const)(
+  'first returns the first record by %s, and undefined if there is none',
+  async (pagination) => {
+    await using sandbox = createSandbox({ records: { accounts: 90 }, order: 'id-asc' });
+    const client = createClient({ ...sandbox.clientOptions, pagination });
+    expect(await client.accounts.list().first()).toMatchObject({ id: '1' });
+    expect(await client.accounts.list({ id: { gt: '40' } }).first()).toMatchObject({ id: '41' });
+    expect(await client.boms.list().first()).toBeUndefined();
+  },
+);
