@@ -71,8 +71,8 @@ export function listSource<T extends { id: string }>(
       }
       if (pagination === 'keyset') {
         const { pageSizeHint } = options;
-        const checkEmpty = query.updatedSince === undefined;
-        return byKeyset(fetchPage, { ...reading, afterLastPage, resumeFrom, pageSizeHint, checkEmpty });
+        const checkEnd = query.updatedSince === undefined;
+        return byKeyset(fetchPage, { ...reading, afterLastPage, resumeFrom, pageSizeHint, checkEnd });
       }
       return byCursor(fetchPage, pagination as CustomCursor<T>, reading);
     },

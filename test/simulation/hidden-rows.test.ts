@@ -43,7 +43,12 @@ async function readHidden({ ids, order, hidden, rate, hiddenPages, seed }: ReadO
   const delivered = new Set<SimRecord>();
   let complete: 'certain' | 'likely' | undefined;
   const prefetch = random.int(0, 1);
-  const options = { prefetch, afterLastPage: 'empty', pageSizeHint: hint, checkEmpty: true } as const;
+  const options = {
+    prefetch,
+    afterLastPage: 'empty',
+    pageSizeHint: hint,
+    checkEnd: hint === undefined,
+  } as const;
   for await (const page of byKeyset(server.fetchPage(), options)) {
     for (const record of page.records) delivered.add(record);
     complete = page.complete;

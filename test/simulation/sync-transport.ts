@@ -1,3 +1,6 @@
+import { bindCollection, type ReadOnlyCollection } from '../../src/collections/bind.ts';
+import { readOnly } from '../../src/collections/define.ts';
+import { ServerClock } from '../../src/collections/server-clock.ts';
 import { ConnectionError } from '../../src/errors/connection-error.ts';
 import { NotFoundError } from '../../src/errors/not-found-error.ts';
 import type { IdBounds, PageResponse } from '../../src/pagination/page.ts';
@@ -108,5 +111,35 @@ function notFound(): NotFoundError {
       headers: {},
       retryAfterMs: undefined,
     },
+  );
+}
+
+/** A collection of the client, over a transport to the model of the service. */
+export function simCollection(name: string, transport: Transport): ReadOnlyCollection<{ id: string }> {
+  const settings = {
+    timeoutMs: 1,
+    deadlineMs: 1,
+    maxWaitMs: 1,
+    retry: {
+      maxAttempts: 1,
+      baseDelayMs: 0,
+      maxDelayMs: 0,
+      updates: false,
+      creates: false,
+      inProgressTypes: [],
+    },
+  };
+  return bindCollection(
+    readOnly(name),
+    {
+      transport,
+      baseUrl: 'https://books.example.com',
+      settings,
+      lists: { pagination: 'page', prefetch: 1, afterLastPage: 'empty' },
+      validation: 'throw',
+      listeners: {},
+      serverClock: new ServerClock(),
+    },
+    undefined,
   );
 }

@@ -1,14 +1,12 @@
-import { bindCollection, type ReadOnlyCollection } from '../../src/collections/bind.ts';
-import { readOnly } from '../../src/collections/define.ts';
-import { ServerClock } from '../../src/collections/server-clock.ts';
+import type { ReadOnlyCollection } from '../../src/collections/bind.ts';
 import type { Store } from '../../src/sync/store.ts';
 import type { SimRecord } from './chronicle.ts';
 import { churn } from './churn.ts';
-import { ID_STYLES } from './ids.ts';
+import { ID_STYLES, type IdStyle } from './ids.ts';
 import { ORDERS, type Order } from './orders.ts';
 import { Random } from './random.ts';
 import { SimServer } from './server.ts';
-import { Fault, simTransport } from './sync-transport.ts';
+import { Fault, simCollection, simTransport } from './sync-transport.ts';
 
 /** The process that ran the sync has died. Nothing that it does from then on has an effect. */
 export class Crash extends Error {}
@@ -23,6 +21,16 @@ export interface WorldOptions {
   readonly alone?: boolean;
   /** Whether answers carry `Date`. Left out: the seed decides. */
   readonly dated?: boolean;
+  /** Left out: the seed decides. */
+  readonly ids?: IdStyle;
+  /** The records of a collection at the beginning. Left out: a few, the seed decides. */
+  readonly records?: number;
+  /** The page sizes of the service, one of them for each run. Left out: one that stays. */
+  readonly pageSizes?: readonly number[];
+  /** The share of rows that are hidden after a page was cut. */
+  readonly hidden?: number;
+  /** So many rows one after the other, by id, are hidden as well. */
+  readonly hiddenRun?: number;
 }
 
 /** How a process fares. */
@@ -43,16 +51,17 @@ export class SyncWorld {
   readonly states = new Map<string, string>();
   /** Every request, for comparing two lives of the same seed. */
   readonly journal: string[] = [];
-  readonly #churn: number;
+  readonly #options: WorldOptions;
   readonly #skewMs: number;
   readonly #dated: boolean;
   #resting = false;
 
-  constructor({ seed, churn: rate, order, alone, dated }: WorldOptions) {
+  constructor(options: WorldOptions) {
+    const { seed, alone, dated } = options;
     this.random = new Random(seed);
-    this.#churn = rate;
+    this.#options = options;
     const names = (alone ?? this.random.chance(0.7)) ? ['accounts'] : ['accounts', 'budgets', 'budgetLines'];
-    this.servers = new Map(names.map((name, index) => [name, this.#server(seed + index, order)]));
+    this.servers = new Map(names.map((name, index) => [name, this.#server(seed + index)]));
     for (const name of names) this.sink.set(name, new Map());
     this.#dated = dated ?? this.random.chance(0.85);
     this.#skewMs = this.random.int(-240, 240) * 1000;
@@ -65,7 +74,9 @@ export class SyncWorld {
 
   /** Time passes between two runs. */
   live(): void {
+    const { pageSizes } = this.#options;
     for (const server of this.servers.values()) {
+      if (pageSizes !== undefined) server.pageSize = this.random.pick(pageSizes);
       server.advance(this.random.int(0, 600) * 1000);
       for (let change = this.random.int(0, 20); change > 0; change--) churn(server, this.random, { rate: 1 });
     }
@@ -98,6 +109,7 @@ export class SyncWorld {
   collection(name: string, process: Process): ReadOnlyCollection<{ id: string }> {
     const server = this.servers.get(name);
     if (server === undefined) throw new Error(`no ${name}`);
+    const { churn: rate } = this.#options;
     const transport = simTransport(server, {
       skewMs: this.#skewMs,
       dated: this.#dated,
@@ -107,52 +119,30 @@ export class SyncWorld {
         if (moment === 'response') {
           if (this.#resting || !this.random.chance(0.1)) return;
           server.advance(this.random.int(0, 600) * 1000);
-          churn(server, this.random, { rate: this.#churn });
+          churn(server, this.random, { rate });
           server.advance(this.random.int(0, 600) * 1000);
           return;
         }
-        if (moment === 'answer' && !this.#resting) churn(server, this.random, { rate: this.#churn });
+        if (moment === 'answer' && !this.#resting) churn(server, this.random, { rate });
         if (process.meetsFault()) throw new Fault(moment === 'request' ? '429' : 'the answer was lost');
         if (moment === 'answer') this.journal.push(`${name} ${server.nowMs}`);
       },
     });
-    const settings = {
-      timeoutMs: 1,
-      deadlineMs: 1,
-      maxWaitMs: 1,
-      retry: {
-        maxAttempts: 1,
-        baseDelayMs: 0,
-        maxDelayMs: 0,
-        updates: false,
-        creates: false,
-        inProgressTypes: [],
-      },
-    };
-    return bindCollection(
-      readOnly(name),
-      {
-        transport,
-        baseUrl: 'https://books.example.com',
-        settings,
-        lists: { pagination: 'page', prefetch: 1, afterLastPage: 'empty' },
-        validation: 'throw',
-        listeners: {},
-        serverClock: new ServerClock(),
-      },
-      undefined,
-    );
+    return simCollection(name, transport);
   }
 
-  #server(seed: number, order: Order | undefined): SimServer {
+  #server(seed: number): SimServer {
     const { random } = this;
+    const { order, pageSizes, ids, records, hidden = 0, hiddenRun = 0 } = this.#options;
     return new SimServer({
       seed,
       order: order ?? ORDERS[seed % ORDERS.length] ?? 'none',
-      pageSize: random.pick([1, 2, 3, 7, 10, 10, 10]),
-      ids: random.pick(ID_STYLES),
-      records: random.int(0, 40),
+      pageSize: random.pick(pageSizes ?? [1, 2, 3, 7, 10, 10, 10]),
+      ids: ids ?? random.pick(ID_STYLES),
+      records: records ?? random.int(0, 40),
       reshuffles: random.chance(0.2),
+      hidden,
+      hiddenRun,
     });
   }
 }

@@ -10,7 +10,7 @@ import { ascending, integerIds, isAscending, type Keys } from './response-keys.t
 export interface IntervalReaderOptions extends RequestParts {
   readonly resumeFrom: ReadState | undefined;
   readonly pageSizeHint: number;
-  readonly checkEmpty: boolean;
+  readonly checkEnd: boolean;
 }
 
 /** An interval that was read completely, or a response with an id that is not an integer. */
@@ -29,8 +29,8 @@ export type IntervalResult<T> =
 /** Reads one interval of ids after the other: see `keyset.ts` for how and why. */
 export class IntervalReader<T> {
   readonly #requests: IntervalRequests<T>;
-  /** Whether an empty first page is looked behind. */
-  readonly #checkEmpty: boolean;
+  /** Whether the end is always looked behind. */
+  readonly #checkEnd: boolean;
 
   // The interval to request next. Undefined: as far as the caller's bounds go.
   #after: Key | undefined;
@@ -45,6 +45,8 @@ export class IntervalReader<T> {
   #shortPages = false;
   #unconfirmed = false;
   #restarted = false;
+  /** Whether the page size is that of an earlier read, which found no hidden rows among the same ones. */
+  readonly #trustsHint: boolean;
   readonly #checks: SpotChecks;
   readonly #pageSize: PageSize;
   #highestKey: Key | undefined;
@@ -55,7 +57,8 @@ export class IntervalReader<T> {
   constructor(fetchPage: FetchPage<T>, options: IntervalReaderOptions) {
     const { resumeFrom: state, pageSizeHint } = options;
     this.#requests = new IntervalRequests(fetchPage, options);
-    this.#checkEmpty = options.checkEmpty;
+    this.#checkEnd = options.checkEnd;
+    this.#trustsHint = pageSizeHint > 0 && !options.checkEnd;
     // Pages may have another size by now, which only a read in id order cannot be misled by.
     const known =
       state === undefined ? pageSizeHint : state.inOrder ? Math.max(state.longest, pageSizeHint) : 0;
@@ -262,14 +265,14 @@ export class IntervalReader<T> {
 
   /** Whether the read is over, after an empty response to an open interval. */
   async #isEnd(): Promise<boolean> {
-    if (this.#after === undefined && !this.#checkEmpty) return true;
-    if (!this.#directionKnown && this.#pageSize.hint === 0) return this.#isOnlyPage();
-    // A hint only comes from a read of more than one row, so an empty page is the end as far as it is known.
-    if (this.#after === undefined) return true;
+    if (this.#after === undefined && !this.#checkEnd) return true;
+    // A token has a page size too, but the read that was interrupted has not looked behind its end.
+    const hint = this.#trustsHint ? this.#pageSize.hint : 0;
+    if (this.#after === undefined || (!this.#directionKnown && hint === 0)) return this.#isOnlyPage();
     const width = this.#shortPages
       ? (this.#width ?? BigInt(Math.max(this.#pageSize.expected, 1)))
       : undefined;
-    const { longest, hint } = this.#pageSize;
+    const { longest } = this.#pageSize;
     const pages = pagesToCheck({ shortPages: this.#shortPages, rows: this.#rows, longest, hint });
     const found = await findAfterEnd(this.#requests, { after: this.#after, pages, width });
     if (found === undefined) return true;

@@ -39,10 +39,10 @@ export interface KeysetOptions extends ReadOptions {
   /** The longest page of an earlier read that was in the order of ids. It saves requests if there is little to read. */
   readonly pageSizeHint?: number | undefined;
   /**
-   * Whether to look behind an empty first page, which a service that hides rows can return although records follow.
-   * Not for a list of changes, which is usually empty.
+   * Whether to always look behind an empty page, which a service that hides rows can return although records follow.
+   * Not for a list of changes, which is usually empty, and for which a page size known from an earlier read is enough.
    */
-  readonly checkEmpty?: boolean | undefined;
+  readonly checkEnd?: boolean | undefined;
 }
 
 /**
@@ -94,11 +94,11 @@ async function* readIntervals<T>(builder: PageBuilder<T>, options: Reading): Pag
 
 /** Undefined if it can only be read by page: it was before, or the caller's bounds are not integers. */
 function openReader<T>(fetchPage: FetchPage<T>, options: Reading): IntervalReader<T> | undefined {
-  const { pageSizeHint = 0, afterLastPage, facts, bounds, signal, checkEmpty = false } = options;
+  const { pageSizeHint = 0, afterLastPage, facts, bounds, signal, checkEnd = false } = options;
   const resumeFrom = options.resumeFrom === undefined ? undefined : stateOf(options.resumeFrom);
   const range = rangeOf(bounds);
   if (range === undefined || (options.resumeFrom !== undefined && resumeFrom === undefined)) return undefined;
-  const parts = { bounds, range, resumeFrom, pageSizeHint, afterLastPage, facts, signal, checkEmpty };
+  const parts = { bounds, range, resumeFrom, pageSizeHint, afterLastPage, facts, signal, checkEnd };
   return new IntervalReader(fetchPage, parts);
 }
 

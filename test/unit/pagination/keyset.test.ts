@@ -86,6 +86,42 @@ describe('from a service that hides records after cutting a page', () => {
     },
   );
 
+  it.each([{}, { updatedSince: '2026-01-01' }])(
+    'looks behind the end of a list that was resumed: %j',
+    async (query) => {
+      const hiddenRecords = range(31, 60).map(String);
+      const { accounts } = accountsOf(range(1, 90), { hiddenRecords, clock: '2026-01-02' });
+      const before: AccountPage[] = [];
+      for await (const page of accounts.list(query, keyset).pages()) {
+        before.push(page);
+        if (idsOf(before).length === 30) break;
+      }
+      const resumeFrom = before.at(-1)?.resumeToken;
+      const after = await pagesOf(accounts.list(query, { ...keyset, resumeFrom }).pages());
+      expect(idsOf([...before, ...after])).toEqual([...range(1, 30), ...range(61, 90)]);
+    },
+  );
+
+  it('looks behind the end of a full run after a run that met no hidden record', async () => {
+    const hiddenRecords = range(31, 60).map(String);
+    const { client, sandbox } = accountsOf(range(1, 90), { hiddenRecords, clock: '2026-01-02' });
+    const store = memoryStore();
+    const run = async (mode: 'incremental' | 'full') => {
+      const ids = new Set<string>();
+      const onBatch = ({ records }: { readonly records: readonly { readonly id: string }[] }) => {
+        for (const { id } of records) ids.add(id);
+      };
+      await sync(client, { store, tenant: 'acme', collections: ['accounts'], mode, onBatch });
+      return ids.size;
+    };
+    sandbox.clock.advance(600_000);
+    expect(await run('incremental')).toBe(60);
+    sandbox.clock.advance(600_000);
+    for (const id of ['1', '2', '3']) sandbox.store.accounts.update(id, { name: 'changed' });
+    expect(await run('incremental')).toBe(3);
+    expect(await run('full')).toBe(60);
+  });
+
   it('reports that a record is likely to be missing if the order is not that of ids', async () => {
     const { accounts, client, sandbox } = accountsOf(range(1, 300), { hiddenRecords: 0.02, order: 'none' });
     const pages = await pagesOf(accounts.list({}, keyset).pages());
@@ -251,11 +287,11 @@ it.each(['page', 'keyset'] as const)(
 );
 
 describe('a page size from an earlier read', () => {
-  it('saves requests, and needs no check of a second page', async () => {
+  it('saves requests in a list of changes, and needs no check of a second page', async () => {
     const { accounts, queries } = accountsOf(range(1, 20));
-    const records = await accounts.list({}, { ...keyset, pageSizeHint: 30 }).toArray({ limit: 99 });
-    expect(records).toHaveLength(20);
-    expect(queries()).toEqual(['', 'id[gt]=20']);
+    const changed = accounts.list({ updatedSince: '2026-01-01' }, { ...keyset, pageSizeHint: 30 });
+    expect(await changed.toArray({ limit: 99 })).toHaveLength(20);
+    expect(queries().map((query) => query.replace(/&?updatedSince=[^&]*/, ''))).toEqual(['', 'id[gt]=20']);
   });
 
   it.each(['id-asc', 'id-desc'] as const)('that is too large loses nothing, listed %s', async (order) => {
