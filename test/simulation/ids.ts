@@ -2,9 +2,10 @@ import type { Random } from './random.ts';
 
 /**
  * How the ids of new records follow each other. `clusters`: from 1 and just below the largest int4. `int4` and `int8`:
- * anywhere in that type. The others ascend; `huge` ones lie beyond the integers that a JavaScript number holds exactly.
+ * anywhere in that type. `descending`: a new record has the lowest id. The others ascend; `huge` ones lie beyond the
+ * integers that a JavaScript number holds exactly.
  */
-export type IdStyle = 'dense' | 'sparse' | 'bursts' | 'huge' | 'clusters' | 'int4' | 'int8';
+export type IdStyle = 'dense' | 'sparse' | 'bursts' | 'huge' | 'clusters' | 'int4' | 'int8' | 'descending';
 
 /** Those whose ids ascend with time. */
 export const ID_STYLES: readonly IdStyle[] = ['dense', 'sparse', 'bursts', 'huge'];
@@ -15,6 +16,13 @@ export const MAX_INT8 = 2n ** 63n - 1n;
 /** Hands out ids, each once. */
 export function idSequence(style: IdStyle, random: Random): () => bigint {
   if (style === 'int4' || style === 'int8') return anywhere(style, random);
+  if (style === 'descending') {
+    let next = BigInt(random.int(1_000_000, 2_000_000_000));
+    return () => {
+      next -= BigInt(random.int(1, 5));
+      return next;
+    };
+  }
   if (style === 'clusters') return clusters(random);
   let last = style === 'huge' ? 2n ** 53n - 20n : BigInt(random.int(0, 1000));
   return () => {

@@ -65,6 +65,8 @@ export class SimServer {
   pageSize: number;
   /** The largest bound that was requested. */
   largestBound = 0n;
+  /** The records of the last list that was answered. */
+  lastResponse: readonly SimRecord[] = [];
   /** Requests answered, lists and single records. */
   requests = 0;
   /** Runs before an answer is made. What it throws takes the place of the answer: a 429, a reset. */
@@ -174,6 +176,7 @@ export class SimServer {
     const rows = this.#listed().filter((row) => row.updatedAtMs >= since && inBounds(row.key));
     const page = rows.slice(from, from + pageSize);
     const records = page.filter((row) => !row.hidden).map((row) => row.record);
+    this.lastResponse = records;
     return {
       records,
       ids: records.map((record) => record.id),
