@@ -27,8 +27,8 @@ export type { Batch } from './sync/batch.ts';
 export type { RunOptions, PaginationDefaults } from './sync/options.ts';
 export type { SyncProgress } from './sync/progress.ts';
 export type { SyncSource } from './sync/source.ts';
-export type { CollectionReport, ReconcileAbortReason, SyncReport } from './errors/sync-report.ts';
-export type { ReconcileReport } from './sync/reconcile-report.ts';
+export type { CollectionReport, SyncReport } from './errors/sync-report.ts';
+export type { ReconcileReport } from './errors/reconcile-report.ts';
 
 // Records.
 export type { AccountAddress } from './collections/account-addresses.ts';

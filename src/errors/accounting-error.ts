@@ -27,7 +27,7 @@ export interface CallFacts {
 }
 
 const BRAND = Symbol.for('accounting-data-sdk.error');
-const INSPECT = Symbol.for('nodejs.util.inspect.custom');
+export const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 
 /**
  * The base of everything this package throws, except an abort, which rejects with the signal's own reason.

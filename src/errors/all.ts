@@ -21,6 +21,7 @@ export { InvalidInputError } from './invalid-input-error.ts';
 export { MalformedRequestError } from './malformed-request-error.ts';
 export { NotFoundError } from './not-found-error.ts';
 export { RateLimitedError } from './rate-limited-error.ts';
+export { ReconcileAbortedError, type ReconcileAbortReason } from './reconcile-aborted-error.ts';
 export { RedirectError } from './redirect-error.ts';
 export { ScopeRequiredError } from './scope-required-error.ts';
 export { type CollectionFailure, SyncError } from './sync-error.ts';

@@ -10,6 +10,7 @@ import type { InvalidInputError } from './invalid-input-error.ts';
 import type { MalformedRequestError } from './malformed-request-error.ts';
 import type { NotFoundError } from './not-found-error.ts';
 import type { RateLimitedError } from './rate-limited-error.ts';
+import type { ReconcileAbortedError } from './reconcile-aborted-error.ts';
 import type { RedirectError } from './redirect-error.ts';
 import type { ScopeRequiredError } from './scope-required-error.ts';
 import type { SyncError } from './sync-error.ts';
@@ -45,7 +46,8 @@ export type AnyAccountingError =
   | FilterIgnoredError
   | CheckpointError
   | ConcurrentRunError
-  | SyncError;
+  | SyncError
+  | ReconcileAbortedError;
 
 /** The codes of {@link AnyApiError}. */
 export type ApiErrorCode = AnyApiError['code'];

@@ -1,5 +1,6 @@
-import { AccountingError } from './accounting-error.ts';
-import type { ReconcileAbortReason, SyncReport } from './sync-report.ts';
+import { AccountingError, INSPECT } from './accounting-error.ts';
+import { printedCause } from './cause.ts';
+import type { CollectionReport, SyncReport } from './sync-report.ts';
 
 /** A failure, and the collection that it belongs to. */
 export interface CollectionFailure {
@@ -7,35 +8,139 @@ export interface CollectionFailure {
   readonly error: unknown;
 }
 
+/** Why a sync fails. */
+export interface SyncFailure {
+  readonly errors: readonly CollectionFailure[];
+  /** What stopped every collection, if something did. */
+  readonly stop?: { readonly reason: 'key_rejected' | 'outage'; readonly error: unknown } | undefined;
+  /** The forbidden collections that this tenant could read before. */
+  readonly revoked?: readonly string[] | undefined;
+}
+
 /**
- * At least one collection of a sync failed, or a reconcile refused to delete. Thrown after the others have ended;
- * what was committed stays committed, and the next run goes on there.
+ * At least one collection of a sync failed. Thrown after the others have ended; what was committed stays committed, and
+ * the next run resumes there.
  */
 export class SyncError extends AccountingError {
   static override readonly brand: string = 'SyncError';
   override readonly code = 'sync_failed';
-  /** What became of every collection, also of those that went well. */
+  /** The result of every collection, also of those that succeeded. */
   readonly report: SyncReport;
   /** Every failure, by collection; `cause` is the first. */
   readonly errors: readonly CollectionFailure[];
-  /** Why a reconcile deleted nothing; undefined for a sync. */
-  readonly aborted: ReconcileAbortReason | undefined;
 
-  constructor(message: string, report: SyncReport, why: SyncFailure) {
-    const { errors = [], aborted } = why;
-    super(message, { retryable: errors.some(isRetryable) }, { cause: errors[0]?.error });
+  constructor(report: SyncReport, failure: SyncFailure) {
+    const { errors } = failure;
+    super(messageOf(report, failure), { retryable: errors.some(isRetryable) }, { cause: errors[0]?.error });
     this.report = report;
     this.errors = errors;
-    this.aborted = aborted;
   }
-}
 
-/** What a SyncError is thrown for. */
-export interface SyncFailure {
-  readonly errors?: readonly CollectionFailure[];
-  readonly aborted?: ReconcileAbortReason;
+  /** One screen: each reason once with its collections and its cause, and the collections by their status. */
+  override toJSON(): Record<string, unknown> {
+    const { name, message, code, retryable, report } = this;
+    const errors = folded(this.errors).map(({ collections, error }) => {
+      const printed = printedCause(error);
+      return {
+        collections: collections.join(', '),
+        ...(typeof printed === 'string' ? { message: printed } : printed),
+      };
+    });
+    const collections = byStatus(report.collections);
+    return { name, message, code, retryable, errors, report: { ...report, collections } };
+  }
+
+  /** Prints the reasons whole: at the default depth of `console.log` the collections and causes would be left out. */
+  override [INSPECT](...[depth, options, inspect]: Parameters<AccountingError[typeof INSPECT]>): string {
+    return super[INSPECT](depth, { ...options, depth: 10 }, inspect);
+  }
 }
 
 function isRetryable({ error }: CollectionFailure): boolean {
   return error instanceof AccountingError && error.retryable;
+}
+
+/** Failures with one reason. */
+interface Folded {
+  readonly collections: string[];
+  readonly error: unknown;
+}
+
+function folded(errors: readonly CollectionFailure[]): Folded[] {
+  const reasons = new Map<string, Folded>();
+  for (const { collection, error } of errors) {
+    const key = reasonKey(error);
+    const same = reasons.get(key);
+    if (same === undefined) reasons.set(key, { collections: [collection], error });
+    else same.collections.push(collection);
+  }
+  return [...reasons.values()];
+}
+
+/** The same for errors that differ in nothing but the path of their collection. */
+function reasonKey(error: unknown): string {
+  const text = JSON.stringify(printedCause(error));
+  const segment = error instanceof AccountingError ? error.path?.split('/')[1] : undefined;
+  return segment ? text.replaceAll(segment, '') : text;
+}
+
+function byStatus(reports: readonly CollectionReport[]): Record<string, string> {
+  const names: Record<string, string> = {};
+  for (const { status, collection } of reports) {
+    const others = names[status];
+    names[status] = others === undefined ? collection : `${others}, ${collection}`;
+  }
+  return names;
+}
+
+function messageOf(report: SyncReport, { errors, stop, revoked = [] }: SyncFailure): string {
+  const more = folded(errors).length - 1;
+  return [
+    `The sync of ${report.tenant} failed${stop === undefined ? countOf(report, errors) : stopOf(report, stop.reason)}:`,
+    sentence(stop === undefined ? errors[0]?.error : stop.error),
+    more > 0 ? `${more} other ${more === 1 ? 'reason' : 'reasons'}: see errors.` : '',
+    revoked.length > 0
+      ? `This tenant could read ${someOf(revoked)} before: the API key has lost a right.`
+      : '',
+    'What was committed stays committed.',
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+function countOf({ collections }: SyncReport, errors: readonly CollectionFailure[]): string {
+  const names = errors.map(({ collection }) => collection);
+  const isAll = names.length > SHOWN_NAMES && names.length === collections.length;
+  return ` for ${names.length} of ${collections.length} collections${isAll ? '' : ` (${someOf(names)})`}`;
+}
+
+const STOPS = {
+  key_rejected: 'the service rejected the API key',
+  outage: 'the service was down for longer than maxOutageMs',
+} as const;
+
+function stopOf({ collections }: SyncReport, reason: keyof typeof STOPS): string {
+  const all = collections.length;
+  const done = collections.filter(({ status }) => status === 'done').length;
+  const stopped =
+    done === 0
+      ? `all ${all === 1 ? '' : `${all} `}collections stopped`
+      : `all other collections stopped (${done} of ${all} ${done === 1 ? 'was' : 'were'} done)`;
+  return `: ${STOPS[reason]}, so ${stopped}`;
+}
+
+const SHOWN_NAMES = 3;
+
+function someOf(names: readonly string[]): string {
+  const more = names.length - SHOWN_NAMES;
+  return names.slice(0, SHOWN_NAMES).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+/** In one line, and with an end. */
+function sentence(error: unknown): string {
+  const printed = printedCause(error);
+  const text = typeof printed === 'string' ? printed : printed.message || printed.name;
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  if (line.length > 500) return `${line.slice(0, 500)}…`;
+  return /[.!?…]$/.test(line) ? line : `${line}.`;
 }

@@ -3,10 +3,10 @@ export interface CollectionReport {
   /** The name of the collection, as the client's property. */
   readonly collection: string;
   /**
-   * - `done`: read to its end, and the watermark was promoted.
-   * - `failed`: see the error of this collection. What was committed stays committed; the next run goes on there.
-   * - `forbidden`: the key may not read this collection (403).
-   * - `stopped`: ended or never begun, because the signal fired or the key was refused (401).
+   * - `done`: read to its end, and the watermark was advanced.
+   * - `failed`: see the error of this collection. What was committed stays committed; the next run resumes there.
+   * - `forbidden`: the key may not read this collection (403). See the option `onForbidden` for when this is an error.
+   * - `stopped`: stopped or never started, because the key was rejected (401) or the service was down.
    */
   readonly status: 'done' | 'failed' | 'forbidden' | 'stopped';
   /** Whether the run read everything or what had changed; undefined where it never began. */
@@ -52,20 +52,4 @@ export interface SyncReport {
   readonly records: number;
   /** In the order in which they were read. */
   readonly collections: readonly CollectionReport[];
-}
-
-/** Why a reconcile deleted nothing. */
-export interface ReconcileAbortReason {
-  /**
-   * - `empty_read`: the service showed no record at all, and there are local ones.
-   * - `too_many_candidates`: more local records would be deleted than `maxCandidates` allows.
-   * - `first_record_not_found`: a record that the walk had just shown answers 404, so that a 404 proves nothing.
-   */
-  readonly reason: 'empty_read' | 'too_many_candidates' | 'first_record_not_found';
-  /** Local ids. */
-  readonly local: number;
-  /** Records that the walk showed. */
-  readonly seen: number;
-  /** Local ids that the walk did not show. */
-  readonly candidates: number;
 }

@@ -1,8 +1,7 @@
-import type { SyncReport } from '../errors/sync-report.ts';
+import type { ReconcileReport } from '../errors/reconcile-report.ts';
 import { tell } from '../internal/tell.ts';
 import type { PaginationKind } from '../pagination/page.ts';
 import type { ReconcileProgress } from './reconcile-options.ts';
-import type { ReconcileReport } from './reconcile-report.ts';
 
 type Phase = ReconcileProgress['phase'];
 
@@ -70,37 +69,6 @@ export class ReconcileStats {
       repaired,
       startedAt: this.#startedAt,
       endedAt: new Date(),
-    };
-  }
-
-  /** For an error: a reconcile is no run of a sync, and has no tenant and no watermark. */
-  asSyncReport(): SyncReport {
-    const { collection, pagination, seen } = this;
-    const run = {
-      collection,
-      status: 'failed',
-      mode: 'full',
-      pagination,
-      complete: undefined,
-      resumed: false,
-      records: seen,
-    } as const;
-    return {
-      tenant: '',
-      startedAt: this.#startedAt,
-      endedAt: new Date(),
-      records: seen,
-      collections: [
-        {
-          ...run,
-          invalid: 0,
-          pages: 0,
-          staleRecords: 0,
-          watermark: undefined,
-          clockWentBack: false,
-          lastFullRead: undefined,
-        },
-      ],
     };
   }
 }

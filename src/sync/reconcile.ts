@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import { SyncError } from '../errors/sync-error.ts';
-import type { ReconcileAbortReason } from '../errors/sync-report.ts';
+import { ReconcileAbortedError, type ReconcileAbortReason } from '../errors/reconcile-aborted-error.ts';
+import type { ReconcileReport } from '../errors/reconcile-report.ts';
 import { OUTAGE } from '../internal/outage.ts';
 import { abortable } from './abortable.ts';
 import { Confirmation } from './confirmation.ts';
@@ -11,7 +11,6 @@ import {
   type ResolvedReconcileOptions,
   resolveReconcileOptions,
 } from './reconcile-options.ts';
-import type { ReconcileReport } from './reconcile-report.ts';
 import { ReconcileStats } from './reconcile-stats.ts';
 import { settleAll } from './settle-all.ts';
 import { nameOf, type RecordIn } from './source.ts';
@@ -22,12 +21,13 @@ import { nameOf, type RecordIn } from './source.ts';
  * ```ts
  * await reconcile(client.accounts, { localIds: () => ids('accounts'), onDelete: (gone) => remove('accounts', gone) });
  * ```
- * Local ids that a complete walk did not show are candidates. Each is asked for by itself, and deleted only if it
- * answers 404; what answers 200 goes to `onRepair`. Any other answer ends it all before anything is deleted, and so do
- * the signs of a mistake: no record at all, too many candidates, or a record of the walk that answers 404 too.
+ * Local ids that a complete read did not list are candidates. Each is requested by itself and deleted only if the service
+ * returns 404; a record that exists goes to `onRepair`. Any other response ends the reconcile before anything is
+ * deleted, and so does every sign of a mistake: no record at all, none of the local records, too many candidates, or a
+ * 404 for a record that was just listed.
  *
- * @throws SyncError with `aborted` where it did not delete for one of these signs; what a list and a GET throw;
- * InvalidInputError; the signal's own reason.
+ * @throws ReconcileAbortedError if it stopped for one of these signs; what a list and a GET throw; InvalidInputError;
+ * the signal's own reason.
  */
 export async function reconcile<Collection extends ReconcileSource<{ id: string }>>(
   collection: Collection,
@@ -99,13 +99,15 @@ async function deleteGone<T extends { id: string }>(
 ): Promise<void> {
   const { local, first, stats, batchSize, onDelete, signal } = reconciling;
   if (stats.candidates === 0) return;
-  if (stats.seen === 0) throw refused(stats, 'empty_read');
-  if (tooMany(stats, reconciling.maxCandidates)) throw refused(stats, 'too_many_candidates');
+  const maxCandidates = reconciling.maxCandidates ?? Math.max(50, Math.floor(stats.local / 10));
+  const reason = abortReason(stats, maxCandidates);
+  if (reason !== undefined) throw aborted(stats, reason, maxCandidates);
 
   const confirmation = new Confirmation(source, reconciling);
-  // A wrong key makes everything a 404: then also what the walk has just shown.
-  if (first === undefined || (await confirmation.isGone(first)))
-    throw refused(stats, 'first_record_not_found');
+  // A wrong key makes everything a 404: then also what was just listed.
+  if (first === undefined || (await confirmation.isGone(first))) {
+    throw aborted(stats, 'first_record_not_found', maxCandidates);
+  }
 
   const gone = await confirmation.goneOf(local.unseen());
   for (let from = 0; from < gone.length; from += batchSize) {
@@ -118,24 +120,32 @@ async function deleteGone<T extends { id: string }>(
   }
 }
 
-/** If not one local id was seen upstream, the key may be that of another company, whose records none of these are. */
-function tooMany({ candidates, local }: ReconcileStats, maxCandidates: number | undefined): boolean {
-  if (maxCandidates === Number.POSITIVE_INFINITY) return false;
-  return candidates === local || candidates > (maxCandidates ?? Math.max(50, local / 10));
+/** What makes the result of a read look like a mistake. */
+function abortReason(
+  { seen, candidates, local }: ReconcileStats,
+  maxCandidates: number,
+): ReconcileAbortReason | undefined {
+  if (seen === 0) return 'empty_read';
+  if (maxCandidates === Number.POSITIVE_INFINITY) return undefined;
+  if (candidates === local) return 'no_local_id_seen';
+  return candidates > maxCandidates ? 'too_many_candidates' : undefined;
 }
 
-const REASONS: Readonly<Record<ReconcileAbortReason['reason'], string>> = {
-  empty_read: 'the service showed no record at all, and there are local ones',
-  too_many_candidates: 'more local records were not shown than maxCandidates allows',
-  first_record_not_found:
-    'a record that the walk had shown is not found by its id, so that a 404 proves nothing',
-};
-
-function refused(stats: ReconcileStats, reason: ReconcileAbortReason['reason']): SyncError {
+function aborted(
+  stats: ReconcileStats,
+  reason: ReconcileAbortReason,
+  maxCandidates: number,
+): ReconcileAbortedError {
   const { collection, local, seen, candidates } = stats;
-  return new SyncError(
-    `The reconcile of ${collection} deleted nothing: ${REASONS[reason]}. ${candidates} of ${local} local ids would have been candidates.`,
-    stats.asSyncReport(),
-    { aborted: { reason, local, seen, candidates } },
+  const messages: Readonly<Record<ReconcileAbortReason, string>> = {
+    empty_read: `the service listed no record, but the local copy has ${local}; nothing was deleted. Check that the API key belongs to the company of these records and may read them. If the company really has none, delete the local records yourself.`,
+    no_local_id_seen: `0 of ${local} local records were found upstream, where there are ${seen} others; nothing was deleted. Check that the API key belongs to the company of these records. If they were really all deleted, pass maxCandidates: Infinity.`,
+    too_many_candidates: `${candidates} of ${local} local records were not found upstream; maxCandidates is ${maxCandidates}; nothing was deleted. Check the API key and localIds. If so many were really deleted, pass a higher maxCandidates.`,
+    first_record_not_found: `the first record that the service listed cannot be read by its id, so a 404 does not prove that a record was deleted; ${candidates} of ${local} local records were not found upstream; nothing was deleted. Run it again: the record may have been deleted meanwhile. If this repeats, check the API key.`,
+  };
+  return new ReconcileAbortedError(
+    `The reconcile of ${collection} was aborted: ${messages[reason]}`,
+    stats.report(),
+    { reason, maxCandidates },
   );
 }

@@ -50,6 +50,11 @@ export class RunStats {
     if (!last) this.#pages++;
   }
 
+  /** Whether this tenant could read the collection: in an earlier run, or at the start of this one. */
+  get couldRead(): boolean {
+    return this.state !== undefined || this.#pagination !== undefined;
+  }
+
   progress(more: { last: boolean; waiting?: boolean; waitMs?: number | undefined }): SyncProgress {
     const { last, waiting = false, waitMs } = more;
     const now = Date.now();

@@ -25,6 +25,16 @@ export interface SyncOptions<C, Names extends CollectionsIn<C> = CollectionsIn<C
    * is: both may use one connection. What it throws fails this collection, and the batch comes again in the next run.
    */
   onBatch: (batch: BatchOf<C, Names>) => unknown;
+  /**
+   * What a collection that the key may not read (403) does to the run.
+   * - `report`: the report lists it as `forbidden`, and the sync succeeds with what the key may read. It fails anyway if
+   *   every collection is forbidden, or if this tenant could read the collection before: the copy of a collection whose
+   *   right was revoked must not become stale in silence.
+   * - `fail`: the sync rejects with a SyncError after the other collections have ended.
+   *
+   * @default 'report'
+   */
+  onForbidden?: 'report' | 'fail' | undefined;
   /** Requests in flight at a time, over all collections. Default: 2. */
   concurrency?: number | undefined;
 }
@@ -33,5 +43,6 @@ export const SYNC_OPTIONS: OptionNames<SyncOptions<object>> = {
   ...RUN_OPTIONS,
   collections: true,
   onBatch: true,
+  onForbidden: true,
   concurrency: true,
 };

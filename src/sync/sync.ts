@@ -22,17 +22,20 @@ import { TenantRun } from './tenant-run.ts';
  *
  * One run of a tenant at a time: a second one is noticed where it can be (ConcurrentRunError), not kept out.
  *
- * @throws SyncError once all have ended, where a collection failed: its `report` says what became of each, its
- * `errors` why. A 403 fails its collection alone, a 401 stops them all. InvalidInputError for options that cannot be
- * right. The signal's own reason where it stopped the run.
+ * @throws SyncError if a collection failed, once all have ended: its `report` has the result of each, its `errors` say
+ * why. A 403 concerns its collection alone (see `onForbidden`); a 401 stops them all, and so does a service that is down
+ * for `maxOutageMs`. InvalidInputError for invalid options. The signal's own reason if it stopped the run.
  */
 export async function sync<C extends object, Names extends CollectionsIn<C> = CollectionsIn<C>>(
   client: C,
   options: SyncOptions<C, Names>,
 ): Promise<SyncReport> {
   checkOptionNames(options, SYNC_OPTIONS, { of: 'sync' });
-  const { onBatch, concurrency = 2 } = options;
+  const { onBatch, onForbidden = 'report', concurrency = 2 } = options;
   if (typeof onBatch !== 'function') throw new InvalidInputError('onBatch', 'must be a function');
+  if (onForbidden !== 'report' && onForbidden !== 'fail') {
+    throw new InvalidInputError('onForbidden', "must be 'report' or 'fail'");
+  }
   if (!Number.isInteger(concurrency) || concurrency < 1) {
     throw new InvalidInputError('concurrency', 'must be a whole number of at least 1');
   }
@@ -44,17 +47,14 @@ export async function sync<C extends object, Names extends CollectionsIn<C> = Co
   const tenant = new TenantRun(levels, {
     options: resolveRunOptions(options),
     onBatch: onBatch as (batch: Batch<{ id: string }>) => unknown,
+    onForbidden,
     concurrency,
   });
   await tenant.run();
   const report = tenant.report();
-  const { failures: errors } = tenant;
-  if (errors.length === 0) return report;
-
-  const failed = errors.map(({ collection }) => collection).join(', ');
-  throw new SyncError(`The sync of ${failed} failed; what was committed stays committed.`, report, {
-    errors,
-  });
+  const failure = tenant.failure();
+  if (failure !== undefined) throw new SyncError(report, failure);
+  return report;
 }
 
 function collectionsOf(

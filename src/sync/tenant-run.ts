@@ -1,11 +1,12 @@
 import { isAccountingError } from '../errors/guards.ts';
-import type { CollectionFailure } from '../errors/sync-error.ts';
+import type { SyncFailure } from '../errors/sync-error.ts';
 import type { SyncReport } from '../errors/sync-report.ts';
 import { abortable } from './abortable.ts';
 import type { Batch } from './batch.ts';
 import type { ResolvedRunOptions } from './options.ts';
 import { OutageClock } from './outage-clock.ts';
 import { CollectionRun } from './run.ts';
+import type { RunStats } from './run-stats.ts';
 import { Semaphore } from './semaphore.ts';
 import { tenantOffset } from './service-offset.ts';
 import { settleAll } from './settle-all.ts';
@@ -15,6 +16,8 @@ import type { SyncSource } from './source.ts';
 export interface TenantContext {
   readonly options: ResolvedRunOptions;
   readonly onBatch: (batch: Batch<{ id: string }>) => unknown;
+  /** Whether a collection that the key may not read fails the sync. */
+  readonly onForbidden: 'report' | 'fail';
   /** Requests in flight at a time. */
   readonly concurrency: number;
 }
@@ -23,10 +26,9 @@ type Run = CollectionRun<{ id: string }>;
 
 /**
  * The collections of one tenant, level by level. Within a level they take turns page by page; a failure ends its own
- * collection alone, a refused key ends them all.
+ * collection alone; a rejected key and a service that is down stop them all.
  */
 export class TenantRun {
-  readonly failures: CollectionFailure[] = [];
   readonly #context: TenantContext;
   readonly #stop = new AbortController();
   readonly #outage: OutageClock;
@@ -34,6 +36,8 @@ export class TenantRun {
   readonly #deliveries = new Semaphore(1);
   readonly #levels: readonly (readonly Run[])[];
   readonly #startedAt = new Date();
+  readonly #errors = new Map<RunStats, unknown>();
+  #stopped: SyncFailure['stop'];
 
   constructor(
     levels: readonly (readonly { readonly name: string; readonly source: SyncSource<{ id: string }> }[])[],
@@ -72,7 +76,9 @@ export class TenantRun {
     } finally {
       signal?.removeEventListener('abort', stop);
     }
-    const finished = this.#levels.flat().every(({ stats }) => stats.status === 'done');
+    const finished = this.#levels
+      .flat()
+      .every(({ stats: { status } }) => status === 'done' || status === 'forbidden');
     if (signal?.aborted && !finished) throw signal.reason;
   }
 
@@ -93,6 +99,26 @@ export class TenantRun {
       endedAt: new Date(),
       records: collections.reduce((sum, { records }) => sum + records, 0),
       collections,
+    };
+  }
+
+  /** Why the sync fails; undefined if it succeeds. */
+  failure(): SyncFailure | undefined {
+    const { onForbidden } = this.#context;
+    const all = this.#levels.flat().map(({ stats }) => stats);
+    const isForbidden = ({ status }: RunStats) => status === 'forbidden';
+    const reportsForbidden = onForbidden === 'report' && !all.every(isForbidden);
+    const failed = all.filter(
+      (stats) => this.#errors.has(stats) && !(reportsForbidden && isForbidden(stats) && !stats.couldRead),
+    );
+    if (failed.length === 0) return undefined;
+
+    return {
+      errors: failed.map((stats) => ({ collection: stats.collection, error: this.#errors.get(stats) })),
+      stop: this.#stopped,
+      revoked: failed
+        .filter((stats) => isForbidden(stats) && stats.couldRead)
+        .map(({ collection }) => collection),
     };
   }
 
@@ -125,16 +151,19 @@ export class TenantRun {
   }
 
   #fail({ stats }: Run, error: unknown, ofConsumer: boolean): void {
-    // Stopped, by the signal or by a refused key: no failure of this collection.
+    // Stopped by the signal, a rejected key or an outage: not a failure of this collection.
     if (this.#stop.signal.aborted) return;
 
-    this.failures.push({ collection: stats.collection, error });
+    this.#errors.set(stats, error);
     stats.status = 'failed';
     if (ofConsumer) return;
 
     const forbidden = isAccountingError(error, 'forbidden') || isAccountingError(error, 'scope_required');
     if (forbidden) stats.status = 'forbidden';
-    // Neither the key nor a service that is down is any better for the others.
-    if (isAccountingError(error, 'unauthenticated') || this.#outage.isOver) this.#stop.abort(error);
+    // No other collection would fare better with a rejected key, or while the service is down.
+    const keyRejected = isAccountingError(error, 'unauthenticated');
+    if (!keyRejected && !this.#outage.isOver) return;
+    this.#stopped = { reason: keyRejected ? 'key_rejected' : 'outage', error };
+    this.#stop.abort(error);
   }
 }

@@ -70,8 +70,8 @@ async function reconcileCopy(db: PGlite, client: ReturnType<typeof createClient>
       onDelete: (ids) => db.query('delete from rows where collection = $1 and id = any($2)', [name, ids]),
       maxCandidates: Number.POSITIVE_INFINITY,
     }).catch((error: unknown) => {
-      // Refused: the first record of the walk was deleted meanwhile. The next reconcile will do.
-      if (!isAccountingError(error, 'sync_failed') || error.aborted === undefined) throw error;
+      // The first listed record was deleted meanwhile. The next reconcile will do.
+      if (!isAccountingError(error, 'reconcile_aborted')) throw error;
     });
   }
 }

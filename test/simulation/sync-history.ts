@@ -155,11 +155,11 @@ async function reconcileAll(
         pagination,
       });
     } catch (error) {
-      // Refused: the first record of the walk, or all of them, went away meanwhile.
-      const refused = isAccountingError(error, 'sync_failed') && error.aborted !== undefined;
+      // The first listed record, or all of them, were deleted meanwhile.
+      const aborted = isAccountingError(error, 'reconcile_aborted');
       // Listed in another order each time, pages repeat each other.
       const repeated = pagination === 'page' && isAccountingError(error, 'filter_ignored');
-      if (!refused && !repeated && !isExpected(error)) throw error;
+      if (!aborted && !repeated && !isExpected(error)) throw error;
     }
   }
 }

@@ -1,5 +1,5 @@
 import { createClient } from '../../src/client.ts';
-import { type ClientOptions, changes, memoryStore, sync } from '../../src/index.ts';
+import { type ClientOptions, changes, memoryStore, reconcile, sync } from '../../src/index.ts';
 import { json, misbehave, problem, redirect } from './answers.ts';
 import { caught, thrown } from './caught.ts';
 import { echoHeaders, echoMembers } from './echoes.ts';
@@ -91,6 +91,11 @@ export const provocations: Readonly<Record<string, Provoke>> = {
     return await caught(run[Symbol.asyncIterator]().next() as Promise<unknown>);
   },
   ConcurrentRunError: concurrentRuns,
+  ReconcileAbortedError: async (canary, own) => {
+    await using server = await scriptedServer(json([], 200, echoHeaders(canary)));
+    const options = { localIds: () => [canary], onDelete: () => undefined };
+    return await caught(reconcile(clientOf(server.url, canary, own).accounts, options));
+  },
   SyncError: async (canary, own) => {
     await using server = await scriptedServer(
       problem(403, { ...echoMembers(canary), type: 'forbidden' }, echoHeaders(canary)),

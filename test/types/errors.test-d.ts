@@ -45,6 +45,8 @@ function advise(error: AnyAccountingError): string {
       return error.resumeToken ?? '';
     case 'sync_failed':
       return error.errors.map(({ collection }) => collection).join();
+    case 'reconcile_aborted':
+      return `${error.reason} ${error.report.candidates} ${error.maxCandidates}`;
     default:
       return error satisfies never;
   }
@@ -154,5 +156,6 @@ test('the codes are those of the design', () => {
     | 'checkpoint'
     | 'concurrent_run'
     | 'sync_failed'
+    | 'reconcile_aborted'
   >();
 });

@@ -5,6 +5,8 @@ import {
   createClient,
   isAccountingError,
   type Product,
+  type ReconcileAbortReason,
+  type ReconcileReport,
   reconcile,
   type SyncReport,
   sync,
@@ -61,6 +63,7 @@ describe('sync', () => {
       concurrency: undefined,
       signal: undefined,
       onProgress: undefined,
+      onForbidden: undefined,
       lookbackMs: undefined,
       updatedSince: undefined,
       timeoutMs: undefined,
@@ -76,7 +79,15 @@ describe('sync', () => {
         'done' | 'failed' | 'forbidden' | 'stopped' | undefined
       >();
       expectTypeOf(error.errors[0]?.collection).toEqualTypeOf<string | undefined>();
+      // @ts-expect-error a reconcile has an error of its own
+      void error.aborted;
     }
+    if (isAccountingError(error, 'reconcile_aborted')) {
+      expectTypeOf(error.report).toEqualTypeOf<ReconcileReport>();
+      expectTypeOf(error.reason).toEqualTypeOf<ReconcileAbortReason>();
+    }
+    // @ts-expect-error ignore is not a value of onForbidden
+    void sync(client, { ...run, onBatch: () => undefined, onForbidden: 'ignore' });
   });
 });
 

@@ -141,7 +141,7 @@ test.each([
   ['filter_ignored', () => new face.FilterIgnoredError('said', {})],
   ['invalid_input', () => new face.InvalidInputError('limit', 'said')],
   ['redirected', () => new face.RedirectError('said', {}, { status: 302 })],
-  ['sync_failed', () => new face.SyncError('said', report, {})],
+  ['sync_failed', () => new face.SyncError(report, { errors: [] })],
   ['timeout', () => new face.TimeoutError('said', {}, { limit: 'attempt' })],
   [
     'unexpected_response',
@@ -167,15 +167,8 @@ test('a sync that failed may be repeated where any of its failures may', () => {
   };
   const strange = { collection: 'budgets', error: { retryable: true } };
 
-  const both = new face.SyncError('said', report, { errors: [lasting, passing] });
-  expect(both).toMatchObject({ retryable: true, report, errors: [lasting, passing], aborted: undefined });
+  const both = new face.SyncError(report, { errors: [lasting, passing] });
+  expect(both).toMatchObject({ retryable: true, report, errors: [lasting, passing] });
   expect(both.cause).toBe(lasting.error);
-  expect(new face.SyncError('said', report, { errors: [lasting, strange] }).retryable).toBe(false);
-});
-
-test('a reconcile that refused has no failures', () => {
-  const aborted = { reason: 'empty_read', local: 3, seen: 0, candidates: 3 } as const;
-  const error = new face.SyncError('said', report, { aborted });
-  expect(error).toMatchObject({ retryable: false, errors: [], aborted });
-  expect(error.cause).toBeUndefined();
+  expect(new face.SyncError(report, { errors: [lasting, strange] }).retryable).toBe(false);
 });

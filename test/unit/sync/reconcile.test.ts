@@ -147,7 +147,7 @@ describe('reconcile', () => {
 });
 
 describe('reconcile deletes nothing', () => {
-  const refusal = (reason: string) => ({ code: 'sync_failed', aborted: { reason } });
+  const refusal = (reason: string) => ({ code: 'reconcile_aborted', reason });
 
   it('where the walk shows no record at all', async () => {
     const { books, accounts, copy } = openWith(10);
@@ -164,9 +164,8 @@ describe('reconcile deletes nothing', () => {
     await expect(reconcile(books.client.accounts, copy.options)).rejects.toMatchObject({
       ...refusal('too_many_candidates'),
       message:
-        'The reconcile of accounts deleted nothing: more local records were not shown than maxCandidates allows. 51 of 100 local ids would have been candidates.',
-      aborted: { local: 100, seen: 49, candidates: 51 },
-      report: { records: 49, collections: [{ collection: 'accounts', status: 'failed' }] },
+        'The reconcile of accounts was aborted: 51 of 100 local records were not found upstream; maxCandidates is 50; nothing was deleted. Check the API key and localIds. If so many were really deleted, pass a higher maxCandidates.',
+      report: { collection: 'accounts', local: 100, seen: 49, candidates: 51, deleted: 0 },
     });
     expect(gets(books)).toBe(0);
     const told = await reconcile(books.client.accounts, { ...copy.options, maxCandidates: 51 });
@@ -185,7 +184,7 @@ describe('reconcile deletes nothing', () => {
     accounts.insert({ id: '77' });
     for (const maxCandidates of [undefined, count, 1000]) {
       const run = reconcile(books.client.accounts, { ...copy.options, maxCandidates });
-      await expect(run).rejects.toMatchObject(refusal('too_many_candidates'));
+      await expect(run).rejects.toMatchObject(refusal('no_local_id_seen'));
     }
     expect(copy.deleted).toEqual([]);
     const told = { ...copy.options, maxCandidates: Number.POSITIVE_INFINITY };
@@ -275,9 +274,7 @@ describe('reconcile deletes nothing', () => {
     const copy = copyOf(books);
     const client = createClient({ ...books.sandbox.clientOptions, apiKey: books.sandbox.keys.otherCompany });
     // Fewer than 50, and what the walk shows is found with this key.
-    await expect(reconcile(client.accounts, copy.options)).rejects.toMatchObject(
-      refusal('too_many_candidates'),
-    );
+    await expect(reconcile(client.accounts, copy.options)).rejects.toMatchObject(refusal('no_local_id_seen'));
   });
 
   it('after the signal, whose reason it rejects with', async () => {

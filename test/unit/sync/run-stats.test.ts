@@ -150,26 +150,4 @@ describe('the report of a reconcile', () => {
       endedAt: new Date('2026-01-31T12:00:05Z'),
     });
   });
-
-  it('is on its error in the form of that of a sync: a full walk that failed', () => {
-    const stats = new ReconcileStats('accounts', undefined);
-    stats.pagination = 'keyset';
-    stats.reached('read', 7);
-    vi.advanceTimersByTime(5_000);
-    expect(stats.asSyncReport()).toEqual({
-      tenant: '',
-      startedAt: new Date('2026-01-31T12:00:00Z'),
-      endedAt: new Date('2026-01-31T12:00:05Z'),
-      records: 7,
-      collections: [
-        {
-          ...new RunStats('accounts').report(),
-          status: 'failed',
-          mode: 'full',
-          pagination: 'keyset',
-          records: 7,
-        },
-      ],
-    });
-  });
 });

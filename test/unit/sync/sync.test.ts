@@ -219,16 +219,6 @@ describe('sync', () => {
     });
   });
 
-  it('goes on with the others after a 403, and reports it', async () => {
-    const books = openBooks({ records: 280 });
-    const client = createClient({ ...books.sandbox.clientOptions, apiKey: books.sandbox.keys.productsOnly });
-    const error = await failure(sync(client, { ...books.run, onBatch: nothing }));
-    const status = Object.fromEntries(error.report.collections.map((each) => [each.collection, each.status]));
-    expect(status).toMatchObject({ products: 'done', accounts: 'forbidden', bomLines: 'forbidden' });
-    expect(error.errors).toHaveLength(13);
-    expect(error.report.records).toBe(books.sandbox.store.products.count);
-  });
-
   it('ends everything at a 401', async () => {
     const books = openBooks({ records: 280 });
     const client = createClient({ ...books.sandbox.clientOptions, apiKey: books.sandbox.keys.revoked });

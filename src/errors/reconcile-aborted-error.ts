@@ -1,0 +1,37 @@
+import { AccountingError } from './accounting-error.ts';
+import type { ReconcileReport } from './reconcile-report.ts';
+
+/**
+ * Why a reconcile deleted nothing.
+ * - `empty_read`: the service listed no record at all, and there are local ones.
+ * - `no_local_id_seen`: the service listed records, but none of the local ones, as with the key of another company.
+ * - `too_many_candidates`: more local records were not found upstream than `maxCandidates` allows.
+ * - `first_record_not_found`: a GET of a record that was just listed returned 404, so a 404 proves nothing.
+ */
+export type ReconcileAbortReason =
+  | 'empty_read'
+  | 'no_local_id_seen'
+  | 'too_many_candidates'
+  | 'first_record_not_found';
+
+/** A reconcile stopped for safety: nothing was deleted. Not thrown if a request failed: that error is thrown itself. */
+export class ReconcileAbortedError extends AccountingError {
+  static override readonly brand: string = 'ReconcileAbortedError';
+  override readonly code = 'reconcile_aborted';
+  readonly reason: ReconcileAbortReason;
+  /** The most candidates that were allowed: the option, or its default for this number of local records. */
+  readonly maxCandidates: number;
+  /** What was counted before the reconcile stopped. */
+  readonly report: ReconcileReport;
+
+  constructor(
+    message: string,
+    report: ReconcileReport,
+    { reason, maxCandidates }: { readonly reason: ReconcileAbortReason; readonly maxCandidates: number },
+  ) {
+    super(message);
+    this.reason = reason;
+    this.maxCandidates = maxCandidates;
+    this.report = report;
+  }
+}

@@ -1,0 +1,302 @@
+import { inspect } from 'node:util';
+import {
+  createClient,
+  isAccountingError,
+  memoryStore,
+  ReconcileAbortedError,
+  reconcile,
+  type SyncError,
+  type SyncOptions,
+  sync,
+} from 'accounting-data-sdk';
+import { describe, expect, it } from 'vitest';
+import { caught } from '../../support/caught.ts';
+import { addAccounts, type Books, openBooks } from './books.ts';
+
+const nothing = () => undefined;
+const DOWN = { kind: 'status', status: 500, type: 'internal_error' } as const;
+
+/** The error of a sync of these books, with other options. */
+async function failed(books: Books, options: Partial<SyncOptions<Books['client']>> = {}): Promise<SyncError> {
+  const error = await caught(sync(books.client, { ...books.run, onBatch: nothing, ...options }));
+  if (!isAccountingError(error, 'sync_failed')) throw new Error('expected a SyncError', { cause: error });
+  return error;
+}
+
+/** A client for the same service with another key. */
+const clientWith = ({ sandbox }: Books, key: keyof Books['sandbox']['keys']) =>
+  createClient({
+    ...sandbox.clientOptions,
+    apiKey: sandbox.keys[key],
+    retry: { baseDelayMs: 0, maxDelayMs: 0 },
+  });
+
+const printed = (error: unknown) => inspect(error, { depth: 10 });
+const lines = (text: string) => text.split('\n').length;
+
+describe('the message of a SyncError', () => {
+  it('counts the collections that failed and gives the one reason that they share', async () => {
+    const books = openBooks();
+    books.sandbox.faults.add(DOWN, { times: Number.POSITIVE_INFINITY });
+    const error = await failed(books);
+    expect(error.message).toMatch(
+      /^The sync of acme failed for 14 of 14 collections: GET \/\w[\w-]* returned 500 \(internal_error\)/,
+    );
+    expect(error.message).not.toContain('other reason');
+    expect(error.errors).toHaveLength(14);
+  });
+
+  it('names the collections if they are few, and counts the other reasons', async () => {
+    const books = openBooks();
+    books.sandbox.faults.add(DOWN, { collection: 'accounts', times: 99 });
+    books.sandbox.faults.add({ kind: 'status', status: 400 }, { collection: 'budgets', times: 99 });
+    const { message } = await failed(books, { collections: ['accounts', 'products', 'budgets'] });
+    expect(message).toMatch(/^The sync of acme failed for 2 of 3 collections \(accounts, budgets\): GET \//);
+    expect(message).toContain('1 other reason: see errors');
+  });
+
+  it('says that all collections stopped if the key was revoked', async () => {
+    const books = openBooks({ records: 280 });
+    const client = clientWith(books, 'revoked');
+    const { message } = await failed({ ...books, client }, { concurrency: 1 });
+    expect(message).toContain('the service rejected the API key, so all 14 collections stopped: GET /');
+    expect(message).toContain('returned 401');
+  });
+
+  it('says how many were done before the key was revoked', async () => {
+    const books = openBooks({ records: { accounts: 5, accountAddresses: 5 } });
+    const onBatch = ({ collection, last }: { collection: string; last: boolean }) => {
+      if (collection === 'accounts' && last) books.sandbox.revokeKey(books.sandbox.keys.full);
+    };
+    const { message } = await failed(books, { collections: ['accounts', 'accountAddresses'], onBatch });
+    expect(message).toContain('so all other collections stopped (1 of 2 was done)');
+  });
+
+  it('says that all collections stopped if the service is down', async () => {
+    const books = openBooks();
+    books.sandbox.faults.add({ kind: 'status', status: 503 }, { times: Number.POSITIVE_INFINITY });
+    const { message } = await failed(books, { maxOutageMs: 0, concurrency: 1 });
+    expect(message).toContain(
+      'the service was down for longer than maxOutageMs, so all 14 collections stopped',
+    );
+  });
+
+  it('ends in one punctuation mark', async () => {
+    const books = openBooks();
+    const messages = ['the sink is full', 'the sink is full.'].map(async (text) => {
+      const onBatch = () => {
+        throw new Error(text);
+      };
+      return (await failed(books, { store: new Map(), collections: ['accounts'], onBatch })).message;
+    });
+    const [without, one] = await Promise.all(messages);
+    expect(without).toBe(one);
+    expect(one).toContain('collections (accounts): the sink is full. What was committed');
+  });
+});
+
+describe('a SyncError on a screen', () => {
+  it('of fourteen collections that are down has at most forty lines, with the cause', async () => {
+    const books = openBooks();
+    const client = createClient({
+      ...books.sandbox.clientOptions,
+      retry: { maxAttempts: 1 },
+      fetch: () => {
+        throw Object.assign(new TypeError('the tunnel is closed'), { code: 'ETUNNEL' });
+      },
+    });
+    const error = await failed({ ...books, client }, { maxOutageMs: 0 });
+    expect(lines(printed(error))).toBeLessThanOrEqual(40);
+    for (const text of [printed(error), inspect(error), JSON.stringify(error)]) {
+      expect(text).toContain('ETUNNEL');
+      expect(text).toContain('the tunnel is closed');
+      for (const { collection } of error.report.collections) expect(text).toContain(collection);
+    }
+  });
+
+  it('of fourteen collections with one reason shows the reason once', async () => {
+    const books = openBooks();
+    books.sandbox.faults.add(DOWN, { times: Number.POSITIVE_INFINITY });
+    const error = await failed(books);
+    expect(lines(printed(error))).toBeLessThanOrEqual(40);
+    const { errors } = JSON.parse(JSON.stringify(error));
+    expect(errors).toEqual([
+      {
+        collections: error.errors.map(({ collection }) => collection).join(', '),
+        name: 'UnknownApiError',
+        code: 'unknown_problem',
+        message: expect.stringContaining('returned 500'),
+      },
+    ]);
+    // At the depth of console.log, too.
+    for (const { collection } of error.errors) expect(inspect(error)).toContain(collection);
+  });
+
+  it('shows each reason with its collections and its cause', async () => {
+    const books = openBooks({ records: { accounts: 5, products: 5 } });
+    const onBatch = ({ collection }: { collection: string }) => {
+      throw new Error(`no table ${collection}`, { cause: new Error(`cannot open ${collection}.db`) });
+    };
+    const error = await failed(books, { collections: ['accounts', 'products'], onBatch });
+    for (const text of [printed(error), inspect(error), JSON.stringify(error)]) {
+      for (const name of ['accounts', 'products']) {
+        expect(text).toContain(`no table ${name}`);
+        expect(text).toContain(`cannot open ${name}.db`);
+      }
+    }
+  });
+});
+
+describe('a sync whose key may not read every collection', () => {
+  const limited = (books: Books) => ({
+    ...books,
+    client: clientWith(books, 'productsOnly'),
+  });
+
+  it('reads what it may, succeeds, and reports the rest', async () => {
+    const books = limited(openBooks({ records: 280 }));
+    for (let run = 0; run < 2; run++) {
+      const report = await sync(books.client, { ...books.run, onBatch: nothing });
+      const status = Object.fromEntries(report.collections.map((each) => [each.collection, each.status]));
+      expect(status).toMatchObject({ products: 'done', accounts: 'forbidden', bomLines: 'forbidden' });
+      expect(report.collections.filter((each) => each.status === 'forbidden')).toHaveLength(13);
+      if (run === 0) expect(report.records).toBe(books.sandbox.store.products.count);
+    }
+    expect([...books.states.keys()]).toEqual(['accounting-data-sdk:acme:products']);
+  });
+
+  it("fails with onForbidden: 'fail'", async () => {
+    const error = await failed(limited(openBooks({ records: 280 })), { onForbidden: 'fail' });
+    expect(error.errors).toHaveLength(13);
+    expect(error.message).toContain('failed for 13 of 14 collections');
+    expect(error.message).toContain('returned 403 (scope_required)');
+  });
+
+  it.each(['report', 'fail'] as const)(
+    'fails if every collection is forbidden, with %s',
+    async (onForbidden) => {
+      const books = openBooks({ records: 28 });
+      const client = clientWith(books, 'forbidden');
+      const error = await failed({ ...books, client }, { onForbidden });
+      expect(error.errors).toHaveLength(14);
+      expect(error.report.collections.every(({ status }) => status === 'forbidden')).toBe(true);
+      expect(error.message).toContain('returned 403 (forbidden)');
+    },
+  );
+
+  it('fails for a collection that this tenant could read before, and for no other', async () => {
+    const books = openBooks({ records: { accounts: 5, products: 5, budgets: 5 } });
+    await sync(books.client, { ...books.run, collections: ['accounts', 'products'], onBatch: nothing });
+    const collections = ['accounts', 'products', 'budgets'] as const;
+    const error = await failed(limited(books), { collections });
+    expect(error.errors).toMatchObject([{ collection: 'accounts', error: { code: 'scope_required' } }]);
+    expect(error.report.collections.map(({ status }) => status)).toEqual(['forbidden', 'done', 'forbidden']);
+    expect(error.message).toContain('This tenant could read accounts before');
+
+    // Another tenant of the same store could not.
+    const other = { ...limited(books).run, tenant: 'other', collections, onBatch: nothing };
+    await expect(sync(limited(books).client, other)).resolves.toMatchObject({ records: 5 });
+  });
+
+  it('fails for a collection that becomes forbidden while it is read', async () => {
+    const books = openBooks({ records: { accounts: 30, products: 5 } });
+    const refused = { kind: 'status', status: 403, type: 'forbidden' } as const;
+    books.sandbox.faults.add(refused, { collection: 'accounts', skip: 1, times: 9 });
+    const error = await failed(books, { pagination: 'page', collections: ['accounts', 'products'] });
+    expect(error.errors).toMatchObject([{ collection: 'accounts' }]);
+  });
+
+  it('with a failure of another collection lists that one alone among the errors', async () => {
+    const books = limited(openBooks({ records: 28 }));
+    books.sandbox.faults.add({ kind: 'status', status: 400 }, { collection: 'products', times: 9 });
+    const error = await failed(books);
+    expect(error.errors.map(({ collection }) => collection)).toEqual(['products']);
+  });
+
+  it('fails if the consumer itself throws a 403', async () => {
+    const books = openBooks({ records: { accounts: 5, products: 5 } });
+    const forbidden = await caught(clientWith(books, 'forbidden').accounts.get('1'));
+    const onBatch = ({ collection }: { collection: string }) => {
+      if (collection === 'accounts') throw forbidden;
+    };
+    const error = await failed(books, { collections: ['accounts', 'products'], onBatch });
+    expect(error.report.collections.map(({ status }) => status)).toEqual(['failed', 'done']);
+  });
+
+  it('rejects any other value of onForbidden', async () => {
+    const books = openBooks();
+    const options = { ...books.run, onBatch: nothing, onForbidden: 'ignore' as 'report' };
+    await expect(sync(books.client, options)).rejects.toMatchObject({
+      code: 'invalid_input',
+      message: "onForbidden: must be 'report' or 'fail'",
+    });
+    expect(books.sandbox.count()).toBe(0);
+  });
+});
+
+describe('a ReconcileAbortedError', () => {
+  it('says with the counts and the limit what happened', async () => {
+    const books = openBooks({ pageSize: 100 });
+    addAccounts(books, 510);
+    const { accounts } = books.sandbox.store;
+    const ids = accounts.ids();
+    for (let id = 1; id <= 53; id++) accounts.delete(String(id));
+    const error = await caught(reconcile(books.client.accounts, { localIds: () => ids, onDelete: nothing }));
+    if (!isAccountingError(error, 'reconcile_aborted')) throw new Error('unexpected', { cause: error });
+    expect(error).toBeInstanceOf(ReconcileAbortedError);
+    expect(error.message).toContain(
+      '53 of 510 local records were not found upstream; maxCandidates is 51; nothing was deleted',
+    );
+    expect(error.message).toContain('accounts');
+    expect(error).toMatchObject({
+      reason: 'too_many_candidates',
+      maxCandidates: 51,
+      retryable: false,
+      report: { collection: 'accounts', local: 510, seen: 457, candidates: 53, deleted: 0, repaired: 0 },
+    });
+    expect(error.cause).toBeUndefined();
+    for (const text of [printed(error), JSON.stringify(error)]) {
+      expect(text).toContain('reconcile_aborted');
+      expect(text).toContain('510');
+    }
+    expect(lines(printed(error))).toBeLessThanOrEqual(40);
+  });
+
+  it('says that no local record was found if the key may be that of another company', async () => {
+    const books = openBooks({ otherRecords: { accounts: 40 } });
+    addAccounts(books, 10);
+    const client = clientWith(books, 'otherCompany');
+    const error = await caught(
+      reconcile(client.accounts, { localIds: () => ['1001', '1002'], onDelete: nothing }),
+    );
+    expect(error).toMatchObject({ code: 'reconcile_aborted', reason: 'no_local_id_seen' });
+    expect((error as Error).message).toMatch(
+      /0 of 2 local records were found upstream, where there are \d+ others; nothing was deleted\. .*key/,
+    );
+  });
+
+  it('is no error of a sync', async () => {
+    const books = openBooks();
+    const error = await caught(
+      reconcile(books.client.accounts, { localIds: () => ['1'], onDelete: nothing }),
+    );
+    expect(isAccountingError(error, 'sync_failed')).toBe(false);
+    expect(error).toMatchObject({ code: 'reconcile_aborted', reason: 'empty_read' });
+  });
+});
+
+it('the state of a tenant is kept in a store that only reads, too, for a right that was revoked', async () => {
+  const books = openBooks({ records: { accounts: 5, products: 5 } });
+  const states = memoryStore();
+  const collections = ['accounts', 'products'] as const;
+  const options = {
+    tenant: 'acme',
+    store: { get: (key: string) => states.get(key) },
+    collections,
+    onBatch: ({ key, checkpoint }: { key: string; checkpoint: string }) => states.set(key, checkpoint),
+  };
+  await sync(books.client, options);
+  const client = clientWith(books, 'productsOnly');
+  const error = await caught(sync(client, options));
+  expect(error).toMatchObject({ code: 'sync_failed', errors: [{ collection: 'accounts' }] });
+});
