@@ -31,6 +31,8 @@ export interface Outcome {
   readonly records: number;
   /** Why it was not brought up to date, or not all of it. */
   readonly problem?: string;
+  /** Collections that the key may not read, as is normal for a key with limited rights. */
+  readonly forbidden?: readonly string[];
 }
 
 export interface ManyOptions {
@@ -56,8 +58,10 @@ export async function syncMany(tenants: readonly Tenant[], options: ManyOptions)
 async function syncOne({ tenant, ...connection }: Tenant, { store, onBatch }: ManyOptions): Promise<Outcome> {
   try {
     const client = createClient(connection);
-    const { records } = await sync(client, { store, tenant, onBatch: (batch) => onBatch(tenant, batch) });
-    return { tenant, records };
+    const report = await sync(client, { store, tenant, onBatch: (batch) => onBatch(tenant, batch) });
+    const forbidden = report.collections.filter(({ status }) => status === 'forbidden');
+    if (forbidden.length === 0) return { tenant, records: report.records };
+    return { tenant, records: report.records, forbidden: forbidden.map(({ collection }) => collection) };
   } catch (error) {
     // Some collections failed; the others are up to date, and what was committed is kept.
     if (isAccountingError(error, 'sync_failed')) {

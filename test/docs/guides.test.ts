@@ -5,7 +5,11 @@ import { describe, expect, it, vi } from 'vitest';
 import { OWN } from '../../src/opentelemetry/attributes.ts';
 import { createInstruments } from '../../src/opentelemetry/instruments.ts';
 import { resolveOptions } from '../../src/options.ts';
+import { CHANGES_OPTIONS } from '../../src/sync/changes.ts';
+import { RECONCILE_OPTIONS } from '../../src/sync/reconcile-options.ts';
+import { SYNC_OPTIONS } from '../../src/sync/sync-types.ts';
 import { resolveSandboxOptions } from '../../src/testing/resolve-options.ts';
+import { CALL_OPTIONS } from '../../src/transport/call-options.ts';
 import { compile, namesIn, root, tableRows, writeCodeBlocks } from './code-blocks.ts';
 
 const files = readdirSync(`${root}src/guides`).filter((file) => file.endsWith('.md'));
@@ -81,6 +85,16 @@ describe('the tables of the guides', () => {
     );
     const { timeoutMs, maxWaitMs, deadlineMs } = settings;
     expect(Object.fromEntries(stated)).toEqual({ timeoutMs, maxWaitMs, deadlineMs });
+  });
+
+  it('list the options of sync, changes and reconcile', () => {
+    const rows = tableRows('src/guides/syncing.md', 'option');
+    const tables = { sync: SYNC_OPTIONS, changes: CHANGES_OPTIONS, reconcile: RECONCILE_OPTIONS };
+    for (const [of, table] of Object.entries(tables)) {
+      const listed = rows.filter(([, which = '']) => which === 'all three' || which.split(', ').includes(of));
+      const own = Object.keys(table).filter((name) => !Object.hasOwn(CALL_OPTIONS, name));
+      expect(listed.flatMap(([cell = '']) => namesIn(cell)).toSorted(), of).toEqual(own.toSorted());
+    }
   });
 
   it('name every fault, and no other', () => {

@@ -42,6 +42,8 @@ export async function copyCompany(
     tenant,
     collections: COLLECTIONS,
     onBatch: write,
+    // The result of the job names what the key may not read.
+    onForbidden: 'fail',
     signal,
   });
   return records;
