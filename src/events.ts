@@ -1,7 +1,9 @@
+import { printedCause } from './errors/cause.ts';
 import { type AnyAccountingError, isApiError } from './errors/guards.ts';
 import { logWriter } from './internal/logger.ts';
 import type { OptionNames } from './internal/option-names.ts';
 import { tell } from './internal/tell.ts';
+import { causeText } from './internal/text.ts';
 import type { RateLimit } from './schemas/rate-limit.ts';
 
 /** What every event of a call carries. Never the API key, never a body. */
@@ -85,7 +87,7 @@ export interface CheckpointEvent {
   readonly last: boolean;
 }
 
-/** Listeners, each optional. What one throws is reported to the logger and otherwise ignored: telling is not doing. */
+/** Listeners, each optional. What one throws is reported to the logger, with its reason, and never affects the call. */
 export interface Listeners {
   /** Before each request goes out. */
   request?: ((event: RequestEvent) => void) | undefined;
@@ -146,20 +148,31 @@ export function combineListeners(on: Listeners, logger: Logger | undefined): Lis
     const told = [logging, on].filter((listeners) => listeners[name] !== undefined);
     if (told.length === 0) continue;
     combined[name] = (event) => {
-      for (const listeners of told) tellListener(() => listeners[name]?.(event as never), logger);
+      for (const listeners of told) {
+        const who = listeners === on ? `the listener on.${name}` : 'the logger';
+        tellListener(() => listeners[name]?.(event as never), { who, logger });
+      }
     };
   }
   return combined;
 }
 
-function tellListener(call: () => unknown, logger: Logger | undefined): void {
-  const report = () => tell(() => logger?.warn('accounting-data-sdk: a listener in `on` failed'), undefined);
+/** What a listener throws never affects the call: it is reported to the logger, which may be broken itself. */
+function tellListener(
+  call: () => unknown,
+  { who, logger }: { readonly who: string; readonly logger: Logger | undefined },
+): void {
+  const report = (thrown: unknown) => {
+    if (logger === undefined) return;
+    const text = `accounting-data-sdk: ${who} threw ${causeText(thrown) || 'something other than an error'}`;
+    tell(() => logWriter(logger)('warn', text, { cause: printedCause(thrown) }), undefined);
+  };
   try {
     const result = call();
     // An async listener is not awaited, but its failure must not become an unhandled rejection.
     if (result instanceof Promise) result.catch(report);
-  } catch {
-    report();
+  } catch (error) {
+    report(error);
   }
 }
 

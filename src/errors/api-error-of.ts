@@ -1,3 +1,5 @@
+import { oneLine, sentence } from '../internal/text.ts';
+import type { Violation } from '../schemas/problem.ts';
 import type { CallFacts } from './accounting-error.ts';
 import type { ApiAnswer } from './api-error.ts';
 import { ForbiddenError } from './forbidden-error.ts';
@@ -11,6 +13,8 @@ import { UnauthenticatedError } from './unauthenticated-error.ts';
 import { UnknownApiError } from './unknown-api-error.ts';
 import { ValidationFailedError } from './validation-failed-error.ts';
 
+const NO_SUCH_RECORD = 'The company of this key has no such record: check the id.';
+
 /** The contract's error types, each with its class and what its reader should do next. */
 const BY_TYPE = new Map([
   [
@@ -21,15 +25,15 @@ const BY_TYPE = new Map([
     'unauthenticated',
     { Class: UnauthenticatedError, advice: 'Check the API key and that it belongs to this service.' },
   ],
-  ['forbidden', { Class: ForbiddenError, advice: 'The key may not do this.' }],
+  ['forbidden', { Class: ForbiddenError, advice: 'This is not allowed: use a key that may do it.' }],
   ['scope_required', { Class: ScopeRequiredError, advice: 'Use a key with the permission that this needs.' }],
-  ['not_found', { Class: NotFoundError, advice: 'The company of this key has no such record.' }],
+  ['not_found', { Class: NotFoundError, advice: NO_SUCH_RECORD }],
   ['validation_failed', { Class: ValidationFailedError, advice: 'Correct the fields named in violations.' }],
   [
     'idempotency_key_required',
     {
       Class: IdempotencyKeyRequiredError,
-      advice: 'Something between client and service removed Idempotency-Key.',
+      advice: 'Something between client and service removed Idempotency-Key: make it pass on this header.',
     },
   ],
   [
@@ -60,20 +64,28 @@ export function apiErrorOf(answer: ApiAnswer, facts: CallFacts): AnyApiError {
       `${facts.method} ${facts.path} returned ${status}`,
       problem.type === undefined ? '' : ` (${problem.type})`,
       problem.detail === undefined ? '' : `: ${problem.detail}`,
+      violationsText(problem.violations),
     ].join(''),
   );
   if (known === undefined) {
     return new UnknownApiError(`${message} ${unknownAdvice(status, facts)}`, facts, answer);
   }
-  const advice = type === 'not_found' ? notFoundAdvice(answer, facts) : known.advice;
+  const advice = adviceOn(type, answer, facts) ?? known.advice;
   // The compiler does not see that every class has a status here: only a RateLimitedError without a response lacks one.
   return new known.Class(`${message} ${advice}`, facts, answer) as AnyApiError;
 }
 
-/** With an end, unless the service wrote one. */
-function sentence(text: string): string {
-  return /[.!?]\s*$/.test(text) ? text.trimEnd() : `${text}.`;
+/** Which fields were rejected and why: the line of a log is often all that an operator has. */
+function violationsText(violations: readonly Violation[]): string {
+  const shown = violations
+    .slice(0, MAX_VIOLATIONS_SHOWN)
+    .map(({ propertyPath, message }) => (propertyPath === '' ? message : `${propertyPath}: ${message}`));
+  const more = violations.length - shown.length;
+  if (more > 0) shown.push(`${more} more`);
+  return shown.length === 0 ? '' : ` [${oneLine(shown.join('; '))}]`;
 }
+
+const MAX_VIOLATIONS_SHOWN = 5;
 
 /** What to do about an error that the specification does not name. */
 function unknownAdvice(status: number, { method }: CallFacts): string {
@@ -84,7 +96,17 @@ function unknownAdvice(status: number, { method }: CallFacts): string {
     const option = method === 'PATCH' ? 'contentTypes.update' : 'contentTypes.create';
     return `The service does not accept the Content-Type of the request: set the client option ${option}.`;
   }
-  return 'See status and type.';
+  return status >= 500
+    ? 'Try again later.'
+    : 'This version does not know the error: see status and type, and ask who runs the service.';
+}
+
+/** What to do about an error whose response says more than its type. */
+function adviceOn(type: string | undefined, answer: ApiAnswer, facts: CallFacts): string | undefined {
+  if (type === 'not_found') return notFoundAdvice(answer, facts);
+  if (type !== 'rate_limited' || answer.retryAfterMs === undefined) return undefined;
+
+  return `Wait for ${answer.retryAfterMs} ms (retryAfterMs), or allow longer waits with maxWaitMs.`;
 }
 
 /** A wrong URL must not look like a record that does not exist. */
@@ -92,7 +114,7 @@ function notFoundAdvice({ content = 'problem' }: ApiAnswer, { path = '' }: CallF
   const [, segment = '', ...more] = path.split('/');
   if (more.length === 0)
     return `Check baseUrl and the path segment "${segment}": the service has no such collection.`;
-  if (content === 'problem') return 'The company of this key has no such record.';
+  if (content === 'problem') return NO_SUCH_RECORD;
 
   return "The body is not a problem document, so the response may not be the service's: check baseUrl. If the service sends such 404s, set bareNotFound: 'missing'.";
 }

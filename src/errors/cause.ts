@@ -5,7 +5,8 @@ export type PrintedCause =
 
 /** A cause for logs and JSON: name, message and code, and those of its own cause; four levels at most. */
 export function printedCause(cause: unknown, depth = 1): PrintedCause {
-  if (!(cause instanceof Error)) return typeof cause === 'string' ? cause : `a thrown ${typeof cause}`;
+  if (!(cause instanceof Error))
+    return typeof cause === 'string' ? cause : `a thrown ${cause === null ? 'null' : typeof cause}`;
 
   const { name, message, code } = cause as Error & { code?: unknown };
   const isCode = typeof code === 'string' || typeof code === 'number';

@@ -1,3 +1,4 @@
+import { sentence } from '../internal/text.ts';
 import { AccountingError, type CallFacts } from './accounting-error.ts';
 
 /** An option or argument that cannot be right. Nothing was sent. The message never quotes the value. */
@@ -8,7 +9,7 @@ export class InvalidInputError extends AccountingError {
   readonly argument: string;
 
   constructor(argument: string, problem: string, facts: CallFacts = {}, options?: ErrorOptions) {
-    super(`${argument}: ${problem}`, { ...facts, outcome: 'not_sent', retryable: false }, options);
+    super(sentence(`${argument}: ${problem}`), { ...facts, outcome: 'not_sent', retryable: false }, options);
     this.argument = argument;
   }
 }

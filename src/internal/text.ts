@@ -17,3 +17,28 @@ export function hasControlCharacters(text: string): boolean {
 export function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
 }
+
+const MARKS = '.!?:;,';
+
+/** With one punctuation mark at the end, whatever the author of the text wrote there. */
+export function sentence(text: string): string {
+  // Not by a regular expression: on a long text of marks it would take quadratic time.
+  let end = text.length;
+  let mark = '.';
+  while (end > 0) {
+    const char = text.charAt(end - 1);
+    if (!MARKS.includes(char) && char.trim() !== '') break;
+    if (char === '!' || char === '?') mark = char;
+    end -= 1;
+  }
+  return `${text.slice(0, end)}${mark}`;
+}
+
+/** More of a message would make a log line unreadable; the cause itself has the rest. */
+const MAX_CAUSE_LENGTH = 300;
+
+/** What was thrown, for a message: such as `TypeError: fetch failed`; empty if it is no error and no string. */
+export function causeText(thrown: unknown): string {
+  const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : thrown;
+  return typeof text === 'string' ? oneLine(text).slice(0, MAX_CAUSE_LENGTH) : '';
+}

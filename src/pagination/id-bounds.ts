@@ -80,7 +80,7 @@ export function isInRange(id: bigint, { after, through }: IdRange): boolean {
 export function outsideBounds(facts: CallFacts | undefined): FilterIgnoredError {
   const call = `${facts?.method ?? 'GET'} ${facts?.path ?? 'a list'}`;
   return new FilterIgnoredError(
-    `${call} returned a record outside the requested bounds on id: the service ignored the filter, or compares ids in another way.`,
+    `${call} returned a record outside the requested bounds on id: the service ignored the filter, or compares ids in another way. Use pagination: 'page' and no bounds on id.`,
     facts,
   );
 }

@@ -1,3 +1,4 @@
+import { causeText } from '../internal/text.ts';
 import { ShapeError } from './shape-error.ts';
 import { describeIssues, type StandardSchema } from './standard-schema.ts';
 
@@ -21,11 +22,16 @@ export async function validate<T>(
 
     issues = describeIssues(result.issues);
   } catch (cause) {
-    throw new ShapeError('wrong_shape', ['the schema threw instead of reporting an issue'], {
-      recordId,
-      ofCaller,
-      cause,
-    });
+    const thrown = causeText(cause);
+    throw new ShapeError(
+      'wrong_shape',
+      [`the schema threw${thrown === '' ? '' : ` (${thrown})`} instead of reporting an issue`],
+      {
+        recordId,
+        ofCaller,
+        cause,
+      },
+    );
   }
   throw new ShapeError('wrong_shape', issues, { recordId, ofCaller });
 }

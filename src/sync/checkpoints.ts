@@ -1,6 +1,6 @@
-import { AccountingError } from '../errors/accounting-error.ts';
 import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
+import { causeText, sentence } from '../internal/text.ts';
 import { abortable } from './abortable.ts';
 import { decodeState, encodeState, type SyncState } from './state.ts';
 import type { Store } from './store.ts';
@@ -107,14 +107,16 @@ export class Checkpoints {
     const result = await storeCall(write, { key, what: 'written', signal });
     // Keyv catches the error of its adapter and says so in this way.
     if (result === false)
-      throw new CheckpointError(`The state under ${key} could not be written: the store said false.`);
+      throw new CheckpointError(
+        `The state under ${key} could not be written: the store returned false. Check the store, then run this again.`,
+      );
     this.#written = text;
   }
 }
 
 function notKept(key: string): CheckpointError {
   return new CheckpointError(
-    `The store does not have under ${key} what was written there: it has lost it, or hidden an error.`,
+    `The store does not have under ${key} what was written there: it lost it, or hid an error. Check the store, then run this again.`,
   );
 }
 
@@ -126,9 +128,10 @@ export async function storeCall<V>(
   try {
     return await abortable(work(), signal);
   } catch (error) {
-    if (error instanceof AccountingError || (signal?.aborted && error === signal.reason)) throw error;
+    if (signal?.aborted && error === signal.reason) throw error;
+    const reason = causeText(error) || 'something other than an error';
     throw new CheckpointError(
-      `The state under ${key} could not be ${what}: the store failed. See cause.`,
+      `${sentence(`The state under ${key} could not be ${what}: the store threw ${reason}`)} Check the store, then run this again.`,
       { retryable: true },
       { cause: error },
     );

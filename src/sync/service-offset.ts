@@ -69,7 +69,9 @@ export class ServiceOffset {
     const write = async () => await store.set?.(key, text);
     const result = await storeCall(write, { key, what: 'written', signal });
     if (result === false) {
-      throw new CheckpointError(`The UTC offset under ${key} could not be written: the store said false.`);
+      throw new CheckpointError(
+        `The UTC offset under ${key} could not be written: the store returned false. Check the store, then run this again.`,
+      );
     }
     this.#stored = this.#lowest;
   }

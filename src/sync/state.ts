@@ -51,7 +51,9 @@ export function decodeState(stored: unknown, key: string): SyncState | undefined
   if (content === undefined) return undefined;
   const { v, scope, by, watermark, full, pageSize, offset, run } = content;
   if (typeof v === 'number' && v > VERSION) {
-    throw new CheckpointError(`The state under ${key} was written by a later version of this package.`);
+    throw new CheckpointError(
+      `The state under ${key} was written by a later version of this package. Update this package here too.`,
+    );
   }
   const fits =
     v === VERSION &&

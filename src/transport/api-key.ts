@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import { isVisibleAscii } from '../internal/text.ts';
+import { causeText, isVisibleAscii } from '../internal/text.ts';
 import { copyCauseWithoutKeys } from './copy-cause.ts';
 
 /** A key, or a function that is asked before each call: for keys that are rotated or kept in a vault. */
@@ -29,8 +29,9 @@ export function createKeySource(apiKey: ApiKey): KeySource {
     try {
       key = await apiKey();
     } catch (error) {
-      const problem = 'the function given as apiKey threw, so there is no key to send';
       const cause = copyCauseWithoutKeys(error);
+      const thrown = causeText(cause);
+      const problem = `the function given as apiKey threw${thrown === '' ? '' : ` (${thrown})`}, so there is no key to send`;
       throw new InvalidInputError('apiKey', problem, {}, cause === undefined ? undefined : { cause });
     }
     return checkKey(key);

@@ -88,7 +88,7 @@ function notSent({ reason, retryAfterMs }: WaitEnded, rateLimit: RateLimit | und
     const what = `${facts.method} ${facts.path} was not sent`;
     const known = { ...facts, retryable: true };
     if (reason === 'deadline') {
-      const message = `${what}: deadlineMs ran out while the call waited for the first response to this key.`;
+      const message = `${what}: deadlineMs ran out while the call waited for the first response to this key. Try again, or raise deadlineMs.`;
       return new TimeoutError(message, known, { limit: 'deadline' });
     }
     const when = retryAfterMs === undefined ? '' : ` It is expected back in ${retryAfterMs} ms.`;

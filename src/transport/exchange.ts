@@ -1,5 +1,6 @@
 import ky from 'ky';
 import { ConnectionError } from '../errors/connection-error.ts';
+import { outcomeAdvice } from '../errors/outcome-advice.ts';
 import { copyCause } from './copy-cause.ts';
 import { Failure } from './failure.ts';
 import { networkFailure, targetOf } from './network-failure.ts';
@@ -67,7 +68,7 @@ function isFetchResponse(value: unknown): value is Response {
 
 function notAResponse(): Failure {
   return new Failure('not_a_response', (facts) => {
-    const message = `${facts.method} ${facts.path} got no response: the function given as fetch did not return a Response of the Fetch standard. See outcome for what the service may have done.`;
+    const message = `${facts.method} ${facts.path} got no response: the function given as fetch did not return a Response of the Fetch standard. ${outcomeAdvice(facts) ?? 'Make it return one.'}`;
     return new ConnectionError(message, { ...facts, retryable: false });
   });
 }

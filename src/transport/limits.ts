@@ -1,7 +1,11 @@
+import { outcomeAdvice } from '../errors/outcome-advice.ts';
 import { TimeoutError } from '../errors/timeout-error.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { MAX_TIMER_MS } from '../internal/sleep.ts';
 import { Aborted, Failure } from './failure.ts';
+
+/** Which option ran out: `timeoutMs` or `deadlineMs`. */
+export type Limit = 'attempt' | 'deadline';
 
 type FaultAtTimeout = 'unsent' | 'lost' | 'cut' | 'wrong_content';
 
@@ -13,7 +17,7 @@ export interface Limits {
   /** For the whole call, in ms of the monotonic clock. */
   readonly deadlineAt: number;
   /** What it means when time runs out: asked at that moment. A Failure if more than the lack of time is known. */
-  readonly onTimeout: () => FaultAtTimeout | Failure;
+  readonly onTimeout: (limit: Limit) => FaultAtTimeout | Failure;
 }
 
 /**
@@ -41,7 +45,7 @@ export async function withinLimits<T>(work: (signal: AbortSignal) => Promise<T>,
     if (ms <= MAX_TIMER_MS) {
       const limit = timeoutMs <= leftMs ? 'attempt' : 'deadline';
       timer = setTimeout(() => {
-        const known = limits.onTimeout();
+        const known = limits.onTimeout(limit);
         end(known instanceof Failure ? known : timeUp(limit, known));
       }, ms);
     }
@@ -54,10 +58,16 @@ export async function withinLimits<T>(work: (signal: AbortSignal) => Promise<T>,
   }
 }
 
-function timeUp(limit: 'attempt' | 'deadline', fault: FaultAtTimeout): Failure {
-  const option = limit === 'attempt' ? 'timeoutMs' : 'deadlineMs';
+/** The caller's option that ran out. */
+export function optionOf(limit: Limit): string {
+  return limit === 'attempt' ? 'timeoutMs' : 'deadlineMs';
+}
+
+function timeUp(limit: Limit, fault: FaultAtTimeout): Failure {
   return new Failure(fault, (facts) => {
-    const message = `${facts.method} ${facts.path} was not answered within ${option}. See outcome for what the service may have done.`;
+    const option = optionOf(limit);
+    const advice = outcomeAdvice(facts) ?? `Try again, or raise ${option}.`;
+    const message = `${facts.method} ${facts.path} got no complete response within ${option}. ${advice}`;
     return new TimeoutError(message, { ...facts, retryable: true }, { limit });
   });
 }

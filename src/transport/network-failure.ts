@@ -1,4 +1,7 @@
+import type { CallFacts } from '../errors/accounting-error.ts';
 import { ConnectionError } from '../errors/connection-error.ts';
+import { outcomeAdvice } from '../errors/outcome-advice.ts';
+import { causeText } from '../internal/text.ts';
 import { environmentProxy } from './environment-proxy.ts';
 import { Failure, type Fault } from './failure.ts';
 
@@ -23,9 +26,9 @@ export function networkFailure(error: unknown, target: Target, cause?: unknown):
   const { fault } = found;
   return new Failure(fault, (facts) => {
     const sentBefore = fault !== 'lost' && facts.outcome !== 'not_sent';
-    const advice = sentBefore ? SENT_BEFORE : adviceFor(found);
+    const advice = sentBefore ? sentBeforeAdvice(facts) : adviceFor(found, facts);
     return new ConnectionError(
-      `${facts.method} ${facts.path} got no response (${whatHappened(found, target)}). ${advice}`,
+      `${facts.method} ${facts.path} got no response (${whatHappened(found, target, cause)}). ${advice}`,
       { ...facts, retryable: fault !== 'blocked' },
       { reason: found.reason, proxyStatus: found.proxyStatus, cause, ...target },
     );
@@ -52,16 +55,23 @@ export function targetOf(url: string, proxied: boolean): Target {
 }
 
 /** Such as "ECONNREFUSED 127.0.0.1:8080". */
-function whatHappened({ reason, proxyStatus }: Classified, { host, port, proxy }: Target): string {
+function whatHappened(
+  { reason, proxyStatus }: Classified,
+  { host, port, proxy }: Target,
+  cause: unknown,
+): string {
   const where = `${host}:${port}`;
   if (proxyStatus !== undefined) {
     return `the proxy${proxy === undefined ? '' : ` ${proxy}`} rejected the connection to ${where} with ${proxyStatus}`;
   }
+  const thrown = causeText(cause);
+  if (reason === undefined && thrown !== '') return `the function given as fetch threw ${thrown}; ${where}`;
   const through = proxy === undefined ? '' : ` through the proxy ${proxy}`;
   return `${reason ?? 'connection to'} ${where}${through}`;
 }
 
-function adviceFor({ fault, proxyStatus }: Classified): string | undefined {
+function adviceFor({ fault, proxyStatus }: Classified, facts: CallFacts): string | undefined {
+  if (fault === 'lost') return `The connection broke. ${outcomeAdvice(facts) ?? 'Try again.'}`;
   if (proxyStatus === undefined) return ADVICE[fault];
   if (proxyStatus === 407) return 'Nothing was sent: give the proxy its user name and password.';
   return 'Nothing was sent: ask whoever runs the proxy, or exclude the host with NO_PROXY.';
@@ -70,11 +80,12 @@ function adviceFor({ fault, proxyStatus }: Classified): string | undefined {
 const ADVICE: Partial<Record<Fault, string>> = {
   unsent: 'Nothing was sent: check baseUrl and the network.',
   blocked: 'Nothing was sent: check the scheme, port and certificate of baseUrl.',
-  lost: 'The connection broke; see outcome for what the service may have done.',
 };
 
-const SENT_BEFORE =
-  'This attempt was not sent, but one before it was; see outcome for what the service may have done.';
+function sentBeforeAdvice(facts: CallFacts): string {
+  const advice = outcomeAdvice(facts) ?? 'Check baseUrl and the network.';
+  return `This attempt was not sent, but one before it was. ${advice}`;
+}
 
 interface Classified {
   readonly fault: Fault;

@@ -1,5 +1,6 @@
 import type { CallFacts } from '../errors/accounting-error.ts';
 import { apiErrorOf, errorTypeOf, lastSegment } from '../errors/api-error-of.ts';
+import { outcomeAdvice } from '../errors/outcome-advice.ts';
 import { RedirectError } from '../errors/redirect-error.ts';
 import { type UnexpectedDetails, UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
 import { contentOf, parseProblem } from '../schemas/problem.ts';
@@ -238,7 +239,10 @@ function unexpected(
   return new Failure(fault, (facts) => {
     const issues =
       found.issues === undefined || found.issues.length === 0 ? '' : ` (${found.issues.join('; ')})`;
-    const message = `${facts.method} ${facts.path} returned ${response.status}, but ${ofCaller ? 'it does not fit the schema that you gave' : WHAT[reason]}${issues}.`;
+    const what = ofCaller ? 'it does not fit the schema that you gave' : WHAT[reason];
+    const advice = ofCaller ? 'Correct the schema or the record.' : ADVICE[reason];
+    const called = `${facts.method} ${facts.path} returned ${response.status}, but ${what}${issues}.`;
+    const message = [called, advice, outcomeAdvice(facts)].filter(Boolean).join(' ');
     return new UnexpectedResponseError(
       message,
       { ...facts, retryable: fault === 'cut' },
@@ -251,10 +255,19 @@ function unexpected(
 const WHAT: Readonly<Record<UnexpectedDetails['reason'], string>> = {
   empty: 'without the body that is due',
   truncated: 'its body ended early or is not JSON',
-  wrong_content: 'with something other than the JSON that is due: does baseUrl point at the service?',
+  wrong_content: 'with something other than the JSON that is due',
   not_utf8: 'its body is not UTF-8',
   wrong_shape: 'a record does not have the shape of the contract',
   too_large: 'its body is larger than maxBodyBytes',
+};
+
+const ADVICE: Readonly<Record<UnexpectedDetails['reason'], string>> = {
+  empty: 'Check that baseUrl points at the service, and what stands between.',
+  truncated: 'Try again, and check what stands between client and service.',
+  wrong_content: 'Check that baseUrl points at the service.',
+  not_utf8: 'Ask who runs the service.',
+  wrong_shape: "Ask who runs the service; a list skips such records with validation: 'report'.",
+  too_large: 'Raise maxBodyBytes.',
 };
 
 /** Frees the connection of a body that nobody wants. */

@@ -1,5 +1,6 @@
 import pRetry from 'p-retry';
 import { isAccountingError } from '../errors/guards.ts';
+import { TimeoutError } from '../errors/timeout-error.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { sleep } from '../internal/sleep.ts';
 import { tell } from '../internal/tell.ts';
@@ -9,7 +10,7 @@ import type { KeySource } from './api-key.ts';
 import { type AttemptConfig, attempt, sendWhenAllowed } from './attempt.ts';
 import { Call, type CallBase } from './call.ts';
 import { Aborted, Failure } from './failure.ts';
-import { type Limits, withinLimits } from './limits.ts';
+import { type Limit, type Limits, optionOf, withinLimits } from './limits.ts';
 import type { Answer, ApiRequest, Expected, Transport } from './request.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { backoffMs, jitterMs } from './retry-policy.ts';
@@ -234,5 +235,12 @@ async function emptyValue<T>(expected: Expected<T>): Promise<{ value: T } | unde
 
 /** Nothing has been sent yet while a key is asked for. */
 function keyLimits(signal: AbortSignal | undefined, timeoutMs: number, { deadlineAt }: Call): Limits {
-  return { signal, timeoutMs, deadlineAt, onTimeout: () => 'unsent' };
+  return { signal, timeoutMs, deadlineAt, onTimeout: noKeyInTime };
+}
+
+function noKeyInTime(limit: Limit): Failure {
+  return new Failure('unsent', (facts) => {
+    const message = `${facts.method} ${facts.path} was not sent: the function given as apiKey returned no key within ${optionOf(limit)}. Check that function.`;
+    return new TimeoutError(message, { ...facts, retryable: true }, { limit });
+  });
 }

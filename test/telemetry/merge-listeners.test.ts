@@ -38,7 +38,9 @@ it('tells every listener though one throws, and lets the client report that', as
   });
   await client.products.get('1');
   expect(last).toHaveBeenCalledOnce();
-  expect(logger.warn).toHaveBeenCalledWith('accounting-data-sdk: a listener in `on` failed');
+  expect(logger.warn).toHaveBeenCalledWith(
+    'accounting-data-sdk: the listener on.request threw Error: bad listener',
+  );
 });
 
 it('lets the client report an async listener that fails', async () => {

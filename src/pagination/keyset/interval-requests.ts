@@ -96,7 +96,7 @@ export class IntervalRequests<T> {
     const { facts } = this.#parts;
     const { method = 'GET', path = 'a list' } = facts ?? {};
     return new FilterIgnoredError(
-      `${method} ${path} returned no complete interval of ids in ${MAX_FRUITLESS_REQUESTS} requests: the service ignored the bounds on id.`,
+      `${method} ${path} returned no complete interval of ids in ${MAX_FRUITLESS_REQUESTS} requests: the service ignored the bounds on id. Use pagination: 'page'.`,
       facts,
     );
   }

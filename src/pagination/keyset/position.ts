@@ -62,7 +62,11 @@ export function stateOf(position: ResumePosition): ReadState | undefined {
     isCount(longest) &&
     isIntegerOrAbsent(width) &&
     isCount(rows);
-  if (!isKeyset) throw new CheckpointError('The resume token does not hold a position of keyset pagination.');
+  if (!isKeyset) {
+    throw new CheckpointError(
+      'The resume token does not hold a position of keyset pagination. Read from the start instead: leave resumeFrom out.',
+    );
+  }
 
   const descending = order === 'desc';
   return {

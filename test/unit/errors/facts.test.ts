@@ -46,7 +46,7 @@ test('an input that cannot be right was never sent and is not to be repeated, wh
     retryable: true,
   });
   expect(error).toMatchObject({ method: 'GET', outcome: 'not_sent', retryable: false, argument: 'id.gt' });
-  expect(error.message).toBe('id.gt: must be a string');
+  expect(error.message).toBe('id.gt: must be a string.');
 });
 
 const classes = Object.entries(face).filter(
@@ -80,13 +80,19 @@ test('an error without a stack shows its name and message', () => {
 test.each([
   ['malformed_request', 'Check the query and the body that were sent.'],
   ['unauthenticated', 'Check the API key and that it belongs to this service.'],
-  ['forbidden', 'The key may not do this.'],
+  ['forbidden', 'This is not allowed: use a key that may do it.'],
   ['scope_required', 'Use a key with the permission that this needs.'],
-  ['not_found', 'The company of this key has no such record.'],
+  ['not_found', 'The company of this key has no such record: check the id.'],
   ['validation_failed', 'Correct the fields named in violations.'],
-  ['idempotency_key_required', 'Something between client and service removed Idempotency-Key.'],
+  [
+    'idempotency_key_required',
+    'Something between client and service removed Idempotency-Key: make it pass on this header.',
+  ],
   ['rate_limited', 'Wait for retryAfterMs, or allow longer waits with maxWaitMs.'],
-  ['stock_frozen', 'See status and type.'],
+  [
+    'stock_frozen',
+    'This version does not know the error: see status and type, and ask who runs the service.',
+  ],
 ])('the message of %s says what to do next', (type, advice) => {
   expect(answered(499, { type }).message).toBe(`GET /products/7 returned 499 (${type}). ${advice}`);
 });
@@ -95,13 +101,15 @@ test.each([
   ['No such record', 'No such record.'],
   ['No such record.', 'No such record.'],
   ['Gone!  ', 'Gone!'],
+  ['Gone... ', 'Gone.'],
+  ['Why?!', 'Why?'],
   ['Sure?', 'Sure?'],
   ['See a.b', 'See a.b.'],
   ['  In 2.5 days', '  In 2.5 days.'],
 ])('a detail %j becomes the sentence %j', (detail, sentence) => {
   const { message } = answered(404, { detail });
   expect(message).toBe(
-    `GET /products/7 returned 404: ${sentence} The company of this key has no such record.`,
+    `GET /products/7 returned 404: ${sentence} The company of this key has no such record: check the id.`,
   );
 });
 

@@ -45,7 +45,7 @@ test('a schema that loses the id, or throws, is a record that does not fit', asy
   }) as never;
   expect(await caught(read({ id: '7' }, { schema: throwing }))).toMatchObject({
     reason: 'wrong_shape',
-    issues: ['the schema threw instead of reporting an issue'],
+    issues: ['the schema threw (Error: quotes the record) instead of reporting an issue'],
     recordId: '7',
   });
 });

@@ -77,10 +77,23 @@ describe('a store that fails', () => {
     const run = changes(books.client.accounts, { ...books.run, store: storeOver(books, changed) });
     await expect(collect(run)).rejects.toMatchObject({
       code: 'checkpoint',
-      message: `The state under ${KEY} could not be ${what}: the store failed. See cause.`,
+      message: `The state under ${KEY} could not be ${what}: the store threw Error: down. Check the store, then run this again.`,
       retryable: true,
       cause: expect.objectContaining({ message: 'down' }),
     });
+  });
+
+  it.each([
+    [undefined, 'something other than an error'],
+    ['down!!', 'down'],
+  ])('that throws %j, which is no error, names no cause that is not there', async (thrown, text) => {
+    const books = openBooks();
+    const store = storeOver(books, { get: () => Promise.reject(thrown) });
+    const error = await collect(changes(books.client.accounts, { ...books.run, store })).catch((e) => e);
+    expect(error).toMatchObject({ code: 'checkpoint', cause: thrown });
+    expect(error.message).toMatch(
+      new RegExp(`: the store threw ${text}[.!] Check the store, then run this again\\.$`),
+    );
   });
 
   it('by resolving to false is noticed', async () => {
@@ -88,15 +101,18 @@ describe('a store that fails', () => {
     const store = storeOver(books, { set: async () => false });
     await expect(collect(changes(books.client.accounts, { ...books.run, store }))).rejects.toMatchObject({
       code: 'checkpoint',
-      message: `The state under ${KEY} could not be written: the store said false.`,
+      message: `The state under ${KEY} could not be written: the store returned false. Check the store, then run this again.`,
     });
   });
 
-  it('with an error of this package fails with that', async () => {
+  it('that throws an error of this package keeps it as the cause', async () => {
     const books = openBooks();
     const own = new InvalidInputError('key', 'is refused by the store');
     const store = storeOver(books, { get: () => Promise.reject(own) });
-    await expect(collect(changes(books.client.accounts, { ...books.run, store }))).rejects.toBe(own);
+    await expect(collect(changes(books.client.accounts, { ...books.run, store }))).rejects.toMatchObject({
+      code: 'checkpoint',
+      cause: own,
+    });
   });
 
   it('in the adapter of Keyv, which swallows it, is noticed', async () => {
@@ -117,7 +133,7 @@ describe('a store that fails', () => {
     const store = storeOver(books, { set: () => undefined });
     await expect(collect(changes(books.client.accounts, { ...books.run, store }))).rejects.toMatchObject({
       code: 'checkpoint',
-      message: `The store does not have under ${KEY} what was written there: it has lost it, or hidden an error.`,
+      message: `The store does not have under ${KEY} what was written there: it lost it, or hid an error. Check the store, then run this again.`,
     });
   });
 

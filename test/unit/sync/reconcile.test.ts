@@ -242,7 +242,7 @@ describe('reconcile deletes nothing', () => {
     const run = reconcile({ segment: 'accounts', list } as never, copy.options);
     await expect(run).rejects.toMatchObject({
       code: 'invalid_input',
-      message: 'collection: must be a collection of a client, with find',
+      message: 'collection: must be a collection of a client, with find.',
     });
     expect(books.sandbox.count()).toBe(0);
   });

@@ -21,8 +21,8 @@ const serviceFor = (good: string) =>
 /** A signal that never fires. */
 const never = new AbortController().signal;
 
-const MISSING = 'apiKey: is missing; give apiKey or set ACCOUNTING_API_KEY';
-const STRAY = 'apiKey: must be visible ASCII without spaces or line ends; check for a stray newline';
+const MISSING = 'apiKey: is missing; give apiKey or set ACCOUNTING_API_KEY.';
+const STRAY = 'apiKey: must be visible ASCII without spaces or line ends; check for a stray newline.';
 
 test.each([
   ['', MISSING],
@@ -148,7 +148,8 @@ test('an apiKey function that throws is the cause, without what may be a key, an
   expect(error).toMatchObject({
     code: 'invalid_input',
     argument: 'apiKey',
-    message: 'apiKey: the function given as apiKey threw, so there is no key to send',
+    message:
+      'apiKey: the function given as apiKey threw (Error: vault says [redacted]), so there is no key to send.',
     outcome: 'not_sent',
     attempts: 0,
   });

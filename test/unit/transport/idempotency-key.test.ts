@@ -62,8 +62,8 @@ test.each([
     argument: 'parts',
     message: expect.stringMatching(
       parts.length === 0
-        ? /^parts: must be at least one$/
-        : /^parts: must be strings or finite numbers, none of them empty$/,
+        ? /^parts: must be at least one\.$/
+        : /^parts: must be strings or finite numbers, none of them empty\.$/,
     ),
   });
 });
@@ -73,7 +73,7 @@ test('a key is never cut off: more than 200 characters are refused', () => {
   expect(thrown(() => idempotencyKeyFor('x'.repeat(201)))).toMatchObject({
     code: 'invalid_input',
     argument: 'parts',
-    message: 'parts: make a key of 201 characters, more than 200: pass ids, not texts',
+    message: 'parts: make a key of 201 characters, more than 200: pass ids, not texts.',
   });
 });
 
@@ -82,7 +82,7 @@ test.each(['', ' ', 'a b', 'a\n', 'ü', 'x'.repeat(201), 5, null])(
   async (key) => {
     expect(thrown(() => checkIdempotencyKey(key))).toMatchObject({
       argument: 'idempotencyKey',
-      message: 'idempotencyKey: must be 1 to 200 visible ASCII characters',
+      message: 'idempotencyKey: must be 1 to 200 visible ASCII characters.',
     });
     const fetch = scriptedFetch(jsonResponse({ id: '1' }));
     const create = scriptedClient(fetch).products.create({}, { idempotencyKey: key as string });

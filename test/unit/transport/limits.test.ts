@@ -55,10 +55,13 @@ test.each([
     const option = { attempt: 'timeoutMs', deadline: 'deadlineMs' }[limit];
     expect(failure.toError({ method: 'GET', path: '/x' })).toMatchObject({
       code: 'timeout',
-      message: `GET /x was not answered within ${option}. See outcome for what the service may have done.`,
+      message: `GET /x got no complete response within ${option}. Try again, or raise ${option}.`,
       limit,
       retryable: true,
     });
+    expect(failure.toError({ method: 'POST', path: '/x' }).message).toBe(
+      `POST /x got no complete response within ${option}. See outcome for what the service may have done.`,
+    );
     expect(seen?.aborted).toBe(true);
   },
 );

@@ -58,20 +58,29 @@ test('ETIMEDOUT of a connect means that nothing was sent', () => {
 test.each([
   ['ENOTFOUND', 'not_sent', 'Nothing was sent: check baseUrl and the network.'],
   ['CERT_HAS_EXPIRED', 'not_sent', 'Nothing was sent: check the scheme, port and certificate of baseUrl.'],
-  ['ECONNRESET', 'unknown', 'The connection broke; see outcome for what the service may have done.'],
+  ['ECONNRESET', 'unknown', 'The connection broke. Try again.'],
   [
     'ENOTFOUND',
     'unknown',
-    'This attempt was not sent, but one before it was; see outcome for what the service may have done.',
+    'This attempt was not sent, but one before it was. Check baseUrl and the network.',
   ],
-] as const)('%s in a call whose outcome is %s says: %s', (code, outcome, advice) => {
+] as const)('%s in a GET whose outcome is %s says: %s', (code, outcome, advice) => {
   const error = networkFailure(withCode(code), target).toError({ ...facts, outcome });
   expect(error.message).toBe(`GET /accounts/1 got no response (${code} books.example.com:443). ${advice}`);
 });
 
+test.each([
+  ['ECONNRESET', 'The connection broke.'],
+  ['ENOTFOUND', 'This attempt was not sent, but one before it was.'],
+])('%s in a write points to the outcome', (code, what) => {
+  const write = { ...facts, method: 'POST', outcome: 'unknown' } as const;
+  const { message } = networkFailure(withCode(code), target).toError(write);
+  expect(message).toContain(`${what} See outcome for what the service may have done.`);
+});
+
 test('where no code says why, the message gives no reason', () => {
   expect(networkFailure(new Error('s3cret'), target).toError(facts).message).toBe(
-    'GET /accounts/1 got no response (connection to books.example.com:443). The connection broke; see outcome for what the service may have done.',
+    'GET /accounts/1 got no response (connection to books.example.com:443). The connection broke. Try again.',
   );
 });
 

@@ -67,23 +67,43 @@ test.each([
 });
 
 test.each([
-  ['empty', 'empty', new Uint8Array(0), 'without the body that is due'],
-  ['unreadable', 'not_utf8', new Uint8Array([0x22, 0xff, 0x22]), 'its body is not UTF-8'],
-  ['cut', 'truncated', '{"html":"<', 'its body ended early or is not JSON'],
+  [
+    'empty',
+    'empty',
+    new Uint8Array(0),
+    'without the body that is due. Check that baseUrl points at the service, and what stands between.',
+  ],
+  [
+    'unreadable',
+    'not_utf8',
+    new Uint8Array([0x22, 0xff, 0x22]),
+    'its body is not UTF-8. Ask who runs the service.',
+  ],
+  [
+    'cut',
+    'truncated',
+    '{"html":"<',
+    'its body ended early or is not JSON. Try again, and check what stands between client and service.',
+  ],
   [
     'wrong_content',
     'wrong_content',
     '\n <!doctype html>',
-    'with something other than the JSON that is due: does baseUrl point at the service?',
+    'with something other than the JSON that is due. Check that baseUrl points at the service.',
   ],
-  ['too_large', 'too_large', `"${'x'.repeat(999)}"`, 'its body is larger than maxBodyBytes'],
+  [
+    'too_large',
+    'too_large',
+    `"${'x'.repeat(999)}"`,
+    'its body is larger than maxBodyBytes. Raise maxBodyBytes.',
+  ],
 ] as const)('a 2xx that is %s says so: %s', async (fault, reason, body, what) => {
   const headers = { ...JSON_TYPE, 'x-request-id': `r-${KEY}` };
   const failed = await failureOf(new Response(body, { status: 201, headers }));
   expect(failed).toMatchObject({ fault, answer: undefined });
   expect(failed.error).toMatchObject({
     code: 'unexpected_response',
-    message: `GET /accounts/1 returned 201, but ${what}.`,
+    message: `GET /accounts/1 returned 201, but ${what}`,
     status: 201,
     reason,
     requestId: 'r-[redacted]',
@@ -136,7 +156,8 @@ test('issues that are none are not put into brackets', async () => {
   const reading: Reading<unknown> = { ...record, expected: { kind: 'json', read } };
   const { error } = await failureOf(new Response('{}', { headers: JSON_TYPE }), reading);
   expect(error).toMatchObject({
-    message: 'GET /accounts/1 returned 200, but a record does not have the shape of the contract.',
+    message:
+      "GET /accounts/1 returned 200, but a record does not have the shape of the contract. Ask who runs the service; a list skips such records with validation: 'report'.",
     recordId: undefined,
   });
 });

@@ -69,7 +69,7 @@ test.each<[options: unknown, argument: string, problem: string]>([
 ])('the options %j are refused: %s %s', (options, argument, problem) => {
   expect(thrown(() => callSettings(settings, options as CallOptions))).toMatchObject({
     code: 'invalid_input',
-    message: `${argument}: ${problem}`,
+    message: `${argument}: ${problem}.`,
     argument,
   });
 });
@@ -78,7 +78,7 @@ test('a signal must be one', () => {
   const wrong = { signal: 'stop' as unknown as AbortSignal };
   expect(thrown(() => checkRequestOptions(wrong))).toMatchObject({
     argument: 'signal',
-    message: 'signal: must be an AbortSignal',
+    message: 'signal: must be an AbortSignal.',
   });
   expect(thrown(() => checkRequestOptions({ signal: null as unknown as AbortSignal }))).toMatchObject({
     argument: 'signal',

@@ -86,7 +86,7 @@ test.each([
 ])('the path %j is refused', (path) => {
   const refusal = {
     code: 'invalid_input',
-    message: 'path: must stay below /api/public/v1, without query, fragment or dot segments',
+    message: 'path: must stay below /api/public/v1, without query, fragment or dot segments.',
     argument: 'path',
   };
   expect(thrown(() => requestUrl(BASE, path))).toMatchObject(refusal);
@@ -133,7 +133,7 @@ test.each([
 });
 
 test('a text names the argument that it was given as', () => {
-  const empty = { argument: 'id.gt', message: 'id.gt: must be a string that is not empty' };
+  const empty = { argument: 'id.gt', message: 'id.gt: must be a string that is not empty.' };
   expect(thrown(() => checkText('', 'id.gt'))).toMatchObject(empty);
   expect(thrown(() => checkText(5, 'id.gt'))).toMatchObject(empty);
   expect(checkText('😀', 'id.gt')).toBe('😀');

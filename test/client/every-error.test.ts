@@ -1,0 +1,186 @@
+import { inspect } from 'node:util';
+import { expect, test } from 'vitest';
+import * as errors from '../../src/errors/all.ts';
+import { provocations } from '../support/provocations.ts';
+
+const KEY = 'secret-key-of-the-company';
+
+/** What an operator has to find in the printed error. */
+interface Row {
+  readonly code: errors.AccountingErrorCode;
+  /** What happened, and why. */
+  readonly what: RegExp;
+  /** Method and path, or the option, or the place in the store. */
+  readonly where: RegExp;
+  /** What to do next. */
+  readonly advice: RegExp;
+}
+
+const CREATE = /^POST \/products\b/;
+
+const rows: Readonly<Record<string, Row>> = {
+  MalformedRequestError: {
+    code: 'malformed_request',
+    what: /returned 400 \(malformed_request\)/,
+    where: CREATE,
+    advice: /Check the query and the body/,
+  },
+  UnauthenticatedError: {
+    code: 'unauthenticated',
+    what: /returned 401 \(unauthenticated\)/,
+    where: CREATE,
+    advice: /Check the API key/,
+  },
+  ForbiddenError: {
+    code: 'forbidden',
+    what: /returned 403 \(forbidden\)/,
+    where: CREATE,
+    advice: /use a key that may/,
+  },
+  ScopeRequiredError: {
+    code: 'scope_required',
+    what: /returned 403 \(scope_required\)/,
+    where: CREATE,
+    advice: /Use a key with the permission/,
+  },
+  NotFoundError: {
+    code: 'not_found',
+    what: /returned 404 \(not_found\)/,
+    where: CREATE,
+    advice: /Check baseUrl/,
+  },
+  ValidationFailedError: {
+    code: 'validation_failed',
+    what: /returned 422 \(validation_failed\).*\[.+\]/,
+    where: CREATE,
+    advice: /Correct the fields named in violations/,
+  },
+  IdempotencyKeyRequiredError: {
+    code: 'idempotency_key_required',
+    what: /returned 422 .*removed Idempotency-Key/,
+    where: CREATE,
+    advice: /make it pass on this header/,
+  },
+  RateLimitedError: {
+    code: 'rate_limited',
+    what: /returned 429 \(rate_limited\)/,
+    where: CREATE,
+    advice: /Wait for 9999000 ms/,
+  },
+  UnknownApiError: {
+    code: 'unknown_problem',
+    what: /returned 409 \(https:/,
+    where: CREATE,
+    advice: /see status and type, and ask who runs the service/,
+  },
+  ConnectionError: {
+    code: 'connection_failed',
+    what: /got no response \(\w+ 127\.0\.0\.1:\d+\)\. The connection broke/,
+    where: CREATE,
+    advice: /See outcome for what the service may have done/,
+  },
+  TimeoutError: {
+    code: 'timeout',
+    what: /got no complete response within timeoutMs/,
+    where: CREATE,
+    advice: /See outcome for what the service may have done/,
+  },
+  RedirectError: {
+    code: 'redirected',
+    what: /was redirected/,
+    where: CREATE,
+    advice: /correct baseUrl/,
+  },
+  UnexpectedResponseError: {
+    code: 'unexpected_response',
+    what: /returned 200, but a record does not have the shape of the contract \(.*name: /,
+    where: CREATE,
+    advice: /Ask who runs the service.*See outcome/,
+  },
+  InvalidInputError: {
+    code: 'invalid_input',
+    what: /must not/,
+    where: /^baseUrl: /,
+    advice: /apiKey/,
+  },
+  FilterIgnoredError: {
+    code: 'filter_ignored',
+    what: /outside the requested bounds on id: the service ignored the filter/,
+    where: /^GET \/accounts /,
+    advice: /Use pagination: 'page'/,
+  },
+  CheckpointError: {
+    code: 'checkpoint',
+    what: /is no state of a sync/,
+    where: /under accounting-data-sdk:acme:accounts/,
+    advice: /Delete it there to read everything/,
+  },
+  ConcurrentRunError: {
+    code: 'concurrent_run',
+    what: /Another run has written the state/,
+    where: /under accounting-data-sdk:acme:accounts/,
+    advice: /See that one run of a tenant and collection is under way at a time/,
+  },
+  SyncError: {
+    code: 'sync_failed',
+    what: /sync/,
+    where: /accounts/,
+    advice: /./,
+  },
+};
+
+/** Every class that can be thrown: the abstract ones are extended by others. */
+const classes = Object.entries(errors)
+  .filter(([, value]) => typeof value === 'function' && value.prototype instanceof Error)
+  .map(([name]) => name)
+  .filter((name) => !['AccountingError', 'ApiError'].includes(name));
+
+const cause = () => {
+  const socket = Object.assign(new Error('socket closed'), { code: 'E_SOCKET', request: { key: KEY } });
+  return Object.assign(new RangeError('pool is empty', { cause: socket }), { code: 'E_POOL', key: KEY });
+};
+
+/** As `new Error(message, { cause })` has it. */
+function withCause(error: object, value: unknown): unknown {
+  return Object.defineProperty(error, 'cause', { value, configurable: true, writable: true });
+}
+
+test('the table has a row for every class that can be thrown', () => {
+  expect(Object.keys(rows).toSorted()).toEqual(classes.toSorted());
+  expect(Object.keys(provocations).toSorted()).toEqual(classes.toSorted());
+});
+
+test.each(classes)('%s prints what happened, where, why and what to do, without the key', async (name) => {
+  const row = rows[name];
+  const error = (await provocations[name]?.(KEY)) as errors.AnyAccountingError;
+  expect(error.name).toBe(name);
+  expect(error.code).toBe(row?.code);
+  const { message } = error;
+  for (const part of ['what', 'where', 'advice'] as const) expect(message).toMatch(row?.[part] ?? /^$/);
+  expect(message).toMatch(/[^\s.!?:;,][.!?]$/);
+  expect(message).not.toMatch(/\n/);
+  if (error.method === 'GET') expect(message).not.toMatch(/outcome/);
+  expect(message).not.toMatch(/see cause/i);
+
+  withCause(error, undefined);
+  const without = { console: inspect(error, { depth: 10 }), json: JSON.stringify(error) };
+  withCause(error, cause());
+  const withIt = { console: inspect(error, { depth: 10 }), json: JSON.stringify(error) };
+  for (const { console: text, json } of [without, withIt]) {
+    expect(text).toContain(`${name}: ${message}`);
+    expect(JSON.parse(json)).toMatchObject({ name, message, code: row?.code });
+    expect(text).toContain(`code: '${row?.code}'`);
+    expect(text + json).not.toContain(KEY);
+  }
+  expect(JSON.parse(without.json)).not.toHaveProperty('cause');
+  expect(without.console).not.toMatch(/\bcause: /);
+  expect(JSON.parse(withIt.json).cause).toEqual({
+    name: 'RangeError',
+    message: 'pool is empty',
+    code: 'E_POOL',
+    cause: { name: 'Error', message: 'socket closed', code: 'E_SOCKET' },
+  });
+  for (const text of ['RangeError', 'pool is empty', 'E_POOL', 'socket closed', 'E_SOCKET']) {
+    expect(withIt.console).toContain(text);
+  }
+});
