@@ -7,6 +7,7 @@ import type { AnyApiError } from './guards.ts';
 import { IdempotencyKeyRequiredError } from './idempotency-key-required-error.ts';
 import { MalformedRequestError } from './malformed-request-error.ts';
 import { NotFoundError } from './not-found-error.ts';
+import { outcomeAdvice } from './outcome-advice.ts';
 import { RateLimitedError } from './rate-limited-error.ts';
 import { ScopeRequiredError } from './scope-required-error.ts';
 import { UnauthenticatedError } from './unauthenticated-error.ts';
@@ -82,13 +83,15 @@ function violationsText(violations: readonly Violation[]): string {
     .map(({ propertyPath, message }) => (propertyPath === '' ? message : `${propertyPath}: ${message}`));
   const more = violations.length - shown.length;
   if (more > 0) shown.push(`${more} more`);
-  return shown.length === 0 ? '' : ` [${oneLine(shown.join('; '))}]`;
+  return shown.length === 0 ? '' : ` [${oneLine(shown.join('; ')).slice(0, MAX_VIOLATIONS_LENGTH)}]`;
 }
 
 const MAX_VIOLATIONS_SHOWN = 5;
+const MAX_VIOLATIONS_LENGTH = 500;
 
 /** What to do about an error that the specification does not name. */
-function unknownAdvice(status: number, { method }: CallFacts): string {
+function unknownAdvice(status: number, facts: CallFacts): string {
+  const { method, retryable } = facts;
   if (status === 406) {
     return 'The service has no format that the Accept header of the request allows: check the headers option.';
   }
@@ -96,9 +99,9 @@ function unknownAdvice(status: number, { method }: CallFacts): string {
     const option = method === 'PATCH' ? 'contentTypes.update' : 'contentTypes.create';
     return `The service does not accept the Content-Type of the request: set the client option ${option}.`;
   }
-  return status >= 500
-    ? 'Try again later.'
-    : 'This version does not know the error: see status and type, and ask who runs the service.';
+  if (retryable) return ['Try again later.', outcomeAdvice(facts)].filter(Boolean).join(' ');
+
+  return 'This version does not know the error: see status and type, and ask who runs the service.';
 }
 
 /** What to do about an error whose response says more than its type. */

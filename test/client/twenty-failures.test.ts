@@ -1,0 +1,298 @@
+import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import {
+  type ClientOptions,
+  changes,
+  createClient,
+  type FetchFunction,
+  idempotencyKeyFor,
+  memoryStore,
+} from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { Agent, type Dispatcher, ProxyAgent, fetch as undiciFetch } from 'undici';
+import { expect, test } from 'vitest';
+import { empty, html, json, misbehave, problem, redirect } from '../support/answers.ts';
+import { caught, thrown } from '../support/caught.ts';
+import { closedPort, type ScriptedAnswer, scriptedServer } from '../support/scripted-server.ts';
+import { selfSigned } from '../support/self-signed.ts';
+
+const KEY = 'secret-key-of-the-company';
+
+const clientOf = (baseUrl: string, options: ClientOptions = {}) =>
+  createClient({ baseUrl, apiKey: KEY, retry: { maxAttempts: 1 }, rateLimiter: false, ...options });
+
+/** What a read fails with against a server that responds so. */
+const read =
+  (response: ScriptedAnswer, options: ClientOptions = {}) =>
+  async () => {
+    await using server = await scriptedServer(response);
+    return await caught(clientOf(server.url, options).accounts.get('1'));
+  };
+
+/** What a read fails with through a dispatcher of undici. */
+async function through(dispatcher: Dispatcher, baseUrl: string): Promise<unknown> {
+  const send = undiciFetch as unknown as (url: string, init: object) => Promise<Response>;
+  const fetch: FetchFunction = (url, init) => send(url, { ...init, dispatcher });
+  const error = await caught(clientOf(baseUrl, { fetch }).accounts.get('1'));
+  await dispatcher.destroy();
+  return error;
+}
+
+const never = () => new Promise<never>(() => {});
+
+const fails = (message: string) => () => {
+  throw new TypeError(message);
+};
+
+/** What goes wrong, and the words from which an operator knows it. */
+const failures: readonly (readonly [what: string, provoke: () => Promise<unknown>, ...words: string[]])[] = [
+  [
+    'a base URL without the API',
+    async () => {
+      await using server = await scriptedServer(html(404));
+      return await caught(clientOf(server.url).accounts.list().toArray({ limit: 1 }));
+    },
+    'returned 404',
+    'Check baseUrl',
+    '"accounts"',
+  ],
+  [
+    'a service that is down',
+    async () => caught(clientOf(`http://127.0.0.1:${await closedPort()}`).accounts.get('1')),
+    'ECONNREFUSED 127.0.0.1:',
+    'check baseUrl and the network',
+  ],
+  [
+    'a host name that does not exist',
+    async () => {
+      const notFound = Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND', syscall: 'getaddrinfo' });
+      const lookup = (_: string, __: object, done: (error: Error, address: string) => void) =>
+        done(notFound, '');
+      return through(new Agent({ connect: { lookup: lookup as never } }), 'https://boks.example.com');
+    },
+    'ENOTFOUND boks.example.com:443',
+    'check baseUrl',
+  ],
+  [
+    'a key of another service',
+    async () => {
+      await using sandbox = createSandbox();
+      return await caught(createClient({ ...sandbox.clientOptions, apiKey: KEY }).accounts.get('1'));
+    },
+    'returned 401',
+    'Check the API key',
+  ],
+  [
+    'a right that was revoked',
+    async () => {
+      await using sandbox = createSandbox();
+      const apiKey = sandbox.issueKey({ collections: ['products'] });
+      return await caught(createClient({ ...sandbox.clientOptions, apiKey }).accounts.get('1'));
+    },
+    'returned 403 (scope_required)',
+    'key with the permission',
+  ],
+  [
+    'a record that does not exist',
+    async () => {
+      await using sandbox = createSandbox();
+      return await caught(createClient(sandbox.clientOptions).accounts.get('999'));
+    },
+    'GET /accounts/999 returned 404',
+    'no such record',
+  ],
+  ['a 404 page', read(html(404)), 'returned 404', 'not a problem document', 'check baseUrl'],
+  [
+    'rejected fields',
+    async () => {
+      const violations = [
+        { propertyPath: 'name', message: 'is blank' },
+        { propertyPath: 'salePrice', message: 'is negative' },
+      ];
+      await using server = await scriptedServer(problem(422, { type: 'validation_failed', violations }));
+      return await caught(clientOf(server.url).products.create({ name: '' }));
+    },
+    'POST /products returned 422',
+    '[name: is blank; salePrice: is negative]',
+  ],
+  [
+    'a 429 with a long wait',
+    read(problem(429, { type: 'rate_limited' }, { 'retry-after': '900' })),
+    'returned 429 (rate_limited)',
+    'Wait for 900000 ms',
+    'maxWaitMs',
+  ],
+  [
+    'a quota that is used up',
+    async () => {
+      const quota = { 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': '0', 'retry-after': '900' };
+      await using server = await scriptedServer(problem(429, { type: 'rate_limited' }, quota));
+      const client = clientOf(server.url, { rateLimiter: 'client', maxWaitMs: 50 });
+      await caught(client.accounts.get('1'));
+      return await caught(client.accounts.get('1'));
+    },
+    'was not sent',
+    'quota of the key is used up',
+    'maxWaitMs',
+  ],
+  [
+    'a service that does not respond',
+    read(misbehave.stall, { timeoutMs: 20 }),
+    'within timeoutMs',
+    'raise timeoutMs',
+  ],
+  [
+    'a deadline that ends first',
+    read(misbehave.stall, { timeoutMs: 60_000, deadlineMs: 20 }),
+    'within deadlineMs',
+    'raise deadlineMs',
+  ],
+  [
+    'a proxy that asks for a password',
+    async () => {
+      const server = createServer().on('connect', (_, socket) => {
+        socket.end('HTTP/1.1 407 Rejected\r\ncontent-length: 0\r\n\r\n');
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as AddressInfo;
+      const proxy = new ProxyAgent(`http://user:s3cret-pass@127.0.0.1:${port}`);
+      const error = await through(proxy, 'https://books.example.com');
+      await new Promise((resolve) => server.close(resolve));
+      return error;
+    },
+    'the proxy rejected the connection to books.example.com:443 with 407',
+    'user name and password',
+  ],
+  ['a connection that breaks', read(misbehave.reset), 'ECONNRESET', 'The connection broke', 'Try again'],
+  [
+    'a certificate that is not trusted',
+    async () => {
+      const server = createTlsServer(selfSigned());
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as AddressInfo;
+      const error = await caught(clientOf(`https://localhost:${port}`).accounts.get('1'));
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      return error;
+    },
+    'SELF_SIGNED_CERT localhost:',
+    'certificate of baseUrl',
+  ],
+  [
+    'a redirect',
+    read(redirect(301, 'https://www.example.com/login')),
+    'was redirected to https://www.example.com',
+    'correct baseUrl',
+  ],
+  [
+    'a sign-in page',
+    read(html()),
+    'returned 200',
+    'something other than the JSON',
+    'Check that baseUrl points at the service',
+  ],
+  ['a body that is cut', read(misbehave.closeInBody), 'its body ended early', 'Try again'],
+  ['a response without a body', read(empty(200)), 'without the body that is due'],
+  [
+    'a body that is too large',
+    read(json({ id: '1', note: 'x'.repeat(2_000) }), { maxBodyBytes: 1_000 }),
+    'larger than maxBodyBytes',
+    'Raise maxBodyBytes',
+  ],
+  [
+    'money as a number',
+    async () => {
+      await using server = await scriptedServer(json({ id: '1', salePrice: 129.5 }));
+      return await caught(clientOf(server.url).products.get('1'));
+    },
+    'does not have the shape of the contract (salePrice: ',
+  ],
+  ['a deployment', read(html(503)), 'GET /accounts/1 returned 503', 'Try again later'],
+  [
+    'a schema of the caller that throws',
+    async () => {
+      const validate = fails('rates are not loaded');
+      const schema = { '~standard': { version: 1 as const, vendor: 'own', validate } };
+      await using server = await scriptedServer(json({ id: '1' }));
+      return await caught(clientOf(server.url, { schemas: { accounts: schema as never } }).accounts.get('1'));
+    },
+    'the schema that you gave',
+    'TypeError: rates are not loaded',
+    'Correct the schema',
+  ],
+  [
+    'a fetch function of the caller that throws',
+    read(json({ id: '1' }), { fetch: fails('the pool is empty') }),
+    'the function given as fetch threw TypeError: the pool is empty',
+  ],
+  [
+    'an apiKey function that throws',
+    read(json({ id: '1' }), { apiKey: fails('the vault is sealed') }),
+    'the function given as apiKey threw (TypeError: the vault is sealed)',
+  ],
+  [
+    'an apiKey function that never returns',
+    read(json({ id: '1' }), { apiKey: never, timeoutMs: 20 }),
+    'was not sent',
+    'apiKey returned no key within timeoutMs',
+  ],
+  [
+    'a store that throws',
+    async () => {
+      await using sandbox = createSandbox();
+      const store = { ...memoryStore(), get: fails('Redis is loading') };
+      const run = changes(createClient(sandbox.clientOptions).accounts, { store, tenant: 'acme' });
+      return await caught(run[Symbol.asyncIterator]().next() as Promise<unknown>);
+    },
+    'under accounting-data-sdk:acme:',
+    'could not be read: the store threw TypeError: Redis is loading',
+    'Check the store',
+  ],
+  [
+    'a resume token that is damaged',
+    async () => {
+      await using sandbox = createSandbox();
+      const options = { pagination: 'keyset', resumeFrom: 'abc' } as const;
+      return thrown(() => createClient(sandbox.clientOptions).accounts.list({}, options));
+    },
+    'The resume token is damaged',
+    'leave resumeFrom out',
+  ],
+  [
+    'bounds that the service ignores',
+    async () => {
+      await using server = await scriptedServer(json([{ id: '1' }]));
+      return await caught(
+        clientOf(server.url)
+          .accounts.list({ id: { gt: '5' } })
+          .toArray({ limit: 5 }),
+      );
+    },
+    'GET /accounts returned a record outside the requested bounds on id',
+  ],
+  [
+    'an option that is misspelt',
+    async () => thrown(() => clientOf('https://books.example.com', { timeoutMS: 5 } as object)),
+    'timeoutMS: is not an option of createClient',
+    'Did you mean timeoutMs?',
+  ],
+  ['no argument at all', async () => thrown(() => idempotencyKeyFor()), 'parts: must be at least one.'],
+];
+
+test('there are more than twenty failures', () => {
+  expect(failures.length).toBeGreaterThan(20);
+});
+
+const cases = failures.map(([what, provoke, ...words]) => ({ what, provoke, words }));
+
+test.each(cases)('one line names $what', async ({ provoke, words }) => {
+  const error = await provoke();
+  const line = String(error);
+  expect(line).toMatch(/^\w+Error: [^\n]*[^\s.!?:;,][.!?]$/);
+  for (const word of words) expect(line).toContain(word);
+  expect(line).not.toMatch(/ [Ss]ee cause|undefined|\[object/);
+  expect(line).not.toContain(KEY);
+  expect(line).not.toContain('s3cret');
+  if ((error as { method?: string }).method === 'GET') expect(line).not.toMatch(/outcome/);
+});
