@@ -104,6 +104,11 @@ export class SimServer {
     return [...this.#rows.values()].filter((row) => !row.hidden).map((row) => row.record);
   }
 
+  /** The ids of all rows, hidden ones too, in no particular order. */
+  get ids(): string[] {
+    return [...this.#rows.keys()];
+  }
+
   #hideRun(length: number): void {
     if (length === 0) return;
     const rows = [...this.#rows.values()].sort((a, b) => (a.key < b.key ? -1 : 1));

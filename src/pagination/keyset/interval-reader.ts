@@ -73,7 +73,8 @@ export class IntervalReader<T> {
     this.#requests.descending = state.descending;
     this.#requests.largest = state.largest;
     this.#after = state.after;
-    this.#directionKnown = state.after !== undefined;
+    // A single row has no direction: the token calls it ascending until a second one was delivered.
+    this.#directionKnown = state.after !== undefined && (state.descending || state.rows > 1);
     this.#pageSize.reliedOnHint = state.after !== undefined;
     this.#width = state.width;
     this.#through = state.width === undefined ? undefined : this.#next(state.width);

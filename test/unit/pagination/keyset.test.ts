@@ -102,6 +102,20 @@ describe('from a service that hides records after cutting a page', () => {
     },
   );
 
+  it('resumes in descending order after a first page of which all but one record was hidden', async () => {
+    const hiddenRecords = range(60, 89).map(String);
+    const { accounts } = accountsOf(range(1, 90), { hiddenRecords, order: 'id-desc' });
+    const before: AccountPage[] = [];
+    for await (const page of accounts.list({}, keyset).pages()) {
+      before.push(page);
+      break;
+    }
+    expect(idsOf(before)).toEqual([90]);
+    const resumeFrom = before[0]?.resumeToken;
+    const after = await pagesOf(accounts.list({}, { ...keyset, resumeFrom }).pages());
+    expect(idsOf(after).toSorted((a, b) => a - b)).toEqual(range(1, 59));
+  });
+
   it('looks behind the end of a full run after a run that met no hidden record', async () => {
     const hiddenRecords = range(31, 60).map(String);
     const { client, sandbox } = accountsOf(range(1, 90), { hiddenRecords, clock: '2026-01-02' });
