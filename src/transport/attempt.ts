@@ -109,6 +109,7 @@ export async function attempt<T>(
   const requestedAt = Date.now();
   const startedAt = performance.now();
   let answered: Response | undefined;
+  const received: Uint8Array[] = [];
   const url = requestUrl(config.baseUrl, request.path, request.query);
   listeners.request?.({ ...call.event(), idempotencyKey: request.idempotencyKey });
   return await withinLimits(
@@ -148,7 +149,7 @@ export async function attempt<T>(
         requestId: meta.requestId,
       });
       const { maxBodyBytes, bareNotFound } = config;
-      const reading = { expected: request.expected, maxBodyBytes, apiKey, bareNotFound };
+      const reading = { expected: request.expected, maxBodyBytes, apiKey, bareNotFound, received };
       const value = await readResponse(response, reading);
       return { value: cleared(value, reading), meta, serverTime: serverTimeOf(response), ...time };
     },
@@ -158,7 +159,7 @@ export async function attempt<T>(
       deadlineAt: call.deadlineAt,
       onTimeout: () => {
         if (answered === undefined) return 'lost';
-        if (answered.ok) return unreadFault(answered, request.expected);
+        if (answered.ok) return unreadFault(answered, { expected: request.expected, received });
         return statusFailure(answered, undefined, { apiKey, bareNotFound: config.bareNotFound });
       },
     },

@@ -20,6 +20,8 @@ export interface Reading<T> {
   readonly apiKey: string;
   /** What a 404 without a problem document means. */
   readonly bareNotFound: BareNotFound;
+  /** The body of a 2xx as far as it has arrived, chunk by chunk: its beginning counts even if its end is missing. */
+  readonly received: Uint8Array[];
 }
 
 /** See the client option `bareNotFound`. */
@@ -37,10 +39,10 @@ export async function readResponse<T>(response: Response, reading: Reading<T>): 
 
   const answer = { response, apiKey: reading.apiKey };
   if (reading.expected.kind === 'nothing') {
-    await readNothing(answer, reading.maxBodyBytes);
+    await readNothing(answer, reading);
     return reading.expected.value;
   }
-  const body = await readSuccess(answer, reading.maxBodyBytes, reading.expected.mayBeEmpty === true);
+  const body = await readSuccess(answer, reading, reading.expected.mayBeEmpty === true);
   try {
     return await reading.expected.read(body);
   } catch (error) {
@@ -60,14 +62,18 @@ interface Success {
 }
 
 /** The JSON value of a 2xx. */
-async function readSuccess(answer: Success, maxBodyBytes: number, mayBeEmpty: boolean): Promise<unknown> {
-  const isForeign = answer.response.body !== null && !isJson(answer.response);
-  const bytes = await successBytes(answer, maxBodyBytes).catch((error: unknown) => {
-    // The headers decide: a page of a captive portal is not the service's, whether or not its body can be read.
-    throw isForeign ? unexpected(answer, 'wrong_content', 'wrong_content') : error;
+async function readSuccess<T>(answer: Success, reading: Reading<T>, mayBeEmpty: boolean): Promise<unknown> {
+  const { response } = answer;
+  const bytes = await readBody(response, reading.maxBodyBytes, reading.received).catch((error: unknown) => {
+    const fault = unreadFault(response, reading);
+    if (fault === 'wrong_content') throw unexpected(answer, fault, 'wrong_content');
+    if (error instanceof BodyTooLarge) throw unexpected(answer, 'too_large', 'too_large');
+    throw unexpected(answer, 'cut', 'truncated');
   });
   if (bytes.byteLength === 0 && mayBeEmpty) return undefined;
-  if (isForeign) throw unexpected(answer, 'wrong_content', 'wrong_content');
+  const isForeign = response.body !== null && !isJson(response);
+  // A page of a proxy is not JSON that was cut, nor JSON that is not UTF-8, whatever type it claims.
+  if (isForeign || isMarkup([bytes])) throw unexpected(answer, 'wrong_content', 'wrong_content');
   if (bytes.byteLength === 0) throw unexpected(answer, 'empty', 'empty');
 
   let text: string;
@@ -79,8 +85,6 @@ async function readSuccess(answer: Success, maxBodyBytes: number, mayBeEmpty: bo
   try {
     return JSON.parse(text);
   } catch {
-    // A page of some proxy's is no JSON that was cut, whatever type it claims.
-    if (isMarkup(bytes)) throw unexpected(answer, 'wrong_content', 'wrong_content');
     // The parser's message quotes the body, so it ends here.
     throw unexpected(answer, 'cut', 'truncated');
   }
@@ -88,32 +92,27 @@ async function readSuccess(answer: Success, maxBodyBytes: number, mayBeEmpty: bo
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-async function successBytes(answer: Success, maxBodyBytes: number): Promise<Uint8Array> {
-  try {
-    return await readBody(answer.response, maxBodyBytes);
-  } catch (error) {
-    if (error instanceof BodyTooLarge) throw unexpected(answer, 'too_large', 'too_large');
-    throw unexpected(answer, 'cut', 'truncated');
-  }
-}
-
 /**
  * Any 2xx confirms a delete, whether or not its body can be read. Only HTML or XML does not: that is a page of a proxy
  * or a captive portal.
  */
-async function readNothing(answer: Success, maxBodyBytes: number): Promise<void> {
-  const bytes = await readBody(answer.response, maxBodyBytes).catch(() => undefined);
+async function readNothing<T>(answer: Success, reading: Reading<T>): Promise<void> {
+  const { response } = answer;
+  const bytes = await readBody(response, reading.maxBodyBytes, reading.received).catch(() => undefined);
   const isPage =
     bytes === undefined
-      ? isMarkupType(answer.response)
-      : bytes.byteLength > 0 && (isMarkupType(answer.response) || isMarkup(bytes));
+      ? unreadFault(response, reading) === 'wrong_content'
+      : bytes.byteLength > 0 && (isMarkupType(response) || isMarkup([bytes]));
   if (isPage) throw unexpected(answer, 'wrong_content', 'wrong_content');
 }
 
-/** What became of a 2xx whose body did not arrive in time: its headers are known. */
-export function unreadFault<T>(response: Response, expected: Expected<T>): 'cut' | 'wrong_content' {
+/** What became of a 2xx whose body did not arrive whole: its headers are known, and perhaps how it begins. */
+export function unreadFault<T>(
+  response: Response,
+  { expected, received }: Pick<Reading<T>, 'expected' | 'received'>,
+): 'cut' | 'wrong_content' {
   const isForeign = expected.kind === 'nothing' ? isMarkupType(response) : !isJson(response);
-  return isForeign ? 'wrong_content' : 'cut';
+  return isForeign || isMarkup(received) ? 'wrong_content' : 'cut';
 }
 
 function isMarkupType({ headers }: Response): boolean {
@@ -122,10 +121,20 @@ function isMarkupType({ headers }: Response): boolean {
   );
 }
 
-/** Whether a body begins as HTML and XML do. */
-function isMarkup(bytes: Uint8Array): boolean {
-  return /^\s*</.test(new TextDecoder().decode(bytes.subarray(0, 256)));
+/** Whether a body begins as HTML and XML do. Templates often leave blank lines before the page, so all are skipped. */
+function isMarkup(chunks: readonly Uint8Array[]): boolean {
+  for (const chunk of chunks) {
+    const first = chunk.find((byte) => !SKIPPED.has(byte));
+    if (first !== undefined) return first === 0x3c;
+  }
+  return false;
 }
+
+/** Whitespace, the bytes of byte order marks, and NUL, which UTF-16 has beside each of these. */
+const SKIPPED: ReadonlySet<number> = new Set([
+  ...[0x00, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20],
+  ...[0xef, 0xbb, 0xbf, 0xfe, 0xff],
+]);
 
 /** An answer that names no type is taken at its word: it may be JSON. */
 function isJson(response: Response): boolean {
