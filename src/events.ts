@@ -139,9 +139,16 @@ export const EVENTS: OptionNames<Listeners> = {
   checkpoint: true,
 };
 
+/** The listeners of a client. */
+export interface ClientListeners extends Listeners {
+  /** Reports to the logger that a listener threw; `who` names it, such as `onWait`. */
+  readonly listenerFailed?: ((who: string, thrown: unknown) => void) | undefined;
+}
+
 /** One set of listeners out of the caller's own and those that write to a logger. Nobody listening costs nothing. */
-export function combineListeners(on: Listeners, logger: Logger | undefined): Listeners {
+export function combineListeners(on: Listeners, logger: Logger | undefined): ClientListeners {
   const logging = logger === undefined ? {} : loggingListeners(logger);
+  const listenerFailed = logger === undefined ? undefined : failureReporter(logger);
   const combined: Record<string, (event: unknown) => void> = {};
   // By name, not by `Object.keys`: the methods of a class are listeners too, and need their `this`.
   for (const name of Object.keys(EVENTS) as (keyof Listeners)[]) {
@@ -150,30 +157,23 @@ export function combineListeners(on: Listeners, logger: Logger | undefined): Lis
     combined[name] = (event) => {
       for (const listeners of told) {
         const who = listeners === on ? `the listener on.${name}` : 'the logger';
-        tellListener(() => listeners[name]?.(event as never), { who, logger });
+        tell(
+          () => listeners[name]?.(event as never),
+          undefined,
+          (thrown) => listenerFailed?.(who, thrown),
+        );
       }
     };
   }
-  return combined;
+  return listenerFailed === undefined ? combined : { ...combined, listenerFailed };
 }
 
-/** What a listener throws never affects the call: it is reported to the logger, which may be broken itself. */
-function tellListener(
-  call: () => unknown,
-  { who, logger }: { readonly who: string; readonly logger: Logger | undefined },
-): void {
-  const report = (thrown: unknown) => {
-    if (logger === undefined) return;
+function failureReporter(logger: Logger): (who: string, thrown: unknown) => void {
+  return (who, thrown) => {
     const text = `accounting-data-sdk: ${who} threw ${causeText(thrown) || 'something other than an error'}`;
+    // The logger may be what is broken.
     tell(() => logWriter(logger)('warn', text, { cause: printedCause(thrown) }), undefined);
   };
-  try {
-    const result = call();
-    // An async listener is not awaited, but its failure must not become an unhandled rejection.
-    if (result instanceof Promise) result.catch(report);
-  } catch (error) {
-    report(error);
-  }
 }
 
 /** Each hands on what the logger returns, so that a promise which it rejects is seen to. */

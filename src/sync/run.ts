@@ -113,7 +113,13 @@ export class CollectionRun<T extends { id: string }> {
     }
     this.stats.committed(batch);
     if (batch.last) this.#promoted();
-    tell(this.#context.options.onProgress, this.stats.progress({ last: batch.last }));
+    this.#report({ last: batch.last });
+  }
+
+  #report(progress: Parameters<RunStats['progress']>[0]): void {
+    tell(this.#context.options.onProgress, this.stats.progress(progress), (thrown) =>
+      listenersOf(this.#source).listenerFailed?.('onProgress', thrown),
+    );
   }
 
   /** Stops what is under way. To be called at the end, however it came. */
@@ -193,8 +199,7 @@ export class CollectionRun<T extends { id: string }> {
           [OUTAGE]: this.#outage,
           resumeFrom: plan.token,
           pageSizeHint: this.#base.pageSize,
-          onWait: (waitMs) =>
-            tell(options.onProgress, this.stats.progress({ last: false, waiting: true, waitMs })),
+          onWait: (waitMs) => this.#report({ last: false, waiting: true, waitMs }),
         },
       )
       .pages();

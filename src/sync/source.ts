@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import { LISTENERS, type Listeners } from '../events.ts';
+import { type ClientListeners, LISTENERS } from '../events.ts';
 import type { OUTAGE, OutageGuard } from '../internal/outage.ts';
 import type { OWN_INSTANT } from '../internal/own-instant.ts';
 import type { CustomCursor } from '../pagination/custom.ts';
@@ -58,6 +58,6 @@ export function nameOf(source: SyncSource<{ id: string }>, given: string | undef
 }
 
 /** Who wants to hear of checkpoints: the listeners of the client that the collection belongs to. */
-export function listenersOf(source: object): Listeners {
-  return (source as { readonly [LISTENERS]?: Listeners })[LISTENERS] ?? {};
+export function listenersOf(source: object): ClientListeners {
+  return (source as { readonly [LISTENERS]?: ClientListeners })[LISTENERS] ?? {};
 }

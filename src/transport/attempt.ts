@@ -1,6 +1,6 @@
 import { RateLimitedError } from '../errors/rate-limited-error.ts';
 import { TimeoutError } from '../errors/timeout-error.ts';
-import type { Listeners } from '../events.ts';
+import type { ClientListeners } from '../events.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { tell } from '../internal/tell.ts';
 import type { Limiter } from '../rate-limiter/limiters.ts';
@@ -28,13 +28,13 @@ export interface AttemptConfig {
   readonly bareNotFound: BareNotFound;
   readonly userAgent: string | undefined;
   readonly contentTypes: ContentTypes;
-  readonly listeners: Listeners;
+  readonly listeners: ClientListeners;
 }
 
 /** The limiter of a key, and what was last reported of its quota. */
 export interface Limited {
   readonly limiter: Limiter;
-  readonly listeners: Listeners;
+  readonly listeners: ClientListeners;
   readonly rateLimit: RateLimit | undefined;
 }
 
@@ -64,7 +64,7 @@ export async function sendWhenAllowed<T, R>(
     onWait: (waitMs: number | undefined) => {
       isQueued = true;
       listeners.wait?.({ ...call.event(), waitMs });
-      tell(options.onWait, waitMs);
+      tell(options.onWait, waitMs, (thrown) => listeners.listenerFailed?.('onWait', thrown));
     },
   };
   try {

@@ -65,7 +65,9 @@ export class HttpTransport implements Transport {
       call.result = 'ok';
       return answer;
     } finally {
-      if (call.meta !== undefined) tell(request.options.onResponse, call.meta);
+      if (call.meta !== undefined) {
+        tell(request.options.onResponse, call.meta, this.#listenerFailed('onResponse'));
+      }
       this.#config.listeners.end?.(call.endEvent());
     }
   }
@@ -161,8 +163,12 @@ export class HttpTransport implements Transport {
     return true;
   }
 
+  #listenerFailed(who: string): (thrown: unknown) => void {
+    return (thrown) => this.#config.listeners.listenerFailed?.(who, thrown);
+  }
+
   async #wait<T>({ options }: ApiRequest<T>, call: Call, waitMs: number): Promise<void> {
-    tell(options.onWait, waitMs);
+    tell(options.onWait, waitMs, this.#listenerFailed('onWait'));
     await sleep(waitMs, options.signal);
     call.waitedMs += waitMs;
   }
