@@ -88,7 +88,7 @@ const failures: Readonly<Record<string, { answer: (canary: string) => ScriptedAn
 };
 const failing = cases.flatMap((one) => Object.keys(failures).map((failure) => ({ ...one, failure })));
 
-test.each(failing)('$failure shows no key: $name, $canary', async ({ canary, args, failure }) => {
+test.concurrent.each(failing)('$failure shows no key: $name, $canary', async ({ canary, args, failure }) => {
   const { answer, codes } = failures[failure] as (typeof failures)[string];
   await using server = await scriptedServer(answer(canary));
   const ran = await said(environment(server.url, canary), [...args, '--quiet']);

@@ -94,9 +94,10 @@ it('takes few requests for changed records in id order, once the page size is kn
   }
 });
 
-it('takes at most five requests for less than a page in id order, before the page size is known', async () => {
+// Four that read, and three that look behind the end: a service that hides rows may have a page of hidden ones there.
+it('takes at most seven requests for less than a page in id order, before the page size is known', async () => {
   for (const changed of [1, 2, 3, 15, 29]) {
-    expect(await mostRequests(ORDERS.filter(isById), changed), `${changed}`).toBeLessThanOrEqual(5);
+    expect(await mostRequests(ORDERS.filter(isById), changed), `${changed}`).toBeLessThanOrEqual(7);
   }
 });
 
