@@ -149,8 +149,8 @@ export async function attempt<T>(
         requestId: meta.requestId,
       });
       const { maxBodyBytes, bareNotFound } = config;
-      const reading = { expected: request.expected, maxBodyBytes, apiKey, bareNotFound, received };
-      const value = await readResponse(response, reading);
+      const reading = { expected: request.expected, maxBodyBytes, apiKey, bareNotFound };
+      const value = await readResponse(response, reading, received);
       return { value: cleared(value, reading), meta, serverTime: serverTimeOf(response), ...time };
     },
     {
@@ -159,7 +159,7 @@ export async function attempt<T>(
       deadlineAt: call.deadlineAt,
       onTimeout: () => {
         if (answered === undefined) return 'lost';
-        if (answered.ok) return unreadFault(answered, { expected: request.expected, received });
+        if (answered.ok) return unreadFault(answered, request.expected, received);
         return statusFailure(answered, undefined, { apiKey, bareNotFound: config.bareNotFound });
       },
     },

@@ -20,15 +20,20 @@ export interface Reading<T> {
   readonly apiKey: string;
   /** What a 404 without a problem document means. */
   readonly bareNotFound: BareNotFound;
-  /** The body of a 2xx as far as it has arrived, chunk by chunk: its beginning counts even if its end is missing. */
-  readonly received: Uint8Array[];
 }
 
 /** See the client option `bareNotFound`. */
 export type BareNotFound = 'error' | 'missing';
 
-/** Turns a response into the value that is due, or throws the Failure that it is. The one place that reads bodies. */
-export async function readResponse<T>(response: Response, reading: Reading<T>): Promise<T> {
+/**
+ * Turns a response into the value that is due, or throws the Failure that it is. The one place that reads bodies.
+ * `received` holds the body of a 2xx as far as it has arrived: its beginning counts even if its end is missing.
+ */
+export async function readResponse<T>(
+  response: Response,
+  reading: Reading<T>,
+  received: Uint8Array[] = [],
+): Promise<T> {
   // Never followed, and never read: in browsers it is opaque and its status 0.
   // `redirected`: a `fetch` of the caller's own followed one all the same.
   if (response.type === 'opaqueredirect' || response.redirected || isRedirect(response.status)) {
@@ -37,7 +42,7 @@ export async function readResponse<T>(response: Response, reading: Reading<T>): 
   }
   if (!response.ok) throw await errorAnswer(response, reading);
 
-  const answer = { response, apiKey: reading.apiKey };
+  const answer = { response, apiKey: reading.apiKey, received };
   if (reading.expected.kind === 'nothing') {
     await readNothing(answer, reading);
     return reading.expected.value;
@@ -59,13 +64,14 @@ function isRedirect(status: number): boolean {
 interface Success {
   readonly response: Response;
   readonly apiKey: string;
+  readonly received: Uint8Array[];
 }
 
 /** The JSON value of a 2xx. */
 async function readSuccess<T>(answer: Success, reading: Reading<T>, mayBeEmpty: boolean): Promise<unknown> {
-  const { response } = answer;
-  const bytes = await readBody(response, reading.maxBodyBytes, reading.received).catch((error: unknown) => {
-    const fault = unreadFault(response, reading);
+  const { response, received } = answer;
+  const bytes = await readBody(response, reading.maxBodyBytes, received).catch((error: unknown) => {
+    const fault = unreadFault(response, reading.expected, received);
     if (fault === 'wrong_content') throw unexpected(answer, fault, 'wrong_content');
     if (error instanceof BodyTooLarge) throw unexpected(answer, 'too_large', 'too_large');
     throw unexpected(answer, 'cut', 'truncated');
@@ -97,11 +103,11 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
  * or a captive portal.
  */
 async function readNothing<T>(answer: Success, reading: Reading<T>): Promise<void> {
-  const { response } = answer;
-  const bytes = await readBody(response, reading.maxBodyBytes, reading.received).catch(() => undefined);
+  const { response, received } = answer;
+  const bytes = await readBody(response, reading.maxBodyBytes, received).catch(() => undefined);
   const isPage =
     bytes === undefined
-      ? unreadFault(response, reading) === 'wrong_content'
+      ? unreadFault(response, reading.expected, received) === 'wrong_content'
       : bytes.byteLength > 0 && (isMarkupType(response) || isMarkup([bytes]));
   if (isPage) throw unexpected(answer, 'wrong_content', 'wrong_content');
 }
@@ -109,7 +115,8 @@ async function readNothing<T>(answer: Success, reading: Reading<T>): Promise<voi
 /** What became of a 2xx whose body did not arrive whole: its headers are known, and perhaps how it begins. */
 export function unreadFault<T>(
   response: Response,
-  { expected, received }: Pick<Reading<T>, 'expected' | 'received'>,
+  expected: Expected<T>,
+  received: readonly Uint8Array[],
 ): 'cut' | 'wrong_content' {
   const isForeign = expected.kind === 'nothing' ? isMarkupType(response) : !isJson(response);
   return isForeign || isMarkup(received) ? 'wrong_content' : 'cut';

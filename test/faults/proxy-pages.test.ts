@@ -1,8 +1,12 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { caught } from '../support/caught.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { callWith, METHODS, quickClient } from '../support/four-methods.ts';
 import { rawHead } from '../support/raw-answers.ts';
-import { type ScriptedAnswer, scriptedServer } from '../support/scripted-server.ts';
+import { type ScriptedAnswer, scriptedServer, settle } from '../support/scripted-server.ts';
+
+// A slow machine must not end a response early: only the stalled one waits for the clock.
+useFakeClock();
 
 const LENGTH = 'content-length: 9000';
 const JSON_TYPE = 'content-type: application/json';
@@ -27,8 +31,17 @@ const each = pages.flatMap(([name, answer]) => METHODS.map((method) => ({ name, 
 
 test.each(each)('$method does not take $name for a response of the service', async ({ answer, method }) => {
   await using server = await scriptedServer(answer);
-  const client = quickClient(server.url, { timeoutMs: 300, maxBodyBytes: 4_000, retry: { maxAttempts: 1 } });
-  expect(await caught(callWith(client, method))).toMatchObject({
+  const responded = vi.fn<() => void>();
+  const client = quickClient(server.url, {
+    on: { response: responded },
+    maxBodyBytes: 4_000,
+    retry: { maxAttempts: 1 },
+  });
+  const error = caught(callWith(client, method));
+  await vi.waitUntil(() => responded.mock.calls.length > 0, { interval: 1, timeout: 30_000 });
+  await settle();
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(await error).toMatchObject({
     code: expect.stringMatching(/^(?:unexpected_response|timeout)$/),
     outcome: 'unknown',
   });

@@ -83,7 +83,8 @@ const rows: readonly Row[] = [
       'U',
     ),
   ]),
-  row('plain text that breaks off', misbehave.cutPage('text/plain'), ODD, 'X', 'once U', 'U', 'done'),
+  row('plain text that breaks off', misbehave.cutPage('text/plain', 'del'), ODD, 'X', 'once U', 'U', 'done'),
+  row('HTML as plain text that breaks off', misbehave.cutPage('text/plain'), ODD, 'X', 'once U', 'U', 'U'),
   row('a list in place of a record', json([product]), ODD, 'X', 'once U', 'U', 'done'),
   row(
     'invalid UTF-8',

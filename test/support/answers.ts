@@ -70,8 +70,8 @@ export const misbehave = {
   ),
   truncatedJson: answer(200, JSON_TYPE, productJson.slice(0, -1)),
   /** A page of another content type whose end is missing. */
-  cutPage: (type: string) =>
-    raw(`${head(200, { 'content-type': type, 'content-length': '500' })}<!doctype html><h1>Sign in`, end),
+  cutPage: (type: string, text = '<!doctype html><h1>Sign in') =>
+    raw(`${head(200, { 'content-type': type, 'content-length': '500' })}${text}`, end),
   /** The head of a page and its beginning; its end never comes. */
   stalledPage: raw(
     `${head(200, { 'content-type': 'text/html', 'content-length': '500' })}<!doctype html>`,

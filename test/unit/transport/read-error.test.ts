@@ -11,7 +11,7 @@ const FACTS = { method: 'GET', path: '/accounts/1' } as const;
 async function failureOf(response: Response, maxBodyBytes = 2 ** 24): Promise<Failure> {
   const expected = { kind: 'json', read: (body: unknown) => body } as const;
   return (await caught(
-    readResponse(response, { expected, maxBodyBytes, apiKey: KEY, bareNotFound: 'error', received: [] }),
+    readResponse(response, { expected, maxBodyBytes, apiKey: KEY, bareNotFound: 'error' }),
   )) as Failure;
 }
 

@@ -13,7 +13,6 @@ const record: Reading<unknown> = {
   maxBodyBytes: 1_000,
   apiKey: KEY,
   bareNotFound: 'error',
-  received: [],
 };
 const nothing: Reading<unknown> = { ...record, expected: { kind: 'nothing', value: 'gone' } };
 
