@@ -149,7 +149,6 @@ export class FuzzedCall {
   }
 
   respond(request: FuzzedRequest): Fuzzed {
-    const { random } = this;
     this.#apiKey = request.apiKey;
     // A PATCH that got no record back is followed by a GET of the same URL, which commits nothing.
     const isReread = this.kind === 'update' && request.method === 'GET';
