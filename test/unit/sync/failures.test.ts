@@ -275,7 +275,7 @@ describe('a ReconcileAbortedError', () => {
     );
   });
 
-  it('is no error of a sync', async () => {
+  it('is not an error of a sync', async () => {
     const books = openBooks();
     const error = await caught(
       reconcile(books.client.accounts, { localIds: () => ['1'], onDelete: nothing }),
@@ -285,7 +285,7 @@ describe('a ReconcileAbortedError', () => {
   });
 });
 
-it('the state of a tenant is kept in a store that only reads, too, for a right that was revoked', async () => {
+it('a sync with a store that only reads fails for a right that was revoked', async () => {
   const books = openBooks({ records: { accounts: 5, products: 5 } });
   const states = memoryStore();
   const collections = ['accounts', 'products'] as const;
