@@ -1,3 +1,4 @@
+import { oneLine, sentence } from '../internal/text.ts';
 import { AccountingError, INSPECT } from './accounting-error.ts';
 import { printedCause } from './cause.ts';
 import type { CollectionReport, SyncReport } from './sync-report.ts';
@@ -97,7 +98,7 @@ function messageOf(report: SyncReport, { errors, stop, revoked = [] }: SyncFailu
   const more = folded(errors).length - 1;
   return [
     `The sync of ${report.tenant} failed${stop === undefined ? countOf(report, errors) : stopOf(report, stop.reason)}:`,
-    sentence(stop === undefined ? errors[0]?.error : stop.error),
+    reasonOf(stop === undefined ? errors[0]?.error : stop.error),
     more > 0 ? `${more} other ${more === 1 ? 'reason' : 'reasons'}: see errors.` : '',
     revoked.length > 0
       ? `This tenant could read ${someOf(revoked)} before: the API key has lost a right.`
@@ -137,10 +138,10 @@ function someOf(names: readonly string[]): string {
 }
 
 /** In one line, and with an end. */
-function sentence(error: unknown): string {
+function reasonOf(error: unknown): string {
   const printed = printedCause(error);
   const text = typeof printed === 'string' ? printed : printed.message || printed.name;
-  const line = text.replaceAll(/\s+/g, ' ').trim();
+  const line = oneLine(text);
   if (line.length > 500) return `${line.slice(0, 500)}…`;
-  return /[.!?…]$/.test(line) ? line : `${line}.`;
+  return sentence(line);
 }

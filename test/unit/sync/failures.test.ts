@@ -228,7 +228,7 @@ describe('a sync whose key may not read every collection', () => {
     const options = { ...books.run, onBatch: nothing, onForbidden: 'ignore' as 'report' };
     await expect(sync(books.client, options)).rejects.toMatchObject({
       code: 'invalid_input',
-      message: "onForbidden: must be 'report' or 'fail'",
+      message: "onForbidden: must be 'report' or 'fail'.",
     });
     expect(books.sandbox.count()).toBe(0);
   });
