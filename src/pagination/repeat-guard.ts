@@ -70,7 +70,7 @@ export class RepeatGuard {
   #loop(): FilterIgnoredError {
     const { method = 'GET', path = 'a list' } = this.#facts ?? {};
     return new FilterIgnoredError(
-      `${method} ${path} returned the rows of earlier pages again and again: the service ignored the page that was requested. Use pagination: 'keyset', or a cursor of your own.`,
+      `${method} ${path} returned the rows of earlier pages again and again: the service ignored the page that was requested. Use pagination: 'keyset', or check your own cursor.`,
       this.#facts,
     );
   }

@@ -45,7 +45,7 @@ it('notices rows that are sent again behind an empty page', async () => {
   await expect(walk).rejects.toMatchObject({
     ...facts,
     message:
-      'GET /accounts returned the rows of earlier pages again and again: the service ignored the page that was requested.',
+      "GET /accounts returned the rows of earlier pages again and again: the service ignored the page that was requested. Use pagination: 'keyset', or check your own cursor.",
   });
   expect(asked).toHaveLength(4);
 });

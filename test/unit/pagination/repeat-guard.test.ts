@@ -44,7 +44,7 @@ it('notices a third identical page in a row, even if its rows are invalid', () =
   fresh(records, ['1', '2']);
   expect(fresh(records, ['2', '1'])).toEqual([]);
   expect(() => fresh(records, ['1', '2'])).toThrow(
-    'GET a list returned the rows of earlier pages again and again: the service ignored the page that was requested.',
+    "GET a list returned the rows of earlier pages again and again: the service ignored the page that was requested. Use pagination: 'keyset', or check your own cursor.",
   );
   const invalid = new RepeatGuard({ method: 'GET', path: '/boms' });
   for (let page = 0; page < 2; page++) fresh(invalid, ['1'], ['2', undefined]);
