@@ -32,7 +32,8 @@ export interface ListOptions extends RequestOptions, PaginationOptions {
   resumeFrom?: string | undefined;
   /**
    * The `longestPage` of an earlier `keyset` list whose last page was `complete: 'certain'`: it saves requests if there
-   * is little to read. A value from a service that lists in another order than by id can hide records.
+   * is little to read. A value from a service that lists in another order than by id can hide records. 0 says that
+   * the service hides rows: then the end of a list of changes is looked behind, too.
    */
   pageSizeHint?: number | undefined;
 }

@@ -71,7 +71,8 @@ export function listSource<T extends { id: string }>(
       }
       if (pagination === 'keyset') {
         const { pageSizeHint } = options;
-        const checkEnd = query.updatedSince === undefined;
+        // A list of changes is usually empty: its end is looked behind only if the service is known to hide rows.
+        const checkEnd = query.updatedSince === undefined || pageSizeHint === 0;
         return byKeyset(fetchPage, { ...reading, afterLastPage, resumeFrom, pageSizeHint, checkEnd });
       }
       return byCursor(fetchPage, pagination as CustomCursor<T>, reading);

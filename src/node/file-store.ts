@@ -51,6 +51,7 @@ const LONGEST_NAME = 233;
  * capital `=` and its small letter, anything else out of the ordinary its bytes.
  */
 function fileName(key: string): string {
+  if (typeof key !== 'string') throw new InvalidInputError('key', 'must be a string');
   // A lone surrogate has no bytes of its own: two such keys would share one file.
   if (/\p{Surrogate}/u.test(key)) throw new InvalidInputError('key', 'must be well-formed Unicode');
   const name = Array.from(key, (char) => {

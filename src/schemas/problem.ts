@@ -21,9 +21,13 @@ export interface Problem {
 /** What the body of an error response is: a problem document, another JSON object, or anything else. */
 export type ErrorContent = 'problem' | 'json' | 'other';
 
-/** A problem document has at least one of its standard members: a JSON body of a proxy or a router has none. */
-export function contentOf(body: unknown): ErrorContent {
+/**
+ * A problem document has at least one of its standard members, and its `status`, if it has one, is that of the
+ * response: a JSON body of a proxy or a router is none.
+ */
+export function contentOf(body: unknown, status: number): ErrorContent {
   if (!isObject(body)) return 'other';
+  if (typeof body.status === 'number' && body.status !== status) return 'json';
   const { type, title, detail } = parseProblem(body);
   const isProblem = [type, title, detail].some((member) => member !== undefined);
   return isProblem || typeof body.status === 'number' ? 'problem' : 'json';
@@ -55,7 +59,8 @@ export function parseProblem(body: unknown): Problem {
 
 function violation(value: unknown): Violation[] {
   if (!isObject(value)) return [];
-  const message = text(value.message);
+  // Symfony's own documents call it title.
+  const message = text(value.message) ?? text(value.title);
   if (message === undefined) return [];
 
   const code = text(value.code);

@@ -53,7 +53,8 @@ export class OutageClock implements OutageGuard {
           this.#isOver = now - this.#downSince >= this.#maxOutageMs;
           throw error;
         }
-        const waitMs = Math.max(askedMs, Math.min(delayMs(failures), leftMs, maxWaitMs));
+        // maxWaitMs limits what the service asks for: a shorter delay would only ask a service that is down more often.
+        const waitMs = Math.max(askedMs, Math.min(delayMs(failures), leftMs));
         tell(onWait, waitMs);
         await sleep(waitMs, signal);
       }

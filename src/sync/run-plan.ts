@@ -83,7 +83,7 @@ export function stateDuring(base: SyncState, { watermark, since, token, offset }
 export function stateAfter(
   base: SyncState,
   plan: RunPlan & { readonly watermark: string; readonly offset?: number | undefined },
-  longestPage: number,
+  pageSize: number | undefined,
 ): SyncState {
   const { run: _, offset: __, pageSize: ___, ...rest } = base;
   const { watermark, offset } = plan;
@@ -92,6 +92,6 @@ export function stateAfter(
     watermark,
     ...(plan.mode === 'full' ? { full: watermark } : {}),
     ...(offset === undefined ? {} : { offset }),
-    ...(longestPage > 0 ? { pageSize: longestPage } : {}),
+    ...(pageSize === undefined ? {} : { pageSize }),
   };
 }

@@ -13,6 +13,8 @@ export class RunStats {
   /** The state that the store has. */
   state: SyncState | undefined;
   clockWentBack = false;
+  /** Rows that came in. */
+  rows = 0;
   /** The most rows of a page, for the next run. */
   longestPage = 0;
   /** Whether a record can have been missed. */
@@ -35,7 +37,8 @@ export class RunStats {
   }
 
   /** A page has come in. */
-  read({ pagination, longestPage, complete, records }: Page<{ id: string }>): void {
+  read({ pagination, longestPage, complete, records, invalid }: Page<{ id: string }>): void {
+    this.rows += records.length + invalid.length;
     this.#pagination = pagination;
     this.longestPage = longestPage;
     this.complete = complete;

@@ -281,9 +281,16 @@ export class CollectionRun<T extends { id: string }> {
     // A walk that never showed an answer has read nothing: the next one begins where this one did.
     const watermark = plan.watermark ?? this.#base.watermark;
     if (watermark === undefined) return this.#base;
+    return stateAfter(this.#base, { ...plan, watermark, offset: this.#lowestOffset }, this.#pageSize(plan));
+  }
+
+  /** 0: the service hides rows, which only a full read can disprove. Undefined: unknown. */
+  #pageSize({ mode }: RunPlan): number | undefined {
+    const { complete, longestPage, rows } = this.stats;
+    if (this.#base.pageSize === 0 && mode === 'incremental') return 0;
     // A page size tells where a page was cut only in the order of ids.
-    const pageSize = this.stats.complete === 'certain' ? this.stats.longestPage : 0;
-    return stateAfter(this.#base, { ...plan, watermark, offset: this.#lowestOffset }, pageSize);
+    if (complete !== 'certain') return undefined;
+    return longestPage > 0 || rows > 0 ? longestPage : undefined;
   }
 
   #promoted(): void {

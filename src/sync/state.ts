@@ -22,7 +22,7 @@ export interface SyncState {
   readonly watermark?: string;
   /** The watermark of the last full walk that came to its end. */
   readonly full?: string;
-  /** The longest page ever seen: saves requests where little is to be read. */
+  /** The longest page of the last read in id order, which saves requests. 0: the service hides rows, so ends are checked. */
   readonly pageSize?: number;
   /** The lowest UTC offset, in minutes, that was known when the last run ended. Left out: none, bounds were in UTC. */
   readonly offset?: number;

@@ -112,8 +112,19 @@ export class Call {
       idempotencyKey: this.#request.idempotencyKey,
       outcome: this.outcome,
       // What would have been tried again, had attempts been left, may be tried again by the caller.
-      retryable: this.verdict === 'retry' ? true : undefined,
+      retryable: this.verdict === 'retry' ? true : this.#mustNotRepeat() ? false : undefined,
     };
     return (refusal ?? failure).toError(facts);
+  }
+
+  /** Whether a create may have been carried out by a service that ignores Idempotency-Key: again could be a second one. */
+  #mustNotRepeat(): boolean {
+    const { method, settings } = this.#request;
+    return (
+      method === 'POST' &&
+      !settings.retry.creates &&
+      this.outcome !== 'not_sent' &&
+      this.outcome !== 'rejected'
+    );
   }
 }

@@ -58,12 +58,25 @@ export async function exchange({ url, method, headers, body, signal, fetch }: Ex
 function isFetchResponse(value: unknown): value is Response {
   if (typeof value !== 'object' || value === null) return false;
 
-  const { status, headers, body } = value as Partial<Response>;
+  const { status, ok, type, headers, body } = value as Partial<Response>;
+  // A browser's opaque redirect has status 0; so has Response.error(), which says nothing about the service.
+  const hasStatus = Number.isInteger(status) && Number(status) >= 200 && Number(status) <= 599;
   return (
-    typeof status === 'number' &&
-    typeof headers?.get === 'function' &&
-    (body === null || typeof body?.getReader === 'function')
+    (hasStatus || type === 'opaqueredirect') &&
+    typeof ok === 'boolean' &&
+    hasHeaders(headers) &&
+    (body === null || (typeof body?.getReader === 'function' && typeof body.cancel === 'function'))
   );
+}
+
+/** A Map has `get` too, but its names are not those of headers. */
+function hasHeaders(headers: Headers | undefined): boolean {
+  try {
+    const type: unknown = headers?.get('content-type');
+    return type === null || typeof type === 'string';
+  } catch {
+    return false;
+  }
 }
 
 function notAResponse(): Failure {

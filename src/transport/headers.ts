@@ -49,8 +49,9 @@ export function rateLimitOf(headers: Headers): RateLimit | undefined {
 }
 
 function wholeNumber(value: string | null): number | undefined {
-  // Trimmed: some runtimes leave the whitespace after a header's value in place.
-  return value !== null && /^\d{1,15}$/.test(value.trim()) ? Number(value) : undefined;
+  // Some runtimes leave the whitespace after a header's value in place, and a proxy may send a header twice.
+  const [, digits] = /^\s*(\d{1,15})(?:\s*,\s*\1)*\s*$/.exec(value ?? '') ?? [];
+  return digits === undefined ? undefined : Number(digits);
 }
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

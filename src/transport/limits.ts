@@ -68,6 +68,6 @@ function timeUp(limit: Limit, fault: FaultAtTimeout): Failure {
     const option = optionOf(limit);
     const advice = outcomeAdvice(facts) ?? `Try again, or raise ${option}.`;
     const message = `${facts.method} ${facts.path} got no complete response within ${option}. ${advice}`;
-    return new TimeoutError(message, { ...facts, retryable: true }, { limit });
+    return new TimeoutError(message, { ...facts, retryable: facts.retryable ?? true }, { limit });
   });
 }

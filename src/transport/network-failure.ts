@@ -29,7 +29,7 @@ export function networkFailure(error: unknown, target: Target, cause?: unknown):
     const advice = sentBefore ? sentBeforeAdvice(facts) : adviceFor(found, facts);
     return new ConnectionError(
       `${facts.method} ${facts.path} got no response (${whatHappened(found, target, cause)}). ${advice}`,
-      { ...facts, retryable: fault !== 'blocked' },
+      { ...facts, retryable: facts.retryable ?? fault !== 'blocked' },
       { reason: found.reason, proxyStatus: found.proxyStatus, cause, ...target },
     );
   });

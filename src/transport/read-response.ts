@@ -170,7 +170,7 @@ export function statusFailure(
   const answer = {
     status,
     problem,
-    content: trusted ? 'problem' : isJson(response) ? contentOf(body) : 'other',
+    content: trusted ? 'problem' : isJson(response) ? contentOf(body, status) : 'other',
     requestId: requestIdOf(headers, apiKey),
     rateLimit: rateLimitOf(headers),
     headers: allowedHeaders(headers, apiKey),
@@ -261,7 +261,7 @@ function unexpected(
     const message = [called, advice, outcomeAdvice(facts)].filter(Boolean).join(' ');
     return new UnexpectedResponseError(
       message,
-      { ...facts, retryable: fault === 'cut' },
+      { ...facts, retryable: facts.retryable ?? fault === 'cut' },
       details,
       cause === undefined ? undefined : { cause },
     );
@@ -288,5 +288,5 @@ const ADVICE: Readonly<Record<UnexpectedDetails['reason'], string>> = {
 
 /** Frees the connection of a body that nobody wants. */
 export function discard(response: Response): void {
-  response.body?.cancel().catch(() => {});
+  Promise.resolve(response.body?.cancel()).catch(() => {});
 }

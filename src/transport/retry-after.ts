@@ -35,7 +35,12 @@ export function parseHttpDate(text: string): number | undefined {
   const at = Date.UTC(fullYear(parts.year ?? ''), month, day, hour, minute, second);
   const date = new Date(at);
   // Date carries over: 30 February becomes 2 March, 24:00 the next day.
-  const isReal = date.getUTCMonth() === month && date.getUTCDate() === day && date.getUTCHours() === hour;
+  // The years 0 to 99 become 1900 to 1999.
+  const isReal =
+    date.getUTCFullYear() === fullYear(parts.year ?? '') &&
+    date.getUTCMonth() === month &&
+    date.getUTCDate() === day &&
+    date.getUTCHours() === hour;
   return isReal && Number(minute) < 60 && Number(second) < 60 ? at : undefined;
 }
 

@@ -9,7 +9,14 @@ const values: readonly [name: string, value: unknown][] = [
   ['a plain object', { ok: true, status: 200, json: async () => ({ id: '42' }) }],
   ['undefined', undefined],
   ['a string', '{"id":"42"}'],
-  ['a response whose body is no web stream', { status: 200, headers: new Headers(), body: { pipe() {} } }],
+  [
+    'a response whose body is no web stream',
+    { status: 200, ok: true, headers: new Headers(), body: { pipe() {} } },
+  ],
+  ['a network error as a Response', Response.error()],
+  ['a response without ok', { status: 201, headers: new Headers(), body: null }],
+  ['a status that is not a number', { status: Number.NaN, ok: false, headers: new Headers(), body: null }],
+  ['a Map as headers', { status: 200, ok: true, headers: new Map([['content-type', 5]]), body: null }],
 ];
 const cases = values.flatMap(([name, value]) => METHODS.map((method) => ({ name, value, method })));
 

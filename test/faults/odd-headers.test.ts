@@ -96,3 +96,10 @@ test.each(METHODS.filter((method) => method !== 'GET'))(
     });
   },
 );
+
+test('rate-limit headers that a proxy sent twice are read', async () => {
+  const page = await firstPage('x-ratelimit-limit: 100, 100', 'x-ratelimit-remaining: 42,42');
+  expect(page.rateLimit).toMatchObject({ limit: 100, remaining: 42 });
+  const other = await firstPage('x-ratelimit-limit: 100', 'x-ratelimit-remaining: 42, 41');
+  expect(other.rateLimit).toBeUndefined();
+});

@@ -18,12 +18,12 @@ const schemas = await bundle(
 );
 
 describe('bundled for a browser, after gzip', () => {
-  it('all of it is at most 76 kB', () => {
-    expect(everything.atOnce.size + everything.later.size).toBeLessThanOrEqual(76_000);
+  it('all of it is at most 78 kB', () => {
+    expect(everything.atOnce.size + everything.later.size).toBeLessThanOrEqual(78_000);
   });
 
-  it('a program that lists is at most 53 kB, of which 24 kB load at once', () => {
-    expect(walk.atOnce.size + walk.later.size).toBeLessThanOrEqual(53_000);
+  it('a program that lists is at most 55 kB, of which 24 kB load at once', () => {
+    expect(walk.atOnce.size + walk.later.size).toBeLessThanOrEqual(55_000);
     expect(walk.atOnce.size).toBeLessThanOrEqual(24_000);
   });
 

@@ -39,7 +39,8 @@ test('rows and checkpoint are there together or not at all, and the next run goe
 
   const requests = sandbox.count();
   assert.equal(await copyPair(database, client, pair), 70 - kept.length);
-  assert.ok(sandbox.count() - requests < requests + 2);
+  // Three more look behind the end of the collection.
+  assert.ok(sandbox.count() - requests < requests + 5);
   assert.deepEqual(await copied(database), companies.records());
   await database.close();
 });

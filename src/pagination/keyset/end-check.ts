@@ -30,6 +30,7 @@ export interface EndCheck {
   readonly after: Key;
   /** The pages after the empty one to look at. */
   readonly pages: readonly number[];
+  readonly pageSize: number;
   /** The width of intervals, if ids further on are looked for as well. */
   readonly width: bigint | undefined;
 }
@@ -46,7 +47,7 @@ export interface Continuation {
  */
 export async function findAfterEnd(
   requests: IntervalRequests<unknown>,
-  { after, pages, width }: EndCheck,
+  { after, pages, pageSize, width }: EndCheck,
 ): Promise<Continuation | undefined> {
   const open: Interval = { after, through: undefined };
   for (const page of pages) {
@@ -56,16 +57,19 @@ export async function findAfterEnd(
   }
   if (width === undefined) return undefined;
 
-  const { through } = requests.outer;
+  const limit = requests.outer.through ?? requests.largest;
+  // The last of these begins a page before the largest id that may be requested.
+  const last = limit === undefined ? undefined : limit - BigInt(pageSize);
   for (let distance = 1; distance <= MAX_DISTANCE; distance++) {
-    const far = after + width * 4n ** BigInt(distance);
-    // Behind the caller's bounds, or the largest id of its type, nothing may be requested.
-    if ((through !== undefined && far >= through) || !requests.mayRequest(far)) return undefined;
-    if ((await requests.keysOnPage({ after: far, through: undefined }, 1)) === undefined) continue;
-
-    const first = await firstFrom(requests, open, (pages.at(-1) ?? 1) + 1);
-    if (first !== undefined) return { after: first - 1n, isProven: true };
-    return { after: far, isProven: false };
+    const wanted = after + width * 4n ** BigInt(distance);
+    const far = last !== undefined && wanted > last ? last : wanted;
+    if (far <= after) return undefined;
+    if ((await requests.keysOnPage({ after: far, through: undefined }, 1)) !== undefined) {
+      const first = await firstFrom(requests, open, (pages.at(-1) ?? 1) + 1);
+      if (first !== undefined) return { after: first - 1n, isProven: true };
+      return { after: far, isProven: false };
+    }
+    if (far === last) return undefined;
   }
   return undefined;
 }

@@ -275,7 +275,7 @@ export class IntervalReader<T> {
       : undefined;
     const { longest } = this.#pageSize;
     const pages = pagesToCheck({ shortPages: this.#shortPages, rows: this.#rows, longest, hint });
-    const found = await findAfterEnd(this.#requests, { after: this.#after, pages, width });
+    const found = await findAfterEnd(this.#requests, { after: this.#after, pages, pageSize: longest, width });
     if (found === undefined) return true;
 
     this.#shortPages = true;

@@ -104,17 +104,19 @@ test('a schema types and checks what comes', async () => {
   });
 });
 
-test('a schema that throws is an error of this package, which says that the request was carried out', async () => {
+test('reports a schema that throws as an error of this package, with what it threw, and says that the request was carried out', async () => {
+  const thrown = new Error('a bug in the schema');
   const schema = z.any().transform(() => {
-    throw new Error('s3cret');
+    throw thrown;
   });
   const error = await caught(scriptedClient(done()).request({ method: 'POST', path: '/invoices', schema }));
   expect(error).toMatchObject({
     code: 'unexpected_response',
     outcome: 'applied',
     idempotencyKey: expect.any(String),
+    cause: thrown,
   });
-  expect(String(error)).not.toContain('s3cret');
+  expect(String(error)).toContain('the schema threw (Error: a bug in the schema)');
 });
 
 test.each<[string, object]>([

@@ -75,7 +75,7 @@ function errorOf(status: number, body: unknown) {
   const answer = {
     status,
     problem: parseProblem(body),
-    content: contentOf(body),
+    content: contentOf(body, status),
     requestId: undefined,
     rateLimit: undefined,
     headers: {},

@@ -102,7 +102,7 @@ describe('a run', () => {
     [{ maxWaitMs: -1 }, 'maxWaitMs: must be a number of milliseconds, at least 0'],
   ])('refuses %j in words', (wrong, message) => {
     const options = { store, tenant: 'acme', ...wrong } as unknown as RunOptions;
-    expect(() => resolveRunOptions(options)).toThrow(expect.objectContaining({ message }));
+    expect(() => resolveRunOptions(options)).toThrow(expect.objectContaining({ message: `${message}.` }));
   });
 });
 
@@ -142,7 +142,9 @@ describe('a reconcile', () => {
     [{ concurrency: '2' }, 'concurrency: must be a whole number of at least 1'],
   ])('refuses %j in words', (wrong, message) => {
     const wronged = { ...options, ...wrong } as unknown as ReconcileOptions<{ id: string }>;
-    expect(() => resolveReconcileOptions(wronged)).toThrow(expect.objectContaining({ message }));
+    expect(() => resolveReconcileOptions(wronged)).toThrow(
+      expect.objectContaining({ message: `${message}.` }),
+    );
   });
 });
 
@@ -161,6 +163,8 @@ describe('a collection', () => {
     [{ list: [] }, 'collection: must be a collection of a client, such as client.accounts'],
     [listed, 'name: is missing: this collection has no segment'],
   ])('is not %j', (source, message) => {
-    expect(() => nameOf(source as never, undefined)).toThrow(expect.objectContaining({ message }));
+    expect(() => nameOf(source as never, undefined)).toThrow(
+      expect.objectContaining({ message: `${message}.` }),
+    );
   });
 });

@@ -78,7 +78,8 @@ describe('the state', () => {
   it.each([
     ['a full walk', 'full', 30, { watermark: W, full: W, pageSize: 30 }],
     ['an incremental one', 'incremental', 30, { watermark: W, full: 'before', pageSize: 30 }],
-    ['one that proved no page size', 'incremental', 0, { watermark: W, full: 'before' }],
+    ['one that proved no page size', 'incremental', undefined, { watermark: W, full: 'before' }],
+    ['one that met hidden rows', 'full', 0, { watermark: W, full: W, pageSize: 0 }],
   ] as const)('after %s holds its watermark and no run', (_, mode, longest, state) => {
     const before = { ...base, full: 'before', pageSize: 20, run: { watermark: W } };
     const plan = { ...everything(W), mode, watermark: W };
@@ -86,7 +87,7 @@ describe('the state', () => {
   });
 
   it('after a walk that showed no row has no page size where none was known', () => {
-    expect(stateAfter(base, { ...everything(W), watermark: W }, 0)).toStrictEqual({
+    expect(stateAfter(base, { ...everything(W), watermark: W }, undefined)).toStrictEqual({
       ...base,
       watermark: W,
       full: W,

@@ -10,7 +10,7 @@ useFakeClock();
 type Row = { id: string; updatedAt?: unknown };
 
 const page = (records: readonly Row[], longestPage = records.length) =>
-  ({ records, longestPage, pagination: 'keyset' }) as Page<Row>;
+  ({ records, invalid: [], longestPage, pagination: 'keyset' }) as unknown as Page<Row>;
 const batch = (records: number, invalid = 0, last = false) =>
   ({ records: Array(records).fill({}), invalid: Array(invalid).fill({}), last }) as unknown as Batch<unknown>;
 

@@ -102,7 +102,10 @@ describe('a sync refuses in words', () => {
   ])('%j', async (wrong, message) => {
     const books = openBooks();
     const options = { ...books.run, onBatch: nothing, ...(wrong as object) };
-    await expect(sync(books.client, options)).rejects.toMatchObject({ code: 'invalid_input', message });
+    await expect(sync(books.client, options)).rejects.toMatchObject({
+      code: 'invalid_input',
+      message: `${message}.`,
+    });
     expect(books.sandbox.count()).toBe(0);
   });
 });
