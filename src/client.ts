@@ -41,7 +41,7 @@ export type CollectionOf<Name extends CollectionName, S extends SchemasByName = 
       : ReadOnlyCollection<RecordOf<Name, S>>
     : never;
 
-/** What {@link ClientMethods.ping} found: the service responded and accepted the key. */
+/** The result of `client.ping()`: the service responded and accepted the key. */
 export interface Ping {
   readonly ok: true;
   /** Whether the key may read accounts. */
