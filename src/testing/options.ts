@@ -57,6 +57,11 @@ export interface IdempotencyOptions {
   differentBody?: 'reject' | 'stored' | undefined;
   /** How long a key is remembered, in ms. @default 86_400_000 (24 hours) */
   lifetimeMs?: number | undefined;
+  /**
+   * Whether a 422 `validation_failed` is stored like a success, so that the same key returns it again, even after the
+   * caller has corrected whatever was wrong. By default, a rejected create leaves its key unused. @default false
+   */
+  storeRejections?: boolean | undefined;
 }
 
 /** The content types of request bodies that the service reads. Any other is answered with 415. */

@@ -85,6 +85,7 @@ const IDEMPOTENCY_DEFAULTS = {
   replay: 'stored',
   differentBody: 'reject',
   lifetimeMs: 86_400_000,
+  storeRejections: false,
 } as const satisfies IdempotencyOptions;
 
 const ID_DEFAULTS = { form: 'numeric', start: 1, gap: 1 } as const satisfies IdOptions;
@@ -171,6 +172,10 @@ function resolveIdempotency(options: IdempotencyOptions | undefined): Resolved<I
   checkNames('idempotency', idempotency, Object.keys(IDEMPOTENCY_OPTIONS));
   checkChoices('idempotency.', idempotency, IDEMPOTENCY_CHOICES);
   count('idempotency.lifetimeMs', idempotency.lifetimeMs, 0);
+  const { storeRejections } = idempotency;
+  if (typeof storeRejections !== 'boolean') {
+    throw new TypeError(`idempotency.storeRejections must be true or false, not ${shown(storeRejections)}.`);
+  }
   return idempotency;
 }
 

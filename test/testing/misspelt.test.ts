@@ -14,6 +14,10 @@ test.each([
   [{ rateLimit: { kind: 'leaky' } }, 'rateLimit.kind must be one of'],
   [{ idempotency: { replay: 409 } }, 'idempotency.replay must be one of'],
   [{ idempotency: { ttl: 1 } }, 'ttl is not an option of idempotency. Known: replay,'],
+  [
+    { idempotency: { storeRejections: 'yes' } },
+    'idempotency.storeRejections must be true or false, not "yes".',
+  ],
   [{ idempotency: { lifetimeMs: -1 } }, 'idempotency.lifetimeMs must be'],
   [{ moneyDigits: '4' }, 'moneyDigits must be'],
   [{ records: '500' }, 'records must be'],

@@ -202,6 +202,28 @@ describe('writing', () => {
     expect([sandbox.store.products.count, sandbox.otherStore.products.count]).toEqual([1, 1]);
   });
 
+  test('idempotency.storeRejections returns a 422 again under its key, even after its cause is gone', async () => {
+    const options = { unknownFields: 'reject', idempotency: { storeRejections: true } } as const;
+    const sandbox = createSandbox({ ...options, clock: 0 });
+    const rejected = await createProduct(sandbox, { colour: 'oak' }, { idempotencyKey: 'k' });
+    const again = await createProduct(sandbox, { colour: 'oak' }, { idempotencyKey: 'k' });
+    expect([again.status, again.json]).toEqual([422, rejected.json]);
+
+    const corrected = await createProduct(sandbox, { color: 'oak' }, { idempotencyKey: 'k' });
+    expect(corrected.record.violations).toMatchObject([{ propertyPath: 'Idempotency-Key' }]);
+    expect((await createProduct(sandbox, { color: 'oak' }, { idempotencyKey: 'k2' })).status).toBe(201);
+    sandbox.clock.advance(86_400_000);
+    expect((await createProduct(sandbox, { color: 'oak' }, { idempotencyKey: 'k' })).status).toBe(201);
+
+    const lenient = createSandbox({
+      ...options,
+      idempotency: { storeRejections: true, differentBody: 'stored' },
+    });
+    await createProduct(lenient, { colour: 'oak' }, { idempotencyKey: 'k' });
+    expect((await createProduct(lenient, { color: 'oak' }, { idempotencyKey: 'k' })).status).toBe(422);
+    expect([sandbox.store.products.count, lenient.store.products.count]).toEqual([2, 0]);
+  });
+
   test('requiredFields: missing, blank and cleared are refused, left out of a patch is not', async () => {
     const sandbox = createSandbox({ requiredFields: ['name'] });
     for (const body of [{}, { name: '' }, { name: null }]) {

@@ -51,10 +51,7 @@ export class Idempotency {
     return first.answer();
   }
 
-  /**
-   * Keeps how the answer is made: its text would be held for each of a million creates. Only a create that succeeded
-   * is kept: a refused one has left nothing behind to repeat.
-   */
+  /** Stores the response to a first request, as the function that writes it: the text of every response would be kept. */
   keep({ body, ...request }: LogicalRequest, answer: () => ServiceReply, at: number): void {
     this.#remembered.set(nameOf(request), { body, answer, at });
   }

@@ -6,7 +6,7 @@ import type { Row } from '../store/row.ts';
 import { fingerprint, type LogicalRequest } from './idempotency.ts';
 import type { Commit } from './journal.ts';
 import type { ServiceReply, ServiceRequest } from './message.ts';
-import { Refusal } from './problem.ts';
+import { Refusal, refusalReply } from './problem.ts';
 import { readJsonObject } from './read-body.ts';
 import { type Format, recordReply } from './represent.ts';
 import type { ServiceState } from './state.ts';
@@ -80,12 +80,19 @@ export function create(state: ServiceState, call: Call): ServiceReply {
   const earlier = logical === undefined ? undefined : idempotency.replay(logical, clock.now());
   if (earlier !== undefined) return earlier;
 
-  const fields = readFields(call.collection.name, body, options);
-  const row = call.collection.insert(fields, writeTime(state));
-  journal(state, call, { action: 'create', id: row.id, fields: Object.keys(fields) });
-  const answer = () => reply(state, call, { status: options.createStatus, row });
-  if (logical !== undefined) idempotency.keep(logical, answer, clock.now());
-  return answer();
+  const store = (response: () => ServiceReply) => {
+    if (logical !== undefined) idempotency.keep(logical, response, clock.now());
+    return response();
+  };
+  try {
+    const fields = readFields(call.collection.name, body, options);
+    const row = call.collection.insert(fields, writeTime(state));
+    journal(state, call, { action: 'create', id: row.id, fields: Object.keys(fields) });
+    return store(() => reply(state, call, { status: options.createStatus, row }));
+  } catch (error) {
+    if (!(error instanceof Refusal) || !options.idempotency.storeRejections) throw error;
+    return store(() => refusalReply(error, options));
+  }
 }
 
 /** PATCH: the fields of the body and no others; null clears. An empty body changes nothing. */
