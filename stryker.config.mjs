@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 
-// One folder of src at a time: see test/mutation/run.ts, which names it.
+// One folder of src at a time: see test/reliability/mutation/run.ts, which names it.
 const folder = process.env.MUTATION_FOLDER ?? '*';
 /** Of every so many lines one is changed, spread evenly. A folder whole takes hours. */
 const oneIn = Number(process.env.MUTATION_SAMPLE ?? 1);
@@ -21,7 +21,7 @@ function sampled() {
 export default {
   mutate: oneIn === 1 ? [`src/${folder}/**/*.ts`] : sampled(),
   testRunner: 'vitest',
-  vitest: { configFile: 'test/mutation/vitest.config.ts', related: false },
+  vitest: { configFile: 'test/reliability/mutation/vitest.config.ts', related: false },
   coverageAnalysis: 'perTest',
   // A mutant of what a module does while it is loaded needs a process of its own: half a minute instead of a second.
   ignoreStatic: process.env.MUTATION_STATIC !== 'true',

@@ -3,7 +3,19 @@ import { defineConfig } from 'vitest/config';
 
 const src = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
-const PACKAGE_TESTS = 'test/package/**/*.test.ts';
+const INSTALLED = 'test/package/installed/**/*.test.ts';
+
+/** One project for each folder of tests. */
+const folders = ['unit', 'client', 'sandbox', 'tools', 'reliability'].map((name) => ({
+  extends: true as const,
+  test: {
+    name,
+    include: [`test/${name}/**/*.test.ts`],
+    ...(name === 'client' && {
+      typecheck: { enabled: true, include: ['test/client/types/**/*.test-d.ts'] },
+    }),
+  },
+}));
 
 export default defineConfig({
   resolve: {
@@ -27,22 +39,22 @@ export default defineConfig({
     unstubEnvs: true,
     unstubGlobals: true,
     projects: [
+      ...folders,
       {
         extends: true,
         test: {
-          name: 'src',
-          include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
-          exclude: ['test/bench/**', 'test/runtimes/**', '**/node_modules/**', PACKAGE_TESTS],
-          typecheck: { enabled: true, include: ['test/types/**/*.test-d.ts'] },
+          name: 'package',
+          include: ['test/package/**/*.test.ts', 'examples/**/*.test.ts'],
+          exclude: ['test/package/runtimes/**', '**/node_modules/**', INSTALLED],
         },
       },
       {
         extends: true,
         // Of what npm would publish: built, packed and installed once, before the first of these tests.
         test: {
-          name: 'package',
-          include: [PACKAGE_TESTS],
-          globalSetup: 'test/package/support/install.ts',
+          name: 'installed',
+          include: [INSTALLED],
+          globalSetup: 'test/package/installed/support/install.ts',
           testTimeout: 300_000,
         },
       },

@@ -1,9 +1,9 @@
 import { byPage } from '../../../src/pagination/by-page.ts';
 import { byKeyset } from '../../../src/pagination/keyset/keyset.ts';
 import type { FetchPage, Pages } from '../../../src/pagination/page.ts';
-import type { SimRecord } from '../../simulation/chronicle.ts';
-import { ORDERS } from '../../simulation/orders.ts';
-import { type SimOptions, SimServer } from '../../simulation/server.ts';
+import type { SimRecord } from '../../reliability/simulation/chronicle.ts';
+import { ORDERS } from '../../reliability/simulation/orders.ts';
+import { type SimOptions, SimServer } from '../../reliability/simulation/server.ts';
 import type { Findings } from '../support/part.ts';
 
 const RECORDS = 3_000;

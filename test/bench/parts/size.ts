@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundle } from '../../package/support/bundle.ts';
-import { pack } from '../../package/support/pack.ts';
+import { bundle } from '../../package/installed/support/bundle.ts';
+import { pack } from '../../package/installed/support/pack.ts';
 import type { Effort, Findings } from '../support/part.ts';
 
 const folder = fileURLToPath(new URL('../', import.meta.url));

@@ -3,7 +3,7 @@ import { AccountingError } from '../../../src/errors/accounting-error.ts';
 import { byPage } from '../../../src/pagination/by-page.ts';
 import { byKeyset } from '../../../src/pagination/keyset/keyset.ts';
 import type { PageQuery, PageResponse } from '../../../src/pagination/page.ts';
-import { Random } from '../../simulation/random.ts';
+import { Random } from '../../reliability/simulation/random.ts';
 import { answerOf, ids, isInside, type Row, service } from './services.ts';
 
 type Answer = (query: PageQuery, count: number, random: Random) => PageResponse<Row>;

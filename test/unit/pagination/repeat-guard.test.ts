@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { RepeatGuard } from '../../../src/pagination/repeat-guard.ts';
-import { Random } from '../../simulation/random.ts';
+import { Random } from '../../reliability/simulation/random.ts';
 import { answerOf, ids } from './services.ts';
 
 const fresh = (guard: RepeatGuard, rows: readonly string[], invalid: readonly (string | undefined)[] = []) =>

@@ -7,7 +7,7 @@ import {
   type ResumeScope,
   scopeFingerprint,
 } from '../../../src/pagination/resume-token.ts';
-import { Random } from '../../simulation/random.ts';
+import { Random } from '../../reliability/simulation/random.ts';
 
 const scope: ResumeScope = {
   baseUrl: 'https://books.example.com',

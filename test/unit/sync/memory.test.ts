@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { measureSync } from '../../soak/sync-memory.ts';
+import { measureSync } from '../../reliability/soak/sync-memory.ts';
 
 // 20,000 products are some 35 MB: kept, they would be seen. The soak walks a million.
 it('the heap does not grow with what is synced or reconciled', { timeout: 120_000 }, async () => {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { RetryBudget } from '../../../src/transport/retry-budget.ts';
-import { runToEnd, useTrueTime, useVirtualTime } from '../../histories/virtual-time.ts';
+import { runToEnd, useTrueTime, useVirtualTime } from '../../reliability/histories/virtual-time.ts';
 import { caught } from '../../support/caught.ts';
 import { loadTransport } from '../../support/fake-clock.ts';
 import {

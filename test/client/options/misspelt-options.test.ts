@@ -1,0 +1,192 @@
+import { changes, createClient, memoryStore, reconcile, sync, toDecimal, toMoney } from 'accounting-data-sdk';
+import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { discover, probe } from 'accounting-data-sdk/tools';
+import { describe, expect, it } from 'vitest';
+import { ANY_REQUEST } from '../../../src/collections/any-request.ts';
+import { CREATE_OPTIONS } from '../../../src/collections/bind.ts';
+import { LIST_OPTIONS } from '../../../src/collections/list-options.ts';
+import { LIST_QUERY } from '../../../src/collections/list-query.ts';
+import type { NameTable } from '../../../src/internal/option-names.ts';
+import { MONEY_OPTIONS } from '../../../src/money.ts';
+import { TELEMETRY_OPTIONS } from '../../../src/opentelemetry/telemetry-listeners.ts';
+import { CLIENT_DEFAULTS, CLIENT_OPTIONS } from '../../../src/options.ts';
+import { CHANGES_OPTIONS } from '../../../src/sync/changes.ts';
+import { RECONCILE_OPTIONS } from '../../../src/sync/reconcile-options.ts';
+import { SYNC_OPTIONS } from '../../../src/sync/sync-types.ts';
+import { LISTEN_OPTIONS } from '../../../src/testing/adapters/server.ts';
+import { SANDBOX_OPTIONS } from '../../../src/testing/resolve-options.ts';
+import { DISCOVER_OPTIONS } from '../../../src/tools/discover/discover.ts';
+import { PROBE_OPTIONS } from '../../../src/tools/probe/probe.ts';
+import { REQUEST_OPTIONS } from '../../../src/transport/call-options.ts';
+
+const sandbox = createSandbox({ records: 28 });
+const { clientOptions } = sandbox;
+const client = createClient(clientOptions);
+const nothing = () => {};
+const run = { store: memoryStore(), tenant: 'acme' };
+
+/** Everything that takes options, with the names that it knows; each gets its options as JavaScript would pass them. */
+const TAKES_OPTIONS: readonly (readonly [where: string, names: NameTable, act: (o: never) => unknown])[] = [
+  ['createClient', CLIENT_OPTIONS, (o: object) => createClient({ ...clientOptions, ...o })],
+  ['withOptions', CLIENT_DEFAULTS, (o) => client.withOptions(o)],
+  ['list', LIST_OPTIONS, (o) => client.accounts.list({}, o)],
+  ['the query of list', LIST_QUERY, (o) => client.accounts.list(o)],
+  ['get', REQUEST_OPTIONS, (o) => client.accounts.get('1', o)],
+  ['find', REQUEST_OPTIONS, (o) => client.accounts.find('1', o)],
+  ['create', CREATE_OPTIONS, (o) => client.products.create({}, o)],
+  ['update', REQUEST_OPTIONS, (o) => client.products.update('1', {}, o)],
+  ['delete', REQUEST_OPTIONS, (o) => client.products.delete('1', o)],
+  ['request', REQUEST_OPTIONS, (o) => client.request({ path: '/boms' }, o)],
+  ['the request itself', ANY_REQUEST, (o: object) => client.request({ path: '/boms', ...o })],
+  ['collection', { schema: true }, (o) => client.collection('boms', o)],
+  ['sync', SYNC_OPTIONS, (o: object) => sync(client, { ...run, onBatch: nothing, ...o })],
+  ['changes', CHANGES_OPTIONS, (o: object) => changes(client.accounts, { ...run, ...o })],
+  [
+    'reconcile',
+    RECONCILE_OPTIONS,
+    (o: object) => reconcile(client.accounts, { localIds: () => [], onDelete: nothing, ...o }),
+  ],
+  ['toMoney', MONEY_OPTIONS, (o) => toMoney(toDecimal('1'), o)],
+  ['probe', PROBE_OPTIONS, (o) => probe(client, o)],
+  ['discover', DISCOVER_OPTIONS, (o) => discover(client, o)],
+  ['telemetryListeners', TELEMETRY_OPTIONS, (o) => telemetryListeners(o)],
+  ['createSandbox', SANDBOX_OPTIONS, (o) => createSandbox(o)],
+  ['listen', LISTEN_OPTIONS, (o) => createSandbox().listen(o)],
+];
+
+/** The first two neighbouring letters that differ, from the second on, in the wrong order; in a short name the last letter twice. */
+function swapped(name: string): string {
+  if (name.length < 4) return `${name}${name.at(-1)}`;
+  const at = [...name].findIndex((letter, index) => index > 0 && letter !== name[index + 1]);
+  return `${name.slice(0, at)}${name[at + 1] ?? 'x'}${name[at]}${name.slice(at + 2)}`;
+}
+
+/** Every name of a table and of the tables inside it, as a path. */
+function pathsOf(names: NameTable, parent: readonly string[] = []): (readonly string[])[] {
+  return Object.entries(names).flatMap(([name, inside]) => [
+    [...parent, name],
+    ...(inside === true ? [] : pathsOf(inside, [...parent, name])),
+  ]);
+}
+
+function nested(path: readonly string[], value: unknown): object {
+  const [first = '', ...others] = path;
+  return { [first]: others.length === 0 ? value : nested(others, value) };
+}
+
+async function messageOf(act: () => unknown): Promise<string> {
+  try {
+    await act();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return 'was accepted';
+}
+
+const misspelt = TAKES_OPTIONS.flatMap(([where, names, act]) =>
+  pathsOf(names).map((path) => {
+    const name = path.at(-1) ?? '';
+    const wrong = [...path.slice(0, -1), swapped(name)];
+    return { where, name, wrong: wrong.join('.'), act: () => act(nested(wrong, 1) as never) };
+  }),
+);
+
+describe('an option that does not exist', () => {
+  it('is tried in more than eighty ways', () => {
+    expect(misspelt.length).toBeGreaterThan(80);
+  });
+
+  it.for(misspelt)('is rejected by its name: $where, $wrong', async ({ wrong, name, act }) => {
+    const before = sandbox.count();
+    const message = await messageOf(act);
+    expect(message).toContain(wrong.split('.').at(-1));
+    expect(message).toContain(`Did you mean ${name}?`);
+    expect(sandbox.count()).toBe(before);
+  });
+
+  it.for([
+    ['createClient', 'baseURL', 'baseUrl'],
+    ['createClient', 'base_url', 'baseUrl'],
+    ['createClient', 'timeout', 'timeoutMs'],
+    ['createClient', 'apikey', 'apiKey'],
+    ['createClient', 'url', 'baseUrl'],
+    ['createClient', 'retrys', 'retry'],
+    ['sync', 'collection', 'collections'],
+    ['sync', 'onBatches', 'onBatch'],
+    ['list', 'page_size_hint', 'pageSizeHint'],
+    ['create', 'idempotency', 'idempotencyKey'],
+  ])('is suggested by what it looks like: %s, %s', async ([where = '', wrong = '', meant]) => {
+    const [, , act] = TAKES_OPTIONS.find(([name]) => name === where) ?? [];
+    expect(await messageOf(() => act?.({ [wrong]: 1 } as never))).toContain(`Did you mean ${meant}?`);
+  });
+});
+
+describe('an option in the wrong place', () => {
+  it.for<[unknown, string, () => unknown]>([
+    [
+      0,
+      'pagination: is not an option of the query of list, its first argument. Pass it in the second argument of list.',
+      () => client.accounts.list({ pagination: 'keyset' } as object),
+    ],
+    [
+      1,
+      'updatedSince: is not an option of list. Pass it in the first argument of list.',
+      () => client.accounts.list({}, { updatedSince: '2026-01-01' } as object),
+    ],
+    [
+      2,
+      'prefetch: is not an option of get. It is an option of list.',
+      () => client.accounts.get('1', { prefetch: 2 } as object),
+    ],
+    [
+      3,
+      'idempotencyKey: is not an option of update. It is an option of create.',
+      () => client.products.update('1', {}, { idempotencyKey: 'k' } as object),
+    ],
+    [
+      4,
+      'baseUrl: is not an option of withOptions. Pass it to createClient.',
+      () => client.withOptions({ baseUrl: 'https://x.example' } as object),
+    ],
+    [
+      5,
+      'signal: is not an option of createClient. Pass it to a call.',
+      () => createClient({ ...clientOptions, signal: AbortSignal.timeout(1) } as object),
+    ],
+    [
+      6,
+      'timeoutMs: is not an option of request. Pass it in the second argument of request.',
+      () => client.request({ path: '/boms', timeoutMs: 5 } as never),
+    ],
+  ])('is explained: %i', async ([, message, act]) => {
+    expect(await messageOf(act)).toBe(message);
+  });
+});
+
+describe('an options object', () => {
+  it('may have names without a value', () => {
+    expect(() => createClient({ ...clientOptions, basUrl: undefined } as object)).not.toThrow();
+  });
+
+  it('is not looked into where its names are the caller’s own', async () => {
+    class Audit {
+      entries: string[] = [];
+      request(event: { readonly path: string }) {
+        this.entries.push(event.path);
+      }
+    }
+    const audit = new Audit();
+    const own = createClient({ ...clientOptions, on: audit });
+    await own.accounts.get('1', { headers: { 'X-Anything': 'a' } });
+    await own.request({ path: '/accounts', query: { anything: 'a' } });
+    await own.products.create({ name: 'Desk', anything: 'a' } as object);
+    expect(audit.entries).toEqual(['/accounts/1', '/accounts', '/products']);
+  });
+
+  it('is shown in one line, whatever its names hold', async () => {
+    const name = `a\nb${'c'.repeat(100)}`;
+    const message = await messageOf(() => createClient({ ...clientOptions, [name]: 1 }));
+    expect(message).toMatch(/^"a\\nbc{37}": is not an option of createClient\. /);
+  });
+});

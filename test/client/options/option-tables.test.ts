@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { glob } from 'node:fs/promises';
+import ts from 'typescript';
+import { expect, it } from 'vitest';
+import { entries, exportsOf } from '../../package/docs/api-overview.ts';
+import { root } from '../../package/docs/code-blocks.ts';
+
+/** What the sandbox hands out, rather than takes. */
+const NOT_TAKEN = ['SandboxClientOptions'];
+
+/** The types of all tables: `OptionNames<ListOptions>` stands for ListOptions. */
+async function tableTypes(): Promise<Set<string>> {
+  const found = new Set<string>();
+  for await (const path of glob('src/**/*.ts', { cwd: root })) {
+    const file = ts.createSourceFile(path, readFileSync(root + path, 'utf8'), ts.ScriptTarget.Latest);
+    ts.forEachChild(file, (node) => {
+      if (!ts.isVariableStatement(node)) return;
+      for (const { type } of node.declarationList.declarations) {
+        if (type === undefined || !ts.isTypeReferenceNode(type)) continue;
+        if (type.typeName.getText(file) !== 'OptionNames') continue;
+        const [of] = type.typeArguments ?? [];
+        if (of !== undefined && ts.isTypeReferenceNode(of)) found.add(of.typeName.getText(file));
+      }
+    });
+  }
+  return found;
+}
+
+it('every exported options type has a table of names', async () => {
+  const tables = await tableTypes();
+  const exported = exportsOf(entries()).filter((name) => name.endsWith('Options'));
+  expect(exported.length).toBeGreaterThan(15);
+  const without = exported.filter((name) => !tables.has(name) && !NOT_TAKEN.includes(name));
+  expect(without).toEqual([]);
+});

@@ -1,0 +1,161 @@
+import { expectTypeOf, test } from 'vitest';
+import {
+  type AccountingErrorCode,
+  type AnyAccountingError,
+  type AnyApiError,
+  type ApiErrorCode,
+  type ConnectionError,
+  isAccountingError,
+  isApiError,
+  NotFoundError,
+  type Outcome,
+  type RateLimitedError,
+  type TimeoutError,
+  type Violation,
+} from '../../../src/index.ts';
+
+/** What a connector writes in its catch: every code, and nothing left over. */
+function advise(error: AnyAccountingError): string {
+  switch (error.code) {
+    case 'malformed_request':
+    case 'unauthenticated':
+    case 'forbidden':
+    case 'scope_required':
+    case 'not_found':
+    case 'idempotency_key_required':
+    case 'unknown_problem':
+      return `${error.status} ${error.type} ${error.requestId}`;
+    case 'validation_failed':
+      return error.violations.map(({ propertyPath }) => propertyPath).join();
+    case 'rate_limited':
+      return String(error.retryAfterMs ?? error.retryAt?.getTime());
+    case 'connection_failed':
+      return error.reason ?? '';
+    case 'timeout':
+      return error.limit satisfies 'attempt' | 'deadline';
+    case 'redirected':
+      return error.locationOrigin ?? '';
+    case 'unexpected_response':
+      return `${error.reason} ${error.recordId} ${error.issues.join()}`;
+    case 'invalid_input':
+      return error.argument;
+    case 'filter_ignored':
+    case 'checkpoint':
+    case 'concurrent_run':
+      return error.resumeToken ?? '';
+    case 'sync_failed':
+      return error.errors.map(({ collection }) => collection).join();
+    case 'reconcile_aborted':
+      return `${error.reason} ${error.report.candidates} ${error.maxCandidates}`;
+    default:
+      return error satisfies never;
+  }
+}
+
+test('switch (error.code) narrows to each class, and nothing is left over', () => {
+  expectTypeOf(advise).toBeFunction();
+});
+
+test('an API error narrows by code as well', () => {
+  const advice = (error: AnyApiError) => {
+    switch (error.code) {
+      case 'rate_limited':
+        expectTypeOf(error).toExtend<RateLimitedError>();
+        expectTypeOf(error.status).toEqualTypeOf<number>();
+        return;
+      case 'malformed_request':
+      case 'unauthenticated':
+      case 'forbidden':
+      case 'scope_required':
+      case 'not_found':
+      case 'validation_failed':
+      case 'idempotency_key_required':
+      case 'unknown_problem':
+        return;
+      default:
+        error satisfies never;
+    }
+  };
+  expectTypeOf(advice).toBeFunction();
+});
+
+test('a switch that forgets a code does not compile', () => {
+  const forgetful = (error: AnyApiError) => {
+    switch (error.code) {
+      case 'not_found':
+        return;
+      default:
+        // @ts-expect-error the other codes are left over
+        error satisfies never;
+    }
+  };
+  expectTypeOf(forgetful).toBeFunction();
+});
+
+test('a misspelt code does not compile', () => {
+  const error = new Error() as AnyAccountingError;
+  // @ts-expect-error not_fuond is no code
+  if (error.code === 'not_fuond') return;
+  // @ts-expect-error rate-limited is no code
+  isAccountingError(error, 'rate-limited');
+  // @ts-expect-error timeout is no code of an API error
+  isApiError(error, 'timeout');
+  switch (error.code) {
+    // @ts-expect-error NotFound is no code
+    case 'NotFound':
+      return;
+  }
+});
+
+test('the guards narrow what was caught', () => {
+  const caught: unknown = undefined;
+  if (isAccountingError(caught)) expectTypeOf(caught).toEqualTypeOf<AnyAccountingError>();
+  if (isAccountingError(caught, 'timeout')) expectTypeOf(caught).toEqualTypeOf<TimeoutError>();
+  if (isAccountingError(caught, 'connection_failed')) expectTypeOf(caught).toEqualTypeOf<ConnectionError>();
+  if (isApiError(caught)) expectTypeOf(caught).toEqualTypeOf<AnyApiError>();
+  if (isApiError(caught, 'not_found')) expectTypeOf(caught).toEqualTypeOf<NotFoundError>();
+  if (isAccountingError(caught, 'rate_limited')) {
+    expectTypeOf(caught).toEqualTypeOf<RateLimitedError>();
+    expectTypeOf(caught.status).toEqualTypeOf<number | undefined>();
+  }
+  if (caught instanceof NotFoundError) caught.code satisfies 'not_found';
+});
+
+test('what every error carries has its type', () => {
+  const error = new Error() as AnyAccountingError;
+  expectTypeOf(error.outcome).toEqualTypeOf<Outcome>();
+  expectTypeOf<Outcome>().toEqualTypeOf<'not_sent' | 'rejected' | 'applied' | 'unknown'>();
+  expectTypeOf(error.retryable).toEqualTypeOf<boolean>();
+  expectTypeOf(error.attempts).toEqualTypeOf<number>();
+  expectTypeOf(error.idempotencyKey).toEqualTypeOf<string | undefined>();
+  expectTypeOf(error.method).toEqualTypeOf<string | undefined>();
+  const api = new Error() as AnyApiError;
+  expectTypeOf(api.violations).toEqualTypeOf<readonly Violation[]>();
+  expectTypeOf(api.extensions).toEqualTypeOf<Readonly<Record<string, unknown>>>();
+});
+
+test('the codes are those of the design', () => {
+  expectTypeOf<ApiErrorCode>().toEqualTypeOf<
+    | 'malformed_request'
+    | 'unauthenticated'
+    | 'forbidden'
+    | 'scope_required'
+    | 'not_found'
+    | 'validation_failed'
+    | 'idempotency_key_required'
+    | 'rate_limited'
+    | 'unknown_problem'
+  >();
+  expectTypeOf<Exclude<AccountingErrorCode, ApiErrorCode>>().toEqualTypeOf<
+    | 'connection_failed'
+    | 'timeout'
+    | 'redirected'
+    | 'unexpected_response'
+    | 'invalid_input'
+    | 'filter_ignored'
+    | 'checkpoint'
+    | 'concurrent_run'
+    | 'sync_failed'
+    | 'reconcile_aborted'
+  >();
+});

@@ -1,0 +1,210 @@
+import { expectTypeOf, test } from 'vitest';
+import {
+  type AnyRequest,
+  type AppInfo,
+  type Client,
+  type ClientOptions,
+  type CollectionName,
+  type CollectionOf,
+  type CreateOptions,
+  createClient,
+  type Decimal,
+  type IdBounds,
+  idempotencyKeyFor,
+  type Listeners,
+  type ListOptions,
+  type ListQuery,
+  type MoneyOptions,
+  type Product,
+  type ProductDraft,
+  type ProductPatch,
+  type RequestOptions,
+  type RetryOptions,
+  toDecimal,
+  toMoney,
+} from '../../../src/index.ts';
+
+const client = {} as Client;
+const maybe = undefined as string | undefined;
+
+/** The keys that may be left out but do not take `undefined`. */
+type RefusesUndefined<T> = {
+  [K in keyof T]-?: Record<never, never> extends Pick<T, K>
+    ? { [P in K]: undefined } extends Pick<T, K>
+      ? never
+      : K
+    : never;
+}[keyof T];
+
+test('every optional input takes undefined, under exactOptionalPropertyTypes', () => {
+  expectTypeOf<RefusesUndefined<{ a?: string; b?: string | undefined; c: string }>>().toEqualTypeOf<'a'>();
+  expectTypeOf<RefusesUndefined<ClientOptions>>().toBeNever();
+  expectTypeOf<RefusesUndefined<RequestOptions>>().toBeNever();
+  expectTypeOf<RefusesUndefined<RetryOptions>>().toBeNever();
+  expectTypeOf<RefusesUndefined<CreateOptions>>().toBeNever();
+  expectTypeOf<RefusesUndefined<ListOptions>>().toBeNever();
+  expectTypeOf<RefusesUndefined<ListQuery>>().toBeNever();
+  expectTypeOf<RefusesUndefined<IdBounds>>().toBeNever();
+  expectTypeOf<RefusesUndefined<AnyRequest>>().toBeNever();
+  expectTypeOf<RefusesUndefined<Listeners>>().toBeNever();
+  expectTypeOf<RefusesUndefined<AppInfo>>().toBeNever();
+  expectTypeOf<RefusesUndefined<MoneyOptions>>().toBeNever();
+  expectTypeOf<RefusesUndefined<Omit<ProductDraft, 'id' | 'createdAt' | 'updatedAt'>>>().toBeNever();
+  createClient({
+    baseUrl: maybe,
+    apiKey: maybe,
+    allowInsecure: undefined,
+    schemas: undefined,
+    on: undefined,
+  });
+  createClient({
+    logger: undefined,
+    appInfo: { name: 'a', version: maybe },
+    fetch: undefined,
+    retry: undefined,
+  });
+  createClient({
+    schemas: { accounts: undefined },
+    on: { request: undefined },
+    retry: { maxAttempts: undefined },
+  });
+  client.accounts.list({ updatedSince: maybe, page: undefined, id: { gt: maybe, between: undefined } });
+  client.accounts.list(
+    {},
+    { pagination: undefined, prefetch: undefined, resumeFrom: maybe, signal: undefined },
+  );
+  client.accounts.get('1', { timeoutMs: undefined, headers: undefined, onResponse: undefined });
+  client.products.create({ name: maybe, salePrice: maybe }, { idempotencyKey: maybe });
+  client.products.update('1', { name: undefined, salePrice: null }, undefined);
+  client.request({ path: '/x', method: undefined, body: undefined, schema: undefined, query: { a: maybe } });
+  client.collection('x', { schema: undefined });
+  client.withOptions({ timeoutMs: undefined, validation: undefined });
+  toMoney({} as Decimal, { digits: undefined, rounding: undefined });
+});
+
+test('undefined is not a value of what is needed', () => {
+  // @ts-expect-error an id is needed
+  client.accounts.get(undefined);
+  // @ts-expect-error a limit is needed
+  client.accounts.list().toArray({});
+  // @ts-expect-error a limit is needed
+  client.accounts.list().toArray();
+  // @ts-expect-error a path is needed
+  client.request({});
+});
+
+test('a number for money does not compile', () => {
+  // @ts-expect-error money is a decimal string
+  client.products.create({ salePrice: 129 });
+  // @ts-expect-error money is a decimal string
+  client.products.update('1', { saleRrpPrice: 129.5 });
+  // @ts-expect-error money is a decimal string
+  toDecimal(129);
+  expectTypeOf<Product['salePrice']>().toEqualTypeOf<string | null | undefined>();
+  client.products.create({ salePrice: '129.0000', salePriceDecimals: 4, stockQuantity: 0.5 });
+});
+
+test('a decimal comes out as it went in', () => {
+  const product = {} as Product;
+  expectTypeOf(toDecimal('1')).toEqualTypeOf<Decimal>();
+  expectTypeOf(toDecimal(null)).toEqualTypeOf<Decimal | null>();
+  expectTypeOf(toDecimal(product.salePrice)).toEqualTypeOf<Decimal | null | undefined>();
+  expectTypeOf(toMoney(toDecimal('1'))).toEqualTypeOf<string>();
+  // @ts-expect-error an unknown rounding
+  toMoney(toDecimal('1'), { rounding: 'bankers' });
+});
+
+test('a field that the service fills does not compile in a draft or a patch', () => {
+  // @ts-expect-error id
+  client.products.create({ id: '1' });
+  // @ts-expect-error createdAt
+  client.products.create({ createdAt: '2026-01-31' });
+  // @ts-expect-error updatedAt
+  client.products.update('1', { updatedAt: null });
+});
+
+test('a product that is spread into a draft does not compile', () => {
+  const product = {} as Product;
+  // @ts-expect-error id comes along
+  client.products.create({ ...product, name: 'Copy' });
+  // @ts-expect-error id comes along
+  const draft: ProductDraft = { ...product };
+  // @ts-expect-error a product is no patch
+  client.products.update('1', product);
+  const { id: _id, createdAt: _createdAt, updatedAt: _updatedAt, ...fields } = product;
+  client.products.create(fields);
+  expectTypeOf(draft).toEqualTypeOf<ProductDraft>();
+});
+
+test('a misspelt field does not compile', () => {
+  const product = {} as Product;
+  // @ts-expect-error salesPrice is no field
+  product.salesPrice;
+  // @ts-expect-error salesPrice is no field
+  client.products.create({ salesPrice: '1.0000' });
+  // @ts-expect-error updated_since is no filter
+  client.accounts.list({ updated_since: '2026-01-31' });
+  // @ts-expect-error greaterThan is no bound
+  client.accounts.list({ id: { greaterThan: '1' } });
+  // @ts-expect-error timeout is no option
+  client.accounts.get('1', { timeout: 5 });
+  // @ts-expect-error baseURL is no option
+  createClient({ baseURL: 'https://x.example' });
+  // @ts-expect-error acounts is no collection
+  client.acounts;
+});
+
+test('a write on a read-only collection does not compile', () => {
+  // @ts-expect-error accounts are read-only
+  client.accounts.create({});
+  // @ts-expect-error accounts are read-only
+  client.accounts.update('1', {});
+  // @ts-expect-error accounts are read-only
+  client.accounts.delete('1');
+  // @ts-expect-error a collection that is not known is read-only
+  client.collection('invoices').create({});
+  type Writable = {
+    [Name in CollectionName]: 'create' extends keyof CollectionOf<Name> ? Name : never;
+  }[CollectionName];
+  expectTypeOf<Writable>().toEqualTypeOf<'products'>();
+});
+
+test('what withOptions cannot change does not compile there', () => {
+  // @ts-expect-error the key belongs to the transport
+  client.withOptions({ apiKey: 'other' });
+  // @ts-expect-error the address belongs to the transport
+  client.withOptions({ baseUrl: 'https://other.example' });
+});
+
+test('a client cannot be assigned to', () => {
+  // @ts-expect-error read-only
+  client.accounts = client.boms;
+  // @ts-expect-error read-only
+  client.rateLimit = undefined;
+});
+
+test('valid shapes compile', () => {
+  const options: ClientOptions = {
+    baseUrl: 'https://books.example',
+    apiKey: async () => 'k',
+    retry: { maxAttempts: 2, updates: false, inProgressTypes: ['busy'] },
+    rateLimiter: false,
+    validation: 'report',
+    pagination: 'keyset',
+    afterLastPage: 'not_found',
+    logger: console,
+    on: { retry: ({ reason, waitMs }) => console.log(reason, waitMs) },
+  };
+  createClient(options);
+  createClient();
+  const patch: ProductPatch = { tags: ['a', 1, {}], isInactive: null };
+  client.products.update('1', patch);
+  client.accounts.list(
+    { updatedSince: new Date(), id: { between: ['1', '9'] } },
+    { prefetch: 4, timeoutMs: 5 },
+  );
+  client.accounts.list({}, { pagination: { first: {}, next: (page) => ({ id: { gt: page.ids.at(-1) } }) } });
+  expectTypeOf(idempotencyKeyFor('a', 1, 2n)).toEqualTypeOf<string>();
+  // @ts-expect-error a boolean is no part
+  idempotencyKeyFor(true);
+});

@@ -1,0 +1,61 @@
+import {
+  type moneySchema,
+  type problemSchema,
+  productDraftSchema,
+  productPatchSchema,
+  productSchema,
+  type recordSchema,
+} from 'accounting-data-sdk/schemas';
+import { expectTypeOf, test } from 'vitest';
+import * as z from 'zod';
+import {
+  type AccountingRecord,
+  createClient,
+  type Money,
+  type Product,
+  type ProductDraft,
+  type ProductPatch,
+} from '../../../src/index.ts';
+
+/** A type without its index signature: a schema that keeps unknown fields infers one. */
+type Known<T> = { [K in keyof T as string extends K ? never : K]: T[K] };
+
+test('what a schema infers can be assigned to the type of the package', () => {
+  expectTypeOf<z.infer<typeof productSchema>>().toExtend<Product>();
+  expectTypeOf<z.infer<typeof productDraftSchema>>().toExtend<ProductDraft>();
+  expectTypeOf<z.infer<typeof productPatchSchema>>().toExtend<ProductPatch>();
+  expectTypeOf<z.infer<typeof recordSchema>>().toExtend<AccountingRecord>();
+  expectTypeOf<AccountingRecord>().toExtend<z.infer<typeof recordSchema>>();
+  expectTypeOf<z.infer<typeof moneySchema>>().toEqualTypeOf<Money>();
+});
+
+test('what a schema infers has the known fields of the type, and no others', () => {
+  expectTypeOf<Known<z.infer<typeof productSchema>>>().toEqualTypeOf<Known<Product>>();
+  expectTypeOf<Known<z.infer<typeof productDraftSchema>>>().toEqualTypeOf<Known<ProductDraft>>();
+  expectTypeOf<Known<z.infer<typeof productPatchSchema>>>().toEqualTypeOf<Known<ProductPatch>>();
+  type Members = 'type' | 'title' | 'status' | 'detail' | 'instance' | 'violations';
+  expectTypeOf<keyof Known<z.infer<typeof problemSchema>>>().toEqualTypeOf<Members>();
+});
+
+test('the input of a schema is its output: nothing is transformed', () => {
+  expectTypeOf<z.input<typeof productSchema>>().toEqualTypeOf<z.output<typeof productSchema>>();
+  expectTypeOf<z.input<typeof productDraftSchema>>().toEqualTypeOf<z.output<typeof productDraftSchema>>();
+});
+
+test('an extended schema types the records of a client, and a product stays closed without one', async () => {
+  const products = productSchema.extend({ colourCode: z.number() });
+  const product = await createClient({ schemas: { products } }).products.get('1');
+  expectTypeOf(product.colourCode).toEqualTypeOf<number>();
+  expectTypeOf(product.salePrice).toEqualTypeOf<string | null | undefined>();
+  const plain = await createClient().products.get('1');
+  // @ts-expect-error salesPrice is not a field
+  plain.salesPrice;
+});
+
+test('what was validated can be written', () => {
+  const client = createClient();
+  client.products.create(productDraftSchema.parse({}));
+  client.products.update('1', productPatchSchema.parse({}));
+  // @ts-expect-error a product is not a draft
+  client.products.create(productSchema.parse({}));
+});

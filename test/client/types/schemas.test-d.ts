@@ -1,0 +1,125 @@
+import { expectTypeOf, test } from 'vitest';
+import { z } from 'zod';
+import {
+  type Account,
+  type AccountingRecord,
+  type Client,
+  createClient,
+  type Page,
+  type Paginator,
+  type Product,
+  type RateLimit,
+  type RecordOf,
+  type StandardSchema,
+} from '../../../src/index.ts';
+
+const account = z.looseObject({ id: z.string(), name: z.string().transform((name) => name.length) });
+const product = z.object({ id: z.string(), colourCode: z.number() });
+const withoutId = z.object({ name: z.string() });
+const numericId = z.object({ id: z.number() });
+
+type Named = z.output<typeof account>;
+
+test('without schemas a record has its id, and other fields that are unknown', () => {
+  const client = createClient();
+  expectTypeOf(client).toEqualTypeOf<Client>();
+  expectTypeOf(client.accounts.get('1')).resolves.toEqualTypeOf<Account>();
+  expectTypeOf(client.products.get('1')).resolves.toEqualTypeOf<Product>();
+  expectTypeOf<Account['id']>().toEqualTypeOf<string>();
+  expectTypeOf<Account['name']>().toEqualTypeOf<unknown>();
+  expectTypeOf(client.rateLimit).toEqualTypeOf<RateLimit | undefined>();
+});
+
+test('the output of a schema flows into every method, transforms included', async () => {
+  const client = createClient({ schemas: { accounts: account } });
+  expectTypeOf(client.accounts.get('1')).resolves.toEqualTypeOf<Named>();
+  expectTypeOf(client.accounts.find('1')).resolves.toEqualTypeOf<Named | undefined>();
+  expectTypeOf(client.accounts.list()).toEqualTypeOf<Paginator<Named>>();
+  expectTypeOf(client.accounts.list().pages()).toEqualTypeOf<AsyncIterableIterator<Page<Named>>>();
+  expectTypeOf(client.accounts.list().toArray({ limit: 1 })).resolves.toEqualTypeOf<Named[]>();
+  for await (const record of client.accounts.list()) expectTypeOf(record.name).toEqualTypeOf<number>();
+  for await (const page of client.accounts.list().pages()) {
+    expectTypeOf(page.records).toEqualTypeOf<readonly Named[]>();
+    expectTypeOf(page.resumeToken).toEqualTypeOf<string | undefined>();
+  }
+  expectTypeOf(client.boms.get('1')).resolves.toExtend<AccountingRecord>();
+  expectTypeOf(client.withOptions({}).accounts.get('1')).resolves.toEqualTypeOf<Named>();
+});
+
+test('schemas from a variable type the same', () => {
+  const schemas = { accounts: account };
+  expectTypeOf(createClient({ schemas }).accounts.get('1')).resolves.toEqualTypeOf<Named>();
+  const options = { schemas, baseUrl: 'https://books.example' };
+  expectTypeOf(createClient(options).accounts.get('1')).resolves.toEqualTypeOf<Named>();
+});
+
+test('a schema for products adds to what a product is', () => {
+  const client = createClient({ schemas: { products: product } });
+  expectTypeOf(client.products.get('1')).resolves.toEqualTypeOf<
+    Product & { id: string; colourCode: number }
+  >();
+  expectTypeOf(client.products.create({})).resolves.toHaveProperty('colourCode').toEqualTypeOf<number>();
+  expectTypeOf(client.products.update('1', {})).resolves.toHaveProperty('salePrice');
+  expectTypeOf<RecordOf<'products', { products: typeof product }>>().toExtend<Product>();
+});
+
+test('a product is closed: a field that is none does not compile', async () => {
+  const one = await createClient().products.get('1');
+  // @ts-expect-error salesPrice is no field
+  one.salesPrice;
+  const typed = await createClient({ schemas: { products: product } }).products.get('1');
+  expectTypeOf(typed.colourCode).toEqualTypeOf<number>();
+  // @ts-expect-error salesPrice is no field
+  typed.salesPrice;
+});
+
+test('a misspelt collection in schemas does not compile, inline or from a variable', () => {
+  // @ts-expect-error acounts is no collection
+  createClient({ schemas: { acounts: account } });
+  // @ts-expect-error acounts is no collection
+  createClient({ schemas: { accounts: account, acounts: account } });
+  const schemas = { acounts: account };
+  // @ts-expect-error acounts is no collection
+  createClient({ schemas });
+  const mixed = { accounts: account, acounts: account };
+  // @ts-expect-error acounts is no collection
+  createClient({ schemas: mixed });
+  const options = { schemas: mixed };
+  // @ts-expect-error acounts is no collection
+  createClient(options);
+});
+
+test('a schema without an id, or with one that is no string, does not compile, inline or from a variable', () => {
+  // @ts-expect-error no id
+  createClient({ schemas: { accounts: withoutId } });
+  // @ts-expect-error id is a number
+  createClient({ schemas: { accounts: numericId } });
+  // @ts-expect-error no id
+  createClient({ schemas: { products: withoutId } });
+  const schemas = { accounts: withoutId };
+  // @ts-expect-error no id
+  createClient({ schemas });
+  const numeric = { accounts: numericId };
+  // @ts-expect-error id is a number
+  createClient({ schemas: numeric });
+  // @ts-expect-error no id
+  createClient().collection('invoices', { schema: withoutId });
+  // @ts-expect-error no schema at all
+  createClient({ schemas: { accounts: {} } });
+});
+
+test('any Standard Schema will do', () => {
+  const handMade = {} as StandardSchema<{ id: string; total: bigint }>;
+  const client = createClient({ schemas: { budgets: handMade } });
+  expectTypeOf(client.budgets.get('1')).resolves.toEqualTypeOf<{ id: string; total: bigint }>();
+});
+
+test('an unknown collection and a request of the caller’s own are typed by their schema', () => {
+  const client = createClient();
+  expectTypeOf(client.collection('invoices').get('1')).resolves.toEqualTypeOf<AccountingRecord>();
+  expectTypeOf(client.collection('invoices', { schema: account }).get('1')).resolves.toEqualTypeOf<Named>();
+  expectTypeOf(client.request({ path: '/invoices' })).resolves.toEqualTypeOf<unknown>();
+  expectTypeOf(client.request({ path: '/invoices', schema: z.array(account) })).resolves.toEqualTypeOf<
+    Named[]
+  >();
+});

@@ -1,0 +1,160 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const source = (path: string) => readFileSync(`${root}${path}`, 'utf8');
+
+/** Compiles `src` and a program of a user, with some files changed in memory. */
+function compile(changed: Readonly<Record<string, string>>) {
+  const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile);
+  const { options, fileNames } = ts.parseJsonConfigFileContent({ ...config, include: ['src'] }, ts.sys, root);
+  const texts = new Map(Object.entries(changed).map(([path, text]) => [`${root}${path}`, text]));
+  const host = ts.createCompilerHost(options);
+  const { fileExists, readFile } = host;
+  host.fileExists = (path) => texts.has(path) || fileExists(path);
+  host.readFile = (path) => texts.get(path) ?? readFile(path);
+  const program = ts.createProgram([...fileNames, ...texts.keys()], options, host);
+  const errors = ts
+    .getPreEmitDiagnostics(program)
+    .map(({ file, messageText }) => [
+      file?.fileName.replace(root, ''),
+      ts.flattenDiagnosticMessageText(messageText, '\n'),
+    ]);
+  return { program, errors };
+}
+
+const invoices = `import type { AccountingRecord } from '../schemas/record.ts';
+import { accounts } from './accounts.ts';
+import { readOnly } from './define.ts';
+
+/** An invoice. */
+export interface Invoice extends AccountingRecord {}
+
+export const invoices = readOnly<Invoice>('invoices', accounts);
+`;
+
+const user = `import { createClient, type ProductDraft, type RecordOf, sync } from 'accounting-data-sdk';
+import { productSchema } from 'accounting-data-sdk/schemas';
+import { createSandbox } from 'accounting-data-sdk/testing';
+
+const sandbox = createSandbox({ records: { invoices: 3 } });
+const client = createClient(sandbox.clientOptions);
+export const draft: ProductDraft = { colourCode: 4 };
+const { colourCode } = await client.products.create(draft);
+export const colour: number | null | undefined = colourCode;
+export const stored: number | null | undefined = productSchema.parse({}).colourCode;
+
+export const invoice: RecordOf<'invoices'> = sandbox.store.invoices.insert({});
+await sync(client, { store: new Map(), tenant: 'a', collections: ['invoices'], onBatch: () => undefined });
+export const listed: AsyncIterable<{ id: string }> = client.invoices.list();
+`;
+
+const wrong = `import { createClient } from 'accounting-data-sdk';
+
+const client = createClient();
+export const product = await client.products.get('1');
+product.salesPrice;
+await client.products.create({ salesPrice: '129.0000' });
+await client.products.create({ salePrice: 129 });
+await client.products.create({ ...product });
+await client.products.update('1', { createdAt: null });
+`;
+
+const { program, errors } = compile({
+  'src/collections/products.ts': source('src/collections/products.ts').replace(
+    'export const productFields = {\n',
+    "$&  /** Colour code. */ colourCode: 'integer',\n",
+  ),
+  'src/collections/invoices.ts': invoices,
+  'src/collections/index.ts': `import { invoices } from './invoices.ts';\n${source(
+    'src/collections/index.ts',
+  ).replace('export const collections = {\n', '$&  /** Invoices. */ invoices,\n')}`,
+  'src/user.ts': user,
+  'src/wrong.ts': wrong,
+});
+const checker = program.getTypeChecker();
+
+/** The properties of an exported interface, with what an editor shows about them. */
+function propertiesOf(name: string): Map<string, string> {
+  const file = program.getSourceFile(`${root}src/collections/products.ts`);
+  const module = file === undefined ? undefined : checker.getSymbolAtLocation(file);
+  const symbol = module === undefined ? undefined : checker.tryGetMemberInModuleExports(name, module);
+  if (symbol === undefined) throw new Error(`products.ts does not export ${name}.`);
+  const properties = checker.getPropertiesOfType(checker.getDeclaredTypeOfSymbol(symbol));
+  return new Map(
+    properties.map((property) => [
+      property.name,
+      ts.displayPartsToString(property.getDocumentationComment(checker)),
+    ]),
+  );
+}
+
+describe('the table of product fields', () => {
+  it('takes a new field in one line: types, drafts and schemas follow', () => {
+    expect(errors.filter(([file]) => file !== 'src/wrong.ts')).toEqual([]);
+    expect(propertiesOf('Product').get('colourCode')).toBe('Colour code.');
+  });
+
+  it.each(['Product', 'ProductDraft', 'ProductPatch', 'ProductFields'])(
+    'describes each field of %s in the editor',
+    (name) => {
+      const properties = propertiesOf(name);
+      expect(properties.size).toBeGreaterThan(58);
+      const inputs = [...properties].filter(([field]) => name === 'Product' || field !== 'id');
+      expect(inputs.filter(([, comment]) => !comment.endsWith('.'))).toEqual([]);
+    },
+  );
+
+  it('gives errors that name the field and the type', () => {
+    const messages = errors.filter(([file]) => file === 'src/wrong.ts').map(([, message]) => message);
+    expect(messages).toMatchInlineSnapshot(`
+      [
+        "Property 'salesPrice' does not exist on type 'Product'. Did you mean 'salePrice'?",
+        "Object literal may only specify known properties, but 'salesPrice' does not exist in type 'ProductDraft'. Did you mean to write 'salePrice'?",
+        "Type 'number' is not assignable to type 'string'.",
+        "Argument of type '{ id: string; colourCode?: number | null; name?: string | null; description?: string | null; productNumber?: string | null; articleCode?: string | null; ean?: string | null; upcCode?: string | null; ... 53 more ...; updatedAt?: string | null; }' is not assignable to parameter of type 'ProductDraft' with 'exactOptionalPropertyTypes: true'. Consider adding 'undefined' to the types of the target's properties.
+        Types of property 'id' are incompatible.
+          Type 'string' is not assignable to type 'never'.",
+        "Type 'null' is not assignable to type 'never'.",
+      ]
+    `);
+  });
+});
+
+describe('the table of collections', () => {
+  afterEach(() => {
+    vi.doUnmock('../../../src/collections/index.ts');
+    vi.resetModules();
+  });
+
+  it('takes a new collection in one line: client, sandbox and sync follow', async () => {
+    vi.resetModules();
+    vi.doMock('../../../src/collections/index.ts', async (original) => {
+      const { collections } = await original<typeof import('../../../src/collections/index.ts')>();
+      const { readOnly } = await import('../../../src/collections/define.ts');
+      const extended = { invoices: readOnly('invoices', collections.accounts), ...collections };
+      return { collections: extended, collectionNames: Object.keys(extended) };
+    });
+    const { createClient, sync } = await import('accounting-data-sdk');
+    const { createSandbox } = await import('accounting-data-sdk/testing');
+    const sandbox = createSandbox({ records: { accounts: 2, invoices: 3 } as Record<string, number> });
+    const client = createClient(sandbox.clientOptions);
+
+    const order: string[] = [];
+    const report = await sync(client, {
+      store: new Map(),
+      tenant: 'acme',
+      concurrency: 1,
+      onBatch: ({ collection, records }) => {
+        if (records.length > 0 && !order.includes(collection)) order.push(collection);
+      },
+    });
+    expect(order).toEqual(['accounts', 'invoices']);
+    expect(report.collections).toHaveLength(15);
+    expect(report.collections).toContainEqual(
+      expect.objectContaining({ collection: 'invoices', records: 3, status: 'done' }),
+    );
+  });
+});

@@ -1,0 +1,61 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+
+export const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** A fenced TypeScript block of a Markdown file, as a file of its own. */
+export interface CodeBlock {
+  /** The line of the fence in the Markdown file. */
+  readonly line: number;
+  readonly code: string;
+  readonly file: string;
+}
+
+/** Writes each TypeScript block of a Markdown file out, so that it can be compiled and run as it stands. */
+export function writeCodeBlocks(markdownFile: string): CodeBlock[] {
+  const text = readFileSync(`${root}${markdownFile}`, 'utf8');
+  const folder = `${root}test/package/docs/.generated/${markdownFile.replace(/\W/g, '-')}/`;
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map((match) => {
+    const line = text.slice(0, match.index).split('\n').length;
+    const file = `${folder}line-${line}.ts`;
+    // Every block is a module of its own, also one that imports nothing.
+    writeFileSync(file, `${match[1]}\nexport {};\n`);
+    return { line, code: match[1] ?? '', file };
+  });
+}
+
+/** What the compiler has against some files, under the project's own settings. */
+export function compile(files: readonly string[]): string[] {
+  const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile);
+  const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
+  const program = ts.createProgram([...files], options);
+  const own = files.map((file) => program.getSourceFile(file)).filter((source) => source !== undefined);
+  const diagnostics = own.flatMap((source) => ts.getPreEmitDiagnostics(program, source));
+  return diagnostics.map((diagnostic) => {
+    const where = diagnostic.file === undefined ? '' : `${diagnostic.file.fileName.split('/').at(-1)}: `;
+    return where + ts.flattenDiagnosticMessageText(diagnostic.messageText, '\n');
+  });
+}
+
+/** The cells of a Markdown table, found by the text of its first header cell. */
+export function tableRows(markdownFile: string, firstHeader: string): string[][] {
+  const lines = readFileSync(`${root}${markdownFile}`, 'utf8').split('\n');
+  const start = lines.findIndex((line) => line.startsWith(`| ${firstHeader} |`));
+  if (start < 0) throw new Error(`No table that begins with ${firstHeader} in ${markdownFile}.`);
+
+  const end = lines.findIndex((line, index) => index > start && !line.startsWith('|'));
+  return lines.slice(start + 2, end).map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
+
+/** The names in back-ticks of a cell. */
+export function namesIn(cell: string): string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? '');
+}

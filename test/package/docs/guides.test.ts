@@ -1,0 +1,132 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { metrics } from '@opentelemetry/api';
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { describe, expect, it, vi } from 'vitest';
+import { OWN } from '../../../src/opentelemetry/attributes.ts';
+import { createInstruments } from '../../../src/opentelemetry/instruments.ts';
+import { resolveOptions } from '../../../src/options.ts';
+import { CHANGES_OPTIONS } from '../../../src/sync/changes.ts';
+import { RECONCILE_OPTIONS } from '../../../src/sync/reconcile-options.ts';
+import { SYNC_OPTIONS } from '../../../src/sync/sync-types.ts';
+import { resolveSandboxOptions } from '../../../src/testing/resolve-options.ts';
+import { CALL_OPTIONS } from '../../../src/transport/call-options.ts';
+import { compile, namesIn, root, tableRows, writeCodeBlocks } from './code-blocks.ts';
+
+const files = readdirSync(`${root}src/guides`).filter((file) => file.endsWith('.md'));
+const blocks = files.flatMap((file) =>
+  writeCodeBlocks(`src/guides/${file}`).map((block) => ({ ...block, guide: file })),
+);
+
+describe('the code in the guides', () => {
+  it('compiles as it stands', { timeout: 120_000 }, () => {
+    expect(blocks.length).toBeGreaterThan(20);
+    expect(compile(blocks.map(({ file }) => file))).toEqual([]);
+  });
+
+  it.for(blocks)('runs as it stands: $guide, line $line', async ({ file }) => {
+    await using sandbox = createSandbox({ records: 140, seed: 3, requiredFields: ['name'] });
+    await sandbox.listen();
+    vi.stubEnv('ACCOUNTING_BASE_URL', sandbox.baseUrl);
+    vi.stubEnv('ACCOUNTING_API_KEY', sandbox.keys.full);
+    for (const name of ['http_proxy', 'HTTP_PROXY']) vi.stubEnv(name, '');
+    vi.spyOn(console, 'log').mockImplementation(() => {});
+    const complaints = vi.spyOn(console, 'error').mockImplementation(() => {});
+
+    await expect(import(/* @vite-ignore */ file)).resolves.toBeDefined();
+    expect(complaints).not.toHaveBeenCalled();
+  });
+});
+
+describe('the guides', () => {
+  it.for(files)('link to guides and examples that exist: %s', (file) => {
+    const text = readFileSync(`${root}src/guides/${file}`, 'utf8');
+    const linked = [...text.matchAll(/\]\((?!https:)([^)#]+)\)/g)].map(([, target]) => target ?? '');
+    for (const target of linked) {
+      expect(target).toMatch(/^(?:\w[\w-]*\.md|\.\.\/\.\.\/examples\/\S+)$/);
+      expect(existsSync(`${root}src/guides/${target}`), target).toBe(true);
+    }
+  });
+});
+
+/** `accounting.rate_limit.limit` and `.remaining` in one cell stand for two names. */
+function namesOf(guide: string, header: string): string[] {
+  return tableRows(`src/guides/${guide}`, header).flatMap(([cell = '']) => {
+    const [first = '', ...others] = namesIn(cell);
+    return [first, ...others.map((name) => first.replace(/\.\w+$/, name))];
+  });
+}
+
+describe('the tables of the guides', () => {
+  it('name every metric, and every attribute of ours on a span', () => {
+    const named: string[] = [];
+    const meter = metrics.getMeter('names');
+    for (const kind of ['createHistogram', 'createCounter', 'createGauge'] as const) {
+      const make = meter[kind].bind(meter);
+      vi.spyOn(meter, kind).mockImplementation((name: string) => {
+        named.push(name);
+        return make(name) as never;
+      });
+    }
+    createInstruments(meter);
+    expect(namesOf('telemetry.md', 'metric').toSorted()).toEqual(named.toSorted());
+
+    const elsewhere: string[] = [OWN.waitReason, OWN.waitExpected, OWN.collection];
+    const onSpans = Object.values(OWN).filter((name) => !elsewhere.includes(name));
+    expect(namesOf('telemetry.md', 'attribute of ours').toSorted()).toEqual(onSpans.toSorted());
+  });
+
+  it('state the limits that are applied', () => {
+    const { settings } = resolveOptions({ baseUrl: 'https://books.example.com', apiKey: 'k' }).habits;
+    const stated = tableRows('src/guides/running-at-scale.md', 'option').flatMap(
+      ([option = '', , value = '']) => {
+        const name = namesIn(option)[0] ?? '';
+        return value.endsWith(' s') ? [[name, Number.parseInt(value, 10) * 1000]] : [];
+      },
+    );
+    const { timeoutMs, maxWaitMs, deadlineMs } = settings;
+    expect(Object.fromEntries(stated)).toEqual({ timeoutMs, maxWaitMs, deadlineMs });
+  });
+
+  it('list the options of sync, changes and reconcile', () => {
+    const rows = tableRows('src/guides/syncing.md', 'option');
+    const tables = { sync: SYNC_OPTIONS, changes: CHANGES_OPTIONS, reconcile: RECONCILE_OPTIONS };
+    for (const [of, table] of Object.entries(tables)) {
+      const listed = rows.filter(([, which = '']) => which === 'all three' || which.split(', ').includes(of));
+      const own = Object.keys(table).filter((name) => !Object.hasOwn(CALL_OPTIONS, name));
+      expect(listed.flatMap(([cell = '']) => namesIn(cell)).toSorted(), of).toEqual(own.toSorted());
+    }
+  });
+
+  it('name every fault, and no other', () => {
+    const faults = tableRows('src/guides/testing.md', 'kind').flatMap(([cell = '']) => namesIn(cell));
+    const members = faults.map((fault) => `'${fault}': true`);
+    const file = `${root}test/package/docs/.generated/faults.ts`;
+    const check = (table: readonly string[]) => {
+      writeFileSync(
+        file,
+        `import type { FaultKind } from 'accounting-data-sdk/testing';
+export const faults: Readonly<Record<FaultKind, true>> = { ${table.join(', ')} };
+`,
+      );
+      return compile([file]);
+    };
+    expect(check(members)).toEqual([]);
+    expect(check(members.slice(1))).not.toEqual([]);
+  });
+
+  it('name options of the sandbox, with the defaults that it has', () => {
+    const defaults: Record<string, unknown> = { ...resolveSandboxOptions({}) };
+    const rows = tableRows('src/guides/testing.md', 'option of the sandbox');
+    expect(rows.length).toBeGreaterThan(10);
+    for (const [options = '', stated = ''] of rows) {
+      const names = namesIn(options);
+      for (const name of names) expect(Object.keys(defaults)).toContain(name);
+      const [first = ''] = names;
+      const value = defaults[first];
+      const text = (namesIn(stated)[0] ?? stated).replaceAll(',', '');
+      if (names.length === 1 && typeof value === 'string') expect(text, first).toBe(value);
+      if (names.length === 1 && typeof value === 'number' && /^\d+\b/.test(stated))
+        expect(Number.parseInt(stated, 10), first).toBe(stated.includes('MiB') ? value / 2 ** 20 : value);
+    }
+  });
+});

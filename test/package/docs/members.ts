@@ -1,0 +1,25 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { compile, root } from './code-blocks.ts';
+
+/** The types whose members the docs name. */
+export type MemberType = 'Options' | 'SandboxOptions';
+
+/** Compiles a file in which each name is looked up as a member of a type: a name that does not exist is an error. */
+export function missingMembers(members: readonly { type: MemberType; path: string }[]): string[] {
+  const lines = members.map(({ type, path }, index) => {
+    const member = path.split('.').reduce((inner, name) => `NonNullable<${inner}['${name}']>`, type);
+    return `export type Member${index} = ${member};`;
+  });
+  const file = `${root}test/package/docs/.generated/members.ts`;
+  mkdirSync(`${root}test/package/docs/.generated`, { recursive: true });
+  writeFileSync(
+    file,
+    `import type { ClientOptions, ListQuery, RunOptions } from 'accounting-data-sdk';
+import type { SandboxOptions } from 'accounting-data-sdk/testing';
+type Options = ClientOptions & ListQuery & Omit<RunOptions, keyof ClientOptions | keyof ListQuery>;
+${lines.join('\n')}
+export type { Options, SandboxOptions };
+`,
+  );
+  return compile([file]);
+}

@@ -1,0 +1,217 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { describe, expect, it, vi } from 'vitest';
+import manifest from '../../../package.json' with { type: 'json' };
+import { main } from '../../../src/cli/main.ts';
+import { CREATE_OPTIONS } from '../../../src/collections/bind.ts';
+import { collectionNames } from '../../../src/collections/index.ts';
+import { LIST_OPTIONS } from '../../../src/collections/list-options.ts';
+import * as face from '../../../src/index.ts';
+import { CLIENT_OPTIONS, resolveOptions } from '../../../src/options.ts';
+import { compile, namesIn, root, tableRows, writeCodeBlocks } from './code-blocks.ts';
+import { missingMembers } from './members.ts';
+
+const blocks = writeCodeBlocks('README.md');
+
+describe('the code in the README', () => {
+  it('begins with a complete program of at most 15 lines', () => {
+    expect(blocks[0]?.code).toContain("from 'accounting-data-sdk'");
+    expect(blocks[0]?.code.trimEnd().split('\n').length).toBeLessThanOrEqual(15);
+  });
+
+  it('begins with a program that prints records of the sandbox, without any set-up', async () => {
+    vi.stubEnv('ACCOUNTING_BASE_URL', '');
+    vi.stubEnv('ACCOUNTING_API_KEY', '');
+    const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+    await import(/* @vite-ignore */ `${blocks[0]?.file}?alone`);
+    expect(log.mock.calls).toContainEqual(['account', '1', expect.any(String)]);
+    expect(log.mock.calls.at(-1)).toEqual(['created', expect.any(String), '129.0000']);
+  });
+
+  it('compiles as it stands', () => {
+    expect(blocks.length).toBeGreaterThan(5);
+    expect(compile(blocks.map(({ file }) => file))).toEqual([]);
+  });
+
+  it.for(blocks)('runs as it stands: line $line', async ({ file }) => {
+    await using sandbox = createSandbox({ records: 140, seed: 3 });
+    await sandbox.listen();
+    // Blocks call `get('42')` and filter by id: give them something to find.
+    sandbox.store.accounts.insert({ name: 'Cash' });
+    vi.stubEnv('ACCOUNTING_BASE_URL', sandbox.baseUrl);
+    vi.stubEnv('ACCOUNTING_API_KEY', sandbox.keys.full);
+    vi.spyOn(console, 'log').mockImplementation(() => {});
+    const complaints = vi.spyOn(console, 'error').mockImplementation(() => {});
+
+    await expect(import(/* @vite-ignore */ file)).resolves.toBeDefined();
+    expect(complaints).not.toHaveBeenCalled();
+  });
+
+  it('gives the amounts that its comments say', async () => {
+    const money = blocks.find(({ code }) => code.includes('toMoney('));
+    const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+    await import(/* @vite-ignore */ `${money?.file}?again`);
+    expect(log.mock.calls).toEqual([['156.0900', '43.00']]);
+    expect(money?.code).toContain("// '156.0900'");
+  });
+
+  it('makes one record of two attempts under one key, as its comment says', async () => {
+    const lost = blocks.find(({ code }) => code.includes('lost-response'));
+    const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+    await import(/* @vite-ignore */ `${lost?.file}?again`);
+    expect(log.mock.calls).toEqual([[1, 2, 1]]);
+    expect(lost?.code).toContain('// 1 2 1: ');
+  });
+});
+
+it('links in the README lead somewhere', () => {
+  const links = [...readFileSync(`${root}README.md`, 'utf8').matchAll(/\]\((?!https:)([^)#]+)\)/g)];
+  expect(links.length).toBeGreaterThan(20);
+  for (const [, target = ''] of links) expect(existsSync(root + target), target).toBe(true);
+});
+
+describe('the commands in the README', () => {
+  const lines = readFileSync(`${root}README.md`, 'utf8').split('\n');
+  const commands = lines.flatMap((line) => {
+    const [, name = '', flags = ''] = /npx accounting-data-sdk (\w+)([^#`]*)/.exec(line) ?? [];
+    return name === '' ? [] : [{ name, flags: flags.match(/--[a-z-]+/g) ?? [] }];
+  });
+
+  it('are those that there are', () => {
+    const named = new Set(commands.map(({ name }) => name));
+    expect([...named].toSorted()).toEqual(['discover', 'get', 'probe', 'pull', 'sandbox', 'whoami']);
+  });
+
+  it('start each example', () => {
+    const rows = tableRows('README.md', '`npm ci && npm run …`');
+    const scripts = rows.flatMap(([cell = '']) => namesIn(cell));
+    const examples = Object.keys(manifest.scripts).filter((name) => name.startsWith('example:'));
+    expect(scripts.toSorted()).toEqual([...examples, 'quickstart'].toSorted());
+    for (const [cell = ''] of rows) expect(existsSync(root + /\((.+)\)/.exec(cell)?.[1])).toBe(true);
+  });
+
+  it.for(commands)('take the flags that are shown: $name $flags', async ({ name, flags }) => {
+    const help: string[] = [];
+    const signal = new AbortController().signal;
+    const io = { out: (text: string) => help.push(text), log: () => {}, env: {}, colors: false, signal };
+    expect(await main([name, '--help'], io)).toBe(0);
+    for (const flag of flags) expect(help.join('\n')).toContain(`  ${flag} `);
+  });
+});
+
+describe('the tables of the README', () => {
+  it('name options that exist', () => {
+    const members = tableRows('README.md', 'option').flatMap(([option = '']) =>
+      namesIn(option).map((path) => ({ type: 'Options', path }) as const),
+    );
+    expect(members.length).toBeGreaterThan(20);
+    expect(missingMembers(members)).toEqual([]);
+    expect(missingMembers([{ type: 'Options', path: 'noSuchOption' }])).not.toEqual([]);
+  });
+
+  it('list every option of the client, and mark those of each call', () => {
+    const rows = tableRows('README.md', 'option').map(([cell = '']) => ({
+      name: namesIn(cell)[0] ?? '',
+      isOfCalls: cell.endsWith('◦'),
+    }));
+    // What a listener or an app is called is said in the row of the option itself.
+    const { retry, ...others } = CLIENT_OPTIONS;
+    const names = [...Object.keys(others), ...Object.keys(retry).map((name) => `retry.${name}`)];
+    expect(rows.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
+    const ofCalls = rows.filter(({ isOfCalls }) => isOfCalls).map(({ name }) => name.split('.')[0]);
+    const shared = Object.keys(CLIENT_OPTIONS).filter((name) => Object.hasOwn(LIST_OPTIONS, name));
+    expect([...new Set(ofCalls)].toSorted()).toEqual(shared.toSorted());
+  });
+
+  it('list every option that calls alone have', () => {
+    const listed = tableRows('README.md', 'option of').flatMap(([, names = '']) => namesIn(names));
+    const ofCalls = Object.keys({ ...LIST_OPTIONS, ...CREATE_OPTIONS });
+    const alone = ofCalls.filter((name) => !Object.hasOwn(CLIENT_OPTIONS, name));
+    expect(listed.toSorted()).toEqual(alone.toSorted());
+  });
+
+  it('state the defaults that are applied', () => {
+    const { habits, transport } = resolveOptions({ baseUrl: 'https://books.example.com', apiKey: 'k' });
+    const { settings, lists, validation } = habits;
+    const applied: Record<string, unknown> = {
+      timeoutMs: settings.timeoutMs,
+      deadlineMs: settings.deadlineMs,
+      maxWaitMs: settings.maxWaitMs,
+      'retry.maxAttempts': settings.retry.maxAttempts,
+      'retry.baseDelayMs': settings.retry.baseDelayMs,
+      'retry.maxDelayMs': settings.retry.maxDelayMs,
+      'retry.updates': settings.retry.updates,
+      'retry.creates': settings.retry.creates,
+      'retry.inProgressTypes': settings.retry.inProgressTypes,
+      pagination: lists.pagination,
+      prefetch: lists.prefetch,
+      afterLastPage: lists.afterLastPage,
+      validation,
+      rateLimiter: transport.rateLimiter,
+      bareNotFound: transport.bareNotFound,
+      contentTypes: transport.contentTypes.create,
+    };
+    const stated = tableRows('README.md', 'option').flatMap(([option = '', value = '']) => {
+      const name = namesIn(option)[0] ?? '';
+      if (!(name in applied)) return [];
+      const quoted = namesIn(value).join();
+      const text = quoted === '' ? value.replaceAll(',', '').replace(/ .*/, '') : quoted.replaceAll("'", '');
+      return [[name, text]];
+    });
+    expect(Object.fromEntries(stated)).toEqual(
+      Object.fromEntries(Object.entries(applied).map(([name, value]) => [name, String(value)])),
+    );
+    expect(transport.maxBodyBytes).toBe(16 * 1024 * 1024);
+  });
+
+  it('say which headers are sent, and no more are', async () => {
+    const sandbox = createSandbox({ records: 20 });
+    const sent = new Set<string>();
+    const { products } = face.createClient({
+      ...sandbox.clientOptions,
+      fetch: (input, init) => {
+        for (const name of new Request(input, init).headers.keys()) sent.add(name);
+        return sandbox.fetch(input, init);
+      },
+    });
+    await products.list().toArray({ limit: 1 });
+    const { id } = await products.create({ name: 'Desk' });
+    await products.update(id, { name: 'Table' });
+    await products.delete(id);
+
+    const stated = tableRows('README.md', 'sent').flatMap(([cell = '']) => namesIn(cell).slice(0, 1));
+    expect(stated.filter((name) => name !== 'Accept')).toHaveLength(4);
+    expect([...sent].toSorted()).toEqual(stated.map((name) => name.toLowerCase()).toSorted());
+  });
+
+  it('list every entry of the package', () => {
+    const listed = tableRows('README.md', 'import').flatMap(([entry = '']) => namesIn(entry));
+    const entries = Object.keys(manifest.exports).filter((entry) => entry !== './package.json');
+    expect(listed.toSorted()).toEqual(
+      entries.map((entry) => entry.replace('.', 'accounting-data-sdk')).toSorted(),
+    );
+  });
+
+  it('list every collection', () => {
+    const listed = tableRows('README.md', 'property').flatMap((cells) => cells.flatMap(namesIn));
+    expect(listed.toSorted()).toEqual(collectionNames.toSorted());
+  });
+
+  it('list every error code with its class', () => {
+    const rows = tableRows('README.md', 'code').map(([codes = '', classes = '']) => ({
+      codes: namesIn(codes),
+      classes: classes.split(',').map((name) => name.trim()),
+    }));
+    const listed = rows.flatMap(({ codes, classes }) => codes.map((code, index) => [code, classes[index]]));
+    const classes = Object.keys(face).filter((name) => /^[A-Z]\w+Error$/.test(name));
+    const abstract = ['AccountingError', 'ApiError'];
+    expect([...listed.map(([, name]) => name), ...abstract].toSorted()).toEqual(classes.toSorted());
+
+    const file = `${root}test/package/docs/.generated/codes.ts`;
+    const codes = listed.map(
+      ([code, name], index) => `export const c${index}: face.${name}['code'] = '${code}';`,
+    );
+    writeFileSync(file, `import type * as face from 'accounting-data-sdk';\n${codes.join('\n')}\n`);
+    expect(compile([file])).toEqual([]);
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { collectionNames, collections } from '../../../src/collections/index.ts';
+import { apiErrorOf } from '../../../src/errors/api-error-of.ts';
+import { resolveSandboxOptions } from '../../../src/testing/resolve-options.ts';
+import { namesIn, tableRows } from './code-blocks.ts';
+import { missingMembers } from './members.ts';
+
+const GUIDE = 'src/guides/service.md';
+
+/** Options of the sandbox that stand for nothing that the API documentation leaves open. */
+const OTHERS = ['seed', 'records', 'otherRecords', 'origin', 'clock', 'logLimit'];
+
+const EMPTY_PROBLEM = {
+  type: undefined,
+  title: undefined,
+  detail: undefined,
+  instance: undefined,
+  violations: [],
+  extensions: {},
+};
+const FACTS = { method: 'GET', path: '/accounts', attempts: 1, outcome: 'rejected' } as const;
+
+describe('the service at a glance', () => {
+  const open = tableRows(GUIDE, 'left open');
+
+  it('names options that exist, of the client and of the sandbox', () => {
+    expect(open.length).toBeGreaterThanOrEqual(30);
+    const members = open.flatMap(([, , option = '', sandboxOption = '']) => [
+      ...namesIn(option).map((path) => ({ type: 'Options', path }) as const),
+      ...namesIn(sandboxOption).map((path) => ({ type: 'SandboxOptions', path }) as const),
+    ]);
+    expect(missingMembers(members)).toEqual([]);
+    expect(missingMembers([{ type: 'SandboxOptions', path: 'noSuchOption' }])).not.toEqual([]);
+  });
+
+  it('names every option of the sandbox that plays an answer', () => {
+    const named = open.flatMap(([, , , sandboxOption = '']) => namesIn(sandboxOption));
+    const options = Object.keys(resolveSandboxOptions({}));
+    expect([...new Set(named), ...OTHERS].toSorted()).toEqual(options.toSorted());
+  });
+
+  it('has every segment with its property', () => {
+    const rows = tableRows(GUIDE, 'segment').map(([segment = '', name = '', writable]) => [
+      ...namesIn(segment),
+      ...namesIn(name),
+      writable,
+    ]);
+    expect(rows).toEqual(
+      collectionNames.map((name) => [
+        collections[name].segment,
+        name,
+        collections[name].writable ? 'yes' : 'no',
+      ]),
+    );
+  });
+
+  it('has every documented error with its status and its class', () => {
+    const rows = tableRows(GUIDE, 'status').map(([status, type = '', name = '']) => ({
+      status: Number(status),
+      type: namesIn(type)[0],
+      name: namesIn(name)[0],
+    }));
+    expect(rows).toHaveLength(8);
+    for (const { status, type, name } of rows) {
+      const problem = { ...EMPTY_PROBLEM, type };
+      const response = { status, problem, requestId: undefined, rateLimit: undefined, headers: {} };
+      const error = apiErrorOf({ ...response, retryAfterMs: undefined }, FACTS);
+      expect([error.code, error.name]).toEqual([type, name]);
+    }
+  });
+});

@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import manifest from '../../../package.json' with { type: 'json' };
+import { json, node, tool } from './support/run.ts';
+
+const { project } = inject('installed');
+
+describe('the installed package runs', () => {
+  it('from a module, its msw handlers included', async () => {
+    expect(await json('use.mjs')).toEqual({ accounts: 45, doubled: '258.00', colourCode: 4, viaMsw: 1 });
+  });
+
+  it('from CommonJS', async () => {
+    expect(await json('use.cjs')).toEqual({ accounts: 45, doubled: '258.00', colourCode: 4 });
+  });
+
+  it('in Jest as it comes, without flags', async () => {
+    await writeFile(
+      join(project, 'jest.config.json'),
+      JSON.stringify({ testMatch: ['<rootDir>/use.jest.cjs'] }),
+    );
+    const { code, output } = await node(tool('jest/bin/jest.js'), '--config', 'jest.config.json', '--ci');
+    expect({ code, output }).toMatchObject({ code: 0 });
+  });
+
+  it('as a module and as CommonJS at once: either knows the errors of the other', async () => {
+    expect(await json('two-copies.mjs')).toEqual({ otherCopy: true, instance: true, guard: true });
+  });
+});
+
+describe('the installed command', () => {
+  it('starts under the name of the package, serves and stops', async () => {
+    const child = spawn(join(project, 'node_modules/.bin/accounting-data-sdk'), ['sandbox', '--port', '0']);
+    const stopped = once(child, 'exit');
+    let settings = '';
+    // Not destroyed by `break`: a command that nobody listens to stops by itself.
+    for await (const text of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+      settings += text;
+      if (/ACCOUNTING_API_KEY=.+\n/.test(settings)) break;
+    }
+    child.stdout.resume();
+    const [, baseUrl = ''] = /ACCOUNTING_BASE_URL=(\S+)/.exec(settings) ?? [];
+    const [, apiKey = ''] = /ACCOUNTING_API_KEY=(\S+)/.exec(settings) ?? [];
+
+    const answer = await fetch(`${baseUrl}/api/public/v1/accounts`, { headers: { 'X-AUTH-TOKEN': apiKey } });
+    child.kill('SIGTERM');
+    expect(answer.status).toBe(200);
+    expect(await stopped).toEqual([0, null]);
+  });
+
+  it('brings its own libraries', async () => {
+    const { code, output } = await node('node_modules/.bin/accounting-data-sdk', '--version');
+    expect({ code, output: output.trim() }).toEqual({ code: 0, output: manifest.version });
+
+    const text = await readFile(join(project, 'node_modules/accounting-data-sdk/dist/cli.js'), 'utf8');
+    const imports = [...text.matchAll(/\b(?:from|import)\s*\(?"([\w@][^"]*)"/g)].map(([, name = '']) => name);
+    const packages = imports.filter((name) => !name.startsWith('node:')).map((name) => name.split('/')[0]);
+    expect(Object.keys(manifest.dependencies)).toEqual(expect.arrayContaining(packages));
+  });
+});
+
+describe('the installed package compiles, library checks on', () => {
+  // The same program as a module and as CommonJS.
+  beforeAll(() => copyFile(join(project, 'types/consumer.mts'), join(project, 'types/consumer.cts')));
+
+  const strict = {
+    target: 'es2023',
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: false,
+    // Their own declarations can name every type that they infer.
+    declaration: true,
+    emitDeclarationOnly: true,
+    rootDir: 'types',
+    outDir: 'declarations',
+  };
+  const onNode = { ...strict, lib: ['es2023'], types: ['node'] };
+  const bundled = { module: 'preserve', moduleResolution: 'bundler' };
+  const peers = ['types/msw.mts', 'types/opentelemetry.mts'];
+  const programs = ['types/consumer.mts', 'types/consumer.cts', 'types/required.cts'];
+
+  it.for([
+    ['node16', { ...onNode, module: 'node16' }, programs],
+    ['nodenext', { ...onNode, module: 'nodenext' }, programs],
+    ['bundler', { ...onNode, ...bundled }, programs],
+    ['browser', { ...strict, ...bundled, lib: ['es2023', 'dom'], types: [] }, ['types/browser.mts']],
+    // The types of msw 3 need those of the DOM.
+    ['peers', { ...onNode, module: 'nodenext', lib: ['es2023', 'dom', 'dom.iterable'] }, peers],
+  ] as const)('%s', async ([name, compilerOptions, files]) => {
+    const config = `tsconfig.${name}.json`;
+    await writeFile(join(project, config), JSON.stringify({ compilerOptions, files }));
+    expect(await node(tool('typescript/lib/tsc.js'), '--project', config)).toEqual({ code: 0, output: '' });
+  });
+});

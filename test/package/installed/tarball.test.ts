@@ -1,0 +1,136 @@
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, inject, it } from 'vitest';
+import manifest from '../../../package.json' with { type: 'json' };
+
+const { project, files, unpackedSize } = inject('installed');
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const paths = files.map(({ path }) => path);
+const folder = join(project, 'node_modules/accounting-data-sdk');
+const texts = await Promise.all(
+  paths.map(async (path) => ({ path, text: await readFile(join(folder, path), 'utf8') })),
+);
+
+/** Every file that package.json names: the command and the ways into the package. */
+const named = Object.values(manifest.exports).flatMap((entry) =>
+  typeof entry === 'string' ? [entry] : [...Object.values(entry.import), ...Object.values(entry.require)],
+);
+named.push(...Object.values(manifest.bin));
+
+describe('the tarball', () => {
+  it('holds what is built, the texts for readers, and nothing else', () => {
+    // Chunks that entries share have a hash in their names.
+    const kinds = paths.map((path) =>
+      path.replace(/^dist\/[\w-]+-[\w-]{8}(?=\.(?:d\.)?c?[jt]s$)/, 'dist/<chunk>'),
+    );
+    expect([...new Set(kinds)].sort()).toMatchInlineSnapshot(`
+      [
+        "CHANGELOG.md",
+        "LICENSE",
+        "README.md",
+        "dist/<chunk>.d.cts",
+        "dist/<chunk>.d.ts",
+        "dist/<chunk>.js",
+        "dist/cli-third-party-licenses.txt",
+        "dist/cli.js",
+        "dist/index.cjs",
+        "dist/index.d.cts",
+        "dist/index.d.ts",
+        "dist/index.js",
+        "dist/money.js",
+        "dist/node.cjs",
+        "dist/node.d.cts",
+        "dist/node.d.ts",
+        "dist/node.js",
+        "dist/opentelemetry.cjs",
+        "dist/opentelemetry.d.cts",
+        "dist/opentelemetry.d.ts",
+        "dist/opentelemetry.js",
+        "dist/schemas.cjs",
+        "dist/schemas.d.cts",
+        "dist/schemas.d.ts",
+        "dist/schemas.js",
+        "dist/testing.cjs",
+        "dist/testing.d.cts",
+        "dist/testing.d.ts",
+        "dist/testing.js",
+        "dist/testing/msw.cjs",
+        "dist/testing/msw.d.cts",
+        "dist/testing/msw.d.ts",
+        "dist/testing/msw.js",
+        "dist/third-party-licenses.txt",
+        "dist/tools.cjs",
+        "dist/tools.d.cts",
+        "dist/tools.d.ts",
+        "dist/tools.js",
+        "llms.txt",
+        "package.json",
+        "src/guides/api-overview.md",
+        "src/guides/errors.md",
+        "src/guides/proxies.md",
+        "src/guides/running-at-scale.md",
+        "src/guides/security.md",
+        "src/guides/service.md",
+        "src/guides/syncing.md",
+        "src/guides/telemetry.md",
+        "src/guides/testing.md",
+        "src/guides/versioning.md",
+        "src/guides/walking.md",
+      ]
+    `);
+  });
+
+  it('holds every file that package.json names', () => {
+    expect(paths).toEqual(expect.arrayContaining(named.map((path) => path.slice('./'.length))));
+  });
+
+  it('stays within its size', () => {
+    const command = files.filter(({ path }) => path.startsWith('dist/cli'));
+    expect(unpackedSize - command.reduce((sum, { size }) => sum + size, 0)).toBeLessThanOrEqual(1_300_000);
+  });
+
+  it('names no place on the machine that built it', () => {
+    const places = [root, homedir() === '/' ? root : `${homedir()}/`];
+    const found = texts.filter(({ text }) => places.some((place) => text.includes(place)));
+    expect(found.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('passes the licenses on of the code that is part of it', () => {
+    const textOf = (path: string) => texts.find((file) => file.path === path)?.text ?? '';
+    const [library, command] = ['third-party-licenses.txt', 'cli-third-party-licenses.txt'].map((name) =>
+      textOf(`dist/${name}`),
+    );
+    const names = (licenses = '') =>
+      [...licenses.matchAll(/^([@\w/.-]+)\n\n(?=.*(?:MIT|ISC|Copyright))/gm)].map(([, name]) => name);
+    expect(names(library)).toEqual(['is-network-error', 'ky', 'p-retry']);
+    expect(names(command)).toEqual(expect.arrayContaining(['cli-table3', 'commander', 'picocolors']));
+    // Every package that a bundle names was found.
+    const inside = texts.flatMap(({ path, text }) =>
+      [...text.matchAll(/"node_modules\/((?:@[^/]+\/)?[^/]+)\//g)].map(([, name]) => ({ path, name })),
+    );
+    for (const { path, name } of inside) {
+      expect(path.startsWith('dist/cli') ? command : library).toContain(`${name}\n\n`);
+    }
+  });
+});
+
+describe('the declarations in the tarball', () => {
+  const declarations = texts.filter(({ path }) => /\.d\.c?ts$/.test(path));
+
+  it('name no type of ky or p-retry: CommonJS could not load them', () => {
+    // Examples in comments import the package itself.
+    const imports = declarations.flatMap(({ text }) => [
+      ...text.matchAll(/(?:from|import\()\s*['"]([^.'"][^'"]*)/g),
+    ]);
+    const packages = new Set(
+      imports.map(([, name = '']) => name).filter((name) => !name.startsWith(manifest.name)),
+    );
+    expect([...packages].sort()).toEqual(['@opentelemetry/api', 'decimal.js', 'msw', 'zod']);
+  });
+
+  it('keep what they say about options', () => {
+    expect(declarations.find(({ path }) => path === 'dist/index.d.ts')?.text).toContain('/**');
+  });
+});

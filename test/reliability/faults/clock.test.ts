@@ -1,0 +1,40 @@
+import { createClient } from 'accounting-data-sdk';
+import { expect, test, vi } from 'vitest';
+import { json, misbehave, problem } from '../../support/answers.ts';
+import { caught } from '../../support/caught.ts';
+import { advance, stateOf, useFakeClock } from '../../support/fake-clock.ts';
+import { scriptedServer } from '../../support/scripted-server.ts';
+
+useFakeClock();
+
+const HOUR_MS = 3_600_000;
+
+test.each([-HOUR_MS, HOUR_MS])(
+  'a deadline of 2.5 s ends after 2.5 s, even if the clock is set by %i ms',
+  async (byMs) => {
+    await using server = await scriptedServer(problem(503), misbehave.stall);
+    const client = createClient({ baseUrl: server.url, apiKey: 'key-of-the-company' });
+    const call = caught(client.accounts.get('1', { deadlineMs: 2_500 }));
+    await server.received(1);
+    await advance(0);
+    vi.setSystemTime(Date.now() + byMs);
+    await advance(1_100);
+    await server.received(2);
+    expect(await stateOf(call)).toBe('pending');
+    await advance(1_400);
+    expect(await call).toMatchObject({ code: 'timeout', limit: 'deadline', attempts: 2 });
+  },
+);
+
+test('a call waits as long as Retry-After says, even if the clock is set forward by an hour', async () => {
+  const limited = problem(429, { type: 'rate_limited' }, { 'retry-after': '30' });
+  await using server = await scriptedServer(limited, json({ id: '1' }));
+  const call = createClient({ baseUrl: server.url, apiKey: 'key-of-the-company' }).accounts.get('1');
+  await server.received(1);
+  await advance(0);
+  vi.setSystemTime(Date.now() + HOUR_MS);
+  await advance(29_900);
+  expect(server.requests).toHaveLength(1);
+  await advance(200);
+  await expect(call).resolves.toEqual({ id: '1' });
+});

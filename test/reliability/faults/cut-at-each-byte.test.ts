@@ -1,0 +1,163 @@
+import { expect, test } from 'vitest';
+import type { Client } from '../../../src/client.ts';
+import type { AnyAccountingError } from '../../../src/index.ts';
+import type { RequestOptions } from '../../../src/options.ts';
+import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
+import { closedAgain, listenersOn, openResources } from '../../support/open-resources.ts';
+import { type Framing, type RawAnswer, rawJson, sendRaw } from '../../support/raw-answers.ts';
+import { type ScriptedAnswer, type SeenRequest, scriptedServer } from '../../support/scripted-server.ts';
+
+type Call = 'LIST' | (typeof METHODS)[number];
+
+/** What follows a cut behind the head: sent again, as good as answered, or an error at once. */
+type Then = 'R' | 'done' | 'X';
+
+interface Kind {
+  readonly call: Call;
+  readonly status: number;
+  readonly framing: Framing;
+  readonly answer: RawAnswer;
+  readonly then: Then;
+}
+
+const record = { id: '42' };
+const hour = 3_600_000;
+const FRAMINGS = ['length', 'chunked'] as const;
+
+const kind = (call: Call, status: number, then: Then, framing: Framing = 'length'): Kind => {
+  const bodies: Record<number, unknown> = {
+    422: { type: 'validation_failed' },
+    429: { type: 'rate_limited' },
+  };
+  const headers = status === 429 ? ['retry-after: 3600'] : [];
+  const body = bodies[status] ?? (call === 'LIST' ? [record] : record);
+  return { call, status, framing, then, answer: rawJson(status, body, { framing, headers }) };
+};
+
+/** Every method with every refusal in the long form: the bytes are the same. */
+const refusals: readonly (readonly [Call, number, Framing])[] =
+  process.env.SOAK_FAULTS === undefined
+    ? [
+        ['POST', 422, 'length'],
+        ['DELETE', 429, 'chunked'],
+      ]
+    : METHODS.flatMap((method) =>
+        [422, 429].flatMap((status) => FRAMINGS.map((framing) => [method, status, framing] as const)),
+      );
+
+const kinds: readonly Kind[] = [
+  kind('LIST', 200, 'R', 'chunked'),
+  kind('GET', 200, 'R'),
+  kind('POST', 201, 'R', 'chunked'),
+  kind('PATCH', 200, 'R'),
+  kind('DELETE', 200, 'done'),
+  kind('DELETE', 204, 'done'),
+  ...refusals.map(([method, status, framing]) => kind(method, status, 'X', framing)),
+];
+
+const well: Record<Call, RawAnswer> = {
+  LIST: rawJson(200, [record]),
+  GET: rawJson(200, record),
+  POST: rawJson(201, record),
+  PATCH: rawJson(200, record),
+  DELETE: rawJson(204, undefined),
+};
+
+function start(client: Client, call: Call, options: RequestOptions): Promise<unknown> {
+  return call === 'LIST'
+    ? client.accounts.list({}, options).toArray({ limit: 1 })
+    : callWith(client, call, options);
+}
+
+/** Each request names the byte at which its answer is cut; the next attempt is answered well. */
+function cutting({ call, answer }: Kind): ScriptedAnswer {
+  const seen = new Set<string>();
+  return (request, wire) => {
+    const at = String(request.headers['x-cut']);
+    const bytes = seen.has(at) ? well[call].bytes : answer.bytes.subarray(0, Number(at));
+    seen.add(at);
+    return sendRaw(bytes)(request, wire);
+  };
+}
+
+interface Ended {
+  readonly at: number;
+  readonly error: AnyAccountingError | undefined;
+  readonly requests: readonly SeenRequest[];
+}
+
+/** Calls whose answer is cut at every byte, at most 16 at a time, and what was seen of each. */
+async function cutEverywhere(of: Kind, attempts: 1 | 2, signal: AbortSignal): Promise<Ended[]> {
+  await using server = await scriptedServer(cutting(of));
+  const ended: Promise<Omit<Ended, 'requests'>>[] = [];
+  for (let at = 0; at < of.answer.bytes.length; at += 1) {
+    // A client of its own each, for a retry budget of its own; limits so long that what stays behind is seen.
+    const client = quickClient(server.url, {
+      rateLimiter: false,
+      timeoutMs: hour,
+      deadlineMs: hour,
+      maxWaitMs: 1_000,
+      retry: { maxAttempts: attempts, baseDelayMs: 0 },
+    });
+    const headers = { 'x-cut': `${at}` };
+    ended.push(
+      start(client, of.call, { headers, signal }).then(
+        () => ({ at, error: undefined }),
+        (error) => ({ at, error }),
+      ),
+    );
+    if (at % 16 === 15) await ended.at(-1);
+  }
+  const all = await Promise.all(ended);
+  return all.map(({ at, error }) => ({
+    at,
+    error,
+    requests: server.requests.filter(({ headers }) => headers['x-cut'] === `${at}`),
+  }));
+}
+
+/** What is due for a cut at this byte, as one line. */
+function due({ call, status, answer, then }: Kind, at: number, attempts: 1 | 2): string {
+  const inHead = at < answer.bodyAt;
+  const again = inHead || then === 'R';
+  if (!again && then === 'done') return 'well, 1 request';
+  if (again && attempts === 2) return 'well, 2 requests';
+  if (inHead) return `connection_failed, unknown, 1 attempts, 1 requests, retryable true, ${call}`;
+  if (again) return `unexpected_response, applied, 1 attempts, 1 requests, retryable true, ${call}`;
+  // The status of a refusal decides, whatever became of its body; but no type can be read.
+  const code = status === 429 ? 'rate_limited' : 'unknown_problem';
+  return `${code}, rejected, 1 attempts, 1 requests, retryable ${status === 429}, ${call}`;
+}
+
+function found({ call }: Kind, { error, requests }: Ended): string {
+  const count = requests.length;
+  if (error === undefined) return `well, ${count} request${count === 1 ? '' : 's'}`;
+  const { code, outcome, attempts, retryable } = error;
+  return `${code}, ${outcome}, ${attempts} attempts, ${count} requests, retryable ${retryable}, ${call}`;
+}
+
+test.each(kinds)(
+  '$call: an answer with $status, by $framing, may be cut at each of its bytes',
+  async (of) => {
+    const before = openResources();
+    const { signal } = new AbortController();
+    for (const attempts of [1, 2] as const) {
+      const ends = await cutEverywhere(of, attempts, signal);
+      expect(ends.length).toBeGreaterThan(40);
+      expect(ends.map((end) => `${end.at}: ${found(of, end)}`)).toEqual(
+        ends.map(({ at }) => `${at}: ${due(of, at, attempts)}`),
+      );
+      for (const { error, requests } of ends) {
+        const sent = requests.map(
+          ({ method, url, headers, body }) => `${method} ${url} ${headers['idempotency-key']} ${body}`,
+        );
+        expect(new Set(sent).size).toBe(1);
+        if (error !== undefined) expect(error.idempotencyKey).toBe(requests[0]?.headers['idempotency-key']);
+      }
+      const keys = ends.map(({ requests }) => requests[0]?.headers['idempotency-key']);
+      expect(new Set(keys).size).toBe(of.call === 'POST' ? ends.length : 1);
+    }
+    expect(listenersOn(signal)).toBe(0);
+    await closedAgain(before);
+  },
+);

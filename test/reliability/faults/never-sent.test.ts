@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { success } from '../../support/answers.ts';
+import { caught } from '../../support/caught.ts';
+import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
+import { networkError, scriptedFetch } from '../../support/scripted-fetch.ts';
+import { closedPort, scriptedServer } from '../../support/scripted-server.ts';
+
+test.each(METHODS)(
+  '%s is sent again where nobody listens, and says that nothing was sent',
+  async (method) => {
+    const client = quickClient(`http://127.0.0.1:${await closedPort()}`);
+    expect(await caught(callWith(client, method))).toMatchObject({
+      code: 'connection_failed',
+      reason: 'ECONNREFUSED',
+      outcome: 'not_sent',
+      attempts: 5,
+      retryable: true,
+    });
+  },
+);
+
+test.each(METHODS)('%s is sent again where a name is not known', async (method) => {
+  const fetch = scriptedFetch(networkError('ENOTFOUND'));
+  const client = quickClient('https://nowhere.invalid', { fetch });
+  expect(await caught(callWith(client, method))).toMatchObject({ reason: 'ENOTFOUND', outcome: 'not_sent' });
+  expect(fetch.requests).toHaveLength(5);
+});
+
+test.each(METHODS)('%s stops at once where the other side does not speak TLS', async (method) => {
+  await using server = await scriptedServer(success);
+  const client = quickClient(server.url.replace('http:', 'https:'));
+  expect(await caught(callWith(client, method))).toMatchObject({
+    code: 'connection_failed',
+    outcome: 'not_sent',
+    attempts: 1,
+    retryable: false,
+  });
+  expect(server.requests).toHaveLength(0);
+});
+
+test.each(METHODS)('%s stops at once at a port that fetch does not go to', async (method) => {
+  expect(await caught(callWith(quickClient('http://127.0.0.1:1'), method))).toMatchObject({
+    code: 'connection_failed',
+    reason: 'bad port',
+    outcome: 'not_sent',
+    attempts: 1,
+  });
+});
+
+test('a call that gets through at the second try is answered', async () => {
+  const fetch = scriptedFetch(networkError('ECONNREFUSED'), Response.json({ id: '42' }));
+  const client = quickClient('https://second-try.invalid', { fetch });
+  await expect(client.accounts.get('42')).resolves.toEqual({ id: '42' });
+});
+
+test.each(METHODS)('%s does not say that nothing was sent where an attempt before was', async (method) => {
+  const [lost, refused] = [networkError('ECONNRESET'), networkError('ECONNREFUSED')];
+  const fetch = scriptedFetch(lost, refused, refused, refused);
+  const client = quickClient('https://gone-in-between.invalid', { fetch });
+  const error = await caught(callWith(client, method));
+  expect(error).toMatchObject({ reason: 'ECONNREFUSED', attempts: 5 });
+  expect(error).not.toMatchObject({ outcome: 'not_sent' });
+  expect(String(error)).not.toContain('Nothing was sent');
+});

@@ -1,0 +1,110 @@
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { caught } from '../../support/caught.ts';
+import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
+import { rawHead, rawJson, sendRaw } from '../../support/raw-answers.ts';
+import { product, productJson } from '../../support/records.ts';
+import { scriptedServer } from '../../support/scripted-server.ts';
+
+const TYPE = 'content-type: application/json';
+const LENGTH = `content-length: ${productJson.length}`;
+
+/** A head of these header lines, and bytes behind it. */
+const odd = (
+  headers: readonly string[],
+  body: string | Uint8Array = productJson,
+  status = 'HTTP/1.1 200 OK',
+) => Buffer.concat([rawHead(status, [TYPE, ...headers]), Buffer.from(body)]);
+
+/** Something that comes before the answer. */
+const before = (status: string, headers: readonly string[] = []) =>
+  Buffer.concat([Buffer.from([status, ...headers, '', ''].join('\r\n')), rawJson(200, product).bytes]);
+
+const gzip = gzipSync(productJson);
+const hints = ['link: </style.css>; rel=preload'];
+
+test.each([
+  ['a 102 before it', before('HTTP/1.1 102 Processing')],
+  ['early hints before it', before('HTTP/1.1 103 Early Hints', hints)],
+  ['an interim answer that nobody knows before it', before('HTTP/1.1 199 Odd')],
+  [
+    'gzip without its trailer',
+    odd([`content-length: ${gzip.length - 8}`, 'content-encoding: gzip'], gzip.subarray(0, -8)),
+  ],
+  ['a byte order mark', odd([], `\ufeff${productJson}`)],
+  ['bytes beyond ASCII in a header', odd([LENGTH, 'x-request-id: \u00e9'])],
+  ['an end that only the connection tells', odd([])],
+  ['a status line of HTTP/1.0', odd([], productJson, 'HTTP/1.0 200 OK')],
+])('an answer with %s is read', async (_, bytes) => {
+  await using server = await scriptedServer(sendRaw(bytes));
+  await expect(quickClient(server.url).products.get('42')).resolves.toEqual(product);
+  expect(server.requests).toHaveLength(1);
+});
+
+const unread: readonly (readonly [string, Uint8Array])[] = [
+  ['100 that nobody asked for', before('HTTP/1.1 100 Continue')],
+  ['101 that nobody asked for', before('HTTP/1.1 101 Switching', ['upgrade: x', 'connection: upgrade'])],
+  ['ten thousand headers', odd([LENGTH, ...Array.from({ length: 10_000 }, (_, n) => `x-${n}: v`)])],
+  ['a header of a megabyte', odd([LENGTH, `x-long: ${'v'.repeat(2 ** 20)}`])],
+  ['two lengths that differ', odd([LENGTH, 'content-length: 5'])],
+  ['two lengths that are the same', odd([LENGTH, LENGTH])],
+  ['a length and chunks', odd([LENGTH, 'transfer-encoding: chunked'], `5\r\n{"id"\r\n0\r\n\r\n`)],
+  ['a length below zero', odd(['content-length: -5'])],
+  ['a length in hexadecimal', odd(['content-length: 0x16'])],
+  ['a header without a colon', odd([LENGTH, 'garbage'])],
+  ['a NUL in a header', odd([LENGTH, 'x-a: b\0c'])],
+  ['a status of two digits', odd([LENGTH], productJson, 'HTTP/1.1 20 OK')],
+  ['a status of four digits', odd([LENGTH], productJson, 'HTTP/1.1 2000 OK')],
+  ['the status 000', odd([LENGTH], productJson, 'HTTP/1.1 000 OK')],
+  ['no head at all', Buffer.from(productJson)],
+  ['an empty line in place of a head', Buffer.from('\r\n\r\n')],
+];
+
+const each = unread.flatMap(([name, bytes]) => METHODS.map((method) => ({ name, bytes, method })));
+
+test.each(each)('$method meets $name: as good as no answer', async ({ bytes, method }) => {
+  await using server = await scriptedServer(sendRaw(bytes));
+  const client = quickClient(server.url, { rateLimiter: false, retry: { maxAttempts: 2, baseDelayMs: 1 } });
+  expect(await caught(callWith(client, method))).toMatchObject({
+    code: 'connection_failed',
+    outcome: 'unknown',
+    attempts: 2,
+    retryable: true,
+    idempotencyKey: server.requests[0]?.headers['idempotency-key'],
+  });
+  expect(server.requests).toHaveLength(2);
+});
+
+test.each(METHODS)('%s meets a length that is too short: the rest of the body is lost', async (method) => {
+  await using server = await scriptedServer(sendRaw(odd(['content-length: 5'])));
+  const client = quickClient(server.url, { retry: { maxAttempts: 2, baseDelayMs: 1 } });
+  const end = await callWith(client, method).catch((error: unknown) => error);
+  if (method === 'DELETE') expect(end).toBeUndefined();
+  else expect(end).toMatchObject({ code: 'unexpected_response', reason: 'truncated', outcome: 'applied' });
+  expect(server.requests).toHaveLength(method === 'DELETE' ? 1 : 2);
+});
+
+test('bytes behind an answer are not taken for the next one', async () => {
+  const smuggled = rawJson(200, { ...product, name: 'Somebody else' }).bytes;
+  const kept = Buffer.from(`HTTP/1.1 200 OK\r\n${TYPE}\r\n${LENGTH}\r\n\r\n${productJson}`);
+  await using server = await scriptedServer(
+    (_, { socket }) => void socket.write(Buffer.concat([kept, smuggled])),
+  );
+  const client = quickClient(server.url, { rateLimiter: false });
+  for (let n = 1; n <= 3; n += 1) expect(await client.products.get('42')).toEqual(product);
+  expect(server.requests).toHaveLength(3);
+});
+
+test('gzip that is whole as HTTP but ends at any byte is the record or an error, never another value', async () => {
+  const attempts = { rateLimiter: false, retry: { maxAttempts: 1 } } as const;
+  for (let end = 0; end <= gzip.length; end += 1) {
+    const bytes = odd([`content-length: ${end}`, 'content-encoding: gzip'], gzip.subarray(0, end));
+    await using server = await scriptedServer(sendRaw(bytes));
+    const result = await quickClient(server.url, attempts)
+      .products.get('42')
+      .catch((error: unknown) => error);
+    // Only the checksum is missing from its eighth byte before the end on.
+    if (end >= gzip.length - 8 || !(result instanceof Error)) expect(result).toEqual(product);
+    else expect(result).toMatchObject({ code: 'unexpected_response', outcome: 'applied' });
+  }
+});

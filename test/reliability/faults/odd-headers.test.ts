@@ -1,0 +1,105 @@
+import { createClient } from 'accounting-data-sdk';
+import { expect, test } from 'vitest';
+import { answer, html, json, problem, success } from '../../support/answers.ts';
+import { caught } from '../../support/caught.ts';
+import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
+import { type ScriptedAnswer, scriptedServer } from '../../support/scripted-server.ts';
+
+/** A response in bytes: servers of Node would tidy its headers up. */
+const raw =
+  (...headers: readonly string[]): ScriptedAnswer =>
+  (_, { socket }) =>
+    void socket.end(
+      [
+        'HTTP/1.1 200 OK',
+        'content-type: application/json',
+        'content-length: 12',
+        ...headers,
+        'connection: close',
+        '',
+        '[{"id":"7"}]',
+      ].join('\r\n'),
+    );
+
+const firstPage = async (...headers: readonly string[]) => {
+  await using server = await scriptedServer(raw(...headers));
+  const client = createClient({ baseUrl: server.url, apiKey: 'key-of-the-company' });
+  for await (const page of client.accounts.list({}, { prefetch: 0 }).pages()) return page;
+  throw new Error('no page');
+};
+
+test('rate-limit headers and Date with whitespace after their values are read', async () => {
+  const page = await firstPage(
+    'x-ratelimit-limit: 100 \t',
+    'x-ratelimit-remaining: 42  ',
+    'date: Sat, 31 Jan 2026 12:00:00 GMT  ',
+    'age: 10 ',
+  );
+  expect(page.rateLimit).toMatchObject({ limit: 100, remaining: 42 });
+  expect(page.serverTime).toEqual(new Date('2026-01-31T11:59:50Z'));
+});
+
+test.each([
+  'Mon, 30 Feb 2026 12:00:00 GMT',
+  'Sat, 31 Jan 2026 24:00:00 GMT',
+  'Sat, 31 Jan 2026 12:60:00 GMT',
+  'Sun, 29 Feb 2026 12:00:00 GMT',
+  'Sat, 00 Jan 2026 12:00:00 GMT',
+])('a Date that does not exist counts as absent: %s', async (date) => {
+  expect((await firstPage(`date: ${date}`)).serverTime).toBeUndefined();
+});
+
+test('a Date of RFC 850 is within 50 years of now', async () => {
+  const year = new Date().getUTCFullYear();
+  for (const [ago, expected] of [
+    [-40, year + 40],
+    [40, year - 40],
+    [51, year + 49],
+  ] as const) {
+    const twoDigits = String((year - ago) % 100).padStart(2, '0');
+    const page = await firstPage(`date: Saturday, 31-Jan-${twoDigits} 12:00:00 GMT`);
+    expect(page.serverTime?.getUTCFullYear()).toBe(expected);
+  }
+});
+
+test('a content type that is given twice is read', async () => {
+  const twice = answer(200, { 'content-type': 'application/json, application/json' }, '{"id":"1"}');
+  await using server = await scriptedServer(twice);
+  await expect(quickClient(server.url).accounts.get('1')).resolves.toEqual({ id: '1' });
+});
+
+test.each([' x', 'x ', '\tx', ' '])(
+  'a header of the caller with whitespace at an end is rejected: %j',
+  async (value) => {
+    await using server = await scriptedServer(json({ id: '1' }));
+    const call = quickClient(server.url).accounts.get('1', { headers: { 'x-trace': value } });
+    expect(await caught(call)).toMatchObject({ code: 'invalid_input', argument: 'headers.x-trace' });
+    expect(server.requests).toHaveLength(0);
+  },
+);
+
+test.each([506, 511, 520, 599])('a read that gets %i is sent again', async (status) => {
+  await using server = await scriptedServer(html(status), success);
+  await expect(callWith(quickClient(server.url), 'GET')).resolves.toMatchObject({ id: '42' });
+  expect(server.requests).toHaveLength(2);
+});
+
+test.each(METHODS.filter((method) => method !== 'GET'))(
+  '%s that gets 520 is an error at once, with outcome unknown',
+  async (method) => {
+    await using server = await scriptedServer(problem(520), success);
+    expect(await caught(callWith(quickClient(server.url), method))).toMatchObject({
+      status: 520,
+      outcome: 'unknown',
+      attempts: 1,
+      retryable: true,
+    });
+  },
+);
+
+test('rate-limit headers that a proxy sent twice are read', async () => {
+  const page = await firstPage('x-ratelimit-limit: 100, 100', 'x-ratelimit-remaining: 42,42');
+  expect(page.rateLimit).toMatchObject({ limit: 100, remaining: 42 });
+  const other = await firstPage('x-ratelimit-limit: 100', 'x-ratelimit-remaining: 42, 41');
+  expect(other.rateLimit).toBeUndefined();
+});

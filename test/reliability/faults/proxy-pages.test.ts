@@ -1,0 +1,65 @@
+import { expect, test, vi } from 'vitest';
+import { caught } from '../../support/caught.ts';
+import { useFakeClock } from '../../support/fake-clock.ts';
+import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
+import { rawHead } from '../../support/raw-answers.ts';
+import { type ScriptedAnswer, scriptedServer, settle } from '../../support/scripted-server.ts';
+
+// A slow machine must not end a response early: only the stalled one waits for the clock.
+useFakeClock();
+
+const LENGTH = 'content-length: 9000';
+const JSON_TYPE = 'content-type: application/json';
+const PAGE = '<!doctype html><h1>Sign in';
+
+/** A 200 whose connection then closes, or stays open without another byte. */
+const ok = (headers: readonly string[], body: string | Uint8Array, stays = false): ScriptedAnswer => {
+  const bytes = Buffer.concat([rawHead(200, headers), Buffer.from(body)]);
+  return (_, { socket }) => void socket.write(bytes, () => stays || socket.end());
+};
+
+const pages: readonly (readonly [name: string, answer: ScriptedAnswer])[] = [
+  ['a cut page without a content type', ok([LENGTH], PAGE)],
+  ['a cut page that claims to be JSON', ok([LENGTH, JSON_TYPE], PAGE)],
+  ['a stalled page without a content type', ok([LENGTH], PAGE, true)],
+  ['an oversized page that claims to be JSON', ok([JSON_TYPE], PAGE.repeat(300))],
+  ['a page in Latin-1 that claims to be JSON', ok([JSON_TYPE], Buffer.from(`${PAGE} für Gäste`, 'latin1'))],
+  ['a page in UTF-16 without a content type', ok([], Buffer.from(`\ufeff${PAGE}`, 'utf16le'))],
+  ['a page after a kilobyte of blank lines', ok([JSON_TYPE], `\ufeff${'\r\n'.repeat(512)}${PAGE}`)],
+];
+const each = pages.flatMap(([name, answer]) => METHODS.map((method) => ({ name, answer, method })));
+
+test.each(each)('$method does not take $name for a response of the service', async ({ answer, method }) => {
+  await using server = await scriptedServer(answer);
+  const responded = vi.fn<() => void>();
+  const client = quickClient(server.url, {
+    on: { response: responded },
+    maxBodyBytes: 4_000,
+    retry: { maxAttempts: 1 },
+  });
+  const error = caught(callWith(client, method));
+  await vi.waitUntil(() => responded.mock.calls.length > 0, { interval: 1, timeout: 30_000 });
+  await settle();
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(await error).toMatchObject({
+    code: expect.stringMatching(/^(?:unexpected_response|timeout)$/),
+    outcome: 'unknown',
+  });
+});
+
+test.each(METHODS)('%s rejects a body stream of strings with a typed error', async (method) => {
+  const fetch = async () =>
+    new Response(
+      new ReadableStream({
+        start(controller) {
+          controller.enqueue('<html>');
+          controller.close();
+        },
+      }),
+    );
+  const client = quickClient('http://localhost:1', { fetch, retry: { maxAttempts: 1 } });
+  const end = await callWith(client, method).catch((error: unknown) => error);
+  // The 2xx alone says that a delete is done.
+  if (method === 'DELETE') expect(end).toBeUndefined();
+  else expect(end).toMatchObject({ code: 'unexpected_response', reason: 'truncated' });
+});

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { success } from '../../support/answers.ts';
+import { caught } from '../../support/caught.ts';
+import { advance, useFakeClock } from '../../support/fake-clock.ts';
+import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
+import { type ScriptedAnswer, scriptedServer } from '../../support/scripted-server.ts';
+
+useFakeClock();
+
+/** A status line and headers; the body begins and never ends. */
+const stalls =
+  (status: string, headers = ''): ScriptedAnswer =>
+  (_, { socket }) =>
+    void socket.write(
+      `HTTP/1.1 ${status}\r\ncontent-type: application/problem+json\r\ncontent-length: 99\r\n${headers}\r\n{"type":`,
+    );
+
+test.each(METHODS)(
+  '%s that gets a 403 whose body stalls fails with the 403, not with a timeout',
+  async (method) => {
+    await using server = await scriptedServer(stalls('403 Forbidden'));
+    const call = caught(callWith(quickClient(server.url, { timeoutMs: 1_000 }), method));
+    await server.received(1);
+    await advance(1_000);
+    expect(await call).toMatchObject({ status: 403, outcome: 'rejected', attempts: 1, retryable: false });
+    expect(server.requests).toHaveLength(1);
+  },
+);
+
+test('a 429 whose body stalls is waited for as its Retry-After says', async () => {
+  await using server = await scriptedServer(stalls('429 Too Many Requests', 'retry-after: 2\r\n'), success);
+  const call = callWith(quickClient(server.url, { timeoutMs: 1_000 }), 'GET');
+  await server.received(1);
+  await advance(1_000);
+  expect(server.requests).toHaveLength(1);
+  await advance(1_200);
+  await server.received(2);
+  await expect(call).resolves.toMatchObject({ id: '42' });
+  expect(server.requests).toHaveLength(2);
+});

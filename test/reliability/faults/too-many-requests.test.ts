@@ -1,0 +1,244 @@
+import { expect, test } from 'vitest';
+import { ApiError, isAccountingError, isApiError, RateLimitedError } from '../../../src/index.ts';
+import { json, misbehave, problem, success } from '../../support/answers.ts';
+import { caught } from '../../support/caught.ts';
+import { advance, stateOf, useFakeClock } from '../../support/fake-clock.ts';
+import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
+import { type ScriptedAnswer, scriptedServer, settle } from '../../support/scripted-server.ts';
+
+useFakeClock();
+
+const refused = (headers: Record<string, string> = {}) => problem(429, { type: 'rate_limited' }, headers);
+const date = (ms: number) => new Date(Date.parse('2026-01-31T12:00:00Z') + ms).toUTCString();
+
+const forms = {
+  seconds: { 'retry-after': '30' },
+  'an HTTP-date, measured against Date': { 'retry-after': date(630_000), date: date(600_000) },
+};
+const gates = ['shared', 'client', false] as const;
+const cases = gates.flatMap((rateLimiter) =>
+  Object.entries(forms).map(([form, headers]) => ({ rateLimiter, form, headers })),
+);
+
+test.each(cases)(
+  'a 429 waits as long as Retry-After says: $form, gate $rateLimiter',
+  async ({ rateLimiter, headers }) => {
+    await using server = await scriptedServer(refused(headers), success);
+    const call = quickClient(server.url, { rateLimiter }).products.get('42');
+    await server.received(1);
+    await advance(29_900);
+    expect(server.requests).toHaveLength(1);
+    await advance(200);
+    expect(await stateOf(call)).toBe('resolved');
+    expect(server.requests).toHaveLength(2);
+  },
+);
+
+test.each(METHODS)('%s that meets 429 is sent again with the same key and bytes', async (method) => {
+  await using server = await scriptedServer(refused({ 'retry-after': '1' }), success);
+  const call = callWith(quickClient(server.url), method);
+  await server.received(1);
+  await advance(1_100);
+  expect(await stateOf(call)).toBe('resolved');
+  expect(
+    new Set(server.requests.map(({ body, headers }) => `${headers['idempotency-key']} ${body}`)).size,
+  ).toBe(1);
+});
+
+test.each(gates)('a wait that is longer than maxWaitMs is thrown at once, gate %s', async (rateLimiter) => {
+  await using server = await scriptedServer(refused({ 'retry-after': '61' }));
+  const error = (await caught(
+    quickClient(server.url, { rateLimiter }).products.get('42'),
+  )) as RateLimitedError;
+  expect(error).toMatchObject({
+    code: 'rate_limited',
+    retryAfterMs: 61_000,
+    retryAt: new Date('2026-01-31T12:01:01Z'),
+    retryable: true,
+    outcome: 'rejected',
+    attempts: 1,
+  });
+  expect(server.requests).toHaveLength(1);
+});
+
+test('a wait that would pass the deadline is thrown at once', async () => {
+  await using server = await scriptedServer(refused({ 'retry-after': '10' }));
+  const error = await caught(quickClient(server.url, { deadlineMs: 9_000 }).products.get('42'));
+  expect(error).toMatchObject({ code: 'rate_limited', retryAfterMs: 10_000 });
+});
+
+test('a Retry-After of centuries is thrown at once, not slept through', async () => {
+  await using server = await scriptedServer(refused({ 'retry-after': '99999999999999999999' }));
+  const error = await caught(quickClient(server.url).products.get('42'));
+  expect(error).toMatchObject({
+    code: 'rate_limited',
+    retryAfterMs: Number.MAX_SAFE_INTEGER,
+    retryAt: undefined,
+  });
+});
+
+test.each(['1.5', '-1', 'soon', ''])(
+  'a Retry-After of %j counts as none: the call backs off',
+  async (value) => {
+    await using server = await scriptedServer(refused({ 'retry-after': value }), success);
+    const call = quickClient(server.url).products.get('42');
+    await server.received(1);
+    await advance(1_000);
+    expect(await stateOf(call)).toBe('resolved');
+  },
+);
+
+test('429s cost no attempt: a call may meet more of them than it has attempts', async () => {
+  const script = Array.from({ length: 6 }, () => refused({ 'retry-after': '1' }));
+  await using server = await scriptedServer(...script, success);
+  const attempts: number[] = [];
+  const call = quickClient(server.url, {
+    retry: { maxAttempts: 2, baseDelayMs: 1, maxDelayMs: 5 },
+  }).products.get('42', {
+    onResponse: (meta) => attempts.push(meta.attempts),
+  });
+  for (let n = 1; n <= 6; n += 1) {
+    await server.received(n);
+    await advance(3_000);
+  }
+  expect(await stateOf(call)).toBe('resolved');
+  expect(attempts).toEqual([1]);
+  expect(server.requests).toHaveLength(7);
+});
+
+test('a service that answers 429 for ever is given up at the deadline', async () => {
+  await using server = await scriptedServer(refused({ 'retry-after': '10' }));
+  const call = caught(quickClient(server.url, { deadlineMs: 60_000 }).products.get('42'));
+  for (let n = 0; n < 13; n += 1) await advance(5_000);
+  expect(await call).toMatchObject({ code: 'rate_limited', outcome: 'rejected' });
+  expect(server.requests.length).toBeLessThanOrEqual(7);
+});
+
+test('a call that the rate limiter would delay for too long is rate_limited, and says when the quota is back', async () => {
+  await using server = await scriptedServer(refused({ 'retry-after': '120' }), success);
+  const client = quickClient(server.url);
+  await caught(client.products.get('42'));
+  const error = await caught(client.products.get('43'));
+  expect(error).toMatchObject({
+    name: 'RateLimitedError',
+    code: 'rate_limited',
+    status: undefined,
+    outcome: 'not_sent',
+    attempts: 0,
+    retryable: true,
+    retryAfterMs: expect.toSatisfy((ms: number) => ms > 100_000 && ms <= 120_000),
+    retryAt: expect.any(Date),
+  });
+  expect(error).toBeInstanceOf(RateLimitedError);
+  expect(error).not.toBeInstanceOf(ApiError);
+  expect(isApiError(error)).toBe(false);
+  expect(isAccountingError(error, 'rate_limited')).toBe(true);
+  expect(server.requests).toHaveLength(1);
+});
+
+test('a call that was refused, and then held back because another was told to wait longer, fails for its own 429', async () => {
+  let refuseSecond = () => {};
+  await using server = await scriptedServer(success, (request, wire) => {
+    if (request.url.endsWith('/1')) return refused({ 'retry-after': '1' })(request, wire);
+    refuseSecond = () => void refused({ 'retry-after': '120' })(request, wire);
+  });
+  const client = quickClient(server.url);
+  await client.products.get('42');
+  const first = caught(client.accounts.get('1'));
+  const second = caught(client.accounts.get('2'));
+  await server.received(3);
+  await settle();
+  refuseSecond();
+  expect(await second).toMatchObject({ code: 'rate_limited', retryAfterMs: 120_000 });
+  await advance(1_100);
+  expect(await first).toMatchObject({
+    code: 'rate_limited',
+    retryAfterMs: 1_000,
+    attempts: 1,
+    outcome: 'rejected',
+  });
+  expect(server.requests).toHaveLength(3);
+});
+
+test('an answer after a 429 tells how long the call waited', async () => {
+  await using server = await scriptedServer(refused({ 'retry-after': '30' }), success);
+  let waitedMs = 0;
+  const call = quickClient(server.url).products.get('42', {
+    onResponse: (meta) => {
+      waitedMs = meta.waitedMs;
+    },
+  });
+  await server.received(1);
+  await advance(31_000);
+  expect(await stateOf(call)).toBe('resolved');
+  expect(waitedMs).toBeGreaterThanOrEqual(30_000);
+});
+
+test('calls whose maxWaitMs ends before the first response are sent: quota is left', async () => {
+  const slow: ScriptedAnswer = (request, wire) => {
+    const headers = { 'x-ratelimit-limit': '1000', 'x-ratelimit-remaining': '999' };
+    setTimeout(() => json({ id: '1' }, 200, headers)(request, wire), 700);
+  };
+  await using server = await scriptedServer(slow);
+  const client = quickClient(server.url, { maxWaitMs: 500 });
+  const calls = Promise.all(Array.from({ length: 10 }, () => client.accounts.get('1')));
+  await server.received(1);
+  await advance(499);
+  expect(server.requests).toHaveLength(1);
+  await advance(1);
+  await server.received(10);
+  await advance(700);
+  await expect(calls).resolves.toHaveLength(10);
+});
+
+test('a call whose deadline ends before the first response is a timeout that was not sent', async () => {
+  await using server = await scriptedServer(misbehave.stall);
+  const client = quickClient(server.url, { deadlineMs: 60_000 });
+  const first = client.accounts.get('1').catch(() => undefined);
+  await server.received(1);
+  const second = caught(client.accounts.get('2', { deadlineMs: 1_000 }));
+  await advance(1_000);
+  expect(await second).toMatchObject({
+    code: 'timeout',
+    limit: 'deadline',
+    outcome: 'not_sent',
+    attempts: 0,
+  });
+  expect(server.requests).toHaveLength(1);
+  await server.close();
+  await advance(60_000);
+  await first;
+});
+
+test('calls to a service that always reports 0 remaining, with 200s, do not fail', async () => {
+  const empty: ScriptedAnswer = (request, wire) => {
+    const headers = { 'x-ratelimit-limit': '1000', 'x-ratelimit-remaining': '0' };
+    setTimeout(() => json({ id: '1' }, 200, headers)(request, wire), 100);
+  };
+  await using server = await scriptedServer(empty);
+  const client = quickClient(server.url, { maxWaitMs: 1_000 });
+  const calls = Promise.all(Array.from({ length: 20 }, () => client.accounts.get('1')));
+  for (let n = 0; n < 30; n += 1) await advance(50);
+  await expect(calls).resolves.toHaveLength(20);
+});
+
+test.each(gates)(
+  'a 429 without Retry-After is not sent again at once, even if maxWaitMs is small; gate %s',
+  async (rateLimiter) => {
+    await using server = await scriptedServer(refused());
+    const client = quickClient(server.url, { rateLimiter });
+    const impatient = caught(client.accounts.get('1', { maxWaitMs: 50 }));
+    await server.received(1);
+    expect(await impatient).toMatchObject({ code: 'rate_limited', status: 429, attempts: 1 });
+    expect(server.requests).toHaveLength(1);
+  },
+);
+
+test('without a rate limiter a call that gets 429s waits at least 100 ms between requests', async () => {
+  await using server = await scriptedServer(refused());
+  const client = quickClient(server.url, { rateLimiter: false, deadlineMs: 2_000, maxWaitMs: 120 });
+  const call = caught(client.accounts.get('1'));
+  for (let n = 0; n < 40; n += 1) await advance(50);
+  expect(await call).toMatchObject({ code: 'rate_limited', status: 429 });
+  expect(server.requests.length).toBeLessThanOrEqual(20);
+});

@@ -1,0 +1,266 @@
+import { expect, test } from 'vitest';
+import type { AnyAccountingError, Outcome } from '../../../src/index.ts';
+import { answer, empty, gzipBomb, html, json, misbehave, problem, success } from '../../support/answers.ts';
+import { caught } from '../../support/caught.ts';
+import { callWith, type FourMethods, METHODS, quickClient } from '../../support/four-methods.ts';
+import { product } from '../../support/records.ts';
+import { networkError } from '../../support/scripted-fetch.ts';
+import { type ScriptedAnswer, type SeenRequest, scriptedServer } from '../../support/scripted-server.ts';
+
+/**
+ * R: sent again. X: an error at once. U, A: an error at once, outcome unknown or applied. `once U`, `once A`: sent
+ * again one time, then so. `reread`: the record is read with GET. `done`: as good as answered.
+ */
+type Cell = 'R' | 'X' | 'U' | 'A' | 'once U' | 'once A' | 'reread' | 'done';
+
+interface Row {
+  readonly fault: string;
+  readonly answer: ScriptedAnswer;
+  /** The code of the error, where the fault stays. */
+  readonly code: string;
+  /** The outcome of R and X, where the fault stays. */
+  readonly outcome: Outcome;
+  readonly cells: readonly [GET: Cell, POST: Cell, PATCH: Cell, DELETE: Cell];
+}
+
+const PAGE = '\n <!doctype html><h1>Sign in</h1>';
+const row = (
+  fault: string,
+  answers: ScriptedAnswer,
+  [code, outcome]: [string, Outcome],
+  ...cells: [Cell, Cell, Cell, Cell]
+): Row => ({ fault, answer: answers, code, outcome, cells });
+
+const LOST: [string, Outcome] = ['connection_failed', 'unknown'];
+const CUT: [string, Outcome] = ['unexpected_response', 'applied'];
+const ODD: [string, Outcome] = ['unexpected_response', 'unknown'];
+const MISFIT: [string, Outcome] = ['unexpected_response', 'applied'];
+const JSON_TYPE = { 'content-type': 'application/json' };
+const MAX_BODY_BYTES = 2_000;
+
+const rows: readonly Row[] = [
+  row('a close before the answer', misbehave.close, LOST, 'R', 'R', 'R', 'R'),
+  row('a reset before the answer', misbehave.reset, LOST, 'R', 'R', 'R', 'R'),
+  row('a close in the headers', misbehave.closeInHeaders, LOST, 'R', 'R', 'R', 'R'),
+  row('bytes that are no HTTP', misbehave.garbage, LOST, 'R', 'R', 'R', 'R'),
+  row('a close in the body', misbehave.closeInBody, CUT, 'R', 'R', 'R', 'done'),
+  row('a Content-Length that is too long', misbehave.wrongLength, CUT, 'R', 'R', 'R', 'done'),
+  row('a bad chunk', misbehave.badChunk, CUT, 'R', 'R', 'R', 'done'),
+  row('an end between chunks', misbehave.endInChunks, CUT, 'R', 'R', 'R', 'done'),
+  row('corrupt gzip', misbehave.corruptGzip, CUT, 'R', 'R', 'R', 'done'),
+  row('truncated JSON', misbehave.truncatedJson, CUT, 'R', 'R', 'R', 'done'),
+  row('204', empty(204), MISFIT, 'X', 'once A', 'reread', 'done'),
+  row('200 without a body', empty(200), MISFIT, 'X', 'once A', 'reread', 'done'),
+  row('HTML with 200', html(), ODD, 'X', 'once U', 'U', 'U'),
+  row('HTML that names no type', answer(200, {}, PAGE), ODD, 'X', 'once U', 'U', 'U'),
+  row(
+    'HTML that says JSON',
+    answer(200, { 'content-type': 'application/json' }, PAGE),
+    ODD,
+    'X',
+    'once U',
+    'U',
+    'U',
+  ),
+  row(
+    'JSON as text/plain',
+    answer(200, { 'content-type': 'text/plain' }, '{}'),
+    ODD,
+    'X',
+    'once U',
+    'U',
+    'done',
+  ),
+  ...(['text/html', 'application/xhtml+xml'] as const).flatMap((type) => [
+    row(`a ${type} page that breaks off`, misbehave.cutPage(type), ODD, 'X', 'once U', 'U', 'U'),
+    row(
+      `a ${type} page over the cap`,
+      answer(200, { 'content-type': type }, PAGE.repeat(100)),
+      ODD,
+      'X',
+      'once U',
+      'U',
+      'U',
+    ),
+  ]),
+  row('plain text that breaks off', misbehave.cutPage('text/plain', 'del'), ODD, 'X', 'once U', 'U', 'done'),
+  row('HTML as plain text that breaks off', misbehave.cutPage('text/plain'), ODD, 'X', 'once U', 'U', 'U'),
+  row('a list in place of a record', json([product]), ODD, 'X', 'once U', 'U', 'done'),
+  row(
+    'invalid UTF-8',
+    answer(200, JSON_TYPE, Buffer.from([0x7b, 0xff, 0x7d])),
+    MISFIT,
+    'X',
+    'A',
+    'A',
+    'done',
+  ),
+  row('money as a number', json({ ...product, salePrice: 129 }), MISFIT, 'X', 'A', 'A', 'done'),
+  row('a record without an id', json({ name: 'Desk' }), MISFIT, 'X', 'A', 'A', 'done'),
+  row('a body over the cap', json({ ...product, remark: 'x'.repeat(3_000) }), MISFIT, 'X', 'A', 'A', 'done'),
+  row('a gzip bomb', gzipBomb(3_000_000), MISFIT, 'X', 'A', 'A', 'done'),
+  ...[300, 301, 302, 303, 304, 305, 307, 308].map((status) => {
+    const outcome = [301, 307, 308].includes(status) ? 'rejected' : 'unknown';
+    const elsewhere = answer(status, { location: 'https://elsewhere.example/' });
+    return row(`${status}`, elsewhere, ['redirected', outcome], 'X', 'X', 'X', 'X');
+  }),
+  ...[
+    [400, 'malformed_request'],
+    [401, 'unauthenticated'],
+    [402, 'unknown_problem'],
+    [403, 'forbidden'],
+    [404, 'not_found'],
+    [405, 'unknown_problem'],
+    [406, 'unknown_problem'],
+    [410, 'not_found'],
+    [413, 'unknown_problem'],
+    [415, 'unknown_problem'],
+    [422, 'unknown_problem'],
+    [451, 'unknown_problem'],
+  ].map(([status, code]) =>
+    row(`${status}`, problem(Number(status)), [String(code), 'rejected'], 'X', 'X', 'X', 'X'),
+  ),
+  ...[501, 505].map((status) =>
+    row(`${status}`, problem(status), ['unknown_problem', 'unknown'], 'X', 'X', 'X', 'X'),
+  ),
+  row('408', problem(408), ['unknown_problem', 'unknown'], 'R', 'R', 'R', 'R'),
+  row('425', problem(425), ['unknown_problem', 'rejected'], 'R', 'R', 'R', 'R'),
+  row('409', problem(409), ['unknown_problem', 'rejected'], 'X', 'X', 'X', 'X'),
+  row(
+    '409 of another type',
+    problem(409, { type: 'stale' }),
+    ['unknown_problem', 'rejected'],
+    'X',
+    'X',
+    'X',
+    'X',
+  ),
+  ...[500, 502, 503, 504].map((status) =>
+    row(`${status}`, problem(status), ['unknown_problem', 'unknown'], 'R', 'R', 'R', 'R'),
+  ),
+  row('502 with HTML', html(502), ['unknown_problem', 'unknown'], 'R', 'R', 'R', 'R'),
+];
+
+const cases = rows.flatMap(({ cells, ...rest }) =>
+  METHODS.map((method, index) => ({ ...rest, method, cell: cells[index] as Cell })),
+);
+
+/** One key and the same bytes in every request of a create; no key in any other. */
+function expectSameRequest(requests: readonly SeenRequest[], method: FourMethods): void {
+  const sent = requests.filter((request) => request.method === method);
+  expect(new Set(sent.map(({ url, body }) => `${url} ${body}`)).size).toBe(1);
+  const keys = [...new Set(sent.map(({ headers }) => headers['idempotency-key']))];
+  expect(keys).toEqual([method === 'POST' ? expect.stringMatching(/^[!-~]{16,}$/) : undefined]);
+}
+
+test.each(cases)('$method meets $fault: $cell', async ({ answer: fault, method, cell, code, outcome }) => {
+  await using passing = await scriptedServer(fault, success);
+  const passed = await callWith(quickClient(passing.url, { maxBodyBytes: MAX_BODY_BYTES }), method).then(
+    () => 'resolved',
+    () => 'rejected',
+  );
+  const again = cell === 'R' || cell === 'reread' || cell.startsWith('once');
+  expect(passed).toBe(again || cell === 'done' ? 'resolved' : 'rejected');
+  expect(passing.requests.map((request) => request.method)).toEqual(
+    again ? [method, cell === 'reread' ? 'GET' : method] : [method],
+  );
+  expectSameRequest(passing.requests, method);
+  if (cell === 'done') return;
+
+  await using staying = await scriptedServer(fault);
+  const client = quickClient(staying.url, {
+    maxBodyBytes: MAX_BODY_BYTES,
+    retry: { baseDelayMs: 1, maxDelayMs: 5, maxAttempts: 3 },
+  });
+  const error = (await caught(callWith(client, method))) as AnyAccountingError;
+  const requests = cell === 'R' ? 3 : again ? 2 : 1;
+  expect(staying.requests).toHaveLength(requests);
+  expectSameRequest(staying.requests, method);
+  expect({ code: error.code, outcome: error.outcome, attempts: error.attempts }).toEqual({
+    code,
+    outcome: cell.endsWith('U') ? 'unknown' : cell.endsWith('A') ? 'applied' : outcome,
+    attempts: cell === 'reread' ? 1 : requests,
+  });
+  expect(error.idempotencyKey).toBe(staying.requests[0]?.headers['idempotency-key']);
+});
+
+test.each(rows)(
+  'a create that meets $fault is not sent again under retry.creates: false if it may have been applied',
+  async ({ answer: fault, code, outcome, cells: [, cell] }) => {
+    await using server = await scriptedServer(fault);
+    const client = quickClient(server.url, {
+      maxBodyBytes: MAX_BODY_BYTES,
+      retry: { baseDelayMs: 1, maxDelayMs: 5, maxAttempts: 3, creates: false },
+    });
+    const error = (await caught(callWith(client, 'POST'))) as AnyAccountingError;
+    const sent = cell === 'R' && outcome === 'rejected' ? 3 : 1;
+    expect(server.requests).toHaveLength(sent);
+    expect({ code: error.code, outcome: error.outcome, attempts: error.attempts }).toEqual({
+      code,
+      outcome: cell.endsWith('U') ? 'unknown' : cell.endsWith('A') ? 'applied' : outcome,
+      attempts: sent,
+    });
+    expect(error.idempotencyKey).toBe(server.requests[0]?.headers['idempotency-key']);
+  },
+);
+
+test('retry.creates: false does not keep a 429 and a request that was never sent from being sent again', async () => {
+  const retry = { baseDelayMs: 1, maxDelayMs: 5, creates: false };
+  await using server = await scriptedServer(problem(429, {}, { 'retry-after': '0' }), success);
+  await callWith(quickClient(server.url, { retry }), 'POST');
+  expect(server.requests).toHaveLength(2);
+
+  let refused = 0;
+  const client = quickClient(server.url, {
+    retry,
+    fetch: async (url, init) => {
+      if (refused++ === 0) throw networkError('ECONNREFUSED');
+      return fetch(url, init);
+    },
+  });
+  await callWith(client, 'POST');
+  expect([refused, server.requests.length]).toEqual([2, 3]);
+});
+
+test('retry.creates: false keeps reads, updates and deletes from nothing', async () => {
+  for (const method of ['GET', 'PATCH', 'DELETE'] as const) {
+    await using server = await scriptedServer(misbehave.close, success);
+    await callWith(quickClient(server.url, { retry: { baseDelayMs: 1, creates: false } }), method);
+    expect(server.requests).toHaveLength(2);
+  }
+});
+
+test.each(METHODS)('%s meets a page that stalls: it is not the response of the service', async (method) => {
+  await using server = await scriptedServer(misbehave.stalledPage);
+  const client = quickClient(server.url, { timeoutMs: 1_000 });
+  expect(await caught(callWith(client, method))).toMatchObject({ outcome: 'unknown' });
+  expect(server.requests).toHaveLength(method === 'POST' ? 2 : 1);
+});
+
+test('an object in place of a list is an error at once', async () => {
+  await using server = await scriptedServer(json({ id: '1' }));
+  const error = await caught(quickClient(server.url).accounts.list().toArray({ limit: 10 }));
+  expect(error).toMatchObject({ code: 'unexpected_response', reason: 'wrong_content', attempts: 1 });
+  expect(server.requests).toHaveLength(1);
+});
+
+test.each(METHODS)('%s of a 409 whose type says that the first request still runs', async (method) => {
+  await using server = await scriptedServer(problem(409, { type: '/errors/request_in_progress' }), success);
+  const outcome = await callWith(quickClient(server.url), method).then(
+    () => 'resolved',
+    () => 'rejected',
+  );
+  expect([outcome, server.requests.length]).toEqual(method === 'POST' ? ['resolved', 2] : ['rejected', 1]);
+});
+
+test('a record of the wrong shape after a create names the record that exists', async () => {
+  await using server = await scriptedServer(json({ ...product, salePrice: 129.5 }, 201));
+  const error = await caught(callWith(quickClient(server.url), 'POST'));
+  expect(error).toMatchObject({
+    code: 'unexpected_response',
+    reason: 'wrong_shape',
+    outcome: 'applied',
+    recordId: '42',
+    issues: ['salePrice: expected money, a decimal string'],
+  });
+});

@@ -1,0 +1,126 @@
+import type { Product, ProductDraft, ProductPatch } from '../../../src/collections/products.ts';
+import type { Outcome } from '../../../src/errors/accounting-error.ts';
+import { isAccountingError } from '../../../src/errors/guards.ts';
+import type { AccountingRecord } from '../../../src/schemas/record.ts';
+import type { Sandbox } from '../../../src/testing/index.ts';
+
+/** What a call was to do. A create is known by its product number, an update by a field that no other one names. */
+export type Intent =
+  | { readonly what: 'create'; readonly name: string; readonly draft: ProductDraft }
+  | { readonly what: 'update'; readonly id: string; readonly marker: string; readonly patch: ProductPatch }
+  | { readonly what: 'delete'; readonly id: string };
+
+/** How a call ended, as the author was told. */
+export type Ending =
+  | { readonly as: 'done'; readonly id: string }
+  | { readonly as: 'failed'; readonly outcome: Outcome; readonly recordId: string | undefined }
+  | { readonly as: 'aborted' };
+
+/** One call of an author. */
+export interface Told {
+  readonly intent: Intent;
+  ending: Ending | undefined;
+}
+
+const MARKERS = [
+  'description',
+  'articleCode',
+  'ean',
+  'upcCode',
+  'hsnCode',
+  'brand',
+  'model',
+  'type',
+  'version',
+  'remark',
+  'infoUrl',
+  'serialNumber',
+  'labels',
+  'color',
+  'diameter',
+  'depth',
+  'height',
+  'length',
+  'opening',
+  'width',
+  'volume',
+  'weight',
+  'stockLocation',
+  'saleTaxCode',
+] as const;
+
+/** What the authors of one run were told, and what they saw at that moment. */
+export class History {
+  readonly sandbox: Sandbox;
+  readonly calls: Told[] = [];
+  /** What did not hold when an author looked. */
+  readonly broken: string[] = [];
+  /** Records that authors know of. */
+  readonly known: string[] = [];
+  readonly initial: readonly AccountingRecord[];
+  /** The reason of every abort. */
+  readonly givenUp = new Error('given up');
+  readonly #markers: string[] = [...MARKERS];
+  #names = 0;
+
+  constructor(sandbox: Sandbox) {
+    this.sandbox = sandbox;
+    const filled = Object.fromEntries(MARKERS.map((field) => [field, `first ${field}`]));
+    for (let n = 0; n < 3; n += 1) {
+      const { id } = sandbox.store.products.insert({ ...filled, name: `First ${n}`, salePrice: '1.0000' });
+      this.known.push(id);
+    }
+    this.initial = sandbox.store.products.all().map((record) => ({ ...record }));
+  }
+
+  newName(): string {
+    this.#names += 1;
+    return `P-${this.#names}`;
+  }
+
+  takeMarker(): string | undefined {
+    return this.#markers.pop();
+  }
+
+  begin<I extends Intent>(intent: I): Told & { readonly intent: I } {
+    const call = { intent, ending: undefined };
+    this.calls.push(call);
+    return call;
+  }
+
+  created(call: Told & { intent: { what: 'create' } }, made: Product): void {
+    call.ending = { as: 'done', id: made.id };
+    const { name } = call.intent;
+    if (made.productNumber !== name) this.broken.push(`create ${name} was given ${made.productNumber}`);
+    const kept = this.sandbox.store.products.get(made.id);
+    const mayBeGone = this.calls.some(({ intent }) => intent.what === 'delete' && intent.id === made.id);
+    if (kept === undefined && !mayBeGone)
+      this.broken.push(`create ${name} was acknowledged and is not there`);
+    if (!this.known.includes(made.id)) this.known.push(made.id);
+  }
+
+  updated(call: Told & { intent: { what: 'update' } }, record: Product): void {
+    const { id, marker, patch } = call.intent;
+    call.ending = { as: 'done', id: record.id };
+    const seen = [record.id, record[marker as keyof Product]];
+    const due = [id, patch[marker as keyof ProductPatch]];
+    if (String(seen) !== String(due)) this.broken.push(`update of ${marker} in ${due} was answered ${seen}`);
+  }
+
+  deleted(call: Told & { intent: { what: 'delete' } }): void {
+    const { id } = call.intent;
+    call.ending = { as: 'done', id };
+    if (this.sandbox.store.products.get(id) !== undefined)
+      this.broken.push(`delete ${id} was acknowledged and the record is there`);
+  }
+
+  failed(call: Told, error: unknown): void {
+    if (error === this.givenUp) {
+      call.ending = { as: 'aborted' };
+      return;
+    }
+    if (!isAccountingError(error)) throw error;
+    const recordId = isAccountingError(error, 'unexpected_response') ? error.recordId : undefined;
+    call.ending = { as: 'failed', outcome: error.outcome, recordId };
+  }
+}

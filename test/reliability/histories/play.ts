@@ -1,0 +1,160 @@
+import { type Client, createClient } from '../../../src/client.ts';
+import type { CreateOptions } from '../../../src/collections/bind.ts';
+import type { ProductDraft, ProductPatch } from '../../../src/collections/products.ts';
+import { isAccountingError } from '../../../src/errors/guards.ts';
+import type { FetchFunction } from '../../../src/options.ts';
+import { createSandbox, type Sandbox } from '../../../src/testing/index.ts';
+import { Random } from '../simulation/random.ts';
+import { clientHabits, faultsOf, sandboxHabits } from './habits.ts';
+import { History } from './history.ts';
+import { runToEnd } from './virtual-time.ts';
+
+/** What the authors of a history write with. */
+export type Pen = Pick<Client['products'], 'create' | 'update' | 'delete'>;
+
+/** The client that is judged, or one made worse on purpose. */
+export interface Subject {
+  /** Stands between the client and the service. */
+  readonly fetch?: ((inner: FetchFunction, random: Random) => FetchFunction) | undefined;
+  /** Stands between the authors and the client. */
+  readonly pen?: ((inner: Pen) => Pen) | undefined;
+  /** Names the create that is repeated after an error: an author who forgets the key makes another one. */
+  readonly forgetsKeys?: boolean | undefined;
+}
+
+/** Several authors write to the same books at once, under faults, until all have ended and nothing is under way. */
+export async function play(seed: number, subject: Subject = {}): Promise<History> {
+  const random = new Random(seed);
+  const sandbox = createSandbox({ seed, ...sandboxHabits(random) });
+  const history = new History(sandbox);
+  for (const { fault, probability } of faultsOf(random)) sandbox.faults.add(fault, { probability });
+  const pen = penOf(sandbox, random, subject);
+  const authors = Array.from({ length: random.int(1, 4) }, (_, n) =>
+    new Author(history, pen, { random: new Random(seed * 8 + n + 1), subject }).write(),
+  );
+  await runToEnd(Promise.all(authors));
+  return history;
+}
+
+function penOf(sandbox: Sandbox, random: Random, { fetch, pen }: Subject): Pen {
+  const { products } = createClient({
+    ...sandbox.clientOptions,
+    ...clientHabits(random),
+    fetch: fetch?.(sandbox.fetch, random) ?? sandbox.fetch,
+  });
+  return pen?.(products) ?? products;
+}
+
+const SHARED_FIELDS = ['name', 'salePrice', 'stockQuantity', 'isInactive'] as const;
+
+class Author {
+  readonly #history: History;
+  readonly #pen: Pen;
+  readonly #random: Random;
+  readonly #subject: Subject;
+
+  constructor(history: History, pen: Pen, { random, subject }: { random: Random; subject: Subject }) {
+    this.#history = history;
+    this.#pen = pen;
+    this.#random = random;
+    this.#subject = subject;
+  }
+
+  async write(): Promise<void> {
+    for (let steps = this.#random.int(2, 6); steps > 0; steps -= 1) {
+      await this.#pause(3_000);
+      const choice = this.#random.next();
+      if (choice < 0.5) await this.#create();
+      else if (choice < 0.8) await this.#update();
+      else await this.#delete();
+    }
+  }
+
+  #pause(mostMs: number): Promise<void> {
+    return new Promise((resolve) => setTimeout(resolve, this.#random.int(0, mostMs)));
+  }
+
+  /** One intended create; at times sent twice at once, and at times again after an error, always under its key. */
+  async #create(): Promise<void> {
+    const random = this.#random;
+    const name = this.#history.newName();
+    const draft = { ...this.#values(), productNumber: name };
+    const idempotencyKey = random.chance(0.5) ? `order:${name}` : undefined;
+    const times = idempotencyKey !== undefined && random.chance(0.2) ? 2 : 1;
+    const keys = await Promise.all(
+      Array.from({ length: times }, () => this.#send(name, draft, { idempotencyKey })),
+    );
+    for (const key of keys) {
+      if (key === undefined || !random.chance(0.7)) continue;
+      await this.#pause(10_000);
+      const again = this.#subject.forgetsKeys === true ? {} : { idempotencyKey: key };
+      await this.#send(name, draft, again);
+    }
+  }
+
+  /** Resolves with the key to send the create with again, where its end is not known. */
+  async #send(name: string, draft: ProductDraft, options: CreateOptions): Promise<string | undefined> {
+    const call = this.#history.begin({ what: 'create', name, draft });
+    try {
+      const made = await this.#pen.create(draft, { ...options, ...this.#patience() });
+      this.#history.created(call, made);
+      return undefined;
+    } catch (error) {
+      this.#history.failed(call, error);
+      if (!isAccountingError(error)) return options.idempotencyKey;
+      return error.outcome === 'unknown' || error.outcome === 'applied' ? error.idempotencyKey : undefined;
+    }
+  }
+
+  async #update(): Promise<void> {
+    const marker = this.#history.takeMarker();
+    const id = this.#random.pick(this.#history.known);
+    if (marker === undefined) return;
+    const named = SHARED_FIELDS.filter(() => this.#random.chance(0.3));
+    const values = this.#values();
+    const patch: ProductPatch = {
+      [marker]: this.#random.chance(0.2) ? null : `by ${marker}`,
+      ...Object.fromEntries(named.map((field) => [field, this.#random.chance(0.3) ? null : values[field]])),
+    };
+    const call = this.#history.begin({ what: 'update', id, marker, patch });
+    try {
+      this.#history.updated(call, await this.#pen.update(id, patch, this.#patience()));
+    } catch (error) {
+      this.#history.failed(call, error);
+    }
+  }
+
+  async #delete(): Promise<void> {
+    const id = this.#random.pick(this.#history.known);
+    const times = this.#random.chance(0.2) ? 2 : 1;
+    await Promise.all(Array.from({ length: times }, () => this.#remove(id)));
+  }
+
+  async #remove(id: string): Promise<void> {
+    const call = this.#history.begin({ what: 'delete', id });
+    try {
+      await this.#pen.delete(id, this.#patience());
+      this.#history.deleted(call);
+    } catch (error) {
+      this.#history.failed(call, error);
+    }
+  }
+
+  /** Some authors give up at a moment of their own. */
+  #patience(): { signal?: AbortSignal } {
+    if (!this.#random.chance(0.15)) return {};
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(this.#history.givenUp), this.#random.int(0, 40_000));
+    return { signal: controller.signal };
+  }
+
+  #values() {
+    const random = this.#random;
+    return {
+      name: `Desk ${random.int(1, 1_000_000)}`,
+      salePrice: `${random.int(0, 999_999)}.${String(random.int(0, 9_999)).padStart(4, '0')}`,
+      stockQuantity: random.int(0, 100),
+      isInactive: random.chance(0.5),
+    };
+  }
+}

@@ -1,0 +1,526 @@
+import { STATUS_CODES } from 'node:http';
+import { inspect, isDeepStrictEqual } from 'node:util';
+import { isAccountingError } from 'accounting-data-sdk';
+import { shown } from '../../support/shown.ts';
+import { Random } from '../simulation/random.ts';
+
+export const CALLS = ['list', 'get', 'create', 'update', 'delete'] as const;
+export type CallKind = (typeof CALLS)[number];
+
+/** Every character that looks different in a URL or in quoted JSON. */
+export const API_KEYS = ['fuzz/key+"1"=first%', 'fuzz/key+"2"=second%'] as const;
+
+/** More bytes than this in a response are too many: the client option of every fuzzed call. */
+export const MAX_BODY_BYTES = 4_096;
+
+/** How a response arrives. */
+export type Ending =
+  /** Whole. */
+  | 'whole'
+  /** The connection breaks after `sent` bytes of the body. */
+  | 'broken'
+  /** Nothing follows after `sent` bytes, and the connection stays open. */
+  | 'stalled'
+  /** The body ends after `sent` bytes without an error. */
+  | 'short'
+  /** A custom `fetch` has a stream of something other than bytes. */
+  | 'no_bytes';
+
+/** How no response arrives; a request that is `unsent` or `blocked` does not reach the service. */
+export type Loss =
+  | 'unsent'
+  | 'blocked'
+  | 'reset'
+  | 'stalled'
+  | 'late'
+  | 'thrown'
+  | 'not_a_response'
+  | 'garbage';
+
+export interface FuzzedResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  readonly ending: Ending;
+  /** Bytes of the body that are sent. */
+  readonly sent: number;
+  /** A `fetch` that followed a redirect, or a browser's opaque one. */
+  readonly redirect?: 'followed' | 'opaque' | undefined;
+}
+
+export type Fuzzed = { readonly loss: Loss } | FuzzedResponse;
+
+export interface FuzzedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly apiKey: string;
+  readonly idempotencyKey: string | undefined;
+  readonly body: string | undefined;
+}
+
+const record = {
+  id: '42',
+  createdAt: '2026-01-31T12:00:00Z',
+  updatedAt: '2026-01-31T12:00:00Z',
+  name: 'Desk',
+  salePrice: '129.0000',
+  stockQuantity: 7,
+  tags: ['oak'],
+  unknownField: { deep: [1, null] },
+};
+/** What the list contains, page by page. */
+const PAGES: readonly (readonly object[])[] = [
+  [{ id: '1', name: 'Cash' }, { id: '2' }, { id: '3', balance: '1.0000' }],
+  [{ id: '4' }, { id: '5' }],
+];
+
+const PAGE_TYPES = ['text/html; charset=utf-8', 'text/html', 'application/xhtml+xml', 'text/xml'];
+const SERVICE_TYPES = [
+  'application/json',
+  'application/json',
+  'application/json; charset=utf-8',
+  'application/ld+json',
+  'application/json, application/json',
+  undefined,
+  'text/plain',
+  'application/octet-stream',
+];
+const REJECTIONS = [
+  ...[400, 401, 402, 403, 404, 404, 405, 406, 409, 409, 410, 411, 412, 413, 415, 417, 418, 421, 422, 422],
+  ...[423, 424, 425, 426, 428, 429, 429, 431, 451],
+];
+const OUTAGES = [408, 500, 500, 501, 502, 503, 503, 504, 505, 506, 507, 508, 511, 520, 524, 599];
+const ERROR_TYPES: readonly unknown[] = [
+  ...['malformed_request', 'unauthenticated', 'forbidden', 'scope_required', 'not_found'],
+  ...['validation_failed', 'idempotency_key_required', 'rate_limited', 'https://x.example/e#rate_limited'],
+  ...['about:blank', '', '/errors/404', 'urn:e:not_found', 'request_in_progress', 'route_not_found'],
+  ...[undefined, null, 7, {}, 'https://tools.ietf.org/html/rfc2616#section-10'],
+];
+/** Headers that mean something to the client, in good forms and bad; a service may echo the key that it was sent. */
+const oddHeaders = (key: string): readonly (readonly [name: string, values: readonly string[]])[] => [
+  [
+    'retry-after',
+    ['0', '1', '2', '99999999999', '-1', '1.5', 'soon', '', 'Sat, 31 Jan 2026 12:00:01 GMT', ' 1 '],
+  ],
+  ['x-ratelimit-limit', ['100', '1', '0', '-1', 'many', '1e3', '99999999999999999999']],
+  ['x-ratelimit-remaining', ['99', '1', '0', '-1', 'none', '']],
+  [
+    'date',
+    ['Sat, 31 Jan 2026 12:00:00 GMT', 'Mon, 30 Feb 2026 24:00:00 GMT', 'today', 'Thu Jan  1 00:00:00 1970'],
+  ],
+  ['age', ['0', '5', '-1', 'x']],
+  ['x-request-id', ['r-1', key, encodeURIComponent(key)]],
+  ['location', ['/elsewhere', `https://evil.example/${encodeURIComponent(key)}`, '//', 'http://[']],
+  ['server', ['nginx', key]],
+];
+
+/**
+ * One call, and the service that responds to it at random. The service decides for itself whether it carries a request
+ * out, as a real one may before a 5xx or a lost response, and records it: the judgement compares this with the error.
+ */
+export class FuzzedCall {
+  readonly kind: CallKind;
+  readonly seed: number;
+  readonly random: Random;
+  /** The last responses, for the report of a failure. */
+  readonly log: string[] = [];
+  readonly #keys = new Set<string | undefined>();
+  readonly #bodies = new Set<string | undefined>();
+  /** Records that a service created which honours the key. */
+  readonly #createdByKey = new Map<string | undefined, string>();
+  /** Requests that were carried out, by URL: each page of a list is a call of its own. */
+  readonly #committed = new Set<string>();
+  /** JSON values of the service's own 2xx that were sent whole. */
+  readonly #served: unknown[] = [];
+  #reached = false;
+  #succeeded = false;
+  #exists: boolean;
+  /** How often a request is answered as it should be. */
+  readonly #health: number;
+  #lastUrl = '';
+  #apiKey = '';
+
+  constructor(kind: CallKind, seed: number) {
+    this.kind = kind;
+    this.seed = seed;
+    this.random = new Random(seed);
+    this.#exists = this.random.chance(0.9);
+    this.#health = this.random.pick([0, 0, 0.4, 0.8]);
+  }
+
+  respond(request: FuzzedRequest): Fuzzed {
+    this.#apiKey = request.apiKey;
+    // A PATCH that got no record back is followed by a GET of the same URL, which commits nothing.
+    const isReread = this.kind === 'update' && request.method === 'GET';
+    if (!isReread) {
+      this.#lastUrl = request.url;
+      this.#keys.add(request.idempotencyKey);
+      this.#bodies.add(request.body);
+    }
+    const { fuzzed, commits, succeeds } = this.#draw(request);
+    this.log.push(
+      `${request.method} ${describe(fuzzed)}${commits ? ' [done]' : ''}${succeeds ? ' [service]' : ''}`,
+    );
+    if (!('loss' in fuzzed && (fuzzed.loss === 'unsent' || fuzzed.loss === 'blocked'))) this.#reached = true;
+    if (commits && !isReread) this.#commit(request);
+    if (succeeds && !isReread) this.#succeeded = true;
+    if (succeeds && 'body' in fuzzed && fuzzed.sent >= fuzzed.body.length) {
+      try {
+        this.#served.push(JSON.parse(fuzzed.body.toString()));
+      } catch {
+        // Not every body is JSON.
+      }
+    }
+    return fuzzed;
+  }
+
+  #commit({ url, idempotencyKey }: FuzzedRequest): void {
+    this.#committed.add(url);
+    if (this.kind === 'create') this.#createdByKey.set(idempotencyKey, record.id);
+    if (this.kind === 'delete') this.#exists = false;
+  }
+
+  #draw(request: FuzzedRequest): { fuzzed: Fuzzed; commits: boolean; succeeds?: boolean } {
+    const { random } = this;
+    if (random.chance(this.#health)) return { fuzzed: this.#good(request), commits: true, succeeds: true };
+    const draw = random.next();
+    if (draw < 0.42) return { fuzzed: this.#success(request), commits: true, succeeds: true };
+    if (draw < 0.54) return { fuzzed: this.#page(), commits: random.chance(0.3) };
+    if (draw < 0.6) return this.#redirect();
+    if (draw < 0.74) return this.#rejection();
+    if (draw < 0.87) return { fuzzed: this.#error(random.pick(OUTAGES)), commits: random.chance(0.4) };
+
+    const loss = random.pick<Loss>([
+      ...(['unsent', 'blocked', 'reset', 'reset', 'stalled', 'late'] as const),
+      ...(['thrown', 'not_a_response', 'garbage'] as const),
+    ]);
+    return { fuzzed: { loss }, commits: loss !== 'unsent' && loss !== 'blocked' && random.chance(0.5) };
+  }
+
+  #good({ url }: FuzzedRequest): FuzzedResponse {
+    const body = Buffer.from(JSON.stringify(this.kind === 'list' ? pageOf(url) : record));
+    const headers = { 'content-type': 'application/json' };
+    return { status: 200, headers, body, ending: 'whole', sent: body.length };
+  }
+
+  /** The service's own 2xx: it carried the request out, whatever becomes of the body. */
+  #success({ method, url }: FuzzedRequest): Fuzzed {
+    const { random } = this;
+    const status = random.pick([200, 200, 200, 201, 201, 202, 203, 204, 205, 206, 226, 299]);
+    const good = this.kind === 'list' ? pageOf(url) : record;
+    const text = JSON.stringify(good);
+    const other = [
+      '',
+      text.slice(0, random.int(1, text.length - 1)),
+      JSON.stringify(Array.isArray(good) ? (good[0] ?? {}) : [good]),
+      JSON.stringify({ ...record, salePrice: 129 }),
+      JSON.stringify({ ...record, id: this.#apiKey, tags: this.#apiKey }),
+      JSON.stringify([{ name: this.#apiKey }, { id: 7 }, null]),
+      ...['null', '7', '""', '{}', '[[]]', 'OK', '{"id":', 'NaN'],
+      '['.repeat(2_000),
+      `{"id":"42","tags":${'['.repeat(900)}${']'.repeat(900)},"salePrice":{}}`,
+      JSON.stringify({ ...record, description: 'x'.repeat(MAX_BODY_BYTES) }),
+    ];
+    const isWrong = random.chance(0.45) || (method === 'DELETE' && random.chance(0.5));
+    const body = isWrong
+      ? random.chance(0.1)
+        ? Buffer.from(text.replace('{', '{"é":1,'), 'latin1')
+        : Buffer.from(random.pick(other))
+      : Buffer.from(text);
+    const type = random.chance(0.8) ? 'application/json' : random.pick(SERVICE_TYPES);
+    // Frameworks name HTML as the type of a response without a body.
+    const response = this.#response(
+      status,
+      body.length === 0 && random.chance(0.3) ? 'text/html' : type,
+      body,
+    );
+    return response.body.length > 0 && random.chance(0.03)
+      ? { ...response, ending: 'no_bytes', sent: 0 }
+      : response;
+  }
+
+  /** A page of a captive portal or a proxy in the place of the service's response. */
+  #page(): Fuzzed {
+    const { random } = this;
+    const page = random.pick([
+      '<!doctype html><h1>Sign in</h1>',
+      `\ufeff<html><p>${this.#apiKey}</p></html>`,
+      `${'\r\n '.repeat(200)}<!-- page --><html></html>`,
+      '<?xml version="1.0"?><error/>',
+      `<html>${'<p>Sign in</p>'.repeat(500)}</html>`,
+    ]);
+    const body = random.chance(0.2)
+      ? Buffer.from(page.replace('<h', '<!-- Zugang für Gäste --><h'), 'latin1')
+      : Buffer.from(page);
+    const response = this.#response(
+      random.pick([200, 200, 200, 201, 202, 203]),
+      random.chance(0.6)
+        ? random.pick(PAGE_TYPES)
+        : random.pick([undefined, 'application/json', 'text/plain']),
+      body,
+    );
+    if (response.sent > body.indexOf('<')) return response;
+    // Nothing of the page arrives: its headers alone must tell that it is one, and the connection that it has a body.
+    const ending = response.ending === 'short' ? 'broken' : response.ending;
+    return { ...response, ending, headers: { ...response.headers, 'content-type': random.pick(PAGE_TYPES) } };
+  }
+
+  #redirect(): { fuzzed: Fuzzed; commits: boolean } {
+    const { random } = this;
+    const redirect = random.pick([undefined, undefined, undefined, 'followed', 'opaque'] as const);
+    // Of an opaque redirect only a browser knows the status.
+    const status = redirect === 'opaque' ? 302 : random.pick([300, 301, 302, 303, 304, 305, 307, 308, 399]);
+    const fuzzed = this.#response(
+      redirect === 'followed' ? 200 : status,
+      random.pick(PAGE_TYPES),
+      Buffer.from('<a/>'),
+    );
+    const rejects = redirect === undefined && (status === 301 || status === 307 || status === 308);
+    return { fuzzed: { ...fuzzed, redirect }, commits: !rejects && random.chance(0.5) };
+  }
+
+  /** A 4xx: not carried out. */
+  #rejection(): { fuzzed: Fuzzed; commits: boolean } {
+    const { random } = this;
+    const status = random.pick(REJECTIONS);
+    const isGone = status === 404 || status === 410;
+    if (this.kind === 'delete' && isGone) {
+      // The service says only of a record that does not exist that it does not; a router or a proxy may say anything.
+      const body = this.#exists
+        ? random.pick(['{"type":"route_not_found"}', '{"message":"no route"}', '<h1>404</h1>', ''])
+        : random.pick(['{"type":"not_found"}', '{"title":"Not Found","status":404}']);
+      return {
+        fuzzed: this.#response(status, 'application/problem+json', Buffer.from(body)),
+        commits: false,
+      };
+    }
+    if (status === 409 && random.chance(0.5)) {
+      // The first request with the key still runs: it may end well.
+      const body = Buffer.from('{"type":"/errors/request_in_progress","status":409}');
+      const headers = { 'content-type': 'application/problem+json' };
+      const fuzzed = { status, headers, body, ending: 'whole', sent: body.length } as const;
+      return { fuzzed, commits: random.chance(0.5) };
+    }
+    return { fuzzed: this.#error(status), commits: false };
+  }
+
+  #error(status: number): FuzzedResponse {
+    const { random } = this;
+    const key = this.#apiKey;
+    const problem = JSON.stringify({
+      type: random.pick([...ERROR_TYPES, key]),
+      title: random.pick<unknown>(['Error', key, undefined, 5]),
+      status,
+      detail: random.pick<unknown>([`The key ${key} may not.`, encodeURIComponent(key), undefined, []]),
+      violations: random.pick<unknown>([
+        undefined,
+        [],
+        [{ propertyPath: 'name', message: `No ${key}` }],
+        [null, 7, { message: {} }],
+      ]),
+      [random.pick(['extra', key, '__proto__', 'hydra:title'])]: { [key]: [key] },
+    });
+    const body = random.pick([
+      ...[problem, problem, problem, problem],
+      ...['', '<html>502</html>', key, 'null', '[]', '"x"', `${'{"a":'.repeat(3_000)}`],
+      ...[problem.slice(0, random.int(0, problem.length)), 'x'.repeat(MAX_BODY_BYTES * 2)],
+      `{"type":"forbidden","detail":${'['.repeat(900)}${']'.repeat(900)}}`,
+    ]);
+    const type = random.pick([
+      ...['application/problem+json', 'application/problem+json', 'application/json', 'text/html'],
+      undefined,
+    ]);
+    const encoding = random.chance(0.05) ? 'latin1' : 'utf8';
+    return this.#response(status, type, Buffer.from(body, encoding));
+  }
+
+  #response(status: number, type: string | undefined, wanted: Buffer): FuzzedResponse {
+    const { random } = this;
+    const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
+    for (const [name, values] of oddHeaders(this.#apiKey))
+      if (random.chance(0.15)) headers[name] = random.pick(values);
+    const body = [204, 205, 304].includes(status) ? Buffer.alloc(0) : wanted;
+    const ending = random.pick<Ending>([
+      ...(['whole', 'whole', 'whole', 'whole', 'whole', 'whole', 'whole'] as const),
+      ...(['broken', 'stalled', 'short'] as const),
+    ]);
+    if (ending === 'whole' || body.length === 0) {
+      return { status, headers, body, ending: 'whole', sent: body.length };
+    }
+    return { status, headers, body, ending, sent: random.int(0, body.length - 1) };
+  }
+
+  /** What is wrong about how the call ended; empty if nothing is. */
+  judge(end: { readonly value: unknown } | { readonly error: unknown }): string[] {
+    const wrong: string[] = [];
+    if (this.#keys.size > 1) wrong.push('sent more than one idempotency key');
+    if (this.#bodies.size > 1)
+      wrong.push(
+        `sent more than one body: ${[...this.#bodies].map((body) => JSON.stringify(body)).join(' and ')}`,
+      );
+    if (this.#createdByKey.size > 1) wrong.push('made the service create a second record');
+    if ('value' in end) wrong.push(...this.#judgeValue(end.value));
+    else wrong.push(...this.#judgeError(end.error));
+    return wrong;
+  }
+
+  #judgeValue(value: unknown): string[] {
+    if (this.kind === 'delete') return this.#exists ? ['resolved a delete, although the record exists'] : [];
+    if (!this.#succeeded) return ['resolved without a 2xx of the service'];
+    if (this.kind === 'list') {
+      return isDeepStrictEqual(value, PAGES.flat()) ? [] : ['resolved with other records than the list has'];
+    }
+    const isServed = this.#served.some((served) => isDeepStrictEqual(served, value));
+    return isServed ? [] : ['resolved with another record than the service sent'];
+  }
+
+  #judgeError(error: unknown): string[] {
+    if (!isAccountingError(error)) return [`rejected with an untyped error: ${inspect(error)}`];
+    const wrong: string[] = [];
+    const { outcome } = error;
+    const isCommitted = this.#committed.has(this.#lastUrl);
+    if (outcome === 'applied' && !isCommitted) wrong.push('says applied of what was not');
+    if ((outcome === 'rejected' || outcome === 'not_sent') && isCommitted)
+      wrong.push(`says ${outcome} of what was applied`);
+    if (outcome === 'not_sent' && this.#reached && this.kind !== 'list')
+      wrong.push('says not_sent of what was sent');
+    if (this.kind === 'create' && this.#keys.size > 0 && !this.#keys.has(error.idempotencyKey))
+      wrong.push('does not name the idempotency key');
+    // Everything that can be printed takes long: of most errors what is usually printed.
+    const text =
+      this.seed % 20 === 0 ? shown(error) : `${JSON.stringify(error)}\n${inspect(error)}\n${error.stack}`;
+    if (SECRETS.some((secret) => text.includes(secret))) wrong.push('shows the API key');
+    return wrong;
+  }
+}
+
+const SECRETS = API_KEYS.flatMap((key) => [
+  key,
+  encodeURIComponent(key),
+  JSON.stringify(key).slice(1, -1),
+  encodeURIComponent(key).toLowerCase(),
+]);
+
+function pageOf(url: string): readonly object[] {
+  const page = Number(new URL(url, 'http://localhost').searchParams.get('_page') ?? 1);
+  return PAGES[page - 1] ?? [];
+}
+
+function describe(fuzzed: Fuzzed): string {
+  if ('loss' in fuzzed) return fuzzed.loss;
+  const { status, headers, body, ending, sent, redirect = '' } = fuzzed;
+  const text = body.subarray(0, 60).toString();
+  return `${status} ${JSON.stringify(headers)} ${JSON.stringify(text)} ${ending} ${sent}/${body.length} ${redirect}`;
+}
+
+interface FetchCircumstances {
+  readonly signal: AbortSignal;
+  readonly apiKey: string;
+  readonly random: Random;
+}
+
+/** The response as a custom `fetch` would return it, or the way in which it would not. */
+export function throughFetch(
+  fuzzed: Fuzzed,
+  { signal, apiKey, random }: FetchCircumstances,
+): Promise<Response> {
+  if ('loss' in fuzzed) return lostFetch(fuzzed.loss, { signal, apiKey, random });
+
+  const { status, redirect, headers } = fuzzed;
+  const hasNoBody = [204, 205, 304].includes(status);
+  const response = new Response(hasNoBody ? null : bodyStream(fuzzed, random), { status, headers });
+  if (redirect === 'followed') Object.defineProperty(response, 'redirected', { value: true });
+  if (redirect === 'opaque') {
+    Object.defineProperties(response, { type: { value: 'opaqueredirect' }, status: { value: 0 } });
+  }
+  return Promise.resolve(response);
+}
+
+function bodyStream({ body, ending, sent }: FuzzedResponse, random: Random): ReadableStream<Uint8Array> {
+  let at = 0;
+  const step = random.chance(0.5) ? Math.max(1, sent) : random.int(1, 1 + sent);
+  return new ReadableStream({
+    pull(controller) {
+      if (at < sent) {
+        controller.enqueue(new Uint8Array(body.subarray(at, Math.min(sent, at + step))));
+        at += step;
+        return undefined;
+      }
+      if (ending === 'no_bytes') controller.enqueue('no bytes' as unknown as Uint8Array);
+      if (ending === 'stalled') return new Promise(() => {});
+      if (ending === 'broken') controller.error(new TypeError('terminated'));
+      else controller.close();
+      return undefined;
+    },
+  });
+}
+
+async function lostFetch(loss: Loss, { signal, apiKey, random }: FetchCircumstances): Promise<Response> {
+  const failed = (code?: string) =>
+    new TypeError('fetch failed', { cause: Object.assign(new Error(`header ${apiKey}`), { code }) });
+  switch (loss) {
+    case 'unsent':
+      throw failed(random.pick(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']));
+    case 'blocked':
+      throw failed(
+        random.pick(['DEPTH_ZERO_SELF_SIGNED_CERT', 'CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID']),
+      );
+    case 'reset':
+      throw failed(
+        random.pick(['ECONNRESET', 'UND_ERR_SOCKET', 'EPIPE', 'UND_ERR_HEADERS_TIMEOUT', undefined]),
+      );
+    case 'stalled':
+      return new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason));
+      });
+    case 'late':
+      // Ignores the signal, and responds when the attempt has been given up.
+      return new Promise((resolve) => {
+        signal.addEventListener('abort', () => resolve(Response.json(record)));
+      });
+    case 'thrown':
+      throw random.pick<unknown>([
+        ...[undefined, null, 'no', apiKey, {}, new Error(apiKey), new DOMException('x', 'AbortError')],
+        new AggregateError([new Error(apiKey)]),
+      ]);
+    case 'not_a_response':
+      return random.pick<unknown>([undefined, null, {}, { status: 200 }, 'ok', record]) as Response;
+    case 'garbage':
+      throw failed('HPE_INVALID_CONSTANT');
+  }
+}
+
+/** The response as bytes for a socket, and what the server then does with the connection. */
+export function onTheWire(fuzzed: Fuzzed, random: Random): { bytes: Buffer; next: 'end' | 'reset' | 'stay' } {
+  if ('loss' in fuzzed) {
+    if (fuzzed.loss === 'stalled') return { bytes: Buffer.alloc(0), next: 'stay' };
+    const bytes =
+      fuzzed.loss === 'garbage'
+        ? random.pick(['SSH-2.0-OpenSSH_9.6\r\n\r\n', 'HTTP/1.1 200 OK\r\ncontent-ty', 'HTTP/9 x\r\n\r\n'])
+        : '';
+    return { bytes: Buffer.from(bytes), next: random.pick(['end', 'reset']) };
+  }
+  const { status, headers, body } = fuzzed;
+  // Node's fetch sends a request again after a 421, and without its body if that of the 421 is not whole.
+  const { ending, sent } = status === 421 ? ({ ending: 'whole', sent: body.length } as const) : fuzzed;
+  const hasNoBody = status === 204 || status === 304;
+  const isChunked = !hasNoBody && random.chance(0.5);
+  const framing = isChunked ? 'transfer-encoding: chunked' : `content-length: ${body.length}`;
+  const lines = [
+    ...(random.chance(0.1) ? ['HTTP/1.1 103 Early Hints', 'link: </x>', ''] : []),
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    ...(hasNoBody ? [] : [framing]),
+    ...['connection: close', '', ''],
+  ];
+  const part = body.subarray(0, sent);
+  const chunk = part.length === 0 ? '' : `${part.length.toString(16)}\r\n`;
+  const last = ending === 'whole' ? '0\r\n\r\n' : random.pick(['', 'ZZ\r\n']);
+  const framed = isChunked
+    ? Buffer.concat([Buffer.from(chunk), part, Buffer.from(part.length === 0 ? last : `\r\n${last}`)])
+    : part;
+  return {
+    bytes: Buffer.concat([Buffer.from(lines.join('\r\n')), framed]),
+    next: ending === 'stalled' ? 'stay' : ending === 'broken' ? random.pick(['end', 'reset']) : 'end',
+  };
+}

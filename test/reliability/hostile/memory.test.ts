@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompressSync, constants, createGzip, gzipSync } from 'node:zlib';
+import { beforeAll, expect, test } from 'vitest';
+import { answer, json } from '../../support/answers.ts';
+import { caught } from '../../support/caught.ts';
+import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
+import {
+  eventLoopTurn,
+  type ScriptedAnswer,
+  type ScriptedServer,
+  scriptedServer,
+} from '../../support/scripted-server.ts';
+
+const PROGRAM = fileURLToPath(new URL('./memory-client.ts', import.meta.url));
+const MB = 2 ** 20;
+const LIMIT_MB = 50;
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** A JSON text of so many blanks, packed while it is made. */
+async function gzipOfBlanks(bytes: number): Promise<Buffer> {
+  const gzip = createGzip();
+  const packed: Buffer[] = [];
+  gzip.on('data', (chunk: Buffer) => packed.push(chunk));
+  const blanks = Buffer.alloc(MB, ' ');
+  for (let written = 0; written < bytes; written += MB) {
+    if (!gzip.write(blanks)) await new Promise((resolve) => gzip.once('drain', resolve));
+  }
+  const ended = new Promise((resolve) => gzip.once('end', resolve));
+  gzip.end('null');
+  await ended;
+  return Buffer.concat(packed);
+}
+
+let bomb: Buffer;
+let twice: Buffer;
+beforeAll(async () => {
+  bomb = await gzipOfBlanks(120 * MB);
+  twice = gzipSync(bomb);
+});
+
+/** What it comes to and what it takes: the least of three tries at most, for a collector may be late. */
+async function readInProcess(server: ScriptedServer) {
+  let risenMb = Number.POSITIVE_INFINITY;
+  let end = '';
+  for (let run = 0; run < 3 && risenMb >= LIMIT_MB; run += 1) {
+    const program = [PROGRAM, server.url, '/bomb'];
+    const { stdout } = await promisify(execFile)(process.execPath, program);
+    const found = JSON.parse(stdout) as { end: string; risenMb: number };
+    risenMb = Math.min(risenMb, found.risenMb);
+    end = found.end;
+  }
+  return { end, risenMb };
+}
+
+const bombs: Readonly<Record<string, () => ScriptedAnswer>> = {
+  'a record': () => answer(200, { ...JSON_TYPE, 'content-encoding': 'gzip' }, bomb),
+  'a record, packed twice': () => answer(200, { ...JSON_TYPE, 'content-encoding': 'gzip, gzip' }, twice),
+  'a refusal': () => answer(403, { ...JSON_TYPE, 'content-encoding': 'gzip' }, bomb),
+};
+
+test.each(Object.entries(bombs))(
+  '120 MB in 120 kB as %s: memory rises by less than 50 MB',
+  async (_, make) => {
+    await using server = await scriptedServer((request, wire) =>
+      request.url.endsWith('/bomb') ? make()(request, wire) : json({ id: '1' })(request, wire),
+    );
+    const { end, risenMb } = await readInProcess(server);
+    expect(end).toBe(make === bombs['a refusal'] ? 'unknown_problem' : 'too_large');
+    expect(risenMb).toBeLessThan(LIMIT_MB);
+  },
+);
+
+test('a bomb of another packing is stopped at the cap too', async () => {
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 3 };
+  const packed = brotliCompressSync(Buffer.alloc(40 * MB, ' '), { params });
+  await using server = await scriptedServer(answer(200, { ...JSON_TYPE, 'content-encoding': 'br' }, packed));
+  expect(await caught(quickClient(server.url).products.get('42'))).toMatchObject({ reason: 'too_large' });
+});
+
+/** A body without an end; tells how much of it was taken, and whether the connection was closed. */
+function endless(status: number, unit: string) {
+  const state = { written: 0, open: 0 };
+  const chunk = Buffer.from(unit.repeat(Math.ceil(65_536 / unit.length)));
+  const answers: ScriptedAnswer = (_, { response, socket }) => {
+    state.open += 1;
+    socket.once('close', () => {
+      state.open -= 1;
+    });
+    response.writeHead(status, JSON_TYPE);
+    const write = () => {
+      while (!socket.destroyed) {
+        state.written += chunk.length;
+        if (!response.write(chunk)) return void response.once('drain', write);
+      }
+    };
+    write();
+  };
+  return { state, answers };
+}
+
+const CAP = 2 * MB;
+
+test.each(METHODS)(
+  '%s stops reading a body without an end at the cap, and closes the connection',
+  async (method) => {
+    const { state, answers } = endless(200, ' ');
+    await using server = await scriptedServer(answers);
+    const client = quickClient(server.url, { maxBodyBytes: CAP, rateLimiter: false });
+    const end = await callWith(client, method).catch((error: unknown) => error);
+    if (method === 'DELETE') expect(end).toBeUndefined();
+    else expect(end).toMatchObject({ reason: 'too_large', outcome: 'applied', attempts: 1 });
+    while (state.open > 0) await eventLoopTurn();
+    // What lies in the buffers of both sides comes on top.
+    expect(state.written).toBeLessThan(CAP + 16 * MB);
+    expect(server.requests).toHaveLength(1);
+  },
+);
+
+test.each(['{"a":"', '[[[[', '"\\u0000', '\u00e9'])(
+  'a refusal without an end, of %j, is decided by its status',
+  async (unit) => {
+    const { state, answers } = endless(404, unit);
+    await using server = await scriptedServer(answers);
+    const error = await caught(quickClient(server.url, { rateLimiter: false }).products.get('42'));
+    expect(error).toMatchObject({ code: 'not_found', type: undefined, outcome: 'rejected' });
+    while (state.open > 0) await eventLoopTurn();
+    expect(state.written).toBeLessThan(17 * MB);
+  },
+);
+
+test.each(METHODS)('%s gives up on interim answers without an end after timeoutMs', async (method) => {
+  await using server = await scriptedServer((_, { socket }) => {
+    const hint = () => {
+      if (!socket.destroyed)
+        socket.write('HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n', () => setImmediate(hint));
+    };
+    hint();
+  });
+  const client = quickClient(server.url, { timeoutMs: 200, retry: { maxAttempts: 2, baseDelayMs: 1 } });
+  expect(await caught(callWith(client, method))).toMatchObject({
+    code: 'timeout',
+    limit: 'attempt',
+    outcome: 'unknown',
+    attempts: 2,
+  });
+});

@@ -1,0 +1,183 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { checkQuery } from '../../../src/collections/list-query.ts';
+import { products } from '../../../src/collections/products.ts';
+import { writeBody } from '../../../src/collections/write-body.ts';
+import { apiErrorOf, lastSegment } from '../../../src/errors/api-error-of.ts';
+import { toDecimal, toMoney } from '../../../src/money.ts';
+import { integerId, rangeOf } from '../../../src/pagination/id-bounds.ts';
+import { stateOf } from '../../../src/pagination/keyset/position.ts';
+import { decodeResumeToken } from '../../../src/pagination/resume-token.ts';
+import { isMoney } from '../../../src/schemas/money.ts';
+import { parseProblem } from '../../../src/schemas/problem.ts';
+import { isInstant } from '../../../src/schemas/timestamp.ts';
+import { decodeState } from '../../../src/sync/state.ts';
+import { stateKey } from '../../../src/sync/state-key.ts';
+import { checkInstant } from '../../../src/sync/watermark.ts';
+import { checkHeaders, rateLimitOf } from '../../../src/transport/headers.ts';
+import { checkIdempotencyKey, idempotencyKeyFor } from '../../../src/transport/idempotency-key.ts';
+import { networkFailure } from '../../../src/transport/network-failure.ts';
+import { redact } from '../../../src/transport/redact.ts';
+import { parseHttpDate, parseRetryAfter } from '../../../src/transport/retry-after.ts';
+import { checkId, checkText, displayPath, parseBaseUrl, requestUrl } from '../../../src/transport/url.ts';
+import { anyText, anyValue, endsWell, tries } from '../../support/hostile.ts';
+
+const scope = { baseUrl: 'https://x.example', collection: 'accounts', filters: {} };
+const target = { host: 'books.example.com', port: 443, proxy: undefined };
+const facts = { method: 'GET', path: '/x' };
+
+const answerOf = (type: string, detail: string) => ({
+  status: 422,
+  problem: parseProblem({ type, detail, violations: [{ message: detail }] }),
+  requestId: undefined,
+  rateLimit: undefined,
+  headers: {},
+  retryAfterMs: undefined,
+});
+
+/** Everything that reads a text: from the wire, from a store, or from a caller. */
+const readers: Readonly<Record<string, (text: string) => unknown>> = {
+  'Retry-After': (text) => parseRetryAfter(text, text),
+  'an HTTP-date': parseHttpDate,
+  'a rate limit': (text) =>
+    rateLimitOf(
+      new Headers({ 'x-ratelimit-limit': text.replace(/[^ -~]/g, '0'), 'x-ratelimit-remaining': '1' }),
+    ),
+  'a type of problem': lastSegment,
+  'what a problem says': (text) => apiErrorOf(answerOf(text, text), facts),
+  'a problem document': (text) =>
+    parseProblem(redact({ [text]: [text], type: text, detail: text }, 'secret/1')),
+  'an amount': isMoney,
+  'a decimal': toDecimal,
+  'an instant': isInstant,
+  'an instant of a sync': (text) => checkInstant(text, 'updatedSince'),
+  'a resume token': (text) => decodeResumeToken(text, scope),
+  'a resume token of any content': (text) =>
+    decodeResumeToken(Buffer.from(text).toString('base64url'), scope),
+  'a position': (text) =>
+    stateOf({
+      pagination: 'keyset',
+      order: 'asc',
+      inOrder: true,
+      shortPages: false,
+      unconfirmed: false,
+      id: text,
+      largest: text,
+      longest: 1,
+      width: text,
+      rows: 1,
+    }),
+  'a checkpoint': (text) => decodeState(text, 'k'),
+  'a checkpoint of any content': (text) =>
+    decodeState(
+      JSON.stringify({ v: 1, scope: text, by: text, watermark: text, run: { watermark: text } }),
+      'k',
+    ),
+  'the key of a state': (text) => stateKey({ prefix: text, tenant: text, collection: text }),
+  'an id': (text) => requestUrl('https://x.example/api', ['accounts', checkId(text)]),
+  'a path': (text) => requestUrl('https://x.example/api', `/${checkText(text, 'path')}`),
+  'a path of a message': (text) => displayPath([checkText(text, 'path')]),
+  'a whole number as id': integerId,
+  'bounds on ids': (text) => rangeOf({ gt: text, lte: text, between: text }),
+  'a query': (text) => checkQuery({ updatedSince: text, id: { gt: text, between: [text, text] } }),
+  'a base URL': (text) => parseBaseUrl(text, true),
+  'a base URL of any host': (text) => parseBaseUrl(`https://${text}`, true),
+  'a header': (text) => checkHeaders({ [text]: text, 'x-a': text }),
+  'an Idempotency-Key': checkIdempotencyKey,
+  'parts of an Idempotency-Key': (text) => idempotencyKeyFor(text, text),
+  'a failure of fetch': (text) =>
+    networkFailure(
+      Object.assign(new TypeError(text), { code: text, cause: new Error(text) }),
+      target,
+    ).toError(facts),
+  'a draft': (text) => writeBody(products, { [text]: text, salePrice: text, name: text }, 'draft'),
+};
+
+const each = Object.keys(readers);
+
+test.each(each)('%s: any text is a value or an error of this package', (name) => {
+  const read = readers[name] as (text: string) => unknown;
+  fc.assert(
+    fc.property(anyText, (text) => endsWell(() => read(text))),
+    tries(400),
+  );
+});
+
+/** Texts of which a parser that backtracks, or searches again from each place, would not see the end. */
+const growing: readonly ((length: number) => string)[] = [
+  ...[
+    ' ',
+    '0',
+    '9',
+    '.',
+    '-',
+    ':',
+    '/',
+    '%',
+    'a',
+    '{',
+    '[',
+    '"',
+    '\\',
+    '+json',
+    '=',
+    '. ',
+    'é',
+    '\ud800',
+  ].map((unit) => (length: number) => unit.repeat(Math.ceil(length / unit.length))),
+  (length) => `1.${'0'.repeat(length)}x`,
+  (length) => `https://${'rfc'.repeat(length / 3)}`,
+  (length) => `2026-01-31T12:00:00.${'1'.repeat(length)}Z`,
+  (length) => `${'a:'.repeat(length / 2)}\n`,
+  (length) => `{"v":1,"of":"${'x'.repeat(length)}","at":{}}`,
+];
+
+function cpuMs(act: () => unknown): number {
+  const before = process.cpuUsage();
+  endsWell(act);
+  const { user } = process.cpuUsage(before);
+  return user / 1_000;
+}
+
+test.each(each)('%s: ten times the text costs nothing like a hundred times the work', (name) => {
+  const read = readers[name] as (text: string) => unknown;
+  for (const make of growing) {
+    const short = make(20_000);
+    const tenfold = make(200_000);
+    const ms = cpuMs(() => read(short));
+    // Work that grows with the square takes minutes here, and linear work less than the margin.
+    expect(cpuMs(() => read(tenfold))).toBeLessThan(60 * ms + 3_000);
+  }
+});
+
+/** Everything that a caller from JavaScript may pass anything to. */
+const takers: Readonly<Record<string, (value: never) => unknown>> = {
+  'an id': checkId,
+  'a text': (value) => checkText(value, 'x'),
+  'an amount': toDecimal,
+  'a decimal': (value) => toMoney(value, value),
+  'a query': checkQuery,
+  'bounds of a query': (value) => checkQuery({ id: value, page: value, updatedSince: value }),
+  headers: checkHeaders,
+  'a value of a header': (value) => checkHeaders({ 'x-a': value }),
+  'an Idempotency-Key': checkIdempotencyKey,
+  'parts of an Idempotency-Key': (value) => idempotencyKeyFor(value, value),
+  'a resume token': (value) => decodeResumeToken(value, scope),
+  'a checkpoint': (value) => decodeState(value, 'k'),
+  'a run of a checkpoint': (value) =>
+    decodeState({ v: 1, scope: 'a', by: 'b', run: value, pageSize: value }, 'k'),
+  'a problem document': (value) => parseProblem(redact(value, 'secret')),
+  'a failure of fetch': (value) => networkFailure(value, target).toError(facts),
+  'a cause of a failure': (value) => networkFailure(new Error('x', { cause: value }), target).toError(facts),
+  'a draft': (value) => writeBody(products, value, 'draft'),
+  'a field of a draft': (value) =>
+    writeBody(products, { tags: [value], salePrice: value, other: value }, 'patch'),
+};
+
+test.each(Object.keys(takers))('%s: anything at all is a value or an error of this package', (name) => {
+  const take = takers[name] as (value: unknown) => unknown;
+  fc.assert(
+    fc.property(anyValue, (value) => endsWell(() => take(value))),
+    tries(300),
+  );
+});

@@ -1,0 +1,181 @@
+import { type Client, createClient, type FetchFunction } from 'accounting-data-sdk';
+import { expect, test, vi } from 'vitest';
+import { loadTransport } from '../../support/fake-clock.ts';
+import { newOrigin } from '../../support/scripted-fetch.ts';
+import { scriptedServer, settle } from '../../support/scripted-server.ts';
+import {
+  API_KEYS,
+  CALLS,
+  type CallKind,
+  FuzzedCall,
+  MAX_BODY_BYTES,
+  onTheWire,
+  throughFetch,
+} from './fuzzed-responses.ts';
+
+/** Calls of each kind: SOAK_RESPONSES of them in the long form, SEED draws them again. */
+const COUNT = Number(process.env.SOAK_RESPONSES ?? 200);
+const SEED = Number(
+  process.env.SEED ??
+    (process.env.SOAK_RESPONSES === undefined ? 20260131 : Math.floor(Math.random() * 2 ** 31)),
+);
+/** One call in ten goes over a real port. */
+const OVER_PORT = Math.ceil(COUNT / 10);
+
+loadTransport();
+
+function send(client: Client, { kind, seed }: FuzzedCall): Promise<unknown> {
+  const options = { headers: { 'x-fuzzed-call': String(seed) } };
+  switch (kind) {
+    case 'list':
+      return client.accounts
+        .list({}, { ...options, prefetch: 0 })
+        .toArray({ limit: Number.POSITIVE_INFINITY });
+    case 'get':
+      return client.products.get('42', options);
+    case 'create':
+      return client.products.create({ name: 'Desk', salePrice: '129.0000' }, options);
+    case 'update':
+      return client.products.update('42', { name: 'Desk', brand: null }, options);
+    case 'delete':
+      return client.products.delete('42', options);
+  }
+}
+
+/** Fails with the seed, what the service did, and what is wrong. */
+async function endOf(call: FuzzedCall, sent: Promise<unknown>): Promise<string> {
+  const end = await sent.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+  const wrong = call.judge(end);
+  if (wrong.length > 0) {
+    const ended = 'error' in end ? String(end.error) : `resolved ${JSON.stringify(end.value)}`;
+    throw new Error(
+      `${call.kind} ${wrong.join(', ')}. SEED=${call.seed} SOAK_RESPONSES=1 repeats it.\n${call.log.join('\n')}\n${ended}`,
+    );
+  }
+  return 'value' in end ? 'resolved' : (end.error as { outcome: string }).outcome;
+}
+
+function tally(ends: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const end of ends) counts.set(end, (counts.get(end) ?? 0) + 1);
+  return [...counts].map(([end, count]) => `${count} ${end}`).join(', ');
+}
+
+const describeRun = (kind: CallKind, where: string, ends: readonly string[]) =>
+  console.log(`responses ${where}: ${kind}, SEED=${SEED}, ${ends.length} calls: ${tally(ends)}`);
+
+test.each(CALLS)(
+  'a %s that gets random responses from a fetch ends, and its outcome is true',
+  async (kind) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
+    const ends: string[] = [];
+    try {
+      for (let from = 0; from < COUNT; from += 100) {
+        const calls = Array.from(
+          { length: Math.min(100, COUNT - from) },
+          (_, index) => new FuzzedCall(kind, SEED + from + index),
+        );
+        const running = Promise.allSettled(calls.map((call) => endOf(call, send(clientOf(call), call))));
+        const ended = vi.fn<() => void>();
+        void running.then(ended);
+        // An hour of the clock: no call has leave to take longer.
+        for (let minute = 0; minute < 60 && ended.mock.calls.length === 0; minute += 1) {
+          await settle(3);
+          await vi.advanceTimersByTimeAsync(60_000);
+          await settle(3);
+        }
+        expect(ended, `every call from SEED=${SEED + from} ends`).toHaveBeenCalled();
+        for (const result of await running) {
+          if (result.status === 'rejected') throw result.reason;
+          ends.push(result.value);
+        }
+      }
+    } finally {
+      vi.useRealTimers();
+    }
+    describeRun(kind, 'of a fetch', ends);
+    expect(ends).toHaveLength(COUNT);
+  },
+  1_800_000,
+);
+
+function clientOf(call: FuzzedCall): Client {
+  const { random } = call;
+  const fetch: FetchFunction = (url, { method = '', headers, body, signal }) => {
+    const sent = new Headers(headers);
+    const apiKey = sent.get('x-auth-token') ?? '';
+    const idempotencyKey = sent.get('idempotency-key') ?? undefined;
+    const fuzzed = call.respond({ method, url, apiKey, idempotencyKey, body: body?.toString() });
+    return throughFetch(fuzzed, { signal: signal as AbortSignal, apiKey, random });
+  };
+  let asked = 0;
+  return createClient({
+    baseUrl: newOrigin(),
+    apiKey: random.chance(0.5) ? API_KEYS[0] : () => API_KEYS[asked++ % 2] as string,
+    fetch,
+    timeoutMs: 1_000,
+    deadlineMs: random.pick([120_000, 3_000]),
+    maxWaitMs: random.pick([60_000, 500]),
+    maxBodyBytes: MAX_BODY_BYTES,
+    rateLimiter: random.pick(['client', false] as const),
+    retry: {
+      maxAttempts: random.pick([1, 2, 3, 5]),
+      baseDelayMs: 1,
+      maxDelayMs: 5,
+      creates: random.chance(0.8),
+      updates: random.chance(0.8),
+    },
+  });
+}
+
+test.each(CALLS)(
+  'a %s that gets random responses over a port ends, and its outcome is true',
+  async (kind) => {
+    const calls = new Map<string, FuzzedCall>();
+    await using server = await scriptedServer(({ method, url, headers, body }, { socket }) => {
+      const call = calls.get(String(headers['x-fuzzed-call']));
+      if (call === undefined) return void socket.destroy();
+      const idempotencyKey = headers['idempotency-key'] as string | undefined;
+      const fuzzed = call.respond({ method, url, apiKey: API_KEYS[0], idempotencyKey, body });
+      const { bytes, next: afterwards } = onTheWire(fuzzed, call.random);
+      socket.write(bytes, () => {
+        if (afterwards === 'end') socket.end();
+        if (afterwards === 'reset') socket.resetAndDestroy();
+      });
+    });
+    const ends: string[] = [];
+    let next = 0;
+    const worker = async () => {
+      while (next < OVER_PORT) {
+        const call = new FuzzedCall(kind, SEED + next++);
+        calls.set(String(call.seed), call);
+        const { random } = call;
+        const client = createClient({
+          baseUrl: server.url,
+          apiKey: API_KEYS[0],
+          timeoutMs: 150,
+          deadlineMs: 3_000,
+          maxWaitMs: 200,
+          maxBodyBytes: MAX_BODY_BYTES,
+          rateLimiter: false,
+          retry: {
+            maxAttempts: random.pick([1, 2, 3]),
+            baseDelayMs: 1,
+            maxDelayMs: 5,
+            creates: random.chance(0.8),
+            updates: random.chance(0.8),
+          },
+        });
+        ends.push(await endOf(call, send(client, call)));
+      }
+    };
+    await Promise.all(Array.from({ length: 16 }, worker));
+    describeRun(kind, 'over a port', ends);
+    expect(ends).toHaveLength(OVER_PORT);
+  },
+  1_800_000,
+);

@@ -1,0 +1,112 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { PGlite } from '@electric-sql/pglite';
+import { build } from 'esbuild';
+import { KillBooks } from './books.ts';
+import type { CopyContent, Orders } from './connector.ts';
+
+const root = new URL('../../../', import.meta.url);
+
+/** Made once for many deaths: a connector in one file, and an empty database. */
+export interface Weapons {
+  readonly connector: string;
+  readonly database: string;
+  clear(): Promise<void>;
+}
+
+export async function prepare(): Promise<Weapons> {
+  // Below node_modules, so that PGlite is found from there.
+  const connector = fileURLToPath(new URL(`node_modules/.cache/kill/${process.pid}.mjs`, root));
+  await build({
+    entryPoints: [fileURLToPath(new URL('./connector.ts', import.meta.url))],
+    outfile: connector,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    external: ['@electric-sql/pglite'],
+    logLevel: 'error',
+  });
+  const database = await mkdtemp(join(tmpdir(), 'kill-'));
+  await (await PGlite.create(database)).close();
+  const clear = async () => {
+    await rm(connector, { force: true });
+    await rm(database, { recursive: true, force: true });
+  };
+  return { connector, database, clear };
+}
+
+/** What a series of deaths has shown. */
+export interface KillVerdict {
+  readonly kills: number;
+  /** How many of them came after the copy had been begun. */
+  readonly afterFirstCheckpoint: number;
+  /** What a death left that its checkpoint did not say. Empty where all is well. */
+  readonly broken: readonly string[];
+  /** How the copy differed from the books at the end. Empty where all is well. */
+  readonly differences: readonly string[];
+}
+
+/**
+ * Kills a connector so many times, each at a random moment of its work, while the books change; looks at what each
+ * death has left; lets the last one end, and compares copy and books.
+ */
+export async function killOften(
+  { connector: program, database }: Weapons,
+  options: { kills: number; seed: number },
+): Promise<KillVerdict> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'killed-'));
+  await cp(database, dataDir, { recursive: true });
+  const books = new KillBooks(options.seed);
+  const { url: baseUrl } = await books.sandbox.listen();
+  const orders = { baseUrl, apiKey: books.sandbox.keys.full, dataDir };
+  const broken: string[] = [];
+  let afterFirstCheckpoint = 0;
+  try {
+    // Each successor loads while the one before is at work, and waits for its orders.
+    let next = fork(program);
+    for (let kill = 1; kill <= options.kills; kill++) {
+      const connector = next;
+      next = fork(program);
+      const left = await begin(connector, { ...orders, once: false });
+      broken.push(...books.broken(left).map((what) => `before kill ${kill}: ${what}`));
+      if (Object.keys(left.checkpoints).length > 0) afterFirstCheckpoint++;
+      await killAtRandom(connector, books);
+    }
+    books.rest();
+    broken.push(...books.broken(await begin(next, { ...orders, once: true })));
+    const [copy] = (await once(next, 'message')) as [CopyContent];
+    await once(next, 'exit');
+    return { kills: options.kills, afterFirstCheckpoint, broken, differences: books.differences(copy) };
+  } finally {
+    await books.sandbox.close();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Lets a connector begin. Resolves to what it found in the copy. */
+async function begin(connector: ChildProcess, orders: Orders): Promise<CopyContent> {
+  connector.send(orders);
+  const died = once(connector, 'exit').then(([code]) => {
+    throw new Error(`The connector ended with ${code} before it began.`);
+  });
+  died.catch(() => undefined);
+  const [content] = (await Promise.race([once(connector, 'message'), died])) as [CopyContent];
+  return content;
+}
+
+/** At a random request, and then up to some milliseconds later: in the middle of a request or of a transaction. */
+async function killAtRandom(connector: ChildProcess, books: KillBooks): Promise<void> {
+  const exit = once(connector, 'exit');
+  let left = books.random.int(1, 30);
+  const delayMs = books.random.int(0, 15);
+  books.onRequest = () => {
+    if (--left === 0) setTimeout(() => connector.kill('SIGKILL'), delayMs);
+  };
+  const [code, signal] = await exit;
+  books.onRequest = () => undefined;
+  if (signal !== 'SIGKILL') throw new Error(`The connector ended by itself with ${code}.`);
+}

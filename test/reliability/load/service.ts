@@ -1,0 +1,43 @@
+/** A service on a port, in a process of its own: every twentieth request goes wrong. Ends with its standard input. */
+import { once } from 'node:events';
+import { createSandbox, type Fault, type FaultMatch } from '../../../src/testing/index.ts';
+
+const { seed } = JSON.parse(process.argv[2] ?? '{}') as { seed: number };
+
+const sandbox = createSandbox({
+  seed,
+  records: { accounts: 2_000, products: 200 },
+  rateLimit: false,
+  logLimit: 100,
+  idempotency: { lifetimeMs: 60_000 },
+});
+
+/** Of requests that storm: their answer never comes in time. */
+sandbox.faults.add(
+  { kind: 'delay', ms: 600_000 },
+  { when: ({ headers }) => headers['x-storm'] !== undefined, times: Number.POSITIVE_INFINITY },
+);
+
+const faults: readonly (readonly [Fault, FaultMatch?])[] = [
+  [{ kind: 'lost-response', committed: true }],
+  [{ kind: 'connection-reset', committed: false }],
+  [{ kind: 'close-in-body' }],
+  [{ kind: 'close-in-headers' }],
+  [{ kind: 'corrupt-gzip' }],
+  [{ kind: 'stall' }, { probability: 0.001 }],
+  [{ kind: 'stall', in: 'body' }, { probability: 0.001 }],
+  [{ kind: 'delay', ms: 20 }],
+  [{ kind: 'status', status: 503 }],
+  [{ kind: 'status', status: 500, committed: true }],
+  [{ kind: 'rate-limited', retryAfter: 0 }],
+  [{ kind: 'status', status: 422 }, { probability: 0.002 }],
+  [{ kind: 'html-response' }, { probability: 0.002 }],
+  [{ kind: 'redirect', location: 'http://127.0.0.1:9/' }, { probability: 0.002 }],
+];
+for (const [fault, match = {}] of faults) sandbox.faults.add(fault, { probability: 0.0045, ...match });
+
+await sandbox.listen();
+console.log(JSON.stringify({ baseUrl: sandbox.baseUrl, apiKey: sandbox.keys.full }));
+process.stdin.resume();
+await once(process.stdin, 'end');
+await sandbox.close();

@@ -1,0 +1,201 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { createClient } from '../../../src/client.ts';
+import type { Client, ClientOptions, Listeners, ResponseMeta } from '../../../src/index.ts';
+import { answer, html, json, misbehave, problem, redirect } from '../../support/answers.ts';
+import { caught, thrown } from '../../support/caught.ts';
+import { callWith, METHODS } from '../../support/four-methods.ts';
+import { networkError, scriptedFetch } from '../../support/scripted-fetch.ts';
+import { type ScriptedAnswer, scriptedServer } from '../../support/scripted-server.ts';
+import { shown } from '../../support/shown.ts';
+
+const CANARY = 'canary-7f3a9c1e';
+
+/** Headers in which a service may echo the key. */
+const echo = {
+  'x-request-id': `r-${CANARY}`,
+  'request-id': CANARY,
+  'x-correlation-id': CANARY,
+  server: CANARY,
+  via: `1.1 ${CANARY}`,
+  etag: `"${CANARY}"`,
+  'cache-control': CANARY,
+  'x-auth-token': CANARY,
+};
+const echoes = {
+  type: `https://errors.example/${CANARY}`,
+  title: `No access for ${CANARY}`,
+  detail: `The key "${CANARY}" was refused`,
+  instance: `/${CANARY}`,
+  violations: [{ propertyPath: CANARY, message: `not ${CANARY}`, code: CANARY }],
+  trace: [{ args: { [CANARY]: `X-AUTH-TOKEN: ${CANARY}` } }],
+};
+
+const faults: Record<string, ScriptedAnswer> = {
+  ...Object.fromEntries(
+    [400, 401, 403, 404, 409, 422, 500].map((status) => [`${status}`, problem(status, echoes, echo)]),
+  ),
+  '429': problem(429, echoes, { ...echo, 'retry-after': '3600' }),
+  'a typed 404': problem(404, { ...echoes, type: 'not_found' }, echo),
+  'HTML that echoes': answer(502, { ...echo, 'content-type': 'text/html' }, `<h1>${CANARY}</h1>`),
+  'a page with 200': html(),
+  'no JSON': answer(200, { ...echo, 'content-type': 'application/json' }, `{"key":"${CANARY}`),
+  'a wrong type': answer(200, { ...echo, 'content-type': 'text/plain' }, CANARY),
+  'no UTF-8': answer(200, { ...echo, 'content-type': 'application/json' }, Buffer.from([0x22, 0xff, 0x22])),
+  'a wrong shape': json({ id: '42', name: 7, salePrice: CANARY }, 200, echo),
+  'no body': answer(200, echo),
+  'too much': json({ id: '42', remark: CANARY.repeat(300) }, 200, echo),
+  'a redirect': redirect(302, `https://${CANARY}.example/${CANARY}?token=${CANARY}`),
+  'a lost answer': misbehave.reset,
+  'a cut answer': misbehave.closeInBody,
+};
+
+const told: unknown[] = [];
+const note = (event: unknown) => void told.push(event);
+const on: Listeners = {
+  request: note,
+  response: note,
+  retry: note,
+  wait: note,
+  error: note,
+  end: note,
+  invalidRecord: note,
+};
+const lines: string[] = [];
+const write = (line: string) => void lines.push(line);
+const logger = { debug: write, info: write, warn: write };
+
+beforeEach(() => {
+  told.length = 0;
+  lines.length = 0;
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const clientOf = (baseUrl: string, options: ClientOptions = {}): Client =>
+  createClient({
+    baseUrl,
+    apiKey: CANARY,
+    retry: { maxAttempts: 2, baseDelayMs: 1, maxDelayMs: 5 },
+    maxBodyBytes: 2_000,
+    on,
+    logger,
+    ...options,
+  });
+
+/** The lines in which a value shows the key to whoever logs it. */
+const leaks = (value: unknown) =>
+  shown(value)
+    .split('\n')
+    .filter((line) => line.includes(CANARY));
+
+test.each(Object.keys(faults))(
+  'no error, event or log line shows the key: %s, in any method',
+  async (name) => {
+    await using server = await scriptedServer(faults[name] as ScriptedAnswer);
+    const client = clientOf(server.url, { rateLimiter: 'client' });
+    const metas: ResponseMeta[] = [];
+    for (const method of METHODS) {
+      const options = { onResponse: (meta: ResponseMeta) => void metas.push(meta) };
+      const end = await callWith(client, method, options).catch((error: unknown) => error);
+      expect(leaks(end)).toEqual([]);
+    }
+    expect(server.requests[0]?.headers['x-auth-token']).toBe(CANARY);
+    expect(told.length).toBeGreaterThan(4);
+    for (const event of told) expect(leaks(event)).toEqual([]);
+    for (const meta of metas) expect(leaks({ ...meta })).toEqual([]);
+    expect(lines.length).toBeGreaterThan(4);
+    expect(lines.filter((line) => line.includes(CANARY))).toEqual([]);
+  },
+);
+
+test('an error that a schema of the caller raises shows no key that the record echoes', async () => {
+  await using server = await scriptedServer(json({ id: '42', [CANARY]: 1 }, 200, echo));
+  const schemas = { accounts: z.strictObject({ id: z.string() }) };
+  const error = await caught(
+    createClient({ baseUrl: server.url, apiKey: CANARY, schemas }).accounts.get('42'),
+  );
+  expect(error).toMatchObject({ code: 'unexpected_response', reason: 'wrong_shape' });
+  expect(leaks(error)).toEqual([]);
+});
+
+test('a fetch that quotes the key in its error is not quoted', async () => {
+  const quoting = new TypeError(`invalid header value "${CANARY}"`, {
+    cause: Object.assign(new Error(`X-AUTH-TOKEN: ${CANARY}`), { code: `E_${CANARY}`, headers: { CANARY } }),
+  });
+  for (const error of [quoting, networkError('ECONNRESET', CANARY), networkError(CANARY.toUpperCase())]) {
+    const end = await caught(
+      clientOf('https://x.example', { fetch: scriptedFetch(error) }).accounts.get('1'),
+    );
+    expect(end).toMatchObject({ code: 'connection_failed' });
+    expect(leaks(end)).toEqual([]);
+  }
+});
+
+test('neither client nor collection nor walk nor page shows the key', async () => {
+  await using server = await scriptedServer(json([{ id: '1' }], 200, echo), json([]));
+  const client = clientOf(server.url);
+  const walk = client.accounts.list();
+  const pages = walk.pages();
+  const { value: page } = await pages.next();
+  const records = walk[Symbol.asyncIterator]();
+  const other = client.withOptions({ timeoutMs: 5 });
+  const things = [
+    client,
+    other,
+    client.accounts,
+    client.products,
+    client.collection('x'),
+    walk,
+    pages,
+    page,
+    records,
+  ];
+  for (const thing of [...things, client.rateLimit, client.accounts.get, client.request]) {
+    expect(leaks(thing)).toEqual([]);
+  }
+  await pages.return?.();
+});
+
+test('what the process keeps for its clients shows no key', async () => {
+  await using server = await scriptedServer(json({ id: '1' }));
+  await clientOf(server.url).accounts.get('1');
+  const symbols = Object.getOwnPropertySymbols(globalThis).filter((symbol) =>
+    String(symbol).includes('accounting'),
+  );
+  expect(symbols.length).toBeGreaterThan(0);
+  for (const symbol of symbols) expect(leaks(Reflect.get(globalThis, symbol))).toEqual([]);
+});
+
+test('options that are refused are not quoted', async () => {
+  const refused: (() => unknown)[] = [
+    () => clientOf('https://x.example', { apiKey: `${CANARY} with space` }),
+    () => clientOf('https://x.example', { apiKey: `${CANARY}\n` }),
+    () => clientOf(`https://${CANARY}@x.example`),
+    () => clientOf(`https://x.example?key=${CANARY}`),
+    () => clientOf(`${CANARY}://x.example`),
+    () => clientOf('https://x.example', { appInfo: { name: `${CANARY} x` } }),
+    () => clientOf('https://x.example').accounts.list({}, { headers: { 'X-Auth-Token': CANARY } }),
+    () => clientOf('https://x.example').accounts.list({}, { headers: { 'x-trace': `${CANARY}\r\n` } }),
+  ];
+  for (const act of refused) expect(leaks(thrown(act))).toEqual([]);
+
+  const client = clientOf('https://x.example');
+  const key = { idempotencyKey: `${CANARY}\r\n` };
+  expect(leaks(await caught(client.products.create({}, key)))).toEqual([]);
+});
+
+test('a provider that throws with the key in its words is not quoted', async () => {
+  const apiKey = () => Promise.reject(new Error(`vault: ${CANARY}`));
+  expect(shown(await caught(clientOf('https://x.example', { apiKey }).accounts.get('1')))).not.toContain(
+    CANARY,
+  );
+});
+
+test('the body of a request is on no error', async () => {
+  await using server = await scriptedServer(problem(422, { type: 'validation_failed' }));
+  const error = await caught(clientOf(server.url).products.create({ remark: 'body-3b1d' }));
+  expect(error).toMatchObject({ code: 'validation_failed' });
+  expect(shown(error)).not.toContain('body-3b1d');
+});

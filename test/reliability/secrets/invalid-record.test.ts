@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { createClient } from '../../../src/client.ts';
+import type { InvalidRecord } from '../../../src/index.ts';
+import { json } from '../../support/answers.ts';
+import { CANARIES, echoHeaders } from '../../support/echoes.ts';
+import { leaks } from '../../support/leaks.ts';
+import { scriptedServer } from '../../support/scripted-server.ts';
+
+/** One schema whose issues name members and values, as those of a caller may. */
+const telling = z.looseObject({ id: z.string() }).superRefine((record, context) => {
+  for (const [name, value] of Object.entries(record)) {
+    context.addIssue({ code: 'custom', path: [name], message: `${name} is ${String(value)}` });
+  }
+});
+
+const schemas = {
+  'of its own': undefined,
+  'that is strict': z.strictObject({ id: z.string() }),
+  'that quotes values': telling,
+};
+const kinds = Object.keys(schemas) as (keyof typeof schemas)[];
+const cases = CANARIES.flatMap((canary) => kinds.map((kind) => ({ canary, kind })));
+
+test.each(cases)(
+  'a row that echoes the key as a name, a value and its id: on.invalidRecord and page.invalid do not, by a schema $kind: $canary',
+  async ({ canary, kind }) => {
+    // A schema of the caller's is asked only about rows that fit the contract.
+    const fields = kind === 'of its own' ? { name: 7, salePrice: canary } : { name: canary };
+    const row = { id: `r-${canary}`, ...fields, [canary]: `${canary}!` };
+    await using server = await scriptedServer(json([row], 200, echoHeaders(canary)), json([]));
+    const told: InvalidRecord[] = [];
+    const lines: string[] = [];
+    const write = (line: string) => void lines.push(line);
+    const schema = schemas[kind];
+    const client = createClient({
+      baseUrl: server.url,
+      apiKey: canary,
+      validation: 'report',
+      on: { invalidRecord: (event) => void told.push(event) },
+      logger: { debug: write, info: write, warn: write },
+      ...(schema === undefined ? {} : { schemas: { products: schema } }),
+    });
+    const invalid: InvalidRecord[] = [];
+    for await (const page of client.products.list().pages()) invalid.push(...page.invalid);
+
+    expect([told.length, invalid.length]).toEqual([1, 1]);
+    for (const { record, id: _id, ...said } of [...told, ...invalid]) {
+      expect(said).toMatchObject({ collection: 'products' });
+      expect(said.issues.length).toBeGreaterThan(0);
+      expect(leaks(said, canary)).toEqual([]);
+      // The row is data of the books, like those that fit: it is handed on as it was sent.
+      expect(record).toEqual(row);
+    }
+    // A walk finds its way by ids, and so may whoever reads its pages; who is told of a row only needs to know it again.
+    expect([told[0]?.id, invalid[0]?.id]).toEqual(['r-[redacted]', row.id]);
+    expect(lines.filter((line) => line.includes('products r-[redacted]: '))).toHaveLength(1);
+    expect(leaks(lines, canary)).toEqual([]);
+  },
+);
+
+test('a row that does not echo is told as it is', async () => {
+  await using server = await scriptedServer(json([{ id: '7', salePrice: 5 }]), json([]));
+  const told: InvalidRecord[] = [];
+  const on = { invalidRecord: (event: InvalidRecord) => void told.push(event) };
+  const client = createClient({ baseUrl: server.url, apiKey: CANARIES[0], validation: 'report', on });
+  expect(await client.products.list().toArray({ limit: 5 })).toEqual([]);
+  expect(told).toEqual([
+    {
+      collection: 'products',
+      id: '7',
+      issues: ['salePrice: expected money, a decimal string'],
+      record: { id: '7', salePrice: 5 },
+    },
+  ]);
+});

@@ -1,0 +1,160 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { createClient } from '../../../src/client.ts';
+import { type ClientOptions, changes, memoryStore } from '../../../src/index.ts';
+import { mergeListeners, telemetryListeners } from '../../../src/opentelemetry/index.ts';
+import { record } from '../../client/telemetry/support/recorder.ts';
+import { json, problem } from '../../support/answers.ts';
+import { caught } from '../../support/caught.ts';
+import { CANARIES, echoHeaders, echoMembers } from '../../support/echoes.ts';
+import { leaks } from '../../support/leaks.ts';
+import { provocations } from '../../support/provocations.ts';
+import { type ScriptedAnswer, scriptedServer } from '../../support/scripted-server.ts';
+
+type Recorder = ReturnType<typeof record>;
+
+/** Everything that exporters were given, and how much of it. */
+async function exported(recorder: Recorder) {
+  const spans = await recorder.spans();
+  const metrics = [...(await recorder.metrics()).values()];
+  return {
+    spans,
+    metrics,
+    events: spans.flatMap(({ events }) => events),
+    points: metrics.flatMap(({ dataPoints }) => dataPoints as readonly unknown[]),
+  };
+}
+
+const clientOf = (baseUrl: string, apiKey: string, own: ClientOptions = {}) =>
+  createClient({ baseUrl, apiKey, rateLimiter: false, retry: { baseDelayMs: 1, maxDelayMs: 5 }, ...own });
+
+test.each(CANARIES)('neither span nor measurement of a success shows the key: %s', async (canary) => {
+  const recorder = record();
+  const echo = { ...echoHeaders(canary), 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': '9' };
+  const product = { id: canary, name: canary, [canary]: canary };
+  await using server = await scriptedServer(json(product, 201, echo), json(product, 200, echo));
+  const client = clientOf(server.url, canary, { on: telemetryListeners(recorder.options) });
+  await client.products.create({ name: 'Desk' });
+  await client.products.get('1');
+  await client.request({ path: ['products', '1'] });
+
+  const { spans, points, metrics } = await exported(recorder);
+  expect([spans.length, points.length > 3]).toEqual([6, true]);
+  expect(JSON.stringify(spans)).toContain('[redacted]');
+  for (const thing of [...spans, ...points, ...metrics]) expect(leaks(thing, canary)).toEqual([]);
+});
+
+test.each(CANARIES)(
+  'a record whose id is the key: no path in spans, events, errors and logs shows it: %s',
+  async (canary) => {
+    const recorder = record();
+    const lines: string[] = [];
+    const write = (line: string) => void lines.push(line);
+    const told: unknown[] = [];
+    const note = (event: unknown) => void told.push(event);
+    const rows = json([{ id: canary }], 200, echoHeaders(canary));
+    const refusal = problem(404, { ...echoMembers(canary), type: 'not_found' }, echoHeaders(canary));
+    await using server = await scriptedServer(rows, problem(503, echoMembers(canary)), refusal);
+    const client = clientOf(server.url, canary, {
+      on: mergeListeners(telemetryListeners(recorder.options), {
+        request: note,
+        response: note,
+        retry: note,
+        error: note,
+        end: note,
+      }),
+      logger: { debug: write, info: write, warn: write },
+    });
+    const [first] = await client.products.list().toArray({ limit: 1 });
+    const id = String(first?.id);
+    expect(id).toBe(canary);
+    const errors = [
+      await caught(client.products.get(id)),
+      await caught(client.products.update(id, { name: 'Desk' })),
+      await caught(client.request({ path: ['products', id] })),
+      await caught(client.request({ path: `/products/${encodeURIComponent(id)}` })),
+    ];
+
+    expect(server.requests.at(-1)?.url).toBe(`/api/public/v1/products/${encodeURIComponent(canary)}`);
+    for (const error of errors)
+      expect(error).toMatchObject({ code: 'not_found', path: '/products/[redacted]' });
+    const { spans, points } = await exported(recorder);
+    expect([spans.length, lines.length > 10, told.length > 10]).toEqual([11, true, true]);
+    for (const thing of [...errors, ...spans, ...points, ...told, ...lines])
+      expect(leaks(thing, canary)).toEqual([]);
+  },
+);
+
+const cases = CANARIES.flatMap((canary) => Object.keys(provocations).map((name) => ({ canary, name })));
+
+test.each(cases)('neither span nor measurement of $name shows the key: $canary', async ({ canary, name }) => {
+  const recorder = record();
+  const error = await provocations[name]?.(canary, { on: telemetryListeners(recorder.options) });
+  expect((error as Error).name).toBe(name);
+
+  const { spans, points, metrics } = await exported(recorder);
+  // What is refused before a call, and what is wrong with a store, is no call's.
+  const isOfCalls = !['InvalidInputError', 'CheckpointError'].includes(name);
+  expect(spans.length > 0).toBe(isOfCalls);
+  for (const thing of [...spans, ...points, ...metrics]) expect(leaks(thing, canary)).toEqual([]);
+  expect(spans.filter(({ statusMessage }) => statusMessage !== undefined)).toEqual([]);
+});
+
+/** A 503, two 429s, a page with a row that does not fit, its end, a refusal: all of them echo. */
+const script = (canary: string): ScriptedAnswer[] => {
+  const echo = echoHeaders(canary);
+  const slow = problem(
+    429,
+    { ...echoMembers(canary), type: 'rate_limited' },
+    { ...echo, 'retry-after': '0' },
+  );
+  return [
+    problem(503, echoMembers(canary), echo),
+    slow,
+    slow,
+    json([{ id: '1' }, { id: canary, name: 7, [canary]: canary }], 200, echo),
+    json([], 200, echo),
+    problem(403, { ...echoMembers(canary), type: 'forbidden' }, echo),
+  ];
+};
+
+test.each(CANARIES)(
+  'retries, waits, checkpoints and invalid rows are told without the key: %s',
+  async (canary) => {
+    const recorder = record();
+    await using server = await scriptedServer(...script(canary));
+    const client = clientOf(server.url, canary, {
+      validation: 'report',
+      schemas: { accounts: z.looseObject({ id: z.string(), name: z.string().optional() }) },
+      on: telemetryListeners(recorder.options),
+    } as ClientOptions);
+    for await (const _ of changes(client.accounts, {
+      store: memoryStore(),
+      tenant: 'acme',
+      pagination: 'page',
+    }));
+    await caught(client.accounts.get('1'));
+
+    const { spans, events, points, metrics } = await exported(recorder);
+    expect(events.length).toBeGreaterThan(1);
+    expect(metrics.map(({ descriptor }) => descriptor.name)).toEqual(
+      expect.arrayContaining(['accounting.client.invalid_records', 'accounting.sync.checkpoints']),
+    );
+    for (const thing of [...spans, ...points, ...metrics]) expect(leaks(thing, canary)).toEqual([]);
+  },
+);
+
+test('neither what the service says of an error, nor a query, nor a body is in spans and measurements', async () => {
+  const recorder = record();
+  const said = { type: 'validation_failed', title: 'books-1', detail: 'books-2', instance: '/books-3' };
+  const violations = [{ propertyPath: 'books4', message: 'books-5', code: 'books-6' }];
+  await using server = await scriptedServer(problem(422, { ...said, violations }), json([{ id: 'books-7' }]));
+  const client = clientOf(server.url, CANARIES[0], { on: telemetryListeners(recorder.options) });
+  await caught(client.products.create({ name: 'books-8' }));
+  await client.products.list({ updatedSince: '2026-01-31' }).toArray({ limit: 1 });
+
+  const { spans, points } = await exported(recorder);
+  expect(spans.filter(({ name }) => name.startsWith('accounting '))).toHaveLength(2);
+  expect(server.requests[1]?.url).toContain('2026-01-31');
+  expect(JSON.stringify([spans, points])).not.toMatch(/books-?\d|2026-01-31/);
+});

@@ -1,0 +1,126 @@
+import { expect, it } from 'vitest';
+import { byKeyset } from '../../../src/pagination/keyset/keyset.ts';
+import type { SimRecord } from './chronicle.ts';
+import { churn } from './churn.ts';
+import type { IdStyle } from './ids.ts';
+import { ORDERS, type Order } from './orders.ts';
+import { Random } from './random.ts';
+import { SimServer } from './server.ts';
+
+/** Longer than any soak. */
+const timeout = 3_600_000;
+/** Reads for each combination; a soak runs up to 500. */
+const READS = Math.min(500, Number(process.env.SOAK_HISTORIES ?? 5));
+const HIDDEN = [0, 0.003, 0.02, 0.2];
+
+interface ReadOf {
+  readonly ids: IdStyle;
+  readonly order: Order;
+  readonly hidden: number;
+  /** Changes for each request. */
+  readonly rate: number;
+  /** The length of a run of hidden rows, in pages. */
+  readonly hiddenPages: number;
+  readonly seed: number;
+}
+
+/** One read of a service that hides rows, changes meanwhile, and had another page size in the run before. */
+async function readHidden({ ids, order, hidden, rate, hiddenPages, seed }: ReadOf) {
+  const random = new Random(seed * 7 + 3);
+  const pageSize = random.pick([10, 30]);
+  const records = random.pick([5, 40, 150, 400, 700]);
+  const column = ids === 'int8' ? 'int8' : ids === 'clusters' || ids === 'int4' ? 'int4' : undefined;
+  const server = new SimServer({
+    ...{ seed, order, ids, records, pageSize, hidden },
+    hiddenRun: hiddenPages * pageSize,
+    ...(column === undefined ? {} : { column }),
+  });
+  server.afterAnswer = () => churn(server, random, { rate });
+  // Only a read in id order leaves a hint; with a run of hidden rows it leaves none.
+  const isById = order === 'id asc' || order === 'id desc';
+  const hint = isById && hiddenPages === 0 ? random.pick([undefined, 10, 30, 60]) : undefined;
+  const from = server.chronicle.moment;
+  const delivered = new Set<SimRecord>();
+  let complete: 'certain' | 'likely' | undefined;
+  const prefetch = random.int(0, 1);
+  const options = {
+    prefetch,
+    afterLastPage: 'empty',
+    pageSizeHint: hint,
+    checkEnd: hint === undefined,
+  } as const;
+  for await (const page of byKeyset(server.fetchPage(), options)) {
+    for (const record of page.records) delivered.add(record);
+    complete = page.complete;
+    churn(server, random, { rate: rate / 2 });
+  }
+  const lost = server.chronicle
+    .unchanged(from, server.chronicle.moment)
+    .filter((record) => !delivered.has(record));
+  return { lost: lost.length, complete, largestBound: server.largestBound };
+}
+
+const STYLES: readonly IdStyle[] = ['dense', 'sparse', 'bursts', 'clusters', 'int4', 'int8'];
+
+it.each(STYLES.flatMap((ids) => (['id asc', 'id desc'] as const).map((order) => [ids, order] as const)))(
+  'loses no record in id order, whatever share of the rows is hidden: %s, %s',
+  { timeout },
+  async (ids, order) => {
+    for (const hidden of HIDDEN) {
+      for (const rate of [0, 1]) {
+        for (let seed = 0; seed < READS; seed++) {
+          const read = { ids, order, hidden, rate, hiddenPages: 0, seed };
+          const { lost, largestBound } = await readHidden(read);
+          expect(lost, JSON.stringify(read)).toBe(0);
+          if (ids === 'clusters' || ids === 'int4') expect(largestBound).toBeLessThan(2n ** 31n);
+        }
+      }
+    }
+  },
+);
+
+it.each(['dense', 'sparse', 'bursts'] as const)(
+  'loses no record to a run of one to three hidden pages, unless it says `likely`: %s',
+  { timeout },
+  async (ids) => {
+    let [reads, likely] = [0, 0];
+    for (const order of ['id asc', 'id desc'] as const) {
+      for (const hidden of HIDDEN) {
+        for (const rate of [0, 1]) {
+          for (const hiddenPages of [1, 2, 3]) {
+            for (let seed = 0; seed < READS; seed++) {
+              const read = { ids, order, hidden, rate, hiddenPages, seed };
+              const { lost, complete } = await readHidden(read);
+              reads++;
+              if (complete === 'likely') likely++;
+              else expect(lost, JSON.stringify(read)).toBe(0);
+            }
+          }
+        }
+      }
+    }
+    if (READS > 5) console.info(`${ids}: ${likely} of ${reads} reads were likely`);
+  },
+);
+
+it.each(ORDERS.filter((order) => order !== 'id asc' && order !== 'id desc'))(
+  'says `likely` whenever a record is lost in another order: %s',
+  { timeout },
+  async (order) => {
+    for (const hidden of HIDDEN) {
+      let [reads, incomplete] = [0, 0];
+      for (const ids of ['dense', 'sparse'] as const) {
+        for (let seed = 0; seed < READS; seed++) {
+          const read = { ids, order, hidden, rate: 1, hiddenPages: 0, seed };
+          const { lost, complete } = await readHidden(read);
+          reads++;
+          if (lost === 0) continue;
+          incomplete++;
+          expect(complete, JSON.stringify(read)).toBe('likely');
+          expect(hidden).toBeGreaterThan(0);
+        }
+      }
+      if (READS > 5) console.info(`${order}, ${hidden} hidden: ${incomplete} of ${reads} reads incomplete`);
+    }
+  },
+);

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { byKeyset } from '../../../src/pagination/keyset/keyset.ts';
+import { readChanging } from './history.ts';
+import {
+  directionGuessed,
+  eachPageCertified,
+  idGreaterOnTrust,
+  onlyFirstPageCertified,
+  pages,
+  type Strategy,
+} from './losing-strategies.ts';
+import { ORDERS, type Order } from './orders.ts';
+import { dateAtStart, largestUpdatedAt, lostForGood, type Walker, type Watermark } from './rounds.ts';
+import { eachSeed, seedsToRun } from './seeds.ts';
+
+/** No test of how busy the machine is. */
+const timeout = 3_600_000;
+/** Soak runs count the losses in all two hundred; the others only want to see one. */
+const soak = process.env.SOAK_HISTORIES !== undefined;
+
+/** The histories of the yardstick: up to sixty records, ten a page. */
+const histories = (order: Order, rate: number) =>
+  Array.from({ length: 200 }, (_, seed) => ({
+    seed,
+    order,
+    records: 13 + (seed % 48),
+    pageSize: 10,
+    churn: { rate },
+  }));
+
+/** How many walks lost a record that was there, the same, from their beginning to their end. */
+async function walksWithLoss(strategy: Strategy, order: Order, rate: number): Promise<number> {
+  let losses = 0;
+  for (const history of histories(order, rate)) {
+    const verdict = await readChanging(async function* (server) {
+      for await (const answer of strategy(server.fetchPage())) yield answer.records;
+    }, history);
+    if (verdict.lost.length > 0) losses++;
+    if (losses > 0 && !soak) break;
+  }
+  return losses;
+}
+
+/** How many readers lack a record or its last version for good. */
+async function readersWithLoss(walker: Walker, watermark: Watermark, order: Order): Promise<number> {
+  let losses = 0;
+  for (const history of histories(order, 0.3)) {
+    if ((await lostForGood({ walker, watermark }, history)).length > 0) losses++;
+    if (losses > 0 && !soak) break;
+  }
+  return losses;
+}
+
+/** Told in soak runs, where somebody looks. */
+function report(what: string, order: Order, losses: number): void {
+  if (soak) console.info(`${what}, ${order}: ${losses} of 200`);
+}
+
+/** A change after every request, or after three of ten. */
+const rates = { every: 1, some: 0.3 };
+
+describe('the simulation sees the losses of', { timeout }, () => {
+  const everywhere = ORDERS;
+  const butByIdAscending = ORDERS.filter((order) => order !== 'id asc');
+  const notById = ORDERS.filter((order) => order !== 'id asc' && order !== 'id desc');
+
+  it.each([
+    ['page', pages, everywhere, rates.some],
+    ['`id[gt]` on trust', idGreaterOnTrust, butByIdAscending, rates.some],
+    ['the direction guessed', directionGuessed, notById, rates.some],
+    ['the first page alone certified', onlyFirstPageCertified, notById, rates.some],
+    [
+      'each page certified by `_page=2`, under changes after every request',
+      eachPageCertified,
+      butByIdAscending,
+      rates.every,
+    ],
+  ] as const)('%s', async (name, strategy, orders, rate) => {
+    for (const order of orders) {
+      const losses = await walksWithLoss(strategy, order, rate);
+      report(name, order, losses);
+      expect(losses, order).toBeGreaterThan(0);
+    }
+  });
+
+  it.each([
+    ['pages and the largest updatedAt', largestUpdatedAt],
+    ['pages and the date at the start', dateAtStart],
+  ] as const)('%s', async (name, watermark) => {
+    for (const order of ORDERS) {
+      const losses = await readersWithLoss(pages, watermark, order);
+      report(name, order, losses);
+      expect(losses, order).toBeGreaterThan(0);
+    }
+  });
+
+  it('keyset pagination with the largest updatedAt', async () => {
+    for (const order of ORDERS) {
+      const losses = await readersWithLoss(keyset, largestUpdatedAt, order);
+      report('keyset and the largest updatedAt', order, losses);
+      expect(losses, order).toBeGreaterThan(0);
+    }
+  });
+});
+
+const keyset: Walker = (fetchPage) => byKeyset(fetchPage, { prefetch: 1, afterLastPage: 'empty' });
+
+it('keyset pagination with the date at the start lacks nothing for good', { timeout }, async () => {
+  await eachSeed(seedsToRun(500, 0.2), async (seed) => {
+    const watermark = dateAtStart;
+    expect(await lostForGood({ walker: keyset, watermark }, { seed, churn: { rate: 1 } })).toEqual([]);
+  });
+});

@@ -1,0 +1,112 @@
+import { expect, it } from 'vitest';
+import { byPage } from '../../../src/pagination/by-page.ts';
+import { byKeyset } from '../../../src/pagination/keyset/keyset.ts';
+import type { FetchPage, Pages } from '../../../src/pagination/page.ts';
+import type { SimRecord } from './chronicle.ts';
+import { ORDERS, type Order } from './orders.ts';
+import { type SimOptions, SimServer } from './server.ts';
+
+const SEEDS = [0, 1, 2, 3, 4, 5];
+const PAGE_SIZE = 30;
+
+/** Not a test of how busy the machine is. */
+const timeout = 3_600_000;
+
+type Way = (fetchPage: FetchPage<SimRecord>) => Pages<SimRecord>;
+
+const page: Way = (fetchPage) => byPage(fetchPage, { start: 1, prefetch: 1, afterLastPage: 'empty' });
+const keyset: Way = (fetchPage) => byKeyset(fetchPage, { prefetch: 1, afterLastPage: 'empty' });
+
+/** The requests of a read while nothing changes; every record comes once. */
+async function requestsOf(way: Way, options: Pick<SimOptions, 'seed' | 'order' | 'ids'>): Promise<number> {
+  const server = new SimServer({ ...options, records: 3_000, pageSize: PAGE_SIZE });
+  let records = 0;
+  for await (const { records: rows } of way(server.fetchPage())) records += rows.length;
+  expect(records).toBe(3_000);
+  return server.requests;
+}
+
+const isById = (order: Order) => order === 'id asc' || order === 'id desc';
+
+// In another order, an eighth of all short responses is checked as well.
+it.each([
+  ['dense', 1.35, 1.65],
+  ['sparse', 1.8, 2.15],
+] as const)(
+  'keyset pagination of %s ids takes at most %d times the requests of pages in id order, %d times in another',
+  { timeout },
+  async (ids, byId, other) => {
+    for (const order of ORDERS) {
+      let [pages, intervals] = [0, 0];
+      for (const seed of SEEDS) {
+        pages += await requestsOf(page, { seed, order, ids });
+        intervals += await requestsOf(keyset, { seed, order, ids });
+      }
+      if (process.env.SOAK_HISTORIES !== undefined) console.info(order, ids, (intervals / pages).toFixed(3));
+      expect(intervals / pages, order).toBeLessThanOrEqual(isById(order) ? byId : other);
+    }
+  },
+);
+
+/** 1,500 records of which some were written to within the last hour. */
+function changedData(options: Pick<SimOptions, 'seed' | 'order' | 'ids'>, changed: number) {
+  const server = new SimServer({ ...options, records: 1_500, pageSize: PAGE_SIZE });
+  const all = server.records;
+  const updatedSince = new Date(server.nowMs);
+  for (let index = 0; index < changed; index++) {
+    // 791 and 1,500 have no common divisor: another record each time.
+    const record = all[(index * 791 + options.seed * 131) % all.length];
+    if (record !== undefined) server.update(record.id);
+    server.advance(1_000);
+  }
+  return { server, fetchPage: server.fetchPage({ updatedSince }) };
+}
+
+const CHANGED = [0, 1, 2, 5, 15, 29, 30, 31, 59, 60, 75, 90, 120, 150, 300, 330, 600, 1_000];
+
+/** The worst number of requests for so many changed records. */
+async function mostRequests(orders: readonly Order[], changed: number, pageSizeHint?: number) {
+  let most = 0;
+  for (const order of orders) {
+    for (const ids of ['dense', 'sparse'] as const) {
+      for (const seed of SEEDS) {
+        const { server, fetchPage } = changedData({ seed, order, ids }, changed);
+        let records = 0;
+        const options = { prefetch: 1, afterLastPage: 'empty', pageSizeHint } as const;
+        for await (const page of byKeyset(fetchPage, options)) records += page.records.length;
+        expect(records).toBe(changed);
+        most = Math.max(most, server.requests);
+      }
+    }
+  }
+  return most;
+}
+
+it('takes few requests for changed records in id order, once the page size is known', {
+  timeout,
+}, async () => {
+  for (const changed of CHANGED) {
+    const pages = Math.ceil(changed / PAGE_SIZE);
+    const most = changed === 0 ? 1 : changed < PAGE_SIZE ? 2 : 2 * pages + 2;
+    expect(await mostRequests(ORDERS.filter(isById), changed, PAGE_SIZE), `${changed}`).toBeLessThanOrEqual(
+      most,
+    );
+  }
+});
+
+// Four that read, and three that look behind the end: a service that hides rows may have a page of hidden ones there.
+it('takes at most seven requests for less than a page in id order, before the page size is known', async () => {
+  for (const changed of [1, 2, 3, 15, 29]) {
+    expect(await mostRequests(ORDERS.filter(isById), changed), `${changed}`).toBeLessThanOrEqual(7);
+  }
+});
+
+it('takes at most three requests a page and eleven more for changed records in another order', {
+  timeout,
+}, async () => {
+  for (const changed of CHANGED) {
+    const most = 3 * Math.ceil(changed / PAGE_SIZE) + 11;
+    const orders = ORDERS.filter((order) => !isById(order));
+    expect(await mostRequests(orders, changed), `${changed}`).toBeLessThanOrEqual(most);
+  }
+});

@@ -1,0 +1,67 @@
+import type { FetchPage } from '../../../src/pagination/page.ts';
+import type { SimRecord } from './chronicle.ts';
+import { churn } from './churn.ts';
+import { changingServer, type HistoryOptions } from './history.ts';
+import type { Random } from './random.ts';
+import type { SimServer } from './server.ts';
+
+/** What a walk read, and the server time of the first answer that it relies on. */
+export interface Piece {
+  readonly records: readonly SimRecord[];
+  readonly serverTime: Date | undefined;
+}
+
+export type Walker = (fetchPage: FetchPage<SimRecord>) => AsyncIterable<Piece>;
+
+/** From what a finished walk showed: since when the next one asks. */
+export type Watermark = (pieces: readonly Piece[], before: Date | undefined) => Date | undefined;
+
+/** The largest `updatedAt` seen: whatever is committed late below it is never read. */
+export const largestUpdatedAt: Watermark = (pieces, before) => {
+  const stamps = pieces.flatMap((piece) => piece.records.map((record) => Date.parse(record.updatedAt)));
+  const largest = Math.max(before?.getTime() ?? Number.NEGATIVE_INFINITY, ...stamps);
+  return Number.isFinite(largest) ? new Date(largest) : undefined;
+};
+
+/** The server's date at the beginning of the walk, less 120 s for commits that become visible late. */
+export const dateAtStart: Watermark = (pieces, before) => {
+  const start = pieces[0]?.serverTime;
+  return start === undefined ? before : new Date(start.getTime() - 120_000);
+};
+
+const ROUNDS = 6;
+
+/**
+ * Reads everything once and then what changed, over and over, while the books change; at last the books rest and are
+ * read once more. Tells the records that the reader still lacks or has in an old version: lost for good. Deleted
+ * ones are not looked at, for no walk of changes can see them.
+ */
+export async function lostForGood(
+  { walker, watermark }: { readonly walker: Walker; readonly watermark: Watermark },
+  options: HistoryOptions,
+): Promise<readonly SimRecord[]> {
+  const { server, random } = changingServer(options);
+  const sink = new Map<string, SimRecord>();
+  let updatedSince: Date | undefined;
+  for (let round = 0; round <= ROUNDS; round++) {
+    const pieces: Piece[] = [];
+    for await (const piece of walker(server.fetchPage({ updatedSince }))) {
+      pieces.push(piece);
+      for (const record of piece.records) sink.set(record.id, record);
+    }
+    updatedSince = watermark(pieces, updatedSince);
+    if (round < ROUNDS - 1) live(server, random);
+    else rest(server);
+  }
+  return server.records.filter((record) => sink.get(record.id) !== record);
+}
+
+function live(server: SimServer, random: Random): void {
+  for (let change = random.int(0, 40); change > 0; change--) churn(server, random, { rate: 1 });
+}
+
+/** Every commit becomes visible, and nothing changes any more. */
+function rest(server: SimServer): void {
+  server.afterAnswer = undefined;
+  server.advance(600_000);
+}

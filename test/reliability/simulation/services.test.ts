@@ -1,0 +1,125 @@
+import { expect, it } from 'vitest';
+import { isAccountingError } from '../../../src/errors/guards.ts';
+import { UnknownApiError } from '../../../src/errors/unknown-api-error.ts';
+import type { SimRecord } from './chronicle.ts';
+import { churn } from './churn.ts';
+import { type IdStyle, MAX_INT4, MAX_INT8 } from './ids.ts';
+import { ORDERS } from './orders.ts';
+import { Random } from './random.ts';
+import { eachSeed, seedsToRun } from './seeds.ts';
+import { SimServer } from './server.ts';
+import { simCollection, simTransport } from './sync-transport.ts';
+
+const SERVICES = 300;
+/** Not a test of how busy the machine is. */
+const timeout = 3_600_000;
+const STYLES: readonly IdStyle[] = ['dense', 'sparse', 'bursts', 'clusters', 'int4', 'int8', 'descending'];
+const MAX_DOUBLE = 2n ** 53n - 1n;
+
+/** A service of this seed, with or without a writer. Its id column takes no larger bound than its type. */
+function serviceOf(seed: number) {
+  const random = new Random(seed * 13 + 7);
+  const ids = random.pick(STYLES);
+  const rate = random.pick([0, 0.3, 1]);
+  const server = new SimServer({
+    seed,
+    ids,
+    order: random.pick(ORDERS),
+    pageSize: random.pick([10, 30]),
+    records: random.pick([5, 40, 150, 400]),
+    column: ids === 'int8' ? 'int8' : 'int4',
+    reshuffles: random.chance(0.2),
+  });
+  return { server, random, change: () => churn(server, random, { rate }) };
+}
+
+/** The largest bound that may be requested after this id was seen. */
+function largestAllowed(highestSeen: bigint): bigint {
+  return [MAX_INT4, MAX_DOUBLE].find((largest) => highestSeen <= largest) ?? MAX_INT8;
+}
+
+/**
+ * Reads a service whose request number `failing` gets a 500, and resumes from the token of that error. Returns the
+ * records that were there during the whole read and were not delivered, and how often it resumed.
+ */
+async function readService(seed: number, failing: number) {
+  const { server, random, change } = serviceOf(seed);
+  let [sent, highestSeen] = [0, 0n];
+  const transport = simTransport(server, {
+    skewMs: 0,
+    dated: true,
+    on: (moment) => {
+      if (moment === 'request' && ++sent === failing) throw internalError();
+      if (moment !== 'answer') return;
+      expect(server.largestBound, 'a bound beyond the type of the ids seen').toBeLessThanOrEqual(
+        largestAllowed(highestSeen),
+      );
+      for (const { id } of server.lastResponse) if (BigInt(id) > highestSeen) highestSeen = BigInt(id);
+      change();
+    },
+  });
+  const accounts = simCollection('accounts', transport);
+  const from = server.chronicle.moment;
+  const delivered = new Set<unknown>();
+  let [resumeFrom, failures]: [string | undefined, number] = [undefined, 0];
+  for (let done = false; !done; ) {
+    done = true;
+    try {
+      const list = accounts.list({}, { pagination: 'keyset', prefetch: random.int(0, 1), resumeFrom });
+      for await (const page of list.pages()) for (const record of page.records) delivered.add(record);
+    } catch (error) {
+      if (!isAccountingError(error, 'unknown_problem')) throw error;
+      resumeFrom = error.resumeToken;
+      failures++;
+      done = false;
+    }
+  }
+  const unchanged: readonly SimRecord[] = server.chronicle.unchanged(from, server.chronicle.moment);
+  return { lost: unchanged.filter((record) => !delivered.has(record)), failures, sent, resumeFrom };
+}
+
+function internalError(): UnknownApiError {
+  const problem = {
+    type: undefined,
+    title: undefined,
+    detail: undefined,
+    instance: undefined,
+    violations: [],
+    extensions: {},
+  };
+  const response = {
+    status: 500,
+    problem,
+    requestId: undefined,
+    rateLimit: undefined,
+    headers: {},
+    retryAfterMs: undefined,
+  };
+  return new UnknownApiError('GET /accounts returned 500', {}, response);
+}
+
+it('keyset pagination reads any service completely, and requests no bound beyond the ids that it saw', {
+  timeout,
+}, async () => {
+  await eachSeed(seedsToRun(SERVICES), async (seed) => {
+    const { lost, failures } = await readService(seed, 0);
+    expect(lost).toEqual([]);
+    expect(failures).toBe(0);
+  });
+});
+
+it('a read of any service that gets a 500 resumes from the token of the error and ends complete', {
+  timeout,
+}, async () => {
+  let resumed = 0;
+  await eachSeed(seedsToRun(SERVICES), async (seed) => {
+    const failing = [1, 2, 3, 5, 8, 13, 21][seed % 7] ?? 1;
+    const { lost, failures, sent, resumeFrom } = await readService(seed, failing);
+    expect(lost).toEqual([]);
+    expect(failures).toBe(sent < failing ? 0 : 1);
+    if (resumeFrom !== undefined) resumed++;
+  });
+  if (process.env.SOAK_HISTORIES !== undefined) console.info(`${resumed} reads resumed from a token`);
+  // The others got the 500 before their first page, or had ended.
+  if (process.env.SIM_SEED === undefined) expect(resumed).toBeGreaterThan(SERVICES / 3);
+});

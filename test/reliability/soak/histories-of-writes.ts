@@ -1,0 +1,20 @@
+/**
+ * Ten thousand histories of concurrent creates, updates and deletes under faults: never a second record, never a word
+ * to an author that is not so. `HISTORIES` sets another number; SIM_SEED plays the one again that a failure names.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+export async function soakWrites(): Promise<boolean> {
+  const vitest = fileURLToPath(new URL('../../../node_modules/vitest/vitest.mjs', import.meta.url));
+  const child = spawn(process.execPath, [vitest, 'run', 'test/reliability/histories', '--reporter=verbose'], {
+    cwd: fileURLToPath(new URL('../../../', import.meta.url)),
+    env: { ...process.env, SOAK_HISTORIES: process.env.HISTORIES ?? '10000' },
+    stdio: 'inherit',
+  });
+  const [code] = await once(child, 'exit');
+  return code === 0;
+}
+
+if (process.argv[1] === import.meta.filename && !(await soakWrites())) process.exitCode = 1;

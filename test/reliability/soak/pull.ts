@@ -1,0 +1,75 @@
+/**
+ * A pull of 100,000 records that is stopped with SIGKILL at ten random moments and gone on with, for each form of its
+ * file: the records in it must be those of the server. Prints its seed; SEED=… plays it again.
+ *
+ *   npm run soak pull
+ */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSandbox, type SandboxOptions } from '../../../src/testing/index.ts';
+import { killOnce, linesOf } from '../../tools/command/support/killing.ts';
+import { removeBundle } from '../../tools/command/support/process.ts';
+import { seeded } from '../../tools/support/chance.ts';
+
+const RECORDS = 100_000;
+const KILLS = 10;
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+async function pullOften(name: string, options: SandboxOptions, chance: () => number): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'accounting-soak-'));
+  await using sandbox = createSandbox({
+    records: { accounts: RECORDS },
+    pageSize: 100,
+    logLimit: 100,
+    ...options,
+  });
+  await sandbox.listen();
+  const env = { ACCOUNTING_BASE_URL: sandbox.baseUrl, ACCOUNTING_API_KEY: sandbox.keys.full };
+  const file = join(folder, name);
+  const args = ['pull', 'accounts', '--out', file, '--checkpoint', join(folder, 'checkpoint'), '--quiet'];
+  const startedAt = Date.now();
+  let kills = 0;
+  // An even part of the way each time, so that all ten fall into it.
+  const most = Math.floor((RECORDS / 100) * (2 / KILLS));
+  while (kills < KILLS && (await killOnce({ sandbox, env, args, chance }, most))) {
+    kills += 1;
+    say(`  kill ${kills}: ${linesOf(file).length} lines after ${sandbox.count()} requests`);
+  }
+  const requestsBefore = sandbox.count();
+  assert.equal(await killOnce({ sandbox, env, args, chance: () => 0.999 }, Number.MAX_SAFE_INTEGER), false);
+
+  const ids = linesOf(file).map((line) => (JSON.parse(line) as { id: string }).id);
+  assert.equal(kills, KILLS);
+  assert.deepEqual(new Set(ids), new Set(sandbox.store.accounts.ids()));
+  say(
+    `${name}, ${JSON.stringify(options)}: ${ids.length} lines, ${ids.length - new Set(ids).size} twice; ${kills} kills, ` +
+      `${sandbox.count()} requests (${sandbox.count() - requestsBefore} after the last kill), ${((Date.now() - startedAt) / 1000).toFixed(1)} s`,
+  );
+  rmSync(folder, { recursive: true });
+}
+
+/** Every form of the file, and every way to walk. */
+export async function soakPull(): Promise<boolean> {
+  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+  const chance = seeded(seed);
+  say(`pull: seed ${seed}`);
+  try {
+    await pullOften('accounts.ndjson', {}, chance);
+    await pullOften('accounts.ndjson.gz', { order: 'none', ids: { gap: 5 } }, chance);
+    await pullOften(
+      'accounts.ndjson',
+      { order: 'id-desc', rateLimit: { budget: 300, windowMs: 1000 } },
+      chance,
+    );
+    return true;
+  } catch (error) {
+    console.error(error);
+    return false;
+  } finally {
+    removeBundle();
+  }
+}
+
+if (process.argv[1] === import.meta.filename && !(await soakPull())) process.exitCode = 1;

@@ -1,0 +1,79 @@
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../../../src/testing/index.ts';
+import type { Send, Target } from './target.ts';
+
+/** Every collection has two full pages and a bit. */
+const RECORDS = Object.fromEntries(
+  [
+    'accounts',
+    'accountAddresses',
+    'accountContactRelations',
+    'accountContactShoppingStores',
+    'accountCustomerProjectRates',
+    'accountSettings',
+    'bankFeedAccounts',
+    'bankFeedConnections',
+    'bankPayerMemories',
+    'boms',
+    'bomLines',
+    'budgets',
+    'budgetLines',
+    'products',
+  ].map((name) => [name, 65]),
+);
+
+/** A sandbox as the target of the suite, with everything that a check may need. */
+export interface SandboxTarget extends AsyncDisposable {
+  readonly target: Target;
+  readonly sandbox: Sandbox;
+}
+
+/** How the sandbox is reached. */
+export type Way = 'listening' | 'fetch';
+
+async function reach(sandbox: Sandbox, way: Way): Promise<{ baseUrl: string; send: Send }> {
+  if (way === 'fetch') return { baseUrl: sandbox.baseUrl, send: sandbox.fetch };
+  const { url } = await sandbox.listen();
+  return { baseUrl: url, send: (to, init) => globalThis.fetch(to, init) };
+}
+
+function keysOf({ keys }: Sandbox): Target['keys'] {
+  return {
+    main: keys.full,
+    otherCompany: keys.otherCompany,
+    readOnly: keys.readOnly,
+    powerless: keys.forbidden,
+    revoked: keys.revoked,
+    foreign: keys.foreign,
+  };
+}
+
+/** Makes a target of a new sandbox. Its clock stands still until a check waits: no check depends on the machine's. */
+export async function sandboxTarget(way: Way, options: SandboxOptions = {}): Promise<SandboxTarget> {
+  const common: SandboxOptions = { clock: '2026-01-31T12:00:00Z', timestampsEverywhere: true, ...options };
+  const sandbox = createSandbox({ records: RECORDS, otherRecords: RECORDS, ...common });
+  const { kind } = options.rateLimit === false || options.rateLimit === undefined ? {} : options.rateLimit;
+  const poor = createSandbox({
+    records: RECORDS,
+    ...common,
+    rateLimit: { budget: 5, windowMs: 60_000, kind },
+  });
+  const lockedProduct = sandbox.store.products.insert({ name: 'Locked' }).id;
+  sandbox.store.products.lock(lockedProduct);
+
+  const target: Target = {
+    ...(await reach(sandbox, way)),
+    keys: keysOf(sandbox),
+    write: true,
+    throwaway: true,
+    lockedProduct,
+    scarce: { ...(await reach(poor, way)), keys: keysOf(poor) },
+    wait: async (ms) => {
+      sandbox.clock.advance(ms);
+      poor.clock.advance(ms);
+    },
+  };
+  const close = async () => {
+    await Promise.all([sandbox.close(), poor.close()]);
+  };
+  return { target, sandbox, [Symbol.asyncDispose]: close };
+}

@@ -1,0 +1,246 @@
+import { describe, expect, it } from 'vitest';
+import { collectionNames } from '../../../src/collections/index.ts';
+import type { Settings } from './support/process.ts';
+import { listening, run } from './support/run.ts';
+
+const COMMANDS = ['probe', 'discover', 'pull', 'get', 'whoami'];
+
+describe('get', () => {
+  it('prints a record as the service sends it', async () => {
+    const { sandbox, env } = await listening({ records: 200 });
+    for (const name of ['accountAddresses', 'account-addresses', 'ACCOUNT_ADDRESSES']) {
+      const { code, out } = await run(env, ['get', name, '3']);
+      expect([code, JSON.parse(out)]).toEqual([0, sandbox.store.accountAddresses.get('3')]);
+    }
+  });
+
+  it('prints a record also where it does not fit the contract', async () => {
+    const { sandbox, env } = await listening({ records: 200 });
+    sandbox.faults.next({ kind: 'money-as-number' });
+    const { code, out } = await run(env, ['get', 'products', '1']);
+    expect([code, typeof JSON.parse(out).salePrice]).toEqual([0, 'number']);
+  });
+});
+
+describe('whoami', () => {
+  it('shows each collection by what the key meets there', async () => {
+    const { sandbox, env } = await listening({ records: 200 });
+    const all = await run(env, ['whoami', '--json']);
+    expect(JSON.parse(all.out)).toMatchObject({
+      baseUrl: `${sandbox.baseUrl}/api/public/v1`,
+      collections: collectionNames.map((collection) => ({ collection, access: 'readable' })),
+      budget: { limit: 10_000 },
+    });
+    expect(sandbox.count()).toBe(14);
+
+    const some = await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.productsOnly }, ['whoami']);
+    expect(some.code).toBe(0);
+    const rows = some.out.split('\n').map((line) => line.split(/ {2,}/));
+    expect(rows.slice(1, 15)).toEqual(
+      collectionNames.map((name) => [name, name === 'products' ? 'readable' : 'scope_required']),
+    );
+  });
+
+  it('ends with 3 for a key that is refused, and for one that may read nothing', async () => {
+    const { sandbox, env } = await listening();
+    const revoked = await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.revoked }, ['whoami']);
+    const forbidden = await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.forbidden }, ['whoami']);
+    expect([revoked.code, revoked.out, forbidden.code]).toEqual([3, '', 3]);
+    expect(forbidden.out).toContain('forbidden');
+  });
+});
+
+describe('an error', () => {
+  const wrong: [name: string, change: Settings, args: string[], code: number, what: RegExp][] = [
+    ['no service', { ACCOUNTING_BASE_URL: '' }, ['whoami'], 2, /No base URL is configured/],
+    ['no key', { ACCOUNTING_API_KEY: '' }, ['whoami'], 2, /No API key is configured/],
+    ['plain http far away', { ACCOUNTING_BASE_URL: 'http://books.example.com' }, ['whoami'], 2, /plain http/],
+    [
+      'a bad instant',
+      {},
+      ['pull', 'accounts', '--since', 'yesterday'],
+      2,
+      /argument 'yesterday' is invalid\.$/,
+    ],
+    ['a bad time', {}, ['pull', 'accounts', '--max-outage', 'soon'], 2, /argument 'soon' is invalid\.$/],
+    ['a bad id', {}, ['get', 'accounts', '..'], 2, /id/],
+    ['a wrong key', { ACCOUNTING_API_KEY: 'wrong' }, ['pull', 'accounts'], 3, /401 \(unauthenticated\)/],
+    ['a missing record', {}, ['get', 'accounts', '999'], 4, /404 \(not_found\)/],
+    ['nobody there', { ACCOUNTING_BASE_URL: 'http://127.0.0.1:1' }, ['whoami'], 6, /got no response/],
+    ['no such folder', {}, ['pull', 'accounts', '--out', '/no/such/folder/x.ndjson'], 8, /ENOENT/],
+    ['nothing to check', {}, ['discover', '--check', '--out', '/no/such/file.ts'], 8, /to check/],
+    ['nothing to check against', {}, ['discover', '--check'], 2, /check against/],
+  ];
+  it.for(wrong)('is two lines and an exit code: %s', async ([, change, args, code, what]) => {
+    const { env } = await listening({ records: 100 });
+    const ran = await run({ ...env, ...change }, [...args, '--quiet']);
+    expect(ran.code).toBe(code);
+    expect(ran.out).toBe('');
+    expect(ran.log.trimEnd().split('\n').length).toBe(2);
+    expect(ran.log.split('\n')[0]).toMatch(what);
+  });
+
+  it.each([
+    [{ status: 503 }, true],
+    [{ status: 500 }, true],
+    [{ status: 451 }, false],
+    [{ status: 415 }, false],
+    [{ status: 403 }, false],
+  ])('suggests to try again later only if that can help: %j', async (fault, later) => {
+    const { sandbox, env } = await listening();
+    sandbox.faults.add({ kind: 'status', type: 'something_else', ...fault }, { probability: 1 });
+    const { code, log } = await run(env, ['get', 'accounts', '1']);
+    expect(code).not.toBe(0);
+    expect(log.includes('Try again later')).toBe(later);
+    expect(log.trimEnd().split('\n')).toHaveLength(2);
+  });
+
+  it.each([
+    ['pull', 'accounts'],
+    ['get', 'accounts', '1'],
+  ])('names the address where nothing of the service is: %s', async (...args) => {
+    const { env } = await listening();
+    const { log } = await run({ ...env, ACCOUNTING_BASE_URL: `${env.ACCOUNTING_BASE_URL}/app` }, args);
+    if (args[0] === 'pull') expect(log).toContain('ACCOUNTING_BASE_URL');
+    else expect(log).toContain('no such record');
+
+    const bare = await listening({ notFoundBody: 'html' });
+    expect((await run(bare.env, ['get', 'accounts', '1'])).log).toContain('ACCOUNTING_BASE_URL');
+  });
+
+  it('names the Accept header where the service has no format for it', async () => {
+    const { sandbox, env } = await listening();
+    sandbox.faults.add({ kind: 'status', status: 406 }, { probability: 1 });
+    expect((await run(env, ['get', 'accounts', '1'])).log).toContain('Accept header');
+  });
+
+  it('of the service is shown without what would move the cursor', async () => {
+    const { sandbox, env } = await listening();
+    const body = JSON.stringify({ type: 'forbidden', detail: 'no\u001b[2J\nway\u009b' });
+    sandbox.faults.next({ kind: 'rewrite', status: 403, body });
+    const { code, log } = await run(env, ['get', 'accounts', '1']);
+    expect(code).toBe(3);
+    expect(log).toContain('no [2J way');
+    expect(log.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+  });
+
+  it.for([
+    [['nonsense'], /^Unknown command 'nonsense'\.$/, /--help/],
+    [['pul', 'accounts'], /^Unknown command 'pul'\.$/, /^Did you mean pull\? Run it with --help/],
+    [['pull'], /^Missing required argument 'collection'\.$/, /--help/],
+    [
+      ['pull', 'invoices'],
+      /'invoices' is invalid for argument 'collection'\.$/,
+      /^There is none of this name\. .*--help/,
+    ],
+    [
+      ['pull', 'accounts', '--since', 'yesterday'],
+      /'yesterday' is invalid\.$/,
+      /^Give a date such as 2026-01-31, .*--help/,
+    ],
+    [
+      ['pull', 'accounts', '--pagination', 'all'],
+      /'all' is invalid\.$/,
+      /^Allowed choices are keyset, page\. .*--help/,
+    ],
+    [['discover', '--sample', '0'], /'0' is invalid\.$/, /^Give a whole number of at least 1\. .*--help/],
+    [['probe', '--draft', '5'], /'5' is invalid\.$/, /^Give a JSON object .*--help/],
+    [['get', 'accounts'], /^Missing required argument 'id'\.$/, /--help/],
+    [['whoami', '--verbose'], /^Unknown option '--verbose'\.$/, /--help/],
+    [
+      ['sandbox', '--port', '99999'],
+      /'99999' is invalid\.$/,
+      /^Give a whole number from 0 to 65535\. .*--help/,
+    ],
+    [
+      ['sandbox', '--fault', '{"kind":"delay"}'],
+      /is invalid\.$/,
+      /^The fault delay has no default for ms\. Pass it\. .*--help/,
+    ],
+    [['sandbox', '--fault', '{"kind":"dely"}'], /is invalid\.$/, /Did you mean delay\? .*--help/],
+  ] as const)('in the arguments is two lines and exit code 2: %j', async ([args, what, advice]) => {
+    const { sandbox, env } = await listening();
+    const { code, log, out } = await run(env, args);
+    const lines = log.trimEnd().split('\n');
+    expect([code, out, lines.length]).toEqual([2, '', 2]);
+    expect(lines[0]).toMatch(what);
+    expect(lines[1]).toMatch(advice);
+    expect(sandbox.count()).toBe(0);
+  });
+
+  it('for plain http names --allow-insecure', async () => {
+    const { log } = await run({ ACCOUNTING_API_KEY: 'k' }, [
+      'whoami',
+      '--base-url',
+      'http://books.example.com',
+    ]);
+    expect(log.split('\n')[1]).toContain('--allow-insecure');
+  });
+});
+
+describe('the key', () => {
+  it('is never taken from an argument, and not shown where somebody gives one', async () => {
+    const { sandbox, env } = await listening();
+    for (const args of [
+      ['--api-key', 'secret-key'],
+      ['--key=secret-key'],
+      ['--apiKey=secret-key'],
+      ['--token', 'secret-key'],
+    ]) {
+      const { code, log, out } = await run({ ...env, ACCOUNTING_API_KEY: undefined }, ['whoami', ...args]);
+      expect(code).toBe(2);
+      expect(out + log).not.toContain('secret-key');
+      expect(log).toContain('ACCOUNTING_API_KEY');
+    }
+    expect(sandbox.count()).toBe(0);
+  });
+
+  it('is asked for where there is a terminal', async () => {
+    const { sandbox, env } = await listening({ records: 50 });
+    const asked: string[] = [];
+    const prompt = {
+      secret: async (question: string) => {
+        asked.push(question);
+        return ` ${sandbox.keys.full}\n`;
+      },
+      confirm: async () => false,
+    };
+    const { code, out, log } = await run(
+      { ...env, ACCOUNTING_API_KEY: undefined },
+      ['get', 'accounts', '1'],
+      { prompt },
+    );
+    expect([code, asked]).toEqual([0, ['API key: ']]);
+    expect(out + log).not.toContain(sandbox.keys.full);
+  });
+
+  it('is in nothing that any command says, whatever goes wrong', async () => {
+    const { sandbox, env } = await listening({ records: 100 });
+    const key = sandbox.keys.full;
+    sandbox.faults.add({ kind: 'status', status: 500, body: 'html' }, { probability: 0.3 });
+    for (const command of [
+      ['probe', 'accounts'],
+      ['discover', 'boms'],
+      ['pull', 'accounts'],
+      ['get', 'accounts', '1'],
+      ['whoami'],
+    ]) {
+      const { out, log } = await run(env, command);
+      expect(out + log).not.toContain(key);
+    }
+  });
+});
+
+describe('the help', () => {
+  it.for(COMMANDS)('of %s shows examples, and needs neither service nor key', async (command) => {
+    const { code, out } = await run({}, [command, '--help']);
+    expect(code).toBe(0);
+    expect(out).toMatch(new RegExp(`Examples:\n  \\$ accounting-data-sdk ${command}`));
+    expect(out).not.toContain('--api-key');
+  });
+
+  it('says what the exit codes mean', async () => {
+    const { out } = await run({}, ['--help']);
+    for (const code of [0, 1, 2, 3, 4, 5, 6, 8, 9, 130]) expect(out).toMatch(new RegExp(`^  ${code} `, 'm'));
+  });
+});

@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import type { ProbeReport } from '../../../src/tools/index.ts';
+import { compilerErrors } from '../support/schema-file.ts';
+import { listening, run } from './support/run.ts';
+
+const terminal = (answer: boolean, asked: string[] = []) => ({
+  prompt: {
+    secret: async () => '',
+    confirm: async (question: string) => {
+      asked.push(question);
+      return answer;
+    },
+  },
+});
+
+describe('probe', () => {
+  it('says beforehand how many requests there will be, then answers every question', async () => {
+    const { sandbox, env } = await listening({
+      records: 3000,
+      pageSize: 20,
+      order: 'id-desc',
+      afterLastPage: 'not-found',
+    });
+    const { code, out, log } = await run(env, ['probe']);
+    expect(code).toBe(0);
+    expect(log).toMatch(/^About \d+ requests, at most \d+; only reading\./);
+    for (const row of [
+      /^form of ids +numeric +all collections$/m,
+      /^order of a list +id-desc +all /m,
+      /^page size +20 +all/m,
+      /^past the last page +not_found +all collections$/m,
+      /^id\[gt\] +honoured +all collections$/m,
+      /^form of timestamps +seconds +products$/m,
+      /^ +unknown +all but products: no record carries/m,
+      /^write +unknown +createStatus, /m,
+      /^ {2}afterLastPage: 'not_found',$/m,
+    ]) {
+      expect(out).toMatch(row);
+    }
+    expect(sandbox.requests.every(({ method }) => method === 'GET')).toBe(true);
+  });
+
+  it('shows what a service built on API Platform does, with the advice that follows', async () => {
+    const { env } = await listening({
+      records: 1500,
+      order: 'updated-desc',
+      hiddenRecords: 0.1,
+      idColumn: 'int4',
+      timeZone: 'America/New_York',
+      timestamps: 'offset',
+      dateFilter: 'local',
+      nullFields: 'omitted',
+      relations: 'iri',
+      notFoundBody: 'html',
+    });
+    const { code, out } = await run(env, ['probe', 'accounts', 'accountAddresses', 'products', '--quiet']);
+    expect(code).toBe(0);
+    for (const row of [
+      /^completeness of keyset +likely +products$/m,
+      /^pages that come short +yes +/m,
+      /^bound above int4 +server_error +accounts$/m,
+      /^ {2}compared as +local +products$/m,
+      /^offsets shown +-0[45]:00/m,
+      /^fields without a value +omitted +/m,
+      /^relations as IRIs .*accountId/ms,
+      /^bare 404 +yes +/m,
+      /^ {2}bareNotFound: 'missing',$/m,
+      /^\/\/ Timestamps carry an offset/m,
+    ]) {
+      expect(out).toMatch(row);
+    }
+  });
+
+  it('wraps its table to the terminal', async () => {
+    const { env } = await listening({ records: 300 });
+    const { out } = await run(env, ['probe', '--quiet'], { columns: 70 });
+    const [table = ''] = out.split('import { createClient }');
+    expect(Math.max(...table.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(70);
+  });
+
+  it('gives everything as JSON, and says the rest elsewhere', async () => {
+    const { sandbox, env } = await listening({ records: 500, ids: { form: 'ulid' } });
+    const { out, log } = await run(env, ['probe', 'accounts', 'boms', '--json']);
+    const report = JSON.parse(out) as ProbeReport;
+    expect(report.requests).toBe(sandbox.count());
+    expect(report.collections.map(({ collection, details }) => [collection, details?.idForm.value])).toEqual([
+      ['accounts', 'ulid'],
+      ['boms', 'ulid'],
+    ]);
+    expect(log).toContain('at most');
+  });
+
+  it('gives lines of configuration that compile as they are', async () => {
+    const { env } = await listening({ records: 500, betweenSeparator: ';' });
+    const { out, log } = await run(env, ['probe', 'accounts', '--config', '--quiet']);
+    expect(log).toBe('');
+    expect(out).toContain("pagination: 'keyset'");
+    expect(out).toContain("// client.accounts.list({ id: { between: '100;200' } })");
+    const use = `
+import { sync, memoryStore } from 'accounting-data-sdk';
+export const run = () => sync(client, { ...syncOptions, store: memoryStore(), tenant: 'acme', onBatch() {} });`;
+    expect(compilerErrors(out + use)).toEqual([]);
+  });
+
+  it('gives lines that compile for a service that needs every option', async () => {
+    const { env } = await listening({
+      records: { products: 200 },
+      timeZone: 'America/New_York',
+      dateFilter: 'local',
+      notFoundBody: 'html',
+      contentTypes: { create: ['application/ld+json'], update: ['application/merge-patch+json'] },
+      idempotency: { replay: 'ignored' },
+      nullFields: 'omitted',
+    });
+    const { out } = await run(env, ['probe', 'products', '--write', '--yes', '--config', '--quiet']);
+    for (const line of [
+      "bareNotFound: 'missing',",
+      "contentTypes: { create: 'application/ld+json', update: 'application/merge-patch+json' },",
+      'retry: { creates: false },',
+      "serviceTimeZone: 'Etc/GMT+",
+      '// Fields without a value are left out (products): replace records',
+    ]) {
+      expect(out).toContain(line);
+    }
+    const use = `
+import { sync, memoryStore } from 'accounting-data-sdk';
+export const run = () => sync(client, { ...syncOptions, store: memoryStore(), tenant: 'acme', onBatch() {} });`;
+    expect(compilerErrors(out + use)).toEqual([]);
+  });
+
+  it('shows how far it is on a terminal, and takes the line away again', async () => {
+    const { env } = await listening({ records: 300 });
+    const shown: (string | undefined)[] = [];
+    await run(env, ['probe', 'accounts', 'boms'], { status: (text) => void shown.push(text) });
+    expect(shown).toContainEqual(
+      expect.stringMatching(/^\d+ of at most \d+ requests: boms \(1 of 2 done\)$/),
+    );
+    expect(shown.at(-1)).toBeUndefined();
+  });
+
+  it('shows what it has learned when it is stopped half-way', async () => {
+    const { sandbox, env } = await listening({ records: 300 });
+    const stop = new AbortController();
+    sandbox.onRequest(() => sandbox.count() === 18 && stop.abort(new Error('Ctrl-C')));
+    const { code, out } = await run(env, ['probe'], { signal: stop.signal });
+    expect(code).toBe(130);
+    expect(out).toMatch(/^page size +30 +accounts$/m);
+    expect(sandbox.count()).toBeLessThanOrEqual(19);
+  });
+});
+
+describe('probe --write', () => {
+  it('asks first, and writes nothing without a yes', async () => {
+    const { sandbox, env } = await listening({ records: 100 });
+    const asked: string[] = [];
+    const refused = await run(env, ['probe', 'products', '--write'], terminal(false, asked));
+    const mute = await run(env, ['probe', 'products', '--write']);
+    expect([refused.code, mute.code]).toEqual([2, 2]);
+    expect(asked).toEqual([expect.stringContaining(`one product at ${sandbox.baseUrl}`)]);
+    expect(mute.log).toContain('--yes');
+    expect(sandbox.count()).toBe(0);
+  });
+
+  it('makes a product, shows how writes are answered, and leaves nothing', async () => {
+    const { sandbox, env } = await listening({
+      records: { products: 40 },
+      createStatus: 200,
+      requiredFields: ['ean'],
+    });
+    const draft = ['--draft', '{"ean":"8712345678906"}'];
+    const { code, out } = await run(env, ['probe', 'products', '--write', ...draft], terminal(true));
+    expect(code).toBe(0);
+    expect(out).toMatch(/^write: createStatus +200 /m);
+    expect(sandbox.store.products.count).toBe(40);
+  });
+
+  it('names what could not be deleted, and fails', async () => {
+    const { sandbox, env } = await listening({ records: { products: 40 } });
+    sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { method: 'DELETE', times: 9 });
+    const { code, log } = await run(env, ['probe', 'products', '--write', '--yes', '--json']);
+    expect(code).toBe(5);
+    expect(log).toContain(`could not be deleted: ${sandbox.store.products.ids().at(-1)}`);
+  });
+});

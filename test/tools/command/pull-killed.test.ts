@@ -1,0 +1,33 @@
+import { readdirSync } from 'node:fs';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { seeded } from '../support/chance.ts';
+import { killOnce, linesOf } from './support/killing.ts';
+import { removeBundle } from './support/process.ts';
+import { folder, listening, run } from './support/run.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+afterAll(removeBundle);
+
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+
+describe(`a pull of 10,000 records that is killed, seed ${seed}`, () => {
+  it('ends with every record once, however often', async () => {
+    const name = 'accounts.ndjson.gz';
+    const options = { order: 'none', ids: { gap: 3 } } as const;
+    const { sandbox, env } = await listening({ records: { accounts: 10_000 }, pageSize: 100, ...options });
+    const file = folder();
+    const args = ['pull', 'accounts', '--out', file(name), '--checkpoint', file('cp')];
+    const killing = { sandbox, env, args, chance: seeded(seed) };
+    let kills = 0;
+    while (kills < 3 && (await killOnce(killing, 60))) kills += 1;
+
+    expect(kills).toBe(3);
+    const { code } = await run(env, args);
+    expect(code).toBe(0);
+    // More than was asked for: not only is their union that of the server, none is there twice or torn.
+    const ids = linesOf(file(name)).map((line) => (JSON.parse(line) as { id: string }).id);
+    expect(ids.length).toBe(10_000);
+    expect(readdirSync(file('.'))).toEqual([name]);
+    expect(new Set(ids)).toEqual(new Set(sandbox.store.accounts.ids()));
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, it, vi } from 'vitest';
+import { StatusLine } from '../../../src/cli/status-line.ts';
+
+/** What a terminal shows after everything that was written to it; knows `\r` and the clearing of a line. */
+function terminal(columns: number | undefined) {
+  const lines = [''];
+  const write = (text: string) => {
+    for (const char of text.replaceAll('\r\u001b[2K', '\f')) {
+      if (char === '\n') lines.push('');
+      else lines[lines.length - 1] = char === '\f' ? '' : `${lines.at(-1)}${char}`;
+    }
+  };
+  return { columns, write, lines };
+}
+
+describe('the status line', () => {
+  it('replaces itself, stays below what else is written, and leaves nothing', () => {
+    vi.useFakeTimers();
+    const screen = terminal(40);
+    const status = new StatusLine(screen);
+    status.show('one');
+    vi.advanceTimersByTime(100);
+    status.show('two');
+    expect(screen.lines).toEqual(['two']);
+    status.beside(() => screen.write('a line\n'));
+    expect(screen.lines).toEqual(['a line', 'two']);
+    status.show(undefined);
+    status.beside(() => screen.write('the end\n'));
+    expect(screen.lines).toEqual(['a line', 'the end', '']);
+    vi.useRealTimers();
+  });
+
+  it('is cut where it would wrap, also where the terminal does not know its width', () => {
+    for (const columns of [20, 0, undefined]) {
+      const screen = terminal(columns);
+      new StatusLine(screen).show('x'.repeat(200));
+      expect(screen.lines[0]?.length).toBe((columns || 80) - 1);
+    }
+  });
+
+  it('is not written more often than anybody reads', () => {
+    vi.useFakeTimers();
+    const writes: string[] = [];
+    const status = new StatusLine({ columns: 80, write: (text) => writes.push(text) });
+    for (let page = 0; page < 1000; page += 1) {
+      status.show(`page ${page}`);
+      vi.advanceTimersByTime(1);
+    }
+    expect(writes.length).toBeLessThan(20);
+    vi.useRealTimers();
+  });
+});

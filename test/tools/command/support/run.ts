@@ -1,0 +1,48 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Io } from '../../../../src/cli/io.ts';
+import { main } from '../../../../src/cli/main.ts';
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../../../src/testing/index.ts';
+import type { Ran, Settings } from './process.ts';
+
+/** A sandbox on a port, and the environment that names it. */
+export async function listening(options: SandboxOptions = {}): Promise<{ sandbox: Sandbox; env: Settings }> {
+  const sandbox = createSandbox(options);
+  await sandbox.listen();
+  onTestFinished(() => sandbox.close());
+  return { sandbox, env: { ACCOUNTING_BASE_URL: sandbox.baseUrl, ACCOUNTING_API_KEY: sandbox.keys.full } };
+}
+
+/** Runs the command in this process. */
+export async function run(env: Settings, args: readonly string[], more: Partial<Io> = {}): Promise<Ran> {
+  const out: string[] = [];
+  const log: string[] = [];
+  const code = await main(args, {
+    out: (line) => out.push(`${line}\n`),
+    log: (line) => log.push(`${line}\n`),
+    env,
+    colors: false,
+    signal: new AbortController().signal,
+    ...more,
+  });
+  return { code, out: out.join(''), log: log.join('') };
+}
+
+/** A folder for the files of one test. */
+export function folder(): (name: string) => string {
+  const path = mkdtempSync(join(tmpdir(), 'accounting-cli-'));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return (name) => join(path, name);
+}
+
+/** The records of NDJSON; throws for a line that is not whole. */
+export function records(ndjson: string): Record<string, unknown>[] {
+  if (ndjson === '') return [];
+  if (!ndjson.endsWith('\n')) throw new Error('the last line is torn');
+  return ndjson
+    .slice(0, -1)
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}

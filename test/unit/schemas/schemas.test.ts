@@ -1,0 +1,225 @@
+import { createClient, idempotencyKeyFor, isAccountingError, type ProductDraft } from 'accounting-data-sdk';
+import {
+  moneySchema,
+  problemSchema,
+  productDraftSchema,
+  productPatchSchema,
+  productSchema,
+  recordSchema,
+} from 'accounting-data-sdk/schemas';
+import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { productFields } from '../../../src/collections/products.ts';
+
+describe('productSchema', () => {
+  it('accepts the products of the service as they are', () => {
+    const { store } = createSandbox({ records: { products: 60 } });
+    for (const product of store.products.all()) expect(productSchema.parse(product)).toEqual(product);
+  });
+
+  it('validates stored JSON, and keeps unknown fields', () => {
+    const stored = '{"id":"7","name":"Desk","salePrice":"129.0000","brand":null,"colourCode":4}';
+    expect(productSchema.parse(JSON.parse(stored))).toEqual({
+      id: '7',
+      name: 'Desk',
+      salePrice: '129.0000',
+      brand: null,
+      colourCode: 4,
+    });
+  });
+
+  it('names each field of stored JSON that is invalid', () => {
+    const stored =
+      '{"id":"","salePrice":129,"stockQuantity":"3","isInactive":0,"salePriceDecimals":1.5,"tags":"a"}';
+    const { error } = productSchema.safeParse(JSON.parse(stored));
+    const issues = Object.fromEntries(
+      error?.issues.map(({ path, message }) => [path.join('.'), message]) ?? [],
+    );
+    expect(issues).toEqual({
+      id: 'expected a string that is not empty',
+      salePrice: 'expected money, a decimal string',
+      stockQuantity: 'expected a number',
+      isInactive: 'expected true or false',
+      salePriceDecimals: 'expected an integer',
+      tags: 'expected an array',
+    });
+  });
+
+  it('can be extended, and checks what a client reads', async () => {
+    const sandbox = createSandbox();
+    sandbox.store.products.insert({ name: 'Desk', salePrice: '129.0000', colourCode: 4 });
+    sandbox.store.products.insert({ name: 'Chair', salePrice: '43.0000', colourCode: 'oak' });
+    const products = productSchema.extend({ colourCode: z.int() });
+    const client = createClient({ ...sandbox.clientOptions, schemas: { products }, validation: 'report' });
+
+    const colours: number[] = [];
+    for await (const page of client.products.list().pages()) {
+      colours.push(...page.records.map(({ colourCode }) => colourCode));
+      expect(page.invalid).toMatchObject([{ record: { name: 'Chair' } }]);
+    }
+    expect(colours).toEqual([4]);
+  });
+
+  it('becomes JSON Schema that names every field', () => {
+    const schema = z.toJSONSchema(productSchema);
+    const documented = ['id', 'createdAt', 'updatedAt', ...Object.keys(productFields)];
+    expect(Object.keys(schema.properties ?? {}).toSorted()).toEqual(documented.toSorted());
+    expect(schema).toMatchObject({
+      type: 'object',
+      required: ['id'],
+      additionalProperties: {},
+      properties: {
+        id: { type: 'string', minLength: 1 },
+        salePrice: {
+          anyOf: [{ type: 'string', pattern: '^-?\\d{1,18}(?:\\.\\d{1,8})?$' }, { type: 'null' }],
+        },
+        salePriceDecimals: { anyOf: [{ type: 'integer' }, { type: 'null' }] },
+        stockQuantity: { type: ['number', 'null'] },
+        isInactive: { type: ['boolean', 'null'] },
+        tags: { anyOf: [{ type: 'array', items: {} }, { type: 'null' }] },
+      },
+    });
+  });
+});
+
+describe('productDraftSchema and productPatchSchema', () => {
+  const odd = fc.constantFrom<unknown>('1e3', '', 129, 1.5, -0, 2 ** 53, true, [], {}, null, undefined);
+  const mostly = (value: unknown) => fc.oneof({ weight: 9, arbitrary: fc.constant(value) }, odd);
+  const body = fc.record(
+    {
+      name: mostly('Desk'),
+      salePrice: mostly('129.0000'),
+      stockQuantity: mostly(0.5),
+      salePriceDecimals: mostly(4),
+      isInactive: mostly(false),
+      tags: mostly(['oak']),
+      colourCode: mostly(7),
+    },
+    { requiredKeys: [] },
+  );
+
+  it('accept what the client sends, and reject what it rejects', async () => {
+    const sandbox = createSandbox();
+    const { products } = createClient(sandbox.clientOptions);
+    const { id } = await products.create({ name: 'Desk' });
+    const isSent = (call: Promise<unknown>) =>
+      call.then(
+        () => true,
+        (error: unknown) => {
+          if (isAccountingError(error, 'invalid_input')) return false;
+          throw error;
+        },
+      );
+    const seen = { accepted: 0, rejected: 0 };
+    const property = fc.asyncProperty(body, async (fields) => {
+      const { success } = productDraftSchema.safeParse(fields);
+      seen[success ? 'accepted' : 'rejected'] += 1;
+      expect(productPatchSchema.safeParse(fields).success).toBe(success);
+      expect(await isSent(products.create(fields as ProductDraft))).toBe(success);
+      expect(await isSent(products.update(id, fields as ProductDraft))).toBe(success);
+    });
+    await fc.assert(property, { seed: 17, numRuns: 300 });
+    expect(Math.min(seen.accepted, seen.rejected)).toBeGreaterThan(20);
+  });
+
+  it('reject a whole product: the service fills some of its fields', () => {
+    const { error } = productDraftSchema.safeParse({ id: '7', createdAt: '2026-01-31', name: 'Desk' });
+    expect(error?.issues.map(({ path, message }) => [path[0], message])).toEqual([
+      ['id', 'is filled by the service: leave it out'],
+      ['createdAt', 'is filled by the service: leave it out'],
+    ]);
+    expect(productPatchSchema.safeParse({ updatedAt: null }).success).toBe(false);
+  });
+
+  it('become JSON Schema without the fields that the service fills', () => {
+    for (const schema of [productDraftSchema, productPatchSchema]) {
+      const { properties, required } = z.toJSONSchema(schema);
+      expect(required).toBeUndefined();
+      for (const name of ['id', 'createdAt', 'updatedAt']) expect(properties?.[name]).toEqual({ not: {} });
+      expect(properties?.salePrice).toMatchObject({ anyOf: [{ type: 'string' }, { type: 'null' }] });
+    }
+  });
+
+  it('check a row of a file before it is sent', async () => {
+    const sandbox = createSandbox();
+    const row = productDraftSchema.parse(JSON.parse('{"name":"Desk","salePrice":"129.0000","colourCode":4}'));
+    const idempotencyKey = idempotencyKeyFor('file', 1);
+    await createClient(sandbox.clientOptions).products.create(row, { idempotencyKey });
+    expect(sandbox.requests.at(-1)?.body).toEqual(row);
+  });
+});
+
+describe('recordSchema', () => {
+  it('accepts the records of every collection as they are, and can be extended', () => {
+    const { store } = createSandbox({ records: 140 });
+    const accounts = store.accounts.all();
+    for (const account of accounts) expect(recordSchema.parse(account)).toEqual(account);
+    const numbered = recordSchema.extend({ number: z.number() });
+    expect(numbered.safeParse({ id: '1', number: 'x' }).error?.issues).toMatchObject([{ path: ['number'] }]);
+    expect(accounts.length).toBeGreaterThan(5);
+  });
+
+  it.each([[{}], [{ id: 7 }], [{ id: '' }], [[]], [null]])('rejects %j', (record) => {
+    expect(recordSchema.safeParse(record).success).toBe(false);
+  });
+});
+
+describe('moneySchema', () => {
+  it.each(['0', '-1.5', '129.0000', '123456789012345678.12345678'])('keeps %s', (amount) => {
+    expect(moneySchema.parse(amount)).toBe(amount);
+  });
+
+  it.each([129, '1e3', '0x1F', '.5', '1.', ' 1', '1234567890123456789', '0.123456789', 'Infinity', ''])(
+    'rejects %j',
+    (amount) => {
+      expect(moneySchema.safeParse(amount).success).toBe(false);
+    },
+  );
+});
+
+describe('problemSchema', () => {
+  const forms: SandboxOptions['problemType'][] = [
+    'bare',
+    'path',
+    'absent',
+    'api-platform',
+    'api-platform-3.1',
+  ];
+
+  it('accepts the problems of the service with all their members', async () => {
+    for (const problemType of forms) {
+      const sandbox = createSandbox({ records: 1, requiredFields: ['name'], problemType });
+      const { baseUrl, apiKey } = sandbox.clientOptions;
+      const ask = async (path: string, init: RequestInit = {}) => {
+        const headers = { 'X-AUTH-TOKEN': `${apiKey}`, 'Content-Type': 'application/json', ...init.headers };
+        const response = await sandbox.fetch(`${baseUrl}/api/public/v1/${path}`, { ...init, headers });
+        return [response.status, await response.json()] as const;
+      };
+      const problems = [
+        await ask('accounts', { headers: { 'X-AUTH-TOKEN': 'nobody' } }),
+        await ask('accounts/none'),
+        await ask('products', { method: 'POST', body: '{}', headers: { 'Idempotency-Key': 'a' } }),
+      ];
+      expect(problems.map(([status]) => status)).toEqual([401, 404, 422]);
+      for (const [, problem] of problems) expect(problemSchema.parse(problem)).toEqual(problem);
+      expect(problemSchema.parse(problems[2]?.[1]).violations).toMatchObject([{ propertyPath: 'name' }]);
+    }
+  });
+
+  it('keeps extension members and becomes JSON Schema', () => {
+    const problem = { type: 'about:blank', status: 403, violations: null, traceId: 'a' };
+    expect(problemSchema.parse(problem)).toEqual(problem);
+    expect(problemSchema.safeParse({ type: 7 }).success).toBe(false);
+    expect(problemSchema.safeParse('<html>').success).toBe(false);
+    expect(Object.keys(z.toJSONSchema(problemSchema).properties ?? {})).toEqual([
+      'type',
+      'title',
+      'status',
+      'detail',
+      'instance',
+      'violations',
+    ]);
+  });
+});
