@@ -1,51 +1,29 @@
 import { type CollectionName, collectionNames } from '../collections/index.ts';
 import { suggestion, unknownName } from '../internal/option-names.ts';
 import { zoneOffsetMs } from '../internal/utc-offset.ts';
-import type {
-  IdempotencyOptions,
-  IdOptions,
-  ListOrder,
-  ProblemTypeForm,
-  RateLimitOptions,
-  SandboxOptions,
-} from './options.ts';
+import {
+  ID_FORMS,
+  LIST_BODIES,
+  LIST_ORDERS,
+  PROBLEM_TYPE_FORMS,
+  TIMESTAMP_FORMS,
+} from '../schemas/service-forms.ts';
+import type { IdempotencyOptions, IdOptions, RateLimitOptions, SandboxOptions } from './options.ts';
 
-/** Every order of a list answer. */
-export const LIST_ORDERS: readonly ListOrder[] = [
-  'id-asc',
-  'id-desc',
-  'created-asc',
-  'created-desc',
-  'updated-asc',
-  'updated-desc',
-  'none',
-];
-
-const PROBLEM_TYPES: readonly ProblemTypeForm[] = [
-  'bare',
-  'path',
-  'url',
-  'urn',
-  'about:blank',
-  'rfc-url',
-  'status',
-  'absent',
-  'api-platform',
-  'api-platform-3.1',
-];
+const PROBLEM_TYPES = [...PROBLEM_TYPE_FORMS, 'api-platform', 'api-platform-3.1'] as const;
 
 /** The values of options that are one of a few. */
 type Choices<Options> = { readonly [Name in keyof Options]?: readonly Options[Name][] };
 
 export const CHOICES = {
-  timestamps: ['seconds', 'offset', 'milliseconds'],
+  timestamps: TIMESTAMP_FORMS,
   dateFilter: ['instant', 'local'],
   order: LIST_ORDERS,
   invalidFilter: ['ignore', 'reject'],
   textIdBounds: ['apply', 'ignore'],
   afterLastPage: ['empty', 'not-found'],
   idColumn: ['unbounded', 'int4', 'int8'],
-  listBody: ['array', 'member', 'hydra:member'],
+  listBody: LIST_BODIES,
   formats: ['json', 'jsonld', 'both'],
   relations: ['id', 'iri'],
   notFoundBody: ['problem', 'html', 'json', 'empty'],
@@ -59,7 +37,7 @@ export const CHOICES = {
   tooLargeStatus: [400, 413, 422],
 } as const satisfies Choices<SandboxOptions>;
 
-export const ID_CHOICES = { form: ['numeric', 'uuid', 'ulid'] } as const satisfies Choices<IdOptions>;
+export const ID_CHOICES = { form: ID_FORMS } as const satisfies Choices<IdOptions>;
 
 export const IDEMPOTENCY_CHOICES = {
   replay: ['stored', 'conflict', 'ignored'],

@@ -24,7 +24,7 @@ export type {
   IdempotencyOptions,
   IdOptions,
   ListOrder,
-  ProblemTypeForm,
+  ProblemType,
   RateLimitOptions,
   RecordCounts,
   SandboxOptions,

@@ -1,41 +1,29 @@
 import type { CollectionName } from '../collections/index.ts';
+import type {
+  ID_FORMS,
+  ListBody,
+  ListOrder,
+  ProblemTypeForm,
+  TIMESTAMP_FORMS,
+} from '../schemas/service-forms.ts';
 import type { ClockOption } from './clock.ts';
 
 /** How many records of each collection are generated, or how many in all. */
 export type RecordCounts = number | Partial<Readonly<Record<CollectionName, number>>>;
 
-/** The order of a list answer. `none` is a fixed shuffle in which a changed record moves. */
-export type ListOrder =
-  | 'id-asc'
-  | 'id-desc'
-  | 'created-asc'
-  | 'created-desc'
-  | 'updated-asc'
-  | 'updated-desc'
-  | 'none';
+export type { ListOrder };
 
 /**
- * The form of `type` in a problem document. `about:blank`, `rfc-url`, `status` and `absent` are generic: they do not
- * name the error. `api-platform` is what API Platform 3.4 and 4 send: `/errors/403`, and `/validation_errors/<uuid>`
- * with the UUID of the violated constraint (several: `0=<uuid>;1=<uuid>`); a 401 is `{ "message": … }`.
- * `api-platform-3.1` has a URL of RFC 2616 instead.
+ * The form of `type` in a problem document. `api-platform` is what API Platform 3.4 and 4 send: `/errors/403`, and
+ * `/validation_errors/<uuid>` with the UUID of the violated constraint (several: `0=<uuid>;1=<uuid>`); a 401 is
+ * `{ "message": … }`. `api-platform-3.1` has a URL of RFC 2616 instead.
  */
-export type ProblemTypeForm =
-  | 'bare'
-  | 'path'
-  | 'url'
-  | 'urn'
-  | 'about:blank'
-  | 'rfc-url'
-  | 'status'
-  | 'absent'
-  | 'api-platform'
-  | 'api-platform-3.1';
+export type ProblemType = ProblemTypeForm | 'api-platform' | 'api-platform-3.1';
 
 /** The form of identifiers. UUIDs are of version 7, so that like ULIDs they sort by age. */
 export interface IdOptions {
   /** @default 'numeric' */
-  form?: 'numeric' | 'uuid' | 'ulid' | undefined;
+  form?: (typeof ID_FORMS)[number] | undefined;
   /** The first numeric id. @default 1 */
   start?: number | undefined;
   /**
@@ -108,7 +96,7 @@ export interface SandboxOptions {
    * `seconds`: `2026-01-31T12:00:00Z`; `offset`: `…+00:00`, in `timeZone`; `milliseconds`: `….123Z`.
    * @default 'seconds'
    */
-  timestamps?: 'seconds' | 'offset' | 'milliseconds' | undefined;
+  timestamps?: (typeof TIMESTAMP_FORMS)[number] | undefined;
   /** The service's own zone, an IANA name such as `America/New_York`: see `timestamps` and `dateFilter`. @default 'UTC' */
   timeZone?: string | undefined;
   /**
@@ -146,7 +134,7 @@ export interface SandboxOptions {
    */
   idColumn?: 'unbounded' | 'int4' | 'int8' | undefined;
   /** A bare array, or a JSON-LD object with `member` or `hydra:member`. @default 'array' */
-  listBody?: 'array' | 'member' | 'hydra:member' | undefined;
+  listBody?: ListBody | undefined;
   /**
    * The formats of responses: with `json` the header `Accept` is not read. `jsonld`: JSON-LD only, and 406 for an
    * `Accept` without it; records have `@id` and `@type`, and a list is an object (see `listBody`; `member` in the place
@@ -161,7 +149,7 @@ export interface SandboxOptions {
   relations?: 'id' | 'iri' | undefined;
 
   /** @default 'bare' */
-  problemType?: ProblemTypeForm | undefined;
+  problemType?: ProblemType | undefined;
   /** Content type of 403 and 404. @default 'application/problem+json' */
   problemContentType?: 'application/problem+json' | 'application/json' | 'application/ld+json' | undefined;
 

@@ -1,5 +1,7 @@
+import type { ID_FORMS } from '../schemas/service-forms.ts';
+
 /** The form of identifiers. `other` is any text that is none of the three. */
-export type IdForm = 'numeric' | 'uuid' | 'ulid' | 'other';
+export type IdForm = (typeof ID_FORMS)[number] | 'other';
 
 const FORMS: readonly (readonly [IdForm, RegExp])[] = [
   ['numeric', /^(?:0|[1-9]\d{0,38})$/],

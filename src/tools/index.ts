@@ -4,6 +4,7 @@
  * @packageDocumentation
  */
 
+export type { ListBody, ListOrder, ProblemTypeForm } from '../schemas/service-forms.ts';
 export type { SchemaChange } from './discover/changes.ts';
 export {
   type DiscoveredCollection,
@@ -15,13 +16,12 @@ export {
 export type { Reference } from './discover/references.ts';
 export type { FieldShape, Kind, Shape, Shapes } from './discover/shape.ts';
 export type { IdForm } from './id-form.ts';
-export type { ListBody } from './list-body.ts';
 export type { BudgetFindings } from './probe/budget.ts';
 export type { ClockOffset } from './probe/clock.ts';
 export type { Finding } from './probe/finding.ts';
 export type { ProbePlan } from './probe/plan.ts';
 export { type ProbeOptions, type ProbeProgress, probe } from './probe/probe.ts';
-export type { ProblemForm, ProblemTypeForm } from './probe/problem-forms.ts';
+export type { ProblemForm } from './probe/problem-forms.ts';
 export type {
   BetweenFindings,
   CollectionDetails,
@@ -31,7 +31,6 @@ export type {
   IdFilterFindings,
   InstantForm,
   ProbeReport,
-  SeenOrder,
   UpdatedSinceFindings,
 } from './probe/report.ts';
 export type { WriteFindings } from './probe/write-findings.ts';

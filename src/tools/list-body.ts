@@ -1,8 +1,7 @@
+import type { ListBody } from '../schemas/service-forms.ts';
+
 /** A row of a list, as the service sent it. */
 export type Row = Readonly<Record<string, unknown>>;
-
-/** What a list is wrapped in: nothing, or an object under one of the names of JSON-LD. */
-export type ListBody = 'array' | 'member' | 'hydra:member';
 
 /** The rows of a list answer; undefined where the body is no list in a form that the client understands. */
 export function readListBody(body: unknown): { readonly form: ListBody; readonly rows: Row[] } | undefined {

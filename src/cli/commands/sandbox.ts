@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
-import { LIST_ORDERS } from '../../testing/check-options.ts';
+import { LIST_ORDERS } from '../../schemas/service-forms.ts';
 import { createSandbox, type Sandbox } from '../../testing/sandbox.ts';
 import { CommandFailure } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';

@@ -1,4 +1,4 @@
-import type { ProblemTypeForm } from '../options.ts';
+import type { ProblemType } from '../options.ts';
 import type { ResolvedSandboxOptions } from '../resolve-options.ts';
 import { encodeText, jsonReply, type ServiceReply } from './message.ts';
 
@@ -55,7 +55,7 @@ export class Refusal extends Error {
 }
 
 /** The value of `type` for an error; undefined where the form leaves the member out. */
-function typeOf({ name, status, violations }: ProblemParts, form: ProblemTypeForm): string | undefined {
+function typeOf({ name, status, violations }: ProblemParts, form: ProblemType): string | undefined {
   switch (form) {
     case 'bare':
       return name;

@@ -1,4 +1,5 @@
 import { type CollectionName, collections } from '../../collections/index.ts';
+import type { ListOrder } from '../../schemas/service-forms.ts';
 import { isHopeless } from '../check-names.ts';
 import { missingId } from '../id-form.ts';
 import { probeBetween, SEPARATORS } from './between.ts';
@@ -8,7 +9,7 @@ import { probeIdFilters, probeLargeBound } from './id-filters.ts';
 import { moneyAsNumbersOf } from './money-numbers.ts';
 import { instantFormOf, offsetsOf, orderOf } from './order.ts';
 import type { ListAnswer, ProbeSession } from './probe-session.ts';
-import type { CollectionDetails, CollectionFindings, SeenOrder } from './report.ts';
+import type { CollectionDetails, CollectionFindings } from './report.ts';
 import { probeUpdatedSince } from './updated-since.ts';
 import { iriFieldsOf, nullFieldsOf } from './values.ts';
 
@@ -98,7 +99,7 @@ function shapeOf(
 
 /** What keyset pagination will say of its completeness: the order of ids alone proves which records exist. */
 function completenessOf(
-  order: Finding<SeenOrder>,
+  order: Finding<ListOrder>,
   shortPages: Finding<boolean>,
 ): CollectionDetails['complete'] {
   if (!order.known) return unknown(`the order is not known: ${order.reason}`);

@@ -1,19 +1,20 @@
+import type { ListOrder } from '../../schemas/service-forms.ts';
 import { isInstant } from '../../schemas/timestamp.ts';
 import { type IdForm, idComparison } from '../id-form.ts';
 import type { Row } from '../list-body.ts';
 import { type Finding, known, unknown } from './finding.ts';
-import type { InstantForm, SeenOrder } from './report.ts';
+import type { InstantForm } from './report.ts';
 
 /** Below this a row of rows is in order by chance too often: one time in 60 for five. */
 const ENOUGH = 5;
 
 /** The order that rows came in, as far as the rows show it. */
-export function orderOf(rows: readonly Row[], idForm: IdForm | undefined): Finding<SeenOrder> {
+export function orderOf(rows: readonly Row[], idForm: IdForm | undefined): Finding<ListOrder> {
   if (rows.length < ENOUGH) return unknown(`${rows.length} records are too few to see an order`);
 
   const byId = idComparison(idForm);
   const ids = rows.map(({ id }) => String(id));
-  const fitting: SeenOrder[] = [];
+  const fitting: ListOrder[] = [];
   if (byId !== undefined) fitting.push(...directions('id', steps(ids, byId)));
   const instants = (['created', 'updated'] as const).map((name) => {
     const values = rows.map((row) => instantOf(row[`${name}At`]));
@@ -43,7 +44,7 @@ export function orderOf(rows: readonly Row[], idForm: IdForm | undefined): Findi
 function directions(
   name: 'id' | 'created' | 'updated',
   { up, down }: { up: number; down: number },
-): SeenOrder[] {
+): ListOrder[] {
   if (up > 0 && down === 0) return [`${name}-asc`];
   return down > 0 && up === 0 ? [`${name}-desc`] : [];
 }

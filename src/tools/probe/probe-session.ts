@@ -1,9 +1,10 @@
 import type { ApiError } from '../../errors/api-error.ts';
 import { type AnyAccountingError, isAccountingError, isApiError } from '../../errors/guards.ts';
 import { CLEARED } from '../../internal/cleared.ts';
+import type { ListBody } from '../../schemas/service-forms.ts';
 import type { RequestOptions, ResponseMeta } from '../../transport/call-options.ts';
 import type { Method } from '../../transport/request.ts';
-import { type ListBody, type Row, readListBody } from '../list-body.ts';
+import { type Row, readListBody } from '../list-body.ts';
 import type { ToolsClient } from '../tools-client.ts';
 import { BudgetReading } from './budget.ts';
 import { ClockReading } from './clock.ts';

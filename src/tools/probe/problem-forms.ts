@@ -1,16 +1,6 @@
 import type { ApiError } from '../../errors/api-error.ts';
+import type { ProblemTypeForm } from '../../schemas/service-forms.ts';
 import { type Finding, known, unknown } from './finding.ts';
-
-/** The form in which error answers carry `type`. From `about:blank` on they do not name the error. */
-export type ProblemTypeForm =
-  | 'bare'
-  | 'path'
-  | 'url'
-  | 'urn'
-  | 'about:blank'
-  | 'rfc-url'
-  | 'status'
-  | 'absent';
 
 /** An error answer, as far as others of its kind look the same. */
 export interface ProblemForm {

@@ -1,30 +1,17 @@
 import type { CollectionName } from '../../collections/index.ts';
+import type { ListBody, ListOrder, ProblemTypeForm, TIMESTAMP_FORMS } from '../../schemas/service-forms.ts';
 import type { IdForm } from '../id-form.ts';
-import type { ListBody } from '../list-body.ts';
 import type { BudgetFindings } from './budget.ts';
 import type { ClockOffset } from './clock.ts';
 import type { Finding } from './finding.ts';
-import type { ProblemForm, ProblemTypeForm } from './problem-forms.ts';
+import type { ProblemForm } from './problem-forms.ts';
 import type { WriteFindings } from './write-findings.ts';
 
 /** What became of a filter: applied as documented, answered with an error, or left out in silence. */
 export type FilterVerdict = 'honoured' | 'rejected' | 'ignored';
 
-/**
- * The order of a list. An order by instants is only named where ids do not explain it; `none` is neither by id nor by
- * an instant that the records show.
- */
-export type SeenOrder =
-  | 'id-asc'
-  | 'id-desc'
-  | 'created-asc'
-  | 'created-desc'
-  | 'updated-asc'
-  | 'updated-desc'
-  | 'none';
-
 /** How instants are written: `…:05Z`, `…:05+00:00`, `…:05.123Z`, or in another way. */
-export type InstantForm = 'seconds' | 'offset' | 'milliseconds' | 'other';
+export type InstantForm = (typeof TIMESTAMP_FORMS)[number] | 'other';
 
 /** What becomes of a bound beyond int4 (2,147,483,647): `server_error` if the service cannot store it. */
 export type LargeBound = FilterVerdict | 'server_error';
@@ -92,7 +79,8 @@ export interface CollectionDetails {
   readonly shortPages: Finding<boolean>;
   /** What keyset pagination will say of its completeness: `Page.complete`. */
   readonly complete: Finding<'certain' | 'likely'>;
-  readonly order: Finding<SeenOrder>;
+  /** By timestamps only if ids do not explain it; `none` is neither by id nor by a timestamp that records show. */
+  readonly order: Finding<ListOrder>;
   /** Whether `_page=2` is another page than the first. */
   readonly page: Finding<FilterVerdict>;
   /** How a page past the last one is answered; otherwise the code of an error. */
