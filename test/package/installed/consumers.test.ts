@@ -1,7 +1,10 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
 import { json, node, tool } from './support/run.ts';
@@ -94,5 +97,25 @@ describe('the installed package compiles, library checks on', () => {
     const config = `tsconfig.${name}.json`;
     await writeFile(join(project, config), JSON.stringify({ compilerOptions, files }));
     expect(await node(tool('typescript/lib/tsc.js'), '--project', config)).toEqual({ code: 0, output: '' });
+  });
+
+  // The folder has its own lockfile: as a development dependency of ours, npm would link its tsc over our own.
+  it('with TypeScript 5.4, the oldest that is supported', { timeout: 600_000 }, async () => {
+    const folder = fileURLToPath(new URL('typescript-5.4/', import.meta.url));
+    const tsc = join(folder, 'node_modules/typescript/lib/tsc.js');
+    if (!existsSync(tsc))
+      await promisify(execFile)('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder });
+
+    const compilerOptions = {
+      target: 'es2022',
+      module: 'nodenext',
+      strict: true,
+      skipLibCheck: true,
+      noEmit: true,
+    };
+    const files = [...programs, 'types/browser.mts', 'types/opentelemetry.mts'];
+    await writeFile(join(project, 'tsconfig.5.4.json'), JSON.stringify({ compilerOptions, files }));
+    expect(await node(tsc, '--version')).toEqual({ code: 0, output: 'Version 5.4.5\n' });
+    expect(await node(tsc, '--project', 'tsconfig.5.4.json')).toEqual({ code: 0, output: '' });
   });
 });
