@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { createClient, FilterIgnoredError } from '../../src/index.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/testing/index.ts';
 
@@ -15,7 +15,7 @@ async function connect(options: SandboxOptions) {
 describe.each(['uuid', 'ulid'] as const)('a list with bounds on %ss', (form) => {
   const ignoring: SandboxOptions = { ids: { form }, textIdBounds: 'ignore' };
 
-  it.each(['id-asc', 'id-desc'] as const)(
+  test.each(['id-asc', 'id-desc'] as const)(
     'throws if the service ignores them, in %s order',
     async (order) => {
       const { client, ids } = await connect({ ...ignoring, order });
@@ -34,13 +34,13 @@ describe.each(['uuid', 'ulid'] as const)('a list with bounds on %ss', (form) => 
     },
   );
 
-  it('throws at a single record outside them', async () => {
+  test('throws at a single record outside them', async () => {
     const { client, ids } = await connect({ ...ignoring, records: { budgetLines: 1 } });
     const reading = client.budgetLines.list({ id: { lt: ids[0] ?? '' } }).toArray({ limit: 9 });
     await expect(reading).rejects.toMatchObject({ code: 'filter_ignored' });
   });
 
-  it('throws with a cursor of the caller', async () => {
+  test('throws with a cursor of the caller', async () => {
     const { client, ids } = await connect(ignoring);
     const pagination = { first: {}, next: () => undefined };
     const reading = client.budgetLines
@@ -49,7 +49,7 @@ describe.each(['uuid', 'ulid'] as const)('a list with bounds on %ss', (form) => 
     await expect(reading).rejects.toThrow(FilterIgnoredError);
   });
 
-  it('passes the records of a service that applies them', async () => {
+  test('passes the records of a service that applies them', async () => {
     const { client, ids } = await connect({ ids: { form }, order: 'id-desc' });
     const [low = '', high = ''] = [ids[3], ids[36]];
     const read = async (id: object) =>
@@ -58,14 +58,14 @@ describe.each(['uuid', 'ulid'] as const)('a list with bounds on %ss', (form) => 
     expect(await read({ between: [low, high] })).toEqual(ids.slice(3, 37).reverse());
   });
 
-  it('cannot judge records that come in another order', async () => {
+  test('cannot judge records that come in another order', async () => {
     const { client, ids } = await connect({ ...ignoring, order: 'none' });
     const found = await client.budgetLines.list({ id: { gt: ids[20] ?? '' } }).toArray({ limit: 99 });
     expect(found).toHaveLength(40);
   });
 });
 
-it('a list with a between that the service does not understand throws, whatever the separator', async () => {
+test('a list with a between that the service does not understand throws, whatever the separator', async () => {
   const { client } = await connect({});
   for (const between of ['5,12', '5;12', '5 - 12']) {
     const reading = client.budgetLines.list({ id: { between } }).toArray({ limit: 40 });
@@ -73,7 +73,7 @@ it('a list with a between that the service does not understand throws, whatever 
   }
 });
 
-it('a list with a between of another separator passes the records of a service that understands it', async () => {
+test('a list with a between of another separator passes the records of a service that understands it', async () => {
   const { client } = await connect({ betweenSeparator: ',' });
   for (const pagination of ['page', 'keyset'] as const) {
     const found = await client.budgetLines

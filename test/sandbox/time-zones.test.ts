@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createSandbox } from '../../src/testing/index.ts';
 import { call, ids } from './support/call.ts';
 
 describe('timeZone', () => {
-  it.each([
+  test.each([
     ['America/New_York', '2026-01-31T15:00:00Z', '2026-01-31T10:00:00-05:00'],
     ['America/New_York', '2026-07-31T15:00:00Z', '2026-07-31T11:00:00-04:00'],
     ['Asia/Kolkata', '2026-01-31T15:00:00Z', '2026-01-31T20:30:00+05:30'],
@@ -15,12 +15,12 @@ describe('timeZone', () => {
     expect(sandbox.store.products.insert({})).toMatchObject({ createdAt: shown, updatedAt: shown });
   });
 
-  it('leaves timestamps in UTC as they are', () => {
+  test('leaves timestamps in UTC as they are', () => {
     const sandbox = createSandbox({ timeZone: 'Asia/Kolkata', clock: '2026-01-31T15:00:00Z' });
     expect(sandbox.store.products.insert({}).updatedAt).toBe('2026-01-31T15:00:00Z');
   });
 
-  it('that does not exist is rejected', () => {
+  test('that does not exist is rejected', () => {
     expect(() => createSandbox({ timeZone: 'Mars/Olympus' })).toThrow('timeZone must be an IANA name');
   });
 });
@@ -32,7 +32,7 @@ describe('dateFilter', () => {
     clock: '2026-01-31T15:00:00Z',
   } as const;
 
-  it.each([
+  test.each([
     ['instant', '2026-01-31T15:00:00Z', ['1']],
     ['instant', '2026-01-31T15:00:01Z', []],
     ['instant', '2026-01-31T10:00:00-05:00', ['1']],
@@ -53,7 +53,7 @@ describe('dateFilter', () => {
     expect(ids(await call(sandbox, `/products?updatedSince=${encodeURIComponent(since)}`))).toEqual(found);
   });
 
-  it('local shows the hour that comes twice in autumn as its first occurrence', () => {
+  test('local shows the hour that comes twice in autumn as its first occurrence', () => {
     const shownAt = (clock: string, dateFilter: 'instant' | 'local') =>
       createSandbox({ ...newYork, clock, dateFilter }).store.products.insert({}).updatedAt;
     expect(shownAt('2026-11-01T06:30:00Z', 'instant')).toBe('2026-11-01T01:30:00-05:00');
@@ -64,7 +64,7 @@ describe('dateFilter', () => {
 });
 
 describe('nullFields', () => {
-  it('omitted leaves fields without a value out of every response', async () => {
+  test('omitted leaves fields without a value out of every response', async () => {
     const sandbox = createSandbox({ nullFields: 'omitted', deleteStatus: 200 });
     const { id } = sandbox.store.products.insert({ name: 'Desk', salePrice: '129.0000' });
     const full = { name: 'Desk', salePrice: '129.0000' };
@@ -86,7 +86,7 @@ describe('nullFields', () => {
     expect(Object.keys(deleted.record)).not.toContain('salePrice');
   });
 
-  it('sent, the default, shows them as null', async () => {
+  test('sent, the default, shows them as null', async () => {
     const sandbox = createSandbox();
     const { id } = sandbox.store.products.insert({});
     expect((await call(sandbox, `/products/${id}`)).record).toMatchObject({ salePrice: null });

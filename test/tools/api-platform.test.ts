@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/testing/index.ts';
 import { discover, type ProbeReport, probe } from '../../src/tools/index.ts';
@@ -37,7 +37,7 @@ const productsOf = ({ collections }: ProbeReport) => {
 const codes = ({ configuration }: ProbeReport) => configuration.map(({ code }) => code);
 
 describe('a probe of a service that is built on API Platform', () => {
-  it('names each behaviour, and the option or the advice that follows', async () => {
+  test('names each behaviour, and the option or the advice that follows', async () => {
     const client = await connect(API_PLATFORM);
     const report = await probe(client, {
       collections: ['accounts', 'accountAddresses', 'products'],
@@ -79,7 +79,7 @@ describe('a probe of a service that is built on API Platform', () => {
     }
   });
 
-  it('sends no more requests than it announced', async () => {
+  test('sends no more requests than it announced', async () => {
     const client = await connect(API_PLATFORM);
     let atMost = 0;
     const report = await probe(client, {
@@ -92,7 +92,7 @@ describe('a probe of a service that is built on API Platform', () => {
     expect(report.requests).toBeLessThanOrEqual(atMost);
   });
 
-  it('names ignored bounds on UUIDs, and the separator of between', async () => {
+  test('names ignored bounds on UUIDs, and the separator of between', async () => {
     const ignored = await probe(
       await connect({ records: { products: 100 }, ids: { form: 'uuid' }, textIdBounds: 'ignore' }),
       { collections: ['products'] },
@@ -113,7 +113,7 @@ describe('a probe of a service that is built on API Platform', () => {
     expect(codes(other)).toContain("client.products.list({ id: { between: '100,200' } })");
   });
 
-  it('names the Accept header as the cause of a 406', async () => {
+  test('names the Accept header as the cause of a 406', async () => {
     const client = await connect({ records: 100 });
     sandbox.faults.add({ kind: 'status', status: 406 }, { times: Number.POSITIVE_INFINITY });
     const { collections, advice } = await probe(client, { collections: ['accounts', 'boms'] });
@@ -121,7 +121,7 @@ describe('a probe of a service that is built on API Platform', () => {
     expect(advice).toEqual([expect.stringMatching(/406 for accounts, boms: .*Accept header/)]);
   });
 
-  it('finds nothing of this in a service as the specification has it', async () => {
+  test('finds nothing of this in a service as the specification has it', async () => {
     const client = await connect({ records: 4000, timestampsEverywhere: true });
     const report = await probe(client, { collections: ['accounts', 'products'], write: true });
     const products = productsOf(report);
@@ -145,7 +145,7 @@ describe('a probe of a service that is built on API Platform', () => {
 });
 
 describe('the times that updatedSince is compared with', () => {
-  it.each([
+  test.each([
     ['America/New_York', '2026-01-31T15:00:00Z', -300, "serviceTimeZone: 'Etc/GMT+5'"],
     ['America/St_Johns', '2026-01-31T15:00:00Z', -210, "serviceTimeZone: 'America/St_Johns'"],
     ['Pacific/Pago_Pago', '2026-01-31T15:00:00Z', -660, "serviceTimeZone: 'Etc/GMT+11'"],
@@ -163,7 +163,7 @@ describe('the times that updatedSince is compared with', () => {
     expect(codes(report)).toContain(option);
   });
 
-  it.each([
+  test.each([
     ['America/New_York', 'local', '-05:00'],
     ['America/New_York', 'instant', '-05:00'],
     ['Asia/Kolkata', 'local', '+05:30'],
@@ -186,7 +186,7 @@ describe('the times that updatedSince is compared with', () => {
 });
 
 describe('a discovery', () => {
-  it('recognises IRIs as references', async () => {
+  test('recognises IRIs as references', async () => {
     const client = await connect({
       records: 600,
       relations: 'iri',

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client.ts';
 import { createSandbox } from '../../src/testing/index.ts';
 import { type DiscoverOptions, discover, type SchemaChange } from '../../src/tools/index.ts';
@@ -24,7 +24,7 @@ async function changed(before: Records, after: Records, options: DiscoverOptions
 }
 
 describe('a second run', () => {
-  it('says nothing where nothing has changed', async () => {
+  test('says nothing where nothing has changed', async () => {
     const sandbox = createSandbox({ records: 4000 });
     const client = createClient(sandbox.clientOptions);
     const first = await discover(client);
@@ -33,7 +33,7 @@ describe('a second run', () => {
     expect(second.source).toBe(first.source);
   });
 
-  it('says which fields came, went and became wider', async () => {
+  test('says which fields came, went and became wider', async () => {
     const before = repeated({
       count: 1,
       when: '2026-01-31',
@@ -61,13 +61,13 @@ describe('a second run', () => {
     ]);
   });
 
-  it('does not call a field gone that was only sometimes there, or of which few records could tell', async () => {
+  test('does not call a field gone that was only sometimes there, or of which few records could tell', async () => {
     const sometimes = [...repeated({ a: 1, rare: 1 }, 2), ...repeated({ a: 1 })];
     expect(await changed(sometimes, repeated({ a: 1 }))).toEqual([]);
     expect(await changed(repeated({ a: 1, b: 2 }), repeated({ a: 1 }, 5))).toEqual([]);
   });
 
-  it('counts null and absence as wider only in strict schemas', async () => {
+  test('counts null and absence as wider only in strict schemas', async () => {
     const before = repeated({ a: 'x', b: 'y' });
     const after = [...repeated({ a: 'x', b: null }), { b: 'y' }];
     expect(await changed(before, after)).toEqual([]);
@@ -77,7 +77,7 @@ describe('a second run', () => {
     ]);
   });
 
-  it('forgets nothing that an earlier one knew', async () => {
+  test('forgets nothing that an earlier one knew', async () => {
     const first = await run([...repeated({ a: 1.5, rare: 'x' }, 3), ...repeated({ a: 1 })]);
     const second = await run(repeated({ a: 1 }), { previous: first.source });
     const third = await run(repeated({ a: 1 }), { previous: second.source });
@@ -87,7 +87,7 @@ describe('a second run', () => {
     expect(third.collections[0]?.fields.a?.kinds).toEqual(['number']);
   });
 
-  it('keeps collections that it was not asked about, or could not read, or found empty', async () => {
+  test('keeps collections that it was not asked about, or could not read, or found empty', async () => {
     const sandbox = createSandbox({ records: 2000 });
     const first = await discover(createClient(sandbox.clientOptions));
     const apiKey = sandbox.keys.productsOnly;
@@ -116,7 +116,7 @@ describe('a second run', () => {
     }
   });
 
-  it('reads what it wrote also after a formatter with other habits', async () => {
+  test('reads what it wrote also after a formatter with other habits', async () => {
     const { source } = await run(repeated({ a: 1, deep: { list: [{ b: 'x' }] } }));
     const reformatted = source
       .replaceAll("'", '"')
@@ -129,7 +129,7 @@ describe('a second run', () => {
     expect(changes.map(({ field }) => field)).toEqual(['a', 'deep.list[].b']);
   });
 
-  it('takes a file that it did not write for none', async () => {
+  test('takes a file that it did not write for none', async () => {
     for (const previous of [
       '',
       'export const schemas = {};',
@@ -141,7 +141,7 @@ describe('a second run', () => {
     }
   });
 
-  it('says which collection is new', async () => {
+  test('says which collection is new', async () => {
     const sandbox = createSandbox({ records: 2000 });
     const client = createClient(sandbox.clientOptions);
     const { source } = await discover(client, { collections: ['boms'] });

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client.ts';
 import { type CollectionName, collectionNames } from '../../src/collections/index.ts';
 import { createSandbox } from '../../src/testing/index.ts';
@@ -53,18 +53,18 @@ beforeAll(async () => {
 });
 
 describe('schemas of generated data', () => {
-  it('know every amount, and call nothing else one', () => {
+  test('know every amount, and call nothing else one', () => {
     expect(fieldsOf(discovery, ({ kinds }) => kinds.includes('money'))).toEqual(MONEY);
   });
 
-  it('know every reference, and call nothing else one', async () => {
+  test('know every reference, and call nothing else one', async () => {
     expect(referencesOf(discovery)).toEqual(REFERENCES);
     expect(referencesOf(await discoverGenerated({ ids: { form: 'uuid' }, order: 'none' }))).toEqual(
       REFERENCES,
     );
   });
 
-  it('know dates and instants', () => {
+  test('know dates and instants', () => {
     expect(fieldsOf(discovery, ({ kinds }) => kinds.includes('date'))).toEqual([
       'accountCustomerProjectRates.validFrom',
       'accountCustomerProjectRates.validTo',
@@ -80,18 +80,18 @@ describe('schemas of generated data', () => {
     ]);
   });
 
-  it('rest on some 20 requests for each collection', () => {
+  test('rest on some 20 requests for each collection', () => {
     expect(discovery.requests).toBeLessThanOrEqual(21 * 14);
     for (const { records, collection } of discovery.collections) {
       expect([collection, records >= 500 || records >= 200]).toEqual([collection, true]);
     }
   });
 
-  it('are TypeScript as the formatter would write it', async () => {
+  test('are TypeScript as the formatter would write it', async () => {
     expect(await formatted(discovery.source)).toBe(discovery.source);
   });
 
-  it('type the client, under a strict compiler', () => {
+  test('type the client, under a strict compiler', () => {
     const use = `
 import { createClient, type Product as ClientProduct } from 'accounting-data-sdk';
 export async function use() {
@@ -124,7 +124,7 @@ function widened(value: unknown, field: FieldShape | undefined): unknown {
 }
 
 describe('20,000 records that were not sampled', () => {
-  it('are all accepted, with a null, a gap and a wider value among 5,000 each', async () => {
+  test('are all accepted, with a null, a gap and a wider value among 5,000 each', async () => {
     const schemas = await loadSchemas(discovery.source);
     const chance = seeded(4711);
     const { store } = createSandbox({ records: 20_000, seed: 99 });
@@ -152,7 +152,7 @@ describe('20,000 records that were not sampled', () => {
     for (const count of Object.values(changed)) expect(count).toBeGreaterThan(20);
   });
 
-  it('keep every field, known or not', async () => {
+  test('keep every field, known or not', async () => {
     const schemas = await loadSchemas(discovery.source);
     const [record] = createSandbox({ records: 500, seed: 5 }).store.products.all();
     const sent = { ...record, brandNew: { deep: [1, 'two'] } };

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { forComment, key, literal } from '../../src/tools/discover/literal.ts';
 
 const texts = fc.oneof(
@@ -8,7 +8,7 @@ const texts = fc.oneof(
 );
 
 describe('a text from the service', () => {
-  it('is the same text when TypeScript reads it', () => {
+  test('is the same text when TypeScript reads it', () => {
     fc.assert(
       fc.property(texts, (text) => {
         expect(new Function(`return ${literal(text)};`)()).toBe(text);
@@ -17,7 +17,7 @@ describe('a text from the service', () => {
     );
   });
 
-  it('is the same name as the key of an object', () => {
+  test('is the same name as the key of an object', () => {
     fc.assert(
       fc.property(
         texts.filter((text) => text !== '__proto__'),
@@ -29,7 +29,7 @@ describe('a text from the service', () => {
     );
   });
 
-  it('ends neither a comment nor its line', () => {
+  test('ends neither a comment nor its line', () => {
     expect(forComment('a */ b **/ c\n// d')).toBe('a * / b ** / c // d');
     fc.assert(
       fc.property(texts, (text) => {

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createClient } from '../../src/client.ts';
 import { InvalidInputError } from '../../src/errors/invalid-input-error.ts';
 import { createSandbox, type Sandbox } from '../../src/testing/index.ts';
@@ -28,7 +28,7 @@ const times = (count: number, make: (index: number) => object) =>
   Array.from({ length: count }, (_, index) => make(index));
 
 describe('what a field is', () => {
-  it('is told by all its values together', async () => {
+  test('is told by all its values together', async () => {
     const { line } = await discoverAccounts([
       {
         mixed: 1,
@@ -60,7 +60,7 @@ describe('what a field is', () => {
     ]);
   });
 
-  it('is an amount by its digits, or by its name and a point, and not for being a number in a text', async () => {
+  test('is an amount by its digits, or by its name and a point, and not for being a number in a text', async () => {
     const { line } = await discoverAccounts([
       {
         a: '1.00',
@@ -91,7 +91,7 @@ describe('what a field is', () => {
     );
   });
 
-  it('is warned of where an amount came as a number', async () => {
+  test('is warned of where an amount came as a number', async () => {
     const { source } = await discoverAccounts([{ totalAmount: 12.5, quantity: 3 }]);
     expect(source).toContain(
       '/** Number, though named like an amount: digits may be lost; on all 1 records. */',
@@ -99,7 +99,7 @@ describe('what a field is', () => {
     expect(source).toContain('/** Whole number; on all 1 records. */');
   });
 
-  it('is unknown where only null or an empty list came', async () => {
+  test('is unknown where only null or an empty list came', async () => {
     const { line, source } = await discoverAccounts([{ nothing: null, list: [] }]);
     expect([line('nothing'), line('list')]).toEqual([
       'nothing: z.unknown().optional(),',
@@ -111,7 +111,7 @@ describe('what a field is', () => {
     expect(accounts?.safeParse({ id: '1' }).success).toBe(true);
   });
 
-  it('goes down into objects and lists of objects', async () => {
+  test('goes down into objects and lists of objects', async () => {
     const { source, fields } = await discoverAccounts([
       {
         address: { city: 'Gent', geo: { lat: 1.5 } },
@@ -136,7 +136,7 @@ export function use(account: Account) {
     expect(source).toContain('/** Text; on 1 of 2 records. */');
   });
 
-  it('has its few values in the comment, and is never closed', async () => {
+  test('has its few values in the comment, and is never closed', async () => {
     const kinds = ['customer', 'supplier', 'both'];
     const { source } = await discoverAccounts(
       times(60, (index) => ({ kind: kinds[index % 3], name: `Firm ${index}` })),
@@ -147,7 +147,7 @@ export function use(account: Account) {
     expect(accounts?.safeParse({ id: '1', kind: 'prospect' }).success).toBe(true);
   });
 
-  it('does not give away values of a handful of records', async () => {
+  test('does not give away values of a handful of records', async () => {
     const { source } = await discoverAccounts(times(6, () => ({ owner: 'Someone in person' })));
     expect(source).not.toContain('Someone');
   });
@@ -169,7 +169,7 @@ describe('a reference', () => {
     return sandbox;
   };
 
-  it('is believed when the ids exist there, whatever their name', async () => {
+  test('is believed when the ids exist there, whatever their name', async () => {
     const { collections, source } = await discover(clientOf(books()));
     expect(collections.find(({ collection }) => collection === 'boms')?.references).toEqual({
       productId: { collection: 'products', form: 'id', checked: 3, found: 3 },
@@ -181,7 +181,7 @@ describe('a reference', () => {
     expect(source).toContain('Text, named like an id of the accounts, but only 0 of 3 were found there');
   });
 
-  it('is looked up where the sample does not hold it', async () => {
+  test('is looked up where the sample does not hold it', async () => {
     const sandbox = createSandbox({ records: { accounts: 900, accountAddresses: 300 }, pageSize: 10 });
     const { collections } = await discover(clientOf(sandbox), { sample: 20 });
     expect(collections[1]?.references).toEqual({
@@ -190,7 +190,7 @@ describe('a reference', () => {
     expect(sandbox.count(({ path }) => /accounts\/\d+$/.test(path))).toBeGreaterThan(0);
   });
 
-  it('is believed of the collection with the longer name first', async () => {
+  test('is believed of the collection with the longer name first', async () => {
     const sandbox = createSandbox({ records: { accounts: 50, bankFeedAccounts: 50 } });
     for (let id = 1; id <= 30; id += 1)
       sandbox.store.bankPayerMemories.insert({ bankFeedAccountId: String(id) });
@@ -199,7 +199,7 @@ describe('a reference', () => {
     expect(references?.bankFeedAccountId?.collection).toBe('bankFeedAccounts');
   });
 
-  it('is left open where looking up fails for another reason', async () => {
+  test('is left open where looking up fails for another reason', async () => {
     const sandbox = createSandbox({ records: { accounts: 900, accountAddresses: 300 }, pageSize: 10 });
     const refused = { kind: 'status', status: 403, type: 'forbidden' } as const;
     sandbox.faults.add(refused, { path: /accounts\/\d+$/, times: Number.POSITIVE_INFINITY });
@@ -210,7 +210,7 @@ describe('a reference', () => {
     expect(accountId?.checked).toBeLessThan(3);
   });
 
-  it('is not claimed to a collection that the key may not read', async () => {
+  test('is not claimed to a collection that the key may not read', async () => {
     const sandbox = books();
     const apiKey = sandbox.issueKey({ collections: ['boms'] });
     const { source, collections } = await discover(createClient({ ...sandbox.clientOptions, apiKey }));
@@ -221,7 +221,7 @@ describe('a reference', () => {
 });
 
 describe('the sample', () => {
-  it('reaches from the first records to the newest', async () => {
+  test('reaches from the first records to the newest', async () => {
     const sandbox = createSandbox({ records: { accounts: 6000 } });
     sandbox.store.accounts.insert({ onlyOnTheNewest: 'yes' });
     const { collections, requests } = await discover(clientOf(sandbox), { collections: ['accounts'] });
@@ -229,7 +229,7 @@ describe('the sample', () => {
     expect(requests).toBeLessThanOrEqual(31);
   });
 
-  it('is the whole of a small collection, and stops at the number asked for in a large one', async () => {
+  test('is the whole of a small collection, and stops at the number asked for in a large one', async () => {
     for (const afterLastPage of ['empty', 'not-found'] as const) {
       const small = createSandbox({ records: { boms: 95 }, afterLastPage });
       const { collections } = await discover(clientOf(small), { collections: ['boms'] });
@@ -240,7 +240,7 @@ describe('the sample', () => {
     expect([collections[0]?.records, requests]).toEqual([60, 3]);
   });
 
-  it('ends where every page is the first', async () => {
+  test('ends where every page is the first', async () => {
     const sandbox = createSandbox({ records: { boms: 900 } });
     const deaf = clientBehind(sandbox, (url) => {
       url.searchParams.delete('_page');
@@ -250,7 +250,7 @@ describe('the sample', () => {
     expect([collections[0]?.records, requests]).toEqual([30, 3]);
   });
 
-  it('stops when asked, with the reason given', async () => {
+  test('stops when asked, with the reason given', async () => {
     const sandbox = createSandbox({ records: 5000 });
     const stop = new AbortController();
     const running = discover(clientOf(sandbox), {
@@ -261,7 +261,7 @@ describe('the sample', () => {
     expect(new Set(sandbox.requests.map(({ path }) => path)).size).toBe(3);
   });
 
-  it('stops also while ids are looked up, and with a reason that could be taken for an answer', async () => {
+  test('stops also while ids are looked up, and with a reason that could be taken for an answer', async () => {
     const options = { records: { accounts: 900, accountAddresses: 300 }, pageSize: 10 };
     for (const phase of ['accountAddresses', undefined]) {
       const sandbox = createSandbox(options);
@@ -276,7 +276,7 @@ describe('the sample', () => {
     }
   });
 
-  it('is refused before anything is sent where it cannot be', async () => {
+  test('is refused before anything is sent where it cannot be', async () => {
     const sandbox = createSandbox();
     await expect(discover(clientOf(sandbox), { sample: 0 })).rejects.toMatchObject({ code: 'invalid_input' });
     await expect(discover(clientOf(sandbox), { collections: [] })).rejects.toMatchObject({
@@ -289,7 +289,7 @@ describe('the sample', () => {
 });
 
 describe('strict schemas', () => {
-  it('ask for what was always there', async () => {
+  test('ask for what was always there', async () => {
     const { line, source } = await discoverAccounts(
       [
         {
@@ -330,7 +330,7 @@ describe('strict schemas', () => {
     expect(compilerErrors(source)).toEqual([]);
   });
 
-  it('accept every record that they were made from', async () => {
+  test('accept every record that they were made from', async () => {
     const sandbox = createSandbox({ records: 3000 });
     const { source } = await discover(clientOf(sandbox), { strict: true, sample: 5000 });
     const schemas = await loadSchemas(source);
@@ -359,7 +359,7 @@ describe('a service that means harm', () => {
     'class',
   ];
 
-  it('cannot put code into the file by the names of fields, nor by values', async () => {
+  test('cannot put code into the file by the names of fields, nor by values', async () => {
     const record = Object.fromEntries(NAMES.map((name) => [name, 'ok']));
     const hostile = '*/ process.exit(1) /*';
     const { source } = await discoverAccounts(
@@ -374,7 +374,7 @@ describe('a service that means harm', () => {
       expect(accounts?.safeParse({ id: '1', ...record, [name]: 5 }).success).toBe(false);
   });
 
-  it('cannot set a prototype', async () => {
+  test('cannot set a prototype', async () => {
     const sandbox = createSandbox({ records: { accounts: 3 } });
     sandbox.faults.add(
       { kind: 'rewrite', body: (text) => text.replaceAll('"name":', '"__proto__":{"polluted":1},"name":') },

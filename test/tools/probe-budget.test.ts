@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { BudgetReading } from '../../src/tools/probe/budget.ts';
 
 interface Played {
@@ -39,22 +39,22 @@ function play({ limit, windowMs, everyMs, requests, kind = 'fixed' }: Played): B
 const windowOf = (played: Played) => play(played).findings().windowMs.value;
 
 describe('the window of a budget', () => {
-  it('is told where two of them opened while somebody looked', () => {
+  test('is told where two of them opened while somebody looked', () => {
     expect(windowOf({ limit: 20, windowMs: 1000, everyMs: 40, requests: 130 })).toBe(1000);
     expect(windowOf({ limit: 50, windowMs: 5000, everyMs: 90, requests: 150 })).toBe(5000);
     expect(windowOf({ limit: 40, windowMs: 10_000, everyMs: 210, requests: 150 })).toBe(10_000);
   });
 
-  it('is unknown where a long wait hides when it opened', () => {
+  test('is unknown where a long wait hides when it opened', () => {
     expect(windowOf({ limit: 30, windowMs: 10_000, everyMs: 100, requests: 130 })).toBe(undefined);
   });
 
-  it('is unknown where fewer than two opened', () => {
+  test('is unknown where fewer than two opened', () => {
     expect(windowOf({ limit: 1000, windowMs: 60_000, everyMs: 50, requests: 150 })).toBe(undefined);
     expect(windowOf({ limit: 100, windowMs: 60_000, everyMs: 50, requests: 150 })).toBe(undefined);
   });
 
-  it('is unknown where the budget refills, or never shrinks', () => {
+  test('is unknown where the budget refills, or never shrinks', () => {
     expect(windowOf({ limit: 20, windowMs: 1000, everyMs: 40, requests: 130, kind: 'bucket' })).toBe(
       undefined,
     );
@@ -71,7 +71,7 @@ describe('the window of a budget', () => {
     });
   });
 
-  it('is unknown where the budget had hardly shrunk: a refill looks the same', () => {
+  test('is unknown where the budget had hardly shrunk: a refill looks the same', () => {
     const reading = new BudgetReading();
     for (const [second, remainings] of [
       [0, [99, 98, 97]],
@@ -86,7 +86,7 @@ describe('the window of a budget', () => {
     expect(reading.findings().windowMs.value).toBe(undefined);
   });
 
-  it('is unknown where two lengths are round enough', () => {
+  test('is unknown where two lengths are round enough', () => {
     const reading = new BudgetReading();
     let at = 0;
     for (const remaining of [9, 4, 0, 9, 4, 0, 9]) {

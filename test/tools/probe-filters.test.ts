@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { collectionNames } from '../../src/collections/index.ts';
 import { createSandbox } from '../../src/testing/index.ts';
 import { type CollectionDetails, probe } from '../../src/tools/index.ts';
@@ -36,7 +36,7 @@ const replaced = (name: string, change: (value: string) => string) => (url: URL)
 };
 
 describe('a filter', () => {
-  it.for(['gt', 'gte', 'lt', 'lte'] as const)(
+  test.for(['gt', 'gte', 'lt', 'lte'] as const)(
     'id[%s] that is left out in silence is ignored',
     async (operator) => {
       for (const order of ['id-asc', 'id-desc', 'none'] as const) {
@@ -48,7 +48,7 @@ describe('a filter', () => {
     },
   );
 
-  it.for(['gt', 'gte', 'lt', 'lte'] as const)(
+  test.for(['gt', 'gte', 'lt', 'lte'] as const)(
     'id[%s] that is answered with 400 is refused',
     async (operator) => {
       const { id } = await productsBehind(refusing(`id[${operator}]`));
@@ -58,12 +58,12 @@ describe('a filter', () => {
     },
   );
 
-  it('that is ignored is seen to be with a single record as well', async () => {
+  test('that is ignored is seen to be with a single record as well', async () => {
     const { id } = await productsBehind(without('id[gt]', 'id[lt]'), productSandbox({}, 1));
     expect([id.gt.value, id.lt.value]).toEqual(['ignored', 'ignored']);
   });
 
-  it('of which only the last counts is honoured alone, and not together', async () => {
+  test('of which only the last counts is honoured alone, and not together', async () => {
     const { id } = await productsBehind((url) => {
       if (url.searchParams.has('id[gte]')) url.searchParams.delete('id[lte]');
       return url;
@@ -71,7 +71,7 @@ describe('a filter', () => {
     expect([id.gte.value, id.lte.value, id.together.value]).toEqual(['honoured', 'honoured', false]);
   });
 
-  it('gt that includes its bound is not called honoured', async () => {
+  test('gt that includes its bound is not called honoured', async () => {
     const { id } = await productsBehind((url) => {
       const bound = url.searchParams.get('id[gt]');
       if (bound !== null) url.searchParams.set('id[gte]', bound);
@@ -80,7 +80,7 @@ describe('a filter', () => {
     expect(id.gt).toMatchObject({ known: false, reason: expect.stringContaining('the bound itself') });
   });
 
-  it('that hides everything is not called honoured', async () => {
+  test('that hides everything is not called honoured', async () => {
     const { id, between } = await productsBehind((url) =>
       url.searchParams.has('id[gt]') || url.searchParams.has('id[between]') ? Response.json([]) : url,
     );
@@ -91,14 +91,14 @@ describe('a filter', () => {
     ]);
   });
 
-  it('between that is left out in silence, or refused, in every form', async () => {
+  test('between that is left out in silence, or refused, in every form', async () => {
     const ignored = await productsBehind(without('id[between]'));
     const refused = await productsBehind(refusing('id[between]'));
     expect([ignored.between.verdict.value, ignored.between.separator.value]).toEqual(['ignored', undefined]);
     expect([refused.between.verdict.value, refused.between.separator.value]).toEqual(['rejected', undefined]);
   });
 
-  it('between whose upper bound is left out of the range', async () => {
+  test('between whose upper bound is left out of the range', async () => {
     const { between } = await productsBehind(
       replaced('id[between]', (range) => {
         const [low = '', high = ''] = range.split('..');
@@ -108,7 +108,7 @@ describe('a filter', () => {
     expect([between.verdict.value, between.inclusive.value]).toEqual(['honoured', false]);
   });
 
-  it('between whose bounds may lie behind the first page is not said to leave them out', async () => {
+  test('between whose bounds may lie behind the first page is not said to leave them out', async () => {
     const { between } = await productsBehind(
       (url) => {
         const [low = 0, high = 0] = (url.searchParams.get('id[between]') ?? '').split('..').map(Number);
@@ -121,7 +121,7 @@ describe('a filter', () => {
     expect([between.verdict.value, between.inclusive.value]).toEqual(['honoured', undefined]);
   });
 
-  it('updatedSince that is left out in silence, refused, or exclusive', async () => {
+  test('updatedSince that is left out in silence, refused, or exclusive', async () => {
     const ignored = await productsBehind(without('updatedSince'));
     const refused = await productsBehind(refusing('updatedSince'));
     const exclusive = await productsBehind(
@@ -141,7 +141,7 @@ describe('a filter', () => {
     });
   });
 
-  it('that fails for another reason is unknown', async () => {
+  test('that fails for another reason is unknown', async () => {
     const { id } = await productsBehind((url) =>
       url.searchParams.has('id[gt]') ? Response.json({ type: 'forbidden' }, { status: 403 }) : url,
     );
@@ -150,17 +150,17 @@ describe('a filter', () => {
 });
 
 describe('page', () => {
-  it('that are all the first one are ignored', async () => {
+  test('that are all the first one are ignored', async () => {
     const { page, pageSize, afterLastPage } = await productsBehind(without('_page'));
     expect([page.value, pageSize.value, afterLastPage.value]).toEqual(['ignored', undefined, undefined]);
   });
 
-  it('that are refused', async () => {
+  test('that are refused', async () => {
     const { page } = await productsBehind(refusing('_page'));
     expect(page.value).toBe('rejected');
   });
 
-  it('that show a record again', async () => {
+  test('that show a record again', async () => {
     const { sandbox } = productSandbox({ pageSize: 10 });
     let first: unknown[] = [];
     sandbox.faults.add(
@@ -182,7 +182,7 @@ describe('page', () => {
     expect(repeats.value).toBe(3);
   });
 
-  it('past whose end something fails give the code of the error', async () => {
+  test('past whose end something fails give the code of the error', async () => {
     const { afterLastPage } = await productsBehind((url) =>
       url.searchParams.get('_page') === '100000'
         ? Response.json({ type: 'forbidden' }, { status: 403 })
@@ -193,7 +193,7 @@ describe('page', () => {
 });
 
 describe('small collections', () => {
-  it('of one and two records leave open what they cannot show, and nothing is wrong', async () => {
+  test('of one and two records leave open what they cannot show, and nothing is wrong', async () => {
     for (const count of [1, 2, 3, 4]) {
       const { sandbox } = productSandbox({}, count);
       const { id, between, pageSize, order } = await productsBehind((url) => url, {
@@ -207,7 +207,7 @@ describe('small collections', () => {
     }
   });
 
-  it('with pages of one or two records are read right, and ignored filters are seen', async () => {
+  test('with pages of one or two records are read right, and ignored filters are seen', async () => {
     for (const pageSize of [1, 2]) {
       for (const order of ['id-asc', 'id-desc', 'none'] as const) {
         const honest = await productsBehind((url) => url, productSandbox({ pageSize, order }));
@@ -224,7 +224,7 @@ describe('small collections', () => {
     }
   });
 
-  it('that are empty leave nearly everything open', async () => {
+  test('that are empty leave nearly everything open', async () => {
     await using sandbox = createSandbox();
     const { collections, configuration } = await probe(clientBehind(sandbox, (url) => url));
     expect(collections.map(({ access }) => access)).toEqual(collectionNames.map(() => 'readable'));

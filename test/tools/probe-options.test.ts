@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { SandboxOptions } from '../../src/testing/index.ts';
 import { type CollectionDetails, type ProbeReport, probe } from '../../src/tools/index.ts';
 import { productSandbox } from './support/books.ts';
@@ -121,11 +121,11 @@ const filtersOf = ({ id, between, updatedSince }: CollectionDetails) => [
 ];
 
 describe('a probe that only reads', () => {
-  it('is held against at least 24 combinations of options', () => {
+  test('is held against at least 24 combinations of options', () => {
     expect(new Set(combinations.map((options) => JSON.stringify(options))).size).toBeGreaterThanOrEqual(24);
   });
 
-  it.for(combinations.map((options) => ({ name: JSON.stringify(options), options })))(
+  test.for(combinations.map((options) => ({ name: JSON.stringify(options), options })))(
     'names the options of the sandbox without being told: $name',
     async ({ options }) => {
       const { sandbox, client } = productSandbox(options);
@@ -154,7 +154,7 @@ describe('a probe that only reads', () => {
     },
   );
 
-  it('reports what only writing shows as unknown', async () => {
+  test('reports what only writing shows as unknown', async () => {
     const { client } = productSandbox({
       createStatus: 200,
       updateStatus: 204,
@@ -178,13 +178,13 @@ describe('a probe that only reads', () => {
     expect(budget.windowMs.value).toBe(undefined);
   });
 
-  it('does not claim an order where records show neither ids in order nor instants', async () => {
+  test('does not claim an order where records show neither ids in order nor instants', async () => {
     const { client } = productSandbox({ order: 'updated-desc' });
     const { collections } = await probe(client, { collections: ['accounts'] });
     expect(collections[0]?.details?.order.value).toBe(undefined);
   });
 
-  it('names the other order that fits as well', async () => {
+  test('names the other order that fits as well', async () => {
     const { client } = productSandbox({ records: { boms: 40 }, timestampsEverywhere: true });
     const { collections } = await probe(client, { collections: ['boms'] });
     expect(collections[0]?.details?.order).toMatchObject({

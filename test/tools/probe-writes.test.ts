@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client.ts';
 import { createSandbox, type SandboxOptions } from '../../src/testing/index.ts';
 import { type ProbeOptions, probe, type WriteFindings } from '../../src/tools/index.ts';
@@ -16,7 +16,7 @@ const values = (writes: WriteFindings) =>
   );
 
 describe('a probe that writes', () => {
-  it('gives a product its whole life and leaves nothing behind', async () => {
+  test('gives a product its whole life and leaves nothing behind', async () => {
     const { sandbox, writes } = await written({});
     expect(values(writes)).toMatchObject({
       createStatus: 201,
@@ -41,7 +41,7 @@ describe('a probe that writes', () => {
     { idempotency: { replay: 'conflict', differentBody: 'stored' }, moneyDigits: 'as-sent' },
     { problemType: 'absent', idempotency: { replay: 'conflict' } },
   ];
-  it.for(combinations.map((options) => ({ name: JSON.stringify(options), options })))(
+  test.for(combinations.map((options) => ({ name: JSON.stringify(options), options })))(
     'names the options of the sandbox without being told: $name',
     async ({ options }) => {
       const { sandbox, writes } = await written(options);
@@ -70,13 +70,13 @@ describe('a probe that writes', () => {
     },
   );
 
-  it('tells how late a write becomes visible', async () => {
+  test('tells how late a write becomes visible', async () => {
     const { writes, configuration } = await written({ commitDelayMs: 300 });
     expect(writes.visibleAfterMs.value).toBeGreaterThanOrEqual(250);
     expect(configuration.at(-1)).toMatchObject({ of: 'sync', reason: expect.stringContaining('look') });
   });
 
-  it('names the fields that a service asks for, and takes them from the caller', async () => {
+  test('names the fields that a service asks for, and takes them from the caller', async () => {
     const refused = await written({ requiredFields: ['productNumber', 'name'] });
     expect(values(refused.writes)).toMatchObject({
       requiredFields: ['productNumber'],
@@ -89,7 +89,7 @@ describe('a probe that writes', () => {
     expect(given.writes.createStatus.value).toBe(201);
   });
 
-  it('deletes the second record of a service that makes one on replay', async () => {
+  test('deletes the second record of a service that makes one on replay', async () => {
     // A clock that moves on whenever somebody looks: every key is forgotten at once.
     let ms = Date.UTC(2026, 0, 1);
     const clock = { now: () => (ms += 10) };
@@ -98,7 +98,7 @@ describe('a probe that writes', () => {
     expect(sandbox.store.products.count).toBe(20);
   });
 
-  it('deletes its product also when it is stopped in the middle', async () => {
+  test('deletes its product also when it is stopped in the middle', async () => {
     const sandbox = createSandbox({ records: { products: 20 } });
     const stop = new AbortController();
     const running = probe(createClient(sandbox.clientOptions), {
@@ -112,7 +112,7 @@ describe('a probe that writes', () => {
     expect(sandbox.store.products.count).toBe(20);
   });
 
-  it('finds and deletes a product whose answer was lost with every attempt', async () => {
+  test('finds and deletes a product whose answer was lost with every attempt', async () => {
     const sandbox = createSandbox({ records: { products: 20 } });
     sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 2 });
     const client = createClient({ ...sandbox.clientOptions, retry: { maxAttempts: 2, baseDelayMs: 1 } });
@@ -125,7 +125,7 @@ describe('a probe that writes', () => {
     expect([writes.leftBehind, sandbox.store.products.count]).toEqual([[], 20]);
   });
 
-  it.for([[0], [9]])(
+  test.for([[0], [9]])(
     'deletes a product that it was stopped at making, or says that it is left',
     async ([refusals]) => {
       const sandbox = createSandbox({ records: { products: 20 } });
@@ -152,7 +152,7 @@ describe('a probe that writes', () => {
     },
   );
 
-  it('names what it could not delete', async () => {
+  test('names what it could not delete', async () => {
     const sandbox = createSandbox({ records: { products: 20 } });
     sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { method: 'DELETE', times: 9 });
     const { writes } = await probe(createClient(sandbox.clientOptions), {
@@ -163,7 +163,7 @@ describe('a probe that writes', () => {
     expect(writes.leftBehind).toEqual([sandbox.store.products.ids().at(-1)]);
   });
 
-  it('makes nothing with a key that may not write', async () => {
+  test('makes nothing with a key that may not write', async () => {
     const sandbox = createSandbox({ records: { products: 20 } });
     const client = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.readOnly });
     const { writes } = await probe(client, { collections: ['products'], write: true });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client.ts';
 import { collectionNames } from '../../src/collections/index.ts';
 import { InvalidInputError } from '../../src/errors/invalid-input-error.ts';
@@ -7,7 +7,7 @@ import { type ProbePlan, probe } from '../../src/tools/index.ts';
 import { clientBehind, productSandbox } from './support/books.ts';
 
 describe('a probe', () => {
-  it('says beforehand how many requests there will be, and sends no more', async () => {
+  test('says beforehand how many requests there will be, and sends no more', async () => {
     await using sandbox = createSandbox({ records: 4000, pageSize: 5 });
     const plans: [ProbePlan, number][] = [];
     const report = await probe(createClient(sandbox.clientOptions), {
@@ -24,7 +24,7 @@ describe('a probe', () => {
     expect(sandbox.requests.every(({ method }) => method === 'GET')).toBe(true);
   });
 
-  it('stays within its announcement where nothing works as documented', async () => {
+  test('stays within its announcement where nothing works as documented', async () => {
     const { sandbox } = productSandbox();
     const refusing = clientBehind(sandbox, (url) =>
       [...url.searchParams.keys()].some((name) => name !== '_page')
@@ -42,7 +42,7 @@ describe('a probe', () => {
     expect(report.requests).toBeGreaterThan(20);
   });
 
-  it('goes at the pace that the budget allows, and learns the same', async () => {
+  test('goes at the pace that the budget allows, and learns the same', async () => {
     const collections = ['accounts', 'boms', 'products'] as const;
     await using paced = createSandbox({ records: 600, rateLimit: { budget: 20, windowMs: 200 } });
     await using free = createSandbox({ records: 600 });
@@ -56,7 +56,7 @@ describe('a probe', () => {
     expect(paced.count()).toBeGreaterThan(25);
   });
 
-  it('stops when asked, with the reason given and no further request', async () => {
+  test('stops when asked, with the reason given and no further request', async () => {
     await using sandbox = createSandbox({ records: 600 });
     const stop = new AbortController();
     // Also one that could be taken for an answer.
@@ -73,14 +73,14 @@ describe('a probe', () => {
     expect(learned).toEqual(['accounts']);
   });
 
-  it('is not begun with a signal that has fired', async () => {
+  test('is not begun with a signal that has fired', async () => {
     await using sandbox = createSandbox();
     const running = probe(createClient(sandbox.clientOptions), { signal: AbortSignal.abort('no') });
     await expect(running).rejects.toBe('no');
     expect(sandbox.count()).toBe(0);
   });
 
-  it('gives the error type of each collection that the key may not read', async () => {
+  test('gives the error type of each collection that the key may not read', async () => {
     await using sandbox = createSandbox({ records: 200, problemContentType: 'application/ld+json' });
     const client = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.productsOnly });
     const { collections, problems } = await probe(client);
@@ -94,7 +94,7 @@ describe('a probe', () => {
     });
   });
 
-  it('rejects where every collection would meet the same', async () => {
+  test('rejects where every collection would meet the same', async () => {
     await using sandbox = createSandbox();
     const revoked = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.revoked });
     await expect(probe(revoked)).rejects.toMatchObject({ code: 'unauthenticated' });
@@ -104,7 +104,7 @@ describe('a probe', () => {
     await expect(probe(page)).rejects.toMatchObject({ code: 'redirected' });
   });
 
-  it('reports a collection that is answered with something else', async () => {
+  test('reports a collection that is answered with something else', async () => {
     await using sandbox = createSandbox({ records: 100 });
     sandbox.faults.add(
       { kind: 'html-response' },
@@ -124,7 +124,7 @@ describe('a probe', () => {
     ]);
   });
 
-  it('refuses collections that do not exist, and none at all', async () => {
+  test('refuses collections that do not exist, and none at all', async () => {
     const { client } = productSandbox();
     await expect(probe(client, { collections: ['invoices' as 'accounts'] })).rejects.toMatchObject({
       code: 'invalid_input',
@@ -132,13 +132,13 @@ describe('a probe', () => {
     await expect(probe(client, { collections: [] })).rejects.toMatchObject({ code: 'invalid_input' });
   });
 
-  it('gives a report of plain JSON', async () => {
+  test('gives a report of plain JSON', async () => {
     const { client } = productSandbox();
     const report = await probe(client, { collections: ['products'] });
     expect(JSON.parse(JSON.stringify(report))).toEqual(report);
   });
 
-  it('never shows the key', async () => {
+  test('never shows the key', async () => {
     const { client, sandbox } = productSandbox();
     const report = await probe(client, { write: true });
     expect(JSON.stringify(report)).not.toContain(sandbox.keys.full);
@@ -146,7 +146,7 @@ describe('a probe', () => {
 });
 
 describe('what answers carry', () => {
-  it('names fields that look like amounts and came as numbers', async () => {
+  test('names fields that look like amounts and came as numbers', async () => {
     await using sandbox = createSandbox({ records: 500 });
     sandbox.faults.add({ kind: 'money-as-number' }, { probability: 1 });
     const { collections, configuration } = await probe(createClient(sandbox.clientOptions));
@@ -166,7 +166,7 @@ describe('what answers carry', () => {
     expect(configuration.map(({ code }) => code)).toContain("validation: 'report'");
   });
 
-  it('names none where amounts are texts and other numbers are numbers', async () => {
+  test('names none where amounts are texts and other numbers are numbers', async () => {
     await using sandbox = createSandbox({ records: 500 });
     const { collections } = await probe(createClient(sandbox.clientOptions));
     expect(collections.map(({ details }) => details?.moneyAsNumbers.value)).toEqual(
@@ -174,7 +174,7 @@ describe('what answers carry', () => {
     );
   });
 
-  it('says that the clock is unknown without Date, and counts answers out of a cache', async () => {
+  test('says that the clock is unknown without Date, and counts answers out of a cache', async () => {
     const { sandbox, client } = productSandbox();
     sandbox.faults.add({ kind: 'rewrite', headers: { Date: null, Age: '30' } }, { probability: 1 });
     const { clock, cachedAnswers, requests } = await probe(client, { collections: ['products'] });
@@ -182,7 +182,7 @@ describe('what answers carry', () => {
     expect(cachedAnswers).toBe(requests);
   });
 
-  it('says that the budget is unknown without its headers', async () => {
+  test('says that the budget is unknown without its headers', async () => {
     const { sandbox, client } = productSandbox();
     const headers = { 'X-RateLimit-Limit': null };
     sandbox.faults.add({ kind: 'rewrite', headers }, { probability: 1 });
@@ -194,7 +194,7 @@ describe('what answers carry', () => {
     ]);
   });
 
-  it('gives the form of ids of one kind only, and of numbers', async () => {
+  test('gives the form of ids of one kind only, and of numbers', async () => {
     const { sandbox, client } = productSandbox();
     sandbox.store.accounts.insert({ id: 'ACC-1', name: 'By hand' });
     sandbox.faults.add(
@@ -218,7 +218,7 @@ describe('the lines of configuration', () => {
     return configuration.map(({ of, code }) => `${of} ${code}`);
   };
 
-  it('follow from what was seen', async () => {
+  test('follow from what was seen', async () => {
     expect(await codesOf({})).toEqual([
       "createClient pagination: 'keyset'",
       "createClient afterLastPage: 'empty'",
@@ -235,7 +235,7 @@ describe('the lines of configuration', () => {
     ]);
   });
 
-  it('leave one collection out where it differs', async () => {
+  test('leave one collection out where it differs', async () => {
     const { sandbox } = productSandbox();
     const client = clientBehind(sandbox, (url) => {
       if (url.pathname.endsWith('/products')) url.searchParams.delete('id[lte]');

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createClient, InvalidInputError } from '../../src/index.ts';
 import { createSandbox } from '../../src/testing/index.ts';
 
@@ -7,7 +7,7 @@ const none = null as never;
 const client = () => createClient(createSandbox({ records: { accounts: 40 } }).clientOptions);
 
 describe('what cannot be right is an InvalidInputError, before anything is sent', () => {
-  it.each<[string, () => unknown]>([
+  test.each<[string, () => unknown]>([
     ['no options', () => createClient(none)],
     ['no retry', () => createClient({ ...createSandbox().clientOptions, retry: none })],
     [
@@ -22,7 +22,7 @@ describe('what cannot be right is an InvalidInputError, before anything is sent'
     expect(act).toThrow(InvalidInputError);
   });
 
-  it.each<[string, () => Promise<unknown>]>([
+  test.each<[string, () => Promise<unknown>]>([
     ['no call options', () => client().accounts.get('1', none)],
     ['no options of a create', () => client().products.create({}, none)],
     ['no headers', () => client().accounts.get('1', { headers: none })],
@@ -37,13 +37,13 @@ describe('what cannot be right is an InvalidInputError, before anything is sent'
     await expect(act()).rejects.toBeInstanceOf(InvalidInputError);
   });
 
-  it('a collection without options has none', () => {
+  test('a collection without options has none', () => {
     expect(client().collection('invoices', none)).toBeDefined();
   });
 });
 
 describe('a walk that is stopped in the middle of a page', () => {
-  it('hands nothing more out and rejects with the reason', async () => {
+  test('hands nothing more out and rejects with the reason', async () => {
     const controller = new AbortController();
     const seen: string[] = [];
     const walk = client().accounts.list({}, { signal: controller.signal });
@@ -59,7 +59,7 @@ describe('a walk that is stopped in the middle of a page', () => {
 });
 
 describe('a call that cannot get its key', () => {
-  it('tells so in an error event', async () => {
+  test('tells so in an error event', async () => {
     const told: string[] = [];
     const { baseUrl, fetch } = createSandbox().clientOptions;
     const keyless = createClient({
@@ -74,14 +74,14 @@ describe('a call that cannot get its key', () => {
 });
 
 describe('an error answer', () => {
-  it('carries the wait that it asks for, whatever its class', async () => {
+  test('carries the wait that it asks for, whatever its class', async () => {
     const sandbox = createSandbox();
     sandbox.faults.next({ kind: 'status', status: 503, retryAfter: 3600 });
     const asked = createClient(sandbox.clientOptions).accounts.get('1');
     await expect(asked).rejects.toMatchObject({ code: 'unknown_problem', retryAfterMs: 3_600_000 });
   });
 
-  it('may be tried again where the first request with the key still runs', async () => {
+  test('may be tried again where the first request with the key still runs', async () => {
     const sandbox = createSandbox();
     const running = { kind: 'status', status: 409, type: 'request_in_progress' } as const;
     sandbox.faults.add(running, { method: 'POST', times: 5 });

@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { compile, root } from '../../package/docs/code-blocks.ts';
 
 const NO_ID = 'the schema output needs id: string';
@@ -38,7 +38,7 @@ ${line}
   return compile(files);
 })();
 
-it.for([
+test.for([
   ['without-id', NO_ID],
   ['numeric-id', NO_ID],
   ['from-a-variable', NO_ID],
@@ -50,11 +50,11 @@ it.for([
   expect(said.join()).not.toContain("'never'");
 });
 
-it('the compiler names the id that the schema of an own collection lacks', () => {
+test('the compiler names the id that the schema of an own collection lacks', () => {
   const said = complaints.filter((text) => text.startsWith('own-collection.ts: '));
   expect(said).toEqual([expect.stringContaining("Property 'id' is missing")]);
 });
 
-it('the compiler accepts a schema that fits', () => {
+test('the compiler accepts a schema that fits', () => {
   expect(complaints.filter((text) => text.startsWith('good.ts: '))).toEqual([]);
 });

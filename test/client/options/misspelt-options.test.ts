@@ -2,7 +2,7 @@ import { changes, createClient, memoryStore, reconcile, sync, toDecimal, toMoney
 import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { discover, probe } from 'accounting-data-sdk/tools';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ANY_REQUEST } from '../../../src/collections/any-request.ts';
 import { CREATE_OPTIONS } from '../../../src/collections/bind.ts';
 import { LIST_OPTIONS } from '../../../src/collections/list-options.ts';
@@ -93,11 +93,11 @@ const misspelt = TAKES_OPTIONS.flatMap(([where, names, act]) =>
 );
 
 describe('an option that does not exist', () => {
-  it('is tried in more than eighty ways', () => {
+  test('is tried in more than eighty ways', () => {
     expect(misspelt.length).toBeGreaterThan(80);
   });
 
-  it.for(misspelt)('is rejected by its name: $where, $wrong', async ({ wrong, name, act }) => {
+  test.for(misspelt)('is rejected by its name: $where, $wrong', async ({ wrong, name, act }) => {
     const before = sandbox.count();
     const message = await messageOf(act);
     expect(message).toContain(wrong.split('.').at(-1));
@@ -105,7 +105,7 @@ describe('an option that does not exist', () => {
     expect(sandbox.count()).toBe(before);
   });
 
-  it.for([
+  test.for([
     ['createClient', 'baseURL', 'baseUrl'],
     ['createClient', 'base_url', 'baseUrl'],
     ['createClient', 'timeout', 'timeoutMs'],
@@ -123,7 +123,7 @@ describe('an option that does not exist', () => {
 });
 
 describe('an option in the wrong place', () => {
-  it.for<[unknown, string, () => unknown]>([
+  test.for<[unknown, string, () => unknown]>([
     [
       0,
       'pagination: is not an option of the query of list, its first argument. Pass it in the second argument of list.',
@@ -165,11 +165,11 @@ describe('an option in the wrong place', () => {
 });
 
 describe('an options object', () => {
-  it('may have names without a value', () => {
+  test('may have names without a value', () => {
     expect(() => createClient({ ...clientOptions, basUrl: undefined } as object)).not.toThrow();
   });
 
-  it('is not looked into where its names are the caller’s own', async () => {
+  test('is not looked into where its names are the caller’s own', async () => {
     class Audit {
       entries: string[] = [];
       request(event: { readonly path: string }) {
@@ -184,7 +184,7 @@ describe('an options object', () => {
     expect(audit.entries).toEqual(['/accounts/1', '/accounts', '/products']);
   });
 
-  it('is shown in one line, whatever its names hold', async () => {
+  test('is shown in one line, whatever its names hold', async () => {
     const name = `a\nb${'c'.repeat(100)}`;
     const message = await messageOf(() => createClient({ ...clientOptions, [name]: 1 }));
     expect(message).toMatch(/^"a\\nbc{37}": is not an option of createClient\. /);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import ts from 'typescript';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { entries, exportsOf } from '../../package/docs/api-overview.ts';
 import { root } from '../../package/docs/code-blocks.ts';
 
@@ -26,7 +26,7 @@ async function tableTypes(): Promise<Set<string>> {
   return found;
 }
 
-it('every exported options type has a table of names', async () => {
+test('every exported options type has a table of names', async () => {
   const tables = await tableTypes();
   const exported = exportsOf(entries()).filter((name) => name.endsWith('Options'));
   expect(exported.length).toBeGreaterThan(15);

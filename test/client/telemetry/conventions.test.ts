@@ -10,10 +10,10 @@ import {
   METRIC_HTTP_CLIENT_REQUEST_DURATION,
 } from '@opentelemetry/semantic-conventions';
 import * as every from '@opentelemetry/semantic-conventions/incubating';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { HTTP, OWN } from '../../../src/opentelemetry/attributes.ts';
 
-it('takes its names from the published conventions', () => {
+test('takes its names from the published conventions', () => {
   expect(HTTP).toEqual({
     method: ATTR_HTTP_REQUEST_METHOD,
     resendCount: ATTR_HTTP_REQUEST_RESEND_COUNT,
@@ -28,7 +28,7 @@ it('takes its names from the published conventions', () => {
   });
 });
 
-it('keeps its own names apart from every name of the conventions', () => {
+test('keeps its own names apart from every name of the conventions', () => {
   const published = new Set(Object.values(every));
   for (const name of Object.values(OWN)) {
     expect(name).toMatch(/^accounting\./);

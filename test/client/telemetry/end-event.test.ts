@@ -1,6 +1,6 @@
 import { type CallEvent, createClient, type EndEvent, type Listeners } from 'accounting-data-sdk';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 
 /** A client whose events are kept, by name. */
 function listening(sandbox: Sandbox, more: Listeners = {}) {
@@ -20,7 +20,7 @@ function listening(sandbox: Sandbox, more: Listeners = {}) {
   return { client, told, ends, names: () => told.map((line) => line.split(' ')[0]) };
 }
 
-it('tells that a call has ended well, once, after everything else', async () => {
+test('tells that a call has ended well, once, after everything else', async () => {
   const sandbox = createSandbox({ records: { products: 1 } });
   const { client, ends, names } = listening(sandbox);
   await client.products.get('1');
@@ -37,14 +37,14 @@ it('tells that a call has ended well, once, after everything else', async () => 
   expect(ends[0]?.durationMs).toBeGreaterThanOrEqual(0);
 });
 
-it('tells that a call has ended in an error, after the error', async () => {
+test('tells that a call has ended in an error, after the error', async () => {
   const { client, ends, names } = listening(createSandbox());
   await expect(client.products.get('1')).rejects.toThrow();
   expect(names()).toEqual(['request', 'error', 'end']);
   expect(ends[0]).toMatchObject({ result: 'error', attempt: 1 });
 });
 
-it('tells of the end of an aborted call, whose only last word it is', async () => {
+test('tells of the end of an aborted call, whose only last word it is', async () => {
   const sandbox = createSandbox();
   const controller = new AbortController();
   const { client, ends, names } = listening(sandbox, {
@@ -56,7 +56,7 @@ it('tells of the end of an aborted call, whose only last word it is', async () =
   expect(ends[0]?.result).toBe('aborted');
 });
 
-it('tells of the end of a call that is aborted while it waits to be retried', async () => {
+test('tells of the end of a call that is aborted while it waits to be retried', async () => {
   const sandbox = createSandbox();
   const controller = new AbortController();
   const { client, ends } = listening(sandbox, { retry: () => controller.abort('enough') });
@@ -66,21 +66,21 @@ it('tells of the end of a call that is aborted while it waits to be retried', as
   expect(ends.map(({ result }) => result)).toEqual(['aborted']);
 });
 
-it('tells of the end of a call whose signal had fired before', async () => {
+test('tells of the end of a call whose signal had fired before', async () => {
   const { client, ends, names } = listening(createSandbox());
   await expect(client.products.get('1', { signal: AbortSignal.abort('never') })).rejects.toBe('never');
   expect(names()).toEqual(['end']);
   expect(ends[0]).toMatchObject({ result: 'aborted', attempt: 0 });
 });
 
-it('tells of an error as an error where a listener aborts the others on it', async () => {
+test('tells of an error as an error where a listener aborts the others on it', async () => {
   const controller = new AbortController();
   const { client, ends } = listening(createSandbox(), { error: () => controller.abort() });
   await expect(client.products.get('1', { signal: controller.signal })).rejects.toThrow('not_found');
   expect(ends[0]?.result).toBe('error');
 });
 
-it('tells of two calls where an update is read again, both ended well', async () => {
+test('tells of two calls where an update is read again, both ended well', async () => {
   const sandbox = createSandbox({ records: { products: 1 }, updateStatus: 204 });
   const { client, ends } = listening(sandbox);
   await client.products.update('1', { name: 'Desk' });
@@ -90,7 +90,7 @@ it('tells of two calls where an update is read again, both ended well', async ()
   ]);
 });
 
-it('tells of a delete that a retry finds done as of one that has ended well', async () => {
+test('tells of a delete that a retry finds done as of one that has ended well', async () => {
   const sandbox = createSandbox({ records: { products: 1 } });
   const { client, ends, names } = listening(sandbox);
   sandbox.faults.next({ kind: 'lost-response', committed: true });
@@ -99,7 +99,7 @@ it('tells of a delete that a retry finds done as of one that has ended well', as
   expect(ends[0]).toMatchObject({ result: 'ok', attempt: 2 });
 });
 
-it('counts the time that a call waited', async () => {
+test('counts the time that a call waited', async () => {
   const sandbox = createSandbox({ records: { products: 1 } });
   const waits: number[] = [];
   const { client, ends } = listening(sandbox, { retry: ({ waitMs }) => void waits.push(waitMs) });

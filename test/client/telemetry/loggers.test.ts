@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { createClient, type Logger } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { pino } from 'pino';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { createLogger, format, transports } from 'winston';
 
 /** A stream, and the lines of JSON that were written to it. */
@@ -44,7 +44,7 @@ const EXPECTED = [
   / failed after \d+ ms: not_found\. .*404/,
 ];
 
-it('logs to pino as it is', async () => {
+test('logs to pino as it is', async () => {
   const { stream, lines } = sink();
   const key = await makeCalls(pino({ level: 'debug' }, stream));
   const seen = lines();
@@ -53,7 +53,7 @@ it('logs to pino as it is', async () => {
   expect(JSON.stringify(seen)).not.toContain(key);
 });
 
-it('logs to a child of pino, under its level and with its fields', async () => {
+test('logs to a child of pino, under its level and with its fields', async () => {
   const { stream, lines } = sink();
   await makeCalls(pino({ level: 'info' }, stream).child({ tenant: '42' }));
   const seen = lines();
@@ -61,7 +61,7 @@ it('logs to a child of pino, under its level and with its fields', async () => {
   expect(seen.map(({ tenant }) => tenant)).toEqual(['42', '42']);
 });
 
-it('logs to winston as it is', async () => {
+test('logs to winston as it is', async () => {
   const { stream, lines } = sink();
   const logger = createLogger({
     level: 'debug',
@@ -78,7 +78,7 @@ it('logs to winston as it is', async () => {
   expect(JSON.stringify(seen)).not.toContain(key);
 });
 
-it('logs to a child of winston, under its level and with its fields', async () => {
+test('logs to a child of winston, under its level and with its fields', async () => {
   const { stream, lines } = sink();
   const logger = createLogger({ level: 'warn', transports: [new transports.Stream({ stream })] });
   await makeCalls(logger.child({ tenant: '42' }));
@@ -104,19 +104,19 @@ const FIELDS = [
   ...fields,
 }));
 
-it('gives pino its fields: method, path, attempt, status, durationMs, code, outcome', async () => {
+test('gives pino its fields: method, path, attempt, status, durationMs, code, outcome', async () => {
   const { stream, lines } = sink();
   await makeCalls(pino({ level: 'debug' }, stream));
   expect(lines()).toMatchObject(FIELDS);
 });
 
-it('gives winston its fields: method, path, attempt, status, durationMs, code, outcome', async () => {
+test('gives winston its fields: method, path, attempt, status, durationMs, code, outcome', async () => {
   const { stream, lines } = sink();
   await makeCalls(createLogger({ level: 'debug', transports: [new transports.Stream({ stream })] }));
   expect(lines()).toMatchObject(FIELDS);
 });
 
-it('gives loggers the id of a request, and the outcome of a write in text as well', async () => {
+test('gives loggers the id of a request, and the outcome of a write in text as well', async () => {
   const { stream, lines } = sink();
   const sandbox = createSandbox();
   const client = createClient({ ...sandbox.clientOptions, logger: pino({ level: 'debug' }, stream) });
@@ -137,7 +137,7 @@ it('gives loggers the id of a request, and the outcome of a write in text as wel
   expect(failure?.msg).not.toContain('\n');
 });
 
-it('writes no failure for a call that is aborted', async () => {
+test('writes no failure for a call that is aborted', async () => {
   const { stream, lines } = sink();
   const sandbox = createSandbox();
   sandbox.faults.next({ kind: 'stall' });

@@ -1,12 +1,12 @@
 import { createClient, type Listeners } from 'accounting-data-sdk';
 import { mergeListeners, telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { createSandbox } from 'accounting-data-sdk/testing';
-import { expect, it, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { record } from './support/recorder.ts';
 
 const quiet = () => ({ debug: vi.fn(), info: vi.fn(), warn: vi.fn() });
 
-it("tells telemetry and the caller's own listeners of the same events, in order", async () => {
+test("tells telemetry and the caller's own listeners of the same events, in order", async () => {
   const sandbox = createSandbox({ records: { products: 1 } });
   const recorded = record();
   const told: string[] = [];
@@ -22,7 +22,7 @@ it("tells telemetry and the caller's own listeners of the same events, in order"
   expect(await recorded.spans()).toHaveLength(2);
 });
 
-it('tells every listener though one throws, and lets the client report that', async () => {
+test('tells every listener though one throws, and lets the client report that', async () => {
   const sandbox = createSandbox({ records: { products: 1 } });
   const logger = quiet();
   const last = vi.fn();
@@ -43,7 +43,7 @@ it('tells every listener though one throws, and lets the client report that', as
   );
 });
 
-it('lets the client report an async listener that fails', async () => {
+test('lets the client report an async listener that fails', async () => {
   const sandbox = createSandbox({ records: { products: 1 } });
   const logger = quiet();
   const on = mergeListeners({ request: async () => Promise.reject(new Error('late')) });
@@ -52,6 +52,6 @@ it('lets the client report an async listener that fails', async () => {
   await vi.waitFor(() => expect(logger.warn).toHaveBeenCalledOnce());
 });
 
-it('has no listener for an event that nobody listens to', () => {
+test('has no listener for an event that nobody listens to', () => {
   expect(Object.keys(mergeListeners({ error: undefined }, { end: () => {} }))).toEqual(['end']);
 });

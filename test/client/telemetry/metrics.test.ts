@@ -1,7 +1,7 @@
 import { type ClientOptions, createClient } from 'accounting-data-sdk';
 import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { record } from './support/recorder.ts';
 
 /** A sandbox, a client whose telemetry is recorded, and the recording. */
@@ -15,7 +15,7 @@ function measured(sandboxOptions: SandboxOptions = {}, options: ClientOptions = 
 
 afterEach(() => void vi.useRealTimers());
 
-it('measures each request in seconds, by the conventions', async () => {
+test('measures each request in seconds, by the conventions', async () => {
   const { sandbox, client, recorded } = measured();
   await client.products.get('1');
   await client.products.get('2');
@@ -47,7 +47,7 @@ it('measures each request in seconds, by the conventions', async () => {
   ]);
 });
 
-it('measures a call once, whatever number of requests it took, and counts the retries', async () => {
+test('measures a call once, whatever number of requests it took, and counts the retries', async () => {
   const { sandbox, client, recorded } = measured();
   sandbox.faults.add({ kind: 'status', status: 503 }, { times: 2 });
   await client.products.get('1');
@@ -60,7 +60,7 @@ it('measures a call once, whatever number of requests it took, and counts the re
   expect(waits).toMatchObject([{ attributes: { 'accounting.wait.reason': 'retry' }, value: { count: 2 } }]);
 });
 
-it('measures waits as long as they really were, not as they were announced', async () => {
+test('measures waits as long as they really were, not as they were announced', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const recorded = record();
   const { request, wait, end } = telemetryListeners(recorded.options);
@@ -92,7 +92,7 @@ it('measures waits as long as they really were, not as they were announced', asy
   ]);
 });
 
-it('reports the budget of the key as last seen', async () => {
+test('reports the budget of the key as last seen', async () => {
   const { sandbox, client, recorded } = measured({ rateLimit: { budget: 100, kind: 'fixed-from-first' } });
   await client.products.get('1');
   await client.products.get('1');
@@ -107,7 +107,7 @@ it('reports the budget of the key as last seen', async () => {
   expect(await recorded.points('accounting.rate_limit.remaining')).toEqual([{ attributes, value: 98 }]);
 });
 
-it('counts rows that did not fit', async () => {
+test('counts rows that did not fit', async () => {
   const { sandbox, client, recorded } = measured({}, { validation: 'report' });
   sandbox.faults.next({ kind: 'money-as-number' });
   await client.products.list().toArray({ limit: 10 });
@@ -117,7 +117,7 @@ it('counts rows that did not fit', async () => {
   expect(point?.value).toBeGreaterThan(0);
 });
 
-it('makes one series of a walk, whatever it filters for', async () => {
+test('makes one series of a walk, whatever it filters for', async () => {
   const { client, recorded } = measured({ records: { products: 50 }, pageSize: 5 });
   await client.products.list({ id: { gt: '3' } }).toArray({ limit: 100 });
   await client.products.list({ id: { gt: '9' }, updatedSince: '2020-01-01' }).toArray({ limit: 100 });

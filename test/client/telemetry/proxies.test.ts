@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { createClient, type FetchFunction } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, ProxyAgent, fetch as undiciFetch } from 'undici';
-import { expect, it, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { startProxy } from './support/proxy.ts';
 
 const run = promisify(execFile);
@@ -15,7 +15,7 @@ function fetchThrough(dispatcher: Dispatcher): FetchFunction {
   return (url, init) => send(url, { ...init, dispatcher });
 }
 
-it('goes through a proxy with the fetch and the ProxyAgent of undici', async () => {
+test('goes through a proxy with the fetch and the ProxyAgent of undici', async () => {
   await using sandbox = createSandbox({ records: { products: 40 } });
   await sandbox.listen();
   await using proxy = await startProxy();
@@ -28,7 +28,7 @@ it('goes through a proxy with the fetch and the ProxyAgent of undici', async () 
   await dispatcher.close();
 });
 
-it('keeps retries, idempotency and typed errors through a proxy', async () => {
+test('keeps retries, idempotency and typed errors through a proxy', async () => {
   await using sandbox = createSandbox();
   await sandbox.listen();
   await using proxy = await startProxy();
@@ -44,7 +44,7 @@ it('keeps retries, idempotency and typed errors through a proxy', async () => {
   await dispatcher.close();
 });
 
-it('reports a proxy that cannot be reached as a connection that failed, without its password', async () => {
+test('reports a proxy that cannot be reached as a connection that failed, without its password', async () => {
   const proxy = await startProxy();
   await proxy[Symbol.asyncDispose]();
   const dispatcher = new ProxyAgent(proxy.url.replace('://', '://user:s3cret@'));
@@ -60,7 +60,7 @@ it('reports a proxy that cannot be reached as a connection that failed, without 
   await dispatcher.close();
 });
 
-it('takes the proxy from the environment with EnvHttpProxyAgent, and spares the hosts of NO_PROXY', async () => {
+test('takes the proxy from the environment with EnvHttpProxyAgent, and spares the hosts of NO_PROXY', async () => {
   await using sandbox = createSandbox({ records: { products: 1 } });
   await sandbox.listen();
   await using proxy = await startProxy();
@@ -80,7 +80,7 @@ it('takes the proxy from the environment with EnvHttpProxyAgent, and spares the 
   expect(proxy.targets).toHaveLength(1);
 });
 
-it("goes through a proxy without any code, where Node is told to use the environment's", async () => {
+test("goes through a proxy without any code, where Node is told to use the environment's", async () => {
   await using sandbox = createSandbox({ records: { products: 1 } });
   await sandbox.listen();
   await using proxy = await startProxy();
@@ -101,7 +101,7 @@ it("goes through a proxy without any code, where Node is told to use the environ
   expect(new Set(proxy.targets)).toEqual(new Set([new URL(sandbox.baseUrl).host]));
 });
 
-it('uses an agent of its own for connections, as to hold at most two', async () => {
+test('uses an agent of its own for connections, as to hold at most two', async () => {
   await using sandbox = createSandbox({ records: { products: 40 } });
   await sandbox.listen();
   const dispatcher = new Agent({ connections: 2, pipelining: 1 });

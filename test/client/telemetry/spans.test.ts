@@ -3,7 +3,7 @@ import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-ho
 import { type ClientOptions, createClient } from 'accounting-data-sdk';
 import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { record, type SeenSpan } from './support/recorder.ts';
 
 /** A sandbox, a client whose telemetry is recorded, and the recording. */
@@ -24,7 +24,7 @@ const callsOf = (spans: readonly SeenSpan[]) => spans.filter(({ kind }) => kind 
 
 afterEach(() => context.disable());
 
-it('makes a CLIENT span of a request, by the conventions, below a span of the call', async () => {
+test('makes a CLIENT span of a request, by the conventions, below a span of the call', async () => {
   const { sandbox, client, recorded } = traced();
   await client.products.get('2');
 
@@ -59,7 +59,7 @@ it('makes a CLIENT span of a request, by the conventions, below a span of the ca
   });
 });
 
-it('gives each attempt a span, with resend_count from the second on', async () => {
+test('gives each attempt a span, with resend_count from the second on', async () => {
   const { sandbox, client, recorded } = traced();
   sandbox.faults.add({ kind: 'lost-response', committed: true });
   sandbox.faults.add({ kind: 'status', status: 503 });
@@ -87,7 +87,7 @@ it('gives each attempt a span, with resend_count from the second on', async () =
   });
 });
 
-it('counts a request that was refused with 429 as sent, though it costs no attempt', async () => {
+test('counts a request that was refused with 429 as sent, though it costs no attempt', async () => {
   const { sandbox, client, recorded } = traced();
   sandbox.faults.next({ kind: 'rate-limited', retryAfter: 0 });
   await client.products.get('1');
@@ -105,7 +105,7 @@ it('counts a request that was refused with 429 as sent, though it costs no attem
   expect(attributes).toMatchObject({ 'accounting.call.attempts': 1, 'accounting.call.requests': 2 });
 });
 
-it('marks the spans of a refused call as failed, with its code and its outcome', async () => {
+test('marks the spans of a refused call as failed, with its code and its outcome', async () => {
   const { client, recorded } = traced({ allowedStatuses: ['active'] });
   await expect(client.products.update('1', { status: 'lost' })).rejects.toThrow();
 
@@ -117,7 +117,7 @@ it('marks the spans of a refused call as failed, with its code and its outcome',
   });
 });
 
-it('marks a 2xx that could not be read as failed, with the code of the error', async () => {
+test('marks a 2xx that could not be read as failed, with the code of the error', async () => {
   const { sandbox, client, recorded } = traced();
   sandbox.faults.next({ kind: 'money-as-number' });
   await expect(client.products.get('1')).rejects.toThrow();
@@ -129,7 +129,7 @@ it('marks a 2xx that could not be read as failed, with the code of the error', a
   });
 });
 
-it('marks a redirect as failed, with its status', async () => {
+test('marks a redirect as failed, with its status', async () => {
   const { sandbox, client, recorded } = traced();
   sandbox.faults.next({ kind: 'redirect', location: 'https://elsewhere.invalid/' });
   await expect(client.products.get('1')).rejects.toThrow();
@@ -141,7 +141,7 @@ it('marks a redirect as failed, with its status', async () => {
   });
 });
 
-it('ends every span of a call that is aborted in flight, or while it waits', async () => {
+test('ends every span of a call that is aborted in flight, or while it waits', async () => {
   const { sandbox, client, recorded } = traced();
   sandbox.faults.add({ kind: 'stall' }, { method: 'GET' });
   const inFlight = new AbortController();
@@ -170,7 +170,7 @@ it('ends every span of a call that is aborted in flight, or while it waits', asy
   ]);
 });
 
-it('leaves no span open after walks that were left, calls that failed and calls that were never sent', async () => {
+test('leaves no span open after walks that were left, calls that failed and calls that were never sent', async () => {
   const { sandbox, client, recorded } = traced({ records: { products: 100 }, pageSize: 5 });
   for await (const _ of client.products.list()) break;
   await client.products.list().toArray({ limit: 12 });
@@ -184,7 +184,7 @@ it('leaves no span open after walks that were left, calls that failed and calls 
   await expect.poll(() => recorded.open()).toBe(0);
 });
 
-it('puts the spans of a call below the one that is active where it is made', async () => {
+test('puts the spans of a call below the one that is active where it is made', async () => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager());
   const { client, recorded } = traced({ records: { products: 12 }, pageSize: 5 });
   const tracer = recorded.tracerProvider.getTracer('test');
@@ -202,7 +202,7 @@ it('puts the spans of a call below the one that is active where it is made', asy
   }
 });
 
-it('uses the provider that is registered when the first call is made', async () => {
+test('uses the provider that is registered when the first call is made', async () => {
   const { sandbox } = traced();
   const client = createClient({ ...sandbox.clientOptions, on: telemetryListeners() });
   const recorded = record();
@@ -215,7 +215,7 @@ it('uses the provider that is registered when the first call is made', async () 
   }
 });
 
-it('shows neither key nor query, body or message of the service in any span', async () => {
+test('shows neither key nor query, body or message of the service in any span', async () => {
   const { sandbox, client, recorded } = traced({ allowedStatuses: ['active'] });
   await client.products.list({ updatedSince: '2026-01-01', id: { gt: '7070707' } }).toArray({ limit: 1 });
   await expect(client.products.create({ name: 'Secret desk', status: 'lost' })).rejects.toThrow();
@@ -229,7 +229,7 @@ it('shows neither key nor query, body or message of the service in any span', as
   );
 });
 
-it('names the port of a listening service and the prefix of its base URL', async () => {
+test('names the port of a listening service and the prefix of its base URL', async () => {
   await using sandbox = createSandbox({ records: { products: 1 } });
   const { port } = await sandbox.listen();
   const recorded = record();
@@ -255,7 +255,7 @@ it('names the port of a listening service and the prefix of its base URL', async
   });
 });
 
-it('writes an IPv6 address without its brackets', async () => {
+test('writes an IPv6 address without its brackets', async () => {
   const recorded = record();
   const books = createSandbox({ records: { products: 1 } });
   const client = createClient({

@@ -4,41 +4,41 @@ import type { Redis } from 'ioredis';
 import Keyv from 'keyv';
 import type { createClient as createRedisClient } from 'redis';
 import { createStorage } from 'unstorage';
-import { assertType, describe, it } from 'vitest';
+import { assertType, describe, test } from 'vitest';
 
 describe('a Store is, as it is,', () => {
-  it('a Map', () => {
+  test('a Map', () => {
     assertType<Store>(new Map<string, string>());
   });
 
-  it('Keyv', () => {
+  test('Keyv', () => {
     assertType<Store>(new Keyv());
     assertType<Store>(new Keyv<string>());
   });
 
-  it('unstorage', () => {
+  test('unstorage', () => {
     assertType<Store>(createStorage());
     assertType<Store>(createStorage<string>());
   });
 
-  it('ioredis', () => {
+  test('ioredis', () => {
     assertType<Store>(null as unknown as Redis);
   });
 
-  it('node-redis', () => {
+  test('node-redis', () => {
     assertType<Store>(null as unknown as ReturnType<typeof createRedisClient>);
   });
 
-  it('each of the package', () => {
+  test('each of the package', () => {
     assertType<CompleteStore>(memoryStore());
     assertType<CompleteStore>(fileStore('.'));
   });
 
-  it('an object that only reads', () => {
+  test('an object that only reads', () => {
     assertType<Store>({ get: async (key: string) => (key === '' ? null : { v: 1 }), set: undefined });
   });
 
-  it('nothing that cannot be read', () => {
+  test('nothing that cannot be read', () => {
     // @ts-expect-error: no get
     assertType<Store>({ set: () => true });
     // @ts-expect-error: a state is text or an object

@@ -11,7 +11,7 @@ import {
   type SyncReport,
   sync,
 } from 'accounting-data-sdk';
-import { assertType, describe, expectTypeOf, it } from 'vitest';
+import { assertType, describe, expectTypeOf, test } from 'vitest';
 import * as z from 'zod';
 
 const client = createClient({
@@ -20,7 +20,7 @@ const client = createClient({
 const run = { store: new Map<string, string>(), tenant: 'acme' };
 
 describe('sync', () => {
-  it('types the records of a batch by its collection', () => {
+  test('types the records of a batch by its collection', () => {
     void sync(client, {
       ...run,
       onBatch: (batch) => {
@@ -33,7 +33,7 @@ describe('sync', () => {
     });
   });
 
-  it('knows only what it was told to read', () => {
+  test('knows only what it was told to read', () => {
     void sync(client, {
       ...run,
       collections: ['accounts', 'products'],
@@ -45,7 +45,7 @@ describe('sync', () => {
     void sync(client, { ...run, collections: ['request'], onBatch: () => undefined });
   });
 
-  it('asks for store, tenant and onBatch', () => {
+  test('asks for store, tenant and onBatch', () => {
     // @ts-expect-error: no onBatch
     void sync(client, run);
     // @ts-expect-error: no tenant
@@ -54,7 +54,7 @@ describe('sync', () => {
     void sync(client, { tenant: 'acme', onBatch: () => undefined });
   });
 
-  it('takes undefined for what may be left out', () => {
+  test('takes undefined for what may be left out', () => {
     void sync(client, {
       ...run,
       onBatch: async () => undefined,
@@ -70,7 +70,7 @@ describe('sync', () => {
     });
   });
 
-  it('resolves to its report, which its error carries too', () => {
+  test('resolves to its report, which its error carries too', () => {
     expectTypeOf(sync(client, { ...run, onBatch: () => undefined })).resolves.toEqualTypeOf<SyncReport>();
     const error: unknown = undefined;
     if (isAccountingError(error, 'sync_failed')) {
@@ -92,7 +92,7 @@ describe('sync', () => {
 });
 
 describe('changes and reconcile', () => {
-  it('type their records by the collection', () => {
+  test('type their records by the collection', () => {
     expectTypeOf(changes(client.products, run).next()).resolves.toExtend<
       { value: Batch<Product> } | { done?: boolean; value: unknown }
     >();
@@ -103,7 +103,7 @@ describe('changes and reconcile', () => {
     });
   });
 
-  it('take any of several collections', async () => {
+  test('take any of several collections', async () => {
     const plain = createClient();
     for (const name of ['accounts', 'products'] as const) {
       for await (const { records } of changes(plain[name], run)) {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const source = (path: string) => readFileSync(`${root}${path}`, 'utf8');
@@ -92,12 +92,12 @@ function propertiesOf(name: string): Map<string, string> {
 }
 
 describe('the table of product fields', () => {
-  it('takes a new field in one line: types, drafts and schemas follow', () => {
+  test('takes a new field in one line: types, drafts and schemas follow', () => {
     expect(errors.filter(([file]) => file !== 'src/wrong.ts')).toEqual([]);
     expect(propertiesOf('Product').get('colourCode')).toBe('Colour code.');
   });
 
-  it.each(['Product', 'ProductDraft', 'ProductPatch', 'ProductFields'])(
+  test.each(['Product', 'ProductDraft', 'ProductPatch', 'ProductFields'])(
     'describes each field of %s in the editor',
     (name) => {
       const properties = propertiesOf(name);
@@ -107,7 +107,7 @@ describe('the table of product fields', () => {
     },
   );
 
-  it('gives errors that name the field and the type', () => {
+  test('gives errors that name the field and the type', () => {
     const messages = errors.filter(([file]) => file === 'src/wrong.ts').map(([, message]) => message);
     expect(messages).toMatchInlineSnapshot(`
       [
@@ -129,7 +129,7 @@ describe('the table of collections', () => {
     vi.resetModules();
   });
 
-  it('takes a new collection in one line: client, sandbox and sync follow', async () => {
+  test('takes a new collection in one line: client, sandbox and sync follow', async () => {
     vi.resetModules();
     vi.doMock('../../../src/collections/index.ts', async (original) => {
       const { collections } = await original<typeof import('../../../src/collections/index.ts')>();

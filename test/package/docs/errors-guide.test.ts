@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { AccountingErrorCode } from 'accounting-data-sdk';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { namesIn, root, tableRows } from './code-blocks.ts';
 
 /** The first HTTP status that the guide suggests. TypeScript rejects this table if a code is missing. */
@@ -35,12 +35,12 @@ const codes = readdirSync(`${root}src/errors`).flatMap((file) => {
 describe('the table of codes in the errors guide', () => {
   const rows = tableRows('src/guides/errors.md', 'code');
 
-  it('has one row for each code', () => {
+  test('has one row for each code', () => {
     expect(codes.length).toBeGreaterThan(15);
     expect(rows.map(([code = '']) => namesIn(code)[0]).toSorted()).toEqual(codes.toSorted());
   });
 
-  it.for(rows)(
+  test.for(rows)(
     'says when, what to do and which status to return: %s',
     ([code = '', when, advice, status]) => {
       expect(when).toMatch(/\w+ \w+/);

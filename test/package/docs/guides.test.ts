@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { metrics } from '@opentelemetry/api';
 import { createSandbox } from 'accounting-data-sdk/testing';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { OWN } from '../../../src/opentelemetry/attributes.ts';
 import { createInstruments } from '../../../src/opentelemetry/instruments.ts';
 import { resolveOptions } from '../../../src/options.ts';
@@ -18,12 +18,12 @@ const blocks = files.flatMap((file) =>
 );
 
 describe('the code in the guides', () => {
-  it('compiles as it stands', { timeout: 120_000 }, () => {
+  test('compiles as it stands', { timeout: 120_000 }, () => {
     expect(blocks.length).toBeGreaterThan(20);
     expect(compile(blocks.map(({ file }) => file))).toEqual([]);
   });
 
-  it.for(blocks)('runs as it stands: $guide, line $line', async ({ file }) => {
+  test.for(blocks)('runs as it stands: $guide, line $line', async ({ file }) => {
     await using sandbox = createSandbox({ records: 140, seed: 3, requiredFields: ['name'] });
     await sandbox.listen();
     vi.stubEnv('ACCOUNTING_BASE_URL', sandbox.baseUrl);
@@ -38,7 +38,7 @@ describe('the code in the guides', () => {
 });
 
 describe('the guides', () => {
-  it.for(files)('link to guides and examples that exist: %s', (file) => {
+  test.for(files)('link to guides and examples that exist: %s', (file) => {
     const text = readFileSync(`${root}src/guides/${file}`, 'utf8');
     const linked = [...text.matchAll(/\]\((?!https:)([^)#]+)\)/g)].map(([, target]) => target ?? '');
     for (const target of linked) {
@@ -57,7 +57,7 @@ function namesOf(guide: string, header: string): string[] {
 }
 
 describe('the tables of the guides', () => {
-  it('name every metric, and every attribute of ours on a span', () => {
+  test('name every metric, and every attribute of ours on a span', () => {
     const named: string[] = [];
     const meter = metrics.getMeter('names');
     for (const kind of ['createHistogram', 'createCounter', 'createGauge'] as const) {
@@ -75,7 +75,7 @@ describe('the tables of the guides', () => {
     expect(namesOf('telemetry.md', 'attribute of ours').toSorted()).toEqual(onSpans.toSorted());
   });
 
-  it('state the limits that are applied', () => {
+  test('state the limits that are applied', () => {
     const { settings } = resolveOptions({ baseUrl: 'https://books.example.com', apiKey: 'k' }).habits;
     const stated = tableRows('src/guides/running-at-scale.md', 'option').flatMap(
       ([option = '', , value = '']) => {
@@ -87,7 +87,7 @@ describe('the tables of the guides', () => {
     expect(Object.fromEntries(stated)).toEqual({ timeoutMs, maxWaitMs, deadlineMs });
   });
 
-  it('list the options of sync, changes and reconcile', () => {
+  test('list the options of sync, changes and reconcile', () => {
     const rows = tableRows('src/guides/syncing.md', 'option');
     const tables = { sync: SYNC_OPTIONS, changes: CHANGES_OPTIONS, reconcile: RECONCILE_OPTIONS };
     for (const [of, table] of Object.entries(tables)) {
@@ -97,7 +97,7 @@ describe('the tables of the guides', () => {
     }
   });
 
-  it('name every fault, and no other', () => {
+  test('name every fault, and no other', () => {
     const faults = tableRows('src/guides/testing.md', 'kind').flatMap(([cell = '']) => namesIn(cell));
     const members = faults.map((fault) => `'${fault}': true`);
     const file = `${root}test/package/docs/.generated/faults.ts`;
@@ -114,7 +114,7 @@ export const faults: Readonly<Record<FaultKind, true>> = { ${table.join(', ')} }
     expect(check(members.slice(1))).not.toEqual([]);
   });
 
-  it('name options of the sandbox, with the defaults that it has', () => {
+  test('name options of the sandbox, with the defaults that it has', () => {
     const defaults: Record<string, unknown> = { ...resolveSandboxOptions({}) };
     const rows = tableRows('src/guides/testing.md', 'option of the sandbox');
     expect(rows.length).toBeGreaterThan(10);

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
 import { collectionNames } from '../../../src/collections/index.ts';
 import * as face from '../../../src/index.ts';
@@ -7,11 +7,11 @@ import { namesIn, root } from './code-blocks.ts';
 
 const text = readFileSync(`${root}llms.txt`, 'utf8');
 
-it('begins with the name of the package and a summary', () => {
+test('begins with the name of the package and a summary', () => {
   expect(text).toMatch(/^# accounting-data-sdk\n\n> \S/);
 });
 
-it('links to files that exist and are in the tarball', () => {
+test('links to files that exist and are in the tarball', () => {
   const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, target]) => target ?? '');
   expect(links.length).toBeGreaterThan(8);
   for (const link of links) {
@@ -21,7 +21,7 @@ it('links to files that exist and are in the tarball', () => {
   }
 });
 
-it('names every collection, and functions that exist', () => {
+test('names every collection, and functions that exist', () => {
   const names = new Set(namesIn(text).flatMap((code) => code.match(/\w+/g) ?? []));
   expect([...names]).toEqual(expect.arrayContaining([...collectionNames]));
   const functions = ['createClient', 'sync', 'reconcile', 'toDecimal', 'toMoney', 'isApiError'];

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createSandbox } from 'accounting-data-sdk/testing';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
 import { main } from '../../../src/cli/main.ts';
 import { CREATE_OPTIONS } from '../../../src/collections/bind.ts';
@@ -14,12 +14,12 @@ import { missingMembers } from './members.ts';
 const blocks = writeCodeBlocks('README.md');
 
 describe('the code in the README', () => {
-  it('begins with a complete program of at most 15 lines', () => {
+  test('begins with a complete program of at most 15 lines', () => {
     expect(blocks[0]?.code).toContain("from 'accounting-data-sdk'");
     expect(blocks[0]?.code.trimEnd().split('\n').length).toBeLessThanOrEqual(15);
   });
 
-  it('begins with a program that prints records of the sandbox, without any set-up', async () => {
+  test('begins with a program that prints records of the sandbox, without any set-up', async () => {
     vi.stubEnv('ACCOUNTING_BASE_URL', '');
     vi.stubEnv('ACCOUNTING_API_KEY', '');
     const log = vi.spyOn(console, 'log').mockImplementation(() => {});
@@ -28,12 +28,12 @@ describe('the code in the README', () => {
     expect(log.mock.calls.at(-1)).toEqual(['created', expect.any(String), '129.0000']);
   });
 
-  it('compiles as it stands', () => {
+  test('compiles as it stands', () => {
     expect(blocks.length).toBeGreaterThan(5);
     expect(compile(blocks.map(({ file }) => file))).toEqual([]);
   });
 
-  it.for(blocks)('runs as it stands: line $line', async ({ file }) => {
+  test.for(blocks)('runs as it stands: line $line', async ({ file }) => {
     await using sandbox = createSandbox({ records: 140, seed: 3 });
     await sandbox.listen();
     // Blocks call `get('42')` and filter by id: give them something to find.
@@ -47,7 +47,7 @@ describe('the code in the README', () => {
     expect(complaints).not.toHaveBeenCalled();
   });
 
-  it('gives the amounts that its comments say', async () => {
+  test('gives the amounts that its comments say', async () => {
     const money = blocks.find(({ code }) => code.includes('toMoney('));
     const log = vi.spyOn(console, 'log').mockImplementation(() => {});
     await import(/* @vite-ignore */ `${money?.file}?again`);
@@ -55,7 +55,7 @@ describe('the code in the README', () => {
     expect(money?.code).toContain("// '156.0900'");
   });
 
-  it('makes one record of two attempts under one key, as its comment says', async () => {
+  test('makes one record of two attempts under one key, as its comment says', async () => {
     const lost = blocks.find(({ code }) => code.includes('lost-response'));
     const log = vi.spyOn(console, 'log').mockImplementation(() => {});
     await import(/* @vite-ignore */ `${lost?.file}?again`);
@@ -64,7 +64,7 @@ describe('the code in the README', () => {
   });
 });
 
-it('links in the README lead somewhere', () => {
+test('links in the README lead somewhere', () => {
   const links = [...readFileSync(`${root}README.md`, 'utf8').matchAll(/\]\((?!https:)([^)#]+)\)/g)];
   expect(links.length).toBeGreaterThan(20);
   for (const [, target = ''] of links) expect(existsSync(root + target), target).toBe(true);
@@ -77,12 +77,12 @@ describe('the commands in the README', () => {
     return name === '' ? [] : [{ name, flags: flags.match(/--[a-z-]+/g) ?? [] }];
   });
 
-  it('are those that there are', () => {
+  test('are those that there are', () => {
     const named = new Set(commands.map(({ name }) => name));
     expect([...named].toSorted()).toEqual(['discover', 'get', 'probe', 'pull', 'sandbox', 'whoami']);
   });
 
-  it('start each example', () => {
+  test('start each example', () => {
     const rows = tableRows('README.md', '`npm ci && npm run …`');
     const scripts = rows.flatMap(([cell = '']) => namesIn(cell));
     const examples = Object.keys(manifest.scripts).filter((name) => name.startsWith('example:'));
@@ -90,7 +90,7 @@ describe('the commands in the README', () => {
     for (const [cell = ''] of rows) expect(existsSync(root + /\((.+)\)/.exec(cell)?.[1])).toBe(true);
   });
 
-  it.for(commands)('take the flags that are shown: $name $flags', async ({ name, flags }) => {
+  test.for(commands)('take the flags that are shown: $name $flags', async ({ name, flags }) => {
     const help: string[] = [];
     const signal = new AbortController().signal;
     const io = { out: (text: string) => help.push(text), log: () => {}, env: {}, colors: false, signal };
@@ -100,7 +100,7 @@ describe('the commands in the README', () => {
 });
 
 describe('the tables of the README', () => {
-  it('name options that exist', () => {
+  test('name options that exist', () => {
     const members = tableRows('README.md', 'option').flatMap(([option = '']) =>
       namesIn(option).map((path) => ({ type: 'Options', path }) as const),
     );
@@ -109,7 +109,7 @@ describe('the tables of the README', () => {
     expect(missingMembers([{ type: 'Options', path: 'noSuchOption' }])).not.toEqual([]);
   });
 
-  it('list every option of the client, and mark those of each call', () => {
+  test('list every option of the client, and mark those of each call', () => {
     const rows = tableRows('README.md', 'option').map(([cell = '']) => ({
       name: namesIn(cell)[0] ?? '',
       isOfCalls: cell.endsWith('◦'),
@@ -123,14 +123,14 @@ describe('the tables of the README', () => {
     expect([...new Set(ofCalls)].toSorted()).toEqual(shared.toSorted());
   });
 
-  it('list every option that calls alone have', () => {
+  test('list every option that calls alone have', () => {
     const listed = tableRows('README.md', 'option of').flatMap(([, names = '']) => namesIn(names));
     const ofCalls = Object.keys({ ...LIST_OPTIONS, ...CREATE_OPTIONS });
     const alone = ofCalls.filter((name) => !Object.hasOwn(CLIENT_OPTIONS, name));
     expect(listed.toSorted()).toEqual(alone.toSorted());
   });
 
-  it('state the defaults that are applied', () => {
+  test('state the defaults that are applied', () => {
     const { habits, transport } = resolveOptions({ baseUrl: 'https://books.example.com', apiKey: 'k' });
     const { settings, lists, validation } = habits;
     const applied: Record<string, unknown> = {
@@ -164,7 +164,7 @@ describe('the tables of the README', () => {
     expect(transport.maxBodyBytes).toBe(16 * 1024 * 1024);
   });
 
-  it('say which headers are sent, and no more are', async () => {
+  test('say which headers are sent, and no more are', async () => {
     const sandbox = createSandbox({ records: 20 });
     const sent = new Set<string>();
     const { products } = face.createClient({
@@ -184,7 +184,7 @@ describe('the tables of the README', () => {
     expect([...sent].toSorted()).toEqual(stated.map((name) => name.toLowerCase()).toSorted());
   });
 
-  it('list every entry of the package', () => {
+  test('list every entry of the package', () => {
     const listed = tableRows('README.md', 'import').flatMap(([entry = '']) => namesIn(entry));
     const entries = Object.keys(manifest.exports).filter((entry) => entry !== './package.json');
     expect(listed.toSorted()).toEqual(
@@ -192,12 +192,12 @@ describe('the tables of the README', () => {
     );
   });
 
-  it('list every collection', () => {
+  test('list every collection', () => {
     const listed = tableRows('README.md', 'property').flatMap((cells) => cells.flatMap(namesIn));
     expect(listed.toSorted()).toEqual(collectionNames.toSorted());
   });
 
-  it('list every error code with its class', () => {
+  test('list every error code with its class', () => {
     const rows = tableRows('README.md', 'code').map(([codes = '', classes = '']) => ({
       codes: namesIn(codes),
       classes: classes.split(',').map((name) => name.trim()),

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { collectionNames, collections } from '../../../src/collections/index.ts';
 import { apiErrorOf } from '../../../src/errors/api-error-of.ts';
 import { resolveSandboxOptions } from '../../../src/testing/resolve-options.ts';
@@ -23,7 +23,7 @@ const FACTS = { method: 'GET', path: '/accounts', attempts: 1, outcome: 'rejecte
 describe('the service at a glance', () => {
   const open = tableRows(GUIDE, 'left open');
 
-  it('names options that exist, of the client and of the sandbox', () => {
+  test('names options that exist, of the client and of the sandbox', () => {
     expect(open.length).toBeGreaterThanOrEqual(30);
     const members = open.flatMap(([, , option = '', sandboxOption = '']) => [
       ...namesIn(option).map((path) => ({ type: 'Options', path }) as const),
@@ -33,13 +33,13 @@ describe('the service at a glance', () => {
     expect(missingMembers([{ type: 'SandboxOptions', path: 'noSuchOption' }])).not.toEqual([]);
   });
 
-  it('names every option of the sandbox that plays an answer', () => {
+  test('names every option of the sandbox that plays an answer', () => {
     const named = open.flatMap(([, , , sandboxOption = '']) => namesIn(sandboxOption));
     const options = Object.keys(resolveSandboxOptions({}));
     expect([...new Set(named), ...OTHERS].toSorted()).toEqual(options.toSorted());
   });
 
-  it('has every segment with its property', () => {
+  test('has every segment with its property', () => {
     const rows = tableRows(GUIDE, 'segment').map(([segment = '', name = '', writable]) => [
       ...namesIn(segment),
       ...namesIn(name),
@@ -54,7 +54,7 @@ describe('the service at a glance', () => {
     );
   });
 
-  it('has every documented error with its status and its class', () => {
+  test('has every documented error with its status and its class', () => {
     const rows = tableRows(GUIDE, 'status').map(([status, type = '', name = '']) => ({
       status: Number(status),
       type: namesIn(type)[0],

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { collectionNames } from 'accounting-data-sdk';
 import type { Sandbox } from 'accounting-data-sdk/testing';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { Lines } from '../../../examples/airbyte-source/src/emitter.ts';
 import { type AirbyteMessage, airbyteMessage } from './support/airbyte-protocol.ts';
 import { configured, lastStates, only, openSource } from './support/airbyte-source.ts';
@@ -19,7 +19,7 @@ const statuses = (messages: readonly AirbyteMessage[], name: string) =>
       : [],
   );
 
-it('says what it needs to be told, and whether that opens the books', async () => {
+test('says what it needs to be told, and whether that opens the books', async () => {
   const { sandbox, config, airbyte } = await openSource({ records: 20 });
   const spec = await airbyte(['spec']);
   expect(spec.code).toBe(0);
@@ -40,7 +40,7 @@ it('says what it needs to be told, and whether that opens the books', async () =
   expect(revoked?.message).not.toContain(sandbox.keys.revoked);
 });
 
-it('offers the collections that the key may read, with schemas of what is in them', async () => {
+test('offers the collections that the key may read, with schemas of what is in them', async () => {
   const { sandbox, config, airbyte } = await openSource({ records: 200 });
   const { code, messages } = await airbyte(['discover', '--config', await config()]);
   expect(code).toBe(0);
@@ -63,7 +63,7 @@ it('offers the collections that the key may read, with schemas of what is in the
   expect(configured(partly.messages).streams.map(({ stream }) => stream.name)).toEqual(['products']);
 });
 
-it('reads everything once, then what changed, with a state and a status for each stream', async () => {
+test('reads everything once, then what changed, with a state and a status for each stream', async () => {
   const { sandbox, save, config, airbyte } = await openSource({ records: 250 });
   const configFile = await config();
   const { messages: found } = await airbyte(['discover', '--config', configFile]);
@@ -90,7 +90,7 @@ it('reads everything once, then what changed, with a state and a status for each
   expect(told(third.messages).sort()).toEqual(inBooks(sandbox));
 });
 
-it('goes on from the last states after it was killed', async () => {
+test('goes on from the last states after it was killed', async () => {
   const { sandbox, save, config, airbyte } = await openSource({ records: 400, pageSize: 5 });
   const configFile = await config();
   const { messages: found } = await airbyte(['discover', '--config', configFile]);
@@ -110,7 +110,7 @@ it('goes on from the last states after it was killed', async () => {
   expect([...all].sort()).toEqual(inBooks(sandbox));
 });
 
-it('tells which stream failed and what can be done about it, and reads the others', async () => {
+test('tells which stream failed and what can be done about it, and reads the others', async () => {
   const { sandbox, save, config, airbyte } = await openSource({ records: 100 });
   const { messages: found } = await airbyte(['discover', '--config', await config()]);
   const catalog = await save('catalog', configured(found));
@@ -140,7 +140,7 @@ it('tells which stream failed and what can be done about it, and reads the other
   ]);
 });
 
-it('is a tap of Singer as well', async () => {
+test('is a tap of Singer as well', async () => {
   const { sandbox, save, config, singer } = await openSource({ records: 120 });
   const configFile = await config();
   const { messages: found } = await singer(['--config', configFile, '--discover']);
@@ -168,7 +168,7 @@ it('is a tap of Singer as well', async () => {
   ]);
 });
 
-it('writes no faster than it is read, and leaves no listener behind', async () => {
+test('writes no faster than it is read, and leaves no listener behind', async () => {
   const read: string[] = [];
   const out = new Writable({
     highWaterMark: 1,
@@ -191,7 +191,7 @@ it('writes no faster than it is read, and leaves no listener behind', async () =
   await expect(new Lines(broken).write({})).rejects.toThrow('EPIPE');
 });
 
-it('holds the messages to the protocol', () => {
+test('holds the messages to the protocol', () => {
   const status = { stream_descriptor: { name: 'accounts' }, status: 'RUNNING' };
   const trace = { type: 'STREAM_STATUS', emitted_at: 1, stream_status: status };
   expect(airbyteMessage.safeParse({ type: 'TRACE', trace }).success).toBe(true);

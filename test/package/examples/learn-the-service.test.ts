@@ -1,9 +1,9 @@
 import { createClient } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { learn } from '../../../examples/learn-the-service.ts';
 
-it('learn-the-service says how a service with habits of its own is to be read', async () => {
+test('learn-the-service says how a service with habits of its own is to be read', async () => {
   const sandbox = createSandbox({ records: 900, pageSize: 20, order: 'id-desc', afterLastPage: 'not-found' });
   const said: string[] = [];
   const { options, unknown, schemas } = await learn(createClient(sandbox.clientOptions), (line) =>

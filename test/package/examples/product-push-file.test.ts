@@ -1,8 +1,8 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { readRows } from '../../../examples/product-push/src/read-rows.ts';
 import { describe as report } from '../../../examples/product-push/src/results.ts';
 
-it('reads the cells of each row into the fields of a product', () => {
+test('reads the cells of each row into the fields of a product', () => {
   const { rows, invalid, notes } = readRows(
     '\uFEFFsku, Title ,price,in_shop,stock\r\nA,"Desk, ""big""",129.50,Yes,5\r\n\r\nB,"two\r\nlines",,no,',
   );
@@ -34,11 +34,11 @@ it('reads the cells of each row into the fields of a product', () => {
   expect(notes).toEqual([]);
 });
 
-it('reads a file with semicolons', () => {
+test('reads a file with semicolons', () => {
   expect(readRows('sku;title\nA;Desk, big').rows[0]?.fields.name).toBe('Desk, big');
 });
 
-it('says what is wrong with each cell and how to put it right', () => {
+test('says what is wrong with each cell and how to put it right', () => {
   const { rows, invalid } = readRows(
     'sku,price,in_shop,stock\nA,"12,50",yes,1\nB,€ 5,perhaps,1e3\n,1,yes,1\nD,1\nE,1e400000000,yes,1',
   );
@@ -59,23 +59,23 @@ it('says what is wrong with each cell and how to put it right', () => {
   ]);
 });
 
-it('names columns that it does not use: one of them may be misspelt', () => {
+test('names columns that it does not use: one of them may be misspelt', () => {
   expect(readRows('sku,prize\nA,1').notes).toEqual(['These columns are not used: prize.']);
 });
 
-it('refuses a file without the column of the numbers, with two columns of a name, or that is no CSV', () => {
+test('refuses a file without the column of the numbers, with two columns of a name, or that is no CSV', () => {
   expect(() => readRows('')).toThrow('no column "sku"');
   expect(() => readRows('title\nDesk')).toThrow('no column "sku"');
   expect(() => readRows('sku,price,price\nA,1,2')).toThrow('two columns of the same name: price');
   expect(() => readRows('sku,title\nA,"Desk')).toThrow('not readable as CSV');
 });
 
-it('reads numbers that are names of properties elsewhere', () => {
+test('reads numbers that are names of properties elsewhere', () => {
   const { rows } = readRows('sku,title\n__proto__,a\nconstructor,b\ntoString,c');
   expect(rows.map(({ productNumber }) => productNumber)).toEqual(['__proto__', 'constructor', 'toString']);
 });
 
-it('reports in lines that a person can act on', () => {
+test('reports in lines that a person can act on', () => {
   const text = report({
     notes: ['These columns are not used: prize.'],
     results: [

@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { lock } from '../../../examples/product-push/src/lock.ts';
 import { exportOf, newFolder, numbersOf } from './support/shop.ts';
 
@@ -40,7 +40,7 @@ async function folderWith(csv: string): Promise<string> {
   return folder;
 }
 
-it('goes on after it was killed half-way, again and again, and makes each product once', {
+test('goes on after it was killed half-way, again and again, and makes each product once', {
   timeout: 60_000,
 }, async () => {
   await using sandbox = createSandbox();
@@ -65,7 +65,7 @@ it('goes on after it was killed half-way, again and again, and makes each produc
   expect(await readdir(folder)).toEqual(['product-push.state.json', 'products.csv']);
 });
 
-it('lets no second run in while one is under way', async () => {
+test('lets no second run in while one is under way', async () => {
   await using sandbox = createSandbox();
   await sandbox.listen();
   const folder = await folderWith('sku\nA');
@@ -76,14 +76,14 @@ it('lets no second run in while one is under way', async () => {
   expect(sandbox.count()).toBe(0);
 });
 
-it('takes over the lock of a process that had its own number', async () => {
+test('takes over the lock of a process that had its own number', async () => {
   const file = join(await newFolder(), 'state.json.lock');
   await writeFile(file, String(process.pid));
   await using _ = await lock(file);
   expect(await readFile(file, 'utf8')).toBe(String(process.pid));
 });
 
-it('says by its exit code whether rows need a person, and in a sentence why it could not run', {
+test('says by its exit code whether rows need a person, and in a sentence why it could not run', {
   timeout: 60_000,
 }, async () => {
   await using sandbox = createSandbox({ requiredFields: ['name'] });
@@ -99,7 +99,7 @@ it('says by its exit code whether rows need a person, and in a sentence why it c
   expect(refused).toMatchObject({ code: 2, output: expect.stringContaining('401') });
 });
 
-it('shows itself on a service in memory', async () => {
+test('shows itself on a service in memory', async () => {
   const { code, output } = await start(await newFolder(), undefined).ended;
   expect(code).toBe(0);
   expect(output).toMatch(/A dry run[\s\S]*2 would create\nrequests to write: 0/);

@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { exportOf, numbersOf, openShop } from './support/shop.ts';
 
 const MINUTE = 60_000;
 
-it('makes no product twice though half of all answers are lost on the way', async () => {
+test('makes no product twice though half of all answers are lost on the way', async () => {
   const { sandbox, run, numbers } = await openShop({ seed: 5 });
   sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', probability: 0.5 });
   // A create whose every attempt was answered into the void is taken up by a later run.
@@ -16,7 +16,7 @@ it('makes no product twice though half of all answers are lost on the way', asyn
   expect(numbers()).toEqual(numbersOf(60));
 });
 
-it('repeats a create whose end was not known under the same key, in the next run', async () => {
+test('repeats a create whose end was not known under the same key, in the next run', async () => {
   const { sandbox, run, numbers } = await openShop({ commitDelayMs: MINUTE }, { retry: { maxAttempts: 1 } });
   sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
   const first = await run('sku,title\nA,Desk');
@@ -33,7 +33,7 @@ it('repeats a create whose end was not known under the same key, in the next run
   expect(numbers()).toEqual([]);
 });
 
-it('first ends the old create, where the file has changed since, and then changes what it made', async () => {
+test('first ends the old create, where the file has changed since, and then changes what it made', async () => {
   const { sandbox, run } = await openShop({}, { retry: { maxAttempts: 1 } });
   sandbox.faults.add({ kind: 'lost-response', committed: false }, { method: 'POST' });
   expect((await run('sku,title,price\nA,Desk,129')).actions).toEqual(['A failed']);
@@ -43,7 +43,7 @@ it('first ends the old create, where the file has changed since, and then change
   expect(sandbox.store.products.all()).toMatchObject([{ productNumber: 'A', salePrice: '149.0000' }]);
 });
 
-it('makes the new draft under a new key, where the old one is refused', async () => {
+test('makes the new draft under a new key, where the old one is refused', async () => {
   const { sandbox, run } = await openShop({ allowedStatuses: ['active'] }, { retry: { maxAttempts: 1 } });
   sandbox.faults.add({ kind: 'lost-response', committed: false }, { method: 'POST' });
   await run('sku,status\nA,lost');
@@ -54,7 +54,7 @@ it('makes the new draft under a new key, where the old one is refused', async ()
   expect(posts[2]?.idempotencyKey).not.toBe(posts[1]?.idempotencyKey);
 });
 
-it('makes a product anew under a new key, once it is sure that it was deleted', async () => {
+test('makes a product anew under a new key, once it is sure that it was deleted', async () => {
   const { sandbox, run, numbers } = await openShop();
   await run('sku,title\nA,Desk');
   await run('sku,title\nA,Desk');
@@ -65,7 +65,7 @@ it('makes a product anew under a new key, once it is sure that it was deleted', 
   expect(new Set(keys).size).toBe(2);
 });
 
-it('waits for a product that is slow to appear, and makes it anew when it has had time enough', async () => {
+test('waits for a product that is slow to appear, and makes it anew when it has had time enough', async () => {
   const start = Date.parse('2026-01-01T00:00:00Z');
   let time = start;
   const { sandbox, run } = await openShop({ clock: { now: () => time }, commitDelayMs: 5 * MINUTE });
@@ -82,7 +82,7 @@ it('waits for a product that is slow to appear, and makes it anew when it has ha
   expect(sandbox.journal.map(({ action }) => action)).toEqual(['create', 'create']);
 });
 
-it('takes up a product that a person has deleted and one that was renumbered by hand', async () => {
+test('takes up a product that a person has deleted and one that was renumbered by hand', async () => {
   const { sandbox, run, numbers } = await openShop();
   await run('sku,title\nA,Desk');
   sandbox.store.products.update('1', { productNumber: 'OLD-A' });
@@ -90,7 +90,7 @@ it('takes up a product that a person has deleted and one that was renumbered by 
   expect(numbers()).toEqual(['A', 'OLD-A']);
 });
 
-it('goes on where a run was ended, which reports how far it came', async () => {
+test('goes on where a run was ended, which reports how far it came', async () => {
   const { sandbox, run, numbers } = await openShop();
   const controller = new AbortController();
   sandbox.onRequest(({ method }) => {
@@ -107,7 +107,7 @@ it('goes on where a run was ended, which reports how far it came', async () => {
   expect((await run(exportOf(30))).actions.every((action) => action.endsWith('unchanged'))).toBe(true);
 });
 
-it('goes on where a process died without a last word, though nothing that it made is to be seen yet', async () => {
+test('goes on where a process died without a last word, though nothing that it made is to be seen yet', async () => {
   const { sandbox, run, statePath } = await openShop({ commitDelayMs: MINUTE });
   let kept: string | undefined;
   const stop = sandbox.onRequest(({ method }) => {
@@ -127,7 +127,7 @@ it('goes on where a process died without a last word, though nothing that it mad
   expect(sandbox.journal.filter(({ action }) => action === 'create')).toHaveLength(10);
 });
 
-it('knows the id of a product that was made, though the answer could not be read', async () => {
+test('knows the id of a product that was made, though the answer could not be read', async () => {
   const { sandbox, run, numbers } = await openShop();
   sandbox.faults.add({ kind: 'money-as-number' }, { method: 'POST' });
   const first = await run('sku,price\nA,129');
@@ -136,7 +136,7 @@ it('knows the id of a product that was made, though the answer could not be read
   expect(numbers()).toEqual(['A']);
 });
 
-it('refuses a state that it cannot read, or that is of another service', async () => {
+test('refuses a state that it cannot read, or that is of another service', async () => {
   const { run, statePath } = await openShop();
   await writeFile(statePath, '{"version":1,"intents":[');
   await expect(run('sku\nA')).rejects.toThrow(/is not readable.*restore it/);

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { createClient } from 'accounting-data-sdk';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { exportOf, numbersOf, openShop } from './support/shop.ts';
 
-it('creates what is missing, changes what differs, and leaves alone what is as it should be', async () => {
+test('creates what is missing, changes what differs, and leaves alone what is as it should be', async () => {
   const { sandbox, run } = await openShop();
   sandbox.store.products.insert({ productNumber: 'A', name: 'Desk', salePrice: '129.0000' });
   sandbox.store.products.insert({ productNumber: 'B', name: 'Chair', salePrice: '49.0000', remark: 'Stays' });
@@ -22,7 +22,7 @@ it('creates what is missing, changes what differs, and leaves alone what is as i
   ]);
 });
 
-it('writes nothing in a second run', async () => {
+test('writes nothing in a second run', async () => {
   const { run, writes } = await openShop({ requiredFields: ['name'] });
   const csv = 'sku,title,price,in_shop,stock,description\nA,Desk,129,yes,5,\nB,Chair,0.10,no,0,"a, b"';
   expect((await run(csv)).actions).toEqual(['A created', 'B created']);
@@ -31,7 +31,7 @@ it('writes nothing in a second run', async () => {
   expect(writes()).toBe(before);
 });
 
-it('takes amounts for the same that are worth the same, and no others', async () => {
+test('takes amounts for the same that are worth the same, and no others', async () => {
   const { sandbox, run } = await openShop({ moneyDigits: 'as-sent' });
   const prices = ['129', '129.0', '129.00000000', '129.00000001', '-0', '12345678901234567.89'];
   const there = ['129.0000', '129', '129.0000', '129.0000', '0.0000', '12345678901234567.8900'];
@@ -47,7 +47,7 @@ it('takes amounts for the same that are worth the same, and no others', async ()
   ]);
 });
 
-it('clears a field whose cell is empty, and leaves one whose column is not in the file', async () => {
+test('clears a field whose cell is empty, and leaves one whose column is not in the file', async () => {
   const { sandbox, run, writes } = await openShop();
   sandbox.store.products.insert({ productNumber: 'A', name: 'Desk', description: 'Oak', ean: '1' });
   const { results } = await run('sku,title,description\nA,Desk,');
@@ -58,7 +58,7 @@ it('clears a field whose cell is empty, and leaves one whose column is not in th
   expect(writes()).toBe(before);
 });
 
-it('only says what it would do in a dry run, and keeps nothing of it', async () => {
+test('only says what it would do in a dry run, and keeps nothing of it', async () => {
   const { sandbox, run, writes, statePath } = await openShop();
   sandbox.store.products.insert({ productNumber: 'A', salePrice: '1.0000' });
   const { actions, results } = await run('sku,price\nA,2\nB,3', { dryRun: true });
@@ -68,7 +68,7 @@ it('only says what it would do in a dry run, and keeps nothing of it', async () 
   await expect(readFile(statePath)).rejects.toThrow('ENOENT');
 });
 
-it('says what the service has against a row, in the words of the file, and pushes the others', async () => {
+test('says what the service has against a row, in the words of the file, and pushes the others', async () => {
   const { run, numbers } = await openShop({ allowedStatuses: ['active'], requiredFields: ['name'] });
   const { actions, results } = await run('sku,title,status\nA,Desk,active\nB,Chair,sold out\nC,,active');
   expect(actions).toEqual(['A created', 'B failed', 'C failed']);
@@ -77,7 +77,7 @@ it('says what the service has against a row, in the words of the file, and pushe
   expect(numbers()).toEqual(['A']);
 });
 
-it('says what the service says where it names no field', async () => {
+test('says what the service says where it names no field', async () => {
   const { sandbox, run } = await openShop();
   sandbox.faults.add({ kind: 'status', status: 422, type: 'validation_failed' }, { method: 'POST' });
   const { results } = await run('sku\nA');
@@ -87,7 +87,7 @@ it('says what the service says where it names no field', async () => {
   });
 });
 
-it('makes no second product where the service writes the number in another way', async () => {
+test('makes no second product where the service writes the number in another way', async () => {
   const { sandbox, run, numbers } = await openShop();
   const inCapitals = (body: string) => body.replace('"desk-1"', '"DESK-1"');
   sandbox.faults.add({ kind: 'rewrite', body: inCapitals }, { method: 'POST' });
@@ -105,7 +105,7 @@ it('makes no second product where the service writes the number in another way',
   expect(numbers()).toEqual(['OTHER', 'desk-1']);
 });
 
-it('uses a new key once the draft that was refused is put right', async () => {
+test('uses a new key once the draft that was refused is put right', async () => {
   const { sandbox, run } = await openShop({ allowedStatuses: ['active'] });
   await run('sku,status\nA,lost');
   await run('sku,status\nA,lost');
@@ -114,7 +114,7 @@ it('uses a new key once the draft that was refused is put right', async () => {
   expect(new Set(keys).size).toBe(3);
 });
 
-it('pushes no number that is in the file twice, or in the books twice, and says where', async () => {
+test('pushes no number that is in the file twice, or in the books twice, and says where', async () => {
   const { sandbox, run, writes } = await openShop();
   sandbox.store.products.insert({ productNumber: 'B', name: 'one' });
   sandbox.store.products.insert({ productNumber: ' B ', name: 'two' });
@@ -128,7 +128,7 @@ it('pushes no number that is in the file twice, or in the books twice, and says 
   expect(writes()).toBe(0);
 });
 
-it('says what the service made of a value that it did not keep', async () => {
+test('says what the service made of a value that it did not keep', async () => {
   const { sandbox, run } = await openShop();
   const round = (body: string) => body.replace('12.34567', '12.3457');
   sandbox.faults.add({ kind: 'rewrite', body: round }, { method: 'POST' });
@@ -139,7 +139,7 @@ it('says what the service made of a value that it did not keep', async () => {
   });
 });
 
-it('takes a product that is deleted while the run is under way for gone, and makes it anew in the next', async () => {
+test('takes a product that is deleted while the run is under way for gone, and makes it anew in the next', async () => {
   const { sandbox, run, numbers } = await openShop();
   const { id } = sandbox.store.products.insert({ productNumber: 'A', name: 'Desk' });
   // Just before the update is looked at.
@@ -154,7 +154,7 @@ it('takes a product that is deleted while the run is under way for gone, and mak
   expect(numbers()).toEqual(['A']);
 });
 
-it('stops at a key that may not write, and says so once', async () => {
+test('stops at a key that may not write, and says so once', async () => {
   const { sandbox, run, writes } = await openShop();
   const client = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.readOnly });
   const { results, stopped } = await run(exportOf(20), { client, concurrency: 1 });
@@ -163,7 +163,7 @@ it('stops at a key that may not write, and says so once', async () => {
   expect(writes()).toBe(1);
 });
 
-it('stops when the service is gone, and goes on in the next run', async () => {
+test('stops when the service is gone, and goes on in the next run', async () => {
   const { sandbox, run, numbers } = await openShop({}, { retry: { maxAttempts: 1 } });
   const down = sandbox.faults.add(
     { kind: 'connection-refused' },

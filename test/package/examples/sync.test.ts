@@ -1,7 +1,7 @@
 import { PGlite } from '@electric-sql/pglite';
 import { createClient } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { syncMany } from '../../../examples/many-tenants.ts';
 import { copyToPostgres, type Sql, total } from '../../../examples/sync-to-postgres.ts';
 
@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => database.close());
 
-it('sync-to-postgres keeps a copy without losing a digit, a change or a deletion', {
+test('sync-to-postgres keeps a copy without losing a digit, a change or a deletion', {
   timeout: 120_000,
 }, async () => {
   const sandbox = createSandbox({ records: { accounts: 40, budgets: 35 } });
@@ -44,7 +44,7 @@ it('sync-to-postgres keeps a copy without losing a digit, a change or a deletion
   expect(rows).toEqual([{ data: expect.objectContaining({ id: kept, name: 'Renamed' }) }]);
 });
 
-it('sync-to-postgres leaves rows and checkpoint as they were where a batch fails', {
+test('sync-to-postgres leaves rows and checkpoint as they were where a batch fails', {
   timeout: 120_000,
 }, async () => {
   const sandbox = createSandbox({ records: { accounts: 10 } });
@@ -61,7 +61,7 @@ it('sync-to-postgres leaves rows and checkpoint as they were where a batch fails
   expect(rows).toEqual([]);
 });
 
-it('many-tenants brings every company up to date that it can', async () => {
+test('many-tenants brings every company up to date that it can', async () => {
   const books = Array.from({ length: 9 }, (_, seed) => createSandbox({ seed, records: 60 }));
   const tenants = books.map((sandbox, index) => ({
     tenant: `company-${index}`,

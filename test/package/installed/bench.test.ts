@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import lockfile from '../../../package-lock.json' with { type: 'json' };
 import { type Goal, type GoalName, goals, partNames } from '../../bench/goals.ts';
 import benchLockfile from '../../bench/package-lock.json' with { type: 'json' };
@@ -24,13 +24,13 @@ async function quickly(part: string): Promise<{ goals: Verdict[] }> {
 }
 
 describe('the bench', () => {
-  it('has a part for each goal and a goal for each part', () => {
+  test('has a part for each goal and a goal for each part', () => {
     expect(Object.keys(parts).toSorted()).toEqual(partNames.toSorted());
     expect([...new Set(all.map(({ part }) => part))].toSorted()).toEqual(partNames.toSorted());
     expect(all.filter(({ most, least }) => (most === undefined) === (least === undefined))).toEqual([]);
   });
 
-  it('runs one part alone, without what it compares with, and judges its goals and no others', async () => {
+  test('runs one part alone, without what it compares with, and judges its goals and no others', async () => {
     const { goals: judged } = await quickly('requests');
     const ofPart = Object.keys(goals).filter((name) => goals[name as GoalName].part === 'requests');
     expect(judged.map(({ goal }) => goal).toSorted()).toEqual(ofPart.toSorted());
@@ -38,18 +38,18 @@ describe('the bench', () => {
     expect(judged.filter(({ met }) => !met)).toEqual([]);
   });
 
-  it('says which parts there are where it is asked for another', async () => {
+  test('says which parts there are where it is asked for another', async () => {
     await expect(quickly('walks')).rejects.toThrow('no part walks: there are walk, fixed');
   });
 
-  it('measures this package with the versions that it is released with', () => {
+  test('measures this package with the versions that it is released with', () => {
     for (const name of ['ky', 'zod']) {
       const path = `node_modules/${name}`;
       expect(bench[path]?.version, name).toBe(own[path]?.version);
     }
   });
 
-  it('locks what it compares with, and names no registry', () => {
+  test('locks what it compares with, and names no registry', () => {
     expect(Object.keys(bench).length).toBeGreaterThan(50);
     expect(Object.values(bench).filter(({ resolved }) => resolved?.startsWith('http'))).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { bundle } from './support/bundle.ts';
 
 const { project } = inject('installed');
@@ -18,34 +18,34 @@ const schemas = await bundle(
 );
 
 describe('bundled for a browser, after gzip', () => {
-  it('all of it is at most 78 kB', () => {
+  test('all of it is at most 78 kB', () => {
     expect(everything.atOnce.size + everything.later.size).toBeLessThanOrEqual(78_000);
   });
 
-  it('a program that lists is at most 55 kB, of which 25 kB load at once', () => {
+  test('a program that lists is at most 55 kB, of which 25 kB load at once', () => {
     expect(walk.atOnce.size + walk.later.size).toBeLessThanOrEqual(55_000);
     expect(walk.atOnce.size).toBeLessThanOrEqual(25_000);
   });
 
-  it('ky, p-retry and Zod load when they are needed', () => {
+  test('ky, p-retry and Zod load when they are needed', () => {
     const late = ['ky', 'p-retry', 'zod'];
     expect(everything.later.packages).toEqual(expect.arrayContaining(late));
     expect(everything.atOnce.packages.filter((name) => late.includes(name))).toEqual([]);
   });
 
-  it('holds none of the languages of Zod', () => {
+  test('holds none of the languages of Zod', () => {
     const files = [...everything.atOnce.files, ...everything.later.files];
     expect(files.filter((file) => file.includes('/locales/'))).toEqual([]);
   });
 
-  it('a program that validates with the schemas is at most 30 kB, with the one language that Zod needs', () => {
+  test('a program that validates with the schemas is at most 30 kB, with the one language that Zod needs', () => {
     const { size, packages, files } = schemas.atOnce;
     expect(size + schemas.later.size).toBeLessThanOrEqual(30_000);
     expect(packages.filter((name) => name !== 'app.js')).toEqual(['accounting-data-sdk', 'zod']);
     expect(files.filter((file) => file.includes('/locales/'))).toEqual([expect.stringMatching(/\/en\.js$/)]);
   });
 
-  it('holds decimal.js only where money is counted with', () => {
+  test('holds decimal.js only where money is counted with', () => {
     expect(everything.atOnce.packages).toContain('decimal.js');
     expect([...walk.atOnce.packages, ...walk.later.packages]).not.toContain('decimal.js');
   });

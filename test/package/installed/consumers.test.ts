@@ -5,22 +5,22 @@ import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
 import { json, node, tool } from './support/run.ts';
 
 const { project } = inject('installed');
 
 describe('the installed package runs', () => {
-  it('from a module, its msw handlers included', async () => {
+  test('from a module, its msw handlers included', async () => {
     expect(await json('use.mjs')).toEqual({ accounts: 45, doubled: '258.00', colourCode: 4, viaMsw: 1 });
   });
 
-  it('from CommonJS', async () => {
+  test('from CommonJS', async () => {
     expect(await json('use.cjs')).toEqual({ accounts: 45, doubled: '258.00', colourCode: 4 });
   });
 
-  it('in Jest as it comes, without flags', async () => {
+  test('in Jest as it comes, without flags', async () => {
     await writeFile(
       join(project, 'jest.config.json'),
       JSON.stringify({ testMatch: ['<rootDir>/use.jest.cjs'] }),
@@ -29,13 +29,13 @@ describe('the installed package runs', () => {
     expect({ code, output }).toMatchObject({ code: 0 });
   });
 
-  it('as a module and as CommonJS at once: either knows the errors of the other', async () => {
+  test('as a module and as CommonJS at once: either knows the errors of the other', async () => {
     expect(await json('two-copies.mjs')).toEqual({ otherCopy: true, instance: true, guard: true });
   });
 });
 
 describe('the installed command', () => {
-  it('starts under the name of the package, serves and stops', async () => {
+  test('starts under the name of the package, serves and stops', async () => {
     const child = spawn(join(project, 'node_modules/.bin/accounting-data-sdk'), ['sandbox', '--port', '0']);
     const stopped = once(child, 'exit');
     let settings = '';
@@ -54,7 +54,7 @@ describe('the installed command', () => {
     expect(await stopped).toEqual([0, null]);
   });
 
-  it('brings its own libraries', async () => {
+  test('brings its own libraries', async () => {
     const { code, output } = await node('node_modules/.bin/accounting-data-sdk', '--version');
     expect({ code, output: output.trim() }).toEqual({ code: 0, output: manifest.version });
 
@@ -86,7 +86,7 @@ describe('the installed package compiles, library checks on', () => {
   const peers = ['types/msw.mts', 'types/opentelemetry.mts'];
   const programs = ['types/consumer.mts', 'types/consumer.cts', 'types/required.cts'];
 
-  it.for([
+  test.for([
     ['node16', { ...onNode, module: 'node16' }, programs],
     ['nodenext', { ...onNode, module: 'nodenext' }, programs],
     ['bundler', { ...onNode, ...bundled }, programs],
@@ -100,7 +100,7 @@ describe('the installed package compiles, library checks on', () => {
   });
 
   // The folder has its own lockfile: as a development dependency of ours, npm would link its tsc over our own.
-  it('with TypeScript 5.4, the oldest that is supported', { timeout: 600_000 }, async () => {
+  test('with TypeScript 5.4, the oldest that is supported', { timeout: 600_000 }, async () => {
     const folder = fileURLToPath(new URL('typescript-5.4/', import.meta.url));
     const tsc = join(folder, 'node_modules/typescript/lib/tsc.js');
     if (!existsSync(tsc))

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { packagesOf } from './support/packages.ts';
 import { json } from './support/run.ts';
 
@@ -13,39 +13,39 @@ interface Loaded {
 }
 
 describe('importing the package is cheap', () => {
-  it('loads no package but decimal.js, and few files, as a module', async () => {
+  test('loads no package but decimal.js, and few files, as a module', async () => {
     const { loaded, undici } = await json<Loaded>('loaded.mjs', 'accounting-data-sdk');
     expect(packagesOf(loaded)).toEqual(['accounting-data-sdk', 'decimal.js']);
     expect(undici).toBe(false);
     expect(loaded.length).toBeLessThanOrEqual(7);
   });
 
-  it('loads no package but decimal.js, as CommonJS', async () => {
+  test('loads no package but decimal.js, as CommonJS', async () => {
     const { loaded, undici } = await json<Loaded>('loaded.cjs', 'accounting-data-sdk');
     expect(packagesOf(loaded)).toEqual(['accounting-data-sdk', 'decimal.js']);
     expect(undici).toBe(false);
     expect(loaded.length).toBeLessThanOrEqual(3);
   });
 
-  it('loads what sends with the first request, and no Zod for records that are as they should be', async () => {
+  test('loads what sends with the first request, and no Zod for records that are as they should be', async () => {
     const { loaded, id } = await json<Loaded & { id: string }>('first-page.mjs');
     expect(id).toBe('1');
     const libraries = ['decimal.js', 'is-network-error', 'ky', 'p-retry'];
     expect(packagesOf(loaded)).toEqual(['accounting-data-sdk', ...libraries]);
   });
 
-  it.for(['loaded.mjs', 'loaded.cjs'])('the sandbox needs no package at all: %s', async (program) => {
+  test.for(['loaded.mjs', 'loaded.cjs'])('the sandbox needs no package at all: %s', async (program) => {
     const { loaded } = await json<Loaded>(program, 'accounting-data-sdk/testing');
     const files = loaded.filter((file) => !file.startsWith('node:'));
     expect(packagesOf(files)).toEqual(['accounting-data-sdk']);
   });
 
-  it.for(['loaded.mjs', 'loaded.cjs'])('the schemas need Zod alone: %s', async (program) => {
+  test.for(['loaded.mjs', 'loaded.cjs'])('the schemas need Zod alone: %s', async (program) => {
     const { loaded } = await json<Loaded>(program, 'accounting-data-sdk/schemas');
     expect(packagesOf(loaded)).toEqual(['accounting-data-sdk', 'zod']);
   });
 
-  it('is measured on the installed files', async () => {
+  test('is measured on the installed files', async () => {
     const { loaded } = await json<Loaded>('loaded.cjs', 'accounting-data-sdk');
     expect(loaded).toContain(join(project, 'node_modules/accounting-data-sdk/dist/index.cjs'));
   });

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
 import lockfile from '../../../package-lock.json' with { type: 'json' };
 import { VERSION } from '../../../src/internal/version.ts';
@@ -16,11 +16,11 @@ interface Locked {
 const locked = Object.entries(lockfile.packages as Readonly<Record<string, Locked>>);
 
 describe('package.json', () => {
-  it('has the version that the client tells the service', () => {
+  test('has the version that the client tells the service', () => {
     expect(VERSION).toBe(manifest.version);
   });
 
-  it('has each entry for import and for require, with types of its own', () => {
+  test('has each entry for import and for require, with types of its own', () => {
     for (const [entry, target] of Object.entries(manifest.exports)) {
       if (typeof target === 'string') continue;
       const name = target.import.default.slice('./dist/'.length, -'.js'.length);
@@ -31,24 +31,24 @@ describe('package.json', () => {
     }
   });
 
-  it('leads with types: the first condition that fits is taken', () => {
+  test('leads with types: the first condition that fits is taken', () => {
     const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
     expect(text).not.toMatch(/"default":[^\n]*,\n\s*"types"/);
   });
 });
 
 describe('package-lock.json', () => {
-  it('has the version of package.json', () => {
+  test('has the version of package.json', () => {
     expect(lockfile.version).toBe(manifest.version);
   });
 
-  it('names no registry: packages come from the one that npm is set to', () => {
+  test('names no registry: packages come from the one that npm is set to', () => {
     expect(locked.filter(([, { resolved }]) => resolved?.startsWith('http')).map(([path]) => path)).toEqual(
       [],
     );
   });
 
-  it('has no gaps: npm ci wants the builds for every platform, also those it will not install', () => {
+  test('has no gaps: npm ci wants the builds for every platform, also those it will not install', () => {
     const paths = new Set(locked.map(([path]) => path));
     const gaps = locked.flatMap(([path, { optionalDependencies = {} }]) =>
       Object.keys(optionalDependencies).filter(
@@ -58,7 +58,7 @@ describe('package-lock.json', () => {
     expect(gaps).toEqual([]);
   });
 
-  it('installs at most six packages beside this one, none with an install script', () => {
+  test('installs at most six packages beside this one, none with an install script', () => {
     const production = locked.filter(([path, { dev, peer }]) => path !== '' && !dev && !peer);
     expect(production.length).toBeLessThanOrEqual(6);
     expect(production.filter(([, { hasInstallScript }]) => hasInstallScript)).toEqual([]);

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
 
 const { project, files, unpackedSize } = inject('installed');
@@ -20,7 +20,7 @@ const named = Object.values(manifest.exports).flatMap((entry) =>
 named.push(...Object.values(manifest.bin));
 
 describe('the tarball', () => {
-  it('holds what is built, the texts for readers, and nothing else', () => {
+  test('holds what is built, the texts for readers, and nothing else', () => {
     // Chunks that entries share have a hash in their names.
     const kinds = paths.map((path) =>
       path.replace(/^dist\/[\w-]+-[\w-]{8}(?=\.(?:d\.)?c?[jt]s$)/, 'dist/<chunk>'),
@@ -82,22 +82,22 @@ describe('the tarball', () => {
     `);
   });
 
-  it('holds every file that package.json names', () => {
+  test('holds every file that package.json names', () => {
     expect(paths).toEqual(expect.arrayContaining(named.map((path) => path.slice('./'.length))));
   });
 
-  it('stays within its size', () => {
+  test('stays within its size', () => {
     const command = files.filter(({ path }) => path.startsWith('dist/cli'));
     expect(unpackedSize - command.reduce((sum, { size }) => sum + size, 0)).toBeLessThanOrEqual(1_300_000);
   });
 
-  it('names no place on the machine that built it', () => {
+  test('names no place on the machine that built it', () => {
     const places = [root, homedir() === '/' ? root : `${homedir()}/`];
     const found = texts.filter(({ text }) => places.some((place) => text.includes(place)));
     expect(found.map(({ path }) => path)).toEqual([]);
   });
 
-  it('passes the licenses on of the code that is part of it', () => {
+  test('passes the licenses on of the code that is part of it', () => {
     const textOf = (path: string) => texts.find((file) => file.path === path)?.text ?? '';
     const [library, command] = ['third-party-licenses.txt', 'cli-third-party-licenses.txt'].map((name) =>
       textOf(`dist/${name}`),
@@ -119,7 +119,7 @@ describe('the tarball', () => {
 describe('the declarations in the tarball', () => {
   const declarations = texts.filter(({ path }) => /\.d\.c?ts$/.test(path));
 
-  it('name no type of ky or p-retry: CommonJS could not load them', () => {
+  test('name no type of ky or p-retry: CommonJS could not load them', () => {
     // Examples in comments import the package itself.
     const imports = declarations.flatMap(({ text }) => [
       ...text.matchAll(/(?:from|import\()\s*['"]([^.'"][^'"]*)/g),
@@ -130,7 +130,7 @@ describe('the declarations in the tarball', () => {
     expect([...packages].sort()).toEqual(['@opentelemetry/api', 'decimal.js', 'msw', 'zod']);
   });
 
-  it('keep what they say about options', () => {
+  test('keep what they say about options', () => {
     expect(declarations.find(({ path }) => path === 'dist/index.d.ts')?.text).toContain('/**');
   });
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import manifest from '../../../package.json' with { type: 'json' };
 
@@ -31,7 +31,7 @@ describe('a release', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  it('is announced in CHANGELOG.md by what the changesets say: npm run changelog writes it', async () => {
+  test('is announced in CHANGELOG.md by what the changesets say: npm run changelog writes it', async () => {
     const before = await read('CHANGELOG.md');
     await command(process.execPath, '.changeset/unreleased.mjs');
     expect(await copied('CHANGELOG.md')).toBe(before);
@@ -43,7 +43,7 @@ describe('a release', () => {
     expect(unreleased).toContain(`${change}\n`);
   });
 
-  it('has its version in every place, and its changes in a section of its own', async () => {
+  test('has its version in every place, and its changes in a section of its own', async () => {
     await announce();
     await command(process.execPath, 'node_modules/@changesets/cli/bin.js', 'version');
     await command(process.execPath, '.changeset/unreleased.mjs');
@@ -87,11 +87,11 @@ describe('the workflows', async () => {
     names.map(async (name) => [name, parse(await read(`${folder}/${name}`)) as Workflow] as const),
   );
 
-  it.for(workflows)('%s begins with the right to read alone', ([, { permissions }]) => {
+  test.for(workflows)('%s begins with the right to read alone', ([, { permissions }]) => {
     expect(permissions).toEqual({ contents: 'read' });
   });
 
-  it('call scripts that there are', () => {
+  test('call scripts that there are', () => {
     const steps = workflows.flatMap(([, { jobs }]) => Object.values(jobs).flatMap((job) => job.steps));
     const commands = steps.flatMap((step) => [step.run, step.with?.version, step.with?.publish].map(String));
     const scripts = commands.flatMap((text) => /\bnpm run (\S+)/.exec(text)?.[1] ?? []);
@@ -101,14 +101,14 @@ describe('the workflows', async () => {
     expect(commands).toContain('bash .ci/run');
   });
 
-  it('publish only what passed the checks, in a job of their own that has no right to sign', async () => {
+  test('publish only what passed the checks, in a job of their own that has no right to sign', async () => {
     const { jobs } = parse(await read(`${folder}/release.yml`)) as Workflow;
     expect(jobs.release?.needs).toBe('check');
     expect(jobs.check?.permissions).toBeUndefined();
     expect(jobs.check?.steps.map(({ run }) => run)).toContain('bash .ci/run');
   });
 
-  it('publish with provenance and no token of npm', async () => {
+  test('publish with provenance and no token of npm', async () => {
     const job = (parse(await read(`${folder}/release.yml`)) as Workflow).jobs.release;
     const publish = job?.steps.find(({ uses }) => uses?.startsWith('changesets/action@'));
     expect(job?.permissions?.['id-token']).toBe('write');

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { killOften, prepare, type Weapons } from './kill.ts';
 
 let weapons: Weapons;
@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => weapons.clear());
 
 // Two copies at a time: most of each second goes into opening one.
-it.concurrent.each([1, 2])(
+test.concurrent.each([1, 2])(
   'a connector that is killed at random moments leaves no gap, no row twice, and no checkpoint ahead of its rows (%d)',
   { timeout: 600_000 },
   async (seed) => {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { byKeyset } from '../../../src/pagination/keyset/keyset.ts';
 import type { SimRecord } from './chronicle.ts';
 import { churn } from './churn.ts';
@@ -62,7 +62,7 @@ async function readHidden({ ids, order, hidden, rate, hiddenPages, seed }: ReadO
 
 const STYLES: readonly IdStyle[] = ['dense', 'sparse', 'bursts', 'clusters', 'int4', 'int8'];
 
-it.each(STYLES.flatMap((ids) => (['id asc', 'id desc'] as const).map((order) => [ids, order] as const)))(
+test.each(STYLES.flatMap((ids) => (['id asc', 'id desc'] as const).map((order) => [ids, order] as const)))(
   'loses no record in id order, whatever share of the rows is hidden: %s, %s',
   { timeout },
   async (ids, order) => {
@@ -79,7 +79,7 @@ it.each(STYLES.flatMap((ids) => (['id asc', 'id desc'] as const).map((order) => 
   },
 );
 
-it.each(['dense', 'sparse', 'bursts'] as const)(
+test.each(['dense', 'sparse', 'bursts'] as const)(
   'loses no record to a run of one to three hidden pages, unless it says `likely`: %s',
   { timeout },
   async (ids) => {
@@ -103,7 +103,7 @@ it.each(['dense', 'sparse', 'bursts'] as const)(
   },
 );
 
-it.each(ORDERS.filter((order) => order !== 'id asc' && order !== 'id desc'))(
+test.each(ORDERS.filter((order) => order !== 'id asc' && order !== 'id desc'))(
   'says `likely` whenever a record is lost in another order: %s',
   { timeout },
   async (order) => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { IdBounds } from '../../../src/pagination/page.ts';
 import { type HistoryOptions, readChanging } from './history.ts';
 import { type KeysetReaderOptions, readKeyset } from './keyset-reader.ts';
@@ -20,28 +20,28 @@ function isInside(id: string, bounds: IdBounds | undefined): boolean {
 }
 
 describe('keyset pagination loses nothing and delivers nothing untrue', { timeout }, () => {
-  it('from data that change after every single request, in any order', async () => {
+  test('from data that change after every single request, in any order', async () => {
     await eachSeed(seedsToRun(2_500), (seed) => losesNothing({ seed, churn: { rate: 1 } }));
   });
 
-  it('from data that change now and then', async () => {
+  test('from data that change now and then', async () => {
     await eachSeed(seedsToRun(500, 0.2), (seed) => losesNothing({ seed, churn: { rate: 0.3 } }));
   });
 
-  it('stopped after any page and resumed from its token', async () => {
+  test('stopped after any page and resumed from its token', async () => {
     await eachSeed(seedsToRun(1_000, 0.5), (seed) =>
       losesNothing({ seed, churn: { rate: 1 } }, { stops: 0.3 }),
     );
   });
 
-  it('within bounds of the caller', async () => {
+  test('within bounds of the caller', async () => {
     await eachSeed(seedsToRun(500, 0.2), (seed) => {
       const bounds = { gt: String(10 + (seed % 400)), lte: String(500 + seed * 3) };
       return losesNothing({ seed, churn: { rate: 1 } }, { bounds, stops: 0.1 });
     });
   });
 
-  it('from data of hundreds of records', async () => {
+  test('from data of hundreds of records', async () => {
     await eachSeed(seedsToRun(100, 0.05), (seed) =>
       losesNothing({ seed, records: 300 + (seed % 200), pageSize: 30, churn: { rate: 1 } }, { stops: 0.05 }),
     );

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { byKeyset } from '../../../src/pagination/keyset/keyset.ts';
 import { readChanging } from './history.ts';
 import {
@@ -64,7 +64,7 @@ describe('the simulation sees the losses of', { timeout }, () => {
   const butByIdAscending = ORDERS.filter((order) => order !== 'id asc');
   const notById = ORDERS.filter((order) => order !== 'id asc' && order !== 'id desc');
 
-  it.each([
+  test.each([
     ['page', pages, everywhere, rates.some],
     ['`id[gt]` on trust', idGreaterOnTrust, butByIdAscending, rates.some],
     ['the direction guessed', directionGuessed, notById, rates.some],
@@ -83,7 +83,7 @@ describe('the simulation sees the losses of', { timeout }, () => {
     }
   });
 
-  it.each([
+  test.each([
     ['pages and the largest updatedAt', largestUpdatedAt],
     ['pages and the date at the start', dateAtStart],
   ] as const)('%s', async (name, watermark) => {
@@ -94,7 +94,7 @@ describe('the simulation sees the losses of', { timeout }, () => {
     }
   });
 
-  it('keyset pagination with the largest updatedAt', async () => {
+  test('keyset pagination with the largest updatedAt', async () => {
     for (const order of ORDERS) {
       const losses = await readersWithLoss(keyset, largestUpdatedAt, order);
       report('keyset and the largest updatedAt', order, losses);
@@ -105,7 +105,7 @@ describe('the simulation sees the losses of', { timeout }, () => {
 
 const keyset: Walker = (fetchPage) => byKeyset(fetchPage, { prefetch: 1, afterLastPage: 'empty' });
 
-it('keyset pagination with the date at the start lacks nothing for good', { timeout }, async () => {
+test('keyset pagination with the date at the start lacks nothing for good', { timeout }, async () => {
   await eachSeed(seedsToRun(500, 0.2), async (seed) => {
     const watermark = dateAtStart;
     expect(await lostForGood({ walker: keyset, watermark }, { seed, churn: { rate: 1 } })).toEqual([]);

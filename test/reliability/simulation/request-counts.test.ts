@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { byPage } from '../../../src/pagination/by-page.ts';
 import { byKeyset } from '../../../src/pagination/keyset/keyset.ts';
 import type { FetchPage, Pages } from '../../../src/pagination/page.ts';
@@ -29,7 +29,7 @@ async function requestsOf(way: Way, options: Pick<SimOptions, 'seed' | 'order' |
 const isById = (order: Order) => order === 'id asc' || order === 'id desc';
 
 // In another order, an eighth of all short responses is checked as well.
-it.each([
+test.each([
   ['dense', 1.35, 1.65],
   ['sparse', 1.8, 2.15],
 ] as const)(
@@ -82,7 +82,7 @@ async function mostRequests(orders: readonly Order[], changed: number, pageSizeH
   return most;
 }
 
-it('takes few requests for changed records in id order, once the page size is known', {
+test('takes few requests for changed records in id order, once the page size is known', {
   timeout,
 }, async () => {
   for (const changed of CHANGED) {
@@ -95,13 +95,13 @@ it('takes few requests for changed records in id order, once the page size is kn
 });
 
 // Four that read, and three that look behind the end: a service that hides rows may have a page of hidden ones there.
-it('takes at most seven requests for less than a page in id order, before the page size is known', async () => {
+test('takes at most seven requests for less than a page in id order, before the page size is known', async () => {
   for (const changed of [1, 2, 3, 15, 29]) {
     expect(await mostRequests(ORDERS.filter(isById), changed), `${changed}`).toBeLessThanOrEqual(7);
   }
 });
 
-it('takes at most three requests a page and eleven more for changed records in another order', {
+test('takes at most three requests a page and eleven more for changed records in another order', {
   timeout,
 }, async () => {
   for (const changed of CHANGED) {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import type { SimRecord } from './chronicle.ts';
 import { churn } from './churn.ts';
 import { ORDERS } from './orders.ts';
@@ -17,7 +17,7 @@ async function readAll(server: SimServer): Promise<SimRecord[]> {
   }
 }
 
-it('lives the same life for the same seed', async () => {
+test('lives the same life for the same seed', async () => {
   const lives = await Promise.all(
     [7, 7, 8].map(async (seed) => {
       const server = new SimServer({ ...options, seed });
@@ -30,12 +30,12 @@ it('lives the same life for the same seed', async () => {
   expect(lives[0]).not.toBe(lives[2]);
 });
 
-it.each(ORDERS)('lists every record once, %s', async (order) => {
+test.each(ORDERS)('lists every record once, %s', async (order) => {
   const records = await readAll(new SimServer({ ...options, order }));
   expect(new Set(records.map((record) => record.id)).size).toBe(25);
 });
 
-it('shows a late commit later, under its older stamp', async () => {
+test('shows a late commit later, under its older stamp', async () => {
   const server = new SimServer(options);
   const [{ id } = { id: '' }] = server.records;
   const stamp = new Date(server.nowMs);
@@ -49,7 +49,7 @@ it('shows a late commit later, under its older stamp', async () => {
   });
 });
 
-it('filters by instant and bounds, and sends the date of its clock without the fraction', async () => {
+test('filters by instant and bounds, and sends the date of its clock without the fraction', async () => {
   const server = new SimServer(options);
   server.advance(10_500);
   const updatedSince = new Date(server.nowMs - 500);
@@ -61,7 +61,7 @@ it('filters by instant and bounds, and sends the date of its clock without the f
   expect(answer.serverTime?.getTime()).toBe(server.nowMs - 500);
 });
 
-it('answers with what a hook throws, and forgets a deleted record', async () => {
+test('answers with what a hook throws, and forgets a deleted record', async () => {
   const server = new SimServer(options);
   const [{ id } = { id: '' }] = server.records;
   server.delete(id);

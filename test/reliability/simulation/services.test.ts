@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { isAccountingError } from '../../../src/errors/guards.ts';
 import { UnknownApiError } from '../../../src/errors/unknown-api-error.ts';
 import type { SimRecord } from './chronicle.ts';
@@ -98,7 +98,7 @@ function internalError(): UnknownApiError {
   return new UnknownApiError('GET /accounts returned 500', {}, response);
 }
 
-it('keyset pagination reads any service completely, and requests no bound beyond the ids that it saw', {
+test('keyset pagination reads any service completely, and requests no bound beyond the ids that it saw', {
   timeout,
 }, async () => {
   await eachSeed(seedsToRun(SERVICES), async (seed) => {
@@ -108,7 +108,7 @@ it('keyset pagination reads any service completely, and requests no bound beyond
   });
 });
 
-it('a read of any service that gets a 500 resumes from the token of the error and ends complete', {
+test('a read of any service that gets a 500 resumes from the token of the error and ends complete', {
   timeout,
 }, async () => {
   let resumed = 0;

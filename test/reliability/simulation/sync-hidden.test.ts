@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import type { IdStyle } from './ids.ts';
 import type { Order } from './orders.ts';
 import { Random } from './random.ts';
@@ -66,7 +66,7 @@ async function eachHistory(
   if (SOAK > 0) console.info(ids, order, JSON.stringify(seen));
 }
 
-it.each(SERVICES)(
+test.each(SERVICES)(
   'a copy kept by runs alone lacks no record of a service that hides single rows: %s, %s',
   { timeout },
   async (ids, order) => {
@@ -76,7 +76,7 @@ it.each(SERVICES)(
   },
 );
 
-it.each(SERVICES)(
+test.each(SERVICES)(
   'a copy kept by runs alone lacks no record behind one to three hidden pages, unless a run said `likely`: %s, %s',
   { timeout },
   async (ids, order) => {

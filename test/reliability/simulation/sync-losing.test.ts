@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ORDERS, type Order } from './orders.ts';
 import { losesForGood, type Strategy } from './sync-naive.ts';
 
@@ -27,7 +27,7 @@ const timeout = 3_600_000;
 describe('over the same certified walk and the same crashes, the simulation sees the losses of', {
   timeout,
 }, () => {
-  it.each([
+  test.each([
     ['the largest updatedAt as the watermark', { ...GOOD, watermark: 'largest' }],
     ['the end of the run as the watermark', { ...GOOD, watermark: 'end' }],
     ['a watermark that is taken anew when a run goes on', { ...GOOD, keepsStart: false }],
@@ -39,7 +39,7 @@ describe('over the same certified walk and the same crashes, the simulation sees
     for (const [index, count] of counts.entries()) expect(count, ORDERS[index]).toBeGreaterThan(0);
   });
 
-  it('nobody who takes the beginning of the run, keeps it, and writes the rows first', async () => {
+  test('nobody who takes the beginning of the run, keeps it, and writes the rows first', async () => {
     for (const order of ORDERS) expect(await losses(GOOD, order), order).toBe(0);
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { eachSeed, seedsToRun } from './seeds.ts';
 import { liveThrough } from './sync-history.ts';
 import type { WorldOptions } from './sync-world.ts';
@@ -14,7 +14,7 @@ async function endsEqual(world: WorldOptions): Promise<{ runs: number; crashes: 
 }
 
 describe('a copy kept by sync and reconcile ends equal to the books', { timeout }, () => {
-  it('that change after every single request, through crashes, 429s and lost answers', async () => {
+  test('that change after every single request, through crashes, 429s and lost answers', async () => {
     const seen = { runs: 0, crashes: 0 };
     await eachSeed(seedsToRun(400), async (seed) => {
       const { runs, crashes } = await endsEqual({ seed, churn: 1 });
@@ -26,14 +26,14 @@ describe('a copy kept by sync and reconcile ends equal to the books', { timeout 
     if (process.env.SOAK_HISTORIES !== undefined) console.info(`${seen.runs} runs, ${seen.crashes} crashes`);
   });
 
-  it('that change now and then', async () => {
+  test('that change now and then', async () => {
     await eachSeed(seedsToRun(100), async (seed) => {
       await endsEqual({ seed, churn: 0.3 });
     });
   });
 });
 
-it('lives the same life for the same seed', { timeout }, async () => {
+test('lives the same life for the same seed', { timeout }, async () => {
   const lives = [];
   for (const seed of [4, 4, 5]) lives.push((await liveThrough({ seed, churn: 1 })).world.journal.join());
   expect(lives[0]).toBe(lives[1]);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { liveInZone } from './time-zone-year.ts';
 
 /** Longer than any soak, on any machine. */
@@ -28,7 +28,7 @@ const RUNS = ZONES.flatMap(([timeZone, ...starts]) =>
 );
 
 describe('a copy of a service with local times', { timeout }, () => {
-  it.each(RUNS)('loses nothing: $timeZone, $dateFilter, from $start', async (zone) => {
+  test.each(RUNS)('loses nothing: $timeZone, $dateFilter, from $start', async (zone) => {
     const seed = 7;
     const days = soak ? 365 : 3;
     const year = await liveInZone({ ...zone, days, syncEvery: 120, seed });
@@ -37,7 +37,7 @@ describe('a copy of a service with local times', { timeout }, () => {
     expect(year.changes).toBe(days * 24 * 3 * 2);
   });
 
-  it('loses nothing with serviceTimeZone, whatever the service shows', async () => {
+  test('loses nothing with serviceTimeZone, whatever the service shows', async () => {
     for (const [serviceTimeZone, , start] of ZONES) {
       const zone = { timeZone: serviceTimeZone, dateFilter: 'local', serviceTimeZone, start } as const;
       expect((await liveInZone({ ...zone, days: 2, syncEvery: 60, seed: 8 })).lost).toEqual([]);
@@ -56,13 +56,13 @@ describe('the simulation sees the losses of', { timeout }, () => {
     return local.toISOString().slice(0, 19) + bound.slice(19);
   };
 
-  it('a bound in UTC', async () => {
+  test('a bound in UTC', async () => {
     const rewriteBound = (bound: string) => new Date(bound).toISOString();
     const { lost } = await liveInZone({ ...autumn, rewriteBound, days: 1, syncEvery: 60, seed: 9 });
     expect(lost.length).toBeGreaterThan(0);
   });
 
-  it('a bound without the hour for the end of daylight saving time', async () => {
+  test('a bound without the hour for the end of daylight saving time', async () => {
     const { lost } = await liveInZone({
       ...autumn,
       rewriteBound: shifted(1),

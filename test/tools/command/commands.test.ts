@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { collectionNames } from '../../../src/collections/index.ts';
 import type { Settings } from './support/process.ts';
 import { listening, run } from './support/run.ts';
@@ -6,7 +6,7 @@ import { listening, run } from './support/run.ts';
 const COMMANDS = ['probe', 'discover', 'pull', 'get', 'whoami'];
 
 describe('get', () => {
-  it('prints a record as the service sends it', async () => {
+  test('prints a record as the service sends it', async () => {
     const { sandbox, env } = await listening({ records: 200 });
     for (const name of ['accountAddresses', 'account-addresses', 'ACCOUNT_ADDRESSES']) {
       const { code, out } = await run(env, ['get', name, '3']);
@@ -14,7 +14,7 @@ describe('get', () => {
     }
   });
 
-  it('prints a record also where it does not fit the contract', async () => {
+  test('prints a record also where it does not fit the contract', async () => {
     const { sandbox, env } = await listening({ records: 200 });
     sandbox.faults.next({ kind: 'money-as-number' });
     const { code, out } = await run(env, ['get', 'products', '1']);
@@ -23,7 +23,7 @@ describe('get', () => {
 });
 
 describe('whoami', () => {
-  it('shows each collection by what the key meets there', async () => {
+  test('shows each collection by what the key meets there', async () => {
     const { sandbox, env } = await listening({ records: 200 });
     const all = await run(env, ['whoami', '--json']);
     expect(JSON.parse(all.out)).toMatchObject({
@@ -41,7 +41,7 @@ describe('whoami', () => {
     );
   });
 
-  it('ends with 3 for a key that is refused, and for one that may read nothing', async () => {
+  test('ends with 3 for a key that is refused, and for one that may read nothing', async () => {
     const { sandbox, env } = await listening();
     const revoked = await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.revoked }, ['whoami']);
     const forbidden = await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.forbidden }, ['whoami']);
@@ -71,7 +71,7 @@ describe('an error', () => {
     ['nothing to check', {}, ['discover', '--check', '--out', '/no/such/file.ts'], 8, /to check/],
     ['nothing to check against', {}, ['discover', '--check'], 2, /check against/],
   ];
-  it.for(wrong)('is two lines and an exit code: %s', async ([, change, args, code, what]) => {
+  test.for(wrong)('is two lines and an exit code: %s', async ([, change, args, code, what]) => {
     const { env } = await listening({ records: 100 });
     const ran = await run({ ...env, ...change }, [...args, '--quiet']);
     expect(ran.code).toBe(code);
@@ -80,7 +80,7 @@ describe('an error', () => {
     expect(ran.log.split('\n')[0]).toMatch(what);
   });
 
-  it.each([
+  test.each([
     [{ status: 503 }, true],
     [{ status: 500 }, true],
     [{ status: 451 }, false],
@@ -95,7 +95,7 @@ describe('an error', () => {
     expect(log.trimEnd().split('\n')).toHaveLength(2);
   });
 
-  it.each([
+  test.each([
     ['pull', 'accounts'],
     ['get', 'accounts', '1'],
   ])('names the address where nothing of the service is: %s', async (...args) => {
@@ -108,13 +108,13 @@ describe('an error', () => {
     expect((await run(bare.env, ['get', 'accounts', '1'])).log).toContain('ACCOUNTING_BASE_URL');
   });
 
-  it('names the Accept header where the service has no format for it', async () => {
+  test('names the Accept header where the service has no format for it', async () => {
     const { sandbox, env } = await listening();
     sandbox.faults.add({ kind: 'status', status: 406 }, { probability: 1 });
     expect((await run(env, ['get', 'accounts', '1'])).log).toContain('Accept header');
   });
 
-  it('of the service is shown without what would move the cursor', async () => {
+  test('of the service is shown without what would move the cursor', async () => {
     const { sandbox, env } = await listening();
     const body = JSON.stringify({ type: 'forbidden', detail: 'no\u001b[2J\nway\u009b' });
     sandbox.faults.next({ kind: 'rewrite', status: 403, body });
@@ -124,7 +124,7 @@ describe('an error', () => {
     expect(log.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
   });
 
-  it.for([
+  test.for([
     [['nonsense'], /^Unknown command 'nonsense'\.$/, /--help/],
     [['pul', 'accounts'], /^Unknown command 'pul'\.$/, /^Did you mean pull\? Run it with --help/],
     [['pull'], /^Missing required argument 'collection'\.$/, /--help/],
@@ -168,7 +168,7 @@ describe('an error', () => {
     expect(sandbox.count()).toBe(0);
   });
 
-  it('for plain http names --allow-insecure', async () => {
+  test('for plain http names --allow-insecure', async () => {
     const { log } = await run({ ACCOUNTING_API_KEY: 'k' }, [
       'whoami',
       '--base-url',
@@ -179,7 +179,7 @@ describe('an error', () => {
 });
 
 describe('the key', () => {
-  it('is never taken from an argument, and not shown where somebody gives one', async () => {
+  test('is never taken from an argument, and not shown where somebody gives one', async () => {
     const { sandbox, env } = await listening();
     for (const args of [
       ['--api-key', 'secret-key'],
@@ -195,7 +195,7 @@ describe('the key', () => {
     expect(sandbox.count()).toBe(0);
   });
 
-  it('is asked for where there is a terminal', async () => {
+  test('is asked for where there is a terminal', async () => {
     const { sandbox, env } = await listening({ records: 50 });
     const asked: string[] = [];
     const prompt = {
@@ -214,7 +214,7 @@ describe('the key', () => {
     expect(out + log).not.toContain(sandbox.keys.full);
   });
 
-  it('is in nothing that any command says, whatever goes wrong', async () => {
+  test('is in nothing that any command says, whatever goes wrong', async () => {
     const { sandbox, env } = await listening({ records: 100 });
     const key = sandbox.keys.full;
     sandbox.faults.add({ kind: 'status', status: 500, body: 'html' }, { probability: 0.3 });
@@ -232,14 +232,14 @@ describe('the key', () => {
 });
 
 describe('the help', () => {
-  it.for(COMMANDS)('of %s shows examples, and needs neither service nor key', async (command) => {
+  test.for(COMMANDS)('of %s shows examples, and needs neither service nor key', async (command) => {
     const { code, out } = await run({}, [command, '--help']);
     expect(code).toBe(0);
     expect(out).toMatch(new RegExp(`Examples:\n  \\$ accounting-data-sdk ${command}`));
     expect(out).not.toContain('--api-key');
   });
 
-  it('says what the exit codes mean', async () => {
+  test('says what the exit codes mean', async () => {
     const { out } = await run({}, ['--help']);
     for (const code of [0, 1, 2, 3, 4, 5, 6, 8, 9, 130]) expect(out).toMatch(new RegExp(`^  ${code} `, 'm'));
   });

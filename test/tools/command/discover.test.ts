@@ -1,10 +1,10 @@
 import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadSchemas } from '../support/schema-file.ts';
 import { folder, listening, run } from './support/run.ts';
 
 describe('discover', () => {
-  it('writes schemas to standard output, or to a file', async () => {
+  test('writes schemas to standard output, or to a file', async () => {
     const { env } = await listening({ records: 600 });
     const file = folder()('schemas.ts');
     const printed = await run(env, ['discover', 'accounts', 'boms']);
@@ -18,7 +18,7 @@ describe('discover', () => {
     );
   });
 
-  it('shows what has changed when it is run again, and writes it down', async () => {
+  test('shows what has changed when it is run again, and writes it down', async () => {
     const { sandbox, env } = await listening({ records: { boms: 60 } });
     const file = folder()('schemas.ts');
     await run(env, ['discover', '--out', file]);
@@ -34,7 +34,7 @@ describe('discover', () => {
     expect(third.log).toContain('is up to date');
   });
 
-  it('leaves a file alone that says the same already', async () => {
+  test('leaves a file alone that says the same already', async () => {
     const { env } = await listening({ records: 900 });
     const file = folder()('schemas.ts');
     await run(env, ['discover', '--out', file]);
@@ -46,7 +46,7 @@ describe('discover', () => {
     expect(statSync(file).mtime).not.toEqual(long);
   });
 
-  it('--check ends with 9 where something has changed, and touches nothing', async () => {
+  test('--check ends with 9 where something has changed, and touches nothing', async () => {
     const { sandbox, env } = await listening({ records: { boms: 60 } });
     const file = folder()('schemas.ts');
     await run(env, ['discover', '--out', file]);
@@ -61,7 +61,7 @@ describe('discover', () => {
     expect(readFileSync(file, 'utf8')).toBe(before);
   });
 
-  it('does not write over a file that is not its own', async () => {
+  test('does not write over a file that is not its own', async () => {
     const { sandbox, env } = await listening();
     const file = folder()('precious.ts');
     writeFileSync(file, 'export const precious = 1;\n');
@@ -71,7 +71,7 @@ describe('discover', () => {
     expect(sandbox.count()).toBe(0);
   });
 
-  it('writes nothing when it is stopped', async () => {
+  test('writes nothing when it is stopped', async () => {
     const { sandbox, env } = await listening({ records: 3000 });
     const file = folder()('schemas.ts');
     const stop = new AbortController();
@@ -81,7 +81,7 @@ describe('discover', () => {
     expect(() => readFileSync(file)).toThrow('ENOENT');
   });
 
-  it('names what the key may not read', async () => {
+  test('names what the key may not read', async () => {
     const { sandbox, env } = await listening({ records: 300 });
     const { code, log } = await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.productsOnly }, [
       'discover',

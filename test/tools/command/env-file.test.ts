@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { folder, listening, run } from './support/run.ts';
 
 /** A folder with a `.env` for a sandbox, and a second sandbox whose settings the environment may have. */
@@ -18,7 +18,7 @@ async function project(name = '.env') {
 const get = ['get', 'accounts', '1'];
 
 describe('the settings of the command', () => {
-  it('come from the .env of the working directory if the environment has none, and the file is named', async () => {
+  test('come from the .env of the working directory if the environment has none, and the file is named', async () => {
     const { inFile, cwd } = await project();
     const { code, log, out } = await run({}, get, { cwd });
     expect([code, inFile.sandbox.count()]).toEqual([0, 1]);
@@ -27,7 +27,7 @@ describe('the settings of the command', () => {
     expect((await run({}, [...get, '--quiet'], { cwd })).log).toBe('');
   });
 
-  it('come from the file of --env-file', async () => {
+  test('come from the file of --env-file', async () => {
     const { inFile, cwd, file } = await project('staging.env');
     const relative = await run({}, [...get, '--env-file', 'staging.env'], { cwd });
     expect([relative.code, relative.log]).toEqual([0, expect.stringContaining('of staging.env.')]);
@@ -35,14 +35,14 @@ describe('the settings of the command', () => {
     expect(inFile.sandbox.count()).toBe(2);
   });
 
-  it('come from the environment if it has both', async () => {
+  test('come from the environment if it has both', async () => {
     const { inFile, other, cwd } = await project();
     const { code, log } = await run(other.env, get, { cwd });
     expect([code, log]).toEqual([0, '']);
     expect([inFile.sandbox.count(), other.sandbox.count()]).toEqual([0, 1]);
   });
 
-  it('are what the sandbox command prints', async () => {
+  test('are what the sandbox command prints', async () => {
     const { sandbox, env } = await listening({ records: 50 });
     const file = folder();
     const printed = `# Sandbox\n\nACCOUNTING_BASE_URL=${env.ACCOUNTING_BASE_URL}\n# a key\nACCOUNTING_API_KEY=${sandbox.keys.full}\n`;
@@ -50,7 +50,7 @@ describe('the settings of the command', () => {
     expect((await run({}, ['whoami'], { cwd: file('.') })).code).toBe(0);
   });
 
-  it('are never mixed: a key of the environment is not sent to an address of a file', async () => {
+  test('are never mixed: a key of the environment is not sent to an address of a file', async () => {
     const { inFile, other, cwd } = await project();
     const env = { ACCOUNTING_API_KEY: other.env.ACCOUNTING_API_KEY };
     for (const more of [[], ['--env-file', '.env']]) {
@@ -67,7 +67,7 @@ describe('the settings of the command', () => {
     expect(inFile.sandbox.count()).toBe(0);
   });
 
-  it('are never mixed: a key of a file is not sent to an address of the environment or of --base-url', async () => {
+  test('are never mixed: a key of a file is not sent to an address of the environment or of --base-url', async () => {
     const { other, cwd } = await project();
     const baseUrl = other.env.ACCOUNTING_BASE_URL ?? '';
     const byEnvironment = await run({ ACCOUNTING_BASE_URL: baseUrl }, get, { cwd });
@@ -78,7 +78,7 @@ describe('the settings of the command', () => {
     expect(other.sandbox.count()).toBe(0);
   });
 
-  it('leave room for a key that is typed, for an address that is not the one of the file', async () => {
+  test('leave room for a key that is typed, for an address that is not the one of the file', async () => {
     const { other, cwd } = await project();
     const prompt = {
       secret: async () => other.env.ACCOUNTING_API_KEY ?? '',
@@ -89,7 +89,7 @@ describe('the settings of the command', () => {
     expect(other.sandbox.count()).toBe(1);
   });
 
-  it('are missing if a .env has none, and the error says so', async () => {
+  test('are missing if a .env has none, and the error says so', async () => {
     const file = folder();
     writeFileSync(file('.env'), 'OTHER=1\n');
     const { code, log } = await run({}, get, { cwd: file('.') });
@@ -99,7 +99,7 @@ describe('the settings of the command', () => {
     ]);
   });
 
-  it('are an error if the file of --env-file cannot be read', async () => {
+  test('are an error if the file of --env-file cannot be read', async () => {
     const { code, log } = await run({}, [...get, '--env-file', 'missing.env'], { cwd: folder()('.') });
     expect([code, log.trimEnd().split('\n')]).toEqual([
       8,
@@ -110,7 +110,7 @@ describe('the settings of the command', () => {
     ]);
   });
 
-  it('show no key of a file in what the command says', async () => {
+  test('show no key of a file in what the command says', async () => {
     const { inFile, cwd } = await project();
     const key = inFile.env.ACCOUNTING_API_KEY ?? '';
     const { code, log } = await run({}, ['get', 'accounts', key], { cwd });

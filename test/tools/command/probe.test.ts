@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ProbeReport } from '../../../src/tools/index.ts';
 import { compilerErrors } from '../support/schema-file.ts';
 import { listening, run } from './support/run.ts';
@@ -14,7 +14,7 @@ const terminal = (answer: boolean, asked: string[] = []) => ({
 });
 
 describe('probe', () => {
-  it('says beforehand how many requests there will be, then answers every question', async () => {
+  test('says beforehand how many requests there will be, then answers every question', async () => {
     const { sandbox, env } = await listening({
       records: 3000,
       pageSize: 20,
@@ -40,7 +40,7 @@ describe('probe', () => {
     expect(sandbox.requests.every(({ method }) => method === 'GET')).toBe(true);
   });
 
-  it('shows what a service built on API Platform does, with the advice that follows', async () => {
+  test('shows what a service built on API Platform does, with the advice that follows', async () => {
     const { env } = await listening({
       records: 1500,
       order: 'updated-desc',
@@ -71,14 +71,14 @@ describe('probe', () => {
     }
   });
 
-  it('wraps its table to the terminal', async () => {
+  test('wraps its table to the terminal', async () => {
     const { env } = await listening({ records: 300 });
     const { out } = await run(env, ['probe', '--quiet'], { columns: 70 });
     const [table = ''] = out.split('import { createClient }');
     expect(Math.max(...table.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(70);
   });
 
-  it('gives everything as JSON, and says the rest elsewhere', async () => {
+  test('gives everything as JSON, and says the rest elsewhere', async () => {
     const { sandbox, env } = await listening({ records: 500, ids: { form: 'ulid' } });
     const { out, log } = await run(env, ['probe', 'accounts', 'boms', '--json']);
     const report = JSON.parse(out) as ProbeReport;
@@ -90,7 +90,7 @@ describe('probe', () => {
     expect(log).toContain('at most');
   });
 
-  it('gives lines of configuration that compile as they are', async () => {
+  test('gives lines of configuration that compile as they are', async () => {
     const { env } = await listening({ records: 500, betweenSeparator: ';' });
     const { out, log } = await run(env, ['probe', 'accounts', '--config', '--quiet']);
     expect(log).toBe('');
@@ -102,7 +102,7 @@ export const run = () => sync(client, { ...syncOptions, store: memoryStore(), te
     expect(compilerErrors(out + use)).toEqual([]);
   });
 
-  it('gives lines that compile for a service that needs every option', async () => {
+  test('gives lines that compile for a service that needs every option', async () => {
     const { env } = await listening({
       records: { products: 200 },
       timeZone: 'America/New_York',
@@ -128,7 +128,7 @@ export const run = () => sync(client, { ...syncOptions, store: memoryStore(), te
     expect(compilerErrors(out + use)).toEqual([]);
   });
 
-  it('shows how far it is on a terminal, and takes the line away again', async () => {
+  test('shows how far it is on a terminal, and takes the line away again', async () => {
     const { env } = await listening({ records: 300 });
     const shown: (string | undefined)[] = [];
     await run(env, ['probe', 'accounts', 'boms'], { status: (text) => void shown.push(text) });
@@ -138,7 +138,7 @@ export const run = () => sync(client, { ...syncOptions, store: memoryStore(), te
     expect(shown.at(-1)).toBeUndefined();
   });
 
-  it('shows what it has learned when it is stopped half-way', async () => {
+  test('shows what it has learned when it is stopped half-way', async () => {
     const { sandbox, env } = await listening({ records: 300 });
     const stop = new AbortController();
     sandbox.onRequest(() => sandbox.count() === 18 && stop.abort(new Error('Ctrl-C')));
@@ -150,7 +150,7 @@ export const run = () => sync(client, { ...syncOptions, store: memoryStore(), te
 });
 
 describe('probe --write', () => {
-  it('asks first, and writes nothing without a yes', async () => {
+  test('asks first, and writes nothing without a yes', async () => {
     const { sandbox, env } = await listening({ records: 100 });
     const asked: string[] = [];
     const refused = await run(env, ['probe', 'products', '--write'], terminal(false, asked));
@@ -161,7 +161,7 @@ describe('probe --write', () => {
     expect(sandbox.count()).toBe(0);
   });
 
-  it('makes a product, shows how writes are answered, and leaves nothing', async () => {
+  test('makes a product, shows how writes are answered, and leaves nothing', async () => {
     const { sandbox, env } = await listening({
       records: { products: 40 },
       createStatus: 200,
@@ -174,7 +174,7 @@ describe('probe --write', () => {
     expect(sandbox.store.products.count).toBe(40);
   });
 
-  it('names what could not be deleted, and fails', async () => {
+  test('names what could not be deleted, and fails', async () => {
     const { sandbox, env } = await listening({ records: { products: 40 } });
     sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { method: 'DELETE', times: 9 });
     const { code, log } = await run(env, ['probe', 'products', '--write', '--yes', '--json']);

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { removeBundle, start } from './support/process.ts';
 import { folder, listening, records } from './support/run.ts';
 
@@ -8,7 +8,7 @@ vi.setConfig({ testTimeout: 60_000 });
 afterAll(removeBundle);
 
 describe('the command as a process', () => {
-  it('gives what was asked for on standard output, and the rest on standard error, without colours', async () => {
+  test('gives what was asked for on standard output, and the rest on standard error, without colours', async () => {
     const { sandbox, env } = await listening({ records: { accounts: 90 } });
     const { code, out, log } = await start({ ...env, FORCE_COLOR: undefined, NO_COLOR: '1' }, [
       'pull',
@@ -19,7 +19,7 @@ describe('the command as a process', () => {
     expect(out + log).not.toContain('\u001b');
   });
 
-  it.for([
+  test.for([
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const)('ends with its own code at %s, the file and the checkpoint whole', async ([signal, code]) => {
@@ -37,7 +37,7 @@ describe('the command as a process', () => {
     expect(lines.length).toBeGreaterThan(100);
   });
 
-  it('ends quietly where nobody reads any more', async () => {
+  test('ends quietly where nobody reads any more', async () => {
     const { env, sandbox } = await listening({ records: { accounts: 9000 }, pageSize: 100 });
     const child = start(env, ['pull', 'accounts']);
     child.stdout?.once('data', () => child.stdout?.destroy());
@@ -47,7 +47,7 @@ describe('the command as a process', () => {
     expect(sandbox.count()).toBeLessThan(90);
   });
 
-  it.for([
+  test.for([
     ['pull', 'accounts'],
     ['get', 'accounts', '1'],
   ])('says in two lines that standard output cannot be written: %s', async (args) => {
@@ -65,7 +65,7 @@ describe('the command as a process', () => {
     expect(log).not.toContain('    at ');
   });
 
-  it('does not wait for a key where there is no terminal', async () => {
+  test('does not wait for a key where there is no terminal', async () => {
     const { env } = await listening();
     const child = start({ ...env, ACCOUNTING_API_KEY: undefined }, ['whoami']);
     const { code, log } = await child.ended;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { folder, listening, records, run } from './support/run.ts';
 
 /** What a handle writes with, and what it is written to. */
@@ -33,26 +33,29 @@ async function fillDisk(scratch: string): Promise<() => void> {
 }
 
 describe('a pull that runs out of disk', () => {
-  it.for(['a.ndjson', 'a.ndjson.gz'])('leaves whole lines, and goes on behind the last: %s', async (name) => {
-    const { sandbox, env } = await listening({ records: { accounts: 5000 }, pageSize: 500 });
-    const file = folder();
-    const args = ['pull', 'accounts', '--out', file(name), '--checkpoint', file('cp')];
-    const read = (end = '') => {
-      const bytes = readFileSync(file(`${name}${end}`));
-      return records((name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString());
-    };
-    const emptyDisk = await fillDisk(file('scratch'));
-    const full = await run(env, args).finally(emptyDisk);
-    expect([full.code, full.log]).toEqual([8, expect.stringContaining('ENOSPC')]);
-    const checkpoint = JSON.parse(readFileSync(file('cp'), 'utf8')) as { records: number };
-    expect(read('.part').length).toBe(checkpoint.records);
-    expect(read('.part').length).toBeGreaterThan(0);
+  test.for(['a.ndjson', 'a.ndjson.gz'])(
+    'leaves whole lines, and goes on behind the last: %s',
+    async (name) => {
+      const { sandbox, env } = await listening({ records: { accounts: 5000 }, pageSize: 500 });
+      const file = folder();
+      const args = ['pull', 'accounts', '--out', file(name), '--checkpoint', file('cp')];
+      const read = (end = '') => {
+        const bytes = readFileSync(file(`${name}${end}`));
+        return records((name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString());
+      };
+      const emptyDisk = await fillDisk(file('scratch'));
+      const full = await run(env, args).finally(emptyDisk);
+      expect([full.code, full.log]).toEqual([8, expect.stringContaining('ENOSPC')]);
+      const checkpoint = JSON.parse(readFileSync(file('cp'), 'utf8')) as { records: number };
+      expect(read('.part').length).toBe(checkpoint.records);
+      expect(read('.part').length).toBeGreaterThan(0);
 
-    expect((await run(env, args)).code).toBe(0);
-    expect(read()).toEqual(sandbox.store.accounts.all());
-  });
+      expect((await run(env, args)).code).toBe(0);
+      expect(read()).toEqual(sandbox.store.accounts.all());
+    },
+  );
 
-  it('on standard output does not count lines that did not arrive', async () => {
+  test('on standard output does not count lines that did not arrive', async () => {
     const { sandbox, env } = await listening({ records: { accounts: 600 } });
     const args = ['pull', 'accounts', '--checkpoint', folder()('cp')];
     const arrived: string[] = [];
@@ -67,7 +70,7 @@ describe('a pull that runs out of disk', () => {
 });
 
 describe('a file that cannot be written', () => {
-  it('is found before the service is asked for anything', async () => {
+  test('is found before the service is asked for anything', async () => {
     const { sandbox, env } = await listening({ records: 200 });
     const file = folder();
     for (const args of [
@@ -83,7 +86,7 @@ describe('a file that cannot be written', () => {
     expect(existsSync(file('a'))).toBe(false);
   });
 
-  it('is the checkpoint itself: it would take the place of the records, and go with the last of them', async () => {
+  test('is the checkpoint itself: it would take the place of the records, and go with the last of them', async () => {
     const { sandbox, env } = await listening({ records: 200 });
     const file = folder();
     for (const [out, checkpoint] of [

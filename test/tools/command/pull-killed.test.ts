@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { seeded } from '../support/chance.ts';
 import { killOnce, linesOf } from './support/killing.ts';
 import { removeBundle } from './support/process.ts';
@@ -11,7 +11,7 @@ afterAll(removeBundle);
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 describe(`a pull of 10,000 records that is killed, seed ${seed}`, () => {
-  it('ends with every record once, however often', async () => {
+  test('ends with every record once, however often', async () => {
     const name = 'accounts.ndjson.gz';
     const options = { order: 'none', ids: { gap: 3 } } as const;
     const { sandbox, env } = await listening({ records: { accounts: 10_000 }, pageSize: 100, ...options });

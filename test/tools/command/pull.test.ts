@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { PullCheckpoint } from '../../../src/cli/pull/checkpoint.ts';
 import { PullRun } from '../../../src/cli/pull/pull-run.ts';
 import type { Page } from '../../../src/pagination/page.ts';
@@ -28,7 +28,7 @@ function stopAt(sandbox: Sandbox, request: number): AbortSignal {
 }
 
 describe('pull', () => {
-  it('gives every record on a line of its own, as the service sends it', async () => {
+  test('gives every record on a line of its own, as the service sends it', async () => {
     const { sandbox, env } = await listening({ records: 1500 });
     for (const name of ['accounts', 'products', 'bankFeedConnections'] as const) {
       for (const walk of ['keyset', 'page']) {
@@ -39,7 +39,7 @@ describe('pull', () => {
     }
   });
 
-  it('gives each page at once: whoever reads along is not made to wait', async () => {
+  test('gives each page at once: whoever reads along is not made to wait', async () => {
     const { env } = await listening({ records: { accounts: 200 } });
     const pieces: string[] = [];
     await run(env, ['pull', 'accounts'], { write: async (text) => void pieces.push(text) });
@@ -47,7 +47,7 @@ describe('pull', () => {
     expect(records(pieces.join('')).length).toBe(200);
   });
 
-  it('gives records that do not fit the contract as well', async () => {
+  test('gives records that do not fit the contract as well', async () => {
     const { sandbox, env } = await listening({ records: { products: 25 } });
     sandbox.faults.add({ kind: 'money-as-number' }, { probability: 1 });
     const { code, out } = await run(env, ['pull', 'products']);
@@ -61,7 +61,7 @@ describe('pull', () => {
     expect(odd.log).toContain('1 of them have no id');
   });
 
-  it('reads what was modified since an instant, and says from when to ask next', async () => {
+  test('reads what was modified since an instant, and says from when to ask next', async () => {
     const { sandbox, env } = await listening({ records: 2000 });
     const { out, log } = await run(env, ['pull', 'products', '--since', '2024-06-01']);
     const changed = sandbox.store.products.all().filter(({ updatedAt }) => (updatedAt ?? '') >= '2024-06-01');
@@ -71,7 +71,7 @@ describe('pull', () => {
     expect(Math.abs(Date.now() - 120_000 - Date.parse(next))).toBeLessThan(60_000);
   });
 
-  it('writes a file, packed where its name says so', async () => {
+  test('writes a file, packed where its name says so', async () => {
     const { sandbox, env } = await listening({ records: 1500 });
     const file = folder();
     await run(env, ['pull', 'accounts', '--out', file('a.ndjson')]);
@@ -83,14 +83,14 @@ describe('pull', () => {
     expect(packed.length).toBeLessThan(plain.length / 2);
   });
 
-  it('makes an empty file of an empty collection', async () => {
+  test('makes an empty file of an empty collection', async () => {
     const { env } = await listening();
     const file = folder()('a.ndjson');
     const { code } = await run(env, ['pull', 'accounts', '--out', file]);
     expect([code, readFileSync(file, 'utf8')]).toEqual([0, '']);
   });
 
-  it('leaves an older file as it is until there is something to put in its place', async () => {
+  test('leaves an older file as it is until there is something to put in its place', async () => {
     const { sandbox, env } = await listening({ records: 500 });
     const file = folder()('a.ndjson');
     writeFileSync(file, 'older\n');
@@ -101,7 +101,7 @@ describe('pull', () => {
     expect(records(readFileSync(file, 'utf8'))).toEqual(sandbox.store.accounts.all());
   });
 
-  it('says how far it is on a terminal, and nothing with --quiet', async () => {
+  test('says how far it is on a terminal, and nothing with --quiet', async () => {
     const { env } = await listening({ records: 1500 });
     const shown: (string | undefined)[] = [];
     const { log } = await run(env, ['pull', 'accounts'], { status: (text) => void shown.push(text) });
@@ -116,7 +116,7 @@ describe('pull', () => {
     expect(quiet.log).toBe('');
   });
 
-  it('waits for the budget of the key, and says so', async () => {
+  test('waits for the budget of the key, and says so', async () => {
     const { sandbox, env } = await listening({ records: 900, rateLimit: { budget: 4, windowMs: 200 } });
     const shown: (string | undefined)[] = [];
     const { code, out } = await run(env, ['pull', 'accounts'], { status: (text) => void shown.push(text) });
@@ -126,7 +126,7 @@ describe('pull', () => {
 });
 
 describe('a pull that is stopped', () => {
-  it.for(['a.ndjson', 'a.ndjson.gz'])('leaves whole lines and goes on where it was: %s', async (name) => {
+  test.for(['a.ndjson', 'a.ndjson.gz'])('leaves whole lines and goes on where it was: %s', async (name) => {
     const { sandbox, env } = await listening({ records: { accounts: 900 }, order: 'id-desc' });
     const file = folder();
     const args = ['pull', 'accounts', '--out', file(name), '--checkpoint', file('cp')];
@@ -152,7 +152,7 @@ describe('a pull that is stopped', () => {
     expect(existsSync(file('cp'))).toBe(false);
   });
 
-  it('by an error goes on as well, and says so', async () => {
+  test('by an error goes on as well, and says so', async () => {
     const { sandbox, env } = await listening({ records: { accounts: 600 } });
     const file = folder();
     const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];
@@ -164,7 +164,7 @@ describe('a pull that is stopped', () => {
     expect(records(readFileSync(file('a'), 'utf8'))).toEqual(sandbox.store.accounts.all());
   });
 
-  it('in the middle of a line loses what the checkpoint does not know, and no more', async () => {
+  test('in the middle of a line loses what the checkpoint does not know, and no more', async () => {
     const { sandbox, env } = await listening({ records: { accounts: 600 } });
     const file = folder();
     const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];
@@ -174,7 +174,7 @@ describe('a pull that is stopped', () => {
     expect(records(readFileSync(file('a'), 'utf8'))).toEqual(sandbox.store.accounts.all());
   });
 
-  it('goes on into standard output, where nothing can be taken back', async () => {
+  test('goes on into standard output, where nothing can be taken back', async () => {
     const { sandbox, env } = await listening({ records: { accounts: 600 } });
     const args = ['pull', 'accounts', '--checkpoint', folder()('cp')];
     const first = await run(env, args, { signal: stopAt(sandbox, 9) });
@@ -183,7 +183,7 @@ describe('a pull that is stopped', () => {
     expect(records(first.out + second.out)).toEqual(sandbox.store.accounts.all());
   });
 
-  it('keeps the instant from which to ask next', async () => {
+  test('keeps the instant from which to ask next', async () => {
     vi.spyOn(performance, 'now').mockReturnValue(0);
     const { sandbox, env } = await listening({ records: { accounts: 600 }, clock: '2026-05-01T12:00:00Z' });
     const file = folder();
@@ -194,7 +194,7 @@ describe('a pull that is stopped', () => {
     expect(log).toContain('--since 2026-05-01T11:58:00Z');
   });
 
-  it('begins anew where ids are no whole numbers, with an empty file', async () => {
+  test('begins anew where ids are no whole numbers, with an empty file', async () => {
     const { sandbox, env } = await listening({ records: { accounts: 600 }, ids: { form: 'uuid' } });
     const file = folder();
     const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];
@@ -205,7 +205,7 @@ describe('a pull that is stopped', () => {
     expect(records(readFileSync(file('a'), 'utf8'))).toEqual(sandbox.store.accounts.all());
   });
 
-  it('begins anew in the middle where an id turns up that is no whole number', async () => {
+  test('begins anew in the middle where an id turns up that is no whole number', async () => {
     const { sandbox, env } = await listening({ records: { accounts: 300 } });
     sandbox.store.accounts.insert({ id: 'A-1', name: 'By hand' });
     const file = folder();
@@ -224,7 +224,7 @@ describe('a pull into a file that exists', () => {
     return { sandbox, env, file, args: ['pull', 'accounts', '--out', file('a')] };
   };
 
-  it('leaves it as it was when it fails half-way, and no other file beside it', async () => {
+  test('leaves it as it was when it fails half-way, and no other file beside it', async () => {
     const { sandbox, env, file, args } = await older();
     sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { skip: 6, times: 9 });
     expect((await run(env, args)).code).toBe(3);
@@ -232,7 +232,7 @@ describe('a pull into a file that exists', () => {
     expect(readdirSync(file('.'))).toEqual(['a']);
   });
 
-  it('leaves it as it was when it is interrupted, and says what to do', async () => {
+  test('leaves it as it was when it is interrupted, and says what to do', async () => {
     const { sandbox, env, file, args } = await older();
     const alone = await run(env, args, { signal: stopAt(sandbox, 5) });
     expect(alone.code).toBe(130);
@@ -253,7 +253,7 @@ describe('a pull into a file that exists', () => {
     expect(records(readFileSync(file('a'), 'utf8'))).toEqual(sandbox.store.accounts.all());
   });
 
-  it('keeps its permissions, and the link that leads to it', async () => {
+  test('keeps its permissions, and the link that leads to it', async () => {
     const { sandbox, env, file, args } = await older(0o640);
     symlinkSync(file('a'), file('link'));
     expect((await run(env, args.with(3, file('link')))).code).toBe(0);
@@ -262,7 +262,7 @@ describe('a pull into a file that exists', () => {
     expect(records(readFileSync(file('a'), 'utf8'))).toEqual(sandbox.store.accounts.all());
   });
 
-  it('rejects what is not a regular file, before it sends anything', async () => {
+  test('rejects what is not a regular file, before it sends anything', async () => {
     const { sandbox, env } = await listening({ records: 100 });
     const { code, log } = await run(env, ['pull', 'accounts', '--out', '/dev/null']);
     expect([code, log]).toEqual([8, expect.stringContaining('/dev/null is not a regular file.')]);
@@ -271,7 +271,7 @@ describe('a pull into a file that exists', () => {
 });
 
 describe('a pull that has to begin anew', () => {
-  it('cuts off what an earlier run has written', async () => {
+  test('cuts off what an earlier run has written', async () => {
     const { sandbox, env } = await listening({ records: { accounts: 600 } });
     const file = folder();
     const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];
@@ -282,7 +282,7 @@ describe('a pull that has to begin anew', () => {
     expect(ids.toSorted()).toEqual(sandbox.store.accounts.ids().toSorted());
   });
 
-  it('tells the checkpoint before it cuts the file: killed in between, the next run can go on', async () => {
+  test('tells the checkpoint before it cuts the file: killed in between, the next run can go on', async () => {
     const scope = { baseUrl: 'x', collection: 'accounts', since: null, pagination: 'keyset', out: 'a' };
     const checkpoint = new PullCheckpoint(folder()('cp'), scope);
     const page = (pagination: Page<AccountingRecord>['pagination'], id: string): Page<AccountingRecord> => ({
@@ -336,7 +336,7 @@ describe('a checkpoint', () => {
     return { sandbox, env, file, args };
   };
 
-  it('of another pull is refused, and says what differs', async () => {
+  test('of another pull is refused, and says what differs', async () => {
     const { env, file, args } = await stoppedPull();
     const before = readFileSync(file('a.part'), 'utf8');
     for (const [more, what] of [
@@ -352,7 +352,7 @@ describe('a checkpoint', () => {
     expect(readFileSync(file('a.part'), 'utf8')).toBe(before);
   });
 
-  it('that cannot be read is refused', async () => {
+  test('that cannot be read is refused', async () => {
     const { env, file, args } = await stoppedPull();
     const whole = readFileSync(file('cp'), 'utf8');
     for (const text of [
@@ -371,7 +371,7 @@ describe('a checkpoint', () => {
     expect((await run(env, args)).code).toBe(8);
   });
 
-  it('whose file was cut or is gone is refused', async () => {
+  test('whose file was cut or is gone is refused', async () => {
     const { env, file, args } = await stoppedPull();
     truncateSync(file('a.part'), 100);
     const cut = await run(env, args);
@@ -381,7 +381,7 @@ describe('a checkpoint', () => {
     expect([gone.code, gone.log]).toEqual([8, expect.stringContaining('does not exist')]);
   });
 
-  it('is not written where another program writes to the same file', async () => {
+  test('is not written where another program writes to the same file', async () => {
     const { sandbox, env } = await listening({ records: { accounts: 900 } });
     const file = folder()('a');
     const args = ['pull', 'accounts', '--out', file, '--checkpoint', `${file}.cp`];

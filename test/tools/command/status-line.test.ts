@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { StatusLine } from '../../../src/cli/status-line.ts';
 
 /** What a terminal shows after everything that was written to it; knows `\r` and the clearing of a line. */
@@ -14,7 +14,7 @@ function terminal(columns: number | undefined) {
 }
 
 describe('the status line', () => {
-  it('replaces itself, stays below what else is written, and leaves nothing', () => {
+  test('replaces itself, stays below what else is written, and leaves nothing', () => {
     vi.useFakeTimers();
     const screen = terminal(40);
     const status = new StatusLine(screen);
@@ -30,7 +30,7 @@ describe('the status line', () => {
     vi.useRealTimers();
   });
 
-  it('is cut where it would wrap, also where the terminal does not know its width', () => {
+  test('is cut where it would wrap, also where the terminal does not know its width', () => {
     for (const columns of [20, 0, undefined]) {
       const screen = terminal(columns);
       new StatusLine(screen).show('x'.repeat(200));
@@ -38,7 +38,7 @@ describe('the status line', () => {
     }
   });
 
-  it('is not written more often than anybody reads', () => {
+  test('is not written more often than anybody reads', () => {
     vi.useFakeTimers();
     const writes: string[] = [];
     const status = new StatusLine({ columns: 80, write: (text) => writes.push(text) });

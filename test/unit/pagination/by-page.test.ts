@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { FilterIgnoredError } from '../../../src/errors/filter-ignored-error.ts';
 import { NotFoundError } from '../../../src/errors/not-found-error.ts';
 import { type ByPageOptions, byPage } from '../../../src/pagination/by-page.ts';
@@ -22,41 +22,41 @@ const options: ByPageOptions = { start: 1, prefetch: 0, afterLastPage: 'empty' }
 const withPages = (...pages: readonly (readonly string[])[]) =>
   service(({ page = 1 }) => answerOf(pages[page - 1] ?? []));
 
-it('reads page after page to the empty one', async () => {
+test('reads page after page to the empty one', async () => {
   const { fetchPage, asked } = listing(ids(1, 7), 3);
   expect(await delivered(byPage(fetchPage, options))).toEqual(ids(1, 7));
   expect(asked).toEqual([{ page: 1 }, { page: 2 }, { page: 3 }, { page: 4 }]);
 });
 
-it('takes a short page for no end', async () => {
+test('takes a short page for no end', async () => {
   const { fetchPage } = withPages(['1', '2', '3'], ['4'], ['5', '6', '7']);
   expect(await delivered(byPage(fetchPage, options))).toEqual(ids(1, 7));
 });
 
-it('begins at the page it is told', async () => {
+test('begins at the page it is told', async () => {
   const { fetchPage, asked } = listing(ids(1, 7), 3);
   expect(await delivered(byPage(fetchPage, { ...options, start: 3 }))).toEqual(['7']);
   expect(asked).toEqual([{ page: 3 }, { page: 4 }]);
 });
 
-it('shows the one answer of an empty collection as a step without records', async () => {
+test('shows the one answer of an empty collection as a step without records', async () => {
   const steps = await pagesOf(byPage(listing([], 3).fetchPage, options));
   expect(steps.map((step) => step.records)).toEqual([[]]);
 });
 
-it('drops records that the two pages before held', async () => {
+test('drops records that the two pages before held', async () => {
   const { fetchPage } = withPages(['1', '2', '3'], ['3', '4', '5'], ['2', '5', '6'], ['1', '7']);
   expect(await delivered(byPage(fetchPage, options))).toEqual(['1', '2', '3', '4', '5', '6', '1', '7']);
 });
 
-it('passes records on as they came where nothing is repeated', async () => {
+test('passes records on as they came where nothing is repeated', async () => {
   const answer = answerOf(['1', '2']);
   const { fetchPage } = service(({ page }) => (page === 1 ? answer : answerOf([])));
   const [step] = await pagesOf(byPage(fetchPage, options));
   expect(step?.records).toBe(answer.records);
 });
 
-it('delivers a page whose rows all failed their schema', async () => {
+test('delivers a page whose rows all failed their schema', async () => {
   const { fetchPage } = service(({ page }) =>
     page === 2 ? answerOf([], ['3', undefined]) : answerOf(page === 1 ? ['1'] : page === 3 ? ['5'] : []),
   );
@@ -68,7 +68,7 @@ it('delivers a page whose rows all failed their schema', async () => {
   ]);
 });
 
-it.each([
+test.each([
   ['the same page again', () => answerOf(['1', '2'])],
   ['the same page in another order', (n: number) => answerOf(n % 2 === 0 ? ['1', '2'] : ['2', '1'])],
   ['the same rows that fit no schema', () => answerOf([], [undefined, '2'])],
@@ -87,19 +87,19 @@ it.each([
   expect(asked.length).toBeLessThan(100);
 });
 
-it('ends with FilterIgnoredError at a row outside the bounds of the caller', async () => {
+test('ends with FilterIgnoredError at a row outside the bounds of the caller', async () => {
   const { fetchPage } = withPages(['11', '12'], ['13', '9']);
   const steps = byPage(fetchPage, { ...options, bounds: { gte: '10' } });
   await expect(pagesOf(steps)).rejects.toBeInstanceOf(FilterIgnoredError);
 });
 
-it('judges no id that is no integer by the bounds of the caller', async () => {
+test('judges no id that is no integer by the bounds of the caller', async () => {
   const { fetchPage } = withPages(['a', '012']);
   const steps = byPage(fetchPage, { ...options, bounds: { between: ['10', '20'] } });
   expect(await delivered(steps)).toEqual(['a', '012']);
 });
 
-it('takes a 404 after the first page for the end where the service answers so', async () => {
+test('takes a 404 after the first page for the end where the service answers so', async () => {
   const { fetchPage } = service(({ page = 1 }) => {
     if (page > 2) throw notFound();
     return answerOf([String(page)]);
@@ -108,13 +108,13 @@ it('takes a 404 after the first page for the end where the service answers so', 
   await expect(delivered(byPage(fetchPage, options))).rejects.toBeInstanceOf(NotFoundError);
 });
 
-it('takes a 404 on the first page for a failure', async () => {
+test('takes a 404 on the first page for a failure', async () => {
   const { fetchPage } = service(() => Promise.reject(notFound()));
   const steps = byPage(fetchPage, { ...options, start: 3, afterLastPage: 'not_found' });
   await expect(delivered(steps)).rejects.toBeInstanceOf(NotFoundError);
 });
 
-it('asks for the first page alone and then for as many ahead as it may', async () => {
+test('asks for the first page alone and then for as many ahead as it may', async () => {
   const { fetchPage, asked } = listing(ids(1, 30), 3);
   const walk = byPage(fetchPage, { ...options, prefetch: 3 });
   const first = walk.next();
@@ -126,13 +126,13 @@ it('asks for the first page alone and then for as many ahead as it may', async (
   await walk.return();
 });
 
-it('asks for nothing behind a page that it knows to be the last', async () => {
+test('asks for nothing behind a page that it knows to be the last', async () => {
   const { fetchPage, asked } = listing(ids(1, 9), 3);
   for await (const _ of byPage(fetchPage, { ...options, prefetch: 2 })) await settle();
   expect(asked.map((query) => query.page)).toEqual([1, 2, 3, 4]);
 });
 
-it('keeps pages in order that arrive out of order', async () => {
+test('keeps pages in order that arrive out of order', async () => {
   const late = deferred<PageResponse<Row>>();
   const { fetchPage } = service(({ page = 1 }) =>
     page === 2 ? late.promise : answerOf(page < 5 ? [`${page}`] : []),
@@ -143,7 +143,7 @@ it('keeps pages in order that arrive out of order', async () => {
   expect(await read).toEqual(ids(1, 4));
 });
 
-it.each([
+test.each([
   [1, 1],
   [3, 1],
   [4, 2],
@@ -156,13 +156,13 @@ it.each([
   expect(asked).toHaveLength(requests);
 });
 
-it('asks for nothing where no record is wanted', async () => {
+test('asks for nothing where no record is wanted', async () => {
   const { fetchPage, asked } = listing(ids(1, 12), 3);
   expect(await delivered(byPage(fetchPage, { ...options, limit: 0 }))).toEqual([]);
   expect(asked).toEqual([]);
 });
 
-it('throws a failed look-ahead only after the pages before it, and asks for nothing behind it', async () => {
+test('throws a failed look-ahead only after the pages before it, and asks for nothing behind it', async () => {
   const failure = new Error('page 3 fails');
   const { fetchPage, asked } = service(({ page = 1 }) => {
     if (page === 3) throw failure;
@@ -180,7 +180,7 @@ it('throws a failed look-ahead only after the pages before it, and asks for noth
   expect(asked.map((query) => query.page)).toEqual([1, 2, 3]);
 });
 
-it('leaves no unhandled rejection where the consumer leaves before a failed look-ahead', async () => {
+test('leaves no unhandled rejection where the consumer leaves before a failed look-ahead', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => unhandled.push(reason);
   process.on('unhandledRejection', note);

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { FilterIgnoredError } from '../../../src/errors/filter-ignored-error.ts';
 import { byCursor, type CustomCursor } from '../../../src/pagination/custom.ts';
 import { answerOf, delivered, ids, listing, pagesOf, type Row, service } from './services.ts';
@@ -8,13 +8,13 @@ const byId: CustomCursor<Row> = {
   next: (page) => (page.ids.length === 0 ? undefined : { id: { gt: page.ids.at(-1) } }),
 };
 
-it('asks for what the cursor says, until it says no more', async () => {
+test('asks for what the cursor says, until it says no more', async () => {
   const { fetchPage, asked } = listing(ids(1, 5), 2);
   expect(await delivered(byCursor(fetchPage, byId, { prefetch: 1 }))).toEqual(ids(1, 5));
   expect(asked).toEqual([{}, { id: { gt: '2' } }, { id: { gt: '4' } }, { id: { gt: '5' } }]);
 });
 
-it('goes on after an empty page where the cursor does', async () => {
+test('goes on after an empty page where the cursor does', async () => {
   const windows = [['1'], [], ['3']];
   const { fetchPage } = service(({ parameters }) => answerOf(windows[Number(parameters?.window)] ?? []));
   const cursor: CustomCursor<Row> & { window: number } = {
@@ -28,7 +28,7 @@ it('goes on after an empty page where the cursor does', async () => {
   expect(steps.map((step) => step.records.map((record) => record.id))).toEqual(windows);
 });
 
-it('ends with FilterIgnoredError where the service ignores the cursor', async () => {
+test('ends with FilterIgnoredError where the service ignores the cursor', async () => {
   const { fetchPage, asked } = service(() => answerOf(['1', '2']));
   await expect(pagesOf(byCursor(fetchPage, byId, { prefetch: 0 }))).rejects.toBeInstanceOf(
     FilterIgnoredError,
@@ -36,7 +36,7 @@ it('ends with FilterIgnoredError where the service ignores the cursor', async ()
   expect(asked).toHaveLength(3);
 });
 
-it('notices rows that are sent again behind an empty page', async () => {
+test('notices rows that are sent again behind an empty page', async () => {
   const windows = [['1', '2'], [], ['1', '2'], ['1', '2'], ['3']];
   const { fetchPage, asked } = service((_query, count) => answerOf(windows[count - 1] ?? []));
   const cursor: CustomCursor<Row> = { first: {}, next: () => (asked.length < 5 ? {} : undefined) };
@@ -50,20 +50,20 @@ it('notices rows that are sent again behind an empty page', async () => {
   expect(asked).toHaveLength(4);
 });
 
-it('asks for what the cursor says as it is, where that has no bounds on id', async () => {
+test('asks for what the cursor says as it is, where that has no bounds on id', async () => {
   const { fetchPage, asked } = listing(ids(3, 6), 9);
   const cursor: CustomCursor<Row> = { first: { parameters: { sort: 'name' } }, next: () => undefined };
   await pagesOf(byCursor(fetchPage, cursor, { prefetch: 0, bounds: { gte: '3' } }));
   expect(asked).toEqual([{ parameters: { sort: 'name' } }]);
 });
 
-it('asks for nothing beyond a limit', async () => {
+test('asks for nothing beyond a limit', async () => {
   const { fetchPage, asked } = listing(ids(1, 9), 2);
   await pagesOf(byCursor(fetchPage, byId, { prefetch: 1, limit: 4 }));
   expect(asked).toHaveLength(2);
 });
 
-it('ends with FilterIgnoredError at a row outside the bounds of the caller', async () => {
+test('ends with FilterIgnoredError at a row outside the bounds of the caller', async () => {
   const { fetchPage } = listing(ids(1, 9), 2);
   const facts = { method: 'GET', path: '/accounts' };
   const bounds = { gte: '3', lte: '6' };
@@ -72,7 +72,7 @@ it('ends with FilterIgnoredError at a row outside the bounds of the caller', asy
   expect(failure.path).toBe('/accounts');
 });
 
-it.each([0, 1])(
+test.each([0, 1])(
   'throws what the cursor throws after the page that it was asked about, prefetch %d',
   async (prefetch) => {
     const { fetchPage } = listing(ids(1, 9), 2);
@@ -89,7 +89,7 @@ it.each([0, 1])(
   },
 );
 
-it('asks for nothing where no record is wanted', async () => {
+test('asks for nothing where no record is wanted', async () => {
   const { fetchPage, asked } = listing(ids(1, 9), 2);
   expect(await delivered(byCursor(fetchPage, byId, { prefetch: 1, limit: 0 }))).toEqual([]);
   expect(asked).toEqual([]);

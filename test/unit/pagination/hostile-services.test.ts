@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { AccountingError } from '../../../src/errors/accounting-error.ts';
 import { byPage } from '../../../src/pagination/by-page.ts';
 import { byKeyset } from '../../../src/pagination/keyset/keyset.ts';
@@ -149,14 +149,14 @@ async function requestsToTheEnd(answer: Answer, walk: ReturnType<typeof walks.ce
 }
 
 describe.each(services)('where the service %s', (_, answer) => {
-  it('a certified walk ends', async () => {
+  test('a certified walk ends', async () => {
     for (let seed = 0; seed < 20; seed++) {
       const walk = walks.certified(seed % 2, [undefined, 10, 30, 1][seed % 4]);
       expect(await requestsToTheEnd(answer, walk, seed)).toBeLessThan(5_000);
     }
   });
 
-  it('a walk by pages ends', async () => {
+  test('a walk by pages ends', async () => {
     for (let seed = 0; seed < 4; seed++) {
       expect(await requestsToTheEnd(answer, walks.pages(seed), seed)).toBeLessThan(5_000);
     }

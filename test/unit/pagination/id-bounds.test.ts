@@ -1,18 +1,18 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { FilterIgnoredError } from '../../../src/errors/filter-ignored-error.ts';
 import { BELOW_ALL, boundsGuard, integerId, rangeOf } from '../../../src/pagination/id-bounds.ts';
 import { answerOf } from './services.ts';
 
-it.each(['0', '7', '9007199254740993', '9'.repeat(39)])('takes %s for an integer id, exactly', (id) => {
+test.each(['0', '7', '9007199254740993', '9'.repeat(39)])('takes %s for an integer id, exactly', (id) => {
   expect(String(integerId(id))).toBe(id);
 });
 
-it.each(['', ' ', '00', '007', '+5', '-3', '1.0', '1e3', '0x1F', '５', '5\n', 'a', '9'.repeat(40)])(
+test.each(['', ' ', '00', '007', '+5', '-3', '1.0', '1e3', '0x1F', '５', '5\n', 'a', '9'.repeat(40)])(
   'takes %j for no integer id',
   (id) => expect(integerId(id)).toBeUndefined(),
 );
 
-it.each([
+test.each([
   [undefined, BELOW_ALL, undefined],
   [{}, BELOW_ALL, undefined],
   [{ gt: '5' }, 5n, undefined],
@@ -28,7 +28,7 @@ it.each([
   expect(rangeOf(bounds)).toEqual({ after, through });
 });
 
-it.each([
+test.each([
   { gt: 'a' },
   { lte: '007' },
   { between: '5' },
@@ -37,7 +37,7 @@ it.each([
   { gte: '-1' },
 ])('reads no range from %j', (bounds) => expect(rangeOf(bounds)).toBeUndefined());
 
-it('throws at a row outside the bounds, and does not show its id', () => {
+test('throws at a row outside the bounds, and does not show its id', () => {
   const check = boundsGuard({ gt: '5', lte: '9' }, { method: 'GET', path: '/accounts' });
   expect(() => check(answerOf(['6', '9', 'x', '007']))).not.toThrow();
   expect(() => check(answerOf(['6', '5']))).toThrow(FilterIgnoredError);
@@ -46,12 +46,12 @@ it('throws at a row outside the bounds, and does not show its id', () => {
   );
 });
 
-it('throws at a row outside the bounds also where it does not know the call', () => {
+test('throws at a row outside the bounds also where it does not know the call', () => {
   const check = boundsGuard({ lt: '0' }, undefined);
   expect(() => check(answerOf(['0']))).toThrow(/^GET a list returned a record outside/);
 });
 
-it.each([
+test.each([
   [{ gt: '5' }, '5'],
   [{ gte: '5' }, '4'],
   [{ lt: '5' }, '5'],
@@ -60,13 +60,13 @@ it.each([
   expect(() => boundsGuard(bounds, undefined)(answerOf([stranger]))).toThrow(FilterIgnoredError);
 });
 
-it('looks at no id where the bounds leave none out', () => {
+test('looks at no id where the bounds leave none out', () => {
   const answer = answerOf(['1']);
   Object.defineProperty(answer, 'ids', { get: () => expect.unreachable() });
   expect(() => boundsGuard({ gte: '0' }, undefined)(answer)).not.toThrow();
 });
 
-it('checks nothing without bounds, or with ones that are no integers', () => {
+test('checks nothing without bounds, or with ones that are no integers', () => {
   expect(() => boundsGuard(undefined, undefined)(answerOf(['1']))).not.toThrow();
   expect(() => boundsGuard({ gt: 'b' }, undefined)(answerOf(['a']))).not.toThrow();
 });

@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { BELOW_ALL } from '../../../src/pagination/id-bounds.ts';
 import { boundsOf, contains, largestBound, outerInterval } from '../../../src/pagination/keyset/interval.ts';
 
 const UNBOUNDED = { largest: undefined };
 
 describe('the bounds of an interval', () => {
-  it.each([
+  test.each([
     [undefined, undefined, undefined, undefined],
     [5n, undefined, { gt: '5' }, { lt: '5' }],
     [undefined, 9n, { lte: '9' }, { gte: '9' }],
@@ -18,7 +18,7 @@ describe('the bounds of an interval', () => {
     expect(boundsOf({ after: below, through: least }, true, UNBOUNDED)).toEqual(down);
   });
 
-  it('leave the operators of the caller to the caller', () => {
+  test('leave the operators of the caller to the caller', () => {
     const up = { after: 5n, through: 9n };
     expect(boundsOf(up, false, { ...UNBOUNDED, caller: { gt: '1' } })).toEqual({ gte: '6', lte: '9' });
     expect(boundsOf(up, false, { ...UNBOUNDED, caller: { lte: '20' } })).toEqual({ gt: '5', lt: '10' });
@@ -31,7 +31,7 @@ describe('the bounds of an interval', () => {
     expect(boundsOf(down, true, { ...UNBOUNDED, caller: { gte: '1' } })).toEqual({ lt: '9', gt: '4' });
   });
 
-  it('never exceed the largest bound, even if that replaces one of the caller', () => {
+  test('never exceed the largest bound, even if that replaces one of the caller', () => {
     const largest = 2_147_483_647n;
     const interval = { after: largest, through: undefined };
     expect(boundsOf(interval, false, { largest, caller: { gt: '1' } })).toEqual({ gt: '2147483647' });
@@ -39,13 +39,13 @@ describe('the bounds of an interval', () => {
     expect(boundsOf(upTo, false, { largest, caller: { lte: '3000000000' } })).toEqual({ lte: '2147483647' });
   });
 
-  it('send nothing that excludes no id', () => {
+  test('send nothing that excludes no id', () => {
     expect(boundsOf({ after: BELOW_ALL, through: undefined }, false, UNBOUNDED)).toBeUndefined();
     expect(boundsOf({ after: undefined, through: 0n }, true, UNBOUNDED)).toBeUndefined();
   });
 });
 
-it('an outer interval contains the same ids in both directions', () => {
+test('an outer interval contains the same ids in both directions', () => {
   const range = { after: 5n, through: 9n };
   for (let id = 0n; id < 12n; id++) {
     expect(contains(outerInterval(range, true), -id)).toBe(contains(outerInterval(range, false), id));
@@ -53,7 +53,7 @@ it('an outer interval contains the same ids in both directions', () => {
   expect(contains(outerInterval({ after: BELOW_ALL, through: undefined }, true), 0n)).toBe(true);
 });
 
-it.each([
+test.each([
   [-1n, 2_147_483_647n],
   [2_147_483_647n, 2_147_483_647n],
   [2_147_483_648n, 9_007_199_254_740_991n],

@@ -1,6 +1,6 @@
 import { createClient, isAccountingError, memoryStore, type Page, sync } from 'accounting-data-sdk';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { jsonResponse, scriptedClient, scriptedFetch } from '../../support/scripted-fetch.ts';
 
@@ -31,7 +31,7 @@ async function pagesOf(pages: AsyncIterable<AccountPage>): Promise<AccountPage[]
 const idsOf = (pages: readonly AccountPage[]) =>
   pages.flatMap(({ records }) => records.map(({ id }) => Number(id)));
 
-it('reads interval after interval, and ends with an empty response to an open one', async () => {
+test('reads interval after interval, and ends with an empty response to an open one', async () => {
   const { accounts, queries } = accountsOf(range(1, 75));
   const pages = await pagesOf(accounts.list({}, keyset).pages());
   expect(idsOf(pages)).toEqual(range(1, 75));
@@ -51,13 +51,13 @@ it('reads interval after interval, and ends with an empty response to an open on
 });
 
 describe('from a service that hides records after cutting a page', () => {
-  it('lists every other record: one hidden record does not look like the end', async () => {
+  test('lists every other record: one hidden record does not look like the end', async () => {
     const { accounts } = accountsOf(range(1, 360), { hiddenRecords: ['100'] });
     const records = await accounts.list({}, keyset).toArray({ limit: Number.POSITIVE_INFINITY });
     expect(records).toHaveLength(359);
   });
 
-  it('syncs every other record over a real port', async () => {
+  test('syncs every other record over a real port', async () => {
     const { sandbox } = accountsOf(range(1, 360), { hiddenRecords: ['100'] });
     await using _ = sandbox;
     const { url } = await sandbox.listen();
@@ -75,7 +75,7 @@ describe('from a service that hides records after cutting a page', () => {
     expect(report.collections[0]).toMatchObject({ status: 'done', complete: 'certain', records: 359 });
   });
 
-  it.each(['id-asc', 'id-desc'] as const)(
+  test.each(['id-asc', 'id-desc'] as const)(
     'finds what follows a run of hidden pages, listed %s',
     async (order) => {
       const hiddenRecords = range(1_000, 1_089).map(String);
@@ -86,7 +86,7 @@ describe('from a service that hides records after cutting a page', () => {
     },
   );
 
-  it.each([{}, { updatedSince: '2026-01-01' }])(
+  test.each([{}, { updatedSince: '2026-01-01' }])(
     'looks behind the end of a list that was resumed: %j',
     async (query) => {
       const hiddenRecords = range(31, 60).map(String);
@@ -102,7 +102,7 @@ describe('from a service that hides records after cutting a page', () => {
     },
   );
 
-  it('resumes in descending order after a first page of which all but one record was hidden', async () => {
+  test('resumes in descending order after a first page of which all but one record was hidden', async () => {
     const hiddenRecords = range(60, 89).map(String);
     const { accounts } = accountsOf(range(1, 90), { hiddenRecords, order: 'id-desc' });
     const before: AccountPage[] = [];
@@ -116,7 +116,7 @@ describe('from a service that hides records after cutting a page', () => {
     expect(idsOf(after).toSorted((a, b) => a - b)).toEqual(range(1, 59));
   });
 
-  it('looks behind the end of a full run after a run that met no hidden record', async () => {
+  test('looks behind the end of a full run after a run that met no hidden record', async () => {
     const hiddenRecords = range(31, 60).map(String);
     const { client, sandbox } = accountsOf(range(1, 90), { hiddenRecords, clock: '2026-01-02' });
     const store = memoryStore();
@@ -136,7 +136,7 @@ describe('from a service that hides records after cutting a page', () => {
     expect(await run('full')).toBe(60);
   });
 
-  it('reports that a record is likely to be missing if the order is not that of ids', async () => {
+  test('reports that a record is likely to be missing if the order is not that of ids', async () => {
     const { accounts, client, sandbox } = accountsOf(range(1, 300), { hiddenRecords: 0.02, order: 'none' });
     const pages = await pagesOf(accounts.list({}, keyset).pages());
     expect(pages.at(-1)?.complete).toBe('likely');
@@ -153,7 +153,7 @@ describe('from a service that hides records after cutting a page', () => {
   });
 });
 
-it('starts again, and says so, when the order of the service turns out to be another one', async () => {
+test('starts again, and says so, when the order of the service turns out to be another one', async () => {
   const { accounts, sandbox } = accountsOf([], { order: 'created-asc', pageSize: 10, clock: '2026-01-01' });
   for (const id of [...range(1, 40), ...range(41, 80).toReversed()]) {
     sandbox.clock.advance(1_000);
@@ -170,7 +170,7 @@ it('starts again, and says so, when the order of the service turns out to be ano
   expect(await accounts.list({}, options).toArray({ limit: 999 })).toHaveLength(80);
 });
 
-it('says nothing about completeness by page, because a deletion can hide a record', async () => {
+test('says nothing about completeness by page, because a deletion can hide a record', async () => {
   const { accounts } = accountsOf(range(1, 5));
   const [page] = await pagesOf(accounts.list().pages());
   expect(page).toMatchObject({ pagination: 'page', complete: undefined, restarted: false });
@@ -179,7 +179,7 @@ it('says nothing about completeness by page, because a deletion can hide a recor
 describe('on a service whose id column is an int4', () => {
   const clusters = [...range(1, 100), ...range(2_147_483_147, 2_147_483_647)];
 
-  it.each(['id-asc', 'id-desc', 'none'] as const)(
+  test.each(['id-asc', 'id-desc', 'none'] as const)(
     'never requests a bound beyond it, listed %s',
     async (order) => {
       const { accounts, sandbox } = accountsOf(clusters, { idColumn: 'int4', order });
@@ -189,7 +189,7 @@ describe('on a service whose id column is an int4', () => {
     },
   );
 
-  it('resumes after a 500 in the middle', async () => {
+  test('resumes after a 500 in the middle', async () => {
     const { accounts, sandbox } = accountsOf(clusters, { idColumn: 'int4' });
     sandbox.faults.add({ kind: 'status', status: 500 }, { skip: 8 });
     const seen: number[] = [];
@@ -205,7 +205,7 @@ describe('on a service whose id column is an int4', () => {
     expect(seen).toEqual(clusters);
   });
 
-  it.each([{ gt: '50' }, { gte: '51', lte: '2147483647' }, { gt: '50', lte: '2147483647' }])(
+  test.each([{ gt: '50' }, { gte: '51', lte: '2147483647' }, { gt: '50', lte: '2147483647' }])(
     'stays within it beside the bounds of the caller %j',
     async (id) => {
       const { accounts } = accountsOf(clusters, { idColumn: 'int4' });
@@ -215,7 +215,7 @@ describe('on a service whose id column is an int4', () => {
   );
 });
 
-it('requests larger bounds only after a larger id was seen', async () => {
+test('requests larger bounds only after a larger id was seen', async () => {
   const ids = [1, 2, 3_000_000_000, 3_000_000_001].map(BigInt);
   const all = [...ids, ...range(0, 9).map((n) => 2n ** 53n + BigInt(n) * 1_000_000n)];
   const { accounts, queries } = accountsOf(all.map(String), { idColumn: 'int8', pageSize: 3 });
@@ -229,7 +229,7 @@ it('requests larger bounds only after a larger id was seen', async () => {
 });
 
 describe('the id operators of the caller', () => {
-  it.each([
+  test.each([
     [{ gt: '10' }, 'id[gt]=10', /id\[gte\]=\d+/],
     [{ gte: '11' }, 'id[gte]=11', /id\[gt\]=\d+/],
     [{ gt: '10', lte: '90' }, 'id[gt]=10&id[lte]=90', /id\[lt\]=\d+/],
@@ -245,7 +245,7 @@ describe('the id operators of the caller', () => {
     expect(queries().some((query) => own.test(query))).toBe(true);
   });
 
-  it('must leave keyset pagination one operator on each side', () => {
+  test('must leave keyset pagination one operator on each side', () => {
     const { accounts } = accountsOf([]);
     for (const id of [
       { gt: '1', gte: '2' },
@@ -258,7 +258,7 @@ describe('the id operators of the caller', () => {
     }
   });
 
-  it('work on a service that compares ids as text', async () => {
+  test('work on a service that compares ids as text', async () => {
     const ids = range(100, 107).map(String);
     const fetch = scriptedFetch(({ url }) => {
       const bound = (name: string) => url.searchParams.get(`id[${name}]`);
@@ -277,7 +277,7 @@ describe('the id operators of the caller', () => {
   });
 });
 
-it.each([
+test.each([
   ['A.', 'B'],
   ['A', '.B'],
   ['1..2', '3'],
@@ -288,7 +288,7 @@ it.each([
   );
 });
 
-it.each(['page', 'keyset'] as const)(
+test.each(['page', 'keyset'] as const)(
   'does not show an API key that is echoed as an id: %s',
   async (pagination) => {
     const apiKey = '31415926535897932384';
@@ -301,27 +301,27 @@ it.each(['page', 'keyset'] as const)(
 );
 
 describe('a page size from an earlier read', () => {
-  it('saves requests in a list of changes, and needs no check of a second page', async () => {
+  test('saves requests in a list of changes, and needs no check of a second page', async () => {
     const { accounts, queries } = accountsOf(range(1, 20));
     const changed = accounts.list({ updatedSince: '2026-01-01' }, { ...keyset, pageSizeHint: 30 });
     expect(await changed.toArray({ limit: 99 })).toHaveLength(20);
     expect(queries().map((query) => query.replace(/&?updatedSince=[^&]*/, ''))).toEqual(['', 'id[gt]=20']);
   });
 
-  it.each(['id-asc', 'id-desc'] as const)('that is too large loses nothing, listed %s', async (order) => {
+  test.each(['id-asc', 'id-desc'] as const)('that is too large loses nothing, listed %s', async (order) => {
     const { accounts } = accountsOf(range(1, 95), { pageSize: 10, order });
     const records = await accounts.list({}, { ...keyset, pageSizeHint: 30 }).toArray({ limit: 999 });
     expect(records).toHaveLength(95);
   });
 
-  it('is given up, and the read starts again, when the order is another one by now', async () => {
+  test('is given up, and the read starts again, when the order is another one by now', async () => {
     const { accounts } = accountsOf(range(1, 95), { pageSize: 10, order: 'none' });
     const records = await accounts.list({}, { ...keyset, pageSizeHint: 30 }).toArray({ limit: 999 });
     expect(new Set(records.map(({ id }) => id)).size).toBe(95);
   });
 });
 
-it('gives the error of toArray the token that the call started from, because no record was delivered', async () => {
+test('gives the error of toArray the token that the call started from, because no record was delivered', async () => {
   const { accounts, sandbox } = accountsOf(range(1, 100));
   sandbox.faults.add({ kind: 'status', status: 403 }, { skip: 4, times: 2 });
   const error = await caught(accounts.list({}, keyset).toArray({ limit: 100 }));
@@ -334,18 +334,21 @@ it('gives the error of toArray the token that the call started from, because no 
   expect(await caught(resumed)).toMatchObject({ resumeToken: first?.resumeToken });
 });
 
-it.each([29, 30, 31])('reads on when an import adds %d records in front of a list by page', async (added) => {
-  const { accounts, sandbox } = accountsOf(range(1, 90), { order: 'id-desc' });
-  const seen = new Set<string>();
-  for await (const page of accounts.list({}, { prefetch: 0 }).pages()) {
-    if (seen.size === 0)
-      for (let n = 0; n < added; n++) sandbox.store.accounts.insert({ id: String(1_000 + n) });
-    for (const { id } of page.records) if (Number(id) < 1_000) seen.add(id);
-  }
-  expect(seen.size).toBe(90);
-});
+test.each([29, 30, 31])(
+  'reads on when an import adds %d records in front of a list by page',
+  async (added) => {
+    const { accounts, sandbox } = accountsOf(range(1, 90), { order: 'id-desc' });
+    const seen = new Set<string>();
+    for await (const page of accounts.list({}, { prefetch: 0 }).pages()) {
+      if (seen.size === 0)
+        for (let n = 0; n < added; n++) sandbox.store.accounts.insert({ id: String(1_000 + n) });
+      for (const { id } of page.records) if (Number(id) < 1_000) seen.add(id);
+    }
+    expect(seen.size).toBe(90);
+  },
+);
 
-it('rejects a list by page that repeats its rows for ever', async () => {
+test('rejects a list by page that repeats its rows for ever', async () => {
   const fetch = scriptedFetch(() => jsonResponse([{ id: '1' }, { id: '2' }]));
   const error = await caught(scriptedClient(fetch).accounts.list().toArray({ limit: 99 }));
   expect(error).toMatchObject({ code: 'filter_ignored' });

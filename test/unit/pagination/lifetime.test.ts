@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { byPage } from '../../../src/pagination/by-page.ts';
 import { byCursor } from '../../../src/pagination/custom.ts';
 import { byKeyset } from '../../../src/pagination/keyset/keyset.ts';
@@ -58,7 +58,7 @@ function countedSignal() {
   return { controller, signal, listeners: () => listeners.size };
 }
 
-it.each(ways)('%s: leaving the loop aborts what is in flight', async (name, way) => {
+test.each(ways)('%s: leaving the loop aborts what is in flight', async (name, way) => {
   const { state, fetchPage } = stalling(name === 'keyset' ? 2 : 1);
   for await (const _ of way(fetchPage, { prefetch: 1 })) {
     expect(state.inFlight).toBe(1);
@@ -67,7 +67,7 @@ it.each(ways)('%s: leaving the loop aborts what is in flight', async (name, way)
   expect(state.inFlight).toBe(0);
 });
 
-it.each(ways)('%s: return() does not wait for a request that is under way', async (_, way) => {
+test.each(ways)('%s: return() does not wait for a request that is under way', async (_, way) => {
   const { state, fetchPage } = stalling(0);
   const walk = way(fetchPage, { prefetch: 1 });
   const pending = walk.next();
@@ -78,7 +78,7 @@ it.each(ways)('%s: return() does not wait for a request that is under way', asyn
   expect(await pending).toEqual({ done: true, value: undefined });
 });
 
-it('a walk by pages that fails aborts what it has asked for behind the failure', async () => {
+test('a walk by pages that fails aborts what it has asked for behind the failure', async () => {
   const signals: (AbortSignal | undefined)[] = [];
   const { fetchPage } = listing(ids(1, 40), 10);
   const failing: FetchPage<Row> = (query, signal) => {
@@ -91,7 +91,7 @@ it('a walk by pages that fails aborts what it has asked for behind the failure',
   expect(signals.map((signal) => signal?.aborted)).toEqual([true, true]);
 });
 
-it.each(ways)('%s: an abort rejects with the reason of the signal', async (_, way) => {
+test.each(ways)('%s: an abort rejects with the reason of the signal', async (_, way) => {
   const { state, fetchPage } = stalling(0);
   const { controller, signal } = countedSignal();
   const pending = way(fetchPage, { prefetch: 1, signal }).next();
@@ -102,7 +102,7 @@ it.each(ways)('%s: an abort rejects with the reason of the signal', async (_, wa
   expect(state.inFlight).toBe(0);
 });
 
-it.each(ways)('%s: an abort between two steps delivers nothing more', async (_, way) => {
+test.each(ways)('%s: an abort between two steps delivers nothing more', async (_, way) => {
   const { fetchPage, asked } = listing(ids(1, 40), 10);
   const { controller, signal } = countedSignal();
   const walk = way(fetchPage, { prefetch: 1, signal });
@@ -115,7 +115,7 @@ it.each(ways)('%s: an abort between two steps delivers nothing more', async (_, 
   expect(asked).toHaveLength(before);
 });
 
-it.each(ways)('%s: a signal that was aborted before lets nothing be asked for', async (_, way) => {
+test.each(ways)('%s: a signal that was aborted before lets nothing be asked for', async (_, way) => {
   const { fetchPage, asked } = listing(ids(1, 40), 10);
   const reason = new Error('before');
   const walk = way(fetchPage, { prefetch: 1, signal: AbortSignal.abort(reason) });
@@ -123,7 +123,7 @@ it.each(ways)('%s: a signal that was aborted before lets nothing be asked for', 
   expect(asked).toEqual([]);
 });
 
-it.each(ways)('%s: no listener is left on the signal', async (_, way) => {
+test.each(ways)('%s: no listener is left on the signal', async (_, way) => {
   const counted = countedSignal();
   const options = { prefetch: 1, signal: counted.signal };
   const { fetchPage } = listing(ids(1, 40), 10);
@@ -136,7 +136,7 @@ it.each(ways)('%s: no listener is left on the signal', async (_, way) => {
   expect(counted.listeners()).toBe(0);
 });
 
-it.each(ways)('%s: without look-ahead nothing is asked for before the consumer asks', async (name, way) => {
+test.each(ways)('%s: without look-ahead nothing is asked for before the consumer asks', async (name, way) => {
   const { fetchPage, asked } = listing(ids(1, 40), 10);
   const walk = way(fetchPage, { prefetch: 0 });
   await settle();

@@ -1,12 +1,12 @@
 import { createClient } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { heapAfterCollection } from '../../support/heap.ts';
 
 const RECORDS = 20_000;
 
 // Kept, they would be some 35 MB.
-it.for(['page', 'keyset'] as const)(
+test.for(['page', 'keyset'] as const)(
   'a walk by %s holds on to nothing that it has delivered',
   async (pagination) => {
     const sandbox = createSandbox({

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { RepeatGuard } from '../../../src/pagination/repeat-guard.ts';
 import { Random } from '../../reliability/simulation/random.ts';
 import { answerOf, ids } from './services.ts';
@@ -6,7 +6,7 @@ import { answerOf, ids } from './services.ts';
 const fresh = (guard: RepeatGuard, rows: readonly string[], invalid: readonly (string | undefined)[] = []) =>
   guard.newRecords(answerOf(rows, invalid)).map(({ id }) => id);
 
-it('lets any number of rows pass that are not repeated', () => {
+test('lets any number of rows pass that are not repeated', () => {
   const guard = new RepeatGuard(undefined);
   for (let page = 0; page < 100; page++) {
     const rows = ids(page * 10, page * 10 + 9);
@@ -14,7 +14,7 @@ it('lets any number of rows pass that are not repeated', () => {
   }
 });
 
-it('drops what the two pages before held, and what a page holds twice', () => {
+test('drops what the two pages before held, and what a page holds twice', () => {
   const guard = new RepeatGuard(undefined);
   expect(fresh(guard, ['1', '2', '2'])).toEqual(['1', '2']);
   expect(fresh(guard, ['2', '3'])).toEqual(['3']);
@@ -24,7 +24,7 @@ it('drops what the two pages before held, and what a page holds twice', () => {
   expect(fresh(guard, ['2', '6'])).toEqual(['2', '6']);
 });
 
-it.each([
+test.each([
   ['some of its rows', ['1', '2', '3'], ['1', '3'], []],
   ['its rows and another', ['1', '2'], ['1', '2', '3'], ['3']],
   ['as many, of which one is another', ['1', '2'], ['1', '3'], ['3']],
@@ -34,12 +34,12 @@ it.each([
   expect(fresh(guard, second)).toEqual(rest);
 });
 
-it('takes empty pages for no repetition', () => {
+test('takes empty pages for no repetition', () => {
   const guard = new RepeatGuard(undefined);
   expect([fresh(guard, []), fresh(guard, []), fresh(guard, ['1'])]).toEqual([[], [], ['1']]);
 });
 
-it('notices a third identical page in a row, even if its rows are invalid', () => {
+test('notices a third identical page in a row, even if its rows are invalid', () => {
   const records = new RepeatGuard(undefined);
   fresh(records, ['1', '2']);
   expect(fresh(records, ['2', '1'])).toEqual([]);
@@ -51,7 +51,7 @@ it('notices a third identical page in a row, even if its rows are invalid', () =
   expect(() => fresh(invalid, ['1'], ['2', undefined])).toThrow('GET /boms returned the rows');
 });
 
-it('tells rows without an id apart by what they hold', () => {
+test('tells rows without an id apart by what they hold', () => {
   const guard = new RepeatGuard(undefined);
   const page = (...names: string[]) => ({
     ...answerOf([]),
@@ -63,7 +63,7 @@ it('tells rows without an id apart by what they hold', () => {
   expect(() => guard.newRecords(page('c', 'd'))).toThrow('again and again');
 });
 
-it.each([2, 7, 10, 50])('notices that %i pages come in turn', (pages) => {
+test.each([2, 7, 10, 50])('notices that %i pages come in turn', (pages) => {
   const guard = new RepeatGuard(undefined);
   let count = 0;
   expect(() => {
@@ -73,7 +73,7 @@ it.each([2, 7, 10, 50])('notices that %i pages come in turn', (pages) => {
   expect(count).toBeLessThan(20 * pages);
 });
 
-it('notices rows that come again in any order, after many that did not', () => {
+test('notices rows that come again in any order, after many that did not', () => {
   const guard = new RepeatGuard(undefined);
   const random = new Random(7);
   let count = 0;

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { CheckpointError } from '../../../src/errors/checkpoint-error.ts';
 import type { ResumePosition } from '../../../src/pagination/page.ts';
 import {
@@ -25,13 +25,13 @@ const position: ResumePosition = {
 const encoded = (text: string) => Buffer.from(text).toString('base64url');
 const decoded = (token: string) => Buffer.from(token, 'base64url').toString();
 
-it('gives a position back to the same scope', () => {
+test('gives a position back to the same scope', () => {
   const token = encodeResumeToken(scope, position);
   expect(token).toMatch(/^[A-Za-z0-9_-]+$/);
   expect(decodeResumeToken(token, structuredClone(scope))).toEqual(position);
 });
 
-it('writes the same token for the same position in every version, so that stored tokens stay valid', () => {
+test('writes the same token for the same position in every version, so that stored tokens stay valid', () => {
   expect(encodeResumeToken(scope, position)).toBe(
     'eyJ2IjoyLCJvZiI6IjF5YWFxNzgxZ3BuIiwiYXQiOnsicGFnaW5hdGlvbiI6ImtleXNldCIsImRpcmVjdGlvbiI6ImFzYyIsImlkIjoiOTAwNzE5OTI1NDc0MDk5MyIsImxvbmdlc3QiOjMwfSwib2siOiI5MjgxaTk5eWpmIn0',
   );
@@ -39,7 +39,7 @@ it('writes the same token for the same position in every version, so that stored
   expect(scopeFingerprint({ baseUrl: '', collection: '', filters: {} })).toBe('1es1douw1yq');
 });
 
-it('keeps every value that a position may have', () => {
+test('keeps every value that a position may have', () => {
   const odd: ResumePosition = {
     text: 'ü "—" \\ ',
     yes: true,
@@ -52,7 +52,7 @@ it('keeps every value that a position may have', () => {
   expect(decodeResumeToken(encodeResumeToken(scope, odd), scope)).toEqual(kept);
 });
 
-it('gives back whatever a text is made of', () => {
+test('gives back whatever a text is made of', () => {
   const tokens = Array.from({ length: 400 }, (_, code) => {
     const text = { text: `${String.fromCharCode(code)}>?~`.repeat(3) };
     const token = encodeResumeToken(scope, text);
@@ -62,12 +62,12 @@ it('gives back whatever a text is made of', () => {
   for (const char of ['-', '_']) expect(tokens).toContain(char);
 });
 
-it('does not mind the order of the filters, nor one that is undefined', () => {
+test('does not mind the order of the filters, nor one that is undefined', () => {
   const filters = { 'id[lt]': undefined, 'id[gt]': '5', updatedSince: '2026-01-01T00:00:00Z' };
   expect(scopeFingerprint({ ...scope, filters })).toBe(scopeFingerprint(scope));
 });
 
-it.each([
+test.each([
   ['base URL', { baseUrl: 'https://other.example.com' }],
   ['collection', { collection: 'budgets' }],
   ['filter', { filters: { ...scope.filters, 'id[gt]': '6' } }],
@@ -78,17 +78,17 @@ it.each([
   expect(() => decodeResumeToken(token, scope)).toThrow('belongs to another');
 });
 
-it('tells nothing of the scope', () => {
+test('tells nothing of the scope', () => {
   const text = decoded(encodeResumeToken(scope, position));
   for (const word of ['books', 'accounts', 'updatedSince', '2026']) expect(text).not.toContain(word);
 });
 
-it('refuses a token of another version, saying so', () => {
+test('refuses a token of another version, saying so', () => {
   const token = encoded(decoded(encodeResumeToken(scope, position)).replace('"v":2', '"v":1'));
   expect(() => decodeResumeToken(token, scope)).toThrow('version');
 });
 
-it.each([
+test.each([
   ['nothing', ''],
   ['words', 'not a token'],
   ['JSON that is no object', encoded('42')],
@@ -107,11 +107,11 @@ it.each([
   expect(() => decodeResumeToken(token, scope)).toThrow(CheckpointError);
 });
 
-it.each([undefined, null, 7, {}, []])('refuses %j, which is no string', (token) => {
+test.each([undefined, null, 7, {}, []])('refuses %j, which is no string', (token) => {
   expect(() => decodeResumeToken(token as unknown as string, scope)).toThrow(CheckpointError);
 });
 
-it('notices every damage of one character, and never throws anything but CheckpointError', () => {
+test('notices every damage of one character, and never throws anything but CheckpointError', () => {
   const token = encodeResumeToken(scope, position);
   const random = new Random(1);
   for (let at = 0; at < token.length; at++) {
@@ -124,7 +124,7 @@ it('notices every damage of one character, and never throws anything but Checkpo
   }
 });
 
-it.each([null, [], ['keyset'], 7, 'keyset', { at: {} }, { at: [] }])(
+test.each([null, [], ['keyset'], 7, 'keyset', { at: {} }, { at: [] }])(
   'refuses a whole token whose position is none: %j',
   (none) => {
     const token = encodeResumeToken(scope, none as unknown as ResumePosition);
@@ -132,7 +132,7 @@ it.each([null, [], ['keyset'], 7, 'keyset', { at: {} }, { at: [] }])(
   },
 );
 
-it.each([
+test.each([
   ['was not issued by this package', undefined],
   ['was not issued by this package', 'A'.repeat(4_097)],
   ['is damaged', 'A'.repeat(4_096)],
@@ -149,7 +149,7 @@ it.each([
   );
 });
 
-it('never quotes the token', () => {
+test('never quotes the token', () => {
   const token = encoded('{"secret":"value"}');
   expect(() => decodeResumeToken(token, scope)).toThrow(
     expect.not.objectContaining({ message: /secret|value/ }),

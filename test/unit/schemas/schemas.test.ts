@@ -9,17 +9,17 @@ import {
 } from 'accounting-data-sdk/schemas';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { productFields } from '../../../src/collections/products.ts';
 
 describe('productSchema', () => {
-  it('accepts the products of the service as they are', () => {
+  test('accepts the products of the service as they are', () => {
     const { store } = createSandbox({ records: { products: 60 } });
     for (const product of store.products.all()) expect(productSchema.parse(product)).toEqual(product);
   });
 
-  it('validates stored JSON, and keeps unknown fields', () => {
+  test('validates stored JSON, and keeps unknown fields', () => {
     const stored = '{"id":"7","name":"Desk","salePrice":"129.0000","brand":null,"colourCode":4}';
     expect(productSchema.parse(JSON.parse(stored))).toEqual({
       id: '7',
@@ -30,7 +30,7 @@ describe('productSchema', () => {
     });
   });
 
-  it('names each field of stored JSON that is invalid', () => {
+  test('names each field of stored JSON that is invalid', () => {
     const stored =
       '{"id":"","salePrice":129,"stockQuantity":"3","isInactive":0,"salePriceDecimals":1.5,"tags":"a"}';
     const { error } = productSchema.safeParse(JSON.parse(stored));
@@ -47,7 +47,7 @@ describe('productSchema', () => {
     });
   });
 
-  it('can be extended, and checks what a client reads', async () => {
+  test('can be extended, and checks what a client reads', async () => {
     const sandbox = createSandbox();
     sandbox.store.products.insert({ name: 'Desk', salePrice: '129.0000', colourCode: 4 });
     sandbox.store.products.insert({ name: 'Chair', salePrice: '43.0000', colourCode: 'oak' });
@@ -62,7 +62,7 @@ describe('productSchema', () => {
     expect(colours).toEqual([4]);
   });
 
-  it('becomes JSON Schema that names every field', () => {
+  test('becomes JSON Schema that names every field', () => {
     const schema = z.toJSONSchema(productSchema);
     const documented = ['id', 'createdAt', 'updatedAt', ...Object.keys(productFields)];
     expect(Object.keys(schema.properties ?? {}).toSorted()).toEqual(documented.toSorted());
@@ -100,7 +100,7 @@ describe('productDraftSchema and productPatchSchema', () => {
     { requiredKeys: [] },
   );
 
-  it('accept what the client sends, and reject what it rejects', async () => {
+  test('accept what the client sends, and reject what it rejects', async () => {
     const sandbox = createSandbox();
     const { products } = createClient(sandbox.clientOptions);
     const { id } = await products.create({ name: 'Desk' });
@@ -124,7 +124,7 @@ describe('productDraftSchema and productPatchSchema', () => {
     expect(Math.min(seen.accepted, seen.rejected)).toBeGreaterThan(20);
   });
 
-  it('reject a whole product: the service fills some of its fields', () => {
+  test('reject a whole product: the service fills some of its fields', () => {
     const { error } = productDraftSchema.safeParse({ id: '7', createdAt: '2026-01-31', name: 'Desk' });
     expect(error?.issues.map(({ path, message }) => [path[0], message])).toEqual([
       ['id', 'is filled by the service: leave it out'],
@@ -133,7 +133,7 @@ describe('productDraftSchema and productPatchSchema', () => {
     expect(productPatchSchema.safeParse({ updatedAt: null }).success).toBe(false);
   });
 
-  it('become JSON Schema without the fields that the service fills', () => {
+  test('become JSON Schema without the fields that the service fills', () => {
     for (const schema of [productDraftSchema, productPatchSchema]) {
       const { properties, required } = z.toJSONSchema(schema);
       expect(required).toBeUndefined();
@@ -142,7 +142,7 @@ describe('productDraftSchema and productPatchSchema', () => {
     }
   });
 
-  it('check a row of a file before it is sent', async () => {
+  test('check a row of a file before it is sent', async () => {
     const sandbox = createSandbox();
     const row = productDraftSchema.parse(JSON.parse('{"name":"Desk","salePrice":"129.0000","colourCode":4}'));
     const idempotencyKey = idempotencyKeyFor('file', 1);
@@ -152,7 +152,7 @@ describe('productDraftSchema and productPatchSchema', () => {
 });
 
 describe('recordSchema', () => {
-  it('accepts the records of every collection as they are, and can be extended', () => {
+  test('accepts the records of every collection as they are, and can be extended', () => {
     const { store } = createSandbox({ records: 140 });
     const accounts = store.accounts.all();
     for (const account of accounts) expect(recordSchema.parse(account)).toEqual(account);
@@ -161,17 +161,17 @@ describe('recordSchema', () => {
     expect(accounts.length).toBeGreaterThan(5);
   });
 
-  it.each([[{}], [{ id: 7 }], [{ id: '' }], [[]], [null]])('rejects %j', (record) => {
+  test.each([[{}], [{ id: 7 }], [{ id: '' }], [[]], [null]])('rejects %j', (record) => {
     expect(recordSchema.safeParse(record).success).toBe(false);
   });
 });
 
 describe('moneySchema', () => {
-  it.each(['0', '-1.5', '129.0000', '123456789012345678.12345678'])('keeps %s', (amount) => {
+  test.each(['0', '-1.5', '129.0000', '123456789012345678.12345678'])('keeps %s', (amount) => {
     expect(moneySchema.parse(amount)).toBe(amount);
   });
 
-  it.each([129, '1e3', '0x1F', '.5', '1.', ' 1', '1234567890123456789', '0.123456789', 'Infinity', ''])(
+  test.each([129, '1e3', '0x1F', '.5', '1.', ' 1', '1234567890123456789', '0.123456789', 'Infinity', ''])(
     'rejects %j',
     (amount) => {
       expect(moneySchema.safeParse(amount).success).toBe(false);
@@ -188,7 +188,7 @@ describe('problemSchema', () => {
     'api-platform-3.1',
   ];
 
-  it('accepts the problems of the service with all their members', async () => {
+  test('accepts the problems of the service with all their members', async () => {
     for (const problemType of forms) {
       const sandbox = createSandbox({ records: 1, requiredFields: ['name'], problemType });
       const { baseUrl, apiKey } = sandbox.clientOptions;
@@ -208,7 +208,7 @@ describe('problemSchema', () => {
     }
   });
 
-  it('keeps extension members and becomes JSON Schema', () => {
+  test('keeps extension members and becomes JSON Schema', () => {
     const problem = { type: 'about:blank', status: 403, violations: null, traceId: 'a' };
     expect(problemSchema.parse(problem)).toEqual(problem);
     expect(problemSchema.safeParse({ type: 7 }).success).toBe(false);

@@ -1,5 +1,5 @@
 import { changes, reconcile, type Store, sync } from 'accounting-data-sdk';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { addAccounts, collect, openBooks } from './books.ts';
 
@@ -19,7 +19,7 @@ const stuckStores: readonly (readonly [string, (never: () => Promise<never>) => 
 ];
 
 describe('the signal stops', () => {
-  it('a sync whose onBatch never settles, and leaves the batch uncommitted', async () => {
+  test('a sync whose onBatch never settles, and leaves the batch uncommitted', async () => {
     const books = openBooks({ records: { accounts: 5, products: 5 } });
     const { never, signal } = stuck();
     const run = sync(books.client, { ...books.run, signal, onBatch: never });
@@ -27,21 +27,21 @@ describe('the signal stops', () => {
     expect(books.states.size).toBe(0);
   });
 
-  it.each(stuckStores)('a sync whose %s never settles', async (_, storeOf) => {
+  test.each(stuckStores)('a sync whose %s never settles', async (_, storeOf) => {
     const books = openBooks({ records: { accounts: 5, products: 5 } });
     const { never, signal } = stuck();
     const options = { tenant: 'acme', store: storeOf(never), signal, onBatch: () => undefined };
     expect(await caught(sync(books.client, options))).toBe('enough');
   });
 
-  it.each(stuckStores)('an iteration of changes whose %s never settles', async (_, storeOf) => {
+  test.each(stuckStores)('an iteration of changes whose %s never settles', async (_, storeOf) => {
     const books = openBooks({ records: { accounts: 5 } });
     const { never, signal } = stuck();
     const options = { tenant: 'acme', store: storeOf(never), signal };
     expect(await caught(collect(changes(books.client.accounts, options)))).toBe('enough');
   });
 
-  it.each(['localIds', 'onDelete', 'onRepair'] as const)(
+  test.each(['localIds', 'onDelete', 'onRepair'] as const)(
     'a reconcile whose %s never settles',
     async (callback) => {
       const books = openBooks();
@@ -67,7 +67,7 @@ describe('the signal stops', () => {
     },
   );
 
-  it('no onBatch that ends in time: its batch is committed', async () => {
+  test('no onBatch that ends in time: its batch is committed', async () => {
     const books = openBooks({ records: { accounts: 5 } });
     const controller = new AbortController();
     const run = sync(books.client, {

@@ -1,11 +1,11 @@
 import { changes } from 'accounting-data-sdk';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addAccounts, Copy, collect, openBooks, START, stateIn } from './books.ts';
 
 const minutes = (n: number) => n * 60_000;
 
 describe('changes', () => {
-  it('reads everything the first time, and ends with a batch that promotes the watermark', async () => {
+  test('reads everything the first time, and ends with a batch that promotes the watermark', async () => {
     const books = openBooks();
     addAccounts(books, 25);
     const copy = new Copy();
@@ -27,7 +27,7 @@ describe('changes', () => {
     expect(stateIn(books.states)).toMatchObject({ watermark: START, full: START, pageSize: 10 });
   });
 
-  it('asks afterwards for what changed since the watermark less the lag, in one request where nothing did', async () => {
+  test('asks afterwards for what changed since the watermark less the lag, in one request where nothing did', async () => {
     const books = openBooks();
     addAccounts(books, 25);
     await collect(changes(books.client.accounts, books.run));
@@ -46,14 +46,14 @@ describe('changes', () => {
     expect(stateIn(books.states)).toMatchObject({ watermark: '2026-01-05T09:00:00Z', full: START });
   });
 
-  it('takes the lag that it is told', async () => {
+  test('takes the lag that it is told', async () => {
     const books = openBooks();
     await collect(changes(books.client.accounts, books.run));
     await collect(changes(books.client.accounts, { ...books.run, lookbackMs: minutes(30) }));
     expect(books.sandbox.requests.at(-1)?.query).toEqual({ updatedSince: '2026-01-05T07:30:00Z' });
   });
 
-  it('hands over what changed and nothing else', async () => {
+  test('hands over what changed and nothing else', async () => {
     const books = openBooks();
     addAccounts(books, 25);
     await collect(changes(books.client.accounts, books.run));
@@ -64,7 +64,7 @@ describe('changes', () => {
     expect(copy.ids).toEqual(['3']);
   });
 
-  it('ends a first run of an empty collection, after it looked at three more pages', async () => {
+  test('ends a first run of an empty collection, after it looked at three more pages', async () => {
     const books = openBooks();
     const copy = new Copy();
     await collect(changes(books.client.accounts, books.run), copy.take);
@@ -74,13 +74,13 @@ describe('changes', () => {
     expect(pages).toEqual([null, '2', '3', '4']);
   });
 
-  it('asks for no cached page', async () => {
+  test('asks for no cached page', async () => {
     const books = openBooks();
     await collect(changes(books.client.accounts, books.run));
     expect(books.sandbox.requests[0]?.headers['cache-control']).toBe('no-cache');
   });
 
-  it('commits a batch when the next one is asked for', async () => {
+  test('commits a batch when the next one is asked for', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     const seen: (string | undefined)[] = [];
@@ -93,7 +93,7 @@ describe('changes', () => {
     expect(books.states.get('accounting-data-sdk:acme:accounts')).toBe(checkpoints.at(-1));
   });
 
-  it.each(['break', 'throw'])('leaves a batch uncommitted after a %s', async (how) => {
+  test.each(['break', 'throw'])('leaves a batch uncommitted after a %s', async (how) => {
     const books = openBooks();
     addAccounts(books, 40);
     const leave = async () => {
@@ -106,7 +106,7 @@ describe('changes', () => {
     expect(books.states.size).toBe(0);
   });
 
-  it('goes on where it was interrupted, with the watermark and the bound that it had', async () => {
+  test('goes on where it was interrupted, with the watermark and the bound that it had', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     await collect(changes(books.client.accounts, books.run));
@@ -138,7 +138,7 @@ describe('changes', () => {
     expect(stateIn(books.states)).not.toHaveProperty('run');
   });
 
-  it('begins a walk by pages again at page 1, with the watermark that it had', async () => {
+  test('begins a walk by pages again at page 1, with the watermark that it had', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     const options = { ...books.run, pagination: 'page' } as const;
@@ -157,7 +157,7 @@ describe('changes', () => {
     expect(books.sandbox.requests[0]?.query).toEqual({ _page: '1' });
   });
 
-  it('begins anew with a new watermark where no checkpoint was written yet', async () => {
+  test('begins anew with a new watermark where no checkpoint was written yet', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     for await (const _ of changes(books.client.accounts, books.run)) break;
@@ -166,7 +166,7 @@ describe('changes', () => {
     expect(report).toMatchObject({ resumed: false, watermark: new Date('2026-01-05T09:00:00Z') });
   });
 
-  it('reads everything again in mode full, also in the place of an interrupted incremental run', async () => {
+  test('reads everything again in mode full, also in the place of an interrupted incremental run', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     await collect(changes(books.client.accounts, books.run));
@@ -180,7 +180,7 @@ describe('changes', () => {
     expect(report).toMatchObject({ mode: 'full', resumed: false, records: 40 });
   });
 
-  it('ends an interrupted full run before it is incremental again', async () => {
+  test('ends an interrupted full run before it is incremental again', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     let batches = 0;
@@ -189,7 +189,7 @@ describe('changes', () => {
     expect(report).toMatchObject({ mode: 'full', resumed: true, lastFullRead: new Date(START) });
   });
 
-  it('reads by pages where ids are no integers, and says so', async () => {
+  test('reads by pages where ids are no integers, and says so', async () => {
     const books = openBooks({ ids: { form: 'uuid' } });
     addAccounts(books, 25);
     const copy = new Copy();
@@ -199,7 +199,7 @@ describe('changes', () => {
     expect(books.sandbox.count()).toBe(4);
   });
 
-  it('looks one page ahead while the consumer works', async () => {
+  test('looks one page ahead while the consumer works', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     for await (const _ of changes(books.client.accounts, { ...books.run, pagination: 'page' })) {
@@ -209,7 +209,7 @@ describe('changes', () => {
     }
   });
 
-  it('keeps parts of a collection apart by their prefixes', async () => {
+  test('keeps parts of a collection apart by their prefixes', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     const part = { ...books.run, prefix: 'low', id: { lte: '20' } };
@@ -223,7 +223,7 @@ describe('changes', () => {
     });
   });
 
-  it('counts records that are older than what was asked for, and hands them over', async () => {
+  test('counts records that are older than what was asked for, and hands them over', async () => {
     const books = openBooks({ timestampsEverywhere: true });
     await collect(changes(books.client.accounts, books.run));
     books.sandbox.faults.next({
@@ -238,7 +238,7 @@ describe('changes', () => {
     expect(report).toMatchObject({ records: 2, staleRecords: 1 });
   });
 
-  it('hands over rows that do not fit beside the records, and counts them', async () => {
+  test('hands over rows that do not fit beside the records, and counts them', async () => {
     const books = openBooks();
     const client = books.client.withOptions({ validation: 'report' });
     books.sandbox.faults.next({ kind: 'rewrite', body: () => JSON.stringify([{ id: '7' }, { id: 8 }]) });
@@ -248,7 +248,7 @@ describe('changes', () => {
     expect(copy.batches[0]?.invalid).toHaveLength(1);
   });
 
-  it('stops on the signal with its own reason, and commits what was finished', async () => {
+  test('stops on the signal with its own reason, and commits what was finished', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     const controller = new AbortController();
@@ -264,7 +264,7 @@ describe('changes', () => {
     expect(books.states.get('accounting-data-sdk:acme:accounts')).toBe(first);
   });
 
-  it('tells the client of its checkpoints and the caller of its progress', async () => {
+  test('tells the client of its checkpoints and the caller of its progress', async () => {
     const books = openBooks();
     addAccounts(books, 25);
     const { createClient } = await import('accounting-data-sdk');
@@ -293,7 +293,7 @@ describe('changes', () => {
     ]);
   });
 
-  it('says that it waits, and until when', async () => {
+  test('says that it waits, and until when', async () => {
     const books = openBooks();
     books.sandbox.faults.next({ kind: 'status', status: 503 });
     const waits: unknown[] = [];
@@ -311,7 +311,7 @@ describe('changes', () => {
 
 describe('changes refuses', () => {
   const books = openBooks();
-  it.each([
+  test.each([
     ['store', { store: {} }],
     ['tenant', { tenant: 'a company' }],
     ['prefix', { prefix: '' }],
@@ -337,7 +337,7 @@ describe('changes refuses', () => {
     expect(books.sandbox.count()).toBe(0);
   });
 
-  it('what is no collection, and one without a name', () => {
+  test('what is no collection, and one without a name', () => {
     expect(() => changes({} as never, books.run)).toThrow(
       expect.objectContaining({ argument: 'collection' }),
     );

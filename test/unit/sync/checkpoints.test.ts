@@ -1,6 +1,6 @@
 import { changes, createClient, InvalidInputError, type Store, sync } from 'accounting-data-sdk';
 import Keyv from 'keyv';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addAccounts, type Books, Copy, collect, openBooks, stateIn } from './books.ts';
 
 const KEY = 'accounting-data-sdk:acme:accounts';
@@ -10,7 +10,7 @@ function storeOver({ states }: Books, changed: Partial<Store>): Store {
 }
 
 describe('a checkpoint is refused', () => {
-  it.each(['', 'nonsense', '{"v":1}', '{"v":9}'])('where the store has %j', async (stored) => {
+  test.each(['', 'nonsense', '{"v":1}', '{"v":9}'])('where the store has %j', async (stored) => {
     const books = openBooks();
     books.states.set(KEY, stored);
     await expect(collect(changes(books.client.accounts, books.run))).rejects.toMatchObject({
@@ -20,7 +20,7 @@ describe('a checkpoint is refused', () => {
     expect(books.states.get(KEY)).toBe(stored);
   });
 
-  it('where it belongs to another tenant, base URL or collection', async () => {
+  test('where it belongs to another tenant, base URL or collection', async () => {
     const books = openBooks();
     await collect(changes(books.client.accounts, books.run));
     const state = books.states.get(KEY) ?? '';
@@ -36,7 +36,7 @@ describe('a checkpoint is refused', () => {
     await expect(collect(misnamed)).rejects.toMatchObject({ code: 'checkpoint' });
   });
 
-  it('where it belongs elsewhere, and the error says what to do', async () => {
+  test('where it belongs elsewhere, and the error says what to do', async () => {
     const books = openBooks();
     await collect(changes(books.client.accounts, books.run));
     const part = changes(books.client.accounts, { ...books.run, id: { gt: '5' } });
@@ -45,7 +45,7 @@ describe('a checkpoint is refused', () => {
     );
   });
 
-  it('where its token is damaged', async () => {
+  test('where its token is damaged', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     let batches = 0;
@@ -60,7 +60,7 @@ describe('a checkpoint is refused', () => {
 });
 
 describe('a store that fails', () => {
-  it.each([
+  test.each([
     ['reading', 'read', { get: () => Promise.reject(new Error('down')) }],
     ['writing', 'written', { set: () => Promise.reject(new Error('down')) }],
     [
@@ -83,7 +83,7 @@ describe('a store that fails', () => {
     });
   });
 
-  it.each([
+  test.each([
     [undefined, 'something other than an error'],
     ['down!!', 'down'],
   ])('that throws %j, which is no error, names no cause that is not there', async (thrown, text) => {
@@ -96,7 +96,7 @@ describe('a store that fails', () => {
     );
   });
 
-  it('by resolving to false is noticed', async () => {
+  test('by resolving to false is noticed', async () => {
     const books = openBooks();
     const store = storeOver(books, { set: async () => false });
     await expect(collect(changes(books.client.accounts, { ...books.run, store }))).rejects.toMatchObject({
@@ -105,7 +105,7 @@ describe('a store that fails', () => {
     });
   });
 
-  it('that throws an error of this package keeps it as the cause', async () => {
+  test('that throws an error of this package keeps it as the cause', async () => {
     const books = openBooks();
     const own = new InvalidInputError('key', 'is refused by the store');
     const store = storeOver(books, { get: () => Promise.reject(own) });
@@ -115,7 +115,7 @@ describe('a store that fails', () => {
     });
   });
 
-  it('in the adapter of Keyv, which swallows it, is noticed', async () => {
+  test('in the adapter of Keyv, which swallows it, is noticed', async () => {
     const books = openBooks();
     const adapter = new Map();
     adapter.set = () => {
@@ -128,7 +128,7 @@ describe('a store that fails', () => {
     });
   });
 
-  it('by forgetting in silence is noticed', async () => {
+  test('by forgetting in silence is noticed', async () => {
     const books = openBooks();
     const store = storeOver(books, { set: () => undefined });
     await expect(collect(changes(books.client.accounts, { ...books.run, store }))).rejects.toMatchObject({
@@ -137,7 +137,7 @@ describe('a store that fails', () => {
     });
   });
 
-  it('by forgetting in silence what it had kept once is noticed too', async () => {
+  test('by forgetting in silence what it had kept once is noticed too', async () => {
     const books = openBooks();
     await collect(changes(books.client.accounts, books.run));
     const store = storeOver(books, { set: () => undefined });
@@ -149,7 +149,7 @@ describe('a store that fails', () => {
 });
 
 describe('a store that is asked to write', () => {
-  it('is so once where the checkpoints of a run are all the same, as by pages', async () => {
+  test('is so once where the checkpoints of a run are all the same, as by pages', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     const written: string[] = [];
@@ -164,7 +164,7 @@ describe('a store that is asked to write', () => {
     expect(new Set(written).size).toBe(2);
   });
 
-  it('is read at the beginning, before each write and at the end, and not more often', async () => {
+  test('is read at the beginning, before each write and at the end, and not more often', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     let reads = 0;
@@ -178,7 +178,7 @@ describe('a store that is asked to write', () => {
     expect(reads).toBe(1 + batches + 1);
   });
 
-  it('gets the name of each run, which no other has', async () => {
+  test('gets the name of each run, which no other has', async () => {
     const names = new Set<unknown>();
     for (let run = 0; run < 50; run++) {
       const books = openBooks();
@@ -191,7 +191,7 @@ describe('a store that is asked to write', () => {
 });
 
 describe('a store that goes back to what it had before', () => {
-  it.each(['page', 'keyset'] as const)('is noticed in the middle of a run: %s', async (pagination) => {
+  test.each(['page', 'keyset'] as const)('is noticed in the middle of a run: %s', async (pagination) => {
     const books = openBooks();
     addAccounts(books, 40);
     await collect(changes(books.client.accounts, books.run));
@@ -210,7 +210,7 @@ describe('a store that goes back to what it had before', () => {
 });
 
 describe('a store that loses what it had before', () => {
-  it('is noticed, and not taken for another run', async () => {
+  test('is noticed, and not taken for another run', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     await collect(changes(books.client.accounts, books.run));
@@ -223,7 +223,7 @@ describe('a store that loses what it had before', () => {
 });
 
 describe('another run of the same collection', () => {
-  it('that has begun meanwhile is noticed by the one that was there before', async () => {
+  test('that has begun meanwhile is noticed by the one that was there before', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     let batches = 0;
@@ -240,7 +240,7 @@ describe('another run of the same collection', () => {
     expect(stateIn(books.states)).not.toHaveProperty('run');
   });
 
-  it('that has begun and ended is noticed before a first checkpoint', async () => {
+  test('that has begun and ended is noticed before a first checkpoint', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     const copy = new Copy();
@@ -250,7 +250,7 @@ describe('another run of the same collection', () => {
     await expect(first.next()).rejects.toMatchObject({ code: 'concurrent_run' });
   });
 
-  it('that has written just behind the last checkpoint is noticed', async () => {
+  test('that has written just behind the last checkpoint is noticed', async () => {
     const books = openBooks();
     const set = (key: string, value: string) => {
       books.states.set(key, value.replace(/"by":"\w+"/, '"by":"another"'));
@@ -259,7 +259,7 @@ describe('another run of the same collection', () => {
     await expect(collect(run)).rejects.toMatchObject({ code: 'concurrent_run' });
   });
 
-  it('that went on after this one was taken for dead is noticed', async () => {
+  test('that went on after this one was taken for dead is noticed', async () => {
     const books = openBooks();
     addAccounts(books, 60);
     const paused = changes(books.client.accounts, books.run);
@@ -273,7 +273,7 @@ describe('another run of the same collection', () => {
 });
 
 describe('a store with get alone', () => {
-  it('leaves the checkpoints to the consumer', async () => {
+  test('leaves the checkpoints to the consumer', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     const events: unknown[] = [];
@@ -295,7 +295,7 @@ describe('a store with get alone', () => {
     expect(events).toEqual([]);
   });
 
-  it('may be committed to once in a while, but at the end', async () => {
+  test('may be committed to once in a while, but at the end', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     const store = { get: (key: string) => books.states.get(key) };
@@ -310,7 +310,7 @@ describe('a store with get alone', () => {
     });
   });
 
-  it('notices another run as well', async () => {
+  test('notices another run as well', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     const store = { get: (key: string) => books.states.get(key) };
@@ -320,7 +320,7 @@ describe('a store with get alone', () => {
     await expect(first.next()).rejects.toMatchObject({ code: 'concurrent_run' });
   });
 
-  it.each(['changes', 'sync'])(
+  test.each(['changes', 'sync'])(
     'notices that another run has written while a page was on its way: %s',
     async (by) => {
       const books = openBooks();
@@ -364,7 +364,7 @@ describe('a store with get alone', () => {
 });
 
 describe('the state', () => {
-  it('stays under 1 kB with the longest of everything', async () => {
+  test('stays under 1 kB with the longest of everything', async () => {
     const books = openBooks({ timestampsEverywhere: true });
     for (let n = 0; n < 60; n++) {
       books.sandbox.store.accounts.insert({ id: String(10n ** 38n + BigInt(n) * 10n ** 36n) });
@@ -380,7 +380,7 @@ describe('the state', () => {
     expect(Math.max(...sizes)).toBeLessThan(1000);
   });
 
-  it('shows neither key nor query', async () => {
+  test('shows neither key nor query', async () => {
     const books = openBooks();
     await collect(changes(books.client.accounts, { ...books.run, id: { gt: '123456' } }));
     const [state = ''] = books.states.values();

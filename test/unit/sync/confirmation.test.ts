@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Confirmation } from '../../../src/sync/confirmation.ts';
 import {
   type ReconcileOptions,
@@ -40,7 +40,7 @@ const ids = (count: number) => Array.from({ length: count }, (_, n) => String(n 
 const isEven = (id: string) => Number(id) % 2 === 0;
 
 describe('a confirmation', () => {
-  it('tells what is gone, and has what is there repaired in batches', async () => {
+  test('tells what is gone, and has what is there repaired in batches', async () => {
     const find: Find = async (id) => (isEven(id) ? { id } : undefined);
     const { confirmation, repaired, stats } = confirming(find, { batchSize: 2, concurrency: 1 });
     expect(await confirmation.goneOf(ids(10))).toEqual(['1', '3', '5', '7', '9']);
@@ -48,19 +48,19 @@ describe('a confirmation', () => {
     expect(stats.repaired).toBe(5);
   });
 
-  it('repairs nothing where all are gone', async () => {
+  test('repairs nothing where all are gone', async () => {
     const { confirmation, repaired, stats } = confirming(async () => undefined);
     expect(await confirmation.goneOf(ids(3))).toEqual(['1', '2', '3']);
     expect(repaired).toEqual([]);
     expect(stats.repaired).toBe(0);
   });
 
-  it('says of one id whether it is gone', async () => {
+  test('says of one id whether it is gone', async () => {
     const { confirmation } = confirming(async (id) => (isEven(id) ? { id } : undefined));
     expect([await confirmation.isGone('1'), await confirmation.isGone('2')]).toEqual([true, false]);
   });
 
-  it.each([1, 3])('asks for %i at a time', async (concurrency) => {
+  test.each([1, 3])('asks for %i at a time', async (concurrency) => {
     const answers: ReturnType<typeof deferred<undefined>>[] = [];
     const find: Find = () => {
       const answer = deferred<undefined>();
@@ -81,7 +81,7 @@ describe('a confirmation', () => {
     expect(await gone).toHaveLength(5);
   });
 
-  it('asks for no other after a failure, and ends when nothing is on its way any more', async () => {
+  test('asks for no other after a failure, and ends when nothing is on its way any more', async () => {
     const slow = deferred<undefined>();
     const failure = new Error('the service fails');
     const find: Find = async (id) => {
@@ -97,7 +97,7 @@ describe('a confirmation', () => {
     expect(asked).toEqual(['1', '2']);
   });
 
-  it('asks as it is told to, and says when it waits', async () => {
+  test('asks as it is told to, and says when it waits', async () => {
     const { signal } = new AbortController();
     const told = { timeoutMs: 1, deadlineMs: 2, maxWaitMs: 3, retry: { maxAttempts: 4 }, signal };
     const seen: RequestOptions[] = [];
@@ -112,7 +112,7 @@ describe('a confirmation', () => {
     ]);
   });
 
-  it('asks for nothing once the signal has fired', async () => {
+  test('asks for nothing once the signal has fired', async () => {
     const signal = AbortSignal.abort('enough');
     const { confirmation, asked } = confirming(async () => undefined, { signal });
     expect(await caught(confirmation.isGone('1'))).toBe('enough');
@@ -120,7 +120,7 @@ describe('a confirmation', () => {
     expect(asked).toEqual([]);
   });
 
-  it('tells how far it is', async () => {
+  test('tells how far it is', async () => {
     const told: unknown[] = [];
     const { confirmation, stats } = confirming(async () => undefined);
     const progress = new ReconcileStats('accounts', ({ phase, done }) => told.push([phase, done]));

@@ -1,5 +1,5 @@
 import { createClient, isAccountingError, reconcile, sync } from 'accounting-data-sdk';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { addAccounts, openBooks } from './books.ts';
 
@@ -15,7 +15,7 @@ function sink() {
 }
 
 describe('a consumer that writes to another service with this package', () => {
-  it('fails its collection alone with what that service refuses', async () => {
+  test('fails its collection alone with what that service refuses', async () => {
     const books = openBooks({ records: { accounts: 25, budgets: 5, accountAddresses: 5 } });
     const { keys, clientOptions } = openBooks().sandbox;
     const target = (apiKey: string) => createClient({ ...clientOptions, apiKey }).products;
@@ -40,7 +40,7 @@ describe('a consumer that writes to another service with this package', () => {
 });
 
 describe('a consumer that returns an array of promises', () => {
-  it('is waited for by a sync, which commits nothing where one of them fails', async () => {
+  test('is waited for by a sync, which commits nothing where one of them fails', async () => {
     const books = openBooks();
     addAccounts(books, 3);
     const { saved, save } = sink();
@@ -55,7 +55,7 @@ describe('a consumer that returns an array of promises', () => {
     expect(books.states.size).toBe(0);
   });
 
-  it.each(['onDelete', 'onRepair'])('is waited for by a reconcile: %s', async (callback) => {
+  test.each(['onDelete', 'onRepair'])('is waited for by a reconcile: %s', async (callback) => {
     const books = openBooks();
     addAccounts(books, 12);
     const { accounts } = books.sandbox.store;

@@ -1,6 +1,6 @@
 import { changes, sync } from 'accounting-data-sdk';
 import type { ListOrder } from 'accounting-data-sdk/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { collect, openBooks } from './books.ts';
 
 const ORDERS: readonly ListOrder[] = [
@@ -25,7 +25,7 @@ function mostRequests(changed: number, order: ListOrder): number {
 }
 
 describe('an incremental run', () => {
-  it('with nothing new costs one request for each collection', async () => {
+  test('with nothing new costs one request for each collection', async () => {
     const books = openBooks({ records: 280, clock: '2020-01-01T00:00:00Z' });
     books.sandbox.clock.set('2030-01-01T00:00:00Z');
     const run = { ...books.run, onBatch: () => undefined };
@@ -43,7 +43,7 @@ describe('an incremental run', () => {
     expect(books.sandbox.count()).toBe(14);
   });
 
-  it.each(ORDERS)(
+  test.each(ORDERS)(
     'with k changed records costs at most 2·ceil(k / page size) + 2 in id order, 3·ceil(k / page size) + 11 in another: %s',
     async (order) => {
       const books = openBooks({ order, pageSize: PAGE_SIZE });

@@ -9,7 +9,7 @@ import {
   type SyncOptions,
   sync,
 } from 'accounting-data-sdk';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { addAccounts, type Books, openBooks } from './books.ts';
 
@@ -35,7 +35,7 @@ const printed = (error: unknown) => inspect(error, { depth: 10 });
 const lines = (text: string) => text.split('\n').length;
 
 describe('the message of a SyncError', () => {
-  it('counts the collections that failed and gives the one reason that they share', async () => {
+  test('counts the collections that failed and gives the one reason that they share', async () => {
     const books = openBooks();
     books.sandbox.faults.add(DOWN, { times: Number.POSITIVE_INFINITY });
     const error = await failed(books);
@@ -46,7 +46,7 @@ describe('the message of a SyncError', () => {
     expect(error.errors).toHaveLength(14);
   });
 
-  it('names the collections if they are few, and counts the other reasons', async () => {
+  test('names the collections if they are few, and counts the other reasons', async () => {
     const books = openBooks();
     books.sandbox.faults.add(DOWN, { collection: 'accounts', times: 99 });
     books.sandbox.faults.add({ kind: 'status', status: 400 }, { collection: 'budgets', times: 99 });
@@ -55,7 +55,7 @@ describe('the message of a SyncError', () => {
     expect(message).toContain('1 other reason: see errors');
   });
 
-  it('says that all collections stopped if the key was revoked', async () => {
+  test('says that all collections stopped if the key was revoked', async () => {
     const books = openBooks({ records: 280 });
     const client = clientWith(books, 'revoked');
     const { message } = await failed({ ...books, client }, { concurrency: 1 });
@@ -63,7 +63,7 @@ describe('the message of a SyncError', () => {
     expect(message).toContain('returned 401');
   });
 
-  it('says how many were done before the key was revoked', async () => {
+  test('says how many were done before the key was revoked', async () => {
     const books = openBooks({ records: { accounts: 5, accountAddresses: 5 } });
     const onBatch = ({ collection, last }: { collection: string; last: boolean }) => {
       if (collection === 'accounts' && last) books.sandbox.revokeKey(books.sandbox.keys.full);
@@ -72,7 +72,7 @@ describe('the message of a SyncError', () => {
     expect(message).toContain('so all other collections stopped (1 of 2 was done)');
   });
 
-  it('says that all collections stopped if the service is down', async () => {
+  test('says that all collections stopped if the service is down', async () => {
     const books = openBooks();
     books.sandbox.faults.add({ kind: 'status', status: 503 }, { times: Number.POSITIVE_INFINITY });
     const { message } = await failed(books, { maxOutageMs: 0, concurrency: 1 });
@@ -81,7 +81,7 @@ describe('the message of a SyncError', () => {
     );
   });
 
-  it('ends in one punctuation mark', async () => {
+  test('ends in one punctuation mark', async () => {
     const books = openBooks();
     const messages = ['the sink is full', 'the sink is full.'].map(async (text) => {
       const onBatch = () => {
@@ -96,7 +96,7 @@ describe('the message of a SyncError', () => {
 });
 
 describe('a SyncError on a screen', () => {
-  it('of fourteen collections that are down has at most forty lines, with the cause', async () => {
+  test('of fourteen collections that are down has at most forty lines, with the cause', async () => {
     const books = openBooks();
     const client = createClient({
       ...books.sandbox.clientOptions,
@@ -114,7 +114,7 @@ describe('a SyncError on a screen', () => {
     }
   });
 
-  it('of fourteen collections with one reason shows the reason once', async () => {
+  test('of fourteen collections with one reason shows the reason once', async () => {
     const books = openBooks();
     books.sandbox.faults.add(DOWN, { times: Number.POSITIVE_INFINITY });
     const error = await failed(books);
@@ -132,7 +132,7 @@ describe('a SyncError on a screen', () => {
     for (const { collection } of error.errors) expect(inspect(error)).toContain(collection);
   });
 
-  it('shows each reason with its collections and its cause', async () => {
+  test('shows each reason with its collections and its cause', async () => {
     const books = openBooks({ records: { accounts: 5, products: 5 } });
     const onBatch = ({ collection }: { collection: string }) => {
       throw new Error(`no table ${collection}`, { cause: new Error(`cannot open ${collection}.db`) });
@@ -153,7 +153,7 @@ describe('a sync whose key may not read every collection', () => {
     client: clientWith(books, 'productsOnly'),
   });
 
-  it('reads what it may, succeeds, and reports the rest', async () => {
+  test('reads what it may, succeeds, and reports the rest', async () => {
     const books = limited(openBooks({ records: 280 }));
     for (let run = 0; run < 2; run++) {
       const report = await sync(books.client, { ...books.run, onBatch: nothing });
@@ -165,14 +165,14 @@ describe('a sync whose key may not read every collection', () => {
     expect([...books.states.keys()]).toEqual(['accounting-data-sdk:acme:products']);
   });
 
-  it("fails with onForbidden: 'fail'", async () => {
+  test("fails with onForbidden: 'fail'", async () => {
     const error = await failed(limited(openBooks({ records: 280 })), { onForbidden: 'fail' });
     expect(error.errors).toHaveLength(13);
     expect(error.message).toContain('failed for 13 of 14 collections');
     expect(error.message).toContain('returned 403 (scope_required)');
   });
 
-  it.each(['report', 'fail'] as const)(
+  test.each(['report', 'fail'] as const)(
     'fails if every collection is forbidden, with %s',
     async (onForbidden) => {
       const books = openBooks({ records: 28 });
@@ -184,7 +184,7 @@ describe('a sync whose key may not read every collection', () => {
     },
   );
 
-  it('fails for a collection that this tenant could read before, and for no other', async () => {
+  test('fails for a collection that this tenant could read before, and for no other', async () => {
     const books = openBooks({ records: { accounts: 5, products: 5, budgets: 5 } });
     await sync(books.client, { ...books.run, collections: ['accounts', 'products'], onBatch: nothing });
     const collections = ['accounts', 'products', 'budgets'] as const;
@@ -198,7 +198,7 @@ describe('a sync whose key may not read every collection', () => {
     await expect(sync(limited(books).client, other)).resolves.toMatchObject({ records: 5 });
   });
 
-  it('fails for a collection that becomes forbidden while it is read', async () => {
+  test('fails for a collection that becomes forbidden while it is read', async () => {
     const books = openBooks({ records: { accounts: 30, products: 5 } });
     const refused = { kind: 'status', status: 403, type: 'forbidden' } as const;
     books.sandbox.faults.add(refused, { collection: 'accounts', skip: 1, times: 9 });
@@ -206,14 +206,14 @@ describe('a sync whose key may not read every collection', () => {
     expect(error.errors).toMatchObject([{ collection: 'accounts' }]);
   });
 
-  it('with a failure of another collection lists that one alone among the errors', async () => {
+  test('with a failure of another collection lists that one alone among the errors', async () => {
     const books = limited(openBooks({ records: 28 }));
     books.sandbox.faults.add({ kind: 'status', status: 400 }, { collection: 'products', times: 9 });
     const error = await failed(books);
     expect(error.errors.map(({ collection }) => collection)).toEqual(['products']);
   });
 
-  it('fails if the consumer itself throws a 403', async () => {
+  test('fails if the consumer itself throws a 403', async () => {
     const books = openBooks({ records: { accounts: 5, products: 5 } });
     const forbidden = await caught(clientWith(books, 'forbidden').accounts.get('1'));
     const onBatch = ({ collection }: { collection: string }) => {
@@ -223,7 +223,7 @@ describe('a sync whose key may not read every collection', () => {
     expect(error.report.collections.map(({ status }) => status)).toEqual(['failed', 'done']);
   });
 
-  it('rejects any other value of onForbidden', async () => {
+  test('rejects any other value of onForbidden', async () => {
     const books = openBooks();
     const options = { ...books.run, onBatch: nothing, onForbidden: 'ignore' as 'report' };
     await expect(sync(books.client, options)).rejects.toMatchObject({
@@ -235,7 +235,7 @@ describe('a sync whose key may not read every collection', () => {
 });
 
 describe('a ReconcileAbortedError', () => {
-  it('says with the counts and the limit what happened', async () => {
+  test('says with the counts and the limit what happened', async () => {
     const books = openBooks({ pageSize: 100 });
     addAccounts(books, 510);
     const { accounts } = books.sandbox.store;
@@ -262,7 +262,7 @@ describe('a ReconcileAbortedError', () => {
     expect(lines(printed(error))).toBeLessThanOrEqual(40);
   });
 
-  it('says that no local record was found if the key may be that of another company', async () => {
+  test('says that no local record was found if the key may be that of another company', async () => {
     const books = openBooks({ otherRecords: { accounts: 40 } });
     addAccounts(books, 10);
     const client = clientWith(books, 'otherCompany');
@@ -275,7 +275,7 @@ describe('a ReconcileAbortedError', () => {
     );
   });
 
-  it('is not an error of a sync', async () => {
+  test('is not an error of a sync', async () => {
     const books = openBooks();
     const error = await caught(
       reconcile(books.client.accounts, { localIds: () => ['1'], onDelete: nothing }),
@@ -285,7 +285,7 @@ describe('a ReconcileAbortedError', () => {
   });
 });
 
-it('a sync with a store that only reads fails for a right that was revoked', async () => {
+test('a sync with a store that only reads fails for a right that was revoked', async () => {
   const books = openBooks({ records: { accounts: 5, products: 5 } });
   const states = memoryStore();
   const collections = ['accounts', 'products'] as const;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { fileStore } from 'accounting-data-sdk/node';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 let folder: string;
 beforeEach(async () => {
@@ -13,19 +13,19 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe('fileStore', () => {
-  it('keeps a value beyond itself', async () => {
+  test('keeps a value beyond itself', async () => {
     const directory = join(folder, 'made', 'on', 'demand');
     await fileStore(directory).set('p:acme:accounts', '{"v":1}');
     expect(await fileStore(directory).get('p:acme:accounts')).toBe('{"v":1}');
   });
 
-  it('takes a file URL', async () => {
+  test('takes a file URL', async () => {
     const store = fileStore(pathToFileURL(folder));
     await store.set('k', 'v');
     expect(await fileStore(folder).get('k')).toBe('v');
   });
 
-  it('has nothing under a key that was never written or was deleted', async () => {
+  test('has nothing under a key that was never written or was deleted', async () => {
     const store = fileStore(folder);
     expect(await store.get('k')).toBeUndefined();
     await store.set('k', 'v');
@@ -34,7 +34,7 @@ describe('fileStore', () => {
     expect(await store.get('k')).toBeUndefined();
   });
 
-  it('replaces a value as a whole, and leaves nothing else behind', async () => {
+  test('replaces a value as a whole, and leaves nothing else behind', async () => {
     const store = fileStore(folder);
     const values = Array.from({ length: 20 }, (_, n) => String(n).repeat(1000));
     await Promise.all(values.map((value) => store.set('k', value)));
@@ -42,7 +42,7 @@ describe('fileStore', () => {
     expect(await readdir(folder)).toEqual(['k.json']);
   });
 
-  it('leaves the old value and no other file where a write fails', async () => {
+  test('leaves the old value and no other file where a write fails', async () => {
     const store = fileStore(folder);
     await store.set('k', 'old');
     await expect(store.set('k', Symbol('no text') as unknown as string)).rejects.toThrow();
@@ -50,7 +50,7 @@ describe('fileStore', () => {
     expect(await readdir(folder)).toEqual(['k.json']);
   });
 
-  it('removes temporary files that a killed process left, but none that may be in use', async () => {
+  test('removes temporary files that a killed process left, but none that may be in use', async () => {
     const left = 'k.json.0123456789ab.tmp';
     const others = ['k.json.ba9876543210.tmp', 'mine.tmp', 'k.json'];
     const anHourAgo = new Date(Date.now() - 3_700_000);
@@ -63,7 +63,7 @@ describe('fileStore', () => {
     expect((await readdir(folder)).toSorted()).toEqual(others.toSorted());
   });
 
-  it.each(['a\uD800', 'a\uDFFF', '\uDC00\uD800'])('rejects an ill-formed key: %j', async (key) => {
+  test.each(['a\uD800', 'a\uDFFF', '\uDC00\uD800'])('rejects an ill-formed key: %j', async (key) => {
     const store = fileStore(folder);
     const rejection = { code: 'invalid_input', argument: 'key' };
     await expect(store.get(key)).rejects.toMatchObject(rejection);
@@ -72,12 +72,12 @@ describe('fileStore', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('takes a key with characters beyond the basic plane', async () => {
+  test('takes a key with characters beyond the basic plane', async () => {
     await fileStore(folder).set('a\u{1F600}', 'v');
     expect(await fileStore(folder).get('a\u{1F600}')).toBe('v');
   });
 
-  it('gives each key a file of its own, in the directory and safe everywhere', async () => {
+  test('gives each key a file of its own, in the directory and safe everywhere', async () => {
     const store = fileStore(folder);
     const keys = [
       'p:A:x',
@@ -100,7 +100,7 @@ describe('fileStore', () => {
     expect(existsSync(join(folder, '..', 'up.json'))).toBe(false);
   });
 
-  it('takes the longest keys that a sync can have, and keeps them apart', async () => {
+  test('takes the longest keys that a sync can have, and keeps them apart', async () => {
     const store = fileStore(folder);
     const start = `${'P'.repeat(100)}:${'T'.repeat(100)}:`;
     const keys = ['A', 'B', 'a'].map((end) => start + end.repeat(100));
@@ -111,7 +111,7 @@ describe('fileStore', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('rejects where the directory cannot be', async () => {
+  test('rejects where the directory cannot be', async () => {
     await fileStore(folder).set('k', 'v');
     await expect(fileStore(join(folder, 'k.json')).set('k', 'v')).rejects.toThrow();
   });

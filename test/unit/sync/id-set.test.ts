@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { IdSet } from '../../../src/sync/id-set.ts';
 
 function idSet(ids: Iterable<string>): IdSet {
@@ -9,7 +9,7 @@ function idSet(ids: Iterable<string>): IdSet {
 }
 
 describe('a set of ids', () => {
-  it('knows what was not seen, in whatever order it came', () => {
+  test('knows what was not seen, in whatever order it came', () => {
     const ids = Array.from({ length: 5000 }, (_, n) => String((n * 7919) % 100_003));
     const set = idSet(ids);
     expect(set.size).toBe(5000);
@@ -18,7 +18,7 @@ describe('a set of ids', () => {
     expect(set.countUnseen()).toBe(10);
   });
 
-  it.each([1023, 1024, 1025, 2049])('holds %i ids, all of them', (count) => {
+  test.each([1023, 1024, 1025, 2049])('holds %i ids, all of them', (count) => {
     const ids = Array.from({ length: count }, (_, n) => String(count - n));
     const set = idSet(ids);
     expect(set.size).toBe(count);
@@ -27,7 +27,7 @@ describe('a set of ids', () => {
     expect(set.countUnseen()).toBe(0);
   });
 
-  it('notes one id and none of its neighbours', () => {
+  test('notes one id and none of its neighbours', () => {
     for (const seen of ['1', '8', '9', '16', '20']) {
       const set = idSet(Array.from({ length: 20 }, (_, n) => String(n + 1)));
       expect(set.see(seen)).toBe(true);
@@ -37,12 +37,12 @@ describe('a set of ids', () => {
     }
   });
 
-  it.each([1, 2, 3, 4, 5])('finds each of %i ids', (count) => {
+  test.each([1, 2, 3, 4, 5])('finds each of %i ids', (count) => {
     const ids = Array.from({ length: count }, (_, n) => String(n + 5));
     for (const id of ids) expect(idSet([...ids, ...ids]).see(id)).toBe(true);
   });
 
-  it('knows its greatest and its least number', () => {
+  test('knows its greatest and its least number', () => {
     const set = idSet(['999999999999999', '0']);
     expect([set.see('0'), set.see('999999999999999'), set.see('1000000000000000')]).toEqual([
       true,
@@ -51,26 +51,26 @@ describe('a set of ids', () => {
     ]);
   });
 
-  it('has seen other ids only when they were shown', () => {
+  test('has seen other ids only when they were shown', () => {
     const set = idSet(['a', 'b', '1000000000000000']);
     expect([set.see('a'), set.see('c'), set.see('1000000000000000')]).toEqual([true, false, true]);
     expect([...set.unseen()]).toEqual(['b']);
     expect(set.size).toBe(3);
   });
 
-  it('counts each id once', () => {
+  test('counts each id once', () => {
     const set = idSet(['1', '1', 'a', 'a', '0', '0', '01']);
     expect([...set.unseen()]).toEqual(['0', '1', 'a', '01']);
     expect(set.size).toBe(4);
   });
 
-  it('tells numbers apart that a double does not', () => {
+  test('tells numbers apart that a double does not', () => {
     const set = idSet(['9007199254740992', '9007199254740993']);
     expect(set.see('9007199254740993')).toBe(true);
     expect([...set.unseen()]).toEqual(['9007199254740992']);
   });
 
-  it('knows nothing that was not taken in', () => {
+  test('knows nothing that was not taken in', () => {
     const set = idSet(['5', '7']);
     for (const id of ['4', '6', '8', '05', '5.0', 'x']) expect(set.see(id)).toBe(false);
     expect(idSet([]).see('1')).toBe(false);

@@ -1,5 +1,5 @@
 import { changes } from 'accounting-data-sdk';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type RunOptions, resolveListOptions, resolveRunOptions } from '../../../src/sync/options.ts';
 import { OutageClock } from '../../../src/sync/outage-clock.ts';
 import { type ReconcileOptions, resolveReconcileOptions } from '../../../src/sync/reconcile-options.ts';
@@ -20,7 +20,7 @@ const list = {
 };
 
 describe('a run', () => {
-  it('takes the time that it takes, and asks for no cached page, unless told otherwise', () => {
+  test('takes the time that it takes, and asks for no cached page, unless told otherwise', () => {
     expect(resolveRunOptions({ store, tenant: 'acme' })).toEqual({
       store,
       tenant: 'acme',
@@ -36,7 +36,7 @@ describe('a run', () => {
     });
   });
 
-  it('does as it is told', () => {
+  test('does as it is told', () => {
     const { signal } = new AbortController();
     const onProgress = () => undefined;
     const call = { timeoutMs: 1, deadlineMs: 2, maxWaitMs: 3, retry: { maxAttempts: 1 } };
@@ -71,7 +71,7 @@ describe('a run', () => {
     });
   });
 
-  it('takes a retry that names some of its settings: it was a TypeError before anything was sent', async () => {
+  test('takes a retry that names some of its settings: it was a TypeError before anything was sent', async () => {
     const books = openBooks();
     books.sandbox.faults.add({ kind: 'status', status: 503 }, { times: 9 });
     const failing = collect(
@@ -81,12 +81,12 @@ describe('a run', () => {
     expect(books.sandbox.count()).toBe(2);
   });
 
-  it('takes a cursor of the caller', () => {
+  test('takes a cursor of the caller', () => {
     const pagination = { first: {}, next: () => undefined };
     expect(resolveListOptions({ pagination }).pagination).toBe(pagination);
   });
 
-  it.each([
+  test.each([
     [{ store: undefined }, 'store: must have a method get'],
     [{ store: null }, 'store: must have a method get'],
     [{ store: { get: 'no' } }, 'store: must have a method get'],
@@ -109,7 +109,7 @@ describe('a run', () => {
 describe('a reconcile', () => {
   const options = { localIds: () => [], onDelete: () => undefined };
 
-  it('asks for two candidates at a time and hands 500 over, unless told otherwise', () => {
+  test('asks for two candidates at a time and hands 500 over, unless told otherwise', () => {
     const resolved = resolveReconcileOptions(options);
     expect(resolved).toEqual({
       ...options,
@@ -124,13 +124,13 @@ describe('a reconcile', () => {
     expect(resolved.onRepair([])).toBeUndefined();
   });
 
-  it('does as it is told', () => {
+  test('does as it is told', () => {
     const { signal } = new AbortController();
     const told = { onRepair: () => 1, maxCandidates: 0, batchSize: 1, concurrency: 1, signal };
     expect(resolveReconcileOptions({ ...options, ...told })).toMatchObject(told);
   });
 
-  it.each([
+  test.each([
     [{ localIds: ['1'] }, 'localIds: must be a function'],
     [{ onDelete: undefined }, 'onDelete: must be a function'],
     [{ onRepair: 'yes' }, 'onRepair: must be a function'],
@@ -151,13 +151,13 @@ describe('a reconcile', () => {
 describe('a collection', () => {
   const listed = { list: () => undefined as never };
 
-  it('is called as it is told, or after its segment', () => {
+  test('is called as it is told, or after its segment', () => {
     expect(nameOf({ ...listed, segment: 'bom-lines' }, undefined)).toBe('bomLines');
     expect(nameOf({ ...listed, segment: 'bom-lines' }, 'lines')).toBe('lines');
     expect(nameOf(listed, 'mine')).toBe('mine');
   });
 
-  it.each([
+  test.each([
     [undefined, 'collection: must be a collection of a client, such as client.accounts'],
     [null, 'collection: must be a collection of a client, such as client.accounts'],
     [{ list: [] }, 'collection: must be a collection of a client, such as client.accounts'],

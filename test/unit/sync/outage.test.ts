@@ -9,7 +9,7 @@ import {
   sync,
 } from 'accounting-data-sdk';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { scriptedServer } from '../../support/scripted-server.ts';
 import { collect } from './books.ts';
@@ -89,7 +89,7 @@ describe('in virtual time a sync', () => {
     vi.useRealTimers();
   });
 
-  it.each([
+  test.each([
     [6, 0, 'keyset'],
     [6, 5, 'keyset'],
     [60, 0, 'keyset'],
@@ -109,13 +109,13 @@ describe('in virtual time a sync', () => {
     },
   );
 
-  it.each([502, 503, 504, 0])('outlasts a minute of %i, 0 for refused connections', async (status) => {
+  test.each([502, 503, 504, 0])('outlasts a minute of %i, 0 for refused connections', async (status) => {
     const { client } = failing({ after: 3, ms: 60 * SECOND, status });
     const options = { store: memoryStore(), tenant: 'acme', collections, onBatch: nothing };
     await expect(throughVirtualTime(sync(client, options))).resolves.toMatchObject({ records: 210 });
   });
 
-  it('says that it waits while the service is down', async () => {
+  test('says that it waits while the service is down', async () => {
     const { client } = failing({ after: 3, ms: 60 * SECOND });
     const waits: SyncProgress[] = [];
     const onProgress = (progress: SyncProgress) => progress.waiting && waits.push(progress);
@@ -126,7 +126,7 @@ describe('in virtual time a sync', () => {
     expect(last?.waitingUntil?.getTime()).toBeGreaterThan(Date.parse('2026-01-31T12:00:30Z'));
   });
 
-  it('of a service that is down for ten minutes stops once, after about two minutes, with one error', async () => {
+  test('of a service that is down for ten minutes stops once, after about two minutes, with one error', async () => {
     const { client, failures } = failing({ after: 3, ms: 600 * SECOND });
     const startedAt = Date.now();
     const run = sync(client, { store: memoryStore(), tenant: 'acme', onBatch: nothing });
@@ -141,7 +141,7 @@ describe('in virtual time a sync', () => {
     expect(failures()).toBeLessThan(250);
   });
 
-  it('waits for as long as maxOutageMs says', async () => {
+  test('waits for as long as maxOutageMs says', async () => {
     const { client } = failing({ ms: 600 * SECOND });
     const startedAt = Date.now();
     const options = { store: memoryStore(), tenant: 'acme', onBatch: nothing };
@@ -152,7 +152,7 @@ describe('in virtual time a sync', () => {
     ).resolves.toBeDefined();
   });
 
-  it('waits for a Retry-After, however long its own wait would be', async () => {
+  test('waits for a Retry-After, however long its own wait would be', async () => {
     const sandbox = createSandbox({ records: { accounts: 5 } });
     const requests: number[] = [];
     const client = createClient({
@@ -175,7 +175,7 @@ describe('in virtual time a sync', () => {
     expect(second - first).toBeGreaterThanOrEqual(100 * SECOND);
   });
 
-  it('does not stop the tenant for one collection that is down while others are read', async () => {
+  test('does not stop the tenant for one collection that is down while others are read', async () => {
     const { sandbox } = failing({ ms: 0 });
     sandbox.faults.add({ kind: 'status', status: 503 }, { collection: 'accounts', times: 1000 });
     const client = createClient({
@@ -190,7 +190,7 @@ describe('in virtual time a sync', () => {
     expect(error.report.collections.map(({ status }) => status)).toEqual(['failed', 'done', 'done']);
   });
 
-  it('stops on its signal while it waits for the service', async () => {
+  test('stops on its signal while it waits for the service', async () => {
     const { client } = failing({ ms: 600 * SECOND });
     const controller = new AbortController();
     setTimeout(() => controller.abort('enough'), 30 * SECOND);
@@ -198,7 +198,7 @@ describe('in virtual time a sync', () => {
     expect(await caught(throughVirtualTime(sync(client, options)))).toBe('enough');
   });
 
-  it('and changes and reconcile alike outlast a minute', async () => {
+  test('and changes and reconcile alike outlast a minute', async () => {
     const { client, sandbox } = failing({ after: 3, ms: 60 * SECOND });
     const run = collect(changes(client.accounts, { store: memoryStore(), tenant: 'acme' }));
     await expect(throughVirtualTime(run)).resolves.toMatchObject({ records: 95 });
@@ -214,7 +214,7 @@ describe('in virtual time a sync', () => {
 });
 
 describe('over a real port', () => {
-  it('a sync outlasts 6 s of 502s with default options', async () => {
+  test('a sync outlasts 6 s of 502s with default options', async () => {
     const upAt = Date.now() + 6 * SECOND;
     await using server = await scriptedServer(({ url }, { response }) => {
       response.statusCode = Date.now() < upAt ? 502 : 200;

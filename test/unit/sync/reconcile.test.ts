@@ -1,5 +1,5 @@
 import { createClient, type ReconcileOptions, type ReconcileProgress, reconcile } from 'accounting-data-sdk';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { addAccounts, type Books, openBooks } from './books.ts';
 
@@ -28,7 +28,7 @@ function openWith(count: number) {
 const gets = ({ sandbox }: Books) => sandbox.count(({ path }) => /accounts\/./.test(path));
 
 describe('reconcile', () => {
-  it('finds what is gone, confirms it and has it deleted', async () => {
+  test('finds what is gone, confirms it and has it deleted', async () => {
     const { books, accounts, copy } = openWith(40);
     for (const id of ['3', '17', '40']) accounts.delete(id);
     const report = await reconcile(books.client.accounts, copy.options);
@@ -47,14 +47,14 @@ describe('reconcile', () => {
     expect(gets(books)).toBe(4);
   });
 
-  it('asks for no single record where nothing is gone', async () => {
+  test('asks for no single record where nothing is gone', async () => {
     const { books, copy } = openWith(40);
     await reconcile(books.client.accounts, copy.options);
     expect(copy.deleted).toEqual([]);
     expect(gets(books)).toBe(0);
   });
 
-  it('reads the local ids to their end before the first request', async () => {
+  test('reads the local ids to their end before the first request', async () => {
     const { books, copy } = openWith(10);
     const counts: number[] = [];
     async function* localIds() {
@@ -67,14 +67,14 @@ describe('reconcile', () => {
     expect(counts).toEqual(Array.from({ length: 10 }, () => 0));
   });
 
-  it('leaves alone what is added to the copy while the walk is under way', async () => {
+  test('leaves alone what is added to the copy while the walk is under way', async () => {
     const { books, copy } = openWith(40);
     books.sandbox.onRequest(() => copy.ids.add('999'));
     await reconcile(books.client.accounts, copy.options);
     expect(copy.deleted).toEqual([]);
   });
 
-  it('repairs what the walk missed and a GET finds', async () => {
+  test('repairs what the walk missed and a GET finds', async () => {
     const { books, copy } = openWith(40);
     // A page from which a row was lost, as one is where something before it is deleted.
     books.sandbox.faults.add(
@@ -87,14 +87,14 @@ describe('reconcile', () => {
     expect(report).toMatchObject({ candidates: 1, repaired: 1, deleted: 0 });
   });
 
-  it('counts what the copy does not have', async () => {
+  test('counts what the copy does not have', async () => {
     const { books, copy } = openWith(40);
     copy.ids.delete('7');
     const report = await reconcile(books.client.accounts, copy.options);
     expect(report).toMatchObject({ local: 39, missing: 1, candidates: 0 });
   });
 
-  it('takes ids of any form, each once', async () => {
+  test('takes ids of any form, each once', async () => {
     const books = openBooks({ ids: { form: 'uuid' } });
     addAccounts(books, 25);
     const { accounts } = books.sandbox.store;
@@ -107,7 +107,7 @@ describe('reconcile', () => {
     expect(copy.deleted.flat().toSorted()).toEqual(['007', '9007199254740993', gone].toSorted());
   });
 
-  it('takes a row that does not fit its schema for one that is there', async () => {
+  test('takes a row that does not fit its schema for one that is there', async () => {
     const { books, copy } = openWith(10);
     const invalid: unknown[] = [];
     const client = createClient({
@@ -128,14 +128,14 @@ describe('reconcile', () => {
     expect(report).toMatchObject({ seen: 10, candidates: 0, missing: 0 });
   });
 
-  it('hands over in batches', async () => {
+  test('hands over in batches', async () => {
     const { books, accounts, copy } = openWith(40);
     for (const id of ['1', '2', '3', '4', '5']) accounts.delete(id);
     await reconcile(books.client.accounts, { ...copy.options, batchSize: 2, concurrency: 1 });
     expect(copy.deleted).toEqual([['1', '2'], ['3', '4'], ['5']]);
   });
 
-  it('tells how far it is', async () => {
+  test('tells how far it is', async () => {
     const { books, accounts, copy } = openWith(40);
     accounts.delete('3');
     const progress: ReconcileProgress[] = [];
@@ -149,7 +149,7 @@ describe('reconcile', () => {
 describe('reconcile deletes nothing', () => {
   const refusal = (reason: string) => ({ code: 'reconcile_aborted', reason });
 
-  it('where the walk shows no record at all', async () => {
+  test('where the walk shows no record at all', async () => {
     const { books, accounts, copy } = openWith(10);
     accounts.clear();
     await expect(
@@ -158,7 +158,7 @@ describe('reconcile deletes nothing', () => {
     expect(gets(books)).toBe(0);
   });
 
-  it('where more than 50 and more than a tenth would go', async () => {
+  test('where more than 50 and more than a tenth would go', async () => {
     const { books, accounts, copy } = openWith(100);
     for (let id = 1; id <= 51; id++) accounts.delete(String(id));
     await expect(reconcile(books.client.accounts, copy.options)).rejects.toMatchObject({
@@ -172,13 +172,13 @@ describe('reconcile deletes nothing', () => {
     expect(told.deleted).toBe(51);
   });
 
-  it('unless they are just 50', async () => {
+  test('unless they are just 50', async () => {
     const { books, accounts, copy } = openWith(100);
     for (let id = 1; id <= 50; id++) accounts.delete(String(id));
     expect(await reconcile(books.client.accounts, copy.options)).toMatchObject({ deleted: 50 });
   });
 
-  it.each([1, 3, 9, 10])('where none of %i local ids is found upstream, unless told', async (count) => {
+  test.each([1, 3, 9, 10])('where none of %i local ids is found upstream, unless told', async (count) => {
     const { books, accounts, copy } = openWith(count);
     accounts.clear();
     accounts.insert({ id: '77' });
@@ -191,7 +191,7 @@ describe('reconcile deletes nothing', () => {
     expect(await reconcile(books.client.accounts, told)).toMatchObject({ deleted: count });
   });
 
-  it('where the first record of the walk is not found by its id', async () => {
+  test('where the first record of the walk is not found by its id', async () => {
     const { books, accounts, copy } = openWith(40);
     accounts.delete('3');
     books.sandbox.faults.add(
@@ -204,7 +204,7 @@ describe('reconcile deletes nothing', () => {
     expect(copy.deleted).toEqual([]);
   });
 
-  it.each([401, 403, 400, 500])('where a candidate answers %s', async (status) => {
+  test.each([401, 403, 400, 500])('where a candidate answers %s', async (status) => {
     const { books, accounts, copy } = openWith(40);
     for (const id of ['3', '17', '30']) accounts.delete(id);
     const type = {
@@ -221,7 +221,7 @@ describe('reconcile deletes nothing', () => {
     expect(copy.deleted).toEqual([]);
   });
 
-  it('where no record of the walk could be read, so that none can be asked for', async () => {
+  test('where no record of the walk could be read, so that none can be asked for', async () => {
     const { books, copy } = openWith(10);
     const client = books.client.withOptions({ validation: 'report' });
     books.sandbox.faults.next({ kind: 'rewrite', body: () => JSON.stringify([{ id: 7 }, { id: 8 }]) });
@@ -236,7 +236,7 @@ describe('reconcile deletes nothing', () => {
     expect(copy.deleted).toEqual([]);
   });
 
-  it('where the collection has no way to ask for one record', async () => {
+  test('where the collection has no way to ask for one record', async () => {
     const { books, copy } = openWith(10);
     const { list } = books.client.accounts;
     const run = reconcile({ segment: 'accounts', list } as never, copy.options);
@@ -247,7 +247,7 @@ describe('reconcile deletes nothing', () => {
     expect(books.sandbox.count()).toBe(0);
   });
 
-  it('where the walk breaks off', async () => {
+  test('where the walk breaks off', async () => {
     const { books, accounts, copy } = openWith(40);
     accounts.delete('3');
     books.sandbox.faults.add({ kind: 'status', status: 400 }, { skip: 2, times: 9 });
@@ -256,7 +256,7 @@ describe('reconcile deletes nothing', () => {
     expect(gets(books)).toBe(0);
   });
 
-  it('where the local ids break off, and asks for nothing', async () => {
+  test('where the local ids break off, and asks for nothing', async () => {
     const { books, copy } = openWith(10);
     async function* localIds() {
       yield '1';
@@ -268,7 +268,7 @@ describe('reconcile deletes nothing', () => {
     expect(books.sandbox.count()).toBe(0);
   });
 
-  it.each([3, 9, 40])('with the key of another company, for a copy of %i records', async (count) => {
+  test.each([3, 9, 40])('with the key of another company, for a copy of %i records', async (count) => {
     const books = openBooks({ otherRecords: { accounts: 40 } });
     addAccounts(books, count);
     const copy = copyOf(books);
@@ -277,7 +277,7 @@ describe('reconcile deletes nothing', () => {
     await expect(reconcile(client.accounts, copy.options)).rejects.toMatchObject(refusal('no_local_id_seen'));
   });
 
-  it('after the signal, whose reason it rejects with', async () => {
+  test('after the signal, whose reason it rejects with', async () => {
     const { books, accounts, copy } = openWith(40);
     for (const id of ['3', '17', '30']) accounts.delete(id);
     const controller = new AbortController();
@@ -295,7 +295,7 @@ describe('reconcile deletes nothing', () => {
     expect(copy.deleted).toHaveLength(1);
   });
 
-  it.each([
+  test.each([
     ['localIds', { localIds: ['1'] }],
     ['localIds', { localIds: () => [''] }],
     ['localIds', { localIds: () => [7] }],

@@ -1,6 +1,6 @@
 import { createClient, memoryStore, sync } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 /** A copy after a product was written and its remark and price were cleared. */
 async function copyAfterClearing(write: (mine: object | undefined, theirs: object) => object) {
@@ -25,13 +25,13 @@ async function copyAfterClearing(write: (mine: object | undefined, theirs: objec
 }
 
 describe('of a service that leaves out null fields, a copy', () => {
-  it('is right if records are replaced', async () => {
+  test('is right if records are replaced', async () => {
     const { copied, there } = await copyAfterClearing((_, theirs) => theirs);
     expect(copied).toEqual(there);
     expect(copied).not.toHaveProperty('salePrice');
   });
 
-  it('keeps cleared values if records are merged', async () => {
+  test('keeps cleared values if records are merged', async () => {
     const { copied } = await copyAfterClearing((mine, theirs) => ({ ...mine, ...theirs }));
     expect(copied).toMatchObject({ remark: 'old', salePrice: '129.0000' });
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type ResolvedRunOptions, resolveRunOptions } from '../../../src/sync/options.ts';
 import { everything, planRun, stateAfter, stateDuring } from '../../../src/sync/run-plan.ts';
 import type { SyncState } from '../../../src/sync/state.ts';
@@ -10,7 +10,7 @@ const options = (more: object = {}): ResolvedRunOptions =>
 const begun = { watermark: undefined, token: undefined, resumed: false };
 
 describe('the plan of a run', () => {
-  it.each([
+  test.each([
     ['everything the first time', undefined, {}, { mode: 'full', since: undefined }],
     ['everything where only an older run is known that never ended', base, {}, { mode: 'full' }],
     [
@@ -38,7 +38,7 @@ describe('the plan of a run', () => {
   const incremental = { ...base, watermark: W, run: { watermark: W, since: W, token: 't' } };
   const full = { ...base, run: { watermark: W, token: 't' } };
 
-  it.each([
+  test.each([
     ['an incremental run', incremental, {}, { mode: 'incremental', since: W, token: 't' }],
     ['a full run', full, {}, { mode: 'full', since: undefined, token: 't' }],
     ['a full run by another one', full, { mode: 'full' }, { mode: 'full', since: undefined, token: 't' }],
@@ -52,7 +52,7 @@ describe('the plan of a run', () => {
     expect(planRun(state, options(more))).toEqual({ watermark: W, resumed: true, ...plan });
   });
 
-  it('gives an interrupted incremental run up for one that reads everything', () => {
+  test('gives an interrupted incremental run up for one that reads everything', () => {
     expect(planRun(incremental, options({ mode: 'full' }))).toEqual({
       ...begun,
       mode: 'full',
@@ -60,13 +60,13 @@ describe('the plan of a run', () => {
     });
   });
 
-  it('is everything where no bound can be trusted', () => {
+  test('is everything where no bound can be trusted', () => {
     expect(everything(W)).toEqual({ ...begun, mode: 'full', since: undefined, watermark: W });
   });
 });
 
 describe('the state', () => {
-  it('while a run is under way holds where it goes on, and what was known before', () => {
+  test('while a run is under way holds where it goes on, and what was known before', () => {
     const before = { ...base, watermark: W, pageSize: 30 };
     expect(stateDuring(before, { watermark: W, since: W, token: 't' })).toStrictEqual({
       ...before,
@@ -75,7 +75,7 @@ describe('the state', () => {
     expect(stateDuring(before, { watermark: W })).toStrictEqual({ ...before, run: { watermark: W } });
   });
 
-  it.each([
+  test.each([
     ['a full walk', 'full', 30, { watermark: W, full: W, pageSize: 30 }],
     ['an incremental one', 'incremental', 30, { watermark: W, full: 'before', pageSize: 30 }],
     ['one that proved no page size', 'incremental', undefined, { watermark: W, full: 'before' }],
@@ -86,7 +86,7 @@ describe('the state', () => {
     expect(stateAfter(before, plan, longest)).toStrictEqual({ ...base, ...state });
   });
 
-  it('after a walk that showed no row has no page size where none was known', () => {
+  test('after a walk that showed no row has no page size where none was known', () => {
     expect(stateAfter(base, { ...everything(W), watermark: W }, undefined)).toStrictEqual({
       ...base,
       watermark: W,

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Page } from '../../../src/pagination/page.ts';
 import type { Batch } from '../../../src/sync/batch.ts';
 import { ReconcileStats } from '../../../src/sync/reconcile-stats.ts';
@@ -15,7 +15,7 @@ const batch = (records: number, invalid = 0, last = false) =>
   ({ records: Array(records).fill({}), invalid: Array(invalid).fill({}), last }) as unknown as Batch<unknown>;
 
 describe('the progress of a sync', () => {
-  it('tells how many records a second were taken in since the run began', () => {
+  test('tells how many records a second were taken in since the run began', () => {
     const stats = new RunStats('accounts');
     vi.advanceTimersByTime(60_000);
     stats.begin(undefined);
@@ -29,7 +29,7 @@ describe('the progress of a sync', () => {
     expect(stats.progress({ last: true }).recordsPerSecond).toBe(24);
   });
 
-  it('counts what was taken in, and no batch for the one that ends a run', () => {
+  test('counts what was taken in, and no batch for the one that ends a run', () => {
     const stats = new RunStats('accounts');
     stats.read(page([{ id: '1' }, { id: '2' }]));
     stats.committed(batch(2, 1));
@@ -48,7 +48,7 @@ describe('the progress of a sync', () => {
     expect(stats.report()).toMatchObject({ records: 5, invalid: 1, pages: 2 });
   });
 
-  it('tells until when it waits, where that is known', () => {
+  test('tells until when it waits, where that is known', () => {
     const stats = new RunStats('accounts');
     const waits = (waitMs: number | undefined) => stats.progress({ last: false, waiting: true, waitMs });
     expect(waits(90_000)).toMatchObject({
@@ -62,7 +62,7 @@ describe('the progress of a sync', () => {
 });
 
 describe('the report of a run', () => {
-  it('that never began says so', () => {
+  test('that never began says so', () => {
     expect(new RunStats('boms').report()).toEqual({
       collection: 'boms',
       status: 'stopped',
@@ -79,7 +79,7 @@ describe('the report of a run', () => {
     });
   });
 
-  it('that failed shows the watermark that the store still has', () => {
+  test('that failed shows the watermark that the store still has', () => {
     const stats = new RunStats('accounts');
     const [watermark, full] = ['2026-01-05T08:00:00Z', '2026-01-04T08:00:00Z'];
     stats.begin({ scope: 's', by: 'b', watermark, full });
@@ -89,13 +89,13 @@ describe('the report of a run', () => {
     });
   });
 
-  it('takes the longest page from the last one, which knows it for the whole read', () => {
+  test('takes the longest page from the last one, which knows it for the whole read', () => {
     const stats = new RunStats('accounts');
     for (const longest of [10, 30, 0]) stats.read(page([], longest));
     expect(stats.longestPage).toBe(0);
   });
 
-  it('counts records that are older than what was asked for, and none of which that cannot be told', () => {
+  test('counts records that are older than what was asked for, and none of which that cannot be told', () => {
     const stats = new RunStats('accounts');
     const plan = { mode: 'incremental', watermark: undefined, token: undefined, resumed: false } as const;
     const rows = ['2026-01-04T23:59:59Z', '2026-01-05T00:00:00Z', 0, undefined, 'once'].map(
@@ -112,7 +112,7 @@ describe('the report of a run', () => {
 });
 
 describe('the progress of a reconcile', () => {
-  it('tells its phase, how far that is, and until when it waits', () => {
+  test('tells its phase, how far that is, and until when it waits', () => {
     const told: unknown[] = [];
     const stats = new ReconcileStats('accounts', (progress) => told.push(progress));
     stats.tell();
@@ -133,7 +133,7 @@ describe('the progress of a reconcile', () => {
 });
 
 describe('the report of a reconcile', () => {
-  it('begins and ends when the reconcile does', () => {
+  test('begins and ends when the reconcile does', () => {
     const stats = new ReconcileStats('accounts', undefined);
     vi.advanceTimersByTime(5_000);
     stats.reached('read', 7);

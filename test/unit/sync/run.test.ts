@@ -1,5 +1,5 @@
 import { type ChangesOptions, changes, createClient } from 'accounting-data-sdk';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Page } from '../../../src/pagination/page.ts';
 import type { Paginator } from '../../../src/pagination/paginator.ts';
 import { resolveRunOptions } from '../../../src/sync/options.ts';
@@ -20,14 +20,14 @@ describe('a state belongs to', () => {
     ['how a range is written', { between: ['1', '20'] }, { between: '1..20' }],
   ];
 
-  it.each(same)('its bounds, whatever %s', async (_, first, second) => {
+  test.each(same)('its bounds, whatever %s', async (_, first, second) => {
     const books = openBooks();
     await collect(changes(books.client.accounts, { ...books.run, id: first }));
     const report = await collect(changes(books.client.accounts, { ...books.run, id: second }));
     expect(report.mode).toBe('incremental');
   });
 
-  it.each([
+  test.each([
     ['another bound', { lte: '20' }, { lt: '20' }],
     ['another range', { between: ['1', '20'] }, { between: ['1', '21'] }],
     ['none', { lte: '20' }, undefined],
@@ -38,7 +38,7 @@ describe('a state belongs to', () => {
     await expect(other).rejects.toMatchObject({ code: 'checkpoint' });
   });
 
-  it('its collection, which a source may name without a segment or an address', async () => {
+  test('its collection, which a source may name without a segment or an address', async () => {
     const books = openBooks();
     const list = books.client.accounts.list.bind(books.client.accounts);
     await collect(changes({ list }, { ...books.run, name: 'accounts' }));
@@ -53,14 +53,14 @@ describe('a state belongs to', () => {
 });
 
 describe('the clock of the service', () => {
-  it('that stands still has not gone back', async () => {
+  test('that stands still has not gone back', async () => {
     const books = openBooks();
     await collect(changes(books.client.accounts, books.run));
     const report = await collect(changes(books.client.accounts, books.run));
     expect(report).toMatchObject({ clockWentBack: false, mode: 'incremental' });
   });
 
-  it('may go back by the lag itself: what was written since then is still asked for', async () => {
+  test('may go back by the lag itself: what was written since then is still asked for', async () => {
     const books = openBooks();
     await collect(changes(books.client.accounts, books.run));
     books.sandbox.clock.advance(-minutes(2));
@@ -68,7 +68,7 @@ describe('the clock of the service', () => {
     expect(report).toMatchObject({ clockWentBack: true, mode: 'incremental' });
   });
 
-  it('is not taken to have gone back where it is hidden and a margin is taken off the local one', async () => {
+  test('is not taken to have gone back where it is hidden and a margin is taken off the local one', async () => {
     vi.useFakeTimers({ now: Date.parse(START) + minutes(1), toFake: ['Date'] });
     const books = openBooks();
     await collect(changes(books.client.accounts, books.run));
@@ -77,7 +77,7 @@ describe('the clock of the service', () => {
     expect(report).toMatchObject({ clockWentBack: false, watermark: new Date('2026-01-05T07:56:00Z') });
   });
 
-  it('that went back makes a run that hands over each record once', async () => {
+  test('that went back makes a run that hands over each record once', async () => {
     const books = openBooks();
     addAccounts(books, 25);
     await collect(changes(books.client.accounts, books.run));
@@ -91,7 +91,7 @@ describe('the clock of the service', () => {
     expect(ids.toSorted()).toEqual(books.sandbox.store.accounts.ids().toSorted());
   });
 
-  it('that went back begins no walk again that reads everything anyway', async () => {
+  test('that went back begins no walk again that reads everything anyway', async () => {
     const books = openBooks();
     await collect(changes(books.client.accounts, books.run));
     books.sandbox.clock.advance(-minutes(60));
@@ -104,7 +104,7 @@ describe('the clock of the service', () => {
 });
 
 describe('a run', () => {
-  it('aborts the page that it has asked for ahead when its consumer leaves', async () => {
+  test('aborts the page that it has asked for ahead when its consumer leaves', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     const aborted: unknown[] = [];
@@ -127,7 +127,7 @@ describe('a run', () => {
     expect(aborted).toHaveLength(1);
   });
 
-  it('asks and reads nothing where its signal has fired before', async () => {
+  test('asks and reads nothing where its signal has fired before', async () => {
     const books = openBooks();
     const reads: string[] = [];
     const store = { get: (key: string) => void reads.push(key) };
@@ -141,7 +141,7 @@ describe('a run', () => {
     expect(reads).toEqual([]);
   });
 
-  it('passes a page without rows over, and promotes nothing where it was shown no answer at all', async () => {
+  test('passes a page without rows over, and promotes nothing where it was shown no answer at all', async () => {
     const books = openBooks();
     const page = (ids: readonly string[]): Page<{ id: string }> => ({
       records: ids.map((id) => ({ id })),
@@ -178,7 +178,7 @@ describe('a run', () => {
     expect(later).toMatchObject({ status: 'done', watermark: new Date(START) });
   });
 
-  it('hands over a page of which no row fits its schema', async () => {
+  test('hands over a page of which no row fits its schema', async () => {
     const books = openBooks();
     const client = books.client.withOptions({ validation: 'report' });
     books.sandbox.faults.next({ kind: 'rewrite', body: () => JSON.stringify([{ id: 7 }, { id: 8 }]) });
@@ -191,7 +191,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('is over after its last batch, and when it was closed', async () => {
+  test('is over after its last batch, and when it was closed', async () => {
     const books = openBooks();
     const options = resolveRunOptions(books.run);
     const run = new CollectionRun(books.client.accounts, { options });
@@ -204,7 +204,7 @@ describe('a run', () => {
     expect(books.sandbox.count()).toBe(4);
   });
 
-  it('goes on with the longest page that it knows, and with the bounds of the caller', async () => {
+  test('goes on with the longest page that it knows, and with the bounds of the caller', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     const seen: unknown[] = [];

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Semaphore } from '../../../src/sync/semaphore.ts';
 import { settleAll } from '../../../src/sync/settle-all.ts';
 import { stateOf } from '../../support/fake-clock.ts';
@@ -23,7 +23,7 @@ function worksOn(semaphore: Semaphore) {
 }
 
 describe('semaphore', () => {
-  it('let so many pieces of work run at a time, in the order in which they came', async () => {
+  test('let so many pieces of work run at a time, in the order in which they came', async () => {
     const { begun, add, end } = worksOn(new Semaphore(2));
     const first = add('a');
     for (const name of ['b', 'c', 'd']) add(name);
@@ -38,7 +38,7 @@ describe('semaphore', () => {
     expect(begun).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('go on after a failure, which is its own', async () => {
+  test('go on after a failure, which is its own', async () => {
     const { begun, add, end } = worksOn(new Semaphore(1));
     const failing = add('a');
     add('b');
@@ -48,7 +48,7 @@ describe('semaphore', () => {
     expect(begun).toEqual(['a', 'b']);
   });
 
-  it('are given back where nobody waits', async () => {
+  test('are given back where nobody waits', async () => {
     const { begun, add, end } = worksOn(new Semaphore(1));
     for (const name of ['a', 'b']) {
       const taken = add(name);
@@ -61,7 +61,7 @@ describe('semaphore', () => {
     expect(begun).toEqual(['a', 'b', 'c']);
   });
 
-  it('are handed on to those who wait before anybody who has just come', async () => {
+  test('are handed on to those who wait before anybody who has just come', async () => {
     const { begun, add, end } = worksOn(new Semaphore(1));
     const first = add('a');
     add('b');
@@ -77,14 +77,14 @@ describe('semaphore', () => {
 });
 
 describe('a consumer has finished', () => {
-  it.each([[undefined], [7], [{ length: 1 }], [[]], [[1, undefined]]])(
+  test.each([[undefined], [7], [{ length: 1 }], [[]], [[1, undefined]]])(
     'at once where it returns %j',
     async (value) => {
       await expect(settleAll(value)).resolves.toBeUndefined();
     },
   );
 
-  it('when all of its promises have ended, with the first failure', async () => {
+  test('when all of its promises have ended, with the first failure', async () => {
     const [slow, failed] = [deferred<void>(), deferred<void>()];
     const end = settleAll(
       Promise.resolve([slow.promise, failed.promise, Promise.reject(new Error('third'))]),
@@ -96,7 +96,7 @@ describe('a consumer has finished', () => {
     await expect(end).rejects.toThrow('second');
   });
 
-  it('with the failure of what it returned', async () => {
+  test('with the failure of what it returned', async () => {
     await expect(settleAll(Promise.reject(new Error('no')))).rejects.toThrow('no');
   });
 });

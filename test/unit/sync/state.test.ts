@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { collections } from '../../../src/collections/index.ts';
 import { decodeState, encodeState, type SyncState } from '../../../src/sync/state.ts';
 import { collectionName, type StateName, stateKey } from '../../../src/sync/state-key.ts';
@@ -13,33 +13,33 @@ const state: SyncState = {
 };
 
 describe('a state', () => {
-  it('is read back as it was written', () => {
+  test('is read back as it was written', () => {
     expect(decodeState(encodeState(state), 'k')).toEqual({ v: 1, ...state });
   });
 
-  it('is written as earlier versions of the package wrote it', () => {
+  test('is written as earlier versions of the package wrote it', () => {
     expect(encodeState(state)).toBe(
       '{"v":1,"scope":"a1b2","by":"run1","watermark":"2026-01-05T08:00:00Z","full":"2026-01-04T08:00:00Z","pageSize":30,"run":{"watermark":"2026-01-05T09:00:00Z","since":"2026-01-05T07:58:00Z","token":"abc"}}',
     );
     expect(encodeState({ scope: 'a1b2', by: 'run1' })).toBe('{"v":1,"scope":"a1b2","by":"run1"}');
   });
 
-  it('may come back parsed, as some stores do', () => {
+  test('may come back parsed, as some stores do', () => {
     expect(decodeState(JSON.parse(encodeState(state)), 'k')).toMatchObject(state);
   });
 
-  it('is the same text whatever the order of its members', () => {
+  test('is the same text whatever the order of its members', () => {
     const reordered = JSON.parse(
       `{"run":${JSON.stringify(state.run)},"pageSize":30,"watermark":"2026-01-05T08:00:00Z","by":"run1","scope":"a1b2","full":"2026-01-04T08:00:00Z","v":1}`,
     );
     expect(encodeState(decodeState(reordered, 'k') as SyncState)).toBe(encodeState(state));
   });
 
-  it.each([undefined, null])('is none where the store has %s', (nothing) => {
+  test.each([undefined, null])('is none where the store has %s', (nothing) => {
     expect(decodeState(nothing, 'k')).toBeUndefined();
   });
 
-  it.each([
+  test.each([
     '',
     'not json',
     '[]',
@@ -59,7 +59,7 @@ describe('a state', () => {
     );
   });
 
-  it.each([
+  test.each([
     { v: 0 },
     { v: '1' },
     { scope: 7 },
@@ -90,7 +90,7 @@ describe('a state', () => {
     );
   });
 
-  it.each([
+  test.each([
     { watermark: undefined },
     { watermark: '2026-01-05T08:00:00.123Z' },
     { full: undefined, pageSize: undefined, run: undefined },
@@ -101,7 +101,7 @@ describe('a state', () => {
     expect(decodeState(stored, 'k')).toEqual(stored);
   });
 
-  it('of a later version says so', () => {
+  test('of a later version says so', () => {
     expect(() => decodeState('{"v":2}', 'k')).toThrow(
       'The state under k was written by a later version of this package.',
     );
@@ -109,13 +109,13 @@ describe('a state', () => {
 });
 
 describe('the key of a state', () => {
-  it('is prefix, tenant and collection', () => {
+  test('is prefix, tenant and collection', () => {
     expect(stateKey({ prefix: 'app:sync', tenant: 'acme-1', collection: 'accounts' })).toBe(
       'app:sync:acme-1:accounts',
     );
   });
 
-  it.each(['', 'a b', 'a:b', 'ä', '..', 'a..b', 'x'.repeat(101), '/etc'])(
+  test.each(['', 'a b', 'a:b', 'ä', '..', 'a..b', 'x'.repeat(101), '/etc'])(
     'refuses the tenant %j',
     (tenant) => {
       expect(() => stateKey({ prefix: 'p', tenant, collection: 'accounts' })).toThrow(
@@ -124,17 +124,17 @@ describe('the key of a state', () => {
     },
   );
 
-  it.each(['', ':', 'a::b', 'a:', 'a/b', '..'])('refuses the prefix %j', (prefix) => {
+  test.each(['', ':', 'a::b', 'a:', 'a/b', '..'])('refuses the prefix %j', (prefix) => {
     expect(() => stateKey({ prefix, tenant: 't', collection: 'accounts' })).toThrow(
       expect.objectContaining({ code: 'invalid_input', argument: 'prefix' }),
     );
   });
 
-  it.each(['a'.repeat(100), 'a.b_c-d', '7'])('takes the tenant and the prefix %j', (label) => {
+  test.each(['a'.repeat(100), 'a.b_c-d', '7'])('takes the tenant and the prefix %j', (label) => {
     expect(stateKey({ prefix: label, tenant: label, collection: 'boms' })).toBe(`${label}:${label}:boms`);
   });
 
-  it.each([
+  test.each([
     [
       { prefix: 'p'.repeat(101) },
       'prefix: must be 1 to 100 letters, digits and "_", ".", "-", ":", without ".."',
@@ -148,7 +148,7 @@ describe('the key of a state', () => {
     expect(() => stateKey(name)).toThrow(expect.objectContaining({ message: `${message}.` }));
   });
 
-  it('names a collection as the client does', () => {
+  test('names a collection as the client does', () => {
     for (const [name, { segment }] of Object.entries(collections)) expect(collectionName(segment)).toBe(name);
     expect(collectionName('tax--2-codes')).toBe('tax2Codes');
   });

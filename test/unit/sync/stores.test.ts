@@ -8,7 +8,7 @@ import Keyv from 'keyv';
 import { createClient as createRedisClient } from 'redis';
 import { createStorage } from 'unstorage';
 import fsDriver from 'unstorage/drivers/fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startRespServer } from '../../support/resp-server.ts';
 import { addAccounts, collect, openBooks } from './books.ts';
 
@@ -46,7 +46,7 @@ const STORES: Readonly<Record<string, () => Store | Promise<Store>>> = {
 };
 
 describe.each(Object.entries(STORES))('%s as a store', (_, open) => {
-  it('keeps a run that is interrupted, ended and followed by another', async () => {
+  test('keeps a run that is interrupted, ended and followed by another', async () => {
     const store = await open();
     const books = openBooks();
     addAccounts(books, 40);

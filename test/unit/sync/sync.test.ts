@@ -7,7 +7,7 @@ import {
   type SyncReport,
   sync,
 } from 'accounting-data-sdk';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { addAccounts, type Books, openBooks, START, stateIn } from './books.ts';
 
 const nothing = () => undefined;
@@ -27,7 +27,7 @@ async function failure(run: Promise<SyncReport>): Promise<SyncError> {
 }
 
 describe('sync', () => {
-  it('brings a copy of every collection up to date', async () => {
+  test('brings a copy of every collection up to date', async () => {
     const books = openBooks({ records: 300 });
     const copy = new Map<string, Set<string>>();
     const onBatch = ({ collection, records }: { collection: string; records: readonly { id: string }[] }) => {
@@ -45,7 +45,7 @@ describe('sync', () => {
     expect(books.states.size).toBe(14);
   });
 
-  it.each([
+  test.each([
     ['accounts', 'accountAddresses'],
     ['accounts', 'accountContactRelations'],
     ['accounts', 'accountContactShoppingStores'],
@@ -62,7 +62,7 @@ describe('sync', () => {
     expect(paths(books)).toEqual([books.client[parent].segment, books.client[child].segment]);
   });
 
-  it('reads a source of the caller after the source that it names as its parent', async () => {
+  test('reads a source of the caller after the source that it names as its parent', async () => {
     const books = openBooks();
     const order: string[] = [];
     const source = (segment: string, parent?: string) => ({
@@ -83,7 +83,7 @@ describe('sync', () => {
     expect(order).toEqual(['orphans', 'customers', 'orders', 'lines']);
   });
 
-  it('reads sources that name each other as their parent', async () => {
+  test('reads sources that name each other as their parent', async () => {
     const books = openBooks();
     const { list } = books.client.accounts;
     const source = { list: list.bind(books.client.accounts) };
@@ -95,7 +95,7 @@ describe('sync', () => {
     expect(report.collections.map(({ status }) => status)).toEqual(['done', 'done']);
   });
 
-  it('has ended a parent before it begins its child', async () => {
+  test('has ended a parent before it begins its child', async () => {
     const books = openBooks({ records: { budgets: 40, budgetLines: 40 } });
     await sync(books.client, { ...books.run, collections: ['budgetLines', 'budgets'], onBatch: nothing });
     const asked = books.sandbox.requests.map(({ path }) => path);
@@ -104,7 +104,7 @@ describe('sync', () => {
     );
   });
 
-  it('reads only what it is told to', async () => {
+  test('reads only what it is told to', async () => {
     const books = openBooks({ records: 280 });
     const report = await sync(books.client, {
       ...books.run,
@@ -115,7 +115,7 @@ describe('sync', () => {
     expect(paths(books).toSorted()).toEqual(['accounts', 'products']);
   });
 
-  it('takes turns page by page, with two requests in flight', async () => {
+  test('takes turns page by page, with two requests in flight', async () => {
     const books = openBooks({ records: { accounts: 60, products: 60, budgets: 60 } });
     let inFlight = 0;
     let most = 0;
@@ -148,7 +148,7 @@ describe('sync', () => {
     expect(order).toHaveLength(18);
   });
 
-  it('never runs onBatch twice at once, nor the store meanwhile', async () => {
+  test('never runs onBatch twice at once, nor the store meanwhile', async () => {
     const books = openBooks({ records: 400 });
     let running = 0;
     const alone = async <V>(work: () => V): Promise<V> => {
@@ -170,7 +170,7 @@ describe('sync', () => {
     expect(report.records).toBe(400);
   });
 
-  it('goes through 429s and lost answers', async () => {
+  test('goes through 429s and lost answers', async () => {
     const books = openBooks();
     // The limiter waits by the monotonic clock.
     vi.restoreAllMocks();
@@ -190,7 +190,7 @@ describe('sync', () => {
     expect(books.sandbox.count(({ fault }) => fault !== undefined)).toBe(5);
   });
 
-  it('gives each collection a watermark of its own', async () => {
+  test('gives each collection a watermark of its own', async () => {
     const books = openBooks({ records: { accounts: 30, accountAddresses: 5 } });
     books.sandbox.onRequest(() => books.sandbox.clock.advance(1000));
     await sync(books.client, {
@@ -203,7 +203,7 @@ describe('sync', () => {
     expect(Date.parse(later)).toBeGreaterThan(Date.parse(START));
   });
 
-  it('reads the children of a parent that failed', async () => {
+  test('reads the children of a parent that failed', async () => {
     const books = openBooks({ records: 280 });
     books.sandbox.faults.add({ kind: 'status', status: 400 }, { collection: 'accounts', times: 9 });
     const error = await failure(sync(books.client, { ...books.run, onBatch: nothing }));
@@ -219,7 +219,7 @@ describe('sync', () => {
     });
   });
 
-  it('ends everything at a 401', async () => {
+  test('ends everything at a 401', async () => {
     const books = openBooks({ records: 280 });
     const client = createClient({ ...books.sandbox.clientOptions, apiKey: books.sandbox.keys.revoked });
     const error = await failure(sync(client, { ...books.run, concurrency: 1, onBatch: nothing }));
@@ -231,7 +231,7 @@ describe('sync', () => {
     expect(books.sandbox.count()).toBe(1);
   });
 
-  it('keeps what was committed where the consumer fails, and goes on there', async () => {
+  test('keeps what was committed where the consumer fails, and goes on there', async () => {
     const books = openBooks();
     addAccounts(books, 60);
     books.sandbox.store.budgets.insert({});
@@ -253,7 +253,7 @@ describe('sync', () => {
     });
   });
 
-  it('stops on the signal with its own reason, when what was under way is committed', async () => {
+  test('stops on the signal with its own reason, when what was under way is committed', async () => {
     const books = openBooks();
     addAccounts(books, 60);
     const controller = new AbortController();
@@ -274,14 +274,14 @@ describe('sync', () => {
     expect(paths(books)).toEqual(['accounts']);
   });
 
-  it('sends nothing where the signal has fired already', async () => {
+  test('sends nothing where the signal has fired already', async () => {
     const books = openBooks();
     const run = sync(books.client, { ...books.run, signal: AbortSignal.abort('no'), onBatch: nothing });
     await expect(run).rejects.toBe('no');
     expect(books.sandbox.count()).toBe(0);
   });
 
-  it('tells how far each collection is', async () => {
+  test('tells how far each collection is', async () => {
     const books = openBooks({ records: { accounts: 25, budgets: 5 } });
     const progress: SyncProgress[] = [];
     await sync(books.client, {
@@ -294,7 +294,7 @@ describe('sync', () => {
     expect(Object.fromEntries(ends)).toEqual({ accounts: 25, budgets: 5 });
   });
 
-  it('asks a structural client for no more than a list', async () => {
+  test('asks a structural client for no more than a list', async () => {
     const books = openBooks();
     addAccounts(books, 25);
     const client = {
@@ -305,7 +305,7 @@ describe('sync', () => {
     expect(report).toMatchObject({ records: 25, collections: [{ collection: 'accounts' }] });
   });
 
-  it('shares its state with changes', async () => {
+  test('shares its state with changes', async () => {
     const { changes } = await import('accounting-data-sdk');
     const books = openBooks({ records: { accountAddresses: 15 } });
     await sync(books.client, { ...books.run, collections: ['accountAddresses'], onBatch: nothing });
@@ -314,7 +314,7 @@ describe('sync', () => {
     expect(books.sandbox.requests[0]?.query).toHaveProperty('updatedSince');
   });
 
-  it.each([
+  test.each([
     ['onBatch', { onBatch: undefined }],
     ['concurrency', { concurrency: 0 }],
     ['collections', { collections: ['invoices'] }],

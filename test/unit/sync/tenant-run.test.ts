@@ -1,5 +1,5 @@
 import { createClient, isAccountingError, type SyncError, sync } from 'accounting-data-sdk';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { settle } from '../../support/scripted-server.ts';
 import { addAccounts, openBooks, START } from './books.ts';
@@ -13,7 +13,7 @@ async function failed(run: Promise<unknown>): Promise<SyncError> {
 }
 
 describe('the error of a sync', () => {
-  it('names the collections that failed, and nothing of the others', async () => {
+  test('names the collections that failed, and nothing of the others', async () => {
     const books = openBooks();
     for (const collection of ['accounts', 'budgets'] as const) {
       books.sandbox.faults.add({ kind: 'status', status: 400 }, { collection, times: 9 });
@@ -24,7 +24,7 @@ describe('the error of a sync', () => {
     expect(error.report.collections.map(({ status }) => status)).toEqual(['failed', 'done', 'failed']);
   });
 
-  it.each([
+  test.each([
     ['forbidden', 'forbidden'],
     ['scope_required', 'forbidden'],
     ['not_found', 'failed'],
@@ -38,7 +38,7 @@ describe('the error of a sync', () => {
 });
 
 describe('a collection that is refused behind its first page', () => {
-  it.each([
+  test.each([
     [403, 'forbidden', ['forbidden', 'done']],
     [401, 'unauthenticated', ['failed', 'stopped']],
   ] as const)('with %i is so by the service, not by its consumer', async (status, type, expected) => {
@@ -57,7 +57,7 @@ describe('a collection that is refused behind its first page', () => {
 });
 
 describe('the report of a sync', () => {
-  it('shows the watermark that a collection still has, where it failed', async () => {
+  test('shows the watermark that a collection still has, where it failed', async () => {
     const books = openBooks({ records: { accounts: 5 } });
     const options = { ...books.run, collections: ['accounts'] as const, onBatch: nothing };
     await sync(books.client, options);
@@ -71,7 +71,7 @@ describe('the report of a sync', () => {
     });
   });
 
-  it('tells when it began and ended, and adds up what was taken in', async () => {
+  test('tells when it began and ended, and adds up what was taken in', async () => {
     const books = openBooks({ records: { accounts: 25, budgets: 5 } });
     const before = Date.now();
     const report = await sync(books.client, {
@@ -88,7 +88,7 @@ describe('the report of a sync', () => {
 });
 
 describe('a sync refuses in words', () => {
-  it.each([
+  test.each([
     [{ onBatch: 'no' }, 'onBatch: must be a function'],
     [{ concurrency: 0 }, 'concurrency: must be a whole number of at least 1'],
     [{ concurrency: 1.5 }, 'concurrency: must be a whole number of at least 1'],
@@ -111,7 +111,7 @@ describe('a sync refuses in words', () => {
 });
 
 describe('the signal of a sync', () => {
-  it('is listened to no more once the sync has ended', async () => {
+  test('is listened to no more once the sync has ended', async () => {
     const books = openBooks();
     const { signal } = new AbortController();
     const listeners = new Set<unknown>();
@@ -128,7 +128,7 @@ describe('the signal of a sync', () => {
     expect(listeners.size).toBe(0);
   });
 
-  it('that fires when all has been committed changes nothing', async () => {
+  test('that fires when all has been committed changes nothing', async () => {
     const books = openBooks();
     addAccounts(books, 5);
     const controller = new AbortController();
@@ -142,7 +142,7 @@ describe('the signal of a sync', () => {
     expect(report.collections[0]?.status).toBe('done');
   });
 
-  it('that fires behind a committed batch stops the sync with its reason', async () => {
+  test('that fires behind a committed batch stops the sync with its reason', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     const controller = new AbortController();
@@ -157,7 +157,7 @@ describe('the signal of a sync', () => {
     expect(books.states.size).toBe(1);
   });
 
-  it('that fires between two levels stops the sync, though the first is done', async () => {
+  test('that fires between two levels stops the sync, though the first is done', async () => {
     const books = openBooks({ records: { accounts: 5, accountAddresses: 5 } });
     const controller = new AbortController();
     const run = sync(books.client, {
@@ -171,7 +171,7 @@ describe('the signal of a sync', () => {
     expect([...books.states.keys()]).toEqual(['accounting-data-sdk:acme:accounts']);
   });
 
-  it('hands over no batch that has waited for its turn meanwhile', async () => {
+  test('hands over no batch that has waited for its turn meanwhile', async () => {
     const books = openBooks({ records: { accounts: 30, products: 30 } });
     const controller = new AbortController();
     const taken: string[] = [];
@@ -191,7 +191,7 @@ describe('the signal of a sync', () => {
     expect(books.sandbox.count(({ path }) => path.endsWith('/products'))).toBeGreaterThan(0);
   });
 
-  it('aborts what is on its way, and hands over nothing that has come meanwhile', async () => {
+  test('aborts what is on its way, and hands over nothing that has come meanwhile', async () => {
     const books = openBooks({ records: { accounts: 30, products: 30 } });
     const controller = new AbortController();
     const aborted: boolean[] = [];

@@ -1,6 +1,6 @@
 import { changes, createClient, memoryStore, type Store, sync } from 'accounting-data-sdk';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { collect } from './books.ts';
 
@@ -23,7 +23,7 @@ function inNewYork(options: SandboxOptions = {}) {
 }
 
 describe('the bound of an incremental run', () => {
-  it('is written an hour below the lowest offset that the service shows', async () => {
+  test('is written an hour below the lowest offset that the service shows', async () => {
     const { sandbox, client, bounds } = inNewYork();
     sandbox.store.products.insert({ id: '1' });
     const options = { store: memoryStore(), tenant: 'acme' };
@@ -35,7 +35,7 @@ describe('the bound of an incremental run', () => {
     expect(bounds()).toEqual(expect.arrayContaining([expect.stringMatching(/^2026-01-31T08:5.:..-06:00$/)]));
   });
 
-  it('does not change for a service that shows no offset', async () => {
+  test('does not change for a service that shows no offset', async () => {
     const { sandbox, client, bounds } = inNewYork({ timestamps: 'seconds', dateFilter: 'instant' });
     sandbox.store.products.insert({ id: '1' });
     const store = new Map<string, string>();
@@ -44,7 +44,7 @@ describe('the bound of an incremental run', () => {
     expect([...store.keys()]).toEqual(['accounting-data-sdk:acme:products']);
   });
 
-  it('re-reads at most two hours in New York, and counts no such record as stale', async () => {
+  test('re-reads at most two hours in New York, and counts no such record as stale', async () => {
     const { sandbox, client } = inNewYork();
     for (let minutes = 240; minutes > 0; minutes -= 10) {
       sandbox.clock.set(Date.parse(START) - minutes * 60_000);
@@ -64,7 +64,7 @@ const stores: readonly (readonly [string, (states: Map<string, string>) => Store
 ];
 
 describe.each(stores)('in %s the offset of a service', (_, storeOf) => {
-  it('is remembered for collections whose records show no timestamps', async () => {
+  test('is remembered for collections whose records show no timestamps', async () => {
     const { sandbox, client } = inNewYork();
     sandbox.store.products.insert({});
     sandbox.store.accounts.insert({ id: '1' });
@@ -84,7 +84,7 @@ describe.each(stores)('in %s the offset of a service', (_, storeOf) => {
     await expect(run()).resolves.toMatchObject({ records: 1 });
   });
 
-  it('that becomes known late makes collections read everything that they may have missed', async () => {
+  test('that becomes known late makes collections read everything that they may have missed', async () => {
     const { sandbox, client } = inNewYork();
     sandbox.store.accounts.insert({ id: '1' });
     const states = new Map<string, string>();
@@ -114,7 +114,7 @@ describe.each(stores)('in %s the offset of a service', (_, storeOf) => {
 });
 
 describe('a first run with a start of its own', () => {
-  it('asks again, in the offset that the first records show', async () => {
+  test('asks again, in the offset that the first records show', async () => {
     const { sandbox, client, bounds } = inNewYork();
     for (let hour = 0; hour < 12; hour++) {
       sandbox.store.products.insert({ id: String(hour + 1) });
@@ -132,7 +132,7 @@ describe('a first run with a start of its own', () => {
 });
 
 describe('a store that has one place for every key', () => {
-  it('keeps the state of its one collection', async () => {
+  test('keeps the state of its one collection', async () => {
     const { sandbox, client } = inNewYork();
     sandbox.store.products.insert({ id: '1' });
     let latest: string | undefined;
@@ -157,7 +157,7 @@ describe('a store that has one place for every key', () => {
 });
 
 describe('serviceTimeZone', () => {
-  it('decides for a service that shows no offset', async () => {
+  test('decides for a service that shows no offset', async () => {
     const { sandbox, client, bounds } = inNewYork({ timestamps: 'seconds' });
     sandbox.store.accounts.insert({ id: '1' });
     const options = { store: memoryStore(), tenant: 'acme', serviceTimeZone: 'America/New_York' };
@@ -168,7 +168,7 @@ describe('serviceTimeZone', () => {
     expect(bounds().at(-1)).toMatch(/-06:00$/);
   });
 
-  it('given after runs whose bounds were too late makes the next run read everything', async () => {
+  test('given after runs whose bounds were too late makes the next run read everything', async () => {
     const { sandbox, client } = inNewYork({ timestamps: 'seconds' });
     sandbox.store.accounts.insert({ id: '1' });
     const options = { store: memoryStore(), tenant: 'acme' };
@@ -182,7 +182,7 @@ describe('serviceTimeZone', () => {
     expect(repaired).toMatchObject({ mode: 'full', records: 1 });
   });
 
-  it('that does not exist is rejected by name', async () => {
+  test('that does not exist is rejected by name', async () => {
     const { client } = inNewYork();
     const options = {
       store: memoryStore(),
@@ -198,7 +198,7 @@ describe('serviceTimeZone', () => {
 });
 
 describe('a run that was interrupted', () => {
-  it('goes on with the bound that it had', async () => {
+  test('goes on with the bound that it had', async () => {
     const { sandbox, client, bounds } = inNewYork({ pageSize: 5 });
     const insertMany = (count: number) => {
       for (let n = 0; n < count; n++) sandbox.store.products.insert({});
@@ -219,7 +219,7 @@ describe('a run that was interrupted', () => {
     expect(new Set(bounds()).size).toBe(1);
   });
 
-  it('is a CheckpointError if what is stored of its offset is none', async () => {
+  test('is a CheckpointError if what is stored of its offset is none', async () => {
     const { sandbox, client } = inNewYork();
     sandbox.store.products.insert({});
     const store = new Map<string, string>();

@@ -1,5 +1,5 @@
 import { changes, createClient } from 'accounting-data-sdk';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { decodeState, encodeState } from '../../../src/sync/state.ts';
 import {
   checkInstant,
@@ -18,7 +18,7 @@ const noDate = { kind: 'rewrite', headers: { Date: null } } as const;
 afterEach(() => vi.useRealTimers());
 
 describe('the watermark', () => {
-  it.each(['page', 'keyset'] as const)(
+  test.each(['page', 'keyset'] as const)(
     'is the Date of the first answer of the run, not of the last: %s',
     async (pagination) => {
       const books = openBooks();
@@ -29,14 +29,14 @@ describe('the watermark', () => {
     },
   );
 
-  it('is less Age where the answer comes out of a cache', async () => {
+  test('is less Age where the answer comes out of a cache', async () => {
     const books = openBooks();
     books.sandbox.faults.next({ kind: 'rewrite', headers: { Age: '90' } });
     await collect(changes(books.client.accounts, books.run));
     expect(stateIn(books.states).watermark).toBe('2026-01-05T07:58:30Z');
   });
 
-  it('is the local clock less five minutes where there is no Date', async () => {
+  test('is the local clock less five minutes where there is no Date', async () => {
     vi.useFakeTimers({ now: Date.parse('2026-01-05T08:30:00.999Z'), toFake: ['Date'] });
     const books = openBooks();
     books.sandbox.faults.next(noDate);
@@ -44,7 +44,7 @@ describe('the watermark', () => {
     expect(stateIn(books.states).watermark).toBe('2026-01-05T08:25:00Z');
   });
 
-  it('lies before the request of a slow first response, whose data is older than its Date', async () => {
+  test('lies before the request of a slow first response, whose data is older than its Date', async () => {
     const books = openBooks();
     const monotonic = vi.spyOn(performance, 'now').mockReturnValue(0);
     const client = createClient({
@@ -67,7 +67,7 @@ describe('the watermark', () => {
     expect(next).toMatchObject({ mode: 'incremental', records: 1 });
   });
 
-  it('covers a change made while a real server works on the first response', async () => {
+  test('covers a change made while a real server works on the first response', async () => {
     const inFlight = { id: '7', updatedAt: '' };
     const stamp = () => `${new Date().toISOString().slice(0, 19)}Z`;
     await using server = await scriptedServer(
@@ -92,14 +92,14 @@ describe('the watermark', () => {
     await expect(collect(changes(client.accounts, options))).resolves.toMatchObject({ records: 1 });
   });
 
-  it('is never taken from updatedAt', async () => {
+  test('is never taken from updatedAt', async () => {
     const books = openBooks({ timestampsEverywhere: true });
     books.sandbox.store.accounts.insert({ updatedAt: '2026-01-05T07:00:00Z' });
     await collect(changes(books.client.accounts, books.run));
     expect(stateIn(books.states).watermark).toBe(START);
   });
 
-  it.each([-62_135_596_800_000, -99_999_999_999_999, 8.64e15 * -1])(
+  test.each([-62_135_596_800_000, -99_999_999_999_999, 8.64e15 * -1])(
     'can be read back whatever the clock of the service shows: %d ms',
     (ms) => {
       const watermark = watermarkOf({ serverTime: new Date(ms), requestedAt: new Date(), durationMs: 0 });
@@ -108,7 +108,7 @@ describe('the watermark', () => {
     },
   );
 
-  it('of a clock in the first centuries makes the next run read everything', async () => {
+  test('of a clock in the first centuries makes the next run read everything', async () => {
     const books = openBooks();
     addAccounts(books, 25);
     await collect(changes(books.client.accounts, books.run));
@@ -122,7 +122,7 @@ describe('the watermark', () => {
     expect(next).toMatchObject({ records: 25, watermark: new Date(START) });
   });
 
-  it('finds a change of the very second in which the last run began', async () => {
+  test('finds a change of the very second in which the last run began', async () => {
     const books = openBooks();
     await collect(changes(books.client.accounts, { ...books.run, lookbackMs: 0 }));
     books.sandbox.store.accounts.insert({ id: '7' });
@@ -130,7 +130,7 @@ describe('the watermark', () => {
     expect(report.records).toBe(1);
   });
 
-  it('finds a change that becomes visible within the lag', async () => {
+  test('finds a change that becomes visible within the lag', async () => {
     const books = openBooks();
     books.sandbox.store.accounts.insert({ id: '7' }, { visibleAfterMs: 100_000 });
     await collect(changes(books.client.accounts, books.run));
@@ -141,7 +141,7 @@ describe('the watermark', () => {
 });
 
 describe('an instant', () => {
-  it.each([
+  test.each([
     [0, '1970-01-01T00:00:00Z'],
     [999, '1970-01-01T00:00:00Z'],
     [1_000, '1970-01-01T00:00:01Z'],
@@ -152,18 +152,18 @@ describe('an instant', () => {
     expect(toSeconds(ms)).toBe(text);
   });
 
-  it('is the clock of the service, and the local one where that is not known', () => {
+  test('is the clock of the service, and the local one where that is not known', () => {
     const [serverTime, requestedAt] = [new Date(5_000), new Date(9_000)];
     expect(observedTime({ serverTime, requestedAt, durationMs: 1 })).toBe(5_000);
     expect(observedTime({ serverTime: undefined, requestedAt, durationMs: 1 })).toBe(9_000);
   });
 
-  it('to ask from lies behind the watermark by the lag, and not before the era', () => {
+  test('to ask from lies behind the watermark by the lag, and not before the era', () => {
     expect(sinceOf(START, 120_000)).toBe('2026-01-05T07:58:00Z');
     expect(sinceOf('1970-01-01T00:01:00Z', 120_000)).toBe('1970-01-01T00:00:00Z');
   });
 
-  it.each([
+  test.each([
     [new Date('0000-01-01T00:00:00Z'), '0000-01-01T00:00:00Z'],
     [new Date('9999-12-31T23:59:59.999Z'), '9999-12-31T23:59:59Z'],
     ['2026-01-05T09:00:00.999+01:00', START],
@@ -171,13 +171,13 @@ describe('an instant', () => {
     expect(checkInstant(value, 'updatedSince')).toBe(text);
   });
 
-  it('of a caller that cannot be right is refused in words', () => {
+  test('of a caller that cannot be right is refused in words', () => {
     expect(() => checkInstant('yesterday', 'updatedSince')).toThrow(
       'updatedSince: must be a valid Date of the years 0 to 9999, a date like 2026-01-31, or a timestamp with its offset like 2026-01-31T12:00:00Z',
     );
   });
 
-  it('may be ahead of the service by a day, and no more', () => {
+  test('may be ahead of the service by a day, and no more', () => {
     const now = Date.parse(START);
     expect(() => refuseFuture('2026-01-06T08:00:00Z', now, 'updatedSince')).not.toThrow();
     expect(() => refuseFuture('2026-01-06T08:00:01Z', now, 'updatedSince')).toThrow(
@@ -187,7 +187,7 @@ describe('an instant', () => {
 });
 
 describe('a clock of the service that goes back', () => {
-  it('by less than the lag: the older watermark is kept, and the report says so', async () => {
+  test('by less than the lag: the older watermark is kept, and the report says so', async () => {
     const books = openBooks();
     await collect(changes(books.client.accounts, books.run));
     books.sandbox.clock.advance(-60_000);
@@ -196,7 +196,7 @@ describe('a clock of the service that goes back', () => {
     expect(stateIn(books.states).watermark).toBe('2026-01-05T07:59:00Z');
   });
 
-  it.each([
+  test.each([
     [119, 'incremental'],
     [121, 'full'],
   ])('by %i s, where the lag is 120 s: the run is %s', async (seconds, mode) => {
@@ -208,7 +208,7 @@ describe('a clock of the service that goes back', () => {
     expect(report).toMatchObject({ clockWentBack: true, mode });
   });
 
-  it('by more: everything is read, for no bound can be trusted', async () => {
+  test('by more: everything is read, for no bound can be trusted', async () => {
     const books = openBooks();
     addAccounts(books, 25);
     await collect(changes(books.client.accounts, books.run));
@@ -228,7 +228,7 @@ describe('a clock of the service that goes back', () => {
     });
   });
 
-  it('locks nobody out: the own watermark is asked for also where it lies in the future', async () => {
+  test('locks nobody out: the own watermark is asked for also where it lies in the future', async () => {
     const books = openBooks();
     await collect(changes(books.client.accounts, books.run));
     books.sandbox.clock.advance(-48 * HOUR);
@@ -239,7 +239,7 @@ describe('a clock of the service that goes back', () => {
 });
 
 describe("a caller's own start", () => {
-  it('is asked for on the first run alone', async () => {
+  test('is asked for on the first run alone', async () => {
     const books = openBooks();
     const options = { ...books.run, updatedSince: new Date('2026-01-01T00:00:00.500+01:00') };
     const report = await collect(changes(books.client.accounts, options));
@@ -251,7 +251,7 @@ describe("a caller's own start", () => {
     expect(report).toMatchObject({ mode: 'incremental', lastFullRead: undefined });
   });
 
-  it("is refused where it is more than 24 hours ahead of the service's clock", async () => {
+  test("is refused where it is more than 24 hours ahead of the service's clock", async () => {
     const books = openBooks();
     const ahead = changes(books.client.accounts, { ...books.run, updatedSince: '2026-01-06T08:00:01Z' });
     await expect(collect(ahead)).rejects.toMatchObject({ code: 'invalid_input', argument: 'updatedSince' });
@@ -260,7 +260,7 @@ describe("a caller's own start", () => {
 });
 
 describe('a list', () => {
-  it("refuses an instant that is more than 24 hours ahead of the service's last date, before sending", async () => {
+  test("refuses an instant that is more than 24 hours ahead of the service's last date, before sending", async () => {
     const { client, sandbox } = openBooks();
     const { accounts, products } = client;
     // Nothing is known of the service's clock yet.

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { advance, stateOf, useFakeClock } from '../../support/fake-clock.ts';
 import { jsonResponse, scriptedClient, scriptedFetch } from '../../support/scripted-fetch.ts';
@@ -36,7 +36,7 @@ afterEach(() => {
 describe('a transport that cannot be loaded', () => {
   useFakeClock();
 
-  it('is a ConnectionError that says that nothing was sent; the next call tries again', async () => {
+  test('is a ConnectionError that says that nothing was sent; the next call tries again', async () => {
     loadingIs(() => {
       throw new TypeError('Failed to fetch dynamically imported module: https://shop.example/transport.js');
     });
@@ -62,7 +62,7 @@ describe('a transport that cannot be loaded', () => {
     expect(fetch.requests).toHaveLength(1);
   });
 
-  it('is waited for as long as an attempt may take', async () => {
+  test('is waited for as long as an attempt may take', async () => {
     loadingIs(() => new Promise(() => undefined));
     const client = scriptedClient(scriptedFetch(jsonResponse({ id: '7' })));
 
@@ -78,7 +78,7 @@ describe('a transport that cannot be loaded', () => {
     });
   });
 
-  it('is waited for until the deadline, where that is sooner', async () => {
+  test('is waited for until the deadline, where that is sooner', async () => {
     loadingIs(() => new Promise(() => undefined));
     const client = scriptedClient(scriptedFetch(jsonResponse({ id: '7' })));
 
@@ -87,7 +87,7 @@ describe('a transport that cannot be loaded', () => {
     expect(await failed).toMatchObject({ code: 'timeout', limit: 'deadline', outcome: 'not_sent' });
   });
 
-  it('is still one transport for the calls after one that could not wait', async () => {
+  test('is still one transport for the calls after one that could not wait', async () => {
     const made = vi.fn();
     let load = () => {};
     await countTransports(made, new Promise((resolve) => (load = resolve)));
@@ -106,7 +106,7 @@ describe('a transport that cannot be loaded', () => {
     expect(made).toHaveBeenCalledTimes(1);
   });
 
-  it('takes its time from the deadline of the call', async () => {
+  test('takes its time from the deadline of the call', async () => {
     let load = () => {};
     await countTransports(vi.fn(), new Promise((resolve) => (load = resolve)));
     const client = scriptedClient(scriptedFetch(() => new Promise(() => undefined)));
@@ -120,7 +120,7 @@ describe('a transport that cannot be loaded', () => {
     expect(await failed).toMatchObject({ code: 'timeout', limit: 'deadline', attempts: 1 });
   });
 
-  it('is not waited for by who stops meanwhile', async () => {
+  test('is not waited for by who stops meanwhile', async () => {
     loadingIs(() => new Promise(() => undefined));
     const client = scriptedClient(scriptedFetch(jsonResponse({ id: '7' })));
     const controller = new AbortController();
@@ -130,7 +130,7 @@ describe('a transport that cannot be loaded', () => {
     expect(await failed).toBe('enough');
   });
 
-  it("rejects with the signal's own reason for who has stopped meanwhile", async () => {
+  test("rejects with the signal's own reason for who has stopped meanwhile", async () => {
     loadingIs(() => {
       throw new TypeError('Failed to fetch');
     });
@@ -139,7 +139,7 @@ describe('a transport that cannot be loaded', () => {
     expect(await caught(client.products.get('7', { signal }))).toBe('enough');
   });
 
-  it('shows no id: it could be the key by mistake', async () => {
+  test('shows no id: it could be the key by mistake', async () => {
     loadingIs(() => {
       throw new TypeError('Failed to fetch');
     });
@@ -151,7 +151,7 @@ describe('a transport that cannot be loaded', () => {
 });
 
 describe('a transport that loads', () => {
-  it('does so once for calls that come together, so that they share its retry budget and rate limit', async () => {
+  test('does so once for calls that come together, so that they share its retry budget and rate limit', async () => {
     const made = vi.fn();
     await countTransports(made);
     const limits = { 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': '9' };
