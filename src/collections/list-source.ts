@@ -161,6 +161,6 @@ function pageResponse<T>(
     if (shownId !== undefined) shownIds.set(row, shownId);
     return row;
   });
-  const { records, ids } = value;
-  return { records, ids, invalid, rateLimit: meta.rateLimit, serverTime, requestedAt, durationMs };
+  const { rows, records, ids } = value;
+  return { rows, records, ids, invalid, rateLimit: meta.rateLimit, serverTime, requestedAt, durationMs };
 }

@@ -30,8 +30,9 @@ export class PageBuilder<T> {
   page(response: PageResponse<T>, records: readonly T[], stats: PageStats): Page<T> {
     const { pagination, position, complete, restarted = false } = stats;
     this.#longest = Math.max(this.#longest, rowCount(response));
-    const { invalid, rateLimit, serverTime } = response;
+    const { rows, invalid, rateLimit, serverTime } = response;
     return {
+      rows,
       records,
       invalid,
       rateLimit,

@@ -26,6 +26,8 @@ export interface PageQuery {
 
 /** One response to a list request: one state of the data. */
 export interface PageResponse<T> {
+  /** Every row as the service sent it. Without a schema of your own, the valid ones are the same objects as `records`. */
+  readonly rows: readonly unknown[];
   /** The valid records, in the order sent. */
   readonly records: readonly T[];
   /** The ids of `records` as the service sent them, at the same positions. */
@@ -60,6 +62,8 @@ export interface ResponseTime {
 
 /** One page of a list. */
 export interface Page<T> {
+  /** Every row of the response as the service sent it, before your own schema. */
+  readonly rows: readonly unknown[];
   readonly records: readonly T[];
   /** Rows that failed validation, under `validation: 'report'`. */
   readonly invalid: readonly InvalidRecord[];

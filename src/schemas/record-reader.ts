@@ -21,6 +21,8 @@ export interface Misfit {
 
 /** The rows of a list, sorted into what fits and what does not. */
 export interface ReadList<T> {
+  /** Every row as the service sent it. */
+  readonly rows: readonly unknown[];
   readonly records: T[];
   /** The ids of `records` as the service sent them, at the same positions. */
   readonly ids: string[];
@@ -75,7 +77,7 @@ export class RecordReader<T extends { id: string }> {
     const rows = members(body);
     if (!rows.every((row) => isObject(row) && this.#passes(row))) return this.#sort(rows);
 
-    return { records: rows as T[], ids: (rows as Row[]).map(({ id }) => id), misfits: [] };
+    return { rows, records: rows as T[], ids: (rows as Row[]).map(({ id }) => id), misfits: [] };
   }
 
   /** Whether a row can be passed on as it is, the same object. */
@@ -94,7 +96,7 @@ export class RecordReader<T extends { id: string }> {
   }
 
   async #sort(rows: readonly unknown[]): Promise<ReadList<T>> {
-    const list = { records: [] as T[], ids: [] as string[], misfits: [] as Misfit[] };
+    const list = { rows, records: [] as T[], ids: [] as string[], misfits: [] as Misfit[] };
     for (const row of rows) {
       try {
         const record = await this.#explain(row);

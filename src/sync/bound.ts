@@ -11,13 +11,15 @@ const HIGHEST_OFFSET = 14 * 60;
 const MARGIN = 60;
 
 /**
- * The lowest offset that the records' own timestamps show, in minutes: -300 for `2026-01-31T10:00:00-05:00`.
+ * The lowest offset that the rows' own timestamps show, in minutes: -300 for `2026-01-31T10:00:00-05:00`.
  * Undefined if they show none: `Z` says nothing about local times.
  */
-export function lowestOffset(records: readonly { id: string }[]): number | undefined {
+export function lowestOffset(
+  rows: readonly ({ createdAt?: unknown; updatedAt?: unknown } | null | undefined)[],
+): number | undefined {
   let lowest: number | undefined;
-  for (const { createdAt, updatedAt } of records as readonly { createdAt?: unknown; updatedAt?: unknown }[]) {
-    for (const value of [createdAt, updatedAt]) {
+  for (const row of rows) {
+    for (const value of [row?.createdAt, row?.updatedAt]) {
       if (typeof value !== 'string' || !value.includes('T')) continue;
       const offset = parseUtcOffset(value);
       if (offset === undefined || offset < LOWEST_OFFSET || offset > HIGHEST_OFFSET) continue;

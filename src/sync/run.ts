@@ -225,7 +225,7 @@ export class CollectionRun<T extends { id: string }> {
       this.#plan = { ...plan, watermark };
     }
     this.stats.read(page);
-    this.#offset.read(page.records);
+    this.#offset.read(page.rows);
     return true;
   }
 

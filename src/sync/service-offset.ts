@@ -45,9 +45,9 @@ export class ServiceOffset {
     if (this.#lowest === undefined || offset < this.#lowest) this.#lowest = offset;
   }
 
-  /** Takes in what records show. */
-  read(records: readonly { id: string }[]): void {
-    this.learn(lowestOffset(records));
+  /** Takes in what the rows of a response show, whatever the caller's schema keeps of them. */
+  read(rows: readonly unknown[]): void {
+    this.learn(lowestOffset(rows as Parameters<typeof lowestOffset>[0]));
   }
 
   /** In minutes; undefined if the service never showed one. `from` is what is asked for: a zone changes its offset. */

@@ -183,6 +183,7 @@ export class SimServer {
     const records = page.filter((row) => !row.hidden).map((row) => row.record);
     this.lastResponse = records;
     return {
+      rows: records,
       records,
       ids: records.map((record) => record.id),
       invalid: [],

@@ -286,6 +286,7 @@ describe('a pull that has to begin anew', () => {
     const scope = { baseUrl: 'x', collection: 'accounts', since: null, pagination: 'keyset', out: 'a' };
     const checkpoint = new PullCheckpoint(folder()('cp'), scope);
     const page = (pagination: Page<AccountingRecord>['pagination'], id: string): Page<AccountingRecord> => ({
+      rows: [{ id }],
       records: [{ id }],
       invalid: [],
       rateLimit: undefined,

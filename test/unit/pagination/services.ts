@@ -18,6 +18,7 @@ export function answerOf(
   invalid: readonly (string | undefined)[] = [],
 ): PageResponse<Row> {
   return {
+    rows: ids.map((id) => ({ id })),
     records: ids.map((id) => ({ id })),
     ids,
     invalid: invalid.map((id, index) => ({ collection: 'accounts', id, issues: [], record: { id, index } })),

@@ -144,6 +144,7 @@ describe('a run', () => {
   test('passes a page without rows over, and promotes nothing where it was shown no answer at all', async () => {
     const books = openBooks();
     const page = (ids: readonly string[]): Page<{ id: string }> => ({
+      rows: ids.map((id) => ({ id })),
       records: ids.map((id) => ({ id })),
       invalid: [],
       rateLimit: undefined,

@@ -1,6 +1,7 @@
 import { changes, createClient, memoryStore, type Store, sync } from 'accounting-data-sdk';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
 import { collect } from './books.ts';
 
@@ -33,6 +34,20 @@ describe('the bound of an incremental run', () => {
     const report = await collect(changes(client.products, options));
     expect(report).toMatchObject({ mode: 'incremental', records: 1, staleRecords: 0 });
     expect(bounds()).toEqual(expect.arrayContaining([expect.stringMatching(/^2026-01-31T08:5.:..-06:00$/)]));
+  });
+
+  test('is written below that offset even if a schema of the caller drops the timestamps', async () => {
+    const { sandbox, bounds } = inNewYork();
+    const schema = z.object({ id: z.string(), name: z.string().nullish() });
+    const client = createClient(sandbox.clientOptions);
+    const products = client.collection('products', { schema });
+    sandbox.store.products.insert({ id: '1' });
+    const options = { store: memoryStore(), tenant: 'acme' };
+    await collect(changes(products, options));
+    sandbox.clock.advance(HOUR);
+    sandbox.store.products.update('1', { name: 'Desk' });
+    expect(await collect(changes(products, options))).toMatchObject({ mode: 'incremental', records: 1 });
+    expect(bounds()).toEqual(expect.arrayContaining([expect.stringMatching(/-06:00$/)]));
   });
 
   test('does not change for a service that shows no offset', async () => {
