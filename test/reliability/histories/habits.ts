@@ -1,6 +1,6 @@
 import type { ClientOptions } from '../../../src/options.ts';
 import type { Fault, SandboxOptions } from '../../../src/testing/index.ts';
-import type { Random } from '../simulation/random.ts';
+import type { SeededRandom } from '../../support/seeded-random.ts';
 
 const status = (code: number, more: Partial<Extract<Fault, { kind: 'status' }>> = {}): Fault => ({
   kind: 'status',
@@ -56,7 +56,7 @@ const FAULTS: readonly Fault[] = [
 ];
 
 /** One to six of them, from rare to every other request. */
-export function faultsOf(random: Random): { fault: Fault; probability: number }[] {
+export function faultsOf(random: SeededRandom): { fault: Fault; probability: number }[] {
   return Array.from({ length: random.int(1, 6) }, () => ({
     fault: random.pick(FAULTS),
     probability: random.pick([0.05, 0.2, 0.5]),
@@ -64,7 +64,7 @@ export function faultsOf(random: Random): { fault: Fault; probability: number }[
 }
 
 /** What the contract leaves open, one way or another. */
-export function sandboxHabits(random: Random): SandboxOptions {
+export function sandboxHabits(random: SeededRandom): SandboxOptions {
   return {
     createStatus: random.pick([200, 201]),
     updateStatus: random.pick([200, 201, 204]),
@@ -79,7 +79,7 @@ export function sandboxHabits(random: Random): SandboxOptions {
 }
 
 /** How patient the client is. */
-export function clientHabits(random: Random): ClientOptions {
+export function clientHabits(random: SeededRandom): ClientOptions {
   return {
     timeoutMs: random.pick([1_000, 10_000, 30_000]),
     deadlineMs: random.pick([5_000, 120_000]),

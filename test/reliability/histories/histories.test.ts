@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createClient } from '../../../src/client.ts';
 import { createSandbox } from '../../../src/testing/index.ts';
-import { eachSeed, seedsToRun } from '../simulation/seeds.ts';
+import { eachSeed, seedsToRun } from '../../support/seeds.ts';
 import type { History } from './history.ts';
 import { losingClients } from './losing-clients.ts';
 import { play, type Subject } from './play.ts';

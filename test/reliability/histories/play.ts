@@ -4,7 +4,7 @@ import type { ProductDraft, ProductPatch } from '../../../src/collections/produc
 import { isAccountingError } from '../../../src/errors/guards.ts';
 import type { FetchFunction } from '../../../src/options.ts';
 import { createSandbox, type Sandbox } from '../../../src/testing/index.ts';
-import { Random } from '../simulation/random.ts';
+import { SeededRandom } from '../../support/seeded-random.ts';
 import { clientHabits, faultsOf, sandboxHabits } from './habits.ts';
 import { History } from './history.ts';
 import { runToEnd } from './virtual-time.ts';
@@ -15,7 +15,7 @@ export type Pen = Pick<Client['products'], 'create' | 'update' | 'delete'>;
 /** The client that is judged, or one made worse on purpose. */
 export interface Subject {
   /** Stands between the client and the service. */
-  readonly fetch?: ((inner: FetchFunction, random: Random) => FetchFunction) | undefined;
+  readonly fetch?: ((inner: FetchFunction, random: SeededRandom) => FetchFunction) | undefined;
   /** Stands between the authors and the client. */
   readonly pen?: ((inner: Pen) => Pen) | undefined;
   /** Names the create that is repeated after an error: an author who forgets the key makes another one. */
@@ -24,19 +24,19 @@ export interface Subject {
 
 /** Several authors write to the same books at once, under faults, until all have ended and nothing is under way. */
 export async function play(seed: number, subject: Subject = {}): Promise<History> {
-  const random = new Random(seed);
+  const random = new SeededRandom(seed);
   const sandbox = createSandbox({ seed, ...sandboxHabits(random) });
   const history = new History(sandbox);
   for (const { fault, probability } of faultsOf(random)) sandbox.faults.add(fault, { probability });
   const pen = penOf(sandbox, random, subject);
   const authors = Array.from({ length: random.int(1, 4) }, (_, n) =>
-    new Author(history, pen, { random: new Random(seed * 8 + n + 1), subject }).write(),
+    new Author(history, pen, { random: new SeededRandom(seed * 8 + n + 1), subject }).write(),
   );
   await runToEnd(Promise.all(authors));
   return history;
 }
 
-function penOf(sandbox: Sandbox, random: Random, { fetch, pen }: Subject): Pen {
+function penOf(sandbox: Sandbox, random: SeededRandom, { fetch, pen }: Subject): Pen {
   const { products } = createClient({
     ...sandbox.clientOptions,
     ...clientHabits(random),
@@ -50,10 +50,10 @@ const SHARED_FIELDS = ['name', 'salePrice', 'stockQuantity', 'isInactive'] as co
 class Author {
   readonly #history: History;
   readonly #pen: Pen;
-  readonly #random: Random;
+  readonly #random: SeededRandom;
   readonly #subject: Subject;
 
-  constructor(history: History, pen: Pen, { random, subject }: { random: Random; subject: Subject }) {
+  constructor(history: History, pen: Pen, { random, subject }: { random: SeededRandom; subject: Subject }) {
     this.#history = history;
     this.#pen = pen;
     this.#random = random;

@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { Random } from '../simulation/random.ts';
+import { SeededRandom } from '../../support/seeded-random.ts';
 
 /** Makes timers, dates and chance those of one history, the same for the same seed. */
 export function useVirtualTime(seed: number): void {
@@ -7,7 +7,7 @@ export function useVirtualTime(seed: number): void {
     toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'],
     now: Date.parse('2026-01-31T12:00:00Z'),
   });
-  const random = new Random(-seed);
+  const random = new SeededRandom(-seed);
   Math.random = () => random.next();
 }
 

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { isAccountingError } from 'accounting-data-sdk';
+import { SeededRandom } from '../../support/seeded-random.ts';
 import { shown } from '../../support/shown.ts';
-import { Random } from '../simulation/random.ts';
 
 export const CALLS = ['list', 'get', 'create', 'update', 'delete'] as const;
 export type CallKind = (typeof CALLS)[number];
@@ -121,7 +121,7 @@ const oddHeaders = (key: string): readonly (readonly [name: string, values: read
 export class FuzzedCall {
   readonly kind: CallKind;
   readonly seed: number;
-  readonly random: Random;
+  readonly random: SeededRandom;
   /** The last responses, for the report of a failure. */
   readonly log: string[] = [];
   readonly #keys = new Set<string | undefined>();
@@ -143,7 +143,7 @@ export class FuzzedCall {
   constructor(kind: CallKind, seed: number) {
     this.kind = kind;
     this.seed = seed;
-    this.random = new Random(seed);
+    this.random = new SeededRandom(seed);
     this.#exists = this.random.chance(0.9);
     this.#health = this.random.pick([0, 0, 0.4, 0.8]);
   }
@@ -416,7 +416,7 @@ function describe(fuzzed: Fuzzed): string {
 interface FetchCircumstances {
   readonly signal: AbortSignal;
   readonly apiKey: string;
-  readonly random: Random;
+  readonly random: SeededRandom;
 }
 
 /** The response as a custom `fetch` would return it, or the way in which it would not. */
@@ -436,7 +436,10 @@ export function throughFetch(
   return Promise.resolve(response);
 }
 
-function bodyStream({ body, ending, sent }: FuzzedResponse, random: Random): ReadableStream<Uint8Array> {
+function bodyStream(
+  { body, ending, sent }: FuzzedResponse,
+  random: SeededRandom,
+): ReadableStream<Uint8Array> {
   let at = 0;
   const step = random.chance(0.5) ? Math.max(1, sent) : random.int(1, 1 + sent);
   return new ReadableStream({
@@ -491,7 +494,10 @@ async function lostFetch(loss: Loss, { signal, apiKey, random }: FetchCircumstan
 }
 
 /** The response as bytes for a socket, and what the server then does with the connection. */
-export function onTheWire(fuzzed: Fuzzed, random: Random): { bytes: Buffer; next: 'end' | 'reset' | 'stay' } {
+export function onTheWire(
+  fuzzed: Fuzzed,
+  random: SeededRandom,
+): { bytes: Buffer; next: 'end' | 'reset' | 'stay' } {
   if ('loss' in fuzzed) {
     if (fuzzed.loss === 'stalled') return { bytes: Buffer.alloc(0), next: 'stay' };
     const bytes =

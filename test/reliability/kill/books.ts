@@ -1,5 +1,5 @@
 import { createSandbox, type Sandbox } from '../../../src/testing/index.ts';
-import { Random } from '../simulation/random.ts';
+import { SeededRandom } from '../../support/seeded-random.ts';
 import type { CopyContent } from './connector.ts';
 
 const COLLECTIONS = ['accounts', 'accountAddresses'] as const;
@@ -7,7 +7,7 @@ const COLLECTIONS = ['accounts', 'accountAddresses'] as const;
 /** The books behind a port, which change at every other request, and a judge of copies. */
 export class KillBooks {
   readonly sandbox: Sandbox;
-  readonly random: Random;
+  readonly random: SeededRandom;
   /** Told of each request. */
   onRequest: () => void = () => undefined;
   /** When each record was last written to, by the clock of the books. */
@@ -15,7 +15,7 @@ export class KillBooks {
   #resting = false;
 
   constructor(seed: number) {
-    this.random = new Random(seed);
+    this.random = new SeededRandom(seed);
     this.sandbox = createSandbox({
       seed,
       pageSize: 10,

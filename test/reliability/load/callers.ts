@@ -3,12 +3,12 @@ import { getEventListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createClient, isAccountingError } from '../../../src/index.ts';
 import { heapAfterCollection } from '../../support/heap.ts';
-import { Random } from '../simulation/random.ts';
+import { SeededRandom } from '../../support/seeded-random.ts';
 import type { LoadReport, LoadSettings } from './load.ts';
 import { watchSockets } from './sockets.ts';
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as LoadSettings & { baseUrl: string; apiKey: string };
-const random = new Random(settings.seed);
+const random = new SeededRandom(settings.seed);
 const sockets = watchSockets();
 const client = createClient({
   baseUrl: settings.baseUrl,

@@ -1,4 +1,4 @@
-import type { Random } from './random.ts';
+import type { SeededRandom } from '../../support/seeded-random.ts';
 import type { SimServer } from './server.ts';
 
 export interface ChurnOptions {
@@ -9,7 +9,7 @@ export interface ChurnOptions {
 }
 
 /** One moment in the life of the books: time passes, and perhaps something is deleted, written or added. */
-export function churn(server: SimServer, random: Random, { rate, late = 0.3 }: ChurnOptions): void {
+export function churn(server: SimServer, random: SeededRandom, { rate, late = 0.3 }: ChurnOptions): void {
   server.advance(random.int(0, 3_000));
   if (!random.chance(rate)) return;
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { byKeyset } from '../../../src/pagination/keyset/keyset.ts';
+import { SeededRandom } from '../../support/seeded-random.ts';
 import type { SimRecord } from './chronicle.ts';
 import { churn } from './churn.ts';
 import type { IdStyle } from './ids.ts';
 import { ORDERS, type Order } from './orders.ts';
-import { Random } from './random.ts';
 import { SimServer } from './server.ts';
 
 /** Longer than any soak. */
@@ -26,7 +26,7 @@ interface ReadOf {
 
 /** One read of a service that hides rows, changes meanwhile, and had another page size in the run before. */
 async function readHidden({ ids, order, hidden, rate, hiddenPages, seed }: ReadOf) {
-  const random = new Random(seed * 7 + 3);
+  const random = new SeededRandom(seed * 7 + 3);
   const pageSize = random.pick([10, 30]);
   const records = random.pick([5, 40, 150, 400, 700]);
   const column = ids === 'int8' ? 'int8' : ids === 'clusters' || ids === 'int4' ? 'int4' : undefined;

@@ -1,8 +1,8 @@
+import { SeededRandom } from '../../support/seeded-random.ts';
 import type { SimRecord } from './chronicle.ts';
 import { type ChurnOptions, churn } from './churn.ts';
 import { ID_STYLES } from './ids.ts';
 import { ORDERS, type Order } from './orders.ts';
-import { Random } from './random.ts';
 import { SimServer } from './server.ts';
 
 /** One walk through books that change under it, and what a judge finds afterwards. */
@@ -16,7 +16,7 @@ export interface WalkVerdict {
 }
 
 /** Reads the books in some way: yields what it delivers, piece by piece. */
-export type Reader = (server: SimServer, random: Random) => AsyncIterable<readonly SimRecord[]>;
+export type Reader = (server: SimServer, random: SeededRandom) => AsyncIterable<readonly SimRecord[]>;
 
 export interface HistoryOptions {
   readonly seed: number;
@@ -28,8 +28,8 @@ export interface HistoryOptions {
 }
 
 /** The books of a seed, already changing after each request and ready to be read. */
-export function changingServer(options: HistoryOptions): { server: SimServer; random: Random } {
-  const random = new Random(options.seed);
+export function changingServer(options: HistoryOptions): { server: SimServer; random: SeededRandom } {
+  const random = new SeededRandom(options.seed);
   const server = new SimServer({
     seed: options.seed,
     order: options.order ?? ORDERS[options.seed % ORDERS.length] ?? 'none',

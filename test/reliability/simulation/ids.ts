@@ -1,4 +1,4 @@
-import type { Random } from './random.ts';
+import type { SeededRandom } from '../../support/seeded-random.ts';
 
 /**
  * How the ids of new records follow each other. `clusters`: from 1 and just below the largest int4. `int4` and `int8`:
@@ -14,7 +14,7 @@ export const MAX_INT4 = 2n ** 31n - 1n;
 export const MAX_INT8 = 2n ** 63n - 1n;
 
 /** Hands out ids, each once. */
-export function idSequence(style: IdStyle, random: Random): () => bigint {
+export function idSequence(style: IdStyle, random: SeededRandom): () => bigint {
   if (style === 'int4' || style === 'int8') return anywhere(style, random);
   if (style === 'descending') {
     let next = BigInt(random.int(1_000_000, 2_000_000_000));
@@ -31,7 +31,7 @@ export function idSequence(style: IdStyle, random: Random): () => bigint {
   };
 }
 
-function anywhere(style: 'int4' | 'int8', random: Random): () => bigint {
+function anywhere(style: 'int4' | 'int8', random: SeededRandom): () => bigint {
   const most = style === 'int4' ? MAX_INT4 : MAX_INT8;
   const used = new Set<bigint>();
   return () => {
@@ -47,7 +47,7 @@ function anywhere(style: 'int4' | 'int8', random: Random): () => bigint {
   };
 }
 
-function clusters(random: Random): () => bigint {
+function clusters(random: SeededRandom): () => bigint {
   let low = 0n;
   let high = MAX_INT4 + 1n;
   return () => {
@@ -56,7 +56,7 @@ function clusters(random: Random): () => bigint {
   };
 }
 
-function stepOf(style: IdStyle, random: Random): number {
+function stepOf(style: IdStyle, random: SeededRandom): number {
   if (style === 'dense') return 1;
   if (style === 'bursts') return random.chance(0.04) ? random.int(1_000, 1_000_000) : random.int(1, 2);
   // Exponential gaps: each id of the range is taken or not, independently of the others.

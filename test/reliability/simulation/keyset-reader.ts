@@ -1,9 +1,9 @@
 import { byKeyset } from '../../../src/pagination/keyset/keyset.ts';
 import type { IdBounds, ResumePosition } from '../../../src/pagination/page.ts';
 import { decodeResumeToken, encodeResumeToken } from '../../../src/pagination/resume-token.ts';
+import type { SeededRandom } from '../../support/seeded-random.ts';
 import type { SimRecord } from './chronicle.ts';
 import { churn } from './churn.ts';
-import type { Random } from './random.ts';
 import type { SimServer } from './server.ts';
 
 export interface KeysetReaderOptions {
@@ -22,7 +22,7 @@ const tokenOf = (position: ResumePosition) => encodeResumeToken(SCOPE, position)
  */
 export async function* readKeyset(
   server: SimServer,
-  random: Random,
+  random: SeededRandom,
   { bounds, stops }: KeysetReaderOptions = { stops: 0 },
 ): AsyncGenerator<readonly SimRecord[], void> {
   const fetchPage = server.fetchPage(bounds === undefined ? {} : { id: bounds });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { IdBounds } from '../../../src/pagination/page.ts';
+import { eachSeed, seedsToRun } from '../../support/seeds.ts';
 import { type HistoryOptions, readChanging } from './history.ts';
 import { type KeysetReaderOptions, readKeyset } from './keyset-reader.ts';
-import { eachSeed, seedsToRun } from './seeds.ts';
 
 /** Longer than any soak. */
 const timeout = 3_600_000;

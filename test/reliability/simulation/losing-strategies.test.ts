@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { byKeyset } from '../../../src/pagination/keyset/keyset.ts';
+import { eachSeed, seedsToRun } from '../../support/seeds.ts';
 import { readChanging } from './history.ts';
 import {
   directionGuessed,
@@ -11,7 +12,6 @@ import {
 } from './losing-strategies.ts';
 import { ORDERS, type Order } from './orders.ts';
 import { dateAtStart, largestUpdatedAt, lostForGood, type Walker, type Watermark } from './rounds.ts';
-import { eachSeed, seedsToRun } from './seeds.ts';
 
 /** No test of how busy the machine is. */
 const timeout = 3_600_000;

@@ -1,8 +1,8 @@
 import type { FetchPage } from '../../../src/pagination/page.ts';
+import type { SeededRandom } from '../../support/seeded-random.ts';
 import type { SimRecord } from './chronicle.ts';
 import { churn } from './churn.ts';
 import { changingServer, type HistoryOptions } from './history.ts';
-import type { Random } from './random.ts';
 import type { SimServer } from './server.ts';
 
 /** What a walk read, and the server time of the first answer that it relies on. */
@@ -56,7 +56,7 @@ export async function lostForGood(
   return server.records.filter((record) => sink.get(record.id) !== record);
 }
 
-function live(server: SimServer, random: Random): void {
+function live(server: SimServer, random: SeededRandom): void {
   for (let change = random.int(0, 40); change > 0; change--) churn(server, random, { rate: 1 });
 }
 

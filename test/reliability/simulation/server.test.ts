@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { SeededRandom } from '../../support/seeded-random.ts';
 import type { SimRecord } from './chronicle.ts';
 import { churn } from './churn.ts';
 import { ORDERS } from './orders.ts';
-import { Random } from './random.ts';
 import { type SimOptions, SimServer } from './server.ts';
 
 const options: SimOptions = { seed: 1, order: 'id asc', pageSize: 10, ids: 'dense', records: 25 };
@@ -21,7 +21,7 @@ test('lives the same life for the same seed', async () => {
   const lives = await Promise.all(
     [7, 7, 8].map(async (seed) => {
       const server = new SimServer({ ...options, seed });
-      const random = new Random(seed);
+      const random = new SeededRandom(seed);
       server.afterAnswer = () => churn(server, random, { rate: 1 });
       return JSON.stringify(await readAll(server));
     }),

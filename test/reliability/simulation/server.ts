@@ -1,8 +1,8 @@
 import type { FetchPage, IdBounds, PageQuery, PageResponse } from '../../../src/pagination/page.ts';
+import { SeededRandom } from '../../support/seeded-random.ts';
 import { Chronicle, type SimRecord } from './chronicle.ts';
 import { type IdStyle, idSequence, MAX_INT4, MAX_INT8 } from './ids.ts';
 import { comparing, type Order, type Sortable } from './orders.ts';
-import { Random } from './random.ts';
 
 export interface SimOptions {
   readonly seed: number;
@@ -74,7 +74,7 @@ export class SimServer {
   /** Runs when the answer is made and not yet delivered. What it throws loses the answer. */
   afterAnswer: ((request: SimRequest) => void) | undefined;
 
-  readonly #random: Random;
+  readonly #random: SeededRandom;
   readonly #nextId: () => bigint;
   readonly #rows = new Map<string, Row>();
   readonly #writing = new Set<string>();
@@ -87,7 +87,7 @@ export class SimServer {
     this.options = options;
     this.pageSize = options.pageSize;
     this.nowMs = options.startMs ?? Date.UTC(2026, 0, 5, 8);
-    this.#random = new Random(options.seed);
+    this.#random = new SeededRandom(options.seed);
     this.#nextId = idSequence(options.ids, this.#random);
     for (let count = 0; count < options.records; count++) {
       // Written over weeks, so that the orders by date have something to go by.

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { isAccountingError } from '../../../src/errors/guards.ts';
 import { UnknownApiError } from '../../../src/errors/unknown-api-error.ts';
+import { SeededRandom } from '../../support/seeded-random.ts';
+import { eachSeed, seedsToRun } from '../../support/seeds.ts';
 import type { SimRecord } from './chronicle.ts';
 import { churn } from './churn.ts';
 import { type IdStyle, MAX_INT4, MAX_INT8 } from './ids.ts';
 import { ORDERS } from './orders.ts';
-import { Random } from './random.ts';
-import { eachSeed, seedsToRun } from './seeds.ts';
 import { SimServer } from './server.ts';
 import { simCollection, simTransport } from './sync-transport.ts';
 
@@ -18,7 +18,7 @@ const MAX_DOUBLE = 2n ** 53n - 1n;
 
 /** A service of this seed, with or without a writer. Its id column takes no larger bound than its type. */
 function serviceOf(seed: number) {
-  const random = new Random(seed * 13 + 7);
+  const random = new SeededRandom(seed * 13 + 7);
   const ids = random.pick(STYLES);
   const rate = random.pick([0, 0.3, 1]);
   const server = new SimServer({
@@ -121,5 +121,5 @@ test('a read of any service that gets a 500 resumes from the token of the error 
   });
   if (process.env.SOAK_HISTORIES !== undefined) console.info(`${resumed} reads resumed from a token`);
   // The others got the 500 before their first page, or had ended.
-  if (process.env.SIM_SEED === undefined) expect(resumed).toBeGreaterThan(SERVICES / 3);
+  if (process.env.SEED === undefined) expect(resumed).toBeGreaterThan(SERVICES / 3);
 });

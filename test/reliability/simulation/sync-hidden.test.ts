@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { SeededRandom } from '../../support/seeded-random.ts';
+import { eachSeed } from '../../support/seeds.ts';
 import type { IdStyle } from './ids.ts';
 import type { Order } from './orders.ts';
-import { Random } from './random.ts';
-import { eachSeed } from './seeds.ts';
 import { runRepeatedly } from './sync-history.ts';
 
 /** Longer than any soak. */
@@ -10,7 +10,7 @@ const timeout = 3_600_000;
 const SOAK = Number(process.env.SOAK_HISTORIES ?? 0);
 /** Histories for each combination; a soak runs up to 500. */
 const HISTORIES = SOAK === 0 ? 3 : Math.min(500, SOAK);
-const REPLAYED = process.env.SIM_SEED ?? '';
+const REPLAYED = process.env.SEED ?? '';
 const HIDDEN = [0, 0.003, 0.02, 0.2];
 
 interface Combination {
@@ -25,7 +25,7 @@ interface Combination {
 
 /** One history of a service that hides rows and cuts longer and shorter pages from run to run. */
 async function history({ hiddenPages, ...combination }: Combination, seed: number) {
-  const random = new Random(seed * 11 + 5);
+  const random = new SeededRandom(seed * 11 + 5);
   const pageSize = random.pick([10, 30]);
   return runRepeatedly({
     ...combination,

@@ -1,10 +1,10 @@
 import type { ReadOnlyCollection } from '../../../src/collections/bind.ts';
 import type { Store } from '../../../src/sync/store.ts';
+import { SeededRandom } from '../../support/seeded-random.ts';
 import type { SimRecord } from './chronicle.ts';
 import { churn } from './churn.ts';
 import { ID_STYLES, type IdStyle } from './ids.ts';
 import { ORDERS, type Order } from './orders.ts';
-import { Random } from './random.ts';
 import { SimServer } from './server.ts';
 import { Fault, simCollection, simTransport } from './sync-transport.ts';
 
@@ -43,7 +43,7 @@ export interface Luck {
 
 /** The books of a company, a copy of them, and processes that bring the copy up to date and die. */
 export class SyncWorld {
-  readonly random: Random;
+  readonly random: SeededRandom;
   readonly servers: ReadonlyMap<string, SimServer>;
   /** The copy: what a crash leaves. */
   readonly sink = new Map<string, Map<string, SimRecord>>();
@@ -58,7 +58,7 @@ export class SyncWorld {
 
   constructor(options: WorldOptions) {
     const { seed, alone, dated } = options;
-    this.random = new Random(seed);
+    this.random = new SeededRandom(seed);
     this.#options = options;
     const names = (alone ?? this.random.chance(0.7)) ? ['accounts'] : ['accounts', 'budgets', 'budgetLines'];
     this.servers = new Map(names.map((name, index) => [name, this.#server(seed + index)]));

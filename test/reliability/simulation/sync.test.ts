@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { eachSeed, seedsToRun } from './seeds.ts';
+import { eachSeed, seedsToRun } from '../../support/seeds.ts';
 import { liveThrough } from './sync-history.ts';
 import type { WorldOptions } from './sync-world.ts';
 

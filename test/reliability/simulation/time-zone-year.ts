@@ -1,6 +1,6 @@
 import { type Client, createClient, sync } from '../../../src/index.ts';
 import { createSandbox, type Sandbox } from '../../../src/testing/index.ts';
-import { Random } from './random.ts';
+import { SeededRandom } from '../../support/seeded-random.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -32,7 +32,7 @@ export interface ZoneYear {
  */
 export async function liveInZone(options: ZoneYearOptions): Promise<ZoneYear> {
   const { timeZone, dateFilter, start, days, serviceTimeZone } = options;
-  const random = new Random(options.seed);
+  const random = new SeededRandom(options.seed);
   const sandbox = createSandbox({
     timeZone,
     dateFilter,

@@ -9,15 +9,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSandbox, type SandboxOptions } from '../../../src/testing/index.ts';
+import { SeededRandom } from '../../support/seeded-random.ts';
 import { killOnce, linesOf } from '../../tools/command/support/killing.ts';
 import { removeBundle } from '../../tools/command/support/process.ts';
-import { seeded } from '../../tools/support/chance.ts';
 
 const RECORDS = 100_000;
 const KILLS = 10;
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-async function pullOften(name: string, options: SandboxOptions, chance: () => number): Promise<void> {
+async function pullOften(name: string, options: SandboxOptions, random: SeededRandom): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'accounting-soak-'));
   await using sandbox = createSandbox({
     records: { accounts: RECORDS },
@@ -33,12 +33,12 @@ async function pullOften(name: string, options: SandboxOptions, chance: () => nu
   let kills = 0;
   // An even part of the way each time, so that all ten fall into it.
   const most = Math.floor((RECORDS / 100) * (2 / KILLS));
-  while (kills < KILLS && (await killOnce({ sandbox, env, args, chance }, most))) {
+  while (kills < KILLS && (await killOnce({ sandbox, env, args, random }, most))) {
     kills += 1;
     say(`  kill ${kills}: ${linesOf(file).length} lines after ${sandbox.count()} requests`);
   }
   const requestsBefore = sandbox.count();
-  assert.equal(await killOnce({ sandbox, env, args, chance: () => 0.999 }, Number.MAX_SAFE_INTEGER), false);
+  assert.equal(await killOnce({ sandbox, env, args, random }, Number.MAX_SAFE_INTEGER), false);
 
   const ids = linesOf(file).map((line) => (JSON.parse(line) as { id: string }).id);
   assert.equal(kills, KILLS);
@@ -53,15 +53,15 @@ async function pullOften(name: string, options: SandboxOptions, chance: () => nu
 /** Every form of the file, and every way to walk. */
 export async function soakPull(): Promise<boolean> {
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
-  const chance = seeded(seed);
+  const random = new SeededRandom(seed);
   say(`pull: seed ${seed}`);
   try {
-    await pullOften('accounts.ndjson', {}, chance);
-    await pullOften('accounts.ndjson.gz', { order: 'none', ids: { gap: 5 } }, chance);
+    await pullOften('accounts.ndjson', {}, random);
+    await pullOften('accounts.ndjson.gz', { order: 'none', ids: { gap: 5 } }, random);
     await pullOften(
       'accounts.ndjson',
       { order: 'id-desc', rateLimit: { budget: 300, windowMs: 1000 } },
-      chance,
+      random,
     );
     return true;
   } catch (error) {

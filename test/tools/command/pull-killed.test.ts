@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
-import { afterAll, describe, expect, test, vi } from 'vitest';
-import { seeded } from '../support/chance.ts';
+import { afterAll, expect, test, vi } from 'vitest';
+import { SeededRandom } from '../../support/seeded-random.ts';
+import { eachSeed } from '../../support/seeds.ts';
 import { killOnce, linesOf } from './support/killing.ts';
 import { removeBundle } from './support/process.ts';
 import { folder, listening, run } from './support/run.ts';
@@ -8,16 +9,14 @@ import { folder, listening, run } from './support/run.ts';
 vi.setConfig({ testTimeout: 120_000 });
 afterAll(removeBundle);
 
-const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
-
-describe(`a pull of 10,000 records that is killed, seed ${seed}`, () => {
-  test('ends with every record once, however often', async () => {
+test('a pull that is killed three times ends with every record once', () =>
+  eachSeed([Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))], async (seed) => {
     const name = 'accounts.ndjson.gz';
     const options = { order: 'none', ids: { gap: 3 } } as const;
     const { sandbox, env } = await listening({ records: { accounts: 10_000 }, pageSize: 100, ...options });
     const file = folder();
     const args = ['pull', 'accounts', '--out', file(name), '--checkpoint', file('cp')];
-    const killing = { sandbox, env, args, chance: seeded(seed) };
+    const killing = { sandbox, env, args, random: new SeededRandom(seed) };
     let kills = 0;
     while (kills < 3 && (await killOnce(killing, 60))) kills += 1;
 
@@ -29,5 +28,4 @@ describe(`a pull of 10,000 records that is killed, seed ${seed}`, () => {
     expect(ids.length).toBe(10_000);
     expect(readdirSync(file('.'))).toEqual([name]);
     expect(new Set(ids)).toEqual(new Set(sandbox.store.accounts.ids()));
-  });
-});
+  }));

@@ -3,12 +3,12 @@ import { AccountingError } from '../../../src/errors/accounting-error.ts';
 import { byPage } from '../../../src/pagination/by-page.ts';
 import { byKeyset } from '../../../src/pagination/keyset/keyset.ts';
 import type { PageQuery, PageResponse } from '../../../src/pagination/page.ts';
-import { Random } from '../../reliability/simulation/random.ts';
+import { SeededRandom } from '../../support/seeded-random.ts';
 import { answerOf, ids, isInside, type Row, service } from './services.ts';
 
-type Answer = (query: PageQuery, count: number, random: Random) => PageResponse<Row>;
+type Answer = (query: PageQuery, count: number, random: SeededRandom) => PageResponse<Row>;
 
-const shuffled = (rows: readonly string[], random: Random) =>
+const shuffled = (rows: readonly string[], random: SeededRandom) =>
   rows
     .map((row) => ({ row, at: random.next() }))
     .sort((a, b) => a.at - b.at)
@@ -135,7 +135,7 @@ const walks = {
 
 /** How a walk ends: the number of requests, or that it did not within five thousand. */
 async function requestsToTheEnd(answer: Answer, walk: ReturnType<typeof walks.certified>, seed: number) {
-  const random = new Random(seed);
+  const random = new SeededRandom(seed);
   const { fetchPage, asked } = service((query, count) => {
     if (count > 5_000) throw new Error('The walk does not end.');
     return answer(query, count, random);

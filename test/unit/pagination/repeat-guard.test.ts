@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { RepeatGuard } from '../../../src/pagination/repeat-guard.ts';
-import { Random } from '../../reliability/simulation/random.ts';
+import { SeededRandom } from '../../support/seeded-random.ts';
 import { answerOf, ids } from './services.ts';
 
 const fresh = (guard: RepeatGuard, rows: readonly string[], invalid: readonly (string | undefined)[] = []) =>
@@ -75,7 +75,7 @@ test.each([2, 7, 10, 50])('notices that %i pages come in turn', (pages) => {
 
 test('notices rows that come again in any order, after many that did not', () => {
   const guard = new RepeatGuard(undefined);
-  const random = new Random(7);
+  const random = new SeededRandom(7);
   let count = 0;
   expect(() => {
     for (; count < 10_000; count++) {

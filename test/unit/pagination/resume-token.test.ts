@@ -7,7 +7,7 @@ import {
   type ResumeScope,
   scopeFingerprint,
 } from '../../../src/pagination/resume-token.ts';
-import { Random } from '../../reliability/simulation/random.ts';
+import { SeededRandom } from '../../support/seeded-random.ts';
 
 const scope: ResumeScope = {
   baseUrl: 'https://books.example.com',
@@ -113,7 +113,7 @@ test.each([undefined, null, 7, {}, []])('refuses %j, which is no string', (token
 
 test('notices every damage of one character, and never throws anything but CheckpointError', () => {
   const token = encodeResumeToken(scope, position);
-  const random = new Random(1);
+  const random = new SeededRandom(1);
   for (let at = 0; at < token.length; at++) {
     for (const char of ['A', 'z', '=', '%', String.fromCharCode(random.int(0, 400))]) {
       const damaged = token.slice(0, at) + char + token.slice(at + 1);

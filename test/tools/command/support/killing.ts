@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { Sandbox } from '../../../../src/testing/index.ts';
+import type { SeededRandom } from '../../../support/seeded-random.ts';
 import { type Settings, start } from './process.ts';
 
 /** A pull that is to be killed. */
@@ -8,20 +9,19 @@ export interface Killing {
   readonly sandbox: Sandbox;
   readonly env: Settings;
   readonly args: readonly string[];
-  /** Numbers in [0, 1). */
-  readonly chance: () => number;
+  readonly random: SeededRandom;
 }
 
 /**
  * Starts the command and kills it with SIGKILL after a random number of requests, up to `most`. Requests, not time: a
  * busy machine must not be done before the kill, nor be killed before it begins. Gives whether it was killed.
  */
-export async function killOnce({ sandbox, env, args, chance }: Killing, most: number): Promise<boolean> {
-  const at = sandbox.count() + 1 + Math.floor(chance() * most);
+export async function killOnce({ sandbox, env, args, random }: Killing, most: number): Promise<boolean> {
+  const at = sandbox.count() + random.int(1, most);
   const child = start(env, args);
   const stop = sandbox.onRequest(() => {
     // Anywhere between this request and the next: in its answer, in the file, in the checkpoint.
-    if (sandbox.count() === at) setTimeout(() => child.kill('SIGKILL'), chance() * 12);
+    if (sandbox.count() === at) setTimeout(() => child.kill('SIGKILL'), random.int(0, 12));
   });
   const { code, signal, log } = await child.ended;
   stop();
