@@ -1,4 +1,5 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import type { CheckpointEvent } from '../events.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import { zoneOffsetMs } from '../internal/utc-offset.ts';
 import type { CustomCursor } from '../pagination/custom.ts';
@@ -68,6 +69,8 @@ export interface RunOptions extends CallOptions, PaginationDefaults {
   signal?: AbortSignal | undefined;
   /** Told after each batch, and before each wait. */
   onProgress?: ((progress: SyncProgress) => void) | undefined;
+  /** Called after a checkpoint was written to the store, with its collection and key; `last` ends the run. */
+  onCheckpoint?: ((event: CheckpointEvent) => void) | undefined;
 }
 
 export const RUN_OPTIONS: OptionNames<RunOptions> = {
@@ -82,6 +85,7 @@ export const RUN_OPTIONS: OptionNames<RunOptions> = {
   serviceTimeZone: true,
   signal: true,
   onProgress: true,
+  onCheckpoint: true,
 };
 
 /** RunOptions with every default applied. */
@@ -97,6 +101,7 @@ export interface ResolvedRunOptions {
   readonly updatedSince: string | undefined;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: SyncProgress) => void) | undefined;
+  readonly onCheckpoint: ((event: CheckpointEvent) => void) | undefined;
   /** What every list of the run is asked with. */
   readonly list: SourceOptions;
 }
@@ -125,6 +130,7 @@ export function resolveRunOptions(options: RunOptions): ResolvedRunOptions {
     updatedSince: updatedSince === undefined ? undefined : checkInstant(updatedSince, 'updatedSince'),
     signal: options.signal,
     onProgress: options.onProgress,
+    onCheckpoint: options.onCheckpoint,
     list: resolveListOptions(options),
   };
 }

@@ -109,7 +109,11 @@ export class CollectionRun<T extends { id: string }> {
     await this.#offset.save();
     if (!this.#checkpoints.writtenByConsumer) {
       const { collection, key, last } = batch;
-      listenersOf(this.#source).checkpoint?.({ collection, key, last });
+      const event = { collection, key, last };
+      listenersOf(this.#source).checkpoint?.(event);
+      tell(this.#context.options.onCheckpoint, event, (thrown) =>
+        listenersOf(this.#source).listenerFailed?.('onCheckpoint', thrown),
+      );
     }
     this.stats.committed(batch);
     if (batch.last) this.#promoted();

@@ -5,7 +5,7 @@ import { OutageClock } from '../../../src/sync/outage-clock.ts';
 import { type ReconcileOptions, resolveReconcileOptions } from '../../../src/sync/reconcile-options.ts';
 import { nameOf } from '../../../src/sync/source.ts';
 import { memoryStore } from '../../../src/sync/store.ts';
-import { collect, openBooks } from './books.ts';
+import { collect, openBooks } from '../../client/sync/books.ts';
 
 const store = memoryStore();
 const list = {

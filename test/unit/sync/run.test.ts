@@ -5,9 +5,9 @@ import type { Paginator } from '../../../src/pagination/paginator.ts';
 import { resolveRunOptions } from '../../../src/sync/options.ts';
 import { CollectionRun } from '../../../src/sync/run.ts';
 import type { SyncSource } from '../../../src/sync/source.ts';
+import { addAccounts, collect, openBooks, START, stateIn } from '../../client/sync/books.ts';
 import { caught } from '../../support/caught.ts';
 import { settle } from '../../support/scripted-server.ts';
-import { addAccounts, collect, openBooks, START, stateIn } from './books.ts';
 
 afterEach(() => vi.useRealTimers());
 

@@ -9,8 +9,8 @@ import {
   toSeconds,
   watermarkOf,
 } from '../../../src/sync/watermark.ts';
+import { addAccounts, collect, openBooks, START, stateIn } from '../../client/sync/books.ts';
 import { scriptedServer } from '../../support/scripted-server.ts';
-import { addAccounts, collect, openBooks, START, stateIn } from './books.ts';
 
 const HOUR = 3_600_000;
 const noDate = { kind: 'rewrite', headers: { Date: null } } as const;

@@ -1,4 +1,5 @@
 import {
+  type CheckpointEvent,
   type Client,
   createClient,
   isAccountingError,
@@ -292,6 +293,23 @@ describe('sync', () => {
     });
     const ends = progress.filter(({ last }) => last).map(({ collection, records }) => [collection, records]);
     expect(Object.fromEntries(ends)).toEqual({ accounts: 25, budgets: 5 });
+  });
+
+  test('calls onCheckpoint after each checkpoint that it wrote', async () => {
+    const books = openBooks({ records: { accounts: 25 } });
+    const events: CheckpointEvent[] = [];
+    await sync(books.client, {
+      ...books.run,
+      pagination: 'page',
+      collections: ['accounts'],
+      onBatch: nothing,
+      onCheckpoint: (event) => {
+        expect(books.states.has(event.key)).toBe(true);
+        events.push(event);
+      },
+    });
+    const event = { collection: 'accounts', key: 'accounting-data-sdk:acme:accounts', last: false };
+    expect(events).toEqual([event, event, event, { ...event, last: true }]);
   });
 
   test('asks a structural client for no more than a list', async () => {
