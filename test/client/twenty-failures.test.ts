@@ -12,9 +12,9 @@ import {
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { Agent, type Dispatcher, ProxyAgent, fetch as undiciFetch } from 'undici';
 import { expect, test } from 'vitest';
-import { empty, html, json, misbehave, problem, redirect } from '../support/answers.ts';
 import { caught, thrown } from '../support/caught.ts';
-import { closedPort, type ScriptedAnswer, scriptedServer } from '../support/scripted-server.ts';
+import { empty, html, json, misbehave, problem, redirect } from '../support/responses.ts';
+import { closedPort, type ScriptedResponse, scriptedServer } from '../support/scripted-server.ts';
 import { selfSigned } from '../support/self-signed.ts';
 
 const KEY = 'secret-key-of-the-company';
@@ -24,7 +24,7 @@ const clientOf = (baseUrl: string, options: ClientOptions = {}) =>
 
 /** What a read fails with against a server that responds so. */
 const read =
-  (response: ScriptedAnswer, options: ClientOptions = {}) =>
+  (response: ScriptedResponse, options: ClientOptions = {}) =>
   async () => {
     await using server = await scriptedServer(response);
     return await caught(clientOf(server.url, options).accounts.get('1'));

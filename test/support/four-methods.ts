@@ -1,5 +1,5 @@
-import { type Client, createClient } from '../../src/client.ts';
-import type { ClientOptions, RequestOptions } from '../../src/options.ts';
+import type { ClientOptions, RequestOptions } from 'accounting-data-sdk';
+import { type Client, createClient } from 'accounting-data-sdk';
 
 export const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const;
 export type FourMethods = (typeof METHODS)[number];

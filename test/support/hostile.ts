@@ -1,5 +1,5 @@
+import { isAccountingError } from 'accounting-data-sdk';
 import fc from 'fast-check';
-import { isAccountingError } from '../../src/errors/guards.ts';
 
 const long = process.env.SOAK_FAULTS;
 

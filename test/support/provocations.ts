@@ -1,9 +1,8 @@
-import { createClient } from '../../src/client.ts';
-import { type ClientOptions, changes, memoryStore, reconcile, sync } from '../../src/index.ts';
-import { json, misbehave, problem, redirect } from './answers.ts';
+import { type ClientOptions, changes, createClient, memoryStore, reconcile, sync } from 'accounting-data-sdk';
 import { caught, thrown } from './caught.ts';
 import { echoHeaders, echoMembers } from './echoes.ts';
-import { type ScriptedAnswer, scriptedServer } from './scripted-server.ts';
+import { json, misbehave, problem, redirect } from './responses.ts';
+import { type ScriptedResponse, scriptedServer } from './scripted-server.ts';
 
 /** Brings about one error with a key and, where that is due, a service that echoes it. Gives the error. */
 type Provoke = (canary: string, own?: ClientOptions) => Promise<unknown>;
@@ -18,23 +17,23 @@ const clientOf = (baseUrl: string, apiKey: string, options: ClientOptions = {}) 
   });
 
 /** What a create fails with against a service that answers so. */
-const answered =
-  (answerTo: (canary: string) => ScriptedAnswer, options: ClientOptions = {}): Provoke =>
+const failedCreate =
+  (responseTo: (canary: string) => ScriptedResponse, options: ClientOptions = {}): Provoke =>
   async (canary, own) => {
-    await using server = await scriptedServer(answerTo(canary));
+    await using server = await scriptedServer(responseTo(canary));
     return await caught(
       clientOf(server.url, canary, { ...options, ...own }).products.create({ name: 'Desk' }),
     );
   };
 
-const refused = (status: number, type: string) =>
-  answered((canary) =>
+const problemWith = (status: number, type: string) =>
+  failedCreate((canary) =>
     problem(status, { ...echoMembers(canary), type }, { ...echoHeaders(canary), 'retry-after': '9999' }),
   );
 
 /** Two runs over one store, of which the second moves the checkpoint of the first. */
 const concurrentRuns: Provoke = async (canary, own) => {
-  const rows: ScriptedAnswer = (request, wire) => {
+  const rows: ScriptedResponse = (request, wire) => {
     const page = Number(new URL(request.url, 'http://x').searchParams.get('_page'));
     return json(page > 2 ? [] : [{ id: String(page) }], 200, echoHeaders(canary))(request, wire);
   };
@@ -52,26 +51,26 @@ const concurrentRuns: Provoke = async (canary, own) => {
 
 /** One for every class that can be thrown. */
 export const provocations: Readonly<Record<string, Provoke>> = {
-  MalformedRequestError: refused(400, 'malformed_request'),
-  UnauthenticatedError: refused(401, 'unauthenticated'),
-  ForbiddenError: refused(403, 'forbidden'),
-  ScopeRequiredError: refused(403, 'scope_required'),
-  NotFoundError: refused(404, 'not_found'),
-  ValidationFailedError: refused(422, 'validation_failed'),
-  IdempotencyKeyRequiredError: refused(422, 'idempotency_key_required'),
-  RateLimitedError: refused(429, 'rate_limited'),
-  UnknownApiError: answered((canary) =>
+  MalformedRequestError: problemWith(400, 'malformed_request'),
+  UnauthenticatedError: problemWith(401, 'unauthenticated'),
+  ForbiddenError: problemWith(403, 'forbidden'),
+  ScopeRequiredError: problemWith(403, 'scope_required'),
+  NotFoundError: problemWith(404, 'not_found'),
+  ValidationFailedError: problemWith(422, 'validation_failed'),
+  IdempotencyKeyRequiredError: problemWith(422, 'idempotency_key_required'),
+  RateLimitedError: problemWith(429, 'rate_limited'),
+  UnknownApiError: failedCreate((canary) =>
     problem(409, { ...echoMembers(canary), type: `https://errors.example/${canary}` }, echoHeaders(canary)),
   ),
-  ConnectionError: answered(() => misbehave.reset),
-  TimeoutError: answered(() => misbehave.stall, { timeoutMs: 20, retry: { maxAttempts: 1 } }),
-  RedirectError: answered((canary) =>
+  ConnectionError: failedCreate(() => misbehave.reset),
+  TimeoutError: failedCreate(() => misbehave.stall, { timeoutMs: 20, retry: { maxAttempts: 1 } }),
+  RedirectError: failedCreate((canary) =>
     redirect(
       307,
       `https://${encodeURIComponent(canary)}.example/${canary}?token=${encodeURIComponent(canary)}`,
     ),
   ),
-  UnexpectedResponseError: answered((canary) =>
+  UnexpectedResponseError: failedCreate((canary) =>
     json({ id: canary, name: 7, salePrice: canary, [canary]: canary }, 200, echoHeaders(canary)),
   ),
   InvalidInputError: async (canary, own) =>

@@ -1,5 +1,5 @@
-import { createClient } from '../../src/client.ts';
-import type { ClientOptions, FetchFunction, Schemas } from '../../src/options.ts';
+import type { ClientOptions, FetchFunction, Schemas } from 'accounting-data-sdk';
+import { createClient } from 'accounting-data-sdk';
 
 /** A request as `fetch` was given it. */
 export interface FetchedRequest {
@@ -9,14 +9,14 @@ export interface FetchedRequest {
 }
 
 /** One answer of a script: a Response, what `fetch` rejects with, or what decides by the request. */
-export type FetchAnswer = Response | Error | ((request: FetchedRequest) => Response | Promise<Response>);
+export type FetchResponse = Response | Error | ((request: FetchedRequest) => Response | Promise<Response>);
 
 /** A `fetch` that answers by a script without any network; the last answer is given again and again. */
 export interface ScriptedFetch extends FetchFunction {
   readonly requests: readonly FetchedRequest[];
 }
 
-export function scriptedFetch(...script: readonly FetchAnswer[]): ScriptedFetch {
+export function scriptedFetch(...script: readonly FetchResponse[]): ScriptedFetch {
   const requests: FetchedRequest[] = [];
   const fetch: FetchFunction = async (url, init) => {
     const request = { url: new URL(url), init, headers: new Headers(init.headers) };

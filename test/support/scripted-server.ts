@@ -11,7 +11,7 @@ export interface SeenRequest {
 }
 
 /** One answer of a script. What misbehaves takes the socket and writes its bytes itself. */
-export type ScriptedAnswer = (request: SeenRequest, wire: Wire) => void | Promise<void>;
+export type ScriptedResponse = (request: SeenRequest, wire: Wire) => void | Promise<void>;
 
 /** Where an answer goes. */
 export interface Wire {
@@ -33,7 +33,7 @@ export interface ScriptedServer extends AsyncDisposable {
 }
 
 /** Starts a server: the first request gets the first answer, and so on; the last answer is given again and again. */
-export async function scriptedServer(...script: readonly ScriptedAnswer[]): Promise<ScriptedServer> {
+export async function scriptedServer(...script: readonly ScriptedResponse[]): Promise<ScriptedServer> {
   const requests: SeenRequest[] = [];
   const sockets = new Set<Socket>();
   let connections = 0;

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { answer, json, misbehave, problem } from '../../support/answers.ts';
 import { caught } from '../../support/caught.ts';
-import { advance, useFakeClock } from '../../support/fake-clock.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
+import { json, misbehave, problem, respond } from '../../support/responses.ts';
 import { scriptedServer, settle } from '../../support/scripted-server.ts';
+import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
 
 // The clock stands still: a rejection that arrives here took no time at all.
-useFakeClock();
+useVirtualClock();
 
 const reason = { why: 'the user has left' };
 
@@ -61,7 +61,7 @@ test.each(METHODS)('%s rejects with the reason during the wait that a 429 asks f
 });
 
 test.each(METHODS)('%s with a signal that has fired sends nothing', async (method) => {
-  await using server = await scriptedServer(answer(500, {}));
+  await using server = await scriptedServer(respond(500, {}));
   const signal = AbortSignal.abort(reason);
   expect(await caught(callWith(quickClient(server.url), method, { signal }))).toBe(reason);
   expect(server.requests).toHaveLength(0);
@@ -101,7 +101,7 @@ test('the reason of a timeout signal and of a bare abort arrive as they are', as
 });
 
 test('a signal that fires while an update is read back stops the call', async () => {
-  await using server = await scriptedServer(answer(204, {}), misbehave.stall);
+  await using server = await scriptedServer(respond(204, {}), misbehave.stall);
   const controller = new AbortController();
   const call = caught(
     quickClient(server.url).products.update('42', { name: 'x' }, { signal: controller.signal }),

@@ -1,11 +1,11 @@
 import { createClient } from 'accounting-data-sdk';
 import { expect, test, vi } from 'vitest';
-import { json, problem } from '../../support/answers.ts';
 import { caught } from '../../support/caught.ts';
-import { advance, useFakeClock } from '../../support/fake-clock.ts';
-import { type ScriptedAnswer, scriptedServer, settle } from '../../support/scripted-server.ts';
+import { json, problem } from '../../support/responses.ts';
+import { type ScriptedResponse, scriptedServer, settle } from '../../support/scripted-server.ts';
+import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
 
-useFakeClock();
+useVirtualClock();
 
 test('an apiKey function that rejects after the signal has fired is no unhandled rejection', async () => {
   await using server = await scriptedServer(json({ id: '1' }));
@@ -27,7 +27,7 @@ test('an apiKey function that rejects after the signal has fired is no unhandled
 });
 
 test('a key is refreshed again after the apiKey function has hung once', async () => {
-  const onlyNewKey: ScriptedAnswer = (request, wire) => {
+  const onlyNewKey: ScriptedResponse = (request, wire) => {
     const isNew = request.headers['x-auth-token'] === 'new-key';
     return (isNew ? json({ id: '1' }) : problem(401, { type: 'unauthenticated' }))(request, wire);
   };

@@ -1,11 +1,11 @@
 import { createClient } from 'accounting-data-sdk';
 import { expect, test, vi } from 'vitest';
-import { json, misbehave, problem } from '../../support/answers.ts';
 import { caught } from '../../support/caught.ts';
-import { advance, stateOf, useFakeClock } from '../../support/fake-clock.ts';
+import { json, misbehave, problem } from '../../support/responses.ts';
 import { scriptedServer } from '../../support/scripted-server.ts';
+import { advance, stateOf, useVirtualClock } from '../../support/virtual-clock.ts';
 
-useFakeClock();
+useVirtualClock();
 
 const HOUR_MS = 3_600_000;
 

@@ -1,8 +1,8 @@
 import { createClient, type FetchFunction } from 'accounting-data-sdk';
 import { expect, test, vi } from 'vitest';
-import { success } from '../../support/answers.ts';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
+import { success } from '../../support/responses.ts';
 import { scriptedServer } from '../../support/scripted-server.ts';
 
 const values: readonly [name: string, value: unknown][] = [

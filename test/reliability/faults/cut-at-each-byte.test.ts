@@ -4,8 +4,8 @@ import type { AnyAccountingError } from '../../../src/index.ts';
 import type { RequestOptions } from '../../../src/options.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
 import { closedAgain, listenersOn, openResources } from '../../support/open-resources.ts';
-import { type Framing, type RawAnswer, rawJson, sendRaw } from '../../support/raw-answers.ts';
-import { type ScriptedAnswer, type SeenRequest, scriptedServer } from '../../support/scripted-server.ts';
+import { type Framing, type RawResponse, rawJson, sendRaw } from '../../support/raw-responses.ts';
+import { type ScriptedResponse, type SeenRequest, scriptedServer } from '../../support/scripted-server.ts';
 
 type Call = 'LIST' | (typeof METHODS)[number];
 
@@ -16,7 +16,7 @@ interface Kind {
   readonly call: Call;
   readonly status: number;
   readonly framing: Framing;
-  readonly answer: RawAnswer;
+  readonly answer: RawResponse;
   readonly then: Then;
 }
 
@@ -55,7 +55,7 @@ const kinds: readonly Kind[] = [
   ...refusals.map(([method, status, framing]) => kind(method, status, 'X', framing)),
 ];
 
-const well: Record<Call, RawAnswer> = {
+const well: Record<Call, RawResponse> = {
   LIST: rawJson(200, [record]),
   GET: rawJson(200, record),
   POST: rawJson(201, record),
@@ -70,7 +70,7 @@ function start(client: Client, call: Call, options: RequestOptions): Promise<unk
 }
 
 /** Each request names the byte at which its answer is cut; the next attempt is answered well. */
-function cutting({ call, answer }: Kind): ScriptedAnswer {
+function cutting({ call, answer }: Kind): ScriptedResponse {
   const seen = new Set<string>();
   return (request, wire) => {
     const at = String(request.headers['x-cut']);

@@ -1,31 +1,30 @@
 import { createClient, isAccountingError } from 'accounting-data-sdk';
-import { afterEach, expect, test } from 'vitest';
-import { html, json } from '../../support/answers.ts';
-import { loadTransport } from '../../support/fake-clock.ts';
+import { afterEach, beforeAll, expect, test } from 'vitest';
+import { html, json } from '../../support/responses.ts';
 import {
-  type FetchAnswer,
   type FetchedRequest,
+  type FetchResponse,
   jsonResponse,
   newOrigin,
   scriptedFetch,
 } from '../../support/scripted-fetch.ts';
-import { type ScriptedAnswer, scriptedServer } from '../../support/scripted-server.ts';
-import { runToEnd, useTrueTime, useVirtualTime } from '../histories/virtual-time.ts';
+import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
+import { loadTransport, runToEnd, startVirtualClock, stopVirtualClock } from '../../support/virtual-clock.ts';
 
 const BAD_GATEWAY_MS = 2_500;
 const SEEDS = Array.from({ length: 100 }, (_, index) => index + 1);
 const shortestWaits = () => 0;
 const longestWaits = () => 0.999_999;
 
-loadTransport();
-afterEach(useTrueTime);
+beforeAll(loadTransport);
+afterEach(stopVirtualClock);
 
 /** A client with default options, for a service that a deployment takes away for so long. */
 function clientDuringDeployment(outageMs: number, { seed = 1, random }: Chance) {
-  useVirtualTime(seed);
+  startVirtualClock(seed);
   if (random !== undefined) Math.random = random;
   const startedAt = Date.now();
-  const service: FetchAnswer = async (request) => {
+  const service: FetchResponse = async (request) => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     if (Date.now() - startedAt < outageMs) {
       return new Response('<h1>502</h1>', { status: 502, headers: { 'content-type': 'text/html' } });
@@ -95,7 +94,7 @@ test('of 200 concurrent calls those without retry budget fail as retryable', asy
 });
 
 test('200 workers send at most 1.2 requests per call in a ten-minute outage', async () => {
-  useVirtualTime(11);
+  startVirtualClock(11);
   const fetch = scriptedFetch(async () => {
     await new Promise((resolve) => setTimeout(resolve, 5_000));
     return new Response('', { status: 502 });
@@ -118,7 +117,7 @@ test('200 workers send at most 1.2 requests per call in a ten-minute outage', as
 
 test('a list survives 2.5 s of 502s over a real port', async () => {
   let firstAt: number | undefined;
-  const service: ScriptedAnswer = (request, wire) => {
+  const service: ScriptedResponse = (request, wire) => {
     firstAt ??= performance.now();
     if (performance.now() - firstAt < BAD_GATEWAY_MS) return html(502)(request, wire);
     const number = new URL(request.url, 'http://x').searchParams.get('_page');

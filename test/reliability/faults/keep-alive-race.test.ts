@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { success } from '../../support/answers.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
 import { product } from '../../support/records.ts';
-import { type ScriptedAnswer, scriptedServer } from '../../support/scripted-server.ts';
+import { success } from '../../support/responses.ts';
+import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
 
 /** The answer, and right behind it the end of the connection, which the answer had promised to keep. */
-const closedBehind: ScriptedAnswer = (request, wire) => {
+const closedBehind: ScriptedResponse = (request, wire) => {
   wire.response.on('finish', () => setImmediate(() => wire.socket.destroy()));
   return success(request, wire);
 };

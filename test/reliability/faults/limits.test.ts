@@ -1,12 +1,12 @@
 import { expect, test, vi } from 'vitest';
-import { answer, json, misbehave, problem, success } from '../../support/answers.ts';
 import { caught } from '../../support/caught.ts';
-import { advance, stateOf, useFakeClock } from '../../support/fake-clock.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
 import { product, productJson } from '../../support/records.ts';
-import { type ScriptedAnswer, scriptedServer } from '../../support/scripted-server.ts';
+import { json, misbehave, problem, respond, success } from '../../support/responses.ts';
+import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
+import { advance, stateOf, useVirtualClock } from '../../support/virtual-clock.ts';
 
-useFakeClock();
+useVirtualClock();
 
 test.each(METHODS)('%s gives up an attempt after timeoutMs and sends it again', async (method) => {
   await using server = await scriptedServer(misbehave.stall, success);
@@ -55,7 +55,7 @@ test.each([
 });
 
 test('a body that drips is given up after timeoutMs, however steadily it comes', async () => {
-  const drip: ScriptedAnswer = (_, { response }) => {
+  const drip: ScriptedResponse = (_, { response }) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.flushHeaders();
     let at = 0;
@@ -100,7 +100,8 @@ test('the deadline is one for all attempts: the last of them ends with it', asyn
 });
 
 test('an update that is read back ends with its own deadline, not with another one', async () => {
-  const late: ScriptedAnswer = (_, { response }) => void setTimeout(() => response.writeHead(204).end(), 700);
+  const late: ScriptedResponse = (_, { response }) =>
+    void setTimeout(() => response.writeHead(204).end(), 700);
   await using server = await scriptedServer(late, misbehave.stall);
   const call = quickClient(server.url, { deadlineMs: 1_000 }).products.update('42', { name: 'Desk' });
   const end = caught(call);
@@ -180,7 +181,7 @@ test('an answer that is in time leaves no timer behind', async () => {
 
 test('a body at the cap is read and one byte more is refused', async () => {
   const body = JSON.stringify({ id: '1', name: 'x'.repeat(50) });
-  await using server = await scriptedServer(answer(200, { 'content-type': 'application/json' }, body));
+  await using server = await scriptedServer(respond(200, { 'content-type': 'application/json' }, body));
   await expect(
     quickClient(server.url, { maxBodyBytes: body.length }).accounts.get('1'),
   ).resolves.toMatchObject({
@@ -191,7 +192,7 @@ test('a body at the cap is read and one byte more is refused', async () => {
 });
 
 test('a page of a walk has a deadline of its own', async () => {
-  const slowPage: ScriptedAnswer = (request, wire) => {
+  const slowPage: ScriptedResponse = (request, wire) => {
     const page = Number(new URL(request.url, 'http://x').searchParams.get('_page'));
     setTimeout(() => json(page <= 5 ? [{ id: String(page) }] : [])(request, wire), 900);
   };

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { createClient } from '../../../src/client.ts';
 import type { AnyAccountingError, ResponseMeta } from '../../../src/index.ts';
 import { createSandbox } from '../../../src/testing/index.ts';
-import { misbehave, problem } from '../../support/answers.ts';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
+import { misbehave, problem } from '../../support/responses.ts';
 import { scriptedServer } from '../../support/scripted-server.ts';
 
 const retry = { baseDelayMs: 1, maxDelayMs: 5 };

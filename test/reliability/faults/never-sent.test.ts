@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { success } from '../../support/answers.ts';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
+import { success } from '../../support/responses.ts';
 import { networkError, scriptedFetch } from '../../support/scripted-fetch.ts';
 import { closedPort, scriptedServer } from '../../support/scripted-server.ts';
 

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
-import { rawHead, rawJson, sendRaw } from '../../support/raw-answers.ts';
+import { rawHead, rawJson, sendRaw } from '../../support/raw-responses.ts';
 import { product, productJson } from '../../support/records.ts';
 import { scriptedServer } from '../../support/scripted-server.ts';
 

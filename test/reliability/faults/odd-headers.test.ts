@@ -1,13 +1,13 @@
 import { createClient } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
-import { answer, html, json, problem, success } from '../../support/answers.ts';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
-import { type ScriptedAnswer, scriptedServer } from '../../support/scripted-server.ts';
+import { html, json, problem, respond, success } from '../../support/responses.ts';
+import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
 
 /** A response in bytes: servers of Node would tidy its headers up. */
 const raw =
-  (...headers: readonly string[]): ScriptedAnswer =>
+  (...headers: readonly string[]): ScriptedResponse =>
   (_, { socket }) =>
     void socket.end(
       [
@@ -63,7 +63,7 @@ test('a Date of RFC 850 is within 50 years of now', async () => {
 });
 
 test('a content type that is given twice is read', async () => {
-  const twice = answer(200, { 'content-type': 'application/json, application/json' }, '{"id":"1"}');
+  const twice = respond(200, { 'content-type': 'application/json, application/json' }, '{"id":"1"}');
   await using server = await scriptedServer(twice);
   await expect(quickClient(server.url).accounts.get('1')).resolves.toEqual({ id: '1' });
 });

@@ -1,24 +1,24 @@
 import { expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { useFakeClock } from '../../support/fake-clock.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
-import { rawHead } from '../../support/raw-answers.ts';
-import { type ScriptedAnswer, scriptedServer, settle } from '../../support/scripted-server.ts';
+import { rawHead } from '../../support/raw-responses.ts';
+import { type ScriptedResponse, scriptedServer, settle } from '../../support/scripted-server.ts';
+import { useVirtualClock } from '../../support/virtual-clock.ts';
 
 // A slow machine must not end a response early: only the stalled one waits for the clock.
-useFakeClock();
+useVirtualClock();
 
 const LENGTH = 'content-length: 9000';
 const JSON_TYPE = 'content-type: application/json';
 const PAGE = '<!doctype html><h1>Sign in';
 
 /** A 200 whose connection then closes, or stays open without another byte. */
-const ok = (headers: readonly string[], body: string | Uint8Array, stays = false): ScriptedAnswer => {
+const ok = (headers: readonly string[], body: string | Uint8Array, stays = false): ScriptedResponse => {
   const bytes = Buffer.concat([rawHead(200, headers), Buffer.from(body)]);
   return (_, { socket }) => void socket.write(bytes, () => stays || socket.end());
 };
 
-const pages: readonly (readonly [name: string, answer: ScriptedAnswer])[] = [
+const pages: readonly (readonly [name: string, answer: ScriptedResponse])[] = [
   ['a cut page without a content type', ok([LENGTH], PAGE)],
   ['a cut page that claims to be JSON', ok([LENGTH, JSON_TYPE], PAGE)],
   ['a stalled page without a content type', ok([LENGTH], PAGE, true)],

@@ -2,9 +2,9 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { answer, redirect, success } from '../../support/answers.ts';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
+import { redirect, respond, success } from '../../support/responses.ts';
 import { scriptedServer } from '../../support/scripted-server.ts';
 import { selfSigned } from '../../support/self-signed.ts';
 
@@ -109,7 +109,7 @@ test('without the certificate the secure server is not spoken to at all', async 
 test.each(['//evil.example', 'javascript:alert(1)', 'data:,x', 'http://[', 'blob:x', '', '?'])(
   'a Location of %j, which is no address of the web, shows no origin',
   async (location) => {
-    await using server = await scriptedServer(answer(302, { location }));
+    await using server = await scriptedServer(respond(302, { location }));
     const error = await caught(callWith(quickClient(server.url), 'GET'));
     expect(error).toMatchObject({ code: 'redirected', status: 302, locationOrigin: undefined });
     expect(String(error)).toMatch(/was redirected\. /);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { answer, redirect } from '../../support/answers.ts';
 import { caught } from '../../support/caught.ts';
 import { callWith, quickClient } from '../../support/four-methods.ts';
+import { redirect, respond } from '../../support/responses.ts';
 import { scriptedServer } from '../../support/scripted-server.ts';
 
 const statuses = [301, 302, 303, 307, 308];
@@ -13,7 +13,7 @@ test.each(statuses)('a %i to another path of the same origin is not followed eit
 });
 
 test('a redirect without a Location is an error of its own all the same', async () => {
-  await using server = await scriptedServer(answer(302, {}));
+  await using server = await scriptedServer(respond(302, {}));
   expect(await caught(callWith(quickClient(server.url), 'GET'))).toMatchObject({
     code: 'redirected',
     status: 302,

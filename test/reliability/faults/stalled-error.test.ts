@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { success } from '../../support/answers.ts';
 import { caught } from '../../support/caught.ts';
-import { advance, useFakeClock } from '../../support/fake-clock.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
-import { type ScriptedAnswer, scriptedServer } from '../../support/scripted-server.ts';
+import { success } from '../../support/responses.ts';
+import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
+import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
 
-useFakeClock();
+useVirtualClock();
 
 /** A status line and headers; the body begins and never ends. */
 const stalls =
-  (status: string, headers = ''): ScriptedAnswer =>
+  (status: string, headers = ''): ScriptedResponse =>
   (_, { socket }) =>
     void socket.write(
       `HTTP/1.1 ${status}\r\ncontent-type: application/problem+json\r\ncontent-length: 99\r\n${headers}\r\n{"type":`,

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { ApiError, isAccountingError, isApiError, RateLimitedError } from '../../../src/index.ts';
-import { json, misbehave, problem, success } from '../../support/answers.ts';
 import { caught } from '../../support/caught.ts';
-import { advance, stateOf, useFakeClock } from '../../support/fake-clock.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
-import { type ScriptedAnswer, scriptedServer, settle } from '../../support/scripted-server.ts';
+import { json, misbehave, problem, success } from '../../support/responses.ts';
+import { type ScriptedResponse, scriptedServer, settle } from '../../support/scripted-server.ts';
+import { advance, stateOf, useVirtualClock } from '../../support/virtual-clock.ts';
 
-useFakeClock();
+useVirtualClock();
 
 const refused = (headers: Record<string, string> = {}) => problem(429, { type: 'rate_limited' }, headers);
 const date = (ms: number) => new Date(Date.parse('2026-01-31T12:00:00Z') + ms).toUTCString();
@@ -175,7 +175,7 @@ test('an answer after a 429 tells how long the call waited', async () => {
 });
 
 test('calls whose maxWaitMs ends before the first response are sent: quota is left', async () => {
-  const slow: ScriptedAnswer = (request, wire) => {
+  const slow: ScriptedResponse = (request, wire) => {
     const headers = { 'x-ratelimit-limit': '1000', 'x-ratelimit-remaining': '999' };
     setTimeout(() => json({ id: '1' }, 200, headers)(request, wire), 700);
   };
@@ -211,7 +211,7 @@ test('a call whose deadline ends before the first response is a timeout that was
 });
 
 test('calls to a service that always reports 0 remaining, with 200s, do not fail', async () => {
-  const empty: ScriptedAnswer = (request, wire) => {
+  const empty: ScriptedResponse = (request, wire) => {
     const headers = { 'x-ratelimit-limit': '1000', 'x-ratelimit-remaining': '0' };
     setTimeout(() => json({ id: '1' }, 200, headers)(request, wire), 100);
   };

@@ -1,11 +1,20 @@
 import { expect, test } from 'vitest';
 import type { AnyAccountingError, Outcome } from '../../../src/index.ts';
-import { answer, empty, gzipBomb, html, json, misbehave, problem, success } from '../../support/answers.ts';
 import { caught } from '../../support/caught.ts';
 import { callWith, type FourMethods, METHODS, quickClient } from '../../support/four-methods.ts';
 import { product } from '../../support/records.ts';
+import {
+  empty,
+  gzipBomb,
+  html,
+  json,
+  misbehave,
+  problem,
+  respond,
+  success,
+} from '../../support/responses.ts';
 import { networkError } from '../../support/scripted-fetch.ts';
-import { type ScriptedAnswer, type SeenRequest, scriptedServer } from '../../support/scripted-server.ts';
+import { type ScriptedResponse, type SeenRequest, scriptedServer } from '../../support/scripted-server.ts';
 
 /**
  * R: sent again. X: an error at once. U, A: an error at once, outcome unknown or applied. `once U`, `once A`: sent
@@ -15,7 +24,7 @@ type Cell = 'R' | 'X' | 'U' | 'A' | 'once U' | 'once A' | 'reread' | 'done';
 
 interface Row {
   readonly fault: string;
-  readonly answer: ScriptedAnswer;
+  readonly answer: ScriptedResponse;
   /** The code of the error, where the fault stays. */
   readonly code: string;
   /** The outcome of R and X, where the fault stays. */
@@ -26,7 +35,7 @@ interface Row {
 const PAGE = '\n <!doctype html><h1>Sign in</h1>';
 const row = (
   fault: string,
-  answers: ScriptedAnswer,
+  answers: ScriptedResponse,
   [code, outcome]: [string, Outcome],
   ...cells: [Cell, Cell, Cell, Cell]
 ): Row => ({ fault, answer: answers, code, outcome, cells });
@@ -52,10 +61,10 @@ const rows: readonly Row[] = [
   row('204', empty(204), MISFIT, 'X', 'once A', 'reread', 'done'),
   row('200 without a body', empty(200), MISFIT, 'X', 'once A', 'reread', 'done'),
   row('HTML with 200', html(), ODD, 'X', 'once U', 'U', 'U'),
-  row('HTML that names no type', answer(200, {}, PAGE), ODD, 'X', 'once U', 'U', 'U'),
+  row('HTML that names no type', respond(200, {}, PAGE), ODD, 'X', 'once U', 'U', 'U'),
   row(
     'HTML that says JSON',
-    answer(200, { 'content-type': 'application/json' }, PAGE),
+    respond(200, { 'content-type': 'application/json' }, PAGE),
     ODD,
     'X',
     'once U',
@@ -64,7 +73,7 @@ const rows: readonly Row[] = [
   ),
   row(
     'JSON as text/plain',
-    answer(200, { 'content-type': 'text/plain' }, '{}'),
+    respond(200, { 'content-type': 'text/plain' }, '{}'),
     ODD,
     'X',
     'once U',
@@ -75,7 +84,7 @@ const rows: readonly Row[] = [
     row(`a ${type} page that breaks off`, misbehave.cutPage(type), ODD, 'X', 'once U', 'U', 'U'),
     row(
       `a ${type} page over the cap`,
-      answer(200, { 'content-type': type }, PAGE.repeat(100)),
+      respond(200, { 'content-type': type }, PAGE.repeat(100)),
       ODD,
       'X',
       'once U',
@@ -88,7 +97,7 @@ const rows: readonly Row[] = [
   row('a list in place of a record', json([product]), ODD, 'X', 'once U', 'U', 'done'),
   row(
     'invalid UTF-8',
-    answer(200, JSON_TYPE, Buffer.from([0x7b, 0xff, 0x7d])),
+    respond(200, JSON_TYPE, Buffer.from([0x7b, 0xff, 0x7d])),
     MISFIT,
     'X',
     'A',
@@ -101,7 +110,7 @@ const rows: readonly Row[] = [
   row('a gzip bomb', gzipBomb(3_000_000), MISFIT, 'X', 'A', 'A', 'done'),
   ...[300, 301, 302, 303, 304, 305, 307, 308].map((status) => {
     const outcome = [301, 307, 308].includes(status) ? 'rejected' : 'unknown';
-    const elsewhere = answer(status, { location: 'https://elsewhere.example/' });
+    const elsewhere = respond(status, { location: 'https://elsewhere.example/' });
     return row(`${status}`, elsewhere, ['redirected', outcome], 'X', 'X', 'X', 'X');
   }),
   ...[

@@ -2,18 +2,18 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createClient } from '../../../src/client.ts';
 import { createSandbox } from '../../../src/testing/index.ts';
 import { eachSeed, seedsToRun } from '../../support/seeds.ts';
+import { startVirtualClock, stopVirtualClock } from '../../support/virtual-clock.ts';
 import type { History } from './history.ts';
 import { losingClients } from './losing-clients.ts';
 import { play, type Subject } from './play.ts';
 import { verdictOn } from './verdict.ts';
-import { useTrueTime, useVirtualTime } from './virtual-time.ts';
 
 const USUAL = 400;
 /** However slow the machine, and however many histories a soak asks for. */
 const NO_HURRY = { timeout: 24 * 3_600_000 };
 
 function playAlone(seed: number, subject?: Subject): Promise<History> {
-  useVirtualTime(seed);
+  startVirtualClock(seed);
   return play(seed, subject);
 }
 
@@ -22,7 +22,7 @@ beforeEach(async () => {
   await createClient(createSandbox().clientOptions).products.find('1');
 });
 
-afterEach(useTrueTime);
+afterEach(stopVirtualClock);
 
 test(
   'no history of concurrent writes under faults makes a second record or tells an author what is not so',

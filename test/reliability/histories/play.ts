@@ -5,9 +5,9 @@ import { isAccountingError } from '../../../src/errors/guards.ts';
 import type { FetchFunction } from '../../../src/options.ts';
 import { createSandbox, type Sandbox } from '../../../src/testing/index.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
+import { runToEnd } from '../../support/virtual-clock.ts';
 import { clientHabits, faultsOf, sandboxHabits } from './habits.ts';
 import { History } from './history.ts';
-import { runToEnd } from './virtual-time.ts';
 
 /** What the authors of a history write with. */
 export type Pen = Pick<Client['products'], 'create' | 'update' | 'delete'>;

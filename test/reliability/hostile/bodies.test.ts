@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { answer } from '../../support/answers.ts';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
 import { product, productJson } from '../../support/records.ts';
-import { type ScriptedAnswer, scriptedServer } from '../../support/scripted-server.ts';
+import { respond } from '../../support/responses.ts';
+import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
 import { run } from '../../tools/command/support/run.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
-const body = (text: string | Uint8Array, status = 200): ScriptedAnswer => answer(status, JSON_TYPE, text);
+const body = (text: string | Uint8Array, status = 200): ScriptedResponse => respond(status, JSON_TYPE, text);
 const nested = (open: string, close: string, depth: number) => `${open.repeat(depth)}0${close.repeat(depth)}`;
 const DEPTH = 100_000;
 

@@ -3,12 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompressSync, constants, createGzip, gzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
-import { answer, json } from '../../support/answers.ts';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
+import { json, respond } from '../../support/responses.ts';
 import {
   eventLoopTurn,
-  type ScriptedAnswer,
+  type ScriptedResponse,
   type ScriptedServer,
   scriptedServer,
 } from '../../support/scripted-server.ts';
@@ -54,10 +54,10 @@ async function readInProcess(server: ScriptedServer) {
   return { end, risenMb };
 }
 
-const bombs: Readonly<Record<string, () => ScriptedAnswer>> = {
-  'a record': () => answer(200, { ...JSON_TYPE, 'content-encoding': 'gzip' }, bomb),
-  'a record, packed twice': () => answer(200, { ...JSON_TYPE, 'content-encoding': 'gzip, gzip' }, twice),
-  'a refusal': () => answer(403, { ...JSON_TYPE, 'content-encoding': 'gzip' }, bomb),
+const bombs: Readonly<Record<string, () => ScriptedResponse>> = {
+  'a record': () => respond(200, { ...JSON_TYPE, 'content-encoding': 'gzip' }, bomb),
+  'a record, packed twice': () => respond(200, { ...JSON_TYPE, 'content-encoding': 'gzip, gzip' }, twice),
+  'a refusal': () => respond(403, { ...JSON_TYPE, 'content-encoding': 'gzip' }, bomb),
 };
 
 test.each(Object.entries(bombs))(
@@ -75,7 +75,7 @@ test.each(Object.entries(bombs))(
 test('a bomb of another packing is stopped at the cap too', async () => {
   const params = { [constants.BROTLI_PARAM_QUALITY]: 3 };
   const packed = brotliCompressSync(Buffer.alloc(40 * MB, ' '), { params });
-  await using server = await scriptedServer(answer(200, { ...JSON_TYPE, 'content-encoding': 'br' }, packed));
+  await using server = await scriptedServer(respond(200, { ...JSON_TYPE, 'content-encoding': 'br' }, packed));
   expect(await caught(quickClient(server.url).products.get('42'))).toMatchObject({ reason: 'too_large' });
 });
 
@@ -83,7 +83,7 @@ test('a bomb of another packing is stopped at the cap too', async () => {
 function endless(status: number, unit: string) {
   const state = { written: 0, open: 0 };
   const chunk = Buffer.from(unit.repeat(Math.ceil(65_536 / unit.length)));
-  const answers: ScriptedAnswer = (_, { response, socket }) => {
+  const answers: ScriptedResponse = (_, { response, socket }) => {
     state.open += 1;
     socket.once('close', () => {
       state.open -= 1;

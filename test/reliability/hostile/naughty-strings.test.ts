@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { createClient } from '../../../src/client.ts';
 import { isAccountingError } from '../../../src/errors/guards.ts';
 import { createSandbox } from '../../../src/testing/index.ts';
-import { answer, json, success } from '../../support/answers.ts';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
 import { anyText, anyValue, NAUGHTY, ODD_VALUES, settlesWell, tries } from '../../support/hostile.ts';
 import { product } from '../../support/records.ts';
+import { json, respond, success } from '../../support/responses.ts';
 import { scriptedFetch } from '../../support/scripted-fetch.ts';
 import { type SeenRequest, scriptedServer } from '../../support/scripted-server.ts';
 
@@ -202,7 +202,7 @@ test('anything that a caller from JavaScript passes to a method is a value or an
 test.each(METHODS)('%s ignores what a hostile service calls its records', async (method) => {
   const hostile =
     '{"id":"42","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":"x"}';
-  await using server = await scriptedServer(answer(200, { 'content-type': 'application/json' }, hostile));
+  await using server = await scriptedServer(respond(200, { 'content-type': 'application/json' }, hostile));
   const record = await callWith(quickClient(server.url), method);
   expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   if (method === 'DELETE') return;

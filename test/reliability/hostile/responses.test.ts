@@ -1,8 +1,8 @@
 import { type Client, createClient, type FetchFunction } from 'accounting-data-sdk';
-import { expect, test, vi } from 'vitest';
-import { loadTransport } from '../../support/fake-clock.ts';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { newOrigin } from '../../support/scripted-fetch.ts';
 import { scriptedServer, settle } from '../../support/scripted-server.ts';
+import { loadTransport } from '../../support/virtual-clock.ts';
 import {
   API_KEYS,
   CALLS,
@@ -22,7 +22,7 @@ const SEED = Number(
 /** One call in ten goes over a real port. */
 const OVER_PORT = Math.ceil(COUNT / 10);
 
-loadTransport();
+beforeAll(loadTransport);
 
 function send(client: Client, { kind, seed }: FuzzedCall): Promise<unknown> {
   const options = { headers: { 'x-fuzzed-call': String(seed) } };

@@ -8,8 +8,6 @@ const COLLECTIONS = ['accounts', 'accountAddresses'] as const;
 export class KillBooks {
   readonly sandbox: Sandbox;
   readonly random: SeededRandom;
-  /** Told of each request. */
-  onRequest: () => void = () => undefined;
   /** When each record was last written to, by the clock of the books. */
   readonly #writtenAt = new Map<string, number>();
   #resting = false;
@@ -24,7 +22,6 @@ export class KillBooks {
     for (const name of COLLECTIONS) for (let count = 0; count < 60; count++) this.#insert(name);
     this.sandbox.onRequest(() => {
       if (!this.#resting && this.random.chance(0.5)) this.#change();
-      this.onRequest();
     });
   }
 

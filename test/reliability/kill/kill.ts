@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
 import { build } from 'esbuild';
+import { killAtRandom } from '../../support/kill-at-random.ts';
 import { KillBooks } from './books.ts';
 import type { CopyContent, Orders } from './connector.ts';
 
@@ -74,7 +75,9 @@ export async function killOften(
       const left = await begin(connector, { ...orders, once: false });
       broken.push(...books.broken(left).map((what) => `before kill ${kill}: ${what}`));
       if (Object.keys(left.checkpoints).length > 0) afterFirstCheckpoint++;
-      await killAtRandom(connector, books);
+      const { sandbox, random } = books;
+      if (!(await killAtRandom(connector, { sandbox, random, mostRequests: 30 })))
+        throw new Error('The connector ended before it was killed.');
     }
     books.rest();
     broken.push(...books.broken(await begin(next, { ...orders, once: true })));
@@ -96,17 +99,4 @@ async function begin(connector: ChildProcess, orders: Orders): Promise<CopyConte
   died.catch(() => undefined);
   const [content] = (await Promise.race([once(connector, 'message'), died])) as [CopyContent];
   return content;
-}
-
-/** At a random request, and then up to some milliseconds later: in the middle of a request or of a transaction. */
-async function killAtRandom(connector: ChildProcess, books: KillBooks): Promise<void> {
-  const exit = once(connector, 'exit');
-  let left = books.random.int(1, 30);
-  const delayMs = books.random.int(0, 15);
-  books.onRequest = () => {
-    if (--left === 0) setTimeout(() => connector.kill('SIGKILL'), delayMs);
-  };
-  const [code, signal] = await exit;
-  books.onRequest = () => undefined;
-  if (signal !== 'SIGKILL') throw new Error(`The connector ended by itself with ${code}.`);
 }

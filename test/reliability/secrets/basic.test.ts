@@ -2,11 +2,11 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../src/client.ts';
 import type { Client, ClientOptions, Listeners, ResponseMeta } from '../../../src/index.ts';
-import { answer, html, json, misbehave, problem, redirect } from '../../support/answers.ts';
 import { caught, thrown } from '../../support/caught.ts';
 import { callWith, METHODS } from '../../support/four-methods.ts';
+import { html, json, misbehave, problem, redirect, respond } from '../../support/responses.ts';
 import { networkError, scriptedFetch } from '../../support/scripted-fetch.ts';
-import { type ScriptedAnswer, scriptedServer } from '../../support/scripted-server.ts';
+import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
 import { shown } from '../../support/shown.ts';
 
 const CANARY = 'canary-7f3a9c1e';
@@ -31,19 +31,19 @@ const echoes = {
   trace: [{ args: { [CANARY]: `X-AUTH-TOKEN: ${CANARY}` } }],
 };
 
-const faults: Record<string, ScriptedAnswer> = {
+const faults: Record<string, ScriptedResponse> = {
   ...Object.fromEntries(
     [400, 401, 403, 404, 409, 422, 500].map((status) => [`${status}`, problem(status, echoes, echo)]),
   ),
   '429': problem(429, echoes, { ...echo, 'retry-after': '3600' }),
   'a typed 404': problem(404, { ...echoes, type: 'not_found' }, echo),
-  'HTML that echoes': answer(502, { ...echo, 'content-type': 'text/html' }, `<h1>${CANARY}</h1>`),
+  'HTML that echoes': respond(502, { ...echo, 'content-type': 'text/html' }, `<h1>${CANARY}</h1>`),
   'a page with 200': html(),
-  'no JSON': answer(200, { ...echo, 'content-type': 'application/json' }, `{"key":"${CANARY}`),
-  'a wrong type': answer(200, { ...echo, 'content-type': 'text/plain' }, CANARY),
-  'no UTF-8': answer(200, { ...echo, 'content-type': 'application/json' }, Buffer.from([0x22, 0xff, 0x22])),
+  'no JSON': respond(200, { ...echo, 'content-type': 'application/json' }, `{"key":"${CANARY}`),
+  'a wrong type': respond(200, { ...echo, 'content-type': 'text/plain' }, CANARY),
+  'no UTF-8': respond(200, { ...echo, 'content-type': 'application/json' }, Buffer.from([0x22, 0xff, 0x22])),
   'a wrong shape': json({ id: '42', name: 7, salePrice: CANARY }, 200, echo),
-  'no body': answer(200, echo),
+  'no body': respond(200, echo),
   'too much': json({ id: '42', remark: CANARY.repeat(300) }, 200, echo),
   'a redirect': redirect(302, `https://${CANARY}.example/${CANARY}?token=${CANARY}`),
   'a lost answer': misbehave.reset,
@@ -93,7 +93,7 @@ const leaks = (value: unknown) =>
 test.each(Object.keys(faults))(
   'no error, event or log line shows the key: %s, in any method',
   async (name) => {
-    await using server = await scriptedServer(faults[name] as ScriptedAnswer);
+    await using server = await scriptedServer(faults[name] as ScriptedResponse);
     const client = clientOf(server.url, { rateLimiter: 'client' });
     const metas: ResponseMeta[] = [];
     for (const method of METHODS) {

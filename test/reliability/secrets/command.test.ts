@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { json, misbehave, problem, redirect } from '../../support/answers.ts';
 import { CANARIES, echoHeaders, echoMembers, formsOf } from '../../support/echoes.ts';
-import { type ScriptedAnswer, scriptedServer } from '../../support/scripted-server.ts';
+import { json, misbehave, problem, redirect } from '../../support/responses.ts';
+import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
 import type { Settings } from '../../tools/command/support/process.ts';
 import { folder, listening, run } from '../../tools/command/support/run.ts';
 
@@ -24,7 +24,7 @@ const environment = (baseUrl: string, key: string): Settings => ({
 
 /** Lists of one page, records by id, errors for everything else; headers and problem documents echo the key. */
 const books =
-  (canary: string, row: object = {}): ScriptedAnswer =>
+  (canary: string, row: object = {}): ScriptedResponse =>
   (request, wire) => {
     const { pathname, searchParams } = new URL(request.url, 'http://x');
     const [, id] = pathname.replace('/api/public/v1/', '').split('/');
@@ -65,27 +65,28 @@ test.each(cases)('a good run shows no key: $name, $canary', async ({ canary, arg
   expect(server.requests[0]?.headers['x-auth-token']).toBe(canary);
 });
 
-const failures: Readonly<Record<string, { answer: (canary: string) => ScriptedAnswer; codes: number[] }>> = {
-  'a 401 that echoes': {
-    answer: (canary) =>
-      problem(401, { ...echoMembers(canary), type: 'unauthenticated' }, echoHeaders(canary)),
-    codes: [3],
-  },
-  'a reset': { answer: () => misbehave.reset, codes: [6] },
-  'a redirect': {
-    answer: (canary) => redirect(302, `https://${encodeURIComponent(canary)}.x/${canary}`),
-    // To probe and discover it is a finding.
-    codes: [5, 0],
-  },
-  'a page that echoes': {
-    answer:
-      (canary) =>
-      (_, { response }) =>
-        void response.writeHead(200, { 'content-type': 'text/html' }).end(`<h1>${canary}</h1>`),
-    // To probe and discover it is a finding.
-    codes: [5, 0],
-  },
-};
+const failures: Readonly<Record<string, { answer: (canary: string) => ScriptedResponse; codes: number[] }>> =
+  {
+    'a 401 that echoes': {
+      answer: (canary) =>
+        problem(401, { ...echoMembers(canary), type: 'unauthenticated' }, echoHeaders(canary)),
+      codes: [3],
+    },
+    'a reset': { answer: () => misbehave.reset, codes: [6] },
+    'a redirect': {
+      answer: (canary) => redirect(302, `https://${encodeURIComponent(canary)}.x/${canary}`),
+      // To probe and discover it is a finding.
+      codes: [5, 0],
+    },
+    'a page that echoes': {
+      answer:
+        (canary) =>
+        (_, { response }) =>
+          void response.writeHead(200, { 'content-type': 'text/html' }).end(`<h1>${canary}</h1>`),
+      // To probe and discover it is a finding.
+      codes: [5, 0],
+    },
+  };
 const failing = cases.flatMap((one) => Object.keys(failures).map((failure) => ({ ...one, failure })));
 
 test.concurrent.each(failing)('$failure shows no key: $name, $canary', async ({ canary, args, failure }) => {

@@ -11,10 +11,10 @@ import {
   sync,
 } from '../../../src/index.ts';
 import { createSandbox } from '../../../src/testing/index.ts';
-import { json, problem } from '../../support/answers.ts';
 import { caught, thrown } from '../../support/caught.ts';
 import { CANARIES, echoHeaders, echoMembers, formsOf } from '../../support/echoes.ts';
-import { type ScriptedAnswer, scriptedServer } from '../../support/scripted-server.ts';
+import { json, problem } from '../../support/responses.ts';
+import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
 import { shown } from '../../support/shown.ts';
 
 /** Every event there is: the type holds the list complete. */
@@ -49,7 +49,7 @@ afterEach(() => {
 });
 
 /** One of each: a 503, a 429, a page with a row that does not fit, its end, and a refusal; all of them echo the key. */
-const script = (canary: string): ScriptedAnswer[] => {
+const script = (canary: string): ScriptedResponse[] => {
   const echo = echoHeaders(canary);
   return [
     problem(503, echoMembers(canary), echo),

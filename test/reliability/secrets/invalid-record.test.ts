@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../src/client.ts';
 import type { InvalidRecord } from '../../../src/index.ts';
-import { json } from '../../support/answers.ts';
 import { CANARIES, echoHeaders } from '../../support/echoes.ts';
 import { leaks } from '../../support/leaks.ts';
+import { json } from '../../support/responses.ts';
 import { scriptedServer } from '../../support/scripted-server.ts';
 
 /** One schema whose issues name members and values, as those of a caller may. */

@@ -4,12 +4,12 @@ import { createClient } from '../../../src/client.ts';
 import { type ClientOptions, changes, memoryStore } from '../../../src/index.ts';
 import { mergeListeners, telemetryListeners } from '../../../src/opentelemetry/index.ts';
 import { record } from '../../client/telemetry/support/recorder.ts';
-import { json, problem } from '../../support/answers.ts';
 import { caught } from '../../support/caught.ts';
 import { CANARIES, echoHeaders, echoMembers } from '../../support/echoes.ts';
 import { leaks } from '../../support/leaks.ts';
 import { provocations } from '../../support/provocations.ts';
-import { type ScriptedAnswer, scriptedServer } from '../../support/scripted-server.ts';
+import { json, problem } from '../../support/responses.ts';
+import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
 
 type Recorder = ReturnType<typeof record>;
 
@@ -101,7 +101,7 @@ test.each(cases)('neither span nor measurement of $name shows the key: $canary',
 });
 
 /** A 503, two 429s, a page with a row that does not fit, its end, a refusal: all of them echo. */
-const script = (canary: string): ScriptedAnswer[] => {
+const script = (canary: string): ScriptedResponse[] => {
   const echo = echoHeaders(canary);
   const slow = problem(
     429,

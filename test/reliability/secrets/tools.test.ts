@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { createClient } from '../../../src/client.ts';
 import { discover, probe } from '../../../src/tools/index.ts';
-import { json, problem } from '../../support/answers.ts';
 import { CANARIES, echoHeaders, echoMembers } from '../../support/echoes.ts';
 import { leaks } from '../../support/leaks.ts';
-import { type ScriptedAnswer, scriptedServer } from '../../support/scripted-server.ts';
+import { json, problem } from '../../support/responses.ts';
+import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
 
 /** Wherever a record can hold the key: as its id, a value, an instant, the name of a member, deep inside. */
 const rowsOf = (canary: string) =>
@@ -20,7 +20,7 @@ const rowsOf = (canary: string) =>
 
 /** Lists answer, writes and records are refused; whatever is said echoes the key. */
 const service =
-  (canary: string): ScriptedAnswer =>
+  (canary: string): ScriptedResponse =>
   (request, wire) => {
     const { pathname, searchParams } = new URL(request.url, 'http://x');
     const isList = !pathname.replace('/api/public/v1/', '').includes('/') && request.method === 'GET';

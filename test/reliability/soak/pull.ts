@@ -9,9 +9,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSandbox, type SandboxOptions } from '../../../src/testing/index.ts';
+import { killAtRandom } from '../../support/kill-at-random.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
-import { killOnce, linesOf } from '../../tools/command/support/killing.ts';
-import { removeBundle } from '../../tools/command/support/process.ts';
+import { linesOf } from '../../tools/command/support/killing.ts';
+import { removeBundle, start } from '../../tools/command/support/process.ts';
 
 const RECORDS = 100_000;
 const KILLS = 10;
@@ -33,12 +34,15 @@ async function pullOften(name: string, options: SandboxOptions, random: SeededRa
   let kills = 0;
   // An even part of the way each time, so that all ten fall into it.
   const most = Math.floor((RECORDS / 100) * (2 / KILLS));
-  while (kills < KILLS && (await killOnce({ sandbox, env, args, random }, most))) {
+  while (kills < KILLS && (await killAtRandom(start(env, args), { sandbox, random, mostRequests: most }))) {
     kills += 1;
     say(`  kill ${kills}: ${linesOf(file).length} lines after ${sandbox.count()} requests`);
   }
   const requestsBefore = sandbox.count();
-  assert.equal(await killOnce({ sandbox, env, args, random }, Number.MAX_SAFE_INTEGER), false);
+  assert.equal(
+    await killAtRandom(start(env, args), { sandbox, random, mostRequests: Number.MAX_SAFE_INTEGER }),
+    false,
+  );
 
   const ids = linesOf(file).map((line) => (JSON.parse(line) as { id: string }).id);
   assert.equal(kills, KILLS);

@@ -1,9 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, expect, test, vi } from 'vitest';
+import { killAtRandom } from '../../support/kill-at-random.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import { eachSeed } from '../../support/seeds.ts';
-import { killOnce, linesOf } from './support/killing.ts';
-import { removeBundle } from './support/process.ts';
+import { linesOf } from './support/killing.ts';
+import { removeBundle, start } from './support/process.ts';
 import { folder, listening, run } from './support/run.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -16,9 +17,9 @@ test('a pull that is killed three times ends with every record once', () =>
     const { sandbox, env } = await listening({ records: { accounts: 10_000 }, pageSize: 100, ...options });
     const file = folder();
     const args = ['pull', 'accounts', '--out', file(name), '--checkpoint', file('cp')];
-    const killing = { sandbox, env, args, random: new SeededRandom(seed) };
+    const killing = { sandbox, random: new SeededRandom(seed), mostRequests: 60 };
     let kills = 0;
-    while (kills < 3 && (await killOnce(killing, 60))) kills += 1;
+    while (kills < 3 && (await killAtRandom(start(env, args), killing))) kills += 1;
 
     expect(kills).toBe(3);
     const { code } = await run(env, args);

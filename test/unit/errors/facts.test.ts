@@ -5,9 +5,9 @@ import type { ApiAnswer } from '../../../src/errors/api-error.ts';
 import { apiErrorOf } from '../../../src/errors/api-error-of.ts';
 import type { SyncReport } from '../../../src/errors/sync-report.ts';
 import { parseProblem } from '../../../src/schemas/problem.ts';
-import { useFakeClock } from '../../support/fake-clock.ts';
+import { useVirtualClock } from '../../support/virtual-clock.ts';
 
-useFakeClock();
+useVirtualClock();
 
 function answered(status: number, problem: object, more: Partial<ApiAnswer> = {}) {
   const answer = {

@@ -8,8 +8,8 @@ import {
 import { ReconcileStats } from '../../../src/sync/reconcile-stats.ts';
 import type { RequestOptions } from '../../../src/transport/call-options.ts';
 import { caught } from '../../support/caught.ts';
-import { stateOf } from '../../support/fake-clock.ts';
 import { settle } from '../../support/scripted-server.ts';
+import { stateOf } from '../../support/virtual-clock.ts';
 import { deferred } from '../pagination/services.ts';
 
 type Row = { id: string };

@@ -3,9 +3,9 @@ import type { Page } from '../../../src/pagination/page.ts';
 import type { Batch } from '../../../src/sync/batch.ts';
 import { ReconcileStats } from '../../../src/sync/reconcile-stats.ts';
 import { RunStats } from '../../../src/sync/run-stats.ts';
-import { useFakeClock } from '../../support/fake-clock.ts';
+import { useVirtualClock } from '../../support/virtual-clock.ts';
 
-useFakeClock();
+useVirtualClock();
 
 type Row = { id: string; updatedAt?: unknown };
 

@@ -2,19 +2,19 @@ import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import type { ResponseMeta } from '../../../src/index.ts';
 import { caught } from '../../support/caught.ts';
-import { advance, useFakeClock } from '../../support/fake-clock.ts';
 import {
-  type FetchAnswer,
+  type FetchResponse,
   jsonResponse,
   problemResponse,
   scriptedClient,
   scriptedFetch,
 } from '../../support/scripted-fetch.ts';
+import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
 
-useFakeClock();
+useVirtualClock();
 
 /** A client whose key the service has just told to wait for two seconds. */
-async function pausedClient(...script: readonly FetchAnswer[]) {
+async function pausedClient(...script: readonly FetchResponse[]) {
   const fetch = scriptedFetch(problemResponse(429, {}, { 'retry-after': '2' }), ...script);
   const wait = vi.fn();
   const client = scriptedClient(fetch, { rateLimiter: 'client', on: { wait } });

@@ -6,15 +6,15 @@ import type { CallSettings } from '../../../src/transport/call-options.ts';
 import { Failure, type Fault } from '../../../src/transport/failure.ts';
 import type { ApiRequest, Method } from '../../../src/transport/request.ts';
 import { caught } from '../../support/caught.ts';
-import { advance, useFakeClock } from '../../support/fake-clock.ts';
 import {
   jsonResponse,
   problemResponse,
   scriptedClient,
   scriptedFetch,
 } from '../../support/scripted-fetch.ts';
+import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
 
-useFakeClock();
+useVirtualClock();
 
 const { settings } = resolveOptions({ baseUrl: 'https://books.example', apiKey: 'k' }).habits;
 

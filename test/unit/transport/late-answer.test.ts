@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Listeners } from '../../../src/events.ts';
 import { caught } from '../../support/caught.ts';
 import {
-  type FetchAnswer,
+  type FetchResponse,
   jsonResponse,
   scriptedClient,
   scriptedFetch,
@@ -23,7 +23,7 @@ test('an answer that a fetch brings after its time is nobody’s: no event tells
   const cancel = vi.spyOn(late.body as ReadableStream, 'cancel');
   let answerLate: (response: Response) => void = () => {};
   // A fetch that does not listen to its signal.
-  const deaf: FetchAnswer = () =>
+  const deaf: FetchResponse = () =>
     new Promise<Response>((resolve) => {
       answerLate = resolve;
     });
@@ -50,7 +50,7 @@ test('a signal that a listener fires stops the call it was told of', async () =>
 
 test('calls at the same time do not wait for each other once the service has answered', async () => {
   const open: ((response: Response) => void)[] = [];
-  const slow: FetchAnswer = () => new Promise<Response>((resolve) => open.push(resolve));
+  const slow: FetchResponse = () => new Promise<Response>((resolve) => open.push(resolve));
   const client = scriptedClient(scriptedFetch(jsonResponse({ id: '0' }), slow));
   await client.accounts.get('0');
   const calls = ['1', '2', '3'].map((id) => client.accounts.get(id));

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { advance, stateOf, useFakeClock } from '../../support/fake-clock.ts';
 import { jsonResponse, scriptedClient, scriptedFetch } from '../../support/scripted-fetch.ts';
+import { advance, stateOf, useVirtualClock } from '../../support/virtual-clock.ts';
 
 const MODULE = '../../../src/transport/transport.ts';
 
@@ -34,7 +34,7 @@ afterEach(() => {
 });
 
 describe('a transport that cannot be loaded', () => {
-  useFakeClock();
+  useVirtualClock();
 
   test('is a ConnectionError that says that nothing was sent; the next call tries again', async () => {
     loadingIs(() => {

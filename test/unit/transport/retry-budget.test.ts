@@ -1,8 +1,6 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { RetryBudget } from '../../../src/transport/retry-budget.ts';
-import { runToEnd, useTrueTime, useVirtualTime } from '../../reliability/histories/virtual-time.ts';
 import { caught } from '../../support/caught.ts';
-import { loadTransport } from '../../support/fake-clock.ts';
 import {
   jsonResponse,
   networkError,
@@ -10,9 +8,10 @@ import {
   scriptedClient,
   scriptedFetch,
 } from '../../support/scripted-fetch.ts';
+import { loadTransport, runToEnd, startVirtualClock, stopVirtualClock } from '../../support/virtual-clock.ts';
 
-loadTransport();
-afterEach(useTrueTime);
+beforeAll(loadTransport);
+afterEach(stopVirtualClock);
 
 const taken = (budget: RetryBudget) => {
   let n = 0;
@@ -82,7 +81,7 @@ test('clients made with withOptions share the budget', async () => {
 });
 
 test('a 429 takes nothing from the budget', async () => {
-  useVirtualTime(1);
+  startVirtualClock(1);
   const refusals = Array.from({ length: 150 }, () =>
     problemResponse(429, { type: 'rate_limited' }, { 'retry-after': '0' }),
   );

@@ -2,17 +2,17 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import type { ClientOptions } from '../../../src/index.ts';
 import { caught } from '../../support/caught.ts';
-import { advance, useFakeClock } from '../../support/fake-clock.ts';
 import {
-  type FetchAnswer,
+  type FetchResponse,
   jsonResponse,
   networkError,
   problemResponse,
   scriptedClient,
   scriptedFetch,
 } from '../../support/scripted-fetch.ts';
+import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
 
-useFakeClock();
+useVirtualClock();
 beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
 });
@@ -21,7 +21,7 @@ const refused = (headers: Record<string, string> = {}) => problemResponse(429, {
 const good = jsonResponse({ id: '1' });
 
 /** Lets a call run to its end; what it came to, and every wait of which it told. */
-async function waitsOf(script: readonly FetchAnswer[], options: ClientOptions) {
+async function waitsOf(script: readonly FetchResponse[], options: ClientOptions) {
   const waits: [event: string, waitMs: unknown][] = [];
   const on = {
     wait: vi.fn(({ waitMs }: { waitMs: number | undefined }) => void waits.push(['wait', waitMs])),
@@ -59,7 +59,7 @@ test('with a gate each wait is told of once: for the gate, and what a second 429
 });
 
 test('a call that was refused goes before those who came after it', async () => {
-  const answers: FetchAnswer[] = [
+  const answers: FetchResponse[] = [
     async () => {
       await new Promise((resolve) => setTimeout(resolve, 100));
       return refused({ 'retry-after': '2' });
@@ -194,7 +194,7 @@ test('a call that is stopped ends as aborted, one without a key as an error', as
 test('an update that is stopped while its record is read ends as aborted', async () => {
   const end = vi.fn();
   const stop = new AbortController();
-  const never: FetchAnswer = () => new Promise(() => {});
+  const never: FetchResponse = () => new Promise(() => {});
   const fetch = scriptedFetch(new Response(null, { status: 204 }), never);
   const client = scriptedClient(fetch, { on: { end } });
   const call = caught(client.products.update('1', { name: 'Desk' }, { signal: stop.signal }));

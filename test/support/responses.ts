@@ -1,44 +1,44 @@
 import { STATUS_CODES } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { productJson } from './records.ts';
-import type { ScriptedAnswer, Wire } from './scripted-server.ts';
+import type { ScriptedResponse, Wire } from './scripted-server.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
 /** An answer with these bytes, as a server that is well sends it. */
-export function answer(status: number, headers: Headers, body: string | Uint8Array = ''): ScriptedAnswer {
+export function respond(status: number, headers: Headers, body: string | Uint8Array = ''): ScriptedResponse {
   return (_, { response }) => void response.writeHead(status, headers).end(body);
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** A JSON value. */
-export function json(value: unknown, status = 200, headers: Headers = {}): ScriptedAnswer {
-  return answer(status, { ...JSON_TYPE, ...headers }, JSON.stringify(value));
+export function json(value: unknown, status = 200, headers: Headers = {}): ScriptedResponse {
+  return respond(status, { ...JSON_TYPE, ...headers }, JSON.stringify(value));
 }
 
 /** A problem document. */
-export function problem(status: number, members: object = {}, headers: Headers = {}): ScriptedAnswer {
+export function problem(status: number, members: object = {}, headers: Headers = {}): ScriptedResponse {
   const body = JSON.stringify({ status, ...members });
-  return answer(status, { 'content-type': 'application/problem+json', ...headers }, body);
+  return respond(status, { 'content-type': 'application/problem+json', ...headers }, body);
 }
 
 /** A page of some proxy's. */
-export const html = (status = 200): ScriptedAnswer =>
-  answer(status, { 'content-type': 'text/html' }, '<!doctype html><h1>Sign in</h1>');
+export const html = (status = 200): ScriptedResponse =>
+  respond(status, { 'content-type': 'text/html' }, '<!doctype html><h1>Sign in</h1>');
 
-export const empty = (status: number): ScriptedAnswer => answer(status, {});
+export const empty = (status: number): ScriptedResponse => respond(status, {});
 
-export const redirect = (status: number, location: string): ScriptedAnswer => answer(status, { location });
+export const redirect = (status: number, location: string): ScriptedResponse => respond(status, { location });
 
 /** What the service answers when all is well, by method. */
-export const success: ScriptedAnswer = (request, wire) => {
+export const success: ScriptedResponse = (request, wire) => {
   const status = { POST: 201, DELETE: 204 }[request.method] ?? 200;
   return (status === 204 ? empty(status) : json(JSON.parse(productJson), status))(request, wire);
 };
 
 /** Bytes straight onto the socket, which is then closed. */
-function raw(bytes: string | Uint8Array, then: (socket: Wire['socket']) => void): ScriptedAnswer {
+function raw(bytes: string | Uint8Array, then: (socket: Wire['socket']) => void): ScriptedResponse {
   return (_, { socket }) => void socket.write(bytes, () => then(socket));
 }
 
@@ -55,20 +55,20 @@ const length = Buffer.byteLength(productJson);
 
 /** Each a way in which an answer does not arrive. */
 export const misbehave = {
-  close: ((_, { socket }) => void socket.destroy()) as ScriptedAnswer,
-  reset: ((_, { socket }) => void socket.resetAndDestroy()) as ScriptedAnswer,
+  close: ((_, { socket }) => void socket.destroy()) as ScriptedResponse,
+  reset: ((_, { socket }) => void socket.resetAndDestroy()) as ScriptedResponse,
   closeInHeaders: raw('HTTP/1.1 200 OK\r\ncontent-ty', end),
   garbage: raw('SSH-2.0-OpenSSH_9.6\r\n\r\n', end),
   closeInBody: raw(`${head(200, { 'content-length': String(length) })}${productJson.slice(0, 9)}`, end),
   wrongLength: raw(`${head(200, { 'content-length': String(length + 10) })}${productJson}`, end),
   badChunk: raw(`${head(200, { 'transfer-encoding': 'chunked' })}5\r\n{"id"\r\nZZ\r\n`, end),
   endInChunks: raw(`${head(200, { 'transfer-encoding': 'chunked' })}5\r\n{"id"\r\n`, end),
-  corruptGzip: answer(
+  corruptGzip: respond(
     200,
     { ...JSON_TYPE, 'content-encoding': 'gzip' },
     gzipSync(productJson).fill(0xff, 12, 40),
   ),
-  truncatedJson: answer(200, JSON_TYPE, productJson.slice(0, -1)),
+  truncatedJson: respond(200, JSON_TYPE, productJson.slice(0, -1)),
   /** A page of another content type whose end is missing. */
   cutPage: (type: string, text = '<!doctype html><h1>Sign in') =>
     raw(`${head(200, { 'content-type': type, 'content-length': '500' })}${text}`, end),
@@ -78,11 +78,11 @@ export const misbehave = {
     () => {},
   ),
   /** Nothing comes. */
-  stall: (() => {}) as ScriptedAnswer,
+  stall: (() => {}) as ScriptedResponse,
   /** The head comes, the body never ends. */
   stallInBody: raw(`${head(200, { 'content-length': String(length) })}${productJson.slice(0, 9)}`, () => {}),
 } as const;
 
 /** Far more when unpacked than on the wire. */
-export const gzipBomb = (bytes: number): ScriptedAnswer =>
-  answer(200, { ...JSON_TYPE, 'content-encoding': 'gzip' }, gzipSync(`"${' '.repeat(bytes)}"`));
+export const gzipBomb = (bytes: number): ScriptedResponse =>
+  respond(200, { ...JSON_TYPE, 'content-encoding': 'gzip' }, gzipSync(`"${' '.repeat(bytes)}"`));

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
-import type { ScriptedAnswer } from './scripted-server.ts';
+import type { ScriptedResponse } from './scripted-server.ts';
 
 /** An answer as the bytes that go over the wire. */
-export interface RawAnswer {
+export interface RawResponse {
   readonly bytes: Buffer;
   /** Where the body begins. */
   readonly bodyAt: number;
@@ -22,7 +22,7 @@ export function rawJson(
   status: number,
   value: unknown,
   { framing = 'length', headers = [] }: { framing?: Framing; headers?: readonly string[] } = {},
-): RawAnswer {
+): RawResponse {
   const body = status === 204 ? '' : JSON.stringify(value);
   const type = status < 400 ? 'application/json' : 'application/problem+json';
   const about = status === 204 ? [] : [`content-type: ${type}`, lengthHeader(framing, body)];
@@ -43,6 +43,6 @@ function framed(framing: Framing, body: string): string {
 }
 
 /** These bytes straight onto the socket, and then the end of the connection. */
-export function sendRaw(bytes: Uint8Array): ScriptedAnswer {
+export function sendRaw(bytes: Uint8Array): ScriptedResponse {
   return (_, { socket }) => void socket.end(bytes);
 }

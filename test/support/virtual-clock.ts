@@ -1,0 +1,83 @@
+import { createClient } from 'accounting-data-sdk';
+import { afterEach, beforeAll, beforeEach, vi } from 'vitest';
+import { eventLoopTurn, settle } from './scripted-server.ts';
+import { SeededRandom } from './seeded-random.ts';
+
+/**
+ * Stops timers and dates in every test of this file until the test advances them. Sockets and promises go on, so a
+ * test never depends on the speed of the machine.
+ */
+export function useVirtualClock(): void {
+  beforeAll(loadTransport);
+  beforeEach(() => startVirtualClock());
+  afterEach(stopVirtualClock);
+}
+
+/** Sends one request. ky and p-retry load with it, which takes real time that a virtual clock does not wait for. */
+export async function loadTransport(): Promise<void> {
+  const fetch = async () => Response.json([]);
+  await createClient({ baseUrl: 'https://load.example', apiKey: 'key', fetch }).accounts.list().first();
+}
+
+const random = Math.random;
+
+/** Starts a virtual clock. With a seed, `Math.random` is seeded too, so that jitter is the same in every run. */
+export function startVirtualClock(seed?: number): void {
+  vi.useFakeTimers({
+    toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'],
+    now: Date.parse('2026-01-31T12:00:00Z'),
+  });
+  if (seed === undefined) return;
+  const seeded = new SeededRandom(-seed);
+  Math.random = () => seeded.next();
+}
+
+export function stopVirtualClock(): void {
+  vi.useRealTimers();
+  Math.random = random;
+}
+
+/** Advances the clock, then waits for everything that follows from it. */
+export async function advance(ms: number): Promise<void> {
+  await settle();
+  await vi.advanceTimersByTimeAsync(ms);
+  await settle();
+}
+
+/** The state of a promise now. */
+export async function stateOf(promise: Promise<unknown>): Promise<'pending' | 'resolved' | 'rejected'> {
+  let state: 'pending' | 'resolved' | 'rejected' = 'pending';
+  promise.then(
+    () => {
+      state = 'resolved';
+    },
+    () => {
+      state = 'rejected';
+    },
+  );
+  await settle();
+  return state;
+}
+
+/** Event loop turns without a timer after which `runToEnd` assumes that the work never ends. */
+const MAX_IDLE_TURNS = 100_000;
+
+/** Advances the clock from timer to timer until the work has ended and no timer is left. */
+export async function runToEnd(work: Promise<unknown>): Promise<void> {
+  let ended = false;
+  const end = () => {
+    ended = true;
+  };
+  work.then(end, end);
+  for (let idle = 0; idle < MAX_IDLE_TURNS; idle += 1) {
+    await eventLoopTurn();
+    if (vi.getTimerCount() > 0) {
+      vi.advanceTimersToNextTimer();
+      idle = 0;
+    } else if (ended) {
+      await work;
+      return;
+    }
+  }
+  throw new Error('The work has not ended and nothing is left that could end it.');
+}
