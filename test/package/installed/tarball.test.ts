@@ -65,11 +65,14 @@ describe('the tarball', () => {
         "dist/tools.d.cts",
         "dist/tools.d.ts",
         "dist/tools.js",
-        "llms.txt",
         "package.json",
-        "src/guides/api-overview.md",
         "src/guides/errors.md",
+        "src/guides/faq.md",
+        "src/guides/first-steps.md",
+        "src/guides/money.md",
+        "src/guides/performance.md",
         "src/guides/proxies.md",
+        "src/guides/reading.md",
         "src/guides/running-at-scale.md",
         "src/guides/security.md",
         "src/guides/service.md",
@@ -77,7 +80,7 @@ describe('the tarball', () => {
         "src/guides/telemetry.md",
         "src/guides/testing.md",
         "src/guides/versioning.md",
-        "src/guides/walking.md",
+        "src/guides/writing.md",
       ]
     `);
   });

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { globSync } from 'node:fs';
 import { cp, mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -21,8 +22,9 @@ const manifest = createRequire(import.meta.url)(`${root}package.json`) as {
 export async function pack(folder: string): Promise<{ tarball: string } & Contents> {
   const stage = join(folder, 'stage');
   await mkdir(stage);
-  for (const file of ['package.json', 'README.md', 'LICENSE', ...manifest.files]) {
-    if (file !== 'dist') await cp(join(root, file), join(stage, file), { recursive: true });
+  const listed = manifest.files.filter((pattern) => pattern !== 'dist' && !pattern.startsWith('!'));
+  for (const file of ['package.json', 'README.md', 'LICENSE', ...globSync(listed, { cwd: root })]) {
+    await cp(join(root, file), join(stage, file));
   }
   const tsup = join(root, 'node_modules/tsup/dist/cli-default.js');
   await run(process.execPath, [tsup, '--silent', '--out-dir', join(stage, 'dist')], { cwd: root });

@@ -4,7 +4,7 @@ import { inject } from 'vitest';
 
 /** A file of a development dependency. */
 export const tool = (path: string): string =>
-  fileURLToPath(new URL(`../../../node_modules/${path}`, import.meta.url));
+  fileURLToPath(new URL(`../../../../node_modules/${path}`, import.meta.url));
 
 /** How a program ended, and what it wrote. */
 export interface Ended {

@@ -1,0 +1,84 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { type DefaultTheme, defineConfig } from 'vitepress';
+
+const apiSidebar = new URL('../api/typedoc-sidebar.json', import.meta.url);
+
+/** The pages of the API reference. TypeDoc writes them before the site is built. */
+const [main, ...otherEntries]: DefaultTheme.SidebarItem[] = existsSync(apiSidebar)
+  ? JSON.parse(readFileSync(apiSidebar, 'utf8'))
+  : [];
+const api = [...(main?.items ?? []), { text: 'Other entries', items: otherEntries }];
+
+const guides: DefaultTheme.SidebarItem[] = [
+  {
+    text: 'Start',
+    items: [
+      { text: 'First steps', link: '/first-steps' },
+      { text: 'The service at a glance', link: '/service' },
+      { text: 'Questions and answers', link: '/faq' },
+    ],
+  },
+  {
+    text: 'Read and write',
+    items: [
+      { text: 'Reading and pagination', link: '/reading' },
+      { text: 'Writing', link: '/writing' },
+      { text: 'Money', link: '/money' },
+      { text: 'Errors', link: '/errors' },
+    ],
+  },
+  {
+    text: 'Keep data in step',
+    items: [
+      { text: 'Syncing', link: '/syncing' },
+      { text: 'Pushing', link: '/pushing' },
+    ],
+  },
+  {
+    text: 'Test and operate',
+    items: [
+      { text: 'Testing', link: '/testing' },
+      { text: 'Running at scale', link: '/running-at-scale' },
+      { text: 'Telemetry and logging', link: '/telemetry' },
+      { text: 'Proxies', link: '/proxies' },
+      { text: 'Security', link: '/security' },
+      { text: 'Performance', link: '/performance' },
+      { text: 'Versions', link: '/versioning' },
+    ],
+  },
+];
+
+export default defineConfig({
+  title: 'accounting-data-sdk',
+  description: 'A typed TypeScript SDK for the public accounting data API.',
+  outDir: '../../.generated/docs',
+  cacheDir: '../../.generated/vitepress',
+  cleanUrls: true,
+  vite: { build: { target: 'es2022' } },
+  themeConfig: {
+    nav: [
+      { text: 'Guides', link: '/first-steps' },
+      { text: 'API', link: '/api/' },
+      { text: 'Examples', link: '/examples/' },
+    ],
+    sidebar: {
+      '/api/': api,
+      '/': [...guides, { text: 'Examples', link: '/examples/' }],
+    },
+    outline: [2, 3],
+    search: { provider: 'local' },
+  },
+  markdown: {
+    // In the repository and in the package a guide links to the files of an example; here it has a page.
+    config: (markdown) => {
+      markdown.core.ruler.push('link-examples', ({ tokens }) => {
+        for (const { children } of tokens) {
+          for (const token of children ?? []) {
+            const [, name] = /^\.\.\/\.\.\/examples\/([\w-]+)/.exec(token.attrGet('href') ?? '') ?? [];
+            if (name !== undefined) token.attrSet('href', `/examples/${name}`);
+          }
+        }
+      });
+    },
+  },
+});

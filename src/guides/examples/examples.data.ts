@@ -1,0 +1,3 @@
+import pages from './[name].paths.ts';
+
+export default { load: () => pages.paths().map(({ params }) => params.name) };
