@@ -1,8 +1,13 @@
+import {
+  type CollectionName,
+  collectionNames,
+  createClient,
+  NotFoundError,
+  UnauthenticatedError,
+} from 'accounting-data-sdk';
+import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import { createClient } from '../../src/client.ts';
-import { type CollectionName, collectionNames, collections } from '../../src/collections/index.ts';
-import { NotFoundError, UnauthenticatedError } from '../../src/index.ts';
-import { createSandbox, type SandboxOptions } from '../../src/testing/index.ts';
+import { collections } from '../../src/collections/index.ts';
 import { caught } from '../support/caught.ts';
 
 /** A sandbox with three records of one collection, and a client of one name for whichever collection it is. */

@@ -1,6 +1,6 @@
+import { createClient, FilterIgnoredError } from 'accounting-data-sdk';
+import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createClient, FilterIgnoredError } from '../../src/index.ts';
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/testing/index.ts';
 
 let sandbox: Sandbox;
 afterEach(() => sandbox.close());

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
+import { createClient, toDecimal, toMoney } from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createClient, toDecimal, toMoney } from '../../src/index.ts';
-import { createSandbox } from '../../src/testing/index.ts';
 import { caught, thrown } from '../support/caught.ts';
 
 const amount = fc.stringMatching(/^-?\d{1,18}(\.\d{1,8})?$/);

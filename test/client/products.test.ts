@@ -1,7 +1,7 @@
+import { createClient } from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
-import { createClient } from '../../src/client.ts';
 import { productFields } from '../../src/collections/products.ts';
-import { createSandbox } from '../../src/testing/index.ts';
 import { caught } from '../support/caught.ts';
 
 test('a product is created, changed, cleared of a field and deleted', async () => {

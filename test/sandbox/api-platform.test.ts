@@ -1,5 +1,5 @@
+import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import { createSandbox } from '../../src/testing/index.ts';
 import { call, createProduct } from './support/call.ts';
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';

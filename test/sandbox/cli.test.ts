@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { main } from '../../src/cli/main.ts';
-import { createSandbox } from '../../src/testing/index.ts';
 
 /** A run of the command, with what it says. */
 function start(...args: string[]) {

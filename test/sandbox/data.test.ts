@@ -1,8 +1,9 @@
+import type { CollectionName } from 'accounting-data-sdk';
+import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { collections } from '../../src/collections/index.ts';
 import { isMoney } from '../../src/schemas/money.ts';
 import { fits } from '../../src/schemas/record.ts';
-import { type CollectionName, createSandbox, type Sandbox } from '../../src/testing/index.ts';
 import { compareIds } from '../../src/testing/store/compare-ids.ts';
 
 const names = Object.keys(collections) as CollectionName[];

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
+import { createSandbox, type Fault, type Listening, type Sandbox } from 'accounting-data-sdk/testing';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createSandbox, type Fault, type Listening, type Sandbox } from '../../src/testing/index.ts';
 import { call, createProduct } from './support/call.ts';
 import { bodyOf, headerOf, rawCall, rawRequest } from './support/raw.ts';
 

@@ -1,5 +1,5 @@
+import { createSandbox, type Fault } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import { createSandbox, type Fault } from '../../src/testing/index.ts';
 import { call } from './support/call.ts';
 
 describe('sandbox.fetch', () => {

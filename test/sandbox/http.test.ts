@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
+import { createSandbox, type Listening, type Sandbox } from 'accounting-data-sdk/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createSandbox, type Listening, type Sandbox } from '../../src/testing/index.ts';
 import { call, createProduct } from './support/call.ts';
 import { bodyOf, headerOf, rawCall, rawRequest } from './support/raw.ts';
 

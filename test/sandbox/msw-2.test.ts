@@ -1,8 +1,8 @@
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { sandboxHandlers } from 'accounting-data-sdk/testing/msw';
 import { HttpHandler } from 'msw-2';
 import { setupServer } from 'msw-2/node';
 import { describe, expect, test, vi } from 'vitest';
-import { createSandbox } from '../../src/testing/index.ts';
-import { sandboxHandlers } from '../../src/testing/msw.ts';
 import { holdsWithMsw } from './support/msw-suite.ts';
 
 vi.mock('msw', () => import('msw-2'));

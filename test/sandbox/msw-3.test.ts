@@ -1,8 +1,8 @@
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { sandboxHandlers } from 'accounting-data-sdk/testing/msw';
 import { HttpHandler } from 'msw';
 import { setupServer } from 'msw/node';
 import { describe, expect, test } from 'vitest';
-import { createSandbox } from '../../src/testing/index.ts';
-import { sandboxHandlers } from '../../src/testing/msw.ts';
 import { holdsWithMsw } from './support/msw-suite.ts';
 
 describe('msw 3', () => {

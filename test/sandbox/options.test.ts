@@ -1,5 +1,5 @@
+import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import { createSandbox, type SandboxOptions } from '../../src/testing/index.ts';
 import { call, createProduct, ids } from './support/call.ts';
 
 describe('lists', () => {

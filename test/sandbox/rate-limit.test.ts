@@ -1,5 +1,5 @@
+import { createSandbox, type RateLimitOptions, type Sandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import { createSandbox, type RateLimitOptions, type Sandbox } from '../../src/testing/index.ts';
 import { call } from './support/call.ts';
 
 const START = Date.UTC(2026, 0, 31, 12, 0, 0);

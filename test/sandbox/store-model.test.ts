@@ -1,6 +1,6 @@
+import { createSandbox, type ListOrder, type Sandbox } from 'accounting-data-sdk/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createSandbox, type ListOrder, type Sandbox } from '../../src/testing/index.ts';
 import { call, ids } from './support/call.ts';
 import { PlainStore, type Query } from './support/plain-store.ts';
 

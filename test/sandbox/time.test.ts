@@ -1,5 +1,5 @@
+import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import { createSandbox } from '../../src/testing/index.ts';
 import { call, createProduct, ids } from './support/call.ts';
 
 describe('times', () => {

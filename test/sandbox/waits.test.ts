@@ -1,5 +1,5 @@
+import { createSandbox } from 'accounting-data-sdk/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { createSandbox } from '../../src/testing/index.ts';
 import { call, createProduct } from './support/call.ts';
 
 afterEach(() => {

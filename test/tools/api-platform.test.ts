@@ -1,7 +1,7 @@
+import { createClient } from 'accounting-data-sdk';
+import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
+import { discover, type ProbeReport, probe } from 'accounting-data-sdk/tools';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createClient } from '../../src/client.ts';
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/testing/index.ts';
-import { discover, type ProbeReport, probe } from '../../src/tools/index.ts';
 
 let sandbox: Sandbox;
 afterEach(() => sandbox.close());

@@ -1,7 +1,7 @@
+import { createClient } from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { type DiscoverOptions, discover, type SchemaChange } from 'accounting-data-sdk/tools';
 import { describe, expect, test } from 'vitest';
-import { createClient } from '../../src/client.ts';
-import { createSandbox } from '../../src/testing/index.ts';
-import { type DiscoverOptions, discover, type SchemaChange } from '../../src/tools/index.ts';
 import { formatted, loadSchemas } from './support/schema-file.ts';
 
 type Records = readonly Record<string, unknown>[];

@@ -1,8 +1,7 @@
+import { type CollectionName, collectionNames, createClient } from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { type Discovery, discover, type FieldShape } from 'accounting-data-sdk/tools';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createClient } from '../../src/client.ts';
-import { type CollectionName, collectionNames } from '../../src/collections/index.ts';
-import { createSandbox } from '../../src/testing/index.ts';
-import { type Discovery, discover, type FieldShape } from '../../src/tools/index.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { compilerErrors, formatted, loadSchemas } from './support/schema-file.ts';
 

@@ -1,8 +1,7 @@
+import { createClient, InvalidInputError } from 'accounting-data-sdk';
+import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
+import { type DiscoverOptions, discover } from 'accounting-data-sdk/tools';
 import { describe, expect, test, vi } from 'vitest';
-import { createClient } from '../../src/client.ts';
-import { InvalidInputError } from '../../src/errors/invalid-input-error.ts';
-import { createSandbox, type Sandbox } from '../../src/testing/index.ts';
-import { type DiscoverOptions, discover } from '../../src/tools/index.ts';
 import { clientBehind } from './support/books.ts';
 import { compilerErrors, formatted, loadSchemas } from './support/schema-file.ts';
 

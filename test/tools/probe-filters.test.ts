@@ -1,7 +1,7 @@
+import { collectionNames } from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { type CollectionDetails, probe } from 'accounting-data-sdk/tools';
 import { describe, expect, test } from 'vitest';
-import { collectionNames } from '../../src/collections/index.ts';
-import { createSandbox } from '../../src/testing/index.ts';
-import { type CollectionDetails, probe } from '../../src/tools/index.ts';
 import { clientBehind, productSandbox } from './support/books.ts';
 
 /** What a probe says of products behind something that treats the query in its own way. */

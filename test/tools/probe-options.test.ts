@@ -1,6 +1,6 @@
+import type { SandboxOptions } from 'accounting-data-sdk/testing';
+import { type CollectionDetails, type ProbeReport, probe } from 'accounting-data-sdk/tools';
 import { describe, expect, test } from 'vitest';
-import type { SandboxOptions } from '../../src/testing/index.ts';
-import { type CollectionDetails, type ProbeReport, probe } from '../../src/tools/index.ts';
 import { productSandbox } from './support/books.ts';
 
 /** Combinations of options that reading shows. Together they hold every value of each. */

@@ -1,7 +1,7 @@
+import { createClient } from 'accounting-data-sdk';
+import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
+import { type ProbeOptions, probe, type WriteFindings } from 'accounting-data-sdk/tools';
 import { describe, expect, test } from 'vitest';
-import { createClient } from '../../src/client.ts';
-import { createSandbox, type SandboxOptions } from '../../src/testing/index.ts';
-import { type ProbeOptions, probe, type WriteFindings } from '../../src/tools/index.ts';
 
 async function written(options: SandboxOptions, more: ProbeOptions = {}) {
   const sandbox = createSandbox({ records: { products: 20 }, ...options });

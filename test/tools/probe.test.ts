@@ -1,9 +1,7 @@
+import { collectionNames, createClient, InvalidInputError } from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { type ProbePlan, probe } from 'accounting-data-sdk/tools';
 import { describe, expect, test } from 'vitest';
-import { createClient } from '../../src/client.ts';
-import { collectionNames } from '../../src/collections/index.ts';
-import { InvalidInputError } from '../../src/errors/invalid-input-error.ts';
-import { createSandbox } from '../../src/testing/index.ts';
-import { type ProbePlan, probe } from '../../src/tools/index.ts';
 import { clientBehind, productSandbox } from './support/books.ts';
 
 describe('a probe', () => {

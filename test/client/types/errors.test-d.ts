@@ -1,4 +1,3 @@
-import { expectTypeOf, test } from 'vitest';
 import {
   type AccountingErrorCode,
   type AnyAccountingError,
@@ -12,7 +11,8 @@ import {
   type RateLimitedError,
   type TimeoutError,
   type Violation,
-} from '../../../src/index.ts';
+} from 'accounting-data-sdk';
+import { expectTypeOf, test } from 'vitest';
 
 /** What a connector writes in its catch: every code, and nothing left over. */
 function advise(error: AnyAccountingError): string {

@@ -1,4 +1,3 @@
-import { expectTypeOf, test } from 'vitest';
 import {
   type AnyRequest,
   type AppInfo,
@@ -22,7 +21,8 @@ import {
   type RetryOptions,
   toDecimal,
   toMoney,
-} from '../../../src/index.ts';
+} from 'accounting-data-sdk';
+import { expectTypeOf, test } from 'vitest';
 
 const client = {} as Client;
 const maybe = undefined as string | undefined;

@@ -1,5 +1,5 @@
+import type { Money, Product, ProductDraft, ProductFields, ProductPatch } from 'accounting-data-sdk';
 import { expectTypeOf, test } from 'vitest';
-import type { Money, Product, ProductDraft, ProductFields, ProductPatch } from '../../../src/index.ts';
 
 /** The value of each kind of field. */
 interface ByKind {

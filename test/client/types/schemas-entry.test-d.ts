@@ -1,4 +1,12 @@
 import {
+  type AccountingRecord,
+  createClient,
+  type Money,
+  type Product,
+  type ProductDraft,
+  type ProductPatch,
+} from 'accounting-data-sdk';
+import {
   type moneySchema,
   type problemSchema,
   productDraftSchema,
@@ -8,14 +16,6 @@ import {
 } from 'accounting-data-sdk/schemas';
 import { expectTypeOf, test } from 'vitest';
 import * as z from 'zod';
-import {
-  type AccountingRecord,
-  createClient,
-  type Money,
-  type Product,
-  type ProductDraft,
-  type ProductPatch,
-} from '../../../src/index.ts';
 
 /** A type without its index signature: a schema that keeps unknown fields infers one. */
 type Known<T> = { [K in keyof T as string extends K ? never : K]: T[K] };

@@ -1,5 +1,3 @@
-import { expectTypeOf, test } from 'vitest';
-import { z } from 'zod';
 import {
   type Account,
   type AccountingRecord,
@@ -11,7 +9,9 @@ import {
   type RateLimit,
   type RecordOf,
   type StandardSchema,
-} from '../../../src/index.ts';
+} from 'accounting-data-sdk';
+import { expectTypeOf, test } from 'vitest';
+import { z } from 'zod';
 
 const account = z.looseObject({ id: z.string(), name: z.string().transform((name) => name.length) });
 const product = z.object({ id: z.string(), colourCode: z.number() });

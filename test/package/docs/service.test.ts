@@ -1,5 +1,6 @@
+import { collectionNames } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
-import { collectionNames, collections } from '../../../src/collections/index.ts';
+import { collections } from '../../../src/collections/index.ts';
 import { apiErrorOf } from '../../../src/errors/api-error-of.ts';
 import { resolveSandboxOptions } from '../../../src/testing/resolve-options.ts';
 import { namesIn, tableRows } from './code-blocks.ts';

@@ -9,7 +9,7 @@ import { exportOf, newFolder, numbersOf } from './support/shop.ts';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 const main = path('../../../examples/product-push/src/main.ts');
-const hooks = path('./support/from-source.mjs');
+const hooks = path('../../support/from-source.mjs');
 
 /** The program as a process of its own, in a folder of its own. */
 function start(folder: string, sandbox: Sandbox | undefined, ...args: string[]) {

@@ -1,7 +1,5 @@
+import type { AnyAccountingError, Client, RequestOptions } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
-import type { Client } from '../../../src/client.ts';
-import type { AnyAccountingError } from '../../../src/index.ts';
-import type { RequestOptions } from '../../../src/options.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
 import { closedAgain, listenersOn, openResources } from '../../support/open-resources.ts';
 import { type Framing, type RawResponse, rawJson, sendRaw } from '../../support/raw-responses.ts';

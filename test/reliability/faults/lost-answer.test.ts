@@ -1,7 +1,6 @@
+import { type AnyAccountingError, createClient, type ResponseMeta } from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
-import { createClient } from '../../../src/client.ts';
-import type { AnyAccountingError, ResponseMeta } from '../../../src/index.ts';
-import { createSandbox } from '../../../src/testing/index.ts';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
 import { misbehave, problem } from '../../support/responses.ts';

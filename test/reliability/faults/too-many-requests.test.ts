@@ -1,5 +1,5 @@
+import { ApiError, isAccountingError, isApiError, RateLimitedError } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
-import { ApiError, isAccountingError, isApiError, RateLimitedError } from '../../../src/index.ts';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
 import { json, misbehave, problem, success } from '../../support/responses.ts';

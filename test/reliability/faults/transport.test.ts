@@ -1,5 +1,5 @@
+import type { AnyAccountingError, Outcome } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
-import type { AnyAccountingError, Outcome } from '../../../src/index.ts';
 import { caught } from '../../support/caught.ts';
 import { callWith, type FourMethods, METHODS, quickClient } from '../../support/four-methods.ts';
 import { product } from '../../support/records.ts';

@@ -1,5 +1,5 @@
-import type { ClientOptions } from '../../../src/options.ts';
-import type { Fault, SandboxOptions } from '../../../src/testing/index.ts';
+import type { ClientOptions } from 'accounting-data-sdk';
+import type { Fault, SandboxOptions } from 'accounting-data-sdk/testing';
 import type { SeededRandom } from '../../support/seeded-random.ts';
 
 const status = (code: number, more: Partial<Extract<Fault, { kind: 'status' }>> = {}): Fault => ({

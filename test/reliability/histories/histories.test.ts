@@ -1,6 +1,6 @@
+import { createClient } from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createClient } from '../../../src/client.ts';
-import { createSandbox } from '../../../src/testing/index.ts';
 import { eachSeed, seedsToRun } from '../../support/seeds.ts';
 import { startVirtualClock, stopVirtualClock } from '../../support/virtual-clock.ts';
 import type { History } from './history.ts';

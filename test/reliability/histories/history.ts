@@ -1,8 +1,12 @@
-import type { Product, ProductDraft, ProductPatch } from '../../../src/collections/products.ts';
-import type { Outcome } from '../../../src/errors/accounting-error.ts';
-import { isAccountingError } from '../../../src/errors/guards.ts';
-import type { AccountingRecord } from '../../../src/schemas/record.ts';
-import type { Sandbox } from '../../../src/testing/index.ts';
+import {
+  type AccountingRecord,
+  isAccountingError,
+  type Outcome,
+  type Product,
+  type ProductDraft,
+  type ProductPatch,
+} from 'accounting-data-sdk';
+import type { Sandbox } from 'accounting-data-sdk/testing';
 
 /** What a call was to do. A create is known by its product number, an update by a field that no other one names. */
 export type Intent =

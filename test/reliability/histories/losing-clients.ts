@@ -1,4 +1,4 @@
-import { isAccountingError } from '../../../src/errors/guards.ts';
+import { isAccountingError } from 'accounting-data-sdk';
 import type { Pen, Subject } from './play.ts';
 
 const patched = (inner: Pen, changes: Partial<Pen>): Pen => ({

@@ -1,9 +1,13 @@
-import { type Client, createClient } from '../../../src/client.ts';
-import type { CreateOptions } from '../../../src/collections/bind.ts';
-import type { ProductDraft, ProductPatch } from '../../../src/collections/products.ts';
-import { isAccountingError } from '../../../src/errors/guards.ts';
-import type { FetchFunction } from '../../../src/options.ts';
-import { createSandbox, type Sandbox } from '../../../src/testing/index.ts';
+import {
+  type Client,
+  type CreateOptions,
+  createClient,
+  type FetchFunction,
+  isAccountingError,
+  type ProductDraft,
+  type ProductPatch,
+} from 'accounting-data-sdk';
+import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import { runToEnd } from '../../support/virtual-clock.ts';
 import { clientHabits, faultsOf, sandboxHabits } from './habits.ts';

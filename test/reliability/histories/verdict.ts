@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../../src/testing/index.ts';
+import type { Sandbox } from 'accounting-data-sdk/testing';
 import type { History, Intent, Told } from './history.ts';
 
 type Commit = Sandbox['journal'][number];

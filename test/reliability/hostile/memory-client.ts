@@ -1,5 +1,5 @@
 // Reads what a hostile service sends, in a process of its own, and prints how much memory that took at most, in MB.
-import { createClient } from '../../../src/client.ts';
+import { createClient } from 'accounting-data-sdk';
 
 const [baseUrl = '', path = ''] = process.argv.slice(2);
 const client = createClient({ baseUrl, apiKey: 'k', rateLimiter: false, retry: { maxAttempts: 1 } });

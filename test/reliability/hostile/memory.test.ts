@@ -13,6 +13,7 @@ import {
   scriptedServer,
 } from '../../support/scripted-server.ts';
 
+const FROM_SOURCE = fileURLToPath(new URL('../../support/from-source.mjs', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('./memory-client.ts', import.meta.url));
 const MB = 2 ** 20;
 const LIMIT_MB = 50;
@@ -45,7 +46,7 @@ async function readInProcess(server: ScriptedServer) {
   let risenMb = Number.POSITIVE_INFINITY;
   let end = '';
   for (let run = 0; run < 3 && risenMb >= LIMIT_MB; run += 1) {
-    const program = [PROGRAM, server.url, '/bomb'];
+    const program = ['--import', FROM_SOURCE, PROGRAM, server.url, '/bomb'];
     const { stdout } = await promisify(execFile)(process.execPath, program);
     const found = JSON.parse(stdout) as { end: string; risenMb: number };
     risenMb = Math.min(risenMb, found.risenMb);

@@ -1,8 +1,7 @@
+import { createClient, isAccountingError } from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createClient } from '../../../src/client.ts';
-import { isAccountingError } from '../../../src/errors/guards.ts';
-import { createSandbox } from '../../../src/testing/index.ts';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
 import { anyText, anyValue, NAUGHTY, ODD_VALUES, settlesWell, tries } from '../../support/hostile.ts';

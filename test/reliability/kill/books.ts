@@ -1,4 +1,4 @@
-import { createSandbox, type Sandbox } from '../../../src/testing/index.ts';
+import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import type { CopyContent } from './connector.ts';
 

@@ -1,7 +1,7 @@
 // A connector as its own process: it brings a copy in PGlite up to date, over and over, until it is killed.
 
 import { PGlite } from '@electric-sql/pglite';
-import { createClient, isAccountingError, reconcile, sync } from '../../../src/index.ts';
+import { createClient, isAccountingError, reconcile, sync } from 'accounting-data-sdk';
 
 /** What the process is told: the first and only message to it. */
 export interface Orders {

@@ -1,7 +1,7 @@
 /** Many callers at once, in a process of their own, which ends by itself once nothing is left of them. */
 import { getEventListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createClient, isAccountingError } from '../../../src/index.ts';
+import { createClient, isAccountingError } from 'accounting-data-sdk';
 import { heapAfterCollection } from '../../support/heap.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import type { LoadReport, LoadSettings } from './load.ts';

@@ -69,9 +69,11 @@ export function slopeOf(heapMb: readonly number[]): number {
   return rise / heapMb.reduce((sum, _, n) => sum + (n - middle) ** 2, 0);
 }
 
+const FROM_SOURCE = fileURLToPath(new URL('../../support/from-source.mjs', import.meta.url));
+
 function start(program: string, options: object): ChildProcess & { readonly exited: Promise<unknown[]> } {
   const path = fileURLToPath(new URL(program, import.meta.url));
-  const child = spawn(process.execPath, [path, JSON.stringify(options)], {
+  const child = spawn(process.execPath, ['--import', FROM_SOURCE, path, JSON.stringify(options)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   return Object.assign(child, { exited: once(child, 'exit') });

@@ -1,6 +1,6 @@
 /** A service on a port, in a process of its own: every twentieth request goes wrong. Ends with its standard input. */
 import { once } from 'node:events';
-import { createSandbox, type Fault, type FaultMatch } from '../../../src/testing/index.ts';
+import { createSandbox, type Fault, type FaultMatch } from 'accounting-data-sdk/testing';
 
 const { seed } = JSON.parse(process.argv[2] ?? '{}') as { seed: number };
 

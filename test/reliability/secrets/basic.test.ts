@@ -1,7 +1,12 @@
+import {
+  type Client,
+  type ClientOptions,
+  createClient,
+  type Listeners,
+  type ResponseMeta,
+} from 'accounting-data-sdk';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { createClient } from '../../../src/client.ts';
-import type { Client, ClientOptions, Listeners, ResponseMeta } from '../../../src/index.ts';
 import { caught, thrown } from '../../support/caught.ts';
 import { callWith, METHODS } from '../../support/four-methods.ts';
 import { html, json, misbehave, problem, redirect, respond } from '../../support/responses.ts';

@@ -1,16 +1,16 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { z } from 'zod';
-import { createClient } from '../../../src/client.ts';
 import {
   type ClientOptions,
   changes,
+  createClient,
   type Listeners,
   memoryStore,
   type ResponseMeta,
   reconcile,
   sync,
-} from '../../../src/index.ts';
-import { createSandbox } from '../../../src/testing/index.ts';
+} from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import { caught, thrown } from '../../support/caught.ts';
 import { CANARIES, echoHeaders, echoMembers, formsOf } from '../../support/echoes.ts';
 import { json, problem } from '../../support/responses.ts';

@@ -1,7 +1,6 @@
+import { createClient, type InvalidRecord } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { createClient } from '../../../src/client.ts';
-import type { InvalidRecord } from '../../../src/index.ts';
 import { CANARIES, echoHeaders } from '../../support/echoes.ts';
 import { leaks } from '../../support/leaks.ts';
 import { json } from '../../support/responses.ts';

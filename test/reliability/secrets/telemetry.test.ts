@@ -1,8 +1,7 @@
+import { type ClientOptions, changes, createClient, memoryStore } from 'accounting-data-sdk';
+import { mergeListeners, telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { createClient } from '../../../src/client.ts';
-import { type ClientOptions, changes, memoryStore } from '../../../src/index.ts';
-import { mergeListeners, telemetryListeners } from '../../../src/opentelemetry/index.ts';
 import { record } from '../../client/telemetry/support/recorder.ts';
 import { caught } from '../../support/caught.ts';
 import { CANARIES, echoHeaders, echoMembers } from '../../support/echoes.ts';

@@ -1,6 +1,6 @@
+import { createClient } from 'accounting-data-sdk';
+import { discover, probe } from 'accounting-data-sdk/tools';
 import { expect, test } from 'vitest';
-import { createClient } from '../../../src/client.ts';
-import { discover, probe } from '../../../src/tools/index.ts';
 import { CANARIES, echoHeaders, echoMembers } from '../../support/echoes.ts';
 import { leaks } from '../../support/leaks.ts';
 import { json, problem } from '../../support/responses.ts';

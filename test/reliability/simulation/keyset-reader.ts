@@ -1,5 +1,6 @@
+import type { IdBounds } from 'accounting-data-sdk';
 import { byKeyset } from '../../../src/pagination/keyset/keyset.ts';
-import type { IdBounds, ResumePosition } from '../../../src/pagination/page.ts';
+import type { ResumePosition } from '../../../src/pagination/page.ts';
 import { decodeResumeToken, encodeResumeToken } from '../../../src/pagination/resume-token.ts';
 import type { SeededRandom } from '../../support/seeded-random.ts';
 import type { SimRecord } from './chronicle.ts';

@@ -1,5 +1,5 @@
+import type { IdBounds } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
-import type { IdBounds } from '../../../src/pagination/page.ts';
 import { eachSeed, seedsToRun } from '../../support/seeds.ts';
 import { type HistoryOptions, readChanging } from './history.ts';
 import { type KeysetReaderOptions, readKeyset } from './keyset-reader.ts';

@@ -1,4 +1,5 @@
-import type { FetchPage, IdBounds, PageResponse } from '../../../src/pagination/page.ts';
+import type { IdBounds, PageResponse } from 'accounting-data-sdk';
+import type { FetchPage } from '../../../src/pagination/page.ts';
 import type { SimRecord } from './chronicle.ts';
 
 /**

@@ -1,4 +1,5 @@
-import type { FetchPage, IdBounds, PageQuery, PageResponse } from '../../../src/pagination/page.ts';
+import type { IdBounds, PageQuery, PageResponse } from 'accounting-data-sdk';
+import type { FetchPage } from '../../../src/pagination/page.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import { Chronicle, type SimRecord } from './chronicle.ts';
 import { type IdStyle, idSequence, MAX_INT4, MAX_INT8 } from './ids.ts';

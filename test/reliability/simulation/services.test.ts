@@ -1,6 +1,5 @@
+import { isAccountingError, UnknownApiError } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
-import { isAccountingError } from '../../../src/errors/guards.ts';
-import { UnknownApiError } from '../../../src/errors/unknown-api-error.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import { eachSeed, seedsToRun } from '../../support/seeds.ts';
 import type { SimRecord } from './chronicle.ts';

@@ -1,9 +1,11 @@
-import { isAccountingError } from '../../../src/errors/guards.ts';
-import type { CollectionReport } from '../../../src/errors/sync-report.ts';
-import type { Batch } from '../../../src/sync/batch.ts';
-import { changes } from '../../../src/sync/changes.ts';
-import { reconcile } from '../../../src/sync/reconcile.ts';
-import { sync } from '../../../src/sync/sync.ts';
+import {
+  type Batch,
+  type CollectionReport,
+  changes,
+  isAccountingError,
+  reconcile,
+  sync,
+} from 'accounting-data-sdk';
 import { Crash, type Luck, type Process, SyncWorld, type WorldOptions } from './sync-world.ts';
 
 const GOOD_LUCK: Luck = { crash: 0, fault: 0 };

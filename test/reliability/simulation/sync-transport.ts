@@ -1,9 +1,13 @@
-import { bindCollection, type ReadOnlyCollection } from '../../../src/collections/bind.ts';
+import {
+  ConnectionError,
+  type IdBounds,
+  NotFoundError,
+  type PageResponse,
+  type ReadOnlyCollection,
+} from 'accounting-data-sdk';
+import { bindCollection } from '../../../src/collections/bind.ts';
 import { readOnly } from '../../../src/collections/define.ts';
 import { ServerClock } from '../../../src/collections/server-clock.ts';
-import { ConnectionError } from '../../../src/errors/connection-error.ts';
-import { NotFoundError } from '../../../src/errors/not-found-error.ts';
-import type { IdBounds, PageResponse } from '../../../src/pagination/page.ts';
 import type { Answer, ApiRequest, Transport } from '../../../src/transport/request.ts';
 import type { SimRecord } from './chronicle.ts';
 import type { SimServer } from './server.ts';

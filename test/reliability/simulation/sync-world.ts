@@ -1,5 +1,4 @@
-import type { ReadOnlyCollection } from '../../../src/collections/bind.ts';
-import type { Store } from '../../../src/sync/store.ts';
+import type { ReadOnlyCollection, Store } from 'accounting-data-sdk';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import type { SimRecord } from './chronicle.ts';
 import { churn } from './churn.ts';

@@ -1,5 +1,5 @@
-import { type Client, createClient, sync } from '../../../src/index.ts';
-import { createSandbox, type Sandbox } from '../../../src/testing/index.ts';
+import { type Client, createClient, sync } from 'accounting-data-sdk';
+import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { SeededRandom } from '../../support/seeded-random.ts';
 
 const MINUTE_MS = 60_000;

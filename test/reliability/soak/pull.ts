@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSandbox, type SandboxOptions } from '../../../src/testing/index.ts';
+import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { killAtRandom } from '../../support/kill-at-random.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import { linesOf } from '../../tools/command/support/killing.ts';

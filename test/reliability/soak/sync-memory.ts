@@ -1,5 +1,5 @@
-import { createClient, memoryStore, reconcile, sync } from '../../../src/index.ts';
-import { createSandbox } from '../../../src/testing/index.ts';
+import { createClient, memoryStore, reconcile, sync } from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
 import { heapAfterCollection } from '../../support/heap.ts';
 
 /** The heap at moments of a long run, in MB over that at its beginning. */

@@ -1,5 +1,5 @@
+import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
-import { createSandbox, type Sandbox } from '../../../src/testing/index.ts';
 import { checks } from './checks/all.ts';
 import { report } from './report.ts';
 

@@ -1,5 +1,5 @@
+import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
-import type { SandboxOptions } from '../../../src/testing/index.ts';
 import { checks } from './checks/all.ts';
 import { type Defect, misread, missay } from './defects/defect.ts';
 import { runCheck } from './suite/check.ts';

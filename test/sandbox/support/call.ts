@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../../src/testing/index.ts';
+import type { Sandbox } from 'accounting-data-sdk/testing';
 
 /** A record or a problem document, as far as a test looks into it. */
 export type Json = Readonly<Record<string, unknown>>;

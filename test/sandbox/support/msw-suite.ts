@@ -1,5 +1,5 @@
+import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createSandbox, type Sandbox } from '../../../src/testing/index.ts';
 
 const ORIGIN = 'https://books.example.com';
 

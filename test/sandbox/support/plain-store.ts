@@ -1,4 +1,4 @@
-import type { ListOrder } from '../../../src/testing/index.ts';
+import type { ListOrder } from 'accounting-data-sdk/testing';
 import { compareIds } from '../../../src/testing/store/compare-ids.ts';
 
 /** A record, as far as lists are concerned. Times in ms since the epoch. */

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import type { Listening } from '../../../src/testing/index.ts';
+import type { Listening } from 'accounting-data-sdk/testing';
 
 /** What came over a socket, byte for byte, and how it ended. */
 export interface RawAnswer {

@@ -1,5 +1,5 @@
+import { collectionNames } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
-import { collectionNames } from '../../../src/collections/index.ts';
 import type { Settings } from './support/process.ts';
 import { listening, run } from './support/run.ts';
 

@@ -1,5 +1,5 @@
+import type { ProbeReport } from 'accounting-data-sdk/tools';
 import { describe, expect, test } from 'vitest';
-import type { ProbeReport } from '../../../src/tools/index.ts';
 import { compilerErrors } from '../support/schema-file.ts';
 import { listening, run } from './support/run.ts';
 

@@ -11,12 +11,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
+import type { AccountingRecord, Page } from 'accounting-data-sdk';
+import type { Sandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test, vi } from 'vitest';
 import { PullCheckpoint } from '../../../src/cli/pull/checkpoint.ts';
 import { PullRun } from '../../../src/cli/pull/pull-run.ts';
-import type { Page } from '../../../src/pagination/page.ts';
-import type { AccountingRecord } from '../../../src/schemas/record.ts';
-import type { Sandbox } from '../../../src/testing/index.ts';
 import { folder, listening, records, run } from './support/run.ts';
 
 /** A signal that fires with the request of this number. */

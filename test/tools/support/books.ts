@@ -1,6 +1,10 @@
-import { createClient } from '../../../src/client.ts';
-import type { SandboxFetch, SandboxOptions } from '../../../src/testing/index.ts';
-import { createSandbox, type Sandbox } from '../../../src/testing/index.ts';
+import { createClient } from 'accounting-data-sdk';
+import {
+  createSandbox,
+  type Sandbox,
+  type SandboxFetch,
+  type SandboxOptions,
+} from 'accounting-data-sdk/testing';
 
 const HOUR_MS = 3_600_000;
 const FROM_MS = Date.UTC(2024, 0, 1);

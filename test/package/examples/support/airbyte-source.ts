@@ -10,7 +10,7 @@ import { type AirbyteMessage, airbyteMessage } from './airbyte-protocol.ts';
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 const source = path('../../../../examples/airbyte-source/src/main.ts');
 const tap = path('../../../../examples/airbyte-source/src/tap.ts');
-const hooks = path('./from-source.mjs');
+const hooks = path('../../../support/from-source.mjs');
 
 type Message<Type extends AirbyteMessage['type']> = Extract<AirbyteMessage, { type: Type }>;
 

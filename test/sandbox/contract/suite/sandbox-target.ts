@@ -1,4 +1,4 @@
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../../../src/testing/index.ts';
+import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import type { Send, Target } from './target.ts';
 
 /** Every collection has two full pages and a bit. */

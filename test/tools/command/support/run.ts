@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { onTestFinished } from 'vitest';
 import type { Io } from '../../../../src/cli/io.ts';
 import { main } from '../../../../src/cli/main.ts';
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../../../src/testing/index.ts';
 import type { Ran, Settings } from './process.ts';
 
 /** A sandbox on a port, and the environment that names it. */
