@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { isRow, type Row } from '../tools/list-body.ts';
+import { isRow, type Row } from '../tools/rows.ts';
 
 /** A JSON object as an option's value. */
 export function jsonObject(text: string): Row {

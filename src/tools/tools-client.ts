@@ -1,6 +1,8 @@
 import type { AnyRequest } from '../collections/any-request.ts';
-import type { CollectionName } from '../collections/index.ts';
+import { type CollectionName, collectionNames } from '../collections/index.ts';
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { CLEARED } from '../internal/cleared.ts';
+import type { RateLimit } from '../schemas/rate-limit.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
 
 /** Options of a request of the tools. */
@@ -12,6 +14,8 @@ export interface ToolsOptions extends RequestOptions {
 export type ToolsClient = {
   /** Sends any request under `/api/public/v1`. */
   request<T = unknown>(request: AnyRequest<T>, options?: ToolsOptions): Promise<T>;
+  /** The quota of the key as the last response reported it. */
+  readonly rateLimit: RateLimit | undefined;
 } & {
   readonly [Name in CollectionName]: {
     /** The path segment, such as `account-addresses`. */
@@ -20,3 +24,35 @@ export type ToolsClient = {
     readonly baseUrl: string;
   };
 };
+
+/** How far a tool is. */
+export interface ToolProgress {
+  /** Requests sent so far. */
+  readonly requests: number;
+  /** The collection that is being read; undefined while the tool does something else. */
+  readonly collection: CollectionName | undefined;
+  /** Collections that are done. */
+  readonly done: number;
+  readonly of: number;
+}
+
+/** The collections that a tool reads, each once; all by default. InvalidInputError for one that does not exist. */
+export function collectionsToRead(
+  names: readonly CollectionName[] = collectionNames,
+): readonly CollectionName[] {
+  if (names.length > 0 && names.every((name) => collectionNames.includes(name))) return [...new Set(names)];
+  throw new InvalidInputError('collections', `must name some of ${collectionNames.join(', ')}`);
+}
+
+const COMMON_TO_ALL = new Set([
+  'unauthenticated',
+  'connection_failed',
+  'timeout',
+  'redirected',
+  'invalid_input',
+]);
+
+/** Whether every other collection would fail with the same error: then a tool stops at the first one. */
+export function failsEverywhere(code: string): boolean {
+  return COMMON_TO_ALL.has(code);
+}

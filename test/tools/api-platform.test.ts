@@ -47,7 +47,7 @@ describe('a probe of a service that is built on API Platform', () => {
     expect(products).toMatchObject({
       order: { value: 'updated-desc' },
       shortPages: { value: true },
-      complete: { value: 'likely', evidence: expect.stringContaining('pages came short') },
+      complete: { value: 'likely', evidence: expect.stringContaining('pages come short') },
       listBody: 'member',
       nullFields: { value: 'omitted' },
       updatedSince: { compares: { value: 'local' }, shiftMinutes: { known: true } },

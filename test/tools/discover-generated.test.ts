@@ -73,7 +73,7 @@ describe('schemas of generated data', () => {
       'products.validFrom',
       'products.validTo',
     ]);
-    expect(fieldsOf(discovery, ({ kinds }) => kinds.includes('instant'))).toEqual([
+    expect(fieldsOf(discovery, ({ kinds }) => kinds.includes('timestamp'))).toEqual([
       'products.createdAt',
       'products.updatedAt',
     ]);

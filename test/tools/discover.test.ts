@@ -2,7 +2,8 @@ import { createClient, InvalidInputError } from 'accounting-data-sdk';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { type DiscoverOptions, discover } from 'accounting-data-sdk/tools';
 import { describe, expect, test, vi } from 'vitest';
-import { clientBehind } from './support/books.ts';
+import { SeededRandom } from '../support/seeded-random.ts';
+import { clientBehind } from './support/products.ts';
 import { compilerErrors, formatted, loadSchemas } from './support/schema-file.ts';
 
 // The compiler takes its time on a busy machine.
@@ -53,7 +54,7 @@ describe('what a field is', () => {
       'fraction: z.number().nullish(),',
       'code: z.string().nullish(),',
       'day: date.nullish(),',
-      'at: instant.nullish(),',
+      'at: timestamp.nullish(),',
       'odd: z.union([z.array(z.number().nullable()), z.string()]).nullish(),',
       'flag: z.boolean().nullish(),',
     ]);
@@ -95,7 +96,7 @@ describe('what a field is', () => {
     expect(source).toContain(
       '/** Number, though named like an amount: digits may be lost; on all 1 records. */',
     );
-    expect(source).toContain('/** Whole number; on all 1 records. */');
+    expect(source).toContain('/** Integer; on all 1 records. */');
   });
 
   test('is unknown where only null or an empty list came', async () => {
@@ -132,7 +133,7 @@ export function use(account: Account) {
   account.matrix?.[0]?.[0] satisfies number | null | undefined;
 }`),
     ).toEqual([]);
-    expect(source).toContain('/** Text; on 1 of 2 records. */');
+    expect(source).toContain('/** String; on 1 of 2 records. */');
   });
 
   test('has its few values in the comment, and is never closed', async () => {
@@ -177,7 +178,7 @@ describe('a reference', () => {
       accountId: { collection: 'accounts', form: 'id', checked: 3, found: 0 },
     });
     expect(source).toContain('Id of one of the products (3 of 3 found there)');
-    expect(source).toContain('Text, named like an id of the accounts, but only 0 of 3 were found there');
+    expect(source).toContain('String, named like an id of the accounts, but only 0 of 3 were found there');
   });
 
   test('is looked up where the sample does not hold it', async () => {
@@ -213,8 +214,8 @@ describe('a reference', () => {
     const sandbox = books();
     const apiKey = sandbox.issueKey({ collections: ['boms'] });
     const { source, collections } = await discover(createClient({ ...sandbox.clientOptions, apiKey }));
-    expect(source).toContain('Text, named like an id of the products (none could be looked up)');
-    expect(source).toContain('not readable with the key of the last run (scope_required)');
+    expect(source).toContain('String, named like an id of the products, but none could be looked up');
+    expect(source).toContain('not readable with the key of this run (scope_required)');
     expect(collections.filter(({ access }) => access === 'readable').length).toBe(1);
   });
 });
@@ -320,7 +321,7 @@ describe('strict schemas', () => {
       'nullable: z.string().nullable(),',
       'price: money,',
       'day: date,',
-      'at: instant,',
+      'at: timestamp,',
       'count: z.int(),',
       'tags: z.array(z.string()),',
       'never: z.null(),',
@@ -362,15 +363,50 @@ describe('a service that means harm', () => {
     const record = Object.fromEntries(NAMES.map((name) => [name, 'ok']));
     const hostile = '*/ process.exit(1) /*';
     const { source } = await discoverAccounts(
-      times(60, (index) => ({ ...record, kind: index % 2 ? hostile : 'fine' })),
+      times(60, (index) => ({
+        ...record,
+        kind: index % 2 ? hostile : 'fine',
+        '*/ process.exit(2) /*': { inside: 1 },
+      })),
     );
-    expect(source.split('\n').filter((text) => /^\s*\/\*\*.*exit/.test(text))).toEqual([]);
+    expect(source.split('\n').filter((text) => /^\s*\/\*\*.*\*\/.*exit/.test(text))).toEqual([]);
     expect(compilerErrors(source)).toEqual([]);
     expect(await formatted(source)).toBe(source);
     const { accounts } = await loadSchemas(source);
     expect(accounts?.parse({ id: '1', ...record })).toEqual({ id: '1', ...record });
     for (const name of NAMES)
       expect(accounts?.safeParse({ id: '1', ...record, [name]: 5 }).success).toBe(false);
+  });
+
+  test('finds names of any characters as the keys of the schema', async () => {
+    const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+    const random = new SeededRandom(seed);
+    const characters = [
+      "'",
+      '"',
+      '\\',
+      '`',
+      '$',
+      '{',
+      '\n',
+      '\r',
+      '*',
+      '/',
+      '.',
+      'a',
+      '1',
+      '\u2028',
+      '\0',
+      '😀',
+    ];
+    const draw = () => characters[random.int(0, characters.length - 1)];
+    const name = () => Array.from({ length: random.int(1, 8) }, draw).join('');
+    const names = Array.from({ length: 300 }, name);
+    const record = Object.fromEntries(names.map((name) => [name, true]));
+    const { source } = await discoverAccounts([record]);
+    const { accounts } = await loadSchemas(source);
+    const { shape } = accounts as unknown as { shape: object };
+    expect(new Set(Object.keys(shape)), `seed ${seed}`).toEqual(new Set(['id', ...names]));
   });
 
   test('cannot set a prototype', async () => {

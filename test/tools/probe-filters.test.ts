@@ -2,7 +2,7 @@ import { collectionNames } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { type CollectionDetails, probe } from 'accounting-data-sdk/tools';
 import { describe, expect, test } from 'vitest';
-import { clientBehind, productSandbox } from './support/books.ts';
+import { clientBehind, productSandbox } from './support/products.ts';
 
 /** What a probe says of products behind something that treats the query in its own way. */
 async function productsBehind(
@@ -129,11 +129,11 @@ describe('a filter', () => {
     );
     expect(ignored.updatedSince).toMatchObject({
       verdict: { value: 'ignored' },
-      badValue: { known: false },
+      invalidValue: { known: false },
     });
     expect(refused.updatedSince).toMatchObject({
       verdict: { value: 'rejected' },
-      badValue: { value: 'rejected' },
+      invalidValue: { value: 'rejected' },
     });
     expect(exclusive.updatedSince).toMatchObject({
       verdict: { value: 'honoured' },
@@ -234,7 +234,7 @@ describe('small collections', () => {
         listBody: 'array',
         afterLastPage: { value: 'empty' },
         id: { gt: { known: false }, together: { known: false } },
-        updatedSince: { verdict: { known: false }, badValue: { known: false } },
+        updatedSince: { verdict: { known: false }, invalidValue: { known: false } },
       });
     }
     expect(configuration.map(({ code }) => code)).toEqual(["afterLastPage: 'empty'", 'lookbackMs: 120000']);

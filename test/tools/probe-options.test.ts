@@ -1,7 +1,7 @@
 import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { type CollectionDetails, type ProbeReport, probe } from 'accounting-data-sdk/tools';
 import { describe, expect, test } from 'vitest';
-import { productSandbox } from './support/books.ts';
+import { productSandbox } from './support/products.ts';
 
 /** Combinations of options that reading shows. Together they hold every value of each. */
 const combinations: readonly SandboxOptions[] = [
@@ -87,7 +87,7 @@ const SANDBOX_NAMES: Readonly<Record<string, string>> = {
 const named = (value: string | undefined) => SANDBOX_NAMES[value ?? ''] ?? value;
 
 /** The report in the sandbox's own words. */
-function optionsSeen({ collections, clock, budget, problems }: ProbeReport, offsetMs: number) {
+function optionsSeen({ collections, clock, quota, problems }: ProbeReport, offsetMs: number) {
   const { details } = collections.find(({ collection }) => collection === 'products') ?? {};
   if (details === undefined) throw new Error('products were not read');
 
@@ -97,16 +97,16 @@ function optionsSeen({ collections, clock, budget, problems }: ProbeReport, offs
     pageSize: details.pageSize.value,
     order: details.order.value,
     idForm: details.idForm.value,
-    invalidFilter: named(details.updatedSince.badValue.value),
+    invalidFilter: named(details.updatedSince.invalidValue.value),
     betweenSeparator: details.between.separator.value,
     afterLastPage: named(details.afterLastPage.value),
     listBody: details.listBody,
     problemType: problems.typeForm.value,
     problemContentType: problems.notFound.value,
-    timestamps: details.instants.value,
+    timestamps: details.timestamps.value,
     // `Date` is cut to the second: what is known is a span, and it must be a narrow one.
     clockOffsetMs: fits && offset.withinMs <= 501 ? offsetMs : offset,
-    budget: budget.limit.value,
+    budget: quota.limit.value,
   };
 }
 
@@ -168,14 +168,14 @@ describe('a probe that only reads', () => {
       tooLargeStatus: 422,
       commitDelayMs: 5000,
     });
-    const { writes, budget } = await probe(client, { collections: ['products'] });
+    const { writes, quota } = await probe(client, { collections: ['products'] });
 
     const { leftBehind, ...findings } = writes;
     expect(leftBehind).toEqual([]);
     expect(Object.values(findings).map(({ value }) => value)).toEqual(
       Object.keys(findings).map(() => undefined),
     );
-    expect(budget.windowMs.value).toBe(undefined);
+    expect(quota.windowMs.value).toBe(undefined);
   });
 
   test('does not claim an order where records show neither ids in order nor instants', async () => {

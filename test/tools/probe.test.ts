@@ -2,7 +2,7 @@ import { collectionNames, createClient, InvalidInputError } from 'accounting-dat
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { type ProbePlan, probe } from 'accounting-data-sdk/tools';
 import { describe, expect, test } from 'vitest';
-import { clientBehind, productSandbox } from './support/books.ts';
+import { clientBehind, productSandbox } from './support/products.ts';
 
 describe('a probe', () => {
   test('says beforehand how many requests there will be, and sends no more', async () => {
@@ -175,17 +175,17 @@ describe('what answers carry', () => {
   test('says that the clock is unknown without Date, and counts answers out of a cache', async () => {
     const { sandbox, client } = productSandbox();
     sandbox.faults.add({ kind: 'rewrite', headers: { Date: null, Age: '30' } }, { probability: 1 });
-    const { clock, cachedAnswers, requests } = await probe(client, { collections: ['products'] });
+    const { clock, cachedResponses, requests } = await probe(client, { collections: ['products'] });
     expect(clock.value).toBe(undefined);
-    expect(cachedAnswers).toBe(requests);
+    expect(cachedResponses).toBe(requests);
   });
 
   test('says that the budget is unknown without its headers', async () => {
     const { sandbox, client } = productSandbox();
     const headers = { 'X-RateLimit-Limit': null };
     sandbox.faults.add({ kind: 'rewrite', headers }, { probability: 1 });
-    const { budget } = await probe(client, { collections: ['products'] });
-    expect([budget.limit.value, budget.remaining.value, budget.windowMs.value]).toEqual([
+    const { quota } = await probe(client, { collections: ['products'] });
+    expect([quota.limit.value, quota.remaining.value, quota.windowMs.value]).toEqual([
       undefined,
       undefined,
       undefined,

@@ -7,9 +7,9 @@ const SCALARS: Readonly<Record<Exclude<Kind, 'array' | 'object'>, JsonSchema>> =
   integer: { type: 'integer' },
   number: { type: 'number' },
   money: { type: 'string' },
-  text: { type: 'string' },
+  string: { type: 'string' },
   date: { type: 'string', format: 'date' },
-  instant: { type: 'string', format: 'date-time', airbyte_type: 'timestamp_with_timezone' },
+  timestamp: { type: 'string', format: 'date-time', airbyte_type: 'timestamp_with_timezone' },
 };
 
 /** The schema of a collection by what was seen of its fields. Everything but the id may be null or missing. */

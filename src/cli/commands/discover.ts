@@ -1,8 +1,6 @@
+import { createHash } from 'node:crypto';
 import { type CollectionName, collectionNames } from '../../collections/index.ts';
-import type { SchemaChange } from '../../tools/discover/changes.ts';
-import { type DiscoverProgress, type Discovery, discover } from '../../tools/discover/discover.ts';
-import { isDiscovered, saySame } from '../../tools/discover/memory.ts';
-import { isStrict } from '../../tools/discover/source.ts';
+import { type Discovery, discover } from '../../tools/discover/discover.ts';
 import { collectionNameList } from '../collection-name.ts';
 import { type AddCommand, CommandFailure } from '../command.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
@@ -17,6 +15,7 @@ interface Flags extends ConnectFlags {
   readonly sample: number;
   readonly strict?: true;
   readonly check?: true;
+  readonly force?: true;
 }
 
 /** `accounting-data-sdk discover`: schemas of what the service sends. */
@@ -27,101 +26,113 @@ export const addDiscover: AddCommand = (program, io) => {
       .description(
         'write schemas of the fields that the service sends: TypeScript for createClient({ schemas })',
       )
-      .argument('[collections...]', 'those to sample; default: all', collectionNameList)
+      .argument('[collections...]', 'the collections to sample; default: all', collectionNameList)
       .option(
         '--out <file>',
-        'where to write; run again, it shows what has changed. Default: standard output',
+        'the file to write; version control shows what changed. Default: standard output',
       )
-      .option('--sample <number>', 'records of each collection to look at', wholeNumber(1), 500)
+      .option('--sample <number>', 'records of each collection to read', wholeNumber(1), 500)
       .option(
         '--strict',
-        'schemas ask for what was seen: no null, no gap, no other form of amounts and dates',
+        'schemas require what was seen: no null, no missing field, no other form of amounts and dates',
       )
-      .option('--check', 'write nothing; fail where the file no longer says what the service sends'),
+      .option('--check', 'write nothing; fail if the file differs from what the service sends now')
+      .option('--force', 'overwrite a file that was edited, or that discover did not write'),
     [
       'accounting-data-sdk discover --out src/schemas.ts',
-      'accounting-data-sdk discover --out src/schemas.ts --check    # in CI: exit code 9 where something has changed',
+      'accounting-data-sdk discover --out src/schemas.ts --check    # in CI',
       'accounting-data-sdk discover accounts boms --sample 2000 > schemas.ts',
     ],
   ).action((names: CollectionName[], flags: Flags) => run(names, flags, io));
 };
 
 async function run(names: readonly CollectionName[], flags: Flags, io: Io): Promise<void> {
-  if (flags.out !== undefined && !flags.check) await checkWritable(flags.out);
-  const previous = await previousRun(flags);
+  const { out, sample, quiet = false } = flags;
+  const previous = await previousFile(flags);
   const client = await connect(io, flags);
   const count = names.length > 0 ? names.length : collectionNames.length;
-  if (!flags.quiet && !flags.check) {
-    io.log(`About ${flags.sample} records of each of ${count} collections, only reading. Ctrl-C stops.`);
-  }
+  if (!quiet) io.log(`Reading about ${sample} records of each of ${count} collections. Ctrl-C stops.`);
   const discovery = await discover(client, {
     collections: names.length > 0 ? names : undefined,
-    sample: flags.sample,
-    strict: flags.strict ?? false,
-    previous,
+    sample,
+    strict: flags.strict,
     signal: io.signal,
-    onProgress: flags.quiet ? undefined : (progress) => io.status?.(progressText(progress)),
+    onProgress: ({ requests, collection, done, of }) => {
+      if (!quiet)
+        io.status?.(`${requests} requests: ${collection ?? 'looking up ids'} (${done} of ${of} sampled)`);
+    },
   });
   io.status?.(undefined);
-  const { changes, source } = discovery;
-  for (const change of changes) io.log(changeText(change));
-  if (flags.check) return check(changes, flags);
-  if (flags.out === undefined) return io.out(source.trimEnd());
-
-  // Counts in comments differ from run to run: a file is only touched where it would say something else.
-  const isSame =
-    previous !== undefined && saySame(previous, source) && isStrict(previous) === isStrict(source);
-  if (!isSame) await replaceFile(flags.out, source);
-  if (!flags.quiet)
-    io.log(summary(discovery, isSame ? `${flags.out} is up to date` : `${flags.out} is written`));
+  const { source } = discovery;
+  const file = `${hashLine(source)}\n${source}`;
+  if (out === undefined) return io.out(file.trimEnd());
+  if (flags.check) return check(out, { previous: previous ?? '', file, io });
+  await replaceFile(out, file);
+  if (!quiet) io.log(summary(discovery, out));
 }
 
-/** What stands in the file; a file that discover did not write is not to be lost to it. */
-async function previousRun({ out, check: isCheck }: Flags): Promise<string | undefined> {
-  if (out === undefined && isCheck) {
-    throw new CommandFailure('There is nothing to check against.', {
-      advice: 'Name the file with --out.',
-      exitCode: EXIT.usage,
-    });
+const HASH_LINE = /^\/\/ sha256 ([0-9a-f]{64}): .*\n/;
+
+/** The first line of a file: by it `discover` recognises a file that was not edited. */
+function hashLine(source: string): string {
+  return `// sha256 ${hash(source)}: discover overwrites this file only if it was not edited.`;
+}
+
+function hash(source: string): string {
+  return createHash('sha256').update(source).digest('hex');
+}
+
+/** The file to replace or to check. Fails before anything is sent if that is not possible. */
+async function previousFile({ out, check: isCheck, force }: Flags): Promise<string | undefined> {
+  if (out === undefined) {
+    if (!isCheck) return undefined;
+    throw new CommandFailure('No file to check.', { advice: 'Name it with --out.', exitCode: EXIT.usage });
   }
-  const text = out === undefined ? undefined : await readIfThere(out);
-  if (text === undefined && isCheck) {
-    throw new CommandFailure(`There is no ${out} to check.`, {
-      advice: 'Run the command once without --check, and keep the file.',
+  if (!isCheck) await checkWritable(out);
+  // Git may write other line ends into the working tree.
+  const text = (await readIfThere(out))?.replaceAll('\r\n', '\n');
+  if (isCheck && text === undefined) {
+    throw new CommandFailure(`${out} does not exist.`, {
+      advice: 'Run the command without --check first, and keep the file.',
       exitCode: EXIT.file,
     });
   }
-  if (text === undefined || text.trim() === '' || isDiscovered(text)) return text;
-  throw new CommandFailure(`${out} was not written by discover.`, {
-    advice: 'Choose another file, or delete this one.',
-    exitCode: EXIT.file,
-  });
+  const [line = '', written] = HASH_LINE.exec(text ?? '') ?? [];
+  const isOurs = text === undefined || text.trim() === '' || written === hash(text.slice(line.length));
+  if (isCheck || isOurs || force) return text;
+  throw new CommandFailure(
+    `discover does not overwrite ${out}: ${written === undefined ? 'it did not write that file' : 'the file was edited'}.`,
+    { advice: 'Choose another file, or pass --force.', exitCode: EXIT.file },
+  );
 }
 
-function check(changes: readonly SchemaChange[], { out }: Flags): void {
-  if (changes.length === 0) return;
-  throw new CommandFailure(`${out} no longer says what the service sends (changes: ${changes.length}).`, {
-    advice: `Run the command without --check, and look at what differs.`,
+/** Compares the code alone: comments count records, which change with every run. */
+function check(out: string, { previous, file, io }: { previous: string; file: string; io: Io }): void {
+  const [before, now] = [linesOfCode(previous), linesOfCode(file)];
+  const changes = [
+    ...before.filter((line) => !now.includes(line)).map((line) => `- ${line}`),
+    ...now.filter((line) => !before.includes(line)).map((line) => `+ ${line}`),
+  ];
+  if (before.join() === now.join()) return;
+  for (const line of changes) io.log(line);
+  throw new CommandFailure(`${out} differs from what the service sends now.`, {
+    advice: 'Run the command without --check, and look at what changes.',
     exitCode: EXIT.changed,
   });
 }
 
-function changeText({ collection, field, change, from, to }: SchemaChange): string {
-  const what = field === undefined ? collection : `${collection}.${field}`;
-  const mark = { added: '+', gone: '-', widened: '~' }[change];
-  if (change === 'widened') return `${mark} ${what}: was ${from}, is ${to}`;
-  return `${mark} ${what}${to === undefined && from === undefined ? '' : `: ${to ?? from}`}`;
+function linesOfCode(source: string): string[] {
+  const isComment = (line: string) => line.startsWith('//') || line.startsWith('/**');
+  return source
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !isComment(line));
 }
 
-function summary({ collections, requests }: Discovery, end: string): string {
+function summary({ collections, requests }: Discovery, out: string): string {
   const records = collections.reduce((sum, one) => sum + one.records, 0);
-  const unreadable = collections
-    .filter(({ access }) => access !== 'readable')
-    .map(({ collection }) => collection);
-  const not = unreadable.length === 0 ? '' : ` Not readable with this key: ${unreadable.join(', ')}.`;
-  return `${records} records of ${collections.length - unreadable.length} collections in ${requests} requests: ${end}.${not}`;
-}
-
-function progressText({ requests, collection, done, of }: DiscoverProgress): string {
-  return `${requests} requests: ${collection ?? 'looking ids up'} (${done} of ${of} sampled)`;
+  const unreadable = collections.filter(({ access }) => access !== 'readable');
+  const names = unreadable.map(({ collection }) => collection).join(', ');
+  const not = names && ` This key may not read ${names}.`;
+  return `Wrote ${out} from ${records} records of ${collections.length - unreadable.length} collections (${requests} requests).${not}`;
 }

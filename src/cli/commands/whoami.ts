@@ -1,17 +1,8 @@
-import type { Client } from '../../client.ts';
-import { type CollectionName, collectionNames, collections } from '../../collections/index.ts';
-import { isApiError } from '../../errors/guards.ts';
+import { type WhoamiReport, whoami } from '../../tools/whoami.ts';
 import { type AddCommand, CommandFailure } from '../command.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
 import { tableLines } from '../table.ts';
-
-/** What the key may do with a collection: read it, or the code of the error that says no. */
-interface Access {
-  readonly collection: CollectionName;
-  readonly access: string;
-}
 
 interface Flags extends ConnectFlags {
   readonly json?: true;
@@ -30,47 +21,30 @@ export const addWhoami: AddCommand = (program, io) => {
     ],
   ).action(async (flags: Flags) => {
     const client = await connect(io, flags);
-    const report = await lookAround(client, flags, io);
+    const report = await whoami(client, {
+      signal: io.signal,
+      onProgress: ({ collection, done, of }) => {
+        if (!flags.quiet) io.status?.(`${collection} (${done + 1} of ${of})`);
+      },
+    });
+    io.status?.(undefined);
     if (flags.json) io.out(JSON.stringify(report, undefined, 2));
     else for (const line of textOf(report, io.columns)) io.out(line);
     if (report.collections.some(({ access }) => access === 'readable')) return;
-    throw new CommandFailure('The key is known, and may read nothing.', {
-      advice: 'Use a key of a user who may read the books.',
+    throw new CommandFailure('The API key is valid but has no read access.', {
+      advice: 'Use the key of a user who may read the data of the company.',
       exitCode: EXIT.denied,
     });
   });
 };
 
-async function lookAround(client: Client, { quiet }: Flags, io: Io) {
-  const found: Access[] = [];
-  for (const collection of collectionNames) {
-    if (!quiet) io.status?.(`${collection} (${found.length + 1} of ${collectionNames.length})`);
-    found.push({ collection, access: await accessTo(client, collection, io.signal) });
-  }
-  io.status?.(undefined);
-  return { baseUrl: client.accounts.baseUrl, collections: found, budget: client.rateLimit };
-}
-
-/** A refusal is an answer here; anything else that goes wrong is not, nor is a key that is not known at all. */
-async function accessTo(client: Client, collection: CollectionName, signal: AbortSignal): Promise<string> {
-  try {
-    await client.request({ path: [collections[collection].segment] }, { signal });
-    return 'readable';
-  } catch (error) {
-    if (!isApiError(error) || isApiError(error, 'unauthenticated')) throw error;
-    return error.code;
-  }
-}
-
-type Report = Awaited<ReturnType<typeof lookAround>>;
-
-function textOf({ baseUrl, collections: found, budget }: Report, columns: number | undefined): string[] {
-  const rows = found.map(({ collection, access }) => [collection, access]);
-  const left = budget === undefined ? 'not reported' : `${budget.remaining} of ${budget.limit} requests left`;
+function textOf({ baseUrl, collections, quota }: WhoamiReport, columns: number | undefined): string[] {
+  const rows = collections.map(({ collection, access }) => [collection, access]);
+  const left = quota === undefined ? 'not reported' : `${quota.remaining} of ${quota.limit} requests left`;
   return [
     ...tableLines(rows, { head: ['collection', 'access'], columns }),
     '',
     `service  ${baseUrl}`,
-    `budget   ${left}`,
+    `quota    ${left}`,
   ];
 }

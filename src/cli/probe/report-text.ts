@@ -1,5 +1,10 @@
-import { explanationOf, type Finding } from '../../tools/probe/finding.ts';
-import type { CollectionDetails, CollectionFindings, ProbeReport } from '../../tools/probe/report.ts';
+import { explanationOf } from '../../tools/probe/finding.ts';
+import type {
+  CollectionDetails,
+  CollectionFindings,
+  Finding,
+  ProbeReport,
+} from '../../tools/probe/report.ts';
 import { tableLines } from '../table.ts';
 import { configurationLines } from './configuration-text.ts';
 
@@ -26,10 +31,10 @@ const QUESTIONS: readonly Asked[] = [
   ['  both bounds included', ({ between }) => between.inclusive],
   ['updatedSince', ({ updatedSince }) => updatedSince.verdict],
   ['  bound included', ({ updatedSince }) => updatedSince.inclusive],
-  ['  unreadable value', ({ updatedSince }) => updatedSince.badValue],
+  ['  invalid value', ({ updatedSince }) => updatedSince.invalidValue],
   ['  compared as', ({ updatedSince }) => updatedSince.compares],
   ['  minutes ahead of UTC', ({ updatedSince }) => updatedSince.shiftMinutes],
-  ['form of timestamps', ({ instants }) => instants],
+  ['form of timestamps', ({ timestamps }) => timestamps],
   ['offsets shown', ({ offsets }) => offsets],
   ['fields without a value', ({ nullFields }) => nullFields],
   ['relations as IRIs', ({ iriFields }) => iriFields],
@@ -127,14 +132,14 @@ function grouped<T>(all: readonly T[], read: (one: T) => string): Map<string, T[
   return groups;
 }
 
-function serviceRows({ clock, budget, problems, cachedAnswers }: ProbeReport): string[][] {
+function serviceRows({ clock, quota, problems, cachedResponses }: ProbeReport): string[][] {
   const offset = clock.known ? `${clock.value.offsetMs} ms, within ${clock.value.withinMs} ms` : 'unknown';
   return [
     ['clock ahead by', offset, explanationOf(clock)],
-    ...(cachedAnswers > 0 ? [['responses of a cache', String(cachedAnswers), 'by their Age']] : []),
-    row('budget', budget.limit),
-    row('  left', budget.remaining),
-    row('  window in ms', budget.windowMs),
+    ...(cachedResponses > 0 ? [['responses of a cache', String(cachedResponses), 'by their Age']] : []),
+    row('quota', quota.limit),
+    row('  left', quota.remaining),
+    row('  window in ms', quota.windowMs),
     row('form of type in errors', problems.typeForm),
     row('content type of 404', problems.notFound),
     row('bare 404', problems.bareNotFound),

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { isRow } from '../../tools/list-body.ts';
+import { isRow } from '../../tools/rows.ts';
 import { CommandFailure } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { readIfThere, replaceFile, temporaryOf } from '../replace-file.ts';

@@ -1,28 +1,14 @@
-import { type CollectionName, collectionNames, collections } from '../../collections/index.ts';
+import { type CollectionName, collections } from '../../collections/index.ts';
 import { checkOptionNames } from '../../errors/check-option-names.ts';
 import { InvalidInputError } from '../../errors/invalid-input-error.ts';
 import type { OptionNames } from '../../internal/option-names.ts';
-import { checkNames, isHopeless } from '../check-names.ts';
-import { idsOf } from '../list-body.ts';
-import type { ToolsClient } from '../tools-client.ts';
-import type { SchemaChange } from './changes.ts';
-import { remembered } from './memory.ts';
+import { idsOf } from '../rows.ts';
+import { collectionsToRead, failsEverywhere, type ToolProgress, type ToolsClient } from '../tools-client.ts';
 import { Observations } from './observation.ts';
+import { printSource } from './print.ts';
 import { findReferences, type Reference } from './references.ts';
-import { combine, type Observed } from './runs.ts';
 import { sampleCollection } from './sample.ts';
 import type { Shapes } from './shape.ts';
-import { printSource } from './source.ts';
-
-/** How far a discovery is. */
-export interface DiscoverProgress {
-  /** Requests sent so far. */
-  readonly requests: number;
-  /** The collection that is being sampled; undefined while ids are looked up. */
-  readonly collection: CollectionName | undefined;
-  readonly done: number;
-  readonly of: number;
-}
 
 /** Options of {@link discover}. */
 export interface DiscoverOptions {
@@ -31,23 +17,20 @@ export interface DiscoverOptions {
   /** Records to sample from each collection, spread over all its pages. Default: 500. */
   sample?: number | undefined;
   /**
-   * Whether schemas ask for what was seen: fields that were always there and never null are required, amounts and dates
-   * are checked by their form. Default: false, and everything but `id` may be null or missing.
+   * Whether schemas require what was seen: fields that every record had and that were never null are required, amounts
+   * and dates are checked by their form. Default: false, and every field but `id` may be null or missing.
    */
   strict?: boolean | undefined;
-  /** The file that an earlier run wrote: what it knew is kept, and `changes` says what is new. */
-  previous?: string | undefined;
-  /** Stops the discovery, which then rejects with the signal's reason. */
+  /** Stops the discovery: it rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** Told after each collection, and after each id that was looked up. */
-  onProgress?: ((progress: DiscoverProgress) => void) | undefined;
+  /** Called before each collection, and before each id that is looked up. */
+  onProgress?: ((progress: ToolProgress) => void) | undefined;
 }
 
 export const DISCOVER_OPTIONS: OptionNames<DiscoverOptions> = {
   collections: true,
   sample: true,
   strict: true,
-  previous: true,
   signal: true,
   onProgress: true,
 };
@@ -55,11 +38,11 @@ export const DISCOVER_OPTIONS: OptionNames<DiscoverOptions> = {
 /** What was seen of one collection. */
 export interface DiscoveredCollection {
   readonly collection: CollectionName;
-  /** `readable`, or the code of the error that its list was answered with. */
+  /** `readable`, or the code of the error that its list returned. */
   readonly access: string;
-  /** Records that this run looked at. */
+  /** Records that were read. */
   readonly records: number;
-  /** Every field, by name, with what earlier runs knew of it. */
+  /** Every field but `id`, by name. */
   readonly fields: Shapes;
   /** Fields that hold ids of other collections, by path, or are named as if they did. */
   readonly references: Readonly<Record<string, Reference>>;
@@ -72,99 +55,79 @@ export interface Discovery {
   /** Requests that were sent. */
   readonly requests: number;
   readonly collections: readonly DiscoveredCollection[];
-  /** What differs from `previous`; empty without one. */
-  readonly changes: readonly SchemaChange[];
   /** Formatted TypeScript: Zod loose objects for `createClient({ schemas })`. */
   readonly source: string;
 }
 
 /**
- * Reads some records of each collection and writes down what they look like: which fields, of which type, how often
- * missing or null, which are amounts, dates, instants, ids of other collections. For the collections whose fields the
- * contract does not show, this is what types them.
+ * Reads some records of each collection and writes schemas of what it saw: the fields and their types, how many records
+ * have them, which are amounts, dates, timestamps, ids of other collections. The specification does not show these for
+ * most collections.
  *
  * ```ts
  * const { source } = await discover(createClient(), { collections: ['accounts'], sample: 200 });
  * await writeFile('src/schemas.ts', source); // then: createClient({ schemas }) gives typed, checked accounts
  * ```
- * @throws InvalidInputError for options that cannot be right; what any call throws where not even the first collection
- * could be asked for.
+ * @throws InvalidInputError for invalid options. If the first collection fails in a way that every one would:
+ * ConnectionError, TimeoutError, RedirectError, UnauthenticatedError.
  */
 export async function discover(client: ToolsClient, options: DiscoverOptions = {}): Promise<Discovery> {
   checkOptionNames(options, DISCOVER_OPTIONS, { of: 'discover' });
-  const { sample = 500, strict = false, previous = '', signal } = options;
-  const names = checkNames(options.collections ?? collectionNames);
-  if (!(Number.isInteger(sample) && sample >= 1)) {
-    throw new InvalidInputError('sample', 'must be a whole number of at least 1');
+  const { sample: size = 500, strict = false, signal, onProgress } = options;
+  const names = collectionsToRead(options.collections);
+  if (!(Number.isInteger(size) && size >= 1)) {
+    throw new InvalidInputError('sample', 'must be an integer of at least 1');
   }
   signal?.throwIfAborted();
 
-  const run = new Run(client, names, options);
-  const observed = await run.sampleAll(sample);
-  await run.findReferences(observed);
-  const { printed, changes } = combine(observed, remembered(previous), strict);
+  let requests = 0;
+  const report = (collection: CollectionName | undefined, done: number) =>
+    onProgress?.({ requests, collection, done, of: names.length });
+
+  const sampled: { collection: CollectionName; access: string; seen: Observations }[] = [];
+  const ids = new Map<CollectionName, ReadonlySet<string>>();
+  for (const collection of names) {
+    report(collection, sampled.length);
+    const sample = await sampleCollection(client, collections[collection].segment, { size, signal });
+    requests += sample.requests;
+    const { error, rows } = sample;
+    if (sampled.length === 0 && typeof error === 'object' && failsEverywhere(error.code)) throw error;
+
+    const seen = new Observations();
+    for (const row of rows) seen.add(row);
+    const code = error === 'no_list' ? 'unexpected_response' : error?.code;
+    if (code === undefined) ids.set(collection, new Set(idsOf(rows)));
+    sampled.push({ collection, access: code ?? 'readable', seen });
+  }
+
+  // After all samples, because a field may refer to a collection that came later.
+  const onRequest = () => {
+    requests += 1;
+    report(undefined, sampled.length);
+  };
+  const found = [];
+  for (const one of sampled) {
+    const references = await findReferences(one.seen, { client, ids, signal, onRequest });
+    found.push({ ...one, references, absence: absenceOf(one) });
+  }
   return {
     baseUrl: client.accounts.baseUrl,
-    requests: run.requests,
-    collections: observed.map(({ collection, access, observations, references }) => ({
-      collection,
-      access,
-      records: observations.records,
-      fields: printed.find((one) => one.collection === collection)?.shapes ?? {},
-      references: Object.fromEntries(references),
-    })),
-    changes,
-    source: printSource(printed, { strict }),
+    requests,
+    collections: found.map(({ collection, access, seen, references }) => {
+      const { id: _, ...fields } = seen.shapes();
+      return {
+        collection,
+        access,
+        records: seen.records,
+        fields,
+        references: Object.fromEntries(references),
+      };
+    }),
+    source: printSource(found, strict),
   };
 }
 
-class Run {
-  requests = 0;
-  readonly #client: ToolsClient;
-  readonly #names: readonly CollectionName[];
-  readonly #options: DiscoverOptions;
-  readonly #known = new Map<CollectionName, ReadonlySet<string>>();
-
-  constructor(client: ToolsClient, names: readonly CollectionName[], options: DiscoverOptions) {
-    this.#client = client;
-    this.#names = names;
-    this.#options = options;
-  }
-
-  async sampleAll(size: number): Promise<Observed[]> {
-    const { signal } = this.#options;
-    const observed: Observed[] = [];
-    for (const collection of this.#names) {
-      this.#tell(collection, observed.length);
-      const sample = await sampleCollection(this.#client, collections[collection].segment, { size, signal });
-      this.requests += sample.requests;
-      const { error } = sample;
-      if (observed.length === 0 && typeof error === 'object' && isHopeless(error.code)) throw error;
-
-      const observations = new Observations();
-      for (const row of sample.rows) observations.see(row);
-      const code = error === 'no_list' ? 'unexpected_response' : error?.code;
-      if (code === undefined) this.#known.set(collection, new Set(idsOf(sample.rows)));
-      observed.push({ collection, access: code ?? 'readable', observations, references: new Map() });
-    }
-    return observed;
-  }
-
-  /** After all samples: a field may point to a collection that came later. */
-  async findReferences(observed: readonly Observed[]): Promise<void> {
-    const { signal } = this.#options;
-    const onRequest = () => {
-      this.requests += 1;
-      this.#tell(undefined, observed.length);
-    };
-    for (const one of observed) {
-      const search = { client: this.#client, known: this.#known, signal, onRequest };
-      const references = await findReferences(one.observations, search);
-      for (const [path, reference] of references) one.references.set(path, reference);
-    }
-  }
-
-  #tell(collection: CollectionName | undefined, done: number): void {
-    this.#options.onProgress?.({ requests: this.requests, collection, done, of: this.#names.length });
-  }
+function absenceOf({ access, seen }: { access: string; seen: Observations }): string | undefined {
+  if (access !== 'readable') return `not readable with the key of this run (${access})`;
+  return seen.records === 0 ? 'there was no record' : undefined;
 }

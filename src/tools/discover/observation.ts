@@ -1,135 +1,146 @@
-import { isRow } from '../list-body.ts';
+import { isMoney } from '../../schemas/money.ts';
+import { isInstant } from '../../schemas/timestamp.ts';
+import { isNamedLikeMoney, isNamedUnlikeMoney } from '../names.ts';
+import { isRow } from '../rows.ts';
 import type { FieldShape, Kind, Shape } from './shape.ts';
-import { unionOf } from './shape.ts';
-import { countText, noTexts, textKindOf } from './text-kind.ts';
 
-/** Distinct texts that are remembered of a field: enough to tell a small set, and to look some ids up. */
-const REMEMBERED = 200;
+/** Distinct strings that are kept of a field: enough to tell a small set, and to look up some ids. */
+const MAX_STRINGS = 200;
 
-/** The values of one field, one after another, and what they come to. */
+/** What the values of one field have in common. */
 export class Observation {
+  /** How many records have the field. */
+  present = 0;
+  nulls = 0;
+  /** The elements of arrays. */
+  items: Observation | undefined;
+  /** The members of objects. */
+  objects: Observations | undefined;
   readonly #name: string;
-  readonly #texts = noTexts();
+  readonly #kinds = new Set<Kind>();
+  /** Strings by their form, and decimals by their digits after the point. */
+  readonly #strings = { all: 0, dates: 0, timestamps: 0 };
+  readonly #decimals = new Map<number, number>();
   readonly #values = new Map<string, number>();
-  #present = 0;
-  #nulls = 0;
-  #booleans = 0;
-  #integers = 0;
-  #numbers = 0;
-  #arrays = 0;
-  #objects = 0;
-  #items: Observation | undefined;
-  #members: Observations | undefined;
 
   constructor(name: string) {
     this.#name = name;
   }
 
-  /** How many records have the field. */
-  get present(): number {
-    return this.#present;
-  }
-
-  get nulls(): number {
-    return this.#nulls;
-  }
-
-  /** Distinct texts with how often each came; undefined where there were too many to remember. */
+  /** Distinct strings with their counts; undefined if there were too many. */
   get values(): ReadonlyMap<string, number> | undefined {
-    return this.#values.size < REMEMBERED ? this.#values : undefined;
+    return this.#values.size < MAX_STRINGS ? this.#values : undefined;
   }
 
-  /** The first distinct texts. */
+  /** The first distinct strings. */
   get someValues(): readonly string[] {
     return [...this.#values.keys()];
   }
 
-  /** Digits after the point that every amount has; undefined where they differ. */
+  /** Digits after the point of every amount; undefined if they differ. */
   get digits(): number | undefined {
-    const digits = [...this.#texts.decimals.keys()];
-    return digits.length === 1 ? digits[0] : undefined;
+    const [digits, ...others] = this.#decimals.keys();
+    return others.length === 0 ? digits : undefined;
   }
 
-  /** The observations of members, where values are objects or arrays of them. */
+  /** The members of objects, or of objects in arrays. */
   get members(): Observations | undefined {
-    return this.#members ?? this.#items?.members;
+    return this.objects ?? this.items?.members;
   }
 
-  see(value: unknown): void {
-    this.#present += 1;
-    if (value === null || value === undefined) this.#nulls += 1;
-    else if (typeof value === 'string') this.#seeText(value);
-    else if (typeof value === 'boolean') this.#booleans += 1;
-    else if (typeof value === 'number') {
-      if (Number.isInteger(value)) this.#integers += 1;
-      else this.#numbers += 1;
-    } else if (Array.isArray(value)) {
-      this.#arrays += 1;
-      this.#items ??= new Observation(this.#name);
-      for (const item of value) this.#items.see(item);
+  add(value: unknown): void {
+    this.present += 1;
+    if (value === null || value === undefined) this.nulls += 1;
+    else if (typeof value === 'string') this.#addString(value);
+    else if (typeof value === 'boolean') this.#kinds.add('boolean');
+    else if (typeof value === 'number') this.#kinds.add(Number.isInteger(value) ? 'integer' : 'number');
+    else if (Array.isArray(value)) {
+      this.#kinds.add('array');
+      this.items ??= new Observation(this.#name);
+      for (const item of value) this.items.add(item);
     } else if (isRow(value)) {
-      this.#objects += 1;
-      this.#members ??= new Observations();
-      this.#members.see(value);
+      this.#kinds.add('object');
+      this.objects ??= new Observations();
+      this.objects.add(value);
     }
   }
 
   /** The shape of the field in so many records. */
   shape(records: number): FieldShape {
-    return { ...this.#shape(), always: this.#present === records };
+    return { ...this.#shape(), always: this.present === records };
   }
 
   #shape(): Shape {
-    const seen: readonly (readonly [Kind, number])[] = [
-      ['boolean', this.#booleans],
-      ['integer', this.#integers],
-      ['number', this.#numbers],
-      ['array', this.#arrays],
-      ['object', this.#objects],
-    ];
-    const text = textKindOf(this.#texts, this.#name);
-    const kinds = seen.filter(([, count]) => count > 0).map(([kind]) => kind);
+    const kinds = new Set(this.#kinds);
+    if (kinds.has('number')) kinds.delete('integer');
+    if (this.#strings.all > 0) kinds.add(this.#stringKind());
     return {
-      kinds: unionOf(text === undefined ? kinds : [...kinds, text]),
-      nullable: this.#nulls > 0,
-      ...(this.#arrays > 0 ? { items: this.#items?.shape(0) ?? { kinds: [], nullable: false } } : {}),
-      ...(this.#members === undefined ? {} : { fields: this.#members.shapes() }),
+      kinds: [...kinds].sort(),
+      nullable: this.nulls > 0,
+      ...(this.items === undefined ? {} : { items: this.items.#shape() }),
+      ...(this.objects === undefined ? {} : { fields: this.objects.shapes() }),
     };
   }
 
-  #seeText(text: string): void {
-    countText(this.#texts, text);
-    const before = this.#values.get(text);
-    if (before !== undefined || this.#values.size < REMEMBERED) this.#values.set(text, (before ?? 0) + 1);
+  #addString(text: string): void {
+    this.#strings.all += 1;
+    if (isDecimal(text)) {
+      const digits = text.split('.')[1]?.length ?? 0;
+      this.#decimals.set(digits, (this.#decimals.get(digits) ?? 0) + 1);
+    } else if (/^\d{4}-\d{2}-\d{2}/.test(text) && isInstant(withOffset(text))) {
+      this.#strings[text.includes('T') ? 'timestamps' : 'dates'] += 1;
+    }
+    const count = this.#values.get(text);
+    if (count !== undefined || this.#values.size < MAX_STRINGS) this.#values.set(text, (count ?? 0) + 1);
+  }
+
+  /** The narrowest kind that fits all strings. */
+  #stringKind(): Kind {
+    const { all, dates, timestamps } = this.#strings;
+    if (dates === all) return 'date';
+    if (timestamps === all) return 'timestamp';
+    return this.#isMoney() ? 'money' : 'string';
+  }
+
+  /**
+   * Amounts have two to four digits after the point, all the same number; other decimals are amounts only if the name
+   * says so. A code such as `8010` is a decimal too, but not an amount.
+   */
+  #isMoney(): boolean {
+    const decimals = [...this.#decimals.values()].reduce((sum, count) => sum + count, 0);
+    if (decimals < this.#strings.all || isNamedUnlikeMoney(this.#name)) return false;
+
+    const { digits } = this;
+    if (digits !== undefined && digits >= 2 && digits <= 4) return true;
+    return [...this.#decimals.keys()].some((some) => some > 0) && isNamedLikeMoney(this.#name);
   }
 }
 
-/** The fields of records of one kind. */
+const isDecimal: (text: string) => boolean = isMoney;
+
+/** Some services leave out the offset of a timestamp. */
+function withOffset(text: string): string {
+  return text.includes('T') && !/(?:Z|[+-]\d{2}:?\d{2})$/.test(text) ? `${text}Z` : text;
+}
+
+/** What the records of a collection, or the objects in a field, have in common. */
 export class Observations {
-  readonly #fields = new Map<string, Observation>();
-  #records = 0;
-
-  get records(): number {
-    return this.#records;
-  }
-
+  records = 0;
   /** By name, in the order in which the fields first came. */
-  get fields(): ReadonlyMap<string, Observation> {
-    return this.#fields;
-  }
+  readonly fields = new Map<string, Observation>();
 
-  see(record: Readonly<Record<string, unknown>>): void {
-    this.#records += 1;
+  add(record: Readonly<Record<string, unknown>>): void {
+    this.records += 1;
     for (const [name, value] of Object.entries(record)) {
-      // Nobody's field: a schema that named it would set a prototype, and the client drops it.
+      // A schema with this name would set a prototype, and the client drops the field.
       if (name === '__proto__') continue;
-      const field = this.#fields.get(name) ?? new Observation(name);
-      this.#fields.set(name, field);
-      field.see(value);
+      const field = this.fields.get(name) ?? new Observation(name);
+      this.fields.set(name, field);
+      field.add(value);
     }
   }
 
   shapes(): Record<string, FieldShape> {
-    return Object.fromEntries([...this.#fields].map(([name, field]) => [name, field.shape(this.#records)]));
+    return Object.fromEntries([...this.fields].map(([name, field]) => [name, field.shape(this.records)]));
   }
 }

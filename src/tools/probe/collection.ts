@@ -1,43 +1,83 @@
 import { type CollectionName, collections } from '../../collections/index.ts';
 import type { ListOrder } from '../../schemas/service-forms.ts';
-import { isHopeless } from '../check-names.ts';
-import { missingId } from '../id-form.ts';
-import { probeBetween, SEPARATORS } from './between.ts';
-import { type Finding, known, unknown } from './finding.ts';
-import { type FirstPage, firstPage, type PageFindings, probePages } from './first-pages.ts';
-import { probeIdFilters, probeLargeBound } from './id-filters.ts';
-import { moneyAsNumbersOf } from './money-numbers.ts';
-import { instantFormOf, offsetsOf, orderOf } from './order.ts';
-import type { ListAnswer, ProbeSession } from './probe-session.ts';
-import type { CollectionDetails, CollectionFindings } from './report.ts';
-import { probeUpdatedSince } from './updated-since.ts';
-import { iriFieldsOf, nullFieldsOf } from './values.ts';
+import { idFormOf, missingId } from '../ids.ts';
+import { idsOf } from '../rows.ts';
+import { failsEverywhere } from '../tools-client.ts';
+import { known, unknown } from './finding.ts';
+import {
+  BETWEEN_COST,
+  ID_BOUNDS_COST,
+  LARGE_BOUND_COST,
+  probeBetween,
+  probeIdBounds,
+  probeLargeBound,
+  SEPARATORS,
+} from './id-bounds.ts';
+import { type FirstPage, PAGES_COST, probePages } from './pages.ts';
+import {
+  iriFieldsOf,
+  moneyAsNumbersOf,
+  nullFieldsOf,
+  offsetsOf,
+  orderOf,
+  timestampFormOf,
+} from './records.ts';
+import type { CollectionDetails, CollectionFindings, Finding } from './report.ts';
+import type { Cost, ProbeSession } from './session.ts';
+import { probeUpdatedSince, UPDATED_SINCE_COST } from './updated-since.ts';
 
-/** Asks everything there is to ask about one collection, by reading alone. */
+const ONE_REQUEST: Cost = { usual: 1, most: 1 };
+
+/** The costs of the steps of {@link probeCollection}. */
+export const COLLECTION_COSTS: readonly Cost[] = [
+  ONE_REQUEST, // the first page
+  PAGES_COST,
+  ID_BOUNDS_COST,
+  LARGE_BOUND_COST,
+  BETWEEN_COST,
+  UPDATED_SINCE_COST,
+  ONE_REQUEST, // a record that does not exist
+];
+
+/** Finds out all that reading one collection can show. */
 export async function probeCollection(
   session: ProbeSession,
-  name: CollectionName,
-  /** Collections that were asked before: what they taught need not be found out again. */
+  collection: CollectionName,
+  /** Findings about other collections: what they showed is not requested again. */
   before: readonly CollectionFindings[],
 ): Promise<CollectionFindings> {
-  const { segment } = collections[name];
+  const { segment, fields } = collections[collection];
   const list = await session.list(segment);
-  if (!list.ok && before.length === 0 && isHopeless(list.code)) throw list.error;
   if (!list.ok) {
-    return {
-      collection: name,
-      access: list.status === 406 ? 'not_acceptable' : list.code,
-      details: undefined,
-    };
+    if (before.length === 0 && failsEverywhere(list.code)) throw list.error;
+    const access = list.status === 406 ? 'not_acceptable' : list.code;
+    return { collection, access, details: undefined };
   }
 
-  const first = firstPage(segment, list.rows);
-  const pages = await probePages(session, first);
+  const ids = idsOf(list.rows);
+  const first: FirstPage = { segment, rows: list.rows, ids, idForm: idFormOf(ids) };
+  const { rows, ...pages } = await probePages(session, first);
   const filters = await probeFilters(session, first, before);
-  // Its error shows the form of a 404.
-  await session.ask({ path: [segment, missingId(first.idForm)] });
-  const details = { ...shapeOf(list, first), ...filters, ...valuesOf(name, pages, first) };
-  return { collection: name, access: 'readable', details };
+  // The error shows the form of a 404.
+  await session.send({ path: [segment, missingId(first.idForm)] });
+
+  const order = orderOf(rows, first.idForm);
+  const details: CollectionDetails = {
+    rows: first.rows.length,
+    listBody: list.form,
+    contentType: list.contentType,
+    idForm: idFormFinding(first),
+    ...pages,
+    ...filters,
+    order,
+    complete: completenessOf(order, pages.shortPages),
+    timestamps: timestampFormOf(rows),
+    offsets: offsetsOf(rows),
+    nullFields: nullFieldsOf(rows),
+    iriFields: iriFieldsOf(rows),
+    moneyAsNumbers: moneyAsNumbersOf(rows, fields),
+  };
+  return { collection, access: 'readable', details };
 }
 
 async function probeFilters(
@@ -45,81 +85,44 @@ async function probeFilters(
   first: FirstPage,
   before: readonly CollectionFindings[],
 ): Promise<Pick<CollectionDetails, 'id' | 'between' | 'updatedSince'>> {
-  const bounds = await probeIdFilters(session, first);
-  const other = before.find(({ details }) => details?.id.large.known);
+  const details = before.flatMap((one) => one.details ?? []);
+  const bounds = await probeIdBounds(session, first);
+  const other = before.find((one) => one.details?.id.large.known);
   const large =
     other === undefined
       ? await probeLargeBound(session, first, bounds.gt)
       : unknown(`requested of ${other.collection}`);
-  const between = await probeBetween(session, first, separatorsAfter(before));
+  const between = await probeBetween(session, first, separatorsToTry(details));
   const updatedSince = await probeUpdatedSince(session, first, {
-    bounded: bounds.together.value === true,
-    shiftFound: detailsOf(before).some((details) => details.updatedSince.shiftMinutes.known),
+    boundsHold: bounds.together.value === true,
+    isShiftKnown: details.some((one) => one.updatedSince.shiftMinutes.known),
   });
   return { id: { ...bounds, large }, between, updatedSince };
 }
 
-/** What the rows of the first pages show. */
-function valuesOf(
-  name: CollectionName,
-  { rows, ...pages }: PageFindings,
-  { idForm }: FirstPage,
-): Omit<CollectionDetails, keyof ReturnType<typeof shapeOf> | 'id' | 'between' | 'updatedSince'> {
-  const order = orderOf(rows, idForm);
-  return {
-    ...pages,
-    order,
-    complete: completenessOf(order, pages.shortPages),
-    instants: instantFormOf(rows),
-    offsets: offsetsOf(rows),
-    nullFields: nullFieldsOf(rows),
-    iriFields: iriFieldsOf(rows),
-    moneyAsNumbers: moneyAsNumbersOf(rows, collections[name].fields),
-  };
+/** The separator that another collection honours; only the client's own if no separator was honoured there. */
+function separatorsToTry(before: readonly CollectionDetails[]): readonly string[] {
+  const found = before.find(({ between }) => between.separator.known)?.between.separator.value;
+  if (found !== undefined) return [found];
+
+  const allTried = before.some(({ rows, idForm }) => rows > 1 && idForm.value !== 'other');
+  return allTried ? SEPARATORS.slice(0, 1) : SEPARATORS;
 }
 
-function shapeOf(
-  list: Extract<ListAnswer, { ok: true }>,
-  { rows, ids, idForm }: FirstPage,
-): Pick<CollectionDetails, 'rows' | 'listBody' | 'contentType' | 'idForm'> {
-  const texts = rows.filter((row) => typeof row.id === 'string').length;
-  return {
-    rows: rows.length,
-    listBody: list.form,
-    contentType: list.contentType,
-    idForm:
-      idForm === undefined
-        ? unknown('there is no record with an id')
-        : known(
-            idForm,
-            texts === rows.length ? `${ids.length} ids such as ${ids[0]}` : 'ids came as JSON numbers',
-          ),
-  };
+function idFormFinding({ rows, ids, idForm }: FirstPage): CollectionDetails['idForm'] {
+  if (idForm === undefined) return unknown('there is no record with an id');
+  const areStrings = rows.every((row) => typeof row.id === 'string');
+  return known(idForm, areStrings ? `${ids.length} ids such as ${ids[0]}` : 'ids came as JSON numbers');
 }
 
-/** What keyset pagination will say of its completeness: the order of ids alone proves which records exist. */
+/** Only the order of ids proves which records exist. */
 function completenessOf(
   order: Finding<ListOrder>,
   shortPages: Finding<boolean>,
 ): CollectionDetails['complete'] {
-  if (!order.known) return unknown(`the order is not known: ${order.reason}`);
-  const isById = order.value === 'id-asc' || order.value === 'id-desc';
-  const pages = shortPages.value === true ? ', and pages came short' : '';
-  return isById
-    ? known('certain', `${order.value}${pages}`)
-    : known('likely', `the order is not by id (${order.value})${pages}`);
-}
-
-function detailsOf(before: readonly CollectionFindings[]): CollectionDetails[] {
-  return before.flatMap(({ details }) => (details === undefined ? [] : [details]));
-}
-
-/** The separator that another collection honours; the client's own where all were tried in vain. */
-function separatorsAfter(before: readonly CollectionFindings[]): readonly string[] {
-  const asked = detailsOf(before);
-  const found = asked.map(({ between }) => between.separator.value).find((value) => value !== undefined);
-  if (found !== undefined) return [found];
-
-  const tried = asked.some(({ rows, idForm }) => rows > 1 && idForm.value !== 'other');
-  return tried ? SEPARATORS.slice(0, 1) : SEPARATORS;
+  if (!order.known) return unknown(`the order is unknown: ${order.reason}`);
+  const also = shortPages.value === true ? ', and pages come short' : '';
+  return order.value === 'id-asc' || order.value === 'id-desc'
+    ? known('certain', `${order.value}${also}`)
+    : known('likely', `the order is not by id (${order.value})${also}`);
 }

@@ -1,20 +1,4 @@
-/**
- * One thing learned of the service, with the evidence for it, or the reason why it cannot be known from outside.
- * Nothing here is ever guessed.
- */
-export type Finding<T> =
-  | {
-      readonly known: true;
-      readonly value: T;
-      /** What was requested and seen; a sentence without its full stop. */
-      readonly evidence: string;
-    }
-  | {
-      readonly known: false;
-      readonly value?: undefined;
-      /** Why it is not known; a sentence without its full stop. */
-      readonly reason: string;
-    };
+import type { Finding } from './report.ts';
 
 export function known<T>(value: T, evidence: string): Finding<T> {
   return { known: true, value, evidence };

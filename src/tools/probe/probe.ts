@@ -1,46 +1,43 @@
-import { type CollectionName, collectionNames } from '../../collections/index.ts';
+import type { CollectionName } from '../../collections/index.ts';
 import { checkOptionNames } from '../../errors/check-option-names.ts';
 import type { OptionNames } from '../../internal/option-names.ts';
-import { checkNames } from '../check-names.ts';
-import type { ToolsClient } from '../tools-client.ts';
+import { collectionsToRead, type ToolProgress, type ToolsClient } from '../tools-client.ts';
 import { adviceOf } from './advice.ts';
-import { probeCollection } from './collection.ts';
+import { COLLECTION_COSTS, probeCollection } from './collection.ts';
 import { configurationOf } from './configuration.ts';
-import { type ProbePlan, planOf } from './plan.ts';
-import { ProbeSession } from './probe-session.ts';
 import type { CollectionFindings, ProbeReport } from './report.ts';
-import { nothingWritten, type WriteFindings } from './write-findings.ts';
-import { probeWrites } from './writes.ts';
+import { type Cost, ProbeSession } from './session.ts';
+import { nothingWritten, probeWrites, WRITE_COSTS } from './writes.ts';
 
-/** How far a probe is. */
-export interface ProbeProgress {
-  /** Requests sent so far. */
+/** How many requests a probe will send. The client's retries come on top. */
+export interface ProbePlan {
+  readonly collections: readonly CollectionName[];
+  /** If collections have records and filters work as documented. */
   readonly requests: number;
-  /** The collection that is being asked about; undefined while it writes. */
-  readonly collection: CollectionName | undefined;
-  /** Collections that are done. */
-  readonly done: number;
-  readonly of: number;
+  /** However the service responds. */
+  readonly atMost: number;
+  /** Whether the probe creates, updates and deletes a product. */
+  readonly writes: boolean;
 }
 
 /** Options of {@link probe}. */
 export interface ProbeOptions {
-  /** The collections to ask about. Default: all fourteen. */
+  /** The collections to read. Default: all fourteen. */
   collections?: readonly CollectionName[] | undefined;
   /**
-   * Also makes a product, changes it and deletes it: only that shows how writes are answered. `draft` adds fields that
-   * the service asks for. Default: false, and not one request is anything but a GET.
+   * Also creates a product, updates it and deletes it: only that shows how the service responds to writes. `draft` adds
+   * fields that the service requires. Default: false, and every request is a GET.
    */
   write?: boolean | { readonly draft?: Readonly<Record<string, unknown>> | undefined } | undefined;
-  /** Stops the probe, which then rejects with the signal's reason. A product that was made is deleted all the same. */
+  /** Stops the probe: it rejects with the signal's reason. It still deletes a product that it created. */
   signal?: AbortSignal | undefined;
-  /** Told before the first request how many there will be. Throwing here means that none is sent. */
+  /** Called before the first request. If it throws, no request is sent. */
   onPlan?: ((plan: ProbePlan) => void) | undefined;
-  /** Told after each request. */
-  onProgress?: ((progress: ProbeProgress) => void) | undefined;
-  /** Told of products that could not be deleted when a probe that writes was stopped; otherwise the report names them. */
+  /** Called after each request. */
+  onProgress?: ((progress: ToolProgress) => void) | undefined;
+  /** Called with products that could not be deleted if a probe is stopped; otherwise the report names them. */
   onLeftBehind?: ((ids: readonly string[]) => void) | undefined;
-  /** Told what was learned of a collection as soon as it is: what is left when a probe is stopped half-way. */
+  /** Called with the findings about each collection as soon as they are complete, in case that the probe is stopped. */
   onCollection?: ((findings: CollectionFindings) => void) | undefined;
 }
 
@@ -55,70 +52,63 @@ export const PROBE_OPTIONS: OptionNames<ProbeOptions> = {
 };
 
 /**
- * Asks the live service what its contract leaves open: page size, order, filters, ids, budget, the form of errors. A
- * read-only plan of some 150 small requests, one at a time, under the rate gate of the client. What cannot be told
- * from outside is reported as `unknown`, never guessed.
+ * Finds out what the API documentation leaves open: page size, order, filters, ids, quota, the form of errors. It sends
+ * some 150 small requests, one at a time, under the client's rate limiter. What cannot be seen from outside is reported
+ * as unknown, never guessed.
  *
  * ```ts
  * const report = await probe(createClient(), { onPlan: ({ atMost }) => console.log(`at most ${atMost} requests`) });
  * for (const { code, reason } of report.configuration) console.log(`${code}, // ${reason}`);
  * ```
- * @throws InvalidInputError for options that cannot be right; what any call throws where not even the first list could
- * be asked for: ConnectionError, TimeoutError, RedirectError, UnauthenticatedError.
+ * @throws InvalidInputError for invalid options. If the first list fails in a way that every list would: ConnectionError,
+ * TimeoutError, RedirectError, UnauthenticatedError.
  */
 export async function probe(client: ToolsClient, options: ProbeOptions = {}): Promise<ProbeReport> {
   checkOptionNames(options, PROBE_OPTIONS, { of: 'probe' });
-  const { write = false, signal, onProgress, onCollection } = options;
-  const names = checkNames(options.collections ?? collectionNames);
+  const { write = false, signal, onProgress, onCollection, onLeftBehind } = options;
+  const names = collectionsToRead(options.collections);
   signal?.throwIfAborted();
   options.onPlan?.(planOf(names, write !== false));
 
-  const findings: CollectionFindings[] = [];
+  const collections: CollectionFindings[] = [];
   let current: CollectionName | undefined;
   const session = new ProbeSession(client, signal, () => {
-    const done = findings.length;
+    const done = collections.length;
     onProgress?.({ requests: session.requests, collection: current, done, of: names.length });
   });
   for (const name of names) {
     current = name;
-    const found = await probeCollection(session, name, findings);
-    findings.push(found);
-    onCollection?.(found);
+    const findings = await probeCollection(session, name, collections);
+    collections.push(findings);
+    onCollection?.(findings);
   }
   current = undefined;
+  const draft = (typeof write === 'object' ? write.draft : undefined) ?? {};
   const writes =
     write === false
       ? nothingWritten('only writing shows it')
-      : await probeWrites(session, {
-          draft: (write === true ? undefined : write.draft) ?? {},
-          signal,
-          onLeftBehind: options.onLeftBehind,
-        });
-  return reportOf(client, session, { findings, writes });
-}
-
-function reportOf(
-  client: ToolsClient,
-  { requests, clock, budget, problems }: ProbeSession,
-  { findings, writes }: { findings: readonly CollectionFindings[]; writes: WriteFindings },
-): ProbeReport {
+      : await probeWrites(session, { draft, signal, onLeftBehind });
+  const { requests, clock, quota } = session;
+  const findings = { collections, problems: session.problems.findings(), writes };
   return {
     baseUrl: client.accounts.baseUrl,
     at: new Date().toISOString(),
     requests,
     clock: clock.finding(),
-    cachedAnswers: clock.cached,
-    budget: budget.findings(),
-    problems: {
-      typeForm: problems.typeForm(),
-      notFound: problems.contentType(404),
-      bareNotFound: problems.bareNotFound(),
-      forbidden: problems.contentType(403),
-      seen: problems.forms,
-    },
-    collections: findings,
-    writes,
-    configuration: configurationOf({ collections: findings, bareNotFound: problems.bareNotFound(), writes }),
-    advice: adviceOf(findings, writes),
+    cachedResponses: clock.cached,
+    quota: quota.findings(),
+    ...findings,
+    configuration: configurationOf(findings),
+    advice: adviceOf(findings),
   };
+}
+
+/** Adds up what the steps cost. */
+function planOf(collections: readonly CollectionName[], writes: boolean): ProbePlan {
+  const sum = (which: 'usual' | 'most') => {
+    const total = (costs: readonly Cost[]) => costs.reduce((all, cost) => all + cost[which], 0);
+    const once = COLLECTION_COSTS.reduce((all, { once }) => all + (once?.[which] ?? 0), 0);
+    return collections.length * total(COLLECTION_COSTS) + once + (writes ? total(WRITE_COSTS) : 0);
+  };
+  return { collections, requests: sum('usual'), atMost: sum('most'), writes };
 }

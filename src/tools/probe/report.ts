@@ -1,34 +1,41 @@
 import type { CollectionName } from '../../collections/index.ts';
 import type { ListBody, ListOrder, ProblemTypeForm, TIMESTAMP_FORMS } from '../../schemas/service-forms.ts';
-import type { IdForm } from '../id-form.ts';
-import type { BudgetFindings } from './budget.ts';
-import type { ClockOffset } from './clock.ts';
-import type { Finding } from './finding.ts';
-import type { ProblemForm } from './problem-forms.ts';
-import type { WriteFindings } from './write-findings.ts';
+import type { IdForm } from '../ids.ts';
 
-/** What became of a filter: applied as documented, answered with an error, or left out in silence. */
+/** Something learned about the service with its evidence, or the reason why it is unknown. Never a guess. */
+export type Finding<T> =
+  | {
+      readonly known: true;
+      readonly value: T;
+      /** What was requested and seen; a sentence without its full stop. */
+      readonly evidence: string;
+    }
+  | {
+      readonly known: false;
+      readonly value?: undefined;
+      /** Why it is unknown; a sentence without its full stop. */
+      readonly reason: string;
+    };
+
+/** How the service treats a filter: applies it, rejects the request, or returns everything. */
 export type FilterVerdict = 'honoured' | 'rejected' | 'ignored';
 
-/** How instants are written: `…:05Z`, `…:05+00:00`, `…:05.123Z`, or in another way. */
-export type InstantForm = (typeof TIMESTAMP_FORMS)[number] | 'other';
+/** How timestamps are written: `…:05Z`, `…:05+00:00`, `…:05.123Z`, or in another way. */
+export type TimestampForm = (typeof TIMESTAMP_FORMS)[number] | 'other';
 
-/** What becomes of a bound beyond int4 (2,147,483,647): `server_error` if the service cannot store it. */
-export type LargeBound = FilterVerdict | 'server_error';
-
-/** What is known of the bounds on `id`. */
+/** Findings about the bounds on `id`. */
 export interface IdFilterFindings {
   readonly gt: Finding<FilterVerdict>;
   readonly gte: Finding<FilterVerdict>;
   readonly lt: Finding<FilterVerdict>;
   readonly lte: Finding<FilterVerdict>;
-  /** Whether two bounds in one request both hold: keyset pagination needs that. */
+  /** Whether two bounds hold in one request: keyset pagination needs that. */
   readonly together: Finding<boolean>;
-  /** Requested of one collection only. */
-  readonly large: Finding<LargeBound>;
+  /** A bound above int4 (2,147,483,647); `server_error` if the service cannot store it. Requested of one collection. */
+  readonly large: Finding<FilterVerdict | 'server_error'>;
 }
 
-/** What is known of `id[between]`. */
+/** Findings about `id[between]`. */
 export interface BetweenFindings {
   readonly verdict: Finding<FilterVerdict>;
   /** What stands between the two bounds. */
@@ -37,26 +44,20 @@ export interface BetweenFindings {
   readonly inclusive: Finding<boolean>;
 }
 
-/** What is known of `updatedSince`. */
+/** Findings about `updatedSince`. */
 export interface UpdatedSinceFindings {
   readonly verdict: Finding<FilterVerdict>;
-  /** Whether a record written at the bound itself is returned (contract: it is). */
+  /** Whether a record written at the bound itself is returned, as the specification says. */
   readonly inclusive: Finding<boolean>;
-  /** What becomes of a value that is not a timestamp. */
-  readonly badValue: Finding<'rejected' | 'ignored'>;
-  /**
-   * What the bound is compared with, if records show a time: `instant`, or `local` for a service that ignores the
-   * offset of the bound.
-   */
+  /** How a value that is not a timestamp is treated. */
+  readonly invalidValue: Finding<'rejected' | 'ignored'>;
+  /** `local` if the service ignores the offset of the bound; `instant` if it compares moments. */
   readonly compares: Finding<'instant' | 'local'>;
-  /**
-   * How many minutes the times that the filter compares are ahead of UTC, if it compares local times: `-300` for a
-   * service in New York. Requested of one collection only.
-   */
+  /** Minutes that local times of the filter are ahead of UTC: `-300` in New York. Requested of one collection. */
   readonly shiftMinutes: Finding<number>;
 }
 
-/** What is known of one collection. */
+/** Findings about one collection. */
 export interface CollectionFindings {
   readonly collection: CollectionName;
   /**
@@ -67,7 +68,7 @@ export interface CollectionFindings {
   readonly details: CollectionDetails | undefined;
 }
 
-/** What the answers of one collection showed. */
+/** Findings about a readable collection. */
 export interface CollectionDetails {
   /** Records on the first page. */
   readonly rows: number;
@@ -75,33 +76,100 @@ export interface CollectionDetails {
   readonly contentType: string | undefined;
   readonly idForm: Finding<IdForm>;
   readonly pageSize: Finding<number>;
-  /** Whether one of the first pages is shorter than another one although more follow: rows were removed from it. */
+  /** Whether one of the first pages has fewer records than another although more follow: the service removed some. */
   readonly shortPages: Finding<boolean>;
-  /** What keyset pagination will say of its completeness: `Page.complete`. */
+  /** What keyset pagination will report: `Page.complete`. */
   readonly complete: Finding<'certain' | 'likely'>;
   /** By timestamps only if ids do not explain it; `none` is neither by id nor by a timestamp that records show. */
   readonly order: Finding<ListOrder>;
   /** Whether `_page=2` is another page than the first. */
   readonly page: Finding<FilterVerdict>;
-  /** How a page past the last one is answered; otherwise the code of an error. */
+  /** The response to a page after the last one: an empty list, or the code of an error. */
   readonly afterLastPage: Finding<'empty' | 'not_found' | (string & {})>;
-  /** Records of the first page that the second one shows again. */
+  /** Records of the first page that the second one has again. */
   readonly repeats: Finding<number>;
   readonly id: IdFilterFindings;
   readonly between: BetweenFindings;
   readonly updatedSince: UpdatedSinceFindings;
-  readonly instants: Finding<InstantForm>;
-  /** Offsets other than zero that createdAt and updatedAt show. */
+  readonly timestamps: Finding<TimestampForm>;
+  /** Offsets other than zero in createdAt and updatedAt. */
   readonly offsets: Finding<readonly string[]>;
   /** Whether fields without a value are `null` or missing. */
   readonly nullFields: Finding<'sent' | 'omitted'>;
   /** Fields that hold IRIs of other records, such as `/api/public/v1/accounts/2`. */
   readonly iriFields: Finding<readonly string[]>;
-  /** Fields that look like amounts and came as JSON numbers, which have lost digits before anyone can look. */
+  /** Fields that look like amounts and came as JSON numbers, which may have lost digits. */
   readonly moneyAsNumbers: Finding<readonly string[]>;
 }
 
-/** An option that follows from what was seen. */
+/** How far the service's clock is ahead of the clock of this machine. */
+export interface ClockOffset {
+  /** In ms; negative if it is behind. */
+  readonly offsetMs: number;
+  /** The true offset is at most this far from `offsetMs`, in ms. */
+  readonly withinMs: number;
+}
+
+/** Findings about the quota of the key. */
+export interface QuotaFindings {
+  /** Requests in a window, as the service reports it. */
+  readonly limit: Finding<number>;
+  /** What was left after the last response. */
+  readonly remaining: Finding<number>;
+  /** The length of a window in ms: only if two of them began during the probe. */
+  readonly windowMs: Finding<number>;
+}
+
+/** One kind of problem response. */
+export interface ProblemForm {
+  readonly status: number;
+  /** The `code` of the error that it becomes. */
+  readonly code: string;
+  readonly contentType: string | undefined;
+  /** `type` as sent. */
+  readonly type: string | undefined;
+  readonly typeForm: ProblemTypeForm;
+  /** The names of the members that the client can read. */
+  readonly members: readonly string[];
+}
+
+/** Findings that need writes. */
+export interface WriteFindings {
+  /** Status of a create. */
+  readonly createStatus: Finding<number>;
+  /** The content type that a create needs: the first one without a 415. */
+  readonly createContentType: Finding<string>;
+  /** The content type that an update needs. */
+  readonly updateContentType: Finding<string>;
+  /** Whether a cleared field is `null` or missing in the response to an update. */
+  readonly nullFields: Finding<'sent' | 'omitted'>;
+  /** Fields that the service requires, if it rejected the draft. */
+  readonly requiredFields: Finding<readonly string[]>;
+  /** The same Idempotency-Key and body again: the first response, an error by its code, or a second record. */
+  readonly replay: Finding<'stored' | 'second_record' | (string & {})>;
+  /** `type` of the 409 to a replay. */
+  readonly replayType: Finding<string>;
+  /** The same Idempotency-Key with another body. */
+  readonly differentBody: Finding<'stored' | 'rejected' | 'second_record' | (string & {})>;
+  /** How long after its create a record could be read, in ms; 0 if the first read found it. */
+  readonly visibleAfterMs: Finding<number>;
+  /** Status of an update. */
+  readonly updateStatus: Finding<number>;
+  /** Whether `null` clears a field, and a field that is left out keeps its value. */
+  readonly patchSemantics: Finding<boolean>;
+  /** Digits after the point of an amount in a response. */
+  readonly moneyDigits: Finding<number | 'as-sent'>;
+  /** How a field that the service does not know is treated. */
+  readonly unknownFields: Finding<'ignored' | 'rejected' | 'kept'>;
+  /** Status of a delete. */
+  readonly deleteStatus: Finding<number>;
+  /** Status or error code of a second delete. */
+  readonly deleteAgain: Finding<string>;
+  /** Ids of products that the probe created and could not delete. */
+  readonly leftBehind: readonly string[];
+}
+
+/** An option that follows from the findings. */
 export interface ConfigurationLine {
   /** Whose option it is. */
   readonly of: 'createClient' | 'sync' | 'list';
@@ -116,13 +184,12 @@ export interface ProbeReport {
   readonly baseUrl: string;
   /** When the probe ended, by the clock of this machine. */
   readonly at: string;
-  /** Requests that went out. */
+  /** Requests sent, retries included. */
   readonly requests: number;
-  /** How far the service's clock is ahead of this machine's. */
   readonly clock: Finding<ClockOffset>;
-  /** How many answers came out of a cache, by their `Age`. */
-  readonly cachedAnswers: number;
-  readonly budget: BudgetFindings;
+  /** Responses that came from a cache, by their `Age`. */
+  readonly cachedResponses: number;
+  readonly quota: QuotaFindings;
   readonly problems: {
     /** The form of `type` that all errors share. */
     readonly typeForm: Finding<ProblemTypeForm>;
@@ -132,14 +199,14 @@ export interface ProbeReport {
     readonly bareNotFound: Finding<boolean>;
     /** The content type of a 403. */
     readonly forbidden: Finding<string>;
-    /** One of each kind that was seen. */
+    /** One of each kind. */
     readonly seen: readonly ProblemForm[];
   };
   readonly collections: readonly CollectionFindings[];
-  /** What only writing shows: `unknown` throughout, unless `write` was asked for. */
+  /** All unknown unless `write` was given. */
   readonly writes: WriteFindings;
-  /** What follows for the options of the client, each with its reason. */
+  /** The options that follow, each with its reason. */
   readonly configuration: readonly ConfigurationLine[];
-  /** What follows for the code that uses the client: sentences. */
+  /** What the code that uses the client must expect: sentences. */
   readonly advice: readonly string[];
 }

@@ -1,275 +1,306 @@
+import { sleep } from '../../internal/sleep.ts';
 import { newIdempotencyKey } from '../../transport/idempotency-key.ts';
-import { isRow, type Row } from '../list-body.ts';
-import { type Finding, known, unknown } from './finding.ts';
-import type { Answer, ProbeSession, Question } from './probe-session.ts';
-import { waitUntilVisible } from './visibility.ts';
-import { nothingWritten, type WriteFindings } from './write-findings.ts';
-
-/** What is written. */
-export interface WriteOptions {
-  /** Further fields of the product, where the service asks for some. */
-  readonly draft: Readonly<Record<string, unknown>>;
-  readonly signal: AbortSignal | undefined;
-  /** Told of products that are left where the writing ends without findings. */
-  readonly onLeftBehind?: ((ids: readonly string[]) => void) | undefined;
-}
+import { isRow, type Row } from '../rows.ts';
+import { known, unknown } from './finding.ts';
+import type { Finding, WriteFindings } from './report.ts';
+import {
+  type Cost,
+  isRejection,
+  type ProbeRequest,
+  type ProbeResponse,
+  type ProbeSession,
+} from './session.ts';
 
 const DRAFT = {
   name: 'Probe of accounting-data-sdk (can be deleted)',
-  description: 'Made to see how the service answers; deleted at once.',
+  description: 'Created to find out how the service responds; deleted at once.',
   salePrice: '1.5',
 };
 
 const PRODUCTS = ['products'];
 
 /** Content types of JSON, the one of the specification first. */
-const CREATE_TYPES = ['application/json', 'application/ld+json'];
-const UPDATE_TYPES = ['application/json', 'application/merge-patch+json', 'application/ld+json'];
+const TYPES = {
+  create: ['application/json', 'application/ld+json'],
+  update: ['application/json', 'application/merge-patch+json', 'application/ld+json'],
+};
+type Operation = keyof typeof TYPES;
 
-type Updated = Pick<WriteFindings, 'updateStatus' | 'updateContentType' | 'patchSemantics' | 'nullFields'>;
+/** Pauses before each look for a new record, in ms: fifteen seconds in all. */
+const LOOK_AFTER_MS = [0, 250, 500, 1000, 2000, 4000, 8000];
 
 const ONE_ATTEMPT = { retry: { maxAttempts: 1 } };
 
+/** The steps of {@link probeWrites}, in their order. */
+export const WRITE_COSTS: readonly Cost[] = [
+  { usual: 1, most: TYPES.create.length + 1 },
+  { usual: 1, most: LOOK_AFTER_MS.length },
+  { usual: 1, most: 1 }, // replay
+  { usual: 1, most: 1 }, // another body
+  { usual: 1, most: TYPES.update.length + 2 }, // with a read after a 204
+  { usual: 1, most: 1 }, // unknown field
+  { usual: 2, most: 2 }, // delete and delete again
+  { usual: 0, most: 4 }, // clean-up: a product whose id is unknown, and up to three deletes
+];
+
+/** What is written. */
+export interface WriteOptions {
+  /** Further fields of the product, if the service requires some. */
+  readonly draft: Readonly<Record<string, unknown>>;
+  readonly signal: AbortSignal | undefined;
+  /** Called with the products that are left if the probe ends without findings. */
+  readonly onLeftBehind?: ((ids: readonly string[]) => void) | undefined;
+}
+
+/** Everything unknown, for one reason. */
+export function nothingWritten(reason: string): WriteFindings {
+  const nothing = unknown(reason);
+  return {
+    createStatus: nothing,
+    createContentType: nothing,
+    updateContentType: nothing,
+    nullFields: nothing,
+    requiredFields: nothing,
+    replay: nothing,
+    replayType: nothing,
+    differentBody: nothing,
+    visibleAfterMs: nothing,
+    updateStatus: nothing,
+    patchSemantics: nothing,
+    moneyDigits: nothing,
+    unknownFields: nothing,
+    deleteStatus: nothing,
+    deleteAgain: nothing,
+    leftBehind: [],
+  };
+}
+
 /**
- * The life of one product: create under a key, the same again, update, clear, delete. Whatever happens, every product
- * that was made is deleted in the end; what could not be is named.
+ * Creates a product under a key, sends the same again, updates, clears and deletes it. Whatever happens, every product
+ * that the probe created is deleted in the end; the findings name those that could not be.
  */
 export async function probeWrites(session: ProbeSession, options: WriteOptions): Promise<WriteFindings> {
-  const made = new Set<string>();
-  const life = new ProductLife(session, made, options);
+  const probe = new WriteProbe(session, options);
   try {
-    const findings = await life.run();
-    return { ...findings, leftBehind: await life.deleteAll() };
+    const findings = await probe.run();
+    return { ...findings, leftBehind: await probe.deleteAll() };
   } catch (error) {
-    const left = await life.deleteAll();
+    const left = await probe.deleteAll();
     if (left.length > 0) options.onLeftBehind?.(left);
     throw error;
   }
 }
 
-class ProductLife {
+class WriteProbe {
   readonly #session: ProbeSession;
-  readonly #made: Set<string>;
-  readonly #options: WriteOptions;
+  readonly #signal: AbortSignal | undefined;
   readonly #draft: Row;
   readonly #idempotencyKey = newIdempotencyKey();
-  /** The content types that were accepted, or are tried. */
-  readonly #contentTypes: { create: string | undefined; update: string | undefined } = {
-    create: undefined,
-    update: undefined,
-  };
-  /** Whether a product may have been made whose id never came back. */
-  #mayBeNameless = false;
+  /** Ids of products that exist. */
+  readonly #created = new Set<string>();
+  /** The content types that the service accepted; undefined if it accepted none. */
+  readonly #contentTypes: Record<Operation, string | undefined> = { create: undefined, update: undefined };
+  /** Whether a product may exist whose id is unknown. */
+  #mayExist = false;
 
-  constructor(session: ProbeSession, made: Set<string>, options: WriteOptions) {
+  constructor(session: ProbeSession, { draft, signal }: WriteOptions) {
     this.#session = session;
-    this.#made = made;
-    this.#options = options;
-    this.#draft = { ...DRAFT, ...options.draft };
+    this.#signal = signal;
+    this.#draft = { ...DRAFT, ...draft };
   }
 
   async run(): Promise<WriteFindings> {
-    this.#mayBeNameless = true;
-    const created = await this.#createInSomeType();
+    this.#mayExist = true;
+    const created = await this.#withSomeType('create', () => this.#create(this.#draft));
     const record = this.#remember(created);
-    this.#mayBeNameless = record === undefined && mayHaveBeenMade(created);
-    if (record === undefined) return rejected(created);
+    this.#mayExist = record === undefined && mayBeApplied(created);
+    if (record === undefined) return withoutRecord(created);
 
-    const visibleAfterMs = await waitUntilVisible(
-      this.#session,
-      [...PRODUCTS, record.id],
-      this.#options.signal,
-    );
-    const replay = await this.#replay(record.id);
-    const differentBody = await this.#differentBody(record.id);
-    const updated = await this.#update(record.id);
-    const unknownFields = await this.#unknownField(record.id);
-    const deleted = await this.#delete(record.id);
     return {
-      ...nothingWritten('not seen'),
       createStatus: known(created.status ?? 0, 'a create'),
       createContentType: this.#contentTypeOf('create'),
       requiredFields: unknown('the draft was accepted'),
-      visibleAfterMs,
-      ...replay,
-      differentBody,
-      ...updated,
+      visibleAfterMs: await this.#visibleAfter([...PRODUCTS, record.id]),
+      ...(await this.#replay(record.id)),
+      differentBody: await this.#differentBody(record.id),
+      ...(await this.#update(record.id)),
       moneyDigits: digitsOf(record.salePrice, this.#draft.salePrice),
-      unknownFields,
-      ...deleted,
+      unknownFields: await this.#unknownField(record.id),
+      ...(await this.#delete(record.id)),
+      leftBehind: [],
     };
   }
 
-  /** Deletes what is still there, also after an abort; gives the ids of what would not go. */
+  /** Deletes what still exists, even after an abort; returns the ids of what could not be deleted. */
   async deleteAll(): Promise<string[]> {
-    // The same key once more: the service answers with the product that it made, or makes the one that is deleted now.
-    if (this.#mayBeNameless) this.#remember(await this.#create(this.#draft, { always: true }));
-    for (const id of [...this.#made]) {
-      const answer = await this.#session.ask({ path: [...PRODUCTS, id], method: 'DELETE', always: true });
-      if (answer.ok || answer.status === 404) this.#made.delete(id);
+    // The same key again returns the product that exists, or creates the one that is deleted now.
+    if (this.#mayExist) this.#remember(await this.#create(this.#draft, { always: true }));
+    for (const id of [...this.#created]) {
+      const response = await this.#session.send({ path: [...PRODUCTS, id], method: 'DELETE', always: true });
+      if (response.ok || response.status === 404) this.#created.delete(id);
     }
-    return [...this.#made];
+    return [...this.#created];
   }
 
-  #create(body: Row, how: Pick<Question, 'retry' | 'always'> = {}): Promise<Answer> {
+  #create(body: Row, how: Pick<ProbeRequest, 'retry' | 'always'> = {}): Promise<ProbeResponse> {
     const idempotencyKey = this.#idempotencyKey;
     const contentType = this.#contentTypes.create;
-    return this.#session.ask({ path: PRODUCTS, method: 'POST', body, idempotencyKey, contentType, ...how });
+    return this.#session.send({ path: PRODUCTS, method: 'POST', body, idempotencyKey, contentType, ...how });
   }
 
-  /** Tries the content types of JSON until one is not answered with 415; nothing was created before. */
-  async #createInSomeType(): Promise<Answer> {
-    for (const type of CREATE_TYPES) {
-      this.#contentTypes.create = type;
-      const answer = await this.#create(this.#draft);
-      if (answer.status !== 415) return answer;
-    }
-    this.#contentTypes.create = undefined;
-    return this.#create(this.#draft);
-  }
-
-  async #updateInSomeType(id: string, body: Row): Promise<Answer> {
-    for (const type of UPDATE_TYPES) {
-      this.#contentTypes.update = type;
-      const answer = await this.#patch(id, body);
-      if (answer.status !== 415) return answer;
-    }
-    this.#contentTypes.update = undefined;
-    return this.#patch(id, body);
-  }
-
-  #patch(id: string, body: Row): Promise<Answer> {
+  #patch(id: string, body: Row): Promise<ProbeResponse> {
     const contentType = this.#contentTypes.update;
-    return this.#session.ask({ path: [...PRODUCTS, id], method: 'PATCH', body, contentType });
+    return this.#session.send({ path: [...PRODUCTS, id], method: 'PATCH', body, contentType });
   }
 
-  #contentTypeOf(operation: 'create' | 'update'): Finding<string> {
+  /** Tries the content types until the service does not respond with 415, which means that nothing was written. */
+  async #withSomeType(operation: Operation, send: () => Promise<ProbeResponse>): Promise<ProbeResponse> {
+    for (const type of TYPES[operation]) {
+      this.#contentTypes[operation] = type;
+      const response = await send();
+      if (response.status !== 415) return response;
+    }
+    this.#contentTypes[operation] = undefined;
+    return send();
+  }
+
+  #contentTypeOf(operation: Operation): Finding<string> {
+    const types = TYPES[operation];
     const type = this.#contentTypes[operation];
-    const types = operation === 'create' ? CREATE_TYPES : UPDATE_TYPES;
     if (type === undefined) return unknown(`415 for ${types.join(', ')}`);
     const before = types.slice(0, types.indexOf(type));
     const rejected = before.length === 0 ? '' : `, after 415 for ${before.join(', ')}`;
     return known(type, `${operation === 'create' ? 'POST' : 'PATCH'} is accepted as ${type}${rejected}`);
   }
 
-  #remember(answer: Answer): (Row & { readonly id: string }) | undefined {
-    if (!answer.ok || !isRow(answer.body) || typeof answer.body.id !== 'string') return undefined;
-    this.#made.add(answer.body.id);
-    return answer.body as Row & { readonly id: string };
+  #remember(response: ProbeResponse): (Row & { readonly id: string }) | undefined {
+    if (!response.ok || !isRow(response.body) || typeof response.body.id !== 'string') return undefined;
+    this.#created.add(response.body.id);
+    return response.body as Row & { readonly id: string };
   }
 
-  /** One attempt: the answer that an SDK would retry is the one that is looked for. */
-  async #replay(id: string): Promise<Pick<WriteFindings, 'replay' | 'replayType'>> {
-    const answer = await this.#create(this.#draft, ONE_ATTEMPT);
-    const asked = 'the same Idempotency-Key and body again';
-    if (!answer.ok) {
-      const type =
-        'type' in answer.error && typeof answer.error.type === 'string' ? answer.error.type : undefined;
-      return {
-        replay: known(answer.status === 409 ? 'conflict' : answer.error.code, `${asked}: ${answer.status}`),
-        replayType:
-          type === undefined ? unknown(`${asked}: no type`) : known(type, `${asked}: ${answer.status}`),
-      };
+  async #visibleAfter(path: readonly string[]): Promise<Finding<number>> {
+    const since = Date.now();
+    for (const [index, pauseMs] of LOOK_AFTER_MS.entries()) {
+      if (pauseMs > 0) await sleep(pauseMs, this.#signal);
+      const response = await this.#session.send({ path });
+      const passedMs = Date.now() - since;
+      if (response.ok && index === 0) return known(0, 'a new record could be read at once');
+      if (response.ok)
+        return known(passedMs, `a new record could be read after ${passedMs} ms, with look ${index + 1}`);
+      if (response.status !== 404) return unknown(`reading the new record failed: ${response.error.code}`);
     }
-    const replay = this.#remember(answer)?.id === id ? 'stored' : 'second_record';
-    return { replay: known(replay, asked), replayType: unknown(`${asked} is no error`) };
+    return unknown(`a new record could not be read within ${Date.now() - since} ms`);
+  }
+
+  /** With one attempt: the client would retry the very response that this looks for. */
+  async #replay(id: string): Promise<Pick<WriteFindings, 'replay' | 'replayType'>> {
+    const response = await this.#create(this.#draft, ONE_ATTEMPT);
+    const what = 'the same Idempotency-Key and body again';
+    if (response.ok) {
+      const replay = this.#remember(response)?.id === id ? 'stored' : 'second_record';
+      return { replay: known(replay, what), replayType: unknown(`${what} is not an error`) };
+    }
+    const { status, error } = response;
+    const evidence = `${what}: ${status}`;
+    const type = 'type' in error && typeof error.type === 'string' ? error.type : undefined;
+    return {
+      replay: known(status === 409 ? 'conflict' : error.code, evidence),
+      replayType: type === undefined ? unknown(`${what}: no type`) : known(type, evidence),
+    };
   }
 
   async #differentBody(id: string): Promise<WriteFindings['differentBody']> {
-    const answer = await this.#create({ ...this.#draft, name: `${DRAFT.name}, changed` }, ONE_ATTEMPT);
-    const asked = 'the same Idempotency-Key with another body';
-    if (!answer.ok) {
-      const refused = answer.status === 409 || answer.status === 422 || answer.status === 400;
-      return known(refused ? 'rejected' : answer.error.code, `${asked}: ${answer.status}`);
-    }
-    return known(this.#remember(answer)?.id === id ? 'stored' : 'second_record', asked);
+    const response = await this.#create({ ...this.#draft, name: `${DRAFT.name}, changed` }, ONE_ATTEMPT);
+    const what = 'the same Idempotency-Key with another body';
+    if (response.ok) return known(this.#remember(response)?.id === id ? 'stored' : 'second_record', what);
+    const isRejected = response.status === 409 || isRejection(response);
+    return known(isRejected ? 'rejected' : response.error.code, `${what}: ${response.status}`);
   }
 
-  async #update(id: string): Promise<Updated> {
-    const answer = await this.#updateInSomeType(id, { salePrice: '2.25', description: null });
-    if (!answer.ok) {
-      const failed = unknown(`the update failed: ${answer.error.code}`);
+  async #update(
+    id: string,
+  ): Promise<Pick<WriteFindings, 'updateStatus' | 'updateContentType' | 'patchSemantics' | 'nullFields'>> {
+    const patch = { salePrice: '2.25', description: null };
+    const response = await this.#withSomeType('update', () => this.#patch(id, patch));
+    if (!response.ok) {
+      const failed = unknown(`the update failed: ${response.error.code}`);
       return { updateStatus: failed, updateContentType: failed, patchSemantics: failed, nullFields: failed };
     }
-    const updateStatus = known(answer.status, 'an update');
+    const updateStatus = known(response.status, 'an update');
     const updateContentType = this.#contentTypeOf('update');
-    const after = isRow(answer.body) ? answer : await this.#session.ask({ path: [...PRODUCTS, id] });
+    const after = isRow(response.body) ? response : await this.#session.send({ path: [...PRODUCTS, id] });
     if (!after.ok || !isRow(after.body)) {
       const failed = unknown('the record could not be read');
       return { updateStatus, updateContentType, patchSemantics: failed, nullFields: failed };
     }
-
-    const { name, description = null, salePrice } = after.body;
-    const asDocumented = name === this.#draft.name && description === null && Number(salePrice) === 2.25;
-    // A read after a 204 may be older than the update.
-    const stale = after !== answer && !asDocumented;
-    const asked = 'one field set, one null, the others left out';
+    const { name, description, salePrice } = after.body;
+    const isCleared = description === null || description === undefined;
+    const asDocumented = name === this.#draft.name && isCleared && Number(salePrice) === 2.25;
+    // A read after a 204 may show the record as it was before.
+    const mayBeStale = after !== response && !asDocumented;
     return {
       updateStatus,
       updateContentType,
-      nullFields: nullFieldOf(after.body.description),
-      patchSemantics: stale ? unknown('the read after it may be older') : known(asDocumented, asked),
+      nullFields: isCleared
+        ? known(
+            description === null ? 'sent' : 'omitted',
+            `a cleared description is ${description === null ? 'null' : 'missing from the record'}`,
+          )
+        : unknown('description was not cleared'),
+      patchSemantics: mayBeStale
+        ? unknown('the read after the update may be stale')
+        : known(asDocumented, 'one field set, one null, the others left out'),
     };
   }
 
   async #unknownField(id: string): Promise<WriteFindings['unknownFields']> {
-    const answer = await this.#patch(id, { accountingDataSdkProbe: 'x' });
-    const asked = 'an update of a field that does not exist';
-    if (!answer.ok) {
-      const refused = answer.status === 422 || answer.status === 400;
-      return refused
-        ? known('rejected', `${asked}: ${answer.status}`)
-        : unknown(`${asked}: ${answer.error.code}`);
+    const response = await this.#patch(id, { accountingDataSdkProbe: 'x' });
+    const what = 'an update of a field that does not exist';
+    if (response.ok) {
+      const isKept = isRow(response.body) && Object.hasOwn(response.body, 'accountingDataSdkProbe');
+      return known(isKept ? 'kept' : 'ignored', what);
     }
-    const kept = isRow(answer.body) && Object.hasOwn(answer.body, 'accountingDataSdkProbe');
-    return known(kept ? 'kept' : 'ignored', asked);
+    return isRejection(response)
+      ? known('rejected', `${what}: ${response.status}`)
+      : unknown(`${what}: ${response.error.code}`);
   }
 
   async #delete(id: string): Promise<Pick<WriteFindings, 'deleteStatus' | 'deleteAgain'>> {
     const path = [...PRODUCTS, id];
-    const answer = await this.#session.ask({ path, method: 'DELETE' });
-    if (!answer.ok) {
-      const failed = unknown(`the delete failed: ${answer.error.code}`);
+    const response = await this.#session.send({ path, method: 'DELETE' });
+    if (!response.ok) {
+      const failed = unknown(`the delete failed: ${response.error.code}`);
       return { deleteStatus: failed, deleteAgain: failed };
     }
-    this.#made.delete(id);
-    const again = await this.#session.ask({ path, method: 'DELETE', retry: { maxAttempts: 1 } });
+    this.#created.delete(id);
+    const again = await this.#session.send({ path, method: 'DELETE', ...ONE_ATTEMPT });
     return {
-      deleteStatus: known(answer.status, 'a delete'),
+      deleteStatus: known(response.status, 'a delete'),
       deleteAgain: known(again.ok ? String(again.status) : again.error.code, 'the same delete again'),
     };
   }
 }
 
-/** Whether a product may be there although the answer does not show it. */
-function mayHaveBeenMade(answer: Answer): boolean {
-  return answer.ok || answer.error.outcome === 'unknown' || answer.error.outcome === 'applied';
+/** Whether a product may exist although the response does not show it. */
+function mayBeApplied(response: ProbeResponse): boolean {
+  return response.ok || response.error.outcome === 'unknown' || response.error.outcome === 'applied';
 }
 
-/** A draft that was not taken: what the service asked for, and nothing else. */
-function rejected(answer: Answer): WriteFindings {
-  if (answer.ok) return nothingWritten('the create returned no record: look for it by its name');
+/** The findings of a create that returned no record. */
+function withoutRecord(created: ProbeResponse): WriteFindings {
+  if (created.ok) return nothingWritten('the create returned no record: look for it by its name');
 
-  const nothing = nothingWritten(`the create returned ${answer.error.code}`);
-  if (answer.error.code !== 'validation_failed') return nothing;
-  const fields = answer.error.violations.map(({ propertyPath }) => propertyPath);
-  return {
-    ...nothing,
-    requiredFields: known([...new Set(fields)], 'violations of the draft; give these fields'),
-  };
+  const { error } = created;
+  const nothing = nothingWritten(`the create returned ${error.code}`);
+  if (error.code !== 'validation_failed') return nothing;
+  const fields = new Set(error.violations.map(({ propertyPath }) => propertyPath));
+  return { ...nothing, requiredFields: known([...fields], 'violations of the draft; give these fields') };
 }
 
-/** How a field is shown that was cleared. */
-function nullFieldOf(cleared: unknown): Finding<'sent' | 'omitted'> {
-  if (cleared === undefined) return known('omitted', 'a cleared description is missing from the record');
-  return cleared === null
-    ? known('sent', 'a cleared description is null')
-    : unknown('description was not cleared');
-}
-
-function digitsOf(shown: unknown, sent: unknown): Finding<number | 'as-sent'> {
+function digitsOf(shown: unknown, sent: unknown): WriteFindings['moneyDigits'] {
   if (typeof shown !== 'string' || typeof sent !== 'string')
-    return unknown('salePrice did not come back as a text');
+    return unknown('salePrice did not come back as a string');
   const digits = shown.split('.')[1]?.length ?? 0;
   return known(shown === sent ? 'as-sent' : digits, `salePrice ${sent} came back as ${shown}`);
 }

@@ -1,7 +1,7 @@
 import { changes, createClient, memoryStore, reconcile, sync, toDecimal, toMoney } from 'accounting-data-sdk';
 import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { createSandbox } from 'accounting-data-sdk/testing';
-import { discover, probe } from 'accounting-data-sdk/tools';
+import { discover, probe, whoami } from 'accounting-data-sdk/tools';
 import { describe, expect, test } from 'vitest';
 import { ANY_REQUEST } from '../../../src/collections/any-request.ts';
 import { CREATE_OPTIONS } from '../../../src/collections/bind.ts';
@@ -18,6 +18,7 @@ import { LISTEN_OPTIONS } from '../../../src/testing/adapters/server.ts';
 import { SANDBOX_OPTIONS } from '../../../src/testing/resolve-options.ts';
 import { DISCOVER_OPTIONS } from '../../../src/tools/discover/discover.ts';
 import { PROBE_OPTIONS } from '../../../src/tools/probe/probe.ts';
+import { WHOAMI_OPTIONS } from '../../../src/tools/whoami.ts';
 import { REQUEST_OPTIONS } from '../../../src/transport/call-options.ts';
 
 const sandbox = createSandbox({ records: 28 });
@@ -50,6 +51,7 @@ const TAKES_OPTIONS: readonly (readonly [where: string, names: NameTable, act: (
   ['toMoney', MONEY_OPTIONS, (o) => toMoney(toDecimal('1'), o)],
   ['probe', PROBE_OPTIONS, (o) => probe(client, o)],
   ['discover', DISCOVER_OPTIONS, (o) => discover(client, o)],
+  ['whoami', WHOAMI_OPTIONS, (o) => whoami(client, o)],
   ['telemetryListeners', TELEMETRY_OPTIONS, (o) => telemetryListeners(o)],
   ['createSandbox', SANDBOX_OPTIONS, (o) => createSandbox(o)],
   ['listen', LISTEN_OPTIONS, (o) => createSandbox().listen(o)],

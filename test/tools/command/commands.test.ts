@@ -29,7 +29,7 @@ describe('whoami', () => {
     expect(JSON.parse(all.out)).toMatchObject({
       baseUrl: `${sandbox.baseUrl}/api/public/v1`,
       collections: collectionNames.map((collection) => ({ collection, access: 'readable' })),
-      budget: { limit: 10_000 },
+      quota: { limit: 10_000 },
     });
     expect(sandbox.count()).toBe(14);
 
@@ -68,8 +68,8 @@ describe('an error', () => {
     ['a missing record', {}, ['get', 'accounts', '999'], 4, /404 \(not_found\)/],
     ['nobody there', { ACCOUNTING_BASE_URL: 'http://127.0.0.1:1' }, ['whoami'], 6, /got no response/],
     ['no such folder', {}, ['pull', 'accounts', '--out', '/no/such/folder/x.ndjson'], 8, /ENOENT/],
-    ['nothing to check', {}, ['discover', '--check', '--out', '/no/such/file.ts'], 8, /to check/],
-    ['nothing to check against', {}, ['discover', '--check'], 2, /check against/],
+    ['nothing to check', {}, ['discover', '--check', '--out', '/no/such/file.ts'], 8, /does not exist/],
+    ['nothing to check against', {}, ['discover', '--check'], 2, /No file to check/],
   ];
   test.for(wrong)('is two lines and an exit code: %s', async ([, change, args, code, what]) => {
     const { env } = await listening({ records: 100 });

@@ -3,7 +3,7 @@ import type { ListBody } from '../schemas/service-forms.ts';
 /** A row of a list, as the service sent it. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** The rows of a list answer; undefined where the body is no list in a form that the client understands. */
+/** The rows of a list response; undefined if the body is not a list in a form that the client understands. */
 export function readListBody(body: unknown): { readonly form: ListBody; readonly rows: Row[] } | undefined {
   if (Array.isArray(body)) return { form: 'array', rows: body.filter(isRow) };
   if (!isRow(body)) return undefined;
@@ -15,7 +15,7 @@ export function readListBody(body: unknown): { readonly form: ListBody; readonly
   return undefined;
 }
 
-/** The ids of rows, in the order sent. A number is taken by its digits, so that a list of such rows can be looked at. */
+/** The ids of rows, in the order sent. Numbers become strings, so that the tools can examine such a list too. */
 export function idsOf(rows: readonly Row[]): string[] {
   return rows.flatMap(({ id }) => {
     if (typeof id === 'string' && id !== '') return [id];

@@ -4,28 +4,38 @@ import { CLEARED } from '../../internal/cleared.ts';
 import type { ListBody } from '../../schemas/service-forms.ts';
 import type { RequestOptions, ResponseMeta } from '../../transport/call-options.ts';
 import type { Method } from '../../transport/request.ts';
-import { type Row, readListBody } from '../list-body.ts';
+import { type Row, readListBody } from '../rows.ts';
 import type { ToolsClient } from '../tools-client.ts';
-import { BudgetReading } from './budget.ts';
 import { ClockReading } from './clock.ts';
-import { ProblemReading } from './problem-forms.ts';
+import { ProblemReading } from './problems.ts';
+import { QuotaReading } from './quota.ts';
 
-/** What was asked: a path below `/api/public/v1`, and how. */
-export interface Question {
+/** Requests of a step of the probe, retries not counted. */
+export interface Cost {
+  /** If collections have records and filters work as documented. */
+  readonly usual: number;
+  /** However the service responds. */
+  readonly most: number;
+  /** In addition, in one of the collections only. */
+  readonly once?: { readonly usual: number; readonly most: number };
+}
+
+/** A request: a path below `/api/public/v1`, and how it is sent. */
+export interface ProbeRequest {
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string>> | undefined;
   readonly method?: Method | undefined;
   readonly body?: unknown;
   readonly idempotencyKey?: string | undefined;
-  /** Instead of the content type that the client is configured with. */
+  /** Instead of the content type of the client. */
   readonly contentType?: string | undefined;
   readonly retry?: RequestOptions['retry'];
-  /** Asked even after an abort: to put away what was made. */
+  /** Send it even after an abort: to delete what the probe created. */
   readonly always?: boolean | undefined;
 }
 
-/** What came back. Errors of the service and of the network are answers too: they are what a probe is after. */
-export type Answer =
+/** A response, or an error of the service or the network: a probe learns from both. */
+export type ProbeResponse =
   | {
       readonly ok: true;
       readonly status: number;
@@ -34,8 +44,8 @@ export type Answer =
     }
   | { readonly ok: false; readonly status: number | undefined; readonly error: AnyAccountingError };
 
-/** A list answer: its rows, or why there are none to look at. */
-export type ListAnswer =
+/** The rows of a list, or why there are none. */
+export type ListResponse =
   | {
       readonly ok: true;
       readonly status: number;
@@ -47,16 +57,16 @@ export type ListAnswer =
       readonly ok: false;
       readonly status: number | undefined;
       readonly code: string;
-      /** Undefined for a 2xx that is no list. */
+      /** Undefined for a 2xx that is not a list. */
       readonly error: AnyAccountingError | undefined;
     };
 
-/** One conversation with the service: asks, counts, and reads from each answer what all answers carry. */
+/** Sends the requests of a probe, counts them, and reads from each response what all responses carry. */
 export class ProbeSession {
-  /** Requests that went out, repeated ones included. */
+  /** Requests sent, retries included. */
   requests = 0;
   readonly clock = new ClockReading();
-  readonly budget = new BudgetReading();
+  readonly quota = new QuotaReading();
   readonly problems = new ProblemReading();
   readonly #client: ToolsClient;
   readonly #signal: AbortSignal | undefined;
@@ -68,18 +78,18 @@ export class ProbeSession {
     this.#onRequest = onRequest;
   }
 
-  /** Rejects with the signal's reason, and with what is no error of this package's; anything else is an answer. */
-  async ask(question: Question): Promise<Answer> {
-    const { retry, always = false, ...request } = question;
+  /** Rejects with the signal's reason, and with errors that do not come from this package. */
+  async send(request: ProbeRequest): Promise<ProbeResponse> {
+    const { retry, always = false, ...rest } = request;
     const signal = always ? undefined : this.#signal;
     const sentAt = Date.now();
     let meta: ResponseMeta | undefined;
+    const onResponse = (received: ResponseMeta) => {
+      meta = received;
+      this.#read(received, sentAt);
+    };
     try {
-      const onResponse = (seen: ResponseMeta) => {
-        meta = seen;
-        this.#read(seen, sentAt);
-      };
-      const body = await this.#client.request(request, { retry, signal, onResponse, [CLEARED]: true });
+      const body = await this.#client.request(rest, { retry, signal, onResponse, [CLEARED]: true });
       return { ok: true, status: meta?.status ?? 0, contentType: mediaType(meta), body };
     } catch (error) {
       signal?.throwIfAborted();
@@ -92,28 +102,35 @@ export class ProbeSession {
     }
   }
 
-  /** One page of a collection. */
+  /** Requests one page of a collection. */
   async list(
     segment: string,
     query: Readonly<Record<string, string>> = {},
-    how: Pick<Question, 'retry'> = {},
-  ): Promise<ListAnswer> {
-    const answer = await this.ask({ path: [segment], query, ...how });
-    if (!answer.ok) return { ...answer, code: answer.error.code };
+    how: Pick<ProbeRequest, 'retry'> = {},
+  ): Promise<ListResponse> {
+    const response = await this.send({ path: [segment], query, ...how });
+    if (!response.ok) return { ...response, code: response.error.code };
 
-    const list = readListBody(answer.body);
-    if (list === undefined) {
-      return { ok: false, status: answer.status, code: 'unexpected_response', error: undefined };
-    }
-    const { status, contentType } = answer;
-    return { ok: true, status, contentType, ...list };
+    const { status, contentType, body } = response;
+    const list = readListBody(body);
+    return list === undefined
+      ? { ok: false, status, code: 'unexpected_response', error: undefined }
+      : { ok: true, status, contentType, ...list };
   }
 
-  #read(meta: ResponseMeta, sentAt: number): void {
+  #read({ headers, rateLimit }: ResponseMeta, sentAt: number): void {
     const at = { sentAt, receivedAt: Date.now() };
-    this.clock.seen(meta.headers.date, meta.headers.age, at);
-    if (meta.rateLimit !== undefined) this.budget.seen(meta.rateLimit, at);
+    this.clock.seen(headers.date, headers.age, at);
+    if (rateLimit !== undefined) this.quota.seen(rateLimit, at);
   }
+}
+
+/** 400 and 422 reject the request itself; other errors say nothing about it. */
+export function isRejection(response: {
+  readonly ok: boolean;
+  readonly status?: number | undefined;
+}): boolean {
+  return !response.ok && (response.status === 400 || response.status === 422);
 }
 
 /** The content type without its parameters. */

@@ -1,0 +1,104 @@
+import type { IdForm } from '../ids.ts';
+import { idsOf, type Row } from '../rows.ts';
+import { known, unknown } from './finding.ts';
+import type { CollectionDetails, Finding } from './report.ts';
+import { type Cost, isRejection, type ListResponse, type ProbeSession } from './session.ts';
+
+/** The first page of a collection, with which later responses are compared. */
+export interface FirstPage {
+  readonly segment: string;
+  readonly rows: readonly Row[];
+  readonly ids: readonly string[];
+  readonly idForm: IdForm | undefined;
+}
+
+/** What further pages show. */
+export interface PageFindings
+  extends Pick<CollectionDetails, 'page' | 'pageSize' | 'shortPages' | 'repeats' | 'afterLastPage'> {
+  /** The rows of all these pages, in the order of the responses. */
+  readonly rows: readonly Row[];
+}
+
+/** Most likely after the last page. A larger number would only make the service count further. */
+const FAR_PAGE = 100_000;
+
+/** Pages whose lengths are compared. */
+const COMPARED_PAGES = 4;
+
+/** Pages 2 to 4, and one after the last. */
+export const PAGES_COST: Cost = { usual: COMPARED_PAGES, most: COMPARED_PAGES };
+
+export async function probePages(session: ProbeSession, first: FirstPage): Promise<PageFindings> {
+  const second = await session.list(first.segment, { _page: '2' });
+  const secondIds = second.ok ? idsOf(second.rows) : [];
+  const repeated = secondIds.filter((id) => first.ids.includes(id)).length;
+  if (repeated > 0 && secondIds.join() === first.ids.join()) return pageIsIgnored(first);
+  if (!second.ok || secondIds.length === 0) return onlyOnePage(first, second);
+
+  const pages = [first.rows, second.rows];
+  let end: readonly [ListResponse, string] | undefined;
+  while (pages.length < COMPARED_PAGES && end === undefined) {
+    const page = String(pages.length + 1);
+    const response = await session.list(first.segment, { _page: page });
+    if (response.ok && response.rows.length > 0) pages.push(response.rows);
+    else end = [response, `_page=${page}`];
+  }
+  end ??= [await session.list(first.segment, { _page: String(FAR_PAGE) }), `_page=${FAR_PAGE}`];
+  return {
+    page: known('honoured', '_page=2 is another page than the first'),
+    ...lengthsOf(pages.map(({ length }) => length)),
+    repeats: known(
+      repeated,
+      `${repeated} of the ${second.rows.length} records of the second page were on the first`,
+    ),
+    afterLastPage: afterLastPageOf(...end),
+    rows: repeated === 0 ? pages.flat() : first.rows,
+  };
+}
+
+/** Every page but the last is followed by another one, so it should be full. */
+function lengthsOf(lengths: readonly number[]): Pick<PageFindings, 'pageSize' | 'shortPages'> {
+  const longest = Math.max(...lengths);
+  const seen = `pages 1 to ${lengths.length} have ${lengths.join(', ')} records`;
+  return lengths.slice(0, -1).every((length) => length === longest)
+    ? {
+        pageSize: known(longest, 'records on the first page, which a second one follows'),
+        shortPages: known(false, seen),
+      }
+    : {
+        pageSize: unknown(`at least ${longest}: ${seen}`),
+        shortPages: known(true, `${seen}: the service removed records from a page`),
+      };
+}
+
+function pageIsIgnored({ rows }: FirstPage): PageFindings {
+  const seen = '_page=2 returns the first page again';
+  const nothing = unknown(seen);
+  return {
+    page: known('ignored', seen),
+    pageSize: nothing,
+    shortPages: nothing,
+    repeats: nothing,
+    afterLastPage: nothing,
+    rows,
+  };
+}
+
+function onlyOnePage({ rows }: FirstPage, second: ListResponse): PageFindings {
+  const nothing = unknown('there is no second page');
+  return {
+    page: isRejection(second) ? known('rejected', `_page=2 returns ${second.status}`) : nothing,
+    pageSize: unknown(`at least ${rows.length}: one page holds every record`),
+    shortPages: nothing,
+    repeats: nothing,
+    afterLastPage: afterLastPageOf(second, '_page=2'),
+    rows,
+  };
+}
+
+function afterLastPageOf(response: ListResponse, request: string): Finding<string> {
+  if (!response.ok) return known(response.code, `${request} returns ${response.status ?? response.code}`);
+  return response.rows.length > 0
+    ? unknown(`${request} has records too`)
+    : known('empty', `${request} is an empty list`);
+}

@@ -1,0 +1,80 @@
+import type { ApiError } from '../../errors/api-error.ts';
+import type { ProblemTypeForm } from '../../schemas/service-forms.ts';
+import { known, unknown } from './finding.ts';
+import type { Finding, ProbeReport, ProblemForm } from './report.ts';
+
+const PROBLEM_MEMBERS = ['type', 'title', 'status', 'detail'];
+
+/** Collects problem responses, one of each kind. */
+export class ProblemReading {
+  readonly #forms = new Map<string, ProblemForm>();
+
+  seen(error: ApiError, contentType: string | undefined): void {
+    const { code, status, type } = error;
+    const typeForm = typeFormOf(type, status);
+    const form = { status, code, contentType, type, typeForm, members: membersOf(error) };
+    this.#forms.set(JSON.stringify([status, contentType, type]), form);
+  }
+
+  findings(): ProbeReport['problems'] {
+    const seen = [...this.#forms.values()].sort((a, b) => a.status - b.status);
+    const contentTypeOf = (status: number) =>
+      shared(
+        seen.filter((form) => form.status === status),
+        ({ contentType }) => contentType ?? 'none',
+        'content type',
+      );
+    return {
+      typeForm: shared(seen, ({ typeForm }) => typeForm, 'type'),
+      notFound: contentTypeOf(404),
+      bareNotFound: bareNotFound(seen.filter(({ status }) => status === 404)),
+      forbidden: contentTypeOf(403),
+      seen,
+    };
+  }
+}
+
+function bareNotFound(forms: readonly ProblemForm[]): Finding<boolean> {
+  if (forms.length === 0) return unknown('no response was a 404');
+  const bare = forms.find(({ contentType, members }) => {
+    const isJson = contentType === undefined || /[/+]json$/.test(contentType);
+    return !isJson || !members.some((name) => PROBLEM_MEMBERS.includes(name));
+  });
+  return bare === undefined
+    ? known(false, 'a 404 is a problem document')
+    : known(true, `a 404 as ${bare.contentType ?? 'nothing'} without type, title, status or detail`);
+}
+
+/** What all problem responses have in common. */
+function shared<T extends string>(
+  forms: readonly ProblemForm[],
+  read: (form: ProblemForm) => T,
+  what: string,
+): Finding<T> {
+  const [value, ...others] = new Set(forms.map(read));
+  const statuses = [...new Set(forms.map(({ status }) => status))].join(', ');
+  if (value === undefined) return unknown('no response was such an error');
+  if (others.length > 0) return unknown(`errors differ in their ${what}: ${[value, ...others].join(', ')}`);
+  return known(value, `seen on ${statuses}`);
+}
+
+const RFC_URL = /^https?:\/\/\S*\brfc-?(?:2616|7231|9110)\b/i;
+
+/** Distinguishes the forms that the client distinguishes when it chooses the class of an error. */
+function typeFormOf(type: string | undefined, status: number): ProblemTypeForm {
+  if (type === undefined || type.trim() === '') return 'absent';
+  if (type === 'about:blank') return 'about:blank';
+  if (RFC_URL.test(type)) return 'rfc-url';
+  if (type.split(/[/#:]/).findLast(Boolean) === String(status)) return 'status';
+  if (/^urn:/i.test(type)) return 'urn';
+  if (/^[a-z][a-z\d+.-]*:/i.test(type)) return 'url';
+  return type.includes('/') ? 'path' : 'bare';
+}
+
+function membersOf(error: ApiError): string[] {
+  const standard = (['type', 'title', 'detail', 'instance'] as const).filter(
+    (name) => error[name] !== undefined,
+  );
+  const violations = error.violations.length > 0 ? ['violations'] : [];
+  return [...standard, ...violations, ...Object.keys(error.extensions)];
+}
