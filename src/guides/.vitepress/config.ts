@@ -38,6 +38,7 @@ const guides: DefaultTheme.SidebarItem[] = [
     text: 'Test and operate',
     items: [
       { text: 'Testing', link: '/testing' },
+      { text: 'The command', link: '/command' },
       { text: 'Running at scale', link: '/running-at-scale' },
       { text: 'Telemetry and logging', link: '/telemetry' },
       { text: 'Proxies', link: '/proxies' },

@@ -7,27 +7,28 @@ import { fileURLToPath } from 'node:url';
 import { expect, inject, test } from 'vitest';
 import { node } from './support/run.ts';
 
-const guide = readFileSync(
-  fileURLToPath(new URL('../../../src/guides/first-steps.md', import.meta.url)),
-  'utf8',
+const read = (path: string) =>
+  readFileSync(fileURLToPath(new URL(`../../../${path}`, import.meta.url)), 'utf8');
+
+test.each(['README.md', 'src/guides/first-steps.md'])(
+  'the first program of %s prints what is shown, without a checkout',
+  async (document) => {
+    const { project } = inject('installed');
+    const [, program = ''] = /^```js\n(.*?)^```$/ms.exec(read(document)) ?? [];
+    const [, printed = ''] = /^```text\n(.*?)^```$/ms.exec(read(document)) ?? [];
+    await writeFile(join(project, 'first.mjs'), program);
+
+    // npx runs this file of the installed package. Port 0 instead of 4010, which may be in use.
+    const bin = join(project, 'node_modules/accounting-data-sdk/dist/cli.js');
+    const sandbox = spawn(process.execPath, [bin, 'sandbox', '--port', '0'], { cwd: project });
+    try {
+      sandbox.stdout.pipe(createWriteStream(join(project, '.env')));
+      await once(sandbox.stderr, 'data');
+      const { code, output } = await node('--env-file=.env', 'first.mjs');
+      expect({ code, output }).toEqual({ code: 0, output: printed });
+    } finally {
+      sandbox.kill();
+      await once(sandbox, 'exit');
+    }
+  },
 );
-const [, program = ''] = /^```js\n(.*?)^```$/ms.exec(guide) ?? [];
-const [, printed = ''] = /^```text\n(.*?)^```$/ms.exec(guide) ?? [];
-
-test('the first steps of the guide print what the guide shows, without a checkout', async () => {
-  const { project } = inject('installed');
-  await writeFile(join(project, 'first.mjs'), program);
-
-  // npx runs this file of the installed package. Port 0 instead of 4010, which may be in use.
-  const bin = join(project, 'node_modules/accounting-data-sdk/dist/cli.js');
-  const sandbox = spawn(process.execPath, [bin, 'sandbox', '--port', '0'], { cwd: project });
-  try {
-    sandbox.stdout.pipe(createWriteStream(join(project, '.env')));
-    await once(sandbox.stderr, 'data');
-    const { code, output } = await node('--env-file=.env', 'first.mjs');
-    expect({ code, output }).toEqual({ code: 0, output: printed });
-  } finally {
-    sandbox.kill();
-    await once(sandbox, 'exit');
-  }
-});

@@ -66,6 +66,7 @@ describe('the tarball', () => {
         "dist/tools.d.ts",
         "dist/tools.js",
         "package.json",
+        "src/guides/command.md",
         "src/guides/errors.md",
         "src/guides/faq.md",
         "src/guides/first-steps.md",
