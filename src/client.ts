@@ -19,7 +19,7 @@ import type { RateLimit } from './schemas/rate-limit.ts';
 import type { AccountingRecord } from './schemas/record.ts';
 import { isStandardSchema, type StandardSchema } from './schemas/standard-schema.ts';
 import { REQUEST_OPTIONS, type RequestOptions } from './transport/call-options.ts';
-import { createTransport } from './transport/lazy-transport.ts';
+import { HttpTransport } from './transport/transport.ts';
 
 /** The record of a collection: the caller's schema decides, where there is one. Product's own fields stay documented. */
 export type RecordOf<Name extends CollectionName, S extends SchemasByName = Record<never, never>> =
@@ -96,7 +96,7 @@ export function createClient<const S extends SchemasByName = Record<never, never
   options: ClientOptions<S> = {},
 ): Client<S> {
   const { transport: config, habits, schemas } = resolveOptions(options);
-  const transport = createTransport(config);
+  const transport = new HttpTransport(config);
   const { baseUrl, listeners } = config;
   const shared = { transport, baseUrl, listeners, serverClock: new ServerClock() };
 

@@ -10,11 +10,16 @@ import { APP_INFO, type AppInfo, environment, userAgent } from './internal/runti
 import type { Validation } from './schemas/record-reader.ts';
 import { isStandardSchema, type StandardSchema } from './schemas/standard-schema.ts';
 import { type ApiKey, createKeySource } from './transport/api-key.ts';
-import { CALL_OPTIONS, type CallOptions, type CallSettings } from './transport/call-options.ts';
-import type { FetchFunction } from './transport/exchange.ts';
-import type { ContentTypes } from './transport/headers.ts';
+import {
+  CALL_OPTIONS,
+  type CallOptions,
+  type CallSettings,
+  callSettings,
+  checkObject,
+} from './transport/call-options.ts';
 import type { BareNotFound } from './transport/read-response.ts';
-import { callSettings, checkObject } from './transport/settings.ts';
+import type { ContentTypes } from './transport/request-headers.ts';
+import type { FetchFunction } from './transport/send.ts';
 import type { TransportConfig } from './transport/transport.ts';
 import { parseBaseUrl } from './transport/url.ts';
 

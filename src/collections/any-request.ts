@@ -4,11 +4,16 @@ import { CLEARED } from '../internal/cleared.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import { isStandardSchema, type StandardSchema } from '../schemas/standard-schema.ts';
 import { validate } from '../schemas/validate.ts';
-import { REQUEST_OPTIONS, type RequestOptions } from '../transport/call-options.ts';
+import {
+  callSettings,
+  checkObject,
+  checkRequestOptions,
+  REQUEST_OPTIONS,
+  type RequestOptions,
+} from '../transport/call-options.ts';
 import { checkIdempotencyKey, newIdempotencyKey } from '../transport/idempotency-key.ts';
-import { clearTexts } from '../transport/redact.ts';
+import { clearStrings } from '../transport/redact.ts';
 import type { Expected, Method } from '../transport/request.ts';
-import { callSettings, checkObject, checkRequestOptions } from '../transport/settings.ts';
 import { checkText } from '../transport/url.ts';
 import type { Binding } from './binding.ts';
 
@@ -98,7 +103,7 @@ function expectedOf<T>(schema: StandardSchema<T> | undefined, options: RequestOp
     schema === undefined ? (body as T) : validate(schema, body, { row: body, ofCaller: true });
   const expected: Expected<T> = { kind: 'json', mayBeEmpty: true, read };
   if (!(CLEARED in options)) return expected;
-  return { ...expected, cleared: (value, clear) => clearTexts(value, clear) as T };
+  return { ...expected, cleared: (value, clear) => clearStrings(value, clear) as T };
 }
 
 function checkPath(path: unknown): string | readonly string[] {

@@ -5,10 +5,15 @@ import type { OptionNames } from '../internal/option-names.ts';
 import { createPaginator, type Paginator } from '../pagination/paginator.ts';
 import { RecordReader } from '../schemas/record-reader.ts';
 import type { StandardSchema } from '../schemas/standard-schema.ts';
-import { REQUEST_OPTIONS, type RequestOptions } from '../transport/call-options.ts';
+import {
+  callSettings,
+  checkObject,
+  checkRequestOptions,
+  REQUEST_OPTIONS,
+  type RequestOptions,
+} from '../transport/call-options.ts';
 import { checkIdempotencyKey, newIdempotencyKey } from '../transport/idempotency-key.ts';
 import type { ApiRequest } from '../transport/request.ts';
-import { callSettings, checkObject, checkRequestOptions } from '../transport/settings.ts';
 import { checkId } from '../transport/url.ts';
 import type { Binding } from './binding.ts';
 import type { AnyDefinition } from './define.ts';

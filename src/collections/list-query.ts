@@ -3,7 +3,7 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import { ID_BOUNDS, type IdBounds } from '../pagination/page.ts';
 import { isInstant } from '../schemas/timestamp.ts';
-import { checkObject } from '../transport/settings.ts';
+import { checkObject } from '../transport/call-options.ts';
 import { checkText } from '../transport/url.ts';
 import { LIST_OPTIONS } from './list-options.ts';
 

@@ -11,8 +11,8 @@ import type { PaginatorSource } from '../pagination/paginator.ts';
 import type { ReadOptions } from '../pagination/read-options.ts';
 import { decodeResumeToken, encodeResumeToken } from '../pagination/resume-token.ts';
 import { type ReadList, type RecordReader, withClearedMisfits } from '../schemas/record-reader.ts';
-import type { Answer } from '../transport/request.ts';
-import { callSettings, checkRequestOptions } from '../transport/settings.ts';
+import { callSettings, checkRequestOptions } from '../transport/call-options.ts';
+import type { ApiResponse } from '../transport/request.ts';
 import type { Binding } from './binding.ts';
 import { LIST_OPTIONS, type ListOptions } from './list-options.ts';
 import { type CheckedQuery, checkQuery, LIST_QUERY, type ListQuery, parameters } from './list-query.ts';
@@ -152,7 +152,7 @@ function pageFetcher<T extends { id: string }>(
 }
 
 function pageResponse<T>(
-  { value, meta, serverTime, requestedAt, durationMs }: Answer<ReadList<T>>,
+  { value, meta, serverTime, requestedAt, durationMs }: ApiResponse<ReadList<T>>,
   segment: string,
   shownIds: WeakMap<InvalidRecord, string>,
 ): PageResponse<T> {

@@ -2,7 +2,7 @@
 
 export type { ErrorContent, Problem, Violation } from '../schemas/problem.ts';
 export { AccountingError, type CallFacts, type Outcome } from './accounting-error.ts';
-export { type ApiAnswer, ApiError } from './api-error.ts';
+export { ApiError, type ErrorResponse } from './api-error.ts';
 export { CheckpointError } from './checkpoint-error.ts';
 export { ConcurrentRunError } from './concurrent-run-error.ts';
 export { ConnectionError } from './connection-error.ts';

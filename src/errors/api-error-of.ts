@@ -1,7 +1,7 @@
 import { oneLine, sentence } from '../internal/text.ts';
 import type { Violation } from '../schemas/problem.ts';
 import type { CallFacts } from './accounting-error.ts';
-import type { ApiAnswer } from './api-error.ts';
+import type { ErrorResponse } from './api-error.ts';
 import { ForbiddenError } from './forbidden-error.ts';
 import type { AnyApiError } from './guards.ts';
 import { IdempotencyKeyRequiredError } from './idempotency-key-required-error.ts';
@@ -56,7 +56,7 @@ const BY_STATUS = new Map([
 const STATUS_CODE_RFC = /^https?:\/\/\S*\brfc-?(?:2616|7231|9110)\b/i;
 
 /** The error that a response of the service becomes. */
-export function apiErrorOf(answer: ApiAnswer, facts: CallFacts): AnyApiError {
+export function apiErrorOf(answer: ErrorResponse, facts: CallFacts): AnyApiError {
   const { status, problem } = answer;
   const type = errorTypeOf(answer);
   const known = BY_TYPE.get(type ?? '');
@@ -105,7 +105,7 @@ function unknownAdvice(status: number, facts: CallFacts): string {
 }
 
 /** What to do about an error whose response says more than its type. */
-function adviceOn(type: string | undefined, answer: ApiAnswer, facts: CallFacts): string | undefined {
+function adviceOn(type: string | undefined, answer: ErrorResponse, facts: CallFacts): string | undefined {
   if (type === 'not_found') return notFoundAdvice(answer, facts);
   if (type !== 'rate_limited' || answer.retryAfterMs === undefined) return undefined;
 
@@ -113,7 +113,7 @@ function adviceOn(type: string | undefined, answer: ApiAnswer, facts: CallFacts)
 }
 
 /** A wrong URL must not look like a record that does not exist. */
-function notFoundAdvice({ content = 'problem' }: ApiAnswer, { path = '' }: CallFacts): string {
+function notFoundAdvice({ content = 'problem' }: ErrorResponse, { path = '' }: CallFacts): string {
   const [, segment = '', ...more] = path.split('/');
   if (more.length === 0)
     return `Check baseUrl and the path segment "${segment}": the service has no such collection.`;
@@ -126,7 +126,7 @@ function notFoundAdvice({ content = 'problem' }: ApiAnswer, { path = '' }: CallF
  * The specification's name for what happened; undefined if neither type nor status tells. API Platform names the
  * violated constraint in the type of a 422, so violations count unless the type names another error.
  */
-export function errorTypeOf({ status, problem, content }: ApiAnswer): string | undefined {
+export function errorTypeOf({ status, problem, content }: ErrorResponse): string | undefined {
   const segment = lastSegment(problem.type);
   if (BY_TYPE.has(segment)) return segment;
   if (status === 422 && problem.violations.length > 0) return 'validation_failed';

@@ -3,7 +3,7 @@ import type { RateLimit } from '../schemas/rate-limit.ts';
 import { AccountingError, type CallFacts } from './accounting-error.ts';
 
 /** What an error answer of the service said. */
-export interface ApiAnswer {
+export interface ErrorResponse {
   readonly status: number;
   readonly problem: Problem;
   /** Whether the body is a problem document, another JSON object, or anything else. @default 'problem' */
@@ -17,7 +17,7 @@ export interface ApiAnswer {
 }
 
 /** What a response says, or what is known in its place. */
-export type ApiErrorDetails = Omit<ApiAnswer, 'status'> & { readonly status: number | undefined };
+export type ApiErrorDetails = Omit<ErrorResponse, 'status'> & { readonly status: number | undefined };
 
 /** The fields that ApiError shares with RateLimitedError, which exists without a response too. */
 export abstract class ApiErrorFields extends AccountingError {

@@ -1,5 +1,5 @@
 import type { CallFacts } from './accounting-error.ts';
-import { type ApiAnswer, ApiError } from './api-error.ts';
+import { ApiError, type ErrorResponse } from './api-error.ts';
 
 /**
  * 404 `not_found` (also 410): no such record for the company of the key. A record of another company looks the same.
@@ -14,7 +14,7 @@ export class NotFoundError extends ApiError {
    */
   readonly missing: boolean;
 
-  constructor(message: string, facts: CallFacts, answer: ApiAnswer) {
+  constructor(message: string, facts: CallFacts, answer: ErrorResponse) {
     super(message, facts, answer);
     this.missing = (answer.content ?? 'problem') === 'problem';
   }

@@ -1,7 +1,7 @@
 import { parseProblem } from '../schemas/problem.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 import { addBrand, type CallFacts } from './accounting-error.ts';
-import { type ApiAnswer, ApiErrorFields } from './api-error.ts';
+import { ApiErrorFields, type ErrorResponse } from './api-error.ts';
 
 /** What the rate limiter knows of a quota that is used up. */
 export interface UsedUpQuota {
@@ -20,7 +20,7 @@ export class RateLimitedError extends ApiErrorFields {
   /** 429; undefined if the call was not sent. */
   declare readonly status: number | undefined;
 
-  constructor(message: string, facts: CallFacts, answer: ApiAnswer | UsedUpQuota) {
+  constructor(message: string, facts: CallFacts, answer: ErrorResponse | UsedUpQuota) {
     const hasResponse = 'status' in answer;
     super(message, facts, hasResponse ? answer : withoutResponse(answer));
     if (hasResponse) addBrand(this, 'ApiError');

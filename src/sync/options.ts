@@ -4,8 +4,13 @@ import type { OptionNames } from '../internal/option-names.ts';
 import { zoneOffsetMs } from '../internal/utc-offset.ts';
 import type { CustomCursor } from '../pagination/custom.ts';
 import type { AfterLastPage } from '../pagination/read-options.ts';
-import { CALL_OPTIONS, type CallOptions, type CallSettings } from '../transport/call-options.ts';
-import { callSettings, checkRequestOptions } from '../transport/settings.ts';
+import {
+  CALL_OPTIONS,
+  type CallOptions,
+  type CallSettings,
+  callSettings,
+  checkRequestOptions,
+} from '../transport/call-options.ts';
 import { resolveMaxOutage } from './outage-clock.ts';
 import type { SyncProgress } from './progress.ts';
 import type { SourceOptions } from './source.ts';

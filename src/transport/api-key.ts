@@ -1,29 +1,29 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { causeText, isVisibleAscii } from '../internal/text.ts';
-import { copyCauseWithoutKeys } from './copy-cause.ts';
+import { copyCauseWithoutKeys } from './redact.ts';
 
-/** A key, or a function that is asked before each call: for keys that are rotated or kept in a vault. */
+/** A key, or a function that is called before each call: for keys that are rotated or kept in a vault. */
 export type ApiKey = string | (() => string | Promise<string>);
 
 /** Where the transport gets the key from. */
 export interface KeySource {
   /** The key, if the caller gave a string. */
   readonly fixed: string | undefined;
-  /** Asks the caller's function for the key of a call. */
+  /** Calls the caller's function for the key of a call. */
   ask(): Promise<string>;
-  /**
-   * After a 401: another key than the rejected one; undefined if there is none. Concurrent calls share one request of
-   * the caller's function, until one of them gives up: then the next call asks again.
-   */
-  replace(rejected: string, signal: AbortSignal): Promise<string | undefined>;
+  /** After a 401: another key than the rejected one; undefined if there is none. */
+  replace(rejected: string): Promise<string | undefined>;
 }
+
+/** Calls that get a 401 share one call of the function, unless it has run for longer: it may never return. */
+const LONGEST_SHARED_MS = 5_000;
 
 export function createKeySource(apiKey: ApiKey): KeySource {
   if (typeof apiKey !== 'function') {
     const key = checkKey(apiKey);
     return { fixed: key, ask: async () => key, replace: async () => undefined };
   }
-  let flight: Promise<string> | undefined;
   const ask = async () => {
     let key: unknown;
     try {
@@ -36,22 +36,21 @@ export function createKeySource(apiKey: ApiKey): KeySource {
     }
     return checkKey(key);
   };
+  let refresh: { readonly key: Promise<string>; readonly since: number } | undefined;
   return {
     fixed: undefined,
     ask,
-    async replace(rejected, signal) {
-      const shared = flight ?? ask();
-      flight = shared;
-      const leave = () => {
-        if (flight === shared) flight = undefined;
-      };
-      // A function that never answers must not keep later calls waiting for the same promise.
-      signal.addEventListener('abort', leave, { once: true });
+    async replace(rejected) {
+      const now = monotonicMs();
+      if (refresh === undefined || now - refresh.since >= LONGEST_SHARED_MS) {
+        refresh = { key: ask(), since: now };
+      }
+      const shared = refresh;
       try {
-        const key = await shared;
+        const key = await shared.key;
         return key === rejected ? undefined : key;
       } finally {
-        leave();
+        if (refresh === shared) refresh = undefined;
       }
     },
   };

@@ -1,9 +1,10 @@
-import type { CallFacts, Outcome } from '../errors/accounting-error.ts';
+import type { Outcome } from '../errors/accounting-error.ts';
 import type { AnyAccountingError } from '../errors/guards.ts';
 import type { CallEvent, EndEvent } from '../events.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import type { ResponseMeta } from './call-options.ts';
-import type { Failure } from './failure.ts';
+import { errorOf } from './error-of.ts';
+import type { Failure, Limit } from './failure.ts';
 import { redactOwnText } from './redact.ts';
 import type { ApiRequest } from './request.ts';
 import { effectOf, type Verdict, verdictOn, worseOf } from './retry-policy.ts';
@@ -11,77 +12,89 @@ import { displayPath } from './url.ts';
 
 let calls = 0;
 
-/** Where the calls of a client go. */
-export type CallBase = Pick<CallEvent, 'origin' | 'basePath'>;
+/** Where the calls of a client are sent. */
+export type ServiceAddress = Pick<CallEvent, 'origin' | 'basePath'>;
 
 /** One logical request over all its attempts: what is counted, and what the service may have done. */
 export class Call {
-  readonly id = ++calls;
   /** When the caller gives up, in ms of the monotonic clock. */
   readonly deadlineAt: number;
-  /** Attempts that count. */
-  attempts = 0;
-  /** 429s so far. */
-  refusals = 0;
-  /** Retries so far. */
-  retries = 0;
-  waitedMs = 0;
-  /** The key was refused with 401 and asked for again. */
-  keyReplaced = false;
-  /** The last attempt ended in a 429: the next goes to the front of the queue. */
-  refused = false;
-  /** The key to send. */
-  apiKey = '';
-  /** The answer of the last attempt; undefined where it got none. */
-  meta: ResponseMeta | undefined;
-  /** What followed from the last failure. */
-  verdict: Verdict = 'throw';
-  outcome: Outcome = 'not_sent';
-  /** How it ended: a failure, until something else is known. */
-  result: EndEvent['result'] = 'error';
+  /**
+   * Fires with the caller's signal and its reason. A signal of its own, because the caller's may come from another
+   * implementation, and because signals derived from one that lives long are kept with it.
+   */
+  readonly signal: AbortSignal | undefined;
+  readonly #id = ++calls;
   readonly #startedAt = monotonicMs();
   readonly #request: ApiRequest<unknown>;
-  readonly #base: CallBase;
-  #shown = { apiKey: '', path: '' };
+  readonly #service: ServiceAddress;
+  readonly #stopListening: () => void = () => {};
+  #apiKey = '';
+  #path: string | undefined;
+  /** Attempts that count: neither a 429 that was waited for nor a 401 that was sent again with another key. */
+  #attempts = 0;
+  #rejections = 0;
+  /** The 429 that the call waits for. */
+  #rejection: Failure | undefined;
+  #waitedMs = 0;
+  #waitingSince: number | undefined;
+  #verdict: Verdict = 'throw';
+  #outcome: Outcome = 'not_sent';
   #repeated = false;
-  #refusal: Failure | undefined;
+  #keyRefreshed = false;
+  #meta: ResponseMeta | undefined;
+  #result: EndEvent['result'] = 'error';
 
-  constructor(request: ApiRequest<unknown>, base: CallBase) {
+  constructor(request: ApiRequest<unknown>, service: ServiceAddress) {
     this.#request = request;
-    this.#base = base;
+    this.#service = service;
     this.deadlineAt = this.#startedAt + request.settings.deadlineMs;
+    const { signal } = request.options;
+    if (signal === undefined) return;
+
+    const controller = new AbortController();
+    const abort = () => controller.abort(signal.reason);
+    this.signal = controller.signal;
+    signal.addEventListener('abort', abort, { once: true });
+    this.#stopListening = () => signal.removeEventListener('abort', abort);
+    if (signal.aborted) abort();
   }
 
-  /** The path for errors and events: without the key, also where the service has put it into an id. */
-  get path(): string {
-    const { apiKey } = this;
-    if (this.#shown.path === '' || this.#shown.apiKey !== apiKey) {
-      this.#shown = { apiKey, path: redactOwnText(displayPath(this.#request.path), apiKey) };
-    }
-    return this.#shown.path;
+  /** The key to send. */
+  get apiKey(): string {
+    return this.#apiKey;
   }
 
-  /** An attempt begins. What an earlier one was answered does not count as the answer of this one. */
-  begin(): void {
-    this.attempts += 1;
-    this.meta = undefined;
+  /** What follows from the last failure. */
+  get verdict(): Verdict {
+    return this.#verdict;
   }
 
-  /** Takes a failed attempt into account and says what follows. */
-  judge(failure: Failure): Verdict {
-    const { method, settings } = this.#request;
-    this.verdict = verdictOn(failure, {
-      method,
-      retry: settings.retry,
-      outcomeBefore: this.outcome,
-      repeated: this.#repeated,
-    });
-    if (this.verdict === 'retry_once') this.#repeated = true;
-    this.refused = false;
-    if (this.verdict === 'wait') this.#refusal = failure;
-    else if (failure.fault !== 'held_back') this.#refusal = undefined;
-    this.outcome = worseOf(this.outcome, effectOf(failure, settings.retry));
-    return this.verdict;
+  /** 429s so far. */
+  get rejections(): number {
+    return this.#rejections;
+  }
+
+  /** The response of the last attempt; undefined if it got none. */
+  get meta(): ResponseMeta | undefined {
+    return this.#meta;
+  }
+
+  /** Attempts so far, and the time spent waiting, for the caller. */
+  get effort(): Pick<ResponseMeta, 'attempts' | 'waitedMs'> {
+    return { attempts: this.#attempts, waitedMs: this.#waitedMs };
+  }
+
+  useKey(apiKey: string): void {
+    this.#apiKey = apiKey;
+    this.#path = undefined;
+  }
+
+  /** The time that is left for an attempt, or for what must be done before one. */
+  timeLeft(): { readonly ms: number; readonly limit: Limit } {
+    const { timeoutMs } = this.#request.settings;
+    const leftMs = this.deadlineAt - monotonicMs();
+    return timeoutMs <= leftMs ? { ms: timeoutMs, limit: 'attempt' } : { ms: leftMs, limit: 'deadline' };
   }
 
   /** Whether a wait ends within the caller's limits. */
@@ -89,42 +102,104 @@ export class Call {
     return waitMs <= this.#request.settings.maxWaitMs && monotonicMs() + waitMs < this.deadlineAt;
   }
 
+  /** A wait begins. It ends with the next attempt, or with the call. */
+  wait(): void {
+    this.#waitingSince ??= monotonicMs();
+  }
+
+  /** An attempt begins. The response to an earlier one is not the response to this one. */
+  begin(): void {
+    this.#stopWaiting();
+    const isFree = this.#verdict === 'wait' || this.#verdict === 'refresh_key';
+    if (!isFree) this.#attempts += 1;
+    this.#meta = undefined;
+  }
+
+  /** The headers of a response have arrived. */
+  received(meta: ResponseMeta): void {
+    this.#meta = meta;
+  }
+
+  /** Takes a failed attempt into account and decides what follows. */
+  failed(failure: Failure): void {
+    const { method, settings } = this.#request;
+    this.#verdict = verdictOn(failure, {
+      method,
+      retry: settings.retry,
+      outcomeBefore: this.#outcome,
+      repeated: this.#repeated,
+      keyRefreshed: this.#keyRefreshed,
+    });
+    if (this.#verdict === 'retry_once') this.#repeated = true;
+    if (this.#verdict === 'refresh_key') this.#keyRefreshed = true;
+    if (this.#verdict === 'wait') {
+      this.#rejections += 1;
+      this.#rejection = failure;
+    } else if (failure.fault !== 'throttled') {
+      this.#rejection = undefined;
+    }
+    this.#outcome = worseOf(this.#outcome, effectOf(failure, settings.retry));
+  }
+
+  end(result: EndEvent['result']): void {
+    this.#stopWaiting();
+    this.#stopListening();
+    this.#result = result;
+  }
+
   event(): CallEvent {
     const { method, template } = this.#request;
-    return { call: this.id, method, ...this.#base, path: this.path, template, attempt: this.attempts };
+    return {
+      call: this.#id,
+      method,
+      ...this.#service,
+      path: this.#shownPath,
+      template,
+      attempt: this.#attempts,
+    };
   }
 
   endEvent(): EndEvent {
-    const { result, waitedMs } = this;
-    return { ...this.event(), result, durationMs: monotonicMs() - this.#startedAt, waitedMs };
+    const durationMs = monotonicMs() - this.#startedAt;
+    return { ...this.event(), result: this.#result, durationMs, waitedMs: this.#waitedMs };
   }
 
   /**
-   * The error that this call ends with. One that was refused with 429 and then held back failed for the 429: that
-   * says what the service asked for. Its attempt, which was to cost nothing, counts after all.
+   * The error that this call ends with. A call that got a 429 and was then throttled failed because of the 429, which
+   * says what the service asked for.
    */
   error(failure: Failure): AnyAccountingError {
-    const refusal = failure.fault === 'held_back' ? this.#refusal : undefined;
-    const facts: CallFacts = {
+    const decisive = failure.fault === 'throttled' ? (this.#rejection ?? failure) : failure;
+    return errorOf(decisive, {
       method: this.#request.method,
-      path: this.path,
-      attempts: refusal === undefined ? this.attempts : this.attempts + 1,
+      path: this.#shownPath,
+      attempts: this.#attempts,
       idempotencyKey: this.#request.idempotencyKey,
-      outcome: this.outcome,
-      // What would have been tried again, had attempts been left, may be tried again by the caller.
-      retryable: this.verdict === 'retry' ? true : this.#mustNotRepeat() ? false : undefined,
-    };
-    return (refusal ?? failure).toError(facts);
+      outcome: this.#outcome,
+      // What would have been sent again, had attempts been left, may be sent again by the caller.
+      retryable: this.#verdict === 'retry' ? true : this.#mustNotRepeat() ? false : undefined,
+    });
   }
 
-  /** Whether a create may have been carried out by a service that ignores Idempotency-Key: again could be a second one. */
+  #stopWaiting(): void {
+    if (this.#waitingSince !== undefined) this.#waitedMs += monotonicMs() - this.#waitingSince;
+    this.#waitingSince = undefined;
+  }
+
+  /** The path for errors and events: without the key, even if the service has put it into an id. */
+  get #shownPath(): string {
+    this.#path ??= redactOwnText(displayPath(this.#request.path), this.#apiKey);
+    return this.#path;
+  }
+
+  /** Whether a service that ignores Idempotency-Key may have carried out a create: sending it again could create a second record. */
   #mustNotRepeat(): boolean {
     const { method, settings } = this.#request;
     return (
       method === 'POST' &&
       !settings.retry.creates &&
-      this.outcome !== 'not_sent' &&
-      this.outcome !== 'rejected'
+      this.#outcome !== 'not_sent' &&
+      this.#outcome !== 'rejected'
     );
   }
 }

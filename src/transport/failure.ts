@@ -1,17 +1,18 @@
-import type { CallFacts } from '../errors/accounting-error.ts';
-import type { AnyAccountingError } from '../errors/guards.ts';
+import type { ErrorResponse } from '../errors/api-error.ts';
+import type { UnexpectedDetails } from '../errors/unexpected-response-error.ts';
+import type { RateLimit } from '../schemas/rate-limit.ts';
 
 /** What went wrong with one attempt: the rows of the table in retry-policy.ts. */
 export type Fault =
-  /** No byte was sent: DNS, refused, unreachable. */
+  /** No byte was sent: DNS, connection refused, unreachable. */
   | 'unsent'
   /** No byte was sent and none will be: TLS, scheme, blocked port. */
   | 'blocked'
   /** Reset, closed, timed out or stalled before a status was seen. */
   | 'lost'
-  /** A `fetch` of the caller's own returned something else than a Response. */
+  /** The caller's own `fetch` returned something other than a Response. */
   | 'not_a_response'
-  /** A 2xx whose body ended early, stalled, or is no JSON. */
+  /** A 2xx whose body ended early, stalled, or is not JSON. */
   | 'cut'
   /** A 2xx without a body where one is due. */
   | 'empty'
@@ -22,41 +23,87 @@ export type Fault =
   /** A 2xx with more bytes than allowed. */
   | 'too_large'
   | 'redirect'
-  /** Any other status: the service answered with an error. */
+  /** Any other status: the service returned an error. */
   | 'status'
-  /** The rate gate opens too late for this call. */
-  | 'held_back';
+  /** The rate limiter would send this call too late. */
+  | 'throttled';
 
-/** The parts of an error answer that decide what happens next. */
-export interface FailedStatus {
-  readonly status: number;
-  /** The last segment of the problem document's `type`. */
-  readonly problemType: string;
-  readonly retryAfterMs: number | undefined;
-  /** Whether the response shows that the record does not exist. */
-  readonly missing: boolean;
+/** The option that ran out: `timeoutMs` for an attempt, `deadlineMs` for the whole call. */
+export type Limit = 'attempt' | 'deadline';
+
+/** Where a connection was to go. */
+export interface Target {
+  readonly host: string;
+  readonly port: number;
+  /** Host and port, without credentials; undefined if the runtime uses none, or if the caller's `fetch` decides. */
+  readonly proxy: string | undefined;
 }
 
-/** One failed attempt. Internal: what leaves the transport is `toError`, built once the whole call is known. */
+/** What is known of a failed attempt: error-of.ts turns it into the error that the caller sees. */
+export type FailureDetails =
+  /** `fetch` rejected. `cause` is a copy of what the caller's own `fetch` threw. */
+  | {
+      readonly kind: 'network';
+      readonly target: Target;
+      readonly reason?: string | undefined;
+      /** The status with which a proxy rejected the connection. */
+      readonly proxyStatus?: number | undefined;
+      readonly cause?: unknown;
+    }
+  | { readonly kind: 'not_a_response' }
+  | { readonly kind: 'time'; readonly limit: Limit; readonly waitingFor: 'response' | 'apiKey' | 'import' }
+  /** `import()` of a library failed: bundlers put it into a file of its own, which a browser may fail to get. */
+  | { readonly kind: 'import'; readonly reason: string | undefined }
+  /** Not sent. `limit` is set if `deadlineMs` ran out while the limits of the key were unknown. */
+  | {
+      readonly kind: 'throttled';
+      readonly limit: 'deadline' | undefined;
+      readonly retryAfterMs: number | undefined;
+      readonly rateLimit: RateLimit | undefined;
+    }
+  | { readonly kind: 'redirect'; readonly status: number; readonly locationOrigin: string | undefined }
+  | { readonly kind: 'status'; readonly response: ErrorResponse }
+  | UnusableContent;
+
+/** A 2xx whose content is not what is due. */
+export interface UnusableContent extends UnexpectedDetails {
+  readonly kind: 'content';
+  /** Whether the caller's own schema rejected it. */
+  readonly ofCaller?: boolean | undefined;
+  /** What the caller's schema threw. */
+  readonly cause?: unknown;
+}
+
+/** One failed attempt, as data. An Error, because p-retry replaces anything else with a TypeError. */
 export class Failure extends Error {
   readonly fault: Fault;
-  readonly answer: FailedStatus | undefined;
-  readonly toError: (facts: CallFacts) => AnyAccountingError;
+  readonly details: FailureDetails;
 
-  constructor(fault: Fault, toError: (facts: CallFacts) => AnyAccountingError, answer?: FailedStatus) {
+  constructor(fault: Fault, details: FailureDetails) {
     super(fault);
     this.fault = fault;
-    this.toError = toError;
-    this.answer = answer;
+    this.details = details;
+  }
+
+  /** The status of the response, if there was one that failed by its status. */
+  get status(): number | undefined {
+    const { details } = this;
+    if (details.kind === 'status') return details.response.status;
+    return details.kind === 'redirect' ? details.status : undefined;
+  }
+
+  /** How long the service asked to wait. */
+  get retryAfterMs(): number | undefined {
+    return this.details.kind === 'status' ? this.details.response.retryAfterMs : undefined;
   }
 }
 
-/** The caller's signal fired. A wrapper, because the reason may be any value and must arrive untouched. */
-export class Aborted extends Error {
-  readonly reason: unknown;
+/** `import()` of a library failed. */
+export function importFailure(fault: Fault, error: unknown): Failure {
+  return new Failure(fault, { kind: 'import', reason: error instanceof Error ? error.name : undefined });
+}
 
-  constructor(reason: unknown) {
-    super('aborted');
-    this.reason = reason;
-  }
+/** The time was up while no response had arrived. */
+export function timeUp(limit: Limit, waitingFor: 'response' | 'apiKey' | 'import'): Failure {
+  return new Failure(waitingFor === 'response' ? 'lost' : 'unsent', { kind: 'time', limit, waitingFor });
 }

@@ -1,73 +1,48 @@
-import { outcomeAdvice } from '../errors/outcome-advice.ts';
-import { TimeoutError } from '../errors/timeout-error.ts';
-import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { MAX_TIMER_MS } from '../internal/sleep.ts';
-import { Aborted, Failure } from './failure.ts';
-
-/** Which option ran out: `timeoutMs` or `deadlineMs`. */
-export type Limit = 'attempt' | 'deadline';
-
-type FaultAtTimeout = 'unsent' | 'lost' | 'cut' | 'wrong_content';
 
 /** What may end a piece of work early. */
 export interface Limits {
   readonly signal: AbortSignal | undefined;
-  /** For one attempt, in ms. */
-  readonly timeoutMs: number;
-  /** For the whole call, in ms of the monotonic clock. */
-  readonly deadlineAt: number;
-  /** What it means when time runs out: asked at that moment. A Failure if more than the lack of time is known. */
-  readonly onTimeout: (limit: Limit) => FaultAtTimeout | Failure;
+  readonly onAbort?: () => void;
+  /** Until `onTimeout` is called, which returns the error to reject with. Infinity for no limit. */
+  readonly ms: number;
+  readonly onTimeout: () => Error;
 }
 
 /**
- * Runs `work` until it ends, the signal fires or time is up, whichever comes first, even if the work ignores the
- * signal it is given. Leaves neither timer nor listener behind.
+ * Runs `work` until it ends, the signal fires or the time is up, whichever comes first, even if the work ignores both.
+ * Rejects with the signal's reason or the error of `onTimeout`. Leaves neither timer nor listener behind.
  */
-export async function withinLimits<T>(work: (signal: AbortSignal) => Promise<T>, limits: Limits): Promise<T> {
-  const { signal, timeoutMs, deadlineAt } = limits;
-  if (signal?.aborted) throw new Aborted(signal.reason);
+export function withinLimits<T>(
+  work: () => Promise<T>,
+  { signal, onAbort, ms, onTimeout }: Limits,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    if (ms <= 0) return reject(onTimeout());
 
-  const leftMs = deadlineAt - monotonicMs();
-  const ms = Math.min(timeoutMs, leftMs);
-  if (ms <= 0) throw timeUp('deadline', 'unsent');
-
-  const controller = new AbortController();
-  let onAbort: (() => void) | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const ended = new Promise<never>((_, reject) => {
-    const end = (error: Error) => {
-      reject(error);
-      controller.abort();
+    const abort = () => {
+      clearTimeout(timer);
+      onAbort?.();
+      reject(signal?.reason);
     };
-    onAbort = () => end(new Aborted(signal?.reason));
-    signal?.addEventListener('abort', onAbort, { once: true });
-    if (ms <= MAX_TIMER_MS) {
-      const limit = timeoutMs <= leftMs ? 'attempt' : 'deadline';
-      timer = setTimeout(() => {
-        const known = limits.onTimeout(limit);
-        end(known instanceof Failure ? known : timeUp(limit, known));
-      }, ms);
-    }
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    };
+    const timeout = () => {
+      end();
+      reject(onTimeout());
+    };
+    const timer = ms <= MAX_TIMER_MS ? setTimeout(timeout, ms) : undefined;
+    signal?.addEventListener('abort', abort, { once: true });
+    // Handled after the end too: a late failure of the work must not become an unhandled rejection.
+    work().finally(end).then(resolve, reject);
   });
-  try {
-    return await Promise.race([work(controller.signal), ended]);
-  } finally {
-    clearTimeout(timer);
-    if (onAbort !== undefined) signal?.removeEventListener('abort', onAbort);
-  }
 }
 
-/** The caller's option that ran out. */
-export function optionOf(limit: Limit): string {
-  return limit === 'attempt' ? 'timeoutMs' : 'deadlineMs';
-}
-
-function timeUp(limit: Limit, fault: FaultAtTimeout): Failure {
-  return new Failure(fault, (facts) => {
-    const option = optionOf(limit);
-    const advice = outcomeAdvice(facts) ?? `Try again, or raise ${option}.`;
-    const message = `${facts.method} ${facts.path} got no complete response within ${option}. ${advice}`;
-    return new TimeoutError(message, { ...facts, retryable: facts.retryable ?? true }, { limit });
-  });
+/** Runs `work` until it ends or the signal fires. Rejects with the signal's reason. */
+export function untilAborted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  const ms = Number.POSITIVE_INFINITY;
+  return withinLimits(work, { signal, ms, onTimeout: () => new Error('never') });
 }

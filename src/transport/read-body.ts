@@ -2,32 +2,50 @@
 export class BodyTooLarge extends Error {}
 
 /**
- * The whole body under a cap on its decoded size: 306 kB of gzip can hold 300 MB of JSON. Stops reading at the cap
- * and closes the connection. Rejects with BodyTooLarge, or with whatever the stream fails with; `chunks` then holds what
- * arrived before.
+ * The body of a response, read as a stream under a cap on its decoded size: 306 kB of gzip can hold 300 MB of JSON.
  */
-export async function readBody(
-  response: Response,
-  maxBytes: number,
-  chunks: Uint8Array[] = [],
-): Promise<Uint8Array> {
-  if (response.body === null) return new Uint8Array(0);
+export class Body {
+  /** What has arrived so far. */
+  readonly received: Uint8Array[] = [];
+  readonly #stream: ReadableStream<Uint8Array> | null;
+  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  #cancelled = false;
 
-  const reader = response.body.getReader();
-  let size = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : concat(chunks, size);
+  constructor({ body }: Response) {
+    this.#stream = body;
+  }
 
-    // The caller's own `fetch` may return a stream of something else, such as strings.
-    if (!ArrayBuffer.isView(value)) throw new TypeError();
-    size += value.byteLength;
-    chunks.push(value);
-    if (size > maxBytes) {
-      // Not awaited: a stream that never confirms its cancellation must not hold up the error.
-      reader.cancel().catch(() => {});
-      throw new BodyTooLarge();
+  /** The whole body. Rejects with BodyTooLarge, or with whatever the stream fails with. */
+  async bytes(maxBytes: number): Promise<Uint8Array> {
+    if (this.#stream === null) return new Uint8Array(0);
+
+    const { received } = this;
+    const reader = this.#stream.getReader();
+    this.#reader = reader;
+    let size = 0;
+    for (;;) {
+      const { done, value } = await reader.read();
+      // A cancelled reader says `done` too, but the body did not end.
+      if (this.#cancelled) throw new TypeError();
+      if (done)
+        return received.length === 1 && received[0] !== undefined ? received[0] : concat(received, size);
+
+      // The caller's own `fetch` may return a stream of something else, such as strings.
+      if (!ArrayBuffer.isView(value)) throw new TypeError();
+      size += value.byteLength;
+      received.push(value);
+      if (size > maxBytes) {
+        this.cancel();
+        throw new BodyTooLarge();
+      }
     }
+  }
+
+  /** Stops reading and closes the connection. */
+  cancel(): void {
+    this.#cancelled = true;
+    // Not awaited: a stream that never confirms its cancellation must not hold up the error.
+    Promise.resolve((this.#reader ?? this.#stream)?.cancel()).catch(() => {});
   }
 }
 

@@ -1,22 +1,19 @@
-import type { CallFacts } from '../errors/accounting-error.ts';
-import { apiErrorOf, errorTypeOf, lastSegment } from '../errors/api-error-of.ts';
-import { outcomeAdvice } from '../errors/outcome-advice.ts';
-import { RedirectError } from '../errors/redirect-error.ts';
-import { type UnexpectedDetails, UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
+import type { UnexpectedReason } from '../errors/unexpected-response-error.ts';
 import { contentOf, parseProblem } from '../schemas/problem.ts';
 import { ShapeError } from '../schemas/shape-error.ts';
-import { Failure, type Fault } from './failure.ts';
-import { allowedHeaders, rateLimitOf, requestIdOf } from './headers.ts';
-import { BodyTooLarge, readBody } from './read-body.ts';
-import { redact, redactText } from './redact.ts';
+import { Failure, type Fault, importFailure, type UnusableContent } from './failure.ts';
+import { type Body, BodyTooLarge } from './read-body.ts';
+import { redact, redactOwnText, redactText } from './redact.ts';
 import type { Expected } from './request.ts';
-import { parseRetryAfter } from './retry-after.ts';
+import { allowedHeaders, isJson, rateLimitOf, requestIdOf, retryAfterOf } from './response-meta.ts';
 
-/** What reading an answer needs to know. */
+/** A response and its body, and what is needed to read it. */
 export interface Reading<T> {
+  readonly response: Response;
+  readonly body: Body;
   readonly expected: Expected<T>;
   readonly maxBodyBytes: number;
-  /** Removed from whatever an error response echoes. */
+  /** Removed from everything that the response echoes. */
   readonly apiKey: string;
   /** What a 404 without a problem document means. */
   readonly bareNotFound: BareNotFound;
@@ -25,74 +22,84 @@ export interface Reading<T> {
 /** See the client option `bareNotFound`. */
 export type BareNotFound = 'error' | 'missing';
 
-/**
- * Turns a response into the value that is due, or throws the Failure that it is. The one place that reads bodies.
- * `received` holds the body of a 2xx as far as it has arrived: its beginning counts even if its end is missing.
- */
-export async function readResponse<T>(
-  response: Response,
-  reading: Reading<T>,
-  received: Uint8Array[] = [],
-): Promise<T> {
+/** Turns a response into the value that is due, or throws a Failure. The one place that reads bodies. */
+export async function readResponse<T>(reading: Reading<T>): Promise<T> {
+  const { response, body, expected, maxBodyBytes } = reading;
   // Never followed, and never read: in browsers it is opaque and its status 0.
-  // `redirected`: a `fetch` of the caller's own followed one all the same.
+  // `redirected`: the caller's own `fetch` followed one anyway.
   if (response.type === 'opaqueredirect' || response.redirected || isRedirect(response.status)) {
-    discard(response);
-    throw redirected(response, reading.apiKey);
+    body.cancel();
+    throw redirected(reading);
   }
-  if (!response.ok) throw await errorAnswer(response, reading);
-
-  const answer = { response, apiKey: reading.apiKey, received };
-  if (reading.expected.kind === 'nothing') {
-    await readNothing(answer, reading);
-    return reading.expected.value;
+  if (!response.ok) {
+    const bytes = body.bytes(Math.min(maxBodyBytes, MAX_PROBLEM_BYTES));
+    throw statusFailure(reading, await bytes.then(parseJson, () => undefined));
   }
-  const body = await readSuccess(answer, reading, reading.expected.mayBeEmpty === true);
-  try {
-    return await reading.expected.read(body);
-  } catch (error) {
-    if (error instanceof ShapeError) throw misshapen(answer, error);
-    throw error;
+  if (expected.kind === 'nothing') {
+    await readNothing(reading);
+    return expected.value;
   }
+  const json = await readJson(reading, expected.mayBeEmpty === true);
+  return await readValue(reading, expected, json);
 }
 
 function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-/** A 2xx, and the key that must not be shown where the service echoes it. */
-interface Success {
-  readonly response: Response;
-  readonly apiKey: string;
-  readonly received: Uint8Array[];
+/** What a response comes to whose body did not arrive in time. Its status and headers are known. */
+export function timedOutFailure<T>(reading: Reading<T>, limit: 'attempt' | 'deadline'): Failure {
+  if (!reading.response.ok) return statusFailure(reading, undefined);
+  return new Failure(unreadFault(reading), { kind: 'time', limit, waitingFor: 'response' });
 }
 
-/** The JSON value of a 2xx. */
-async function readSuccess<T>(answer: Success, reading: Reading<T>, mayBeEmpty: boolean): Promise<unknown> {
-  const { response, received } = answer;
-  const bytes = await readBody(response, reading.maxBodyBytes, received).catch((error: unknown) => {
-    const fault = unreadFault(response, reading.expected, received);
-    if (fault === 'wrong_content') throw unexpected(answer, fault, 'wrong_content');
-    if (error instanceof BodyTooLarge) throw unexpected(answer, 'too_large', 'too_large');
-    throw unexpected(answer, 'cut', 'truncated');
+/** The JSON value of a 2xx; undefined if it has no body and need not have one. */
+async function readJson<T>(reading: Reading<T>, mayBeEmpty: boolean): Promise<unknown> {
+  const { response, body, maxBodyBytes } = reading;
+  const bytes = await body.bytes(maxBodyBytes).catch((error: unknown) => {
+    if (unreadFault(reading) === 'wrong_content') throw unusable(reading, 'wrong_content', 'wrong_content');
+    if (error instanceof BodyTooLarge) throw unusable(reading, 'too_large', 'too_large');
+    throw unusable(reading, 'cut', 'truncated');
   });
   if (bytes.byteLength === 0 && mayBeEmpty) return undefined;
-  const isForeign = response.body !== null && !isJson(response);
-  // A page of a proxy is not JSON that was cut, nor JSON that is not UTF-8, whatever type it claims.
-  if (isForeign || isMarkup([bytes])) throw unexpected(answer, 'wrong_content', 'wrong_content');
-  if (bytes.byteLength === 0) throw unexpected(answer, 'empty', 'empty');
+  const isForeign = response.body !== null && !isJson(response.headers);
+  // A page of a proxy is neither JSON that was cut nor JSON that is not UTF-8, whatever type it claims.
+  if (isForeign || isMarkup([bytes])) throw unusable(reading, 'wrong_content', 'wrong_content');
+  if (bytes.byteLength === 0) throw unusable(reading, 'empty', 'empty');
 
   let text: string;
   try {
     text = UTF8.decode(bytes);
   } catch {
-    throw unexpected(answer, 'unreadable', 'not_utf8');
+    throw unusable(reading, 'unreadable', 'not_utf8');
   }
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's message quotes the body, so it ends here.
-    throw unexpected(answer, 'cut', 'truncated');
+    // The parser's message quotes the body, so it is not passed on.
+    throw unusable(reading, 'cut', 'truncated');
+  }
+}
+
+async function readValue<T>(
+  reading: Reading<T>,
+  { read, cleared }: Extract<Expected<T>, { kind: 'json' }>,
+  json: unknown,
+): Promise<T> {
+  const { apiKey } = reading;
+  try {
+    const value = await read(json);
+    return cleared === undefined ? value : cleared(value, (text) => redactOwnText(text, apiKey));
+  } catch (error) {
+    // What checks a record that does not fit is loaded with the first one.
+    if (!(error instanceof ShapeError)) throw importFailure('unreadable', error);
+    const { reason, issues, recordId, ofCaller, cause } = error;
+    throw unusable(reading, reason === 'wrong_content' ? 'wrong_content' : 'unreadable', reason, {
+      issues: issues.map((issue) => redactText(issue, apiKey)),
+      recordId: recordId === undefined ? undefined : redactText(recordId, apiKey),
+      ofCaller,
+      cause,
+    });
   }
 }
 
@@ -102,24 +109,20 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
  * Any 2xx confirms a delete, whether or not its body can be read. Only HTML or XML does not: that is a page of a proxy
  * or a captive portal.
  */
-async function readNothing<T>(answer: Success, reading: Reading<T>): Promise<void> {
-  const { response, received } = answer;
-  const bytes = await readBody(response, reading.maxBodyBytes, received).catch(() => undefined);
+async function readNothing<T>(reading: Reading<T>): Promise<void> {
+  const { response, body, maxBodyBytes } = reading;
+  const bytes = await body.bytes(maxBodyBytes).catch(() => undefined);
   const isPage =
     bytes === undefined
-      ? unreadFault(response, reading.expected, received) === 'wrong_content'
+      ? unreadFault(reading) === 'wrong_content'
       : bytes.byteLength > 0 && (isMarkupType(response) || isMarkup([bytes]));
-  if (isPage) throw unexpected(answer, 'wrong_content', 'wrong_content');
+  if (isPage) throw unusable(reading, 'wrong_content', 'wrong_content');
 }
 
-/** What became of a 2xx whose body did not arrive whole: its headers are known, and perhaps how it begins. */
-export function unreadFault<T>(
-  response: Response,
-  expected: Expected<T>,
-  received: readonly Uint8Array[],
-): 'cut' | 'wrong_content' {
-  const isForeign = expected.kind === 'nothing' ? isMarkupType(response) : !isJson(response);
-  return isForeign || isMarkup(received) ? 'wrong_content' : 'cut';
+/** What a 2xx is whose body did not arrive whole: its headers are known, and perhaps how its body begins. */
+function unreadFault<T>({ response, expected, body }: Reading<T>): 'cut' | 'wrong_content' {
+  const isForeign = expected.kind === 'nothing' ? isMarkupType(response) : !isJson(response.headers);
+  return isForeign || isMarkup(body.received) ? 'wrong_content' : 'cut';
 }
 
 function isMarkupType({ headers }: Response): boolean {
@@ -143,60 +146,7 @@ const SKIPPED: ReadonlySet<number> = new Set([
   ...[0xef, 0xbb, 0xbf, 0xfe, 0xff],
 ]);
 
-/** An answer that names no type is taken at its word: it may be JSON. */
-function isJson(response: Response): boolean {
-  const type = response.headers.get('content-type');
-  return type === null || /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:[;,]|$)/i.test(type);
-}
-
-async function errorAnswer<T>(response: Response, reading: Reading<T>): Promise<Failure> {
-  const body = await readBody(response, Math.min(reading.maxBodyBytes, MAX_PROBLEM_BYTES)).then(
-    parseJson,
-    () => undefined,
-  );
-  return statusFailure(response, body, reading);
-}
-
-/** What an error status means; `body` is undefined if it could not be read: the status is known even then. */
-export function statusFailure(
-  response: Response,
-  body: unknown,
-  { apiKey, bareNotFound }: Pick<Reading<unknown>, 'apiKey' | 'bareNotFound'>,
-): Failure {
-  const { status, headers } = response;
-  const problem = parseProblem(redact(body, apiKey));
-  const trusted = bareNotFound === 'missing' && (status === 404 || status === 410);
-  const retryAfterMs = parseRetryAfter(headers.get('retry-after'), headers.get('date'));
-  const answer = {
-    status,
-    problem,
-    content: trusted ? 'problem' : isJson(response) ? contentOf(body, status) : 'other',
-    requestId: requestIdOf(headers, apiKey),
-    rateLimit: rateLimitOf(headers),
-    headers: allowedHeaders(headers, apiKey),
-    retryAfterMs,
-  } as const;
-  const toError = (facts: CallFacts) =>
-    apiErrorOf(answer, { ...facts, retryable: facts.retryable ?? isTransient(status) });
-  return new Failure('status', toError, {
-    status,
-    problemType: lastSegment(problem.type),
-    retryAfterMs,
-    missing: errorTypeOf(answer) === 'not_found' && answer.content === 'problem',
-  });
-}
-
-/** Whether the same call may succeed later, by its status alone. */
-function isTransient(status: number): boolean {
-  return (
-    status === 408 ||
-    status === 425 ||
-    status === 429 ||
-    (status >= 500 && status <= 599 && status !== 501 && status !== 505)
-  );
-}
-
-/** An error answer is read for what it says, not kept: a megabyte is more than any problem document needs. */
+/** An error response is read for what it says, not kept: a megabyte is more than any problem document needs. */
 const MAX_PROBLEM_BYTES = 2 ** 20;
 
 function parseJson(bytes: Uint8Array): unknown {
@@ -207,86 +157,39 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-function redirected(response: Response, apiKey: string): Failure {
-  const { status } = response;
-  // Cleared of the key before it is parsed: a URL parser writes host names in lower case.
+/** What an error status means; `body` is undefined if it could not be read. */
+function statusFailure<T>({ response, apiKey, bareNotFound }: Reading<T>, body: unknown): Failure {
+  const { status, headers } = response;
+  const isTrusted = bareNotFound === 'missing' && (status === 404 || status === 410);
+  const content = isTrusted ? 'problem' : isJson(headers) ? contentOf(body, status) : 'other';
+  return new Failure('status', {
+    kind: 'status',
+    response: {
+      status,
+      problem: parseProblem(redact(body, apiKey)),
+      content,
+      requestId: requestIdOf(headers, apiKey),
+      rateLimit: rateLimitOf(headers),
+      headers: allowedHeaders(headers, apiKey),
+      retryAfterMs: retryAfterOf(response),
+    },
+  });
+}
+
+function redirected<T>({ response, apiKey }: Reading<T>): Failure {
+  // Without the key before it is parsed: a URL parser writes host names in lower case.
   const location = redactText(response.headers.get('location') ?? '', apiKey);
   const locationOrigin =
     /^https?:/i.test(location) && URL.canParse(location) ? new URL(location).origin : undefined;
-  return new Failure(
-    'redirect',
-    (facts) => {
-      const where = locationOrigin === undefined ? '' : ` to ${locationOrigin}`;
-      const message = `${facts.method} ${facts.path} was redirected${where}. Redirects are never followed, for they would carry the API key along: correct baseUrl.`;
-      return new RedirectError(message, facts, { status, locationOrigin });
-    },
-    { status, problemType: '', retryAfterMs: undefined, missing: false },
-  );
+  return new Failure('redirect', { kind: 'redirect', status: response.status, locationOrigin });
 }
 
-function misshapen(answer: Success, { reason, issues, recordId, ofCaller, cause }: ShapeError): Failure {
-  return unexpected(answer, reason === 'wrong_content' ? 'wrong_content' : 'unreadable', reason, {
-    issues: issues.map((issue) => redactText(issue, answer.apiKey)),
-    recordId: recordId === undefined ? undefined : redactText(recordId, answer.apiKey),
-    ofCaller,
-    cause,
-  });
-}
-
-/** What the schemas found. */
-interface Found extends Pick<UnexpectedDetails, 'issues' | 'recordId'> {
-  readonly ofCaller?: boolean;
-  /** What the caller's schema threw. */
-  readonly cause?: unknown;
-}
-
-function unexpected(
-  { response, apiKey }: Success,
+function unusable<T>(
+  { response, apiKey }: Reading<T>,
   fault: Fault,
-  reason: UnexpectedDetails['reason'],
-  { ofCaller = false, cause, ...found }: Found = {},
+  reason: UnexpectedReason,
+  found: Partial<UnusableContent> = {},
 ): Failure {
-  const details = {
-    status: response.status,
-    reason,
-    requestId: requestIdOf(response.headers, apiKey),
-    ...found,
-  };
-  return new Failure(fault, (facts) => {
-    const issues =
-      found.issues === undefined || found.issues.length === 0 ? '' : ` (${found.issues.join('; ')})`;
-    const what = ofCaller ? 'it does not fit the schema that you gave' : WHAT[reason];
-    const advice = ofCaller ? 'Correct the schema or the record.' : ADVICE[reason];
-    const called = `${facts.method} ${facts.path} returned ${response.status}, but ${what}${issues}.`;
-    const message = [called, advice, outcomeAdvice(facts)].filter(Boolean).join(' ');
-    return new UnexpectedResponseError(
-      message,
-      { ...facts, retryable: facts.retryable ?? fault === 'cut' },
-      details,
-      cause === undefined ? undefined : { cause },
-    );
-  });
-}
-
-const WHAT: Readonly<Record<UnexpectedDetails['reason'], string>> = {
-  empty: 'without the body that is due',
-  truncated: 'its body ended early or is not JSON',
-  wrong_content: 'with something other than the JSON that is due',
-  not_utf8: 'its body is not UTF-8',
-  wrong_shape: 'a record does not have the shape of the contract',
-  too_large: 'its body is larger than maxBodyBytes',
-};
-
-const ADVICE: Readonly<Record<UnexpectedDetails['reason'], string>> = {
-  empty: 'Check that baseUrl points at the service, and what stands between.',
-  truncated: 'Try again, and check what stands between client and service.',
-  wrong_content: 'Check that baseUrl points at the service.',
-  not_utf8: 'Ask who runs the service.',
-  wrong_shape: "Ask who runs the service; a list skips such records with validation: 'report'.",
-  too_large: 'Raise maxBodyBytes.',
-};
-
-/** Frees the connection of a body that nobody wants. */
-export function discard(response: Response): void {
-  Promise.resolve(response.body?.cancel()).catch(() => {});
+  const requestId = requestIdOf(response.headers, apiKey);
+  return new Failure(fault, { kind: 'content', status: response.status, reason, requestId, ...found });
 }

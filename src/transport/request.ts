@@ -9,15 +9,15 @@ export type Expected<T> =
   | {
       readonly kind: 'json';
       readonly read: (body: unknown) => T | Promise<T>;
-      /** An answer without a body is read as `undefined`. */
+      /** A response without a body is read as `undefined`. */
       readonly mayBeEmpty?: boolean;
-      /** The value with what it says of the answer cleared of the key, text by text: the service may echo it. */
+      /** The value with `clear` applied to strings in which the service may echo the key. */
       cleared?(value: T, clear: (text: string) => string): T;
     }
   /** Nothing: any 2xx will do. */
   | { readonly kind: 'nothing'; readonly value: T };
 
-/** One logical request: what goes over the wire, and what is due in return. */
+/** One logical request: what is sent, and what is due in return. */
 export interface ApiRequest<T> {
   readonly method: Method;
   /** Path segments under `/api/public/v1`, not yet encoded; or one that is encoded already. */
@@ -25,35 +25,35 @@ export interface ApiRequest<T> {
   /** The path with placeholders, such as `/products/{id}`: for spans and metrics. */
   readonly template: string;
   readonly query?: readonly (readonly [name: string, value: string])[] | undefined;
-  /** JSON text: the same bytes on every attempt. */
+  /** JSON: the same bytes on every attempt. */
   readonly body?: string | undefined;
-  /** Of the body, in the place of the configured one. */
+  /** Of the body, instead of the configured one. */
   readonly contentType?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly expected: Expected<T>;
-  /** Background walks let interactive calls pass in the rate gate. */
+  /** In the rate limiter, interactive calls overtake background lists. */
   readonly priority: 'interactive' | 'background';
-  /** The limits of this call, every default applied. */
+  /** The options of this call, every default applied. */
   readonly settings: CallSettings;
   readonly options: Omit<RequestOptions, keyof CallOptions>;
 }
 
 /** A 2xx that could be read. */
-export interface Answer<T> {
+export interface ApiResponse<T> {
   readonly value: T;
   readonly meta: ResponseMeta;
-  /** The `Date` header less `Age`; undefined where there is none. */
+  /** The `Date` header less `Age`; undefined if there is none. */
   readonly serverTime: Date | undefined;
-  /** The local clock just before the request of this answer went out, in ms since the epoch. */
+  /** The local clock just before the request of this response was sent, in ms since the epoch. */
   readonly requestedAt: number;
-  /** From then until its status and headers were there, in ms, by a clock that nobody sets. */
+  /** From then until its status and headers arrived, in ms of a clock that is never set. */
   readonly durationMs: number;
 }
 
-/** What a resource sees of the network. */
+/** What a collection sees of the network. */
 export interface Transport {
   /** Rejects with an AccountingError, or with the signal's own reason. */
-  send<T>(request: ApiRequest<T>): Promise<Answer<T>>;
-  /** The budget of the key as last reported to this client. */
+  send<T>(request: ApiRequest<T>): Promise<ApiResponse<T>>;
+  /** The quota of the key as last reported to this client. */
   readonly rateLimit: RateLimit | undefined;
 }

@@ -1,6 +1,8 @@
 import type { Outcome } from '../errors/accounting-error.ts';
+import type { ErrorResponse } from '../errors/api-error.ts';
+import { errorTypeOf, lastSegment } from '../errors/api-error-of.ts';
 import type { RetryPolicy } from './call-options.ts';
-import type { FailedStatus, Failure, Fault } from './failure.ts';
+import type { Failure, Fault } from './failure.ts';
 import type { Method } from './request.ts';
 
 /** What follows a failed attempt. */
@@ -9,9 +11,11 @@ export type Verdict =
   | 'retry'
   /** Retry, but only one time in a call. */
   | 'retry_once'
-  /** A 429: no attempt, no retry budget. */
+  /** A 429: costs no attempt and takes nothing from the retry budget. */
   | 'wait'
-  /** The update went through without an answer to show: read the record. */
+  /** The first 401: retry with another key, if there is one. Costs no attempt. */
+  | 'refresh_key'
+  /** The update was applied, but the response does not contain the record: read it. */
   | 'reread'
   /** The delete has happened. */
   | 'done';
@@ -37,19 +41,19 @@ const VERDICTS: Readonly<Record<Exclude<Fault, 'status'>, ByMethod>> = {
   unreadable: { GET: 'throw', POST: 'throw', PATCH: 'throw', DELETE: 'done' },
   too_large: { GET: 'throw', POST: 'throw', PATCH: 'throw', DELETE: 'done' },
   redirect: all('throw'),
-  held_back: all('throw'),
+  throttled: all('throw'),
 };
 
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([408, 425, 500, 502, 503, 504]);
 
-/** What the service may have done in an attempt that failed so. */
+/** What the service may have done in an attempt that failed in this way. */
 const EFFECTS: Readonly<Record<Exclude<Fault, 'status' | 'redirect'>, Outcome>> = {
   unsent: 'not_sent',
   blocked: 'not_sent',
-  held_back: 'not_sent',
+  throttled: 'not_sent',
   lost: 'unknown',
   not_a_response: 'unknown',
-  // A page of some proxy's with status 200 says nothing of the service.
+  // A page of a proxy with status 200 says nothing about the service.
   wrong_content: 'unknown',
   cut: 'applied',
   empty: 'applied',
@@ -57,26 +61,28 @@ const EFFECTS: Readonly<Record<Exclude<Fault, 'status' | 'redirect'>, Outcome>> 
   too_large: 'applied',
 };
 
-/** "Ask over there instead": nothing was done here. A 302 or 303 may also follow a request that was carried out. */
+/** "Send it there instead": nothing was done here. A 302 or 303 may also follow a request that was carried out. */
 const REJECTING_REDIRECTS: ReadonlySet<number> = new Set([301, 307, 308]);
 
 /** What decides beside the failure itself. */
-export interface Circumstances {
+export interface CallState {
   readonly method: Method;
   readonly retry: RetryPolicy;
-  /** What the earlier attempts of the call left behind. */
+  /** The outcome of the earlier attempts of the call. */
   readonly outcomeBefore: Outcome;
   /** Whether a `retry_once` was used up. */
   readonly repeated: boolean;
+  /** Whether a `refresh_key` was used up. */
+  readonly keyRefreshed: boolean;
 }
 
 /** What follows a failure, by the tables above. */
-export function verdictOn(failure: Failure, circumstances: Circumstances): Verdict {
-  const { method, retry, repeated } = circumstances;
-  const { fault, answer } = failure;
+export function verdictOn(failure: Failure, state: CallState): Verdict {
+  const { method, retry, repeated } = state;
+  const { fault, details } = failure;
   const verdict =
-    fault === 'status' && answer !== undefined
-      ? statusVerdict(answer, circumstances)
+    details.kind === 'status'
+      ? statusVerdict(details.response, state)
       : VERDICTS[fault as Exclude<Fault, 'status'>][method];
   const resends = verdict === 'retry' || verdict === 'retry_once';
   if (resends && !mayRepeat(method, retry) && mayHaveApplied(effectOf(failure, retry))) return 'throw';
@@ -90,27 +96,33 @@ function mayRepeat(method: Method, { creates, updates }: RetryPolicy): boolean {
   return method !== 'PATCH' || updates;
 }
 
-function statusVerdict(answer: FailedStatus, { method, retry, outcomeBefore }: Circumstances): Verdict {
-  const { status } = answer;
+function statusVerdict(
+  response: ErrorResponse,
+  { method, retry, outcomeBefore, keyRefreshed }: CallState,
+): Verdict {
+  const { status } = response;
   if (status === 429) return 'wait';
+  if (status === 401 && !keyRefreshed) return 'refresh_key';
   if (RETRIED_STATUSES.has(status)) return 'retry';
-  // What proxies and content delivery networks add, such as 520 to 527: a read that is sent again does no harm.
+  // What proxies and content delivery networks add, such as 520 to 527: reading again does no harm.
   if (method === 'GET' && status >= 506 && status <= 599) return 'retry';
-  if (method === 'POST' && isStillRunning(answer, retry)) return 'retry';
-  // An earlier attempt of this call may have deleted it: that is what the caller asked for. A 404 of a proxy would
-  // prove nothing.
-  if (method === 'DELETE' && isGone(answer) && mayHaveApplied(outcomeBefore)) return 'done';
+  if (method === 'POST' && isStillRunning(response, retry)) return 'retry';
+  // An earlier attempt of this call may have deleted it: that is what the caller wanted. A 404 of a proxy would prove
+  // nothing.
+  if (method === 'DELETE' && isMissing(response) && mayHaveApplied(outcomeBefore)) return 'done';
 
   return 'throw';
 }
 
-function isGone({ status, missing }: FailedStatus): boolean {
-  return missing && (status === 404 || status === 410);
+/** Whether the response shows that the record does not exist. */
+function isMissing(response: ErrorResponse): boolean {
+  const { status, content } = response;
+  return (status === 404 || status === 410) && content === 'problem' && errorTypeOf(response) === 'not_found';
 }
 
 /** A 409 which says that the first request with this key has not ended. */
-function isStillRunning({ status, problemType }: FailedStatus, retry: RetryPolicy): boolean {
-  return status === 409 && retry.inProgressTypes.includes(problemType);
+function isStillRunning({ status, problem }: ErrorResponse, retry: RetryPolicy): boolean {
+  return status === 409 && retry.inProgressTypes.includes(lastSegment(problem.type));
 }
 
 function mayHaveApplied(outcome: Outcome): boolean {
@@ -118,39 +130,45 @@ function mayHaveApplied(outcome: Outcome): boolean {
 }
 
 /** What the service may have done in this one attempt. */
-export function effectOf({ fault, answer }: Failure, retry: RetryPolicy): Outcome {
-  if (fault === 'redirect') return REJECTING_REDIRECTS.has(answer?.status ?? 0) ? 'rejected' : 'unknown';
-  if (fault !== 'status' || answer === undefined) return EFFECTS[fault as keyof typeof EFFECTS];
+export function effectOf({ fault, details }: Failure, retry: RetryPolicy): Outcome {
+  if (details.kind === 'redirect') return REJECTING_REDIRECTS.has(details.status) ? 'rejected' : 'unknown';
+  if (details.kind !== 'status') return EFFECTS[fault as keyof typeof EFFECTS];
 
-  const uncertain = answer.status >= 500 || answer.status === 408 || isStillRunning(answer, retry);
-  return uncertain ? 'unknown' : 'rejected';
+  const { response } = details;
+  const isUncertain = response.status >= 500 || response.status === 408 || isStillRunning(response, retry);
+  return isUncertain ? 'unknown' : 'rejected';
 }
 
 const WEIGHT: Readonly<Record<Outcome, number>> = { not_sent: 0, rejected: 1, unknown: 2, applied: 3 };
 
-/** The outcome of a call is that of its most consequential attempt: never `rejected` after one whose end is unknown. */
+/** The outcome of a call is that of its most consequential attempt: never `rejected` after an unknown one. */
 export function worseOf(a: Outcome, b: Outcome): Outcome {
   return WEIGHT[a] >= WEIGHT[b] ? a : b;
 }
 
+/** A service that returned 429 returns it again if the next request follows at once. */
+const LEAST_WAIT_AFTER_429_MS = 100;
+
 /**
- * Exponential backoff with jitter: the delay doubles with each retry and is multiplied by a random factor from 1 to 2,
- * so that calls that failed together do not come back together, and no wait is shorter than it was meant to be.
- *
- * A deployment answers 502 for 2 to 6 s. With the defaults (five attempts from 500 ms) the four waits are at least
- * 0.5 + 1 + 2 + 4 = 7.5 s together, so a call outlasts it always. It outlasts 2.5 s with three retries, because these
- * take at least 0.5 + 1 + 2 = 3.5 s: 33 calls at once fit into the hundred retries of the retry budget.
+ * How long a client without a rate limiter waits after a 429. Undefined if `maxWaitMs` allows less than 100 ms: the same
+ * request would be sent again and again, for as long as the deadline allows.
  */
-export function backoffMs(retryNumber: number, { baseDelayMs, maxDelayMs }: RetryPolicy): number {
-  return Math.min(maxDelayMs / 2, exponential(retryNumber, baseDelayMs)) * (1 + Math.random());
-}
-
-/** What a call adds to the Retry-After of a second 429 in a row: a random time, because others were told the same. */
-export function jitterMs(retryNumber: number, { baseDelayMs, maxDelayMs }: RetryPolicy): number {
-  return Math.min(maxDelayMs, exponential(retryNumber - 1, baseDelayMs)) * Math.random();
-}
-
-function exponential(retryNumber: number, baseDelayMs: number): number {
+export function waitAfter429(
+  { retryAfterMs, rejections }: { retryAfterMs: number | undefined; rejections: number },
+  { baseDelayMs, maxDelayMs }: RetryPolicy,
+  maxWaitMs: number,
+): number | undefined {
   // Limited, because 0 * Infinity is NaN.
-  return baseDelayMs * 2 ** Math.min(retryNumber - 1, 100);
+  const backoffMs = Math.min(maxDelayMs / 2, baseDelayMs * 2 ** Math.min(rejections - 1, 100));
+  const wantedMs =
+    retryAfterMs === undefined
+      ? backoffMs * (1 + Math.random())
+      : // Every caller was given the same time: from the second 429 on, they spread.
+        retryAfterMs + (rejections > 1 ? (backoffMs / 2) * Math.random() : 0);
+  // Only a wait that the service asks for can be too long.
+  const waitMs = Math.max(
+    retryAfterMs ?? 0,
+    Math.min(maxWaitMs, Math.max(LEAST_WAIT_AFTER_429_MS, wantedMs)),
+  );
+  return waitMs < LEAST_WAIT_AFTER_429_MS ? undefined : waitMs;
 }

@@ -1,234 +1,256 @@
-import pRetry from 'p-retry';
 import { isAccountingError } from '../errors/guards.ts';
-import { TimeoutError } from '../errors/timeout-error.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
-import { sleep } from '../internal/sleep.ts';
+import { MAX_TIMER_MS, sleep } from '../internal/sleep.ts';
 import { tell } from '../internal/tell.ts';
 import { type Limiters, limitersFor } from '../rate-limiter/limiters.ts';
+import { WaitEnded } from '../rate-limiter/rate-limiter.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 import type { KeySource } from './api-key.ts';
-import { type AttemptConfig, attempt, sendWhenAllowed } from './attempt.ts';
-import { Call, type CallBase } from './call.ts';
-import { Aborted, Failure } from './failure.ts';
-import { type Limit, type Limits, optionOf, withinLimits } from './limits.ts';
-import type { Answer, ApiRequest, Expected, Transport } from './request.ts';
+import { type AttemptConfig, attempt } from './attempt.ts';
+import { Call, type ServiceAddress } from './call.ts';
+import { Failure, importFailure, timeUp } from './failure.ts';
+import { withinLimits } from './limits.ts';
+import type { ApiRequest, ApiResponse, Expected, Transport } from './request.ts';
 import { RetryBudget } from './retry-budget.ts';
-import { backoffMs, jitterMs } from './retry-policy.ts';
+import { waitAfter429 } from './retry-policy.ts';
+import { type FetchFunction, loadSender, type Sender } from './send.ts';
+import { requestUrl } from './url.ts';
 
 /** What a transport is made of, every default applied. */
 export interface TransportConfig extends AttemptConfig {
+  /** Ends in `/api/public/v1`: see parseBaseUrl. */
+  readonly baseUrl: string;
   readonly keys: KeySource;
+  readonly fetch: FetchFunction | undefined;
+  readonly userAgent: string | undefined;
   /** Who shares the rate limiter of a key. Without one a Retry-After is waited for here. */
   readonly rateLimiter: 'shared' | 'client' | false;
 }
 
-/** The shortest wait after a 429 that has no Retry-After, or comes again: a service that is asked at once says so again. */
-const LEAST_WAIT_AFTER_429_MS = 100;
+/** The libraries that are loaded with the first call. */
+interface Libraries {
+  readonly sender: Sender;
+  readonly pRetry: typeof import('p-retry').default;
+}
 
-/** Carries requests to the service: the one place that retries. */
+/** A function that does not return another key after a 401 is waited for so long, even if the call has no limits. */
+const LONGEST_REFRESH_MS = 30_000;
+
+/** Sends requests to the service: the one place that retries. */
 export class HttpTransport implements Transport {
   readonly #config: TransportConfig;
-  readonly #base: CallBase;
+  readonly #service: ServiceAddress;
   readonly #budget = new RetryBudget();
   readonly #limiters: Limiters;
+  #libraries: Libraries | undefined;
+  #loading: Promise<Libraries> | undefined;
   #rateLimit: RateLimit | undefined;
 
   constructor(config: TransportConfig) {
     this.#config = config;
     this.#limiters = limitersFor(config.rateLimiter);
     const { origin, pathname } = new URL(config.baseUrl);
-    this.#base = { origin, basePath: pathname };
+    this.#service = { origin, basePath: pathname };
   }
 
   get rateLimit(): RateLimit | undefined {
     return this.#rateLimit;
   }
 
-  async send<T>(request: ApiRequest<T>): Promise<Answer<T>> {
-    const call = new Call(request, this.#base);
+  async send<T>(request: ApiRequest<T>): Promise<ApiResponse<T>> {
+    const call = new Call(request, this.#service);
     try {
-      // Once for a call: on a retry a provider that fails would hide what the earlier attempts may have done.
-      call.apiKey = await this.#key(request, call);
-      const answer = await pRetry(() => this.#attempt(request, call), {
-        // Which failures count, and when to stop, is the policy's to say: a 429 costs no attempt.
-        retries: Number.POSITIVE_INFINITY,
-        minTimeout: 0,
-        // The wait belongs here, where a last failure is never delayed.
-        shouldRetry: async ({ error }) =>
-          error instanceof Failure && this.#prepareRetry(request, call, error),
-      });
-      this.#budget.giveBack(call.retries > 0);
-      call.result = 'ok';
-      return answer;
+      const response = await this.#retried(request, call);
+      call.end('ok');
+      return response;
     } catch (error) {
-      const answer = await this.#conclude(request, call, error);
-      call.result = 'ok';
-      return answer;
+      return await this.#conclude(request, call, error);
     } finally {
-      if (call.meta !== undefined) {
-        tell(request.options.onResponse, call.meta, this.#listenerFailed('onResponse'));
-      }
+      if (call.meta !== undefined) this.#tell('onResponse', request.options.onResponse, call.meta);
       this.#config.listeners.end?.(call.endEvent());
     }
   }
 
-  async #attempt<T>(request: ApiRequest<T>, call: Call): Promise<Answer<T>> {
-    const config = this.#config;
-    const limited = {
-      limiter: this.#limiters(this.#base.origin, call.apiKey),
-      listeners: config.listeners,
-      rateLimit: this.#rateLimit,
+  /** Makes attempts until one succeeds or must not be followed by another. */
+  async #retried<T>(request: ApiRequest<T>, call: Call): Promise<ApiResponse<T>> {
+    const { retry, maxWaitMs } = request.settings;
+    // Once in a call: a function that fails on a retry would hide what the earlier attempts may have done. And first,
+    // because an error shows no path from which the key was not removed.
+    call.useKey(await this.#key(call));
+    const { sender, pRetry } = this.#libraries ?? (await this.#load(call));
+    const url = requestUrl(this.#config.baseUrl, request.path, request.query);
+    const response = await pRetry(() => this.#attempt(request, call, { sender, url }), {
+      // p-retry stops before it asks shouldRetry if no retries are left, even for a failure that does not count.
+      retries: retry.maxAttempts,
+      minTimeout: Math.min(retry.baseDelayMs, MAX_TIMER_MS),
+      maxTimeout: Math.min(retry.maxDelayMs, maxWaitMs, MAX_TIMER_MS),
+      randomize: true,
+      ...(call.signal === undefined ? {} : { signal: call.signal }),
+      shouldConsumeRetry: () => call.verdict !== 'wait' && call.verdict !== 'refresh_key',
+      shouldRetry: async ({ error, retriesConsumed, retryDelay }) => {
+        if (!(error instanceof Failure)) return false;
+        if (call.verdict === 'refresh_key') return this.#refreshKey(call);
+        if (call.verdict === 'wait') return this.#waitForQuota(request, call, error);
+        if (call.verdict !== 'retry' && call.verdict !== 'retry_once') return false;
+        return retriesConsumed < retry.maxAttempts - 1 && this.#backOff(request, call, error, retryDelay);
+      },
+    });
+    this.#budget.giveBack(call.effort.attempts > 1);
+    return response;
+  }
+
+  /** Enters the rate limiter and sends the request as soon as its quota allows. */
+  async #attempt<T>(
+    request: ApiRequest<T>,
+    call: Call,
+    { sender, url }: { sender: Sender; url: string },
+  ): Promise<ApiResponse<T>> {
+    const { priority, settings, options } = request;
+    const limitedCall = {
+      priority,
+      wasRejected: call.verdict === 'wait',
+      signal: call.signal,
+      deadlineAt: call.deadlineAt,
+      maxWaitMs: settings.maxWaitMs,
+      timeoutMs: settings.timeoutMs,
+      onWait: (waitMs: number | undefined) => this.#waits(call, waitMs, options.onWait),
     };
     try {
-      return await sendWhenAllowed(request, call, limited, (permit) =>
-        attempt(request, call, { config, permit }),
-      );
+      return await this.#limiters(this.#service.origin, call.apiKey).run(limitedCall, (permit) => {
+        call.begin();
+        return attempt(request, call, { config: this.#config, sender, url, permit });
+      });
+    } catch (error) {
+      const failure = error instanceof WaitEnded ? throttled(error, this.#rateLimit) : error;
+      if (failure instanceof Failure) call.failed(failure);
+      throw failure;
     } finally {
       this.#rateLimit = call.meta?.rateLimit ?? this.#rateLimit;
     }
   }
 
-  /** The key of a call. A provider that never answers ends with the call's own limits. */
-  async #key<T>({ options, settings }: ApiRequest<T>, call: Call): Promise<string> {
+  /** Loads the libraries with the first call. If that fails, the next call tries again. */
+  async #load(call: Call): Promise<Libraries> {
+    const load = async () => {
+      this.#loading ??= Promise.all([loadSender(this.#config), import('p-retry')]).then(
+        ([sender, { default: pRetry }]) => ({ sender, pRetry }),
+      );
+      try {
+        this.#libraries = await this.#loading;
+        return this.#libraries;
+      } catch (error) {
+        this.#loading = undefined;
+        throw importFailure('unsent', error);
+      }
+    };
+    const { ms, limit } = call.timeLeft();
+    return withinLimits(load, { signal: call.signal, ms, onTimeout: () => timeUp(limit, 'import') });
+  }
+
+  /** The key of a call. A function that never returns one ends with the call's own limits. */
+  async #key(call: Call): Promise<string> {
     const { keys } = this.#config;
     if (keys.fixed !== undefined) return keys.fixed;
 
-    // Asked within the limits: a function that rejects once the call has ended must not be an unhandled rejection.
-    return withinLimits(() => keys.ask(), keyLimits(options.signal, settings.timeoutMs, call));
+    const { ms, limit } = call.timeLeft();
+    const onTimeout = () => timeUp(limit, 'apiKey');
+    return withinLimits(() => keys.ask(), { signal: call.signal, ms, onTimeout });
   }
 
-  /** Decides on a failed attempt and, where there is to be another, waits for its time. */
-  async #prepareRetry<T>(request: ApiRequest<T>, call: Call, failure: Failure): Promise<boolean> {
-    const verdict = call.judge(failure);
-    if (failure.answer?.status === 401) return this.#replaceKey(request, call);
-    if (verdict === 'wait') return this.#waitForQuota(request, call, failure);
-    if (verdict === 'retry' || verdict === 'retry_once') return this.#backOff(request, call, failure);
-
-    return false;
-  }
-
-  /** After the first 401 of a call the provider is asked once more; only a different key is tried, at no attempt's cost. */
-  async #replaceKey<T>({ options, settings }: ApiRequest<T>, call: Call): Promise<boolean> {
-    if (call.keyReplaced) return false;
-
-    call.keyReplaced = true;
-    const limits = keyLimits(options.signal, settings.timeoutMs, call);
+  /** After the first 401 of a call, its function is asked for another key. */
+  async #refreshKey(call: Call): Promise<boolean> {
+    const { ms, limit } = call.timeLeft();
+    const onTimeout = () => timeUp(limit, 'apiKey');
+    const refreshMs = Math.min(ms, LONGEST_REFRESH_MS);
     try {
-      const key = await withinLimits((signal) => this.#config.keys.replace(call.apiKey, signal), limits);
-      if (key === undefined) return false;
-      call.apiKey = key;
+      const refresh = () => this.#config.keys.replace(call.apiKey);
+      const key = await withinLimits(refresh, { signal: call.signal, ms: refreshMs, onTimeout });
+      if (key !== undefined) call.useKey(key);
+      return key !== undefined;
     } catch {
-      // No new key to be had: the 401 is what the caller needs to hear of, unless it was the caller who stopped it.
+      // No other key: the caller sees the 401.
       return false;
     }
-    call.attempts -= 1;
-    return true;
   }
 
-  /** A 429: the rate limiter waits for Retry-After. Without one, or at a second 429 in a row, the call also backs off. */
-  async #waitForQuota<T>(request: ApiRequest<T>, call: Call, failure: Failure): Promise<boolean> {
-    call.refusals += 1;
-    const { maxWaitMs } = request.settings;
-    const retryAfterMs = failure.answer?.retryAfterMs;
-    const isFirstWithTime = retryAfterMs !== undefined && call.refusals === 1;
-    const askedMs = retryAfterMs ?? 0;
-    const ownMs = Math.min(ownWaitMs(request, call, retryAfterMs), Math.max(0, maxWaitMs - askedMs));
-    // A shorter maxWaitMs would send the same request again without a pause, for as long as the deadline allows.
-    if (!isFirstWithTime && askedMs + ownMs < LEAST_WAIT_AFTER_429_MS) return false;
-    if (!call.canWait(askedMs + ownMs)) return false;
-
-    call.refused = true;
-    call.attempts -= 1;
-    const waitMs = this.#config.rateLimiter === false ? askedMs + ownMs : ownMs;
-    if (waitMs > 0) {
-      this.#config.listeners.wait?.({ ...call.event(), waitMs });
-      await this.#wait(request, call, waitMs);
-    }
-    return true;
-  }
-
-  async #backOff<T>(request: ApiRequest<T>, call: Call, failure: Failure): Promise<boolean> {
+  /** After a 429 the rate limiter waits. Without one, the call does. */
+  async #waitForQuota<T>(request: ApiRequest<T>, call: Call, { retryAfterMs }: Failure): Promise<boolean> {
     const { retry, maxWaitMs } = request.settings;
-    if (call.attempts >= retry.maxAttempts) return false;
+    if (this.#config.rateLimiter !== false) return call.canWait(retryAfterMs ?? 0);
 
-    // Only a wait that the service asks for can be too long: how long the client backs off is its own choice.
-    const ownMs = Math.min(backoffMs(call.retries + 1, retry), maxWaitMs);
-    const waitMs = Math.max(ownMs, failure.answer?.retryAfterMs ?? 0);
+    const waitMs = waitAfter429({ retryAfterMs, rejections: call.rejections }, retry, maxWaitMs);
+    if (waitMs === undefined || !call.canWait(waitMs)) return false;
+
+    this.#waits(call, waitMs, request.options.onWait);
+    await sleep(waitMs, call.signal);
+    return true;
+  }
+
+  /** p-retry waits for `retryDelay` after this; a longer Retry-After is waited for here. */
+  async #backOff<T>(
+    request: ApiRequest<T>,
+    call: Call,
+    failure: Failure,
+    retryDelay: number,
+  ): Promise<boolean> {
+    const waitMs = Math.max(retryDelay, failure.retryAfterMs ?? 0);
     if (!call.canWait(waitMs) || !this.#budget.take()) return false;
 
-    call.retries += 1;
-    const reason = failure.answer === undefined ? failure.fault : `status ${failure.answer.status}`;
+    const reason = failure.status === undefined ? failure.fault : `status ${failure.status}`;
     this.#config.listeners.retry?.({ ...call.event(), reason, waitMs });
-    await this.#wait(request, call, waitMs);
+    call.wait();
+    this.#tell('onWait', request.options.onWait, waitMs);
+    if (waitMs > retryDelay) await sleep(waitMs - retryDelay, call.signal);
     return true;
   }
 
-  #listenerFailed(who: string): (thrown: unknown) => void {
-    return (thrown) => this.#config.listeners.listenerFailed?.(who, thrown);
+  /** The call waits for the quota of its key. */
+  #waits(call: Call, waitMs: number | undefined, onWait: ApiRequest<unknown>['options']['onWait']): void {
+    call.wait();
+    this.#config.listeners.wait?.({ ...call.event(), waitMs });
+    this.#tell('onWait', onWait, waitMs);
   }
 
-  async #wait<T>({ options }: ApiRequest<T>, call: Call, waitMs: number): Promise<void> {
-    tell(options.onWait, waitMs, this.#listenerFailed('onWait'));
-    await sleep(waitMs, options.signal);
-    call.waitedMs += waitMs;
+  #tell<V>(who: string, listener: ((value: V) => unknown) | undefined, value: V): void {
+    tell(listener, value, (thrown) => this.#config.listeners.listenerFailed?.(who, thrown));
   }
 
-  /** No further attempt: what the call comes to. */
-  async #conclude<T>(request: ApiRequest<T>, call: Call, error: unknown): Promise<Answer<T>> {
-    const { signal } = request.options;
-    if (error instanceof Aborted || signal?.aborted) call.result = 'aborted';
-    if (error instanceof Aborted) throw error.reason;
-    // A wait that was cut short rejects with the reason as it is.
-    if (signal?.aborted) throw signal.reason;
-    if (!(error instanceof Failure)) {
-      // No attempt failed: the key could not be had, or the request could not be written.
-      if (isAccountingError(error)) this.#config.listeners.error?.({ ...call.event(), error });
-      throw error;
+  /** No further attempt: decides what the call ends with. */
+  async #conclude<T>(request: ApiRequest<T>, call: Call, thrown: unknown): Promise<ApiResponse<T>> {
+    if (call.signal?.aborted) {
+      call.end('aborted');
+      throw call.signal.reason;
     }
-    if (call.verdict === 'reread') return this.#reread(request, call, error);
-    const nothing = call.verdict === 'done' ? await emptyValue(request.expected) : undefined;
-    if (nothing !== undefined && call.meta !== undefined) {
-      return { ...nothing, meta: call.meta, serverTime: undefined, requestedAt: Date.now(), durationMs: 0 };
+    const response = await this.#recover(request, call);
+    if (call.signal?.aborted && response === undefined) {
+      call.end('aborted');
+      throw call.signal.reason;
     }
-    throw this.#report(call, error);
+    if (response !== undefined) {
+      call.end('ok');
+      return response;
+    }
+    call.end('error');
+    const error = thrown instanceof Failure ? call.error(thrown) : thrown;
+    if (isAccountingError(error)) this.#config.listeners.error?.({ ...call.event(), error });
+    throw error;
   }
 
-  /** An update that was answered without the record: it went through, so the record is read. */
-  async #reread<T>(request: ApiRequest<T>, call: Call, failure: Failure): Promise<Answer<T>> {
-    const settings = { ...request.settings, deadlineMs: Math.max(1, call.deadlineAt - monotonicMs()) };
-    try {
+  /** The response to a write that succeeded although its last attempt failed; undefined if there is none. */
+  async #recover<T>(request: ApiRequest<T>, call: Call): Promise<ApiResponse<T> | undefined> {
+    if (call.verdict === 'reread') {
+      const settings = { ...request.settings, deadlineMs: Math.max(1, call.deadlineAt - monotonicMs()) };
       const options = { ...request.options, onResponse: undefined };
-      return await this.send({ ...request, method: 'GET', body: undefined, settings, options });
-    } catch (error) {
-      if (request.options.signal?.aborted) {
-        call.result = 'aborted';
-        throw error;
-      }
-      throw this.#report(call, failure);
+      const read = { ...request, method: 'GET', body: undefined, settings, options } as const;
+      return await this.send(read).catch(() => undefined);
     }
-  }
-
-  #report(call: Call, failure: Failure) {
-    const error = call.error(failure);
-    this.#config.listeners.error?.({ ...call.event(), error });
-    return error;
+    const empty = call.verdict === 'done' ? await emptyValue(request.expected) : undefined;
+    if (empty === undefined || call.meta === undefined) return undefined;
+    return { ...empty, meta: call.meta, serverTime: undefined, requestedAt: Date.now(), durationMs: 0 };
   }
 }
 
-/** How long a call waits after a 429 beyond its Retry-After. */
-function ownWaitMs<T>(
-  { settings }: ApiRequest<T>,
-  { refusals }: Call,
-  retryAfterMs: number | undefined,
-): number {
-  if (retryAfterMs === undefined)
-    return Math.max(LEAST_WAIT_AFTER_429_MS, backoffMs(refusals, settings.retry));
-  if (refusals === 1) return 0;
-
-  return Math.max(LEAST_WAIT_AFTER_429_MS, jitterMs(refusals, settings.retry));
-}
-
-/** What a call comes to whose answer has nothing to show; undefined where a body is due all the same. */
+/** The value of a response without content; undefined if content is due. */
 async function emptyValue<T>(expected: Expected<T>): Promise<{ value: T } | undefined> {
   if (expected.kind === 'nothing') return { value: expected.value };
   if (expected.mayBeEmpty !== true) return undefined;
@@ -239,14 +261,8 @@ async function emptyValue<T>(expected: Expected<T>): Promise<{ value: T } | unde
   }
 }
 
-/** Nothing has been sent yet while a key is asked for. */
-function keyLimits(signal: AbortSignal | undefined, timeoutMs: number, { deadlineAt }: Call): Limits {
-  return { signal, timeoutMs, deadlineAt, onTimeout: noKeyInTime };
-}
-
-function noKeyInTime(limit: Limit): Failure {
-  return new Failure('unsent', (facts) => {
-    const message = `${facts.method} ${facts.path} was not sent: the function given as apiKey returned no key within ${optionOf(limit)}. Check that function.`;
-    return new TimeoutError(message, { ...facts, retryable: true }, { limit });
-  });
+/** A call that the rate limiter did not send. */
+function throttled({ reason, retryAfterMs }: WaitEnded, rateLimit: RateLimit | undefined): Failure {
+  const limit = reason === 'deadline' ? reason : undefined;
+  return new Failure('throttled', { kind: 'throttled', limit, retryAfterMs, rateLimit });
 }

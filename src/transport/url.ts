@@ -4,21 +4,21 @@ import { hasControlCharacters, isWellFormed } from '../internal/text.ts';
 const API_PATH = '/api/public/v1';
 
 /**
- * The address under which every request goes: origin, path prefix and `/api/public/v1`. Refuses what would send the
- * key astray, without quoting it: other schemes, http beyond loopback, credentials, a query, a fragment.
+ * The address of the API: origin, path prefix and `/api/public/v1`. Rejects what would send the key to the wrong place,
+ * without quoting it: other schemes, http beyond this machine, credentials, a query, a fragment.
  */
 export function parseBaseUrl(baseUrl: string, allowInsecure: boolean): string {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
-  const refuse = (problem: string): never => {
+  const reject = (problem: string): never => {
     throw new InvalidInputError('baseUrl', problem);
   };
-  if (url === undefined) return refuse('is not an absolute URL; expected one like https://books.example.com');
+  if (url === undefined) return reject('is not an absolute URL; expected one like https://books.example.com');
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    return refuse('must be https (or http on this machine)');
-  if (url.username !== '' || url.password !== '') return refuse('must not carry credentials; use apiKey');
-  if (baseUrl.includes('?') || baseUrl.includes('#')) return refuse('must not carry a query or a fragment');
+    return reject('must be https (or http on this machine)');
+  if (url.username !== '' || url.password !== '') return reject('must not carry credentials; use apiKey');
+  if (baseUrl.includes('?') || baseUrl.includes('#')) return reject('must not carry a query or a fragment');
   if (url.protocol === 'http:' && !allowInsecure && !isLoopback(url.hostname)) {
-    return refuse('must be https, or the key travels in the clear; allowInsecure: true permits http');
+    return reject('must be https, or the key travels in the clear; allowInsecure: true permits http');
   }
   const path = url.pathname.replace(/\/+$/, '');
   return `${url.origin}${path.endsWith(API_PATH) ? path : `${path}${API_PATH}`}`;
@@ -34,12 +34,9 @@ export function displayPath(path: readonly string[] | string): string {
   return typeof path === 'string' ? path : `/${path.map(encodeURIComponent).join('/')}`;
 }
 
-/** The last address that was found good: a walk asks for one address again with every page. */
-let lastGood = '';
-
 /**
- * The URL of one request. Segments are encoded, then the result is looked at once more: `encodeURIComponent('..')`
- * is `..`, and a URL parser would step up to the parent with it.
+ * The URL of one request. Segments are encoded, then the result is checked, because `encodeURIComponent('..')` is `..`,
+ * which a URL parser resolves to the parent.
  */
 export function requestUrl(
   base: string,
@@ -47,14 +44,6 @@ export function requestUrl(
   query: readonly (readonly [string, string])[] = [],
 ): string {
   const url = `${base}${displayPath(path)}`;
-  if (url !== lastGood) checkAddress(url);
-  lastGood = url;
-  if (query.length === 0) return url;
-
-  return `${url}?${query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')}`;
-}
-
-function checkAddress(url: string): void {
   const { origin, pathname } = new URL(url);
   if (`${origin}${pathname}` !== url) {
     throw new InvalidInputError(
@@ -62,9 +51,12 @@ function checkAddress(url: string): void {
       'must stay below /api/public/v1, without query, fragment or dot segments',
     );
   }
+  if (query.length === 0) return url;
+
+  return `${url}?${query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')}`;
 }
 
-/** An id that can be one path segment. Its form is not shown in the contract, so nothing else is assumed. */
+/** An id that can be one path segment. The API documentation does not say more about its form, so nothing else is assumed. */
 export function checkId(id: unknown, argument = 'id'): string {
   if (typeof id !== 'string') throw new InvalidInputError(argument, 'must be a string');
   if (id === '' || id === '.' || id === '..')
@@ -73,7 +65,7 @@ export function checkId(id: unknown, argument = 'id'): string {
   return checkText(id, argument);
 }
 
-/** A text that reaches the service as it is: no control characters, no lone surrogates. */
+/** A string that reaches the service unchanged: no control characters, no lone surrogates. */
 export function checkText(text: unknown, argument: string): string {
   if (typeof text !== 'string' || text === '')
     throw new InvalidInputError(argument, 'must be a string that is not empty');

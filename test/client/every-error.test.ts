@@ -93,9 +93,9 @@ const rows: Readonly<Record<string, Row>> = {
   },
   UnexpectedResponseError: {
     code: 'unexpected_response',
-    what: /returned 200, but a record does not have the shape of the contract \(.*name: /,
+    what: /returned 200, but a record does not have the documented shape \(.*name: /,
     where: CREATE,
-    advice: /Ask who runs the service.*See outcome/,
+    advice: /Ask the operator of the service.*See outcome/,
   },
   InvalidInputError: {
     code: 'invalid_input',

@@ -206,7 +206,7 @@ const failures: readonly (readonly [what: string, provoke: () => Promise<unknown
       await using server = await scriptedServer(json({ id: '1', salePrice: 129.5 }));
       return await caught(clientOf(server.url).products.get('1'));
     },
-    'does not have the shape of the contract (salePrice: ',
+    'does not have the documented shape (salePrice: ',
   ],
   ['a deployment', read(html(503)), 'GET /accounts/1 returned 503', 'Try again later'],
   [

@@ -14,10 +14,12 @@ import { isInstant } from '../../../src/schemas/timestamp.ts';
 import { decodeState } from '../../../src/sync/state.ts';
 import { stateKey } from '../../../src/sync/state-key.ts';
 import { checkInstant } from '../../../src/sync/watermark.ts';
-import { checkHeaders, rateLimitOf } from '../../../src/transport/headers.ts';
+import { errorOf } from '../../../src/transport/error-of.ts';
 import { checkIdempotencyKey } from '../../../src/transport/idempotency-key.ts';
 import { networkFailure } from '../../../src/transport/network-failure.ts';
 import { redact } from '../../../src/transport/redact.ts';
+import { checkHeaders } from '../../../src/transport/request-headers.ts';
+import { rateLimitOf } from '../../../src/transport/response-meta.ts';
 import { parseHttpDate, parseRetryAfter } from '../../../src/transport/retry-after.ts';
 import { checkId, checkText, displayPath, parseBaseUrl, requestUrl } from '../../../src/transport/url.ts';
 import { anyText, anyValue, endsWell, tries } from '../../support/hostile.ts';
@@ -86,10 +88,10 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'an Idempotency-Key': checkIdempotencyKey,
   'parts of an Idempotency-Key': (text) => idempotencyKeyFor(text, text),
   'a failure of fetch': (text) =>
-    networkFailure(
-      Object.assign(new TypeError(text), { code: text, cause: new Error(text) }),
-      target,
-    ).toError(facts),
+    errorOf(
+      networkFailure(Object.assign(new TypeError(text), { code: text, cause: new Error(text) }), target),
+      facts,
+    ),
   'a draft': (text) => writeBody(products, { [text]: text, salePrice: text, name: text }, 'draft'),
 };
 
@@ -167,8 +169,8 @@ const takers: Readonly<Record<string, (value: never) => unknown>> = {
   'a run of a checkpoint': (value) =>
     decodeState({ v: 1, scope: 'a', by: 'b', run: value, pageSize: value }, 'k'),
   'a problem document': (value) => parseProblem(redact(value, 'secret')),
-  'a failure of fetch': (value) => networkFailure(value, target).toError(facts),
-  'a cause of a failure': (value) => networkFailure(new Error('x', { cause: value }), target).toError(facts),
+  'a failure of fetch': (value) => errorOf(networkFailure(value, target), facts),
+  'a cause of a failure': (value) => errorOf(networkFailure(new Error('x', { cause: value }), target), facts),
   'a draft': (value) => writeBody(products, value, 'draft'),
   'a field of a draft': (value) =>
     writeBody(products, { tags: [value], salePrice: value, other: value }, 'patch'),

@@ -8,7 +8,7 @@ import {
 import { bindCollection } from '../../../src/collections/bind.ts';
 import { readOnly } from '../../../src/collections/define.ts';
 import { ServerClock } from '../../../src/collections/server-clock.ts';
-import type { Answer, ApiRequest, Transport } from '../../../src/transport/request.ts';
+import type { ApiRequest, ApiResponse, Transport } from '../../../src/transport/request.ts';
 import type { SimRecord } from './chronicle.ts';
 import type { SimServer } from './server.ts';
 
@@ -32,7 +32,7 @@ export interface SimTransportOptions {
 
 /** A transport to the model of the service, without HTTP. Time passes only on the service's clock. */
 export function simTransport(server: SimServer, options: SimTransportOptions): Transport {
-  const ask = async <T>(request: ApiRequest<T>): Promise<Answer<T>> => {
+  const ask = async <T>(request: ApiRequest<T>): Promise<ApiResponse<T>> => {
     const { signal } = request.options;
     signal?.throwIfAborted();
     const requestedAt = server.nowMs + options.skewMs;

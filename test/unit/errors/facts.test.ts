@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import * as face from '../../../src/errors/all.ts';
-import type { ApiAnswer } from '../../../src/errors/api-error.ts';
+import type { ErrorResponse } from '../../../src/errors/api-error.ts';
 import { apiErrorOf } from '../../../src/errors/api-error-of.ts';
 import type { SyncReport } from '../../../src/errors/sync-report.ts';
 import { parseProblem } from '../../../src/schemas/problem.ts';
@@ -9,7 +9,7 @@ import { useVirtualClock } from '../../support/virtual-clock.ts';
 
 useVirtualClock();
 
-function answered(status: number, problem: object, more: Partial<ApiAnswer> = {}) {
+function answered(status: number, problem: object, more: Partial<ErrorResponse> = {}) {
   const answer = {
     status,
     problem: parseProblem(problem),

@@ -1,16 +1,11 @@
 import fc from 'fast-check';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Outcome } from '../../../src/index.ts';
+import { parseProblem } from '../../../src/schemas/problem.ts';
 import type { RetryPolicy } from '../../../src/transport/call-options.ts';
 import { Failure, type Fault } from '../../../src/transport/failure.ts';
 import type { Method } from '../../../src/transport/request.ts';
-import {
-  backoffMs,
-  effectOf,
-  type Verdict,
-  verdictOn,
-  worseOf,
-} from '../../../src/transport/retry-policy.ts';
+import { effectOf, type Verdict, verdictOn, worseOf } from '../../../src/transport/retry-policy.ts';
 
 const retry: RetryPolicy = {
   maxAttempts: 4,
@@ -20,15 +15,14 @@ const retry: RetryPolicy = {
   creates: true,
   inProgressTypes: ['request_in_progress'],
 };
-const failure = (fault: Fault, status?: number, problemType = ''): Failure =>
-  new Failure(
-    fault,
-    () => {
-      throw new Error('not asked for');
-    },
-    status === undefined ? undefined : { status, problemType, retryAfterMs: undefined, missing: true },
-  );
-const first = { retry, outcomeBefore: 'not_sent', repeated: false } as const;
+const failure = (fault: Fault, status = 0, problemType = ''): Failure => {
+  if (fault === 'redirect') return new Failure(fault, { kind: fault, status, locationOrigin: undefined });
+  if (fault !== 'status') return new Failure(fault, { kind: 'not_a_response' });
+  const problem = parseProblem({ type: problemType });
+  const unknown = { requestId: undefined, rateLimit: undefined, headers: {}, retryAfterMs: undefined };
+  return new Failure(fault, { kind: fault, response: { status, problem, content: 'problem', ...unknown } });
+};
+const first = { retry, outcomeBefore: 'not_sent', repeated: false, keyRefreshed: true } as const;
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const satisfies readonly Method[];
 
 const FAULTS: readonly [
@@ -48,7 +42,7 @@ const FAULTS: readonly [
   ['unreadable', 'throw', 'throw', 'throw', 'done', 'applied'],
   ['too_large', 'throw', 'throw', 'throw', 'done', 'applied'],
   ['not_a_response', 'throw', 'throw', 'throw', 'throw', 'unknown'],
-  ['held_back', 'throw', 'throw', 'throw', 'throw', 'not_sent'],
+  ['throttled', 'throw', 'throw', 'throw', 'throw', 'not_sent'],
 ];
 
 test.each(FAULTS)('%s: GET %s, POST %s, PATCH %s, DELETE %s, effect %s', (fault, ...row) => {
@@ -160,25 +154,11 @@ test('the outcome of a call does not depend on the order of its attempts and nev
   );
 });
 
-afterEach(() => {
-  vi.restoreAllMocks();
-});
-
-test.each([
-  [1, 200],
-  [2, 400],
-  [3, 800],
-  [7, 12_800],
-  [8, 20_000],
-  [1_000, 20_000],
-])('the wait before retry %i is a random time from half of %i ms up to it', (n, most) => {
-  const random = vi.spyOn(Math, 'random');
-  random.mockReturnValue(0);
-  expect(backoffMs(n, retry)).toBe(most / 2);
-  random.mockReturnValue(0.5);
-  expect(backoffMs(n, retry)).toBe(most * 0.75);
-  random.mockReturnValue(0.999);
-  expect(backoffMs(n, retry)).toBeCloseTo(most * 0.9995);
+test('a 401 asks for another key once in a call', () => {
+  for (const method of METHODS) {
+    const state = { ...first, method, keyRefreshed: false };
+    expect(verdictOn(failure('status', 401), state)).toBe('refresh_key');
+  }
 });
 
 test.each([506, 507, 511, 520, 599])('%i: retry for GET, throw for writes, effect unknown', (status) => {

@@ -1,13 +1,13 @@
+import type { Listeners } from 'accounting-data-sdk';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Listeners } from '../../../src/events.ts';
-import { caught } from '../../support/caught.ts';
+import { caught } from '../support/caught.ts';
 import {
   type FetchResponse,
   jsonResponse,
   scriptedClient,
   scriptedFetch,
-} from '../../support/scripted-fetch.ts';
-import { settle } from '../../support/scripted-server.ts';
+} from '../support/scripted-fetch.ts';
+import { settle } from '../support/scripted-server.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });

@@ -1,15 +1,15 @@
+import type { ResponseMeta } from 'accounting-data-sdk';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import type { ResponseMeta } from '../../../src/index.ts';
-import { caught } from '../../support/caught.ts';
+import { caught } from '../support/caught.ts';
 import {
   type FetchResponse,
   jsonResponse,
   problemResponse,
   scriptedClient,
   scriptedFetch,
-} from '../../support/scripted-fetch.ts';
-import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
+} from '../support/scripted-fetch.ts';
+import { advance, useVirtualClock } from '../support/virtual-clock.ts';
 
 useVirtualClock();
 

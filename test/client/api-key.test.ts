@@ -1,25 +1,22 @@
+import type { ApiKey } from 'accounting-data-sdk';
 import { expect, test, vi } from 'vitest';
-import { createKeySource } from '../../../src/transport/api-key.ts';
-import { caught, thrown } from '../../support/caught.ts';
+import { caught, thrown } from '../support/caught.ts';
 import {
   jsonResponse,
   networkError,
   problemResponse,
   scriptedClient,
   scriptedFetch,
-} from '../../support/scripted-fetch.ts';
-import { settle } from '../../support/scripted-server.ts';
+} from '../support/scripted-fetch.ts';
+import { settle } from '../support/scripted-server.ts';
 
-/** A service that knows one key. */
+/** A service that accepts one key. */
 const serviceFor = (good: string) =>
   scriptedFetch(({ headers }) =>
     headers.get('x-auth-token') === good
       ? jsonResponse({ id: '42' })
       : problemResponse(401, { type: 'unauthenticated' }),
   );
-
-/** A signal that never fires. */
-const never = new AbortController().signal;
 
 const MISSING = 'apiKey: is missing; give apiKey or set ACCOUNTING_API_KEY.';
 const STRAY = 'apiKey: must be visible ASCII without spaces or line ends; check for a stray newline.';
@@ -34,20 +31,14 @@ test.each([
   ['\r\ns3cret', STRAY],
   ['s3cret-schlüssel', STRAY],
   ['s3cret\u0000', STRAY],
-])('the key %j is refused at once and not quoted: %s', (key, message) => {
-  const error = thrown(() => createKeySource(key as string));
+])('the key %j is rejected at once and not quoted: %s', (key, message) => {
+  const fetch = scriptedFetch(jsonResponse({ id: '42' }));
+  const error = thrown(() => scriptedClient(fetch, { apiKey: key as ApiKey }));
   expect(error).toMatchObject({ code: 'invalid_input', argument: 'apiKey', message });
   expect(String(error)).not.toContain('s3cret');
 });
 
-test('a key that is a string is sent with every call, and there is no other', async () => {
-  const keys = createKeySource('k');
-  expect(keys.fixed).toBe('k');
-  expect(await keys.ask()).toBe('k');
-  expect(await keys.replace('k', never)).toBeUndefined();
-});
-
-test('a provider is asked before each call', async () => {
+test('a key function is called before each call', async () => {
   let n = 0;
   const fetch = scriptedFetch(jsonResponse({ id: '42' }));
   const client = scriptedClient(fetch, { apiKey: async () => `key-${++n}` });
@@ -57,7 +48,7 @@ test('a provider is asked before each call', async () => {
   expect(fetch.requests.map(({ headers }) => headers.get('x-auth-token'))).toEqual(['key-1', 'key-2']);
 });
 
-test('a provider is asked once for a call, however often it is retried', async () => {
+test('a key function is called once for a call, however often it is retried', async () => {
   const apiKey = vi.fn(() => 'k');
   const fetch = scriptedFetch(networkError('ECONNRESET'), problemResponse(503), jsonResponse({ id: '42' }));
   await scriptedClient(fetch, { apiKey }).accounts.get('42');
@@ -65,7 +56,7 @@ test('a provider is asked once for a call, however often it is retried', async (
   expect(apiKey).toHaveBeenCalledTimes(1);
 });
 
-test('after a 401 another key of the provider is tried, with the same Idempotency-Key, at no attempt’s cost', async () => {
+test('after a 401 another key is tried, with the same Idempotency-Key, and no attempt is counted', async () => {
   const fetch = serviceFor('new');
   const keys = ['old', 'new'];
   const client = scriptedClient(fetch, { apiKey: () => keys.shift() ?? 'new', retry: { maxAttempts: 1 } });
@@ -96,7 +87,7 @@ test('the same key again is not tried: the 401 is thrown', async () => {
   expect(apiKey).toHaveBeenCalledTimes(2);
 });
 
-test('a string key that is refused is not tried again', async () => {
+test('a string key that gets a 401 is not tried again', async () => {
   const fetch = serviceFor('another');
   expect(await caught(scriptedClient(fetch).accounts.get('42'))).toMatchObject({ code: 'unauthenticated' });
   expect(fetch.requests).toHaveLength(1);
@@ -121,7 +112,7 @@ test('the other key stays for the retries of the call', async () => {
   expect(fetch.requests.map(({ headers }) => headers.get('x-auth-token'))).toEqual(['old', 'new', 'new']);
 });
 
-test('calls that are refused together ask for another key in one flight', async () => {
+test('calls that get a 401 together share one call of the key function', async () => {
   let current = 'old';
   let asked = 0;
   const flights: ((key: string) => void)[] = [];
@@ -158,7 +149,7 @@ test('an apiKey function that throws is the cause, without what may be a key, an
   expect(fetch.requests).toHaveLength(0);
 });
 
-test('a provider that throws when it is asked again leaves the 401 to be thrown', async () => {
+test('a call throws the 401 if the key function throws after it', async () => {
   let asked = 0;
   const apiKey = () => {
     asked += 1;
@@ -171,14 +162,21 @@ test('a provider that throws when it is asked again leaves the 401 to be thrown'
   expect(fetch.requests).toHaveLength(1);
 });
 
-test('a failed flight is not kept: the next 401 asks anew', async () => {
-  const keys = createKeySource(vi.fn().mockRejectedValueOnce(new Error('down')).mockResolvedValue('new'));
-  expect(await caught(keys.replace('old', never))).toMatchObject({ argument: 'apiKey' });
-  expect(await keys.replace('old', never)).toBe('new');
-  expect(await keys.replace('new', never)).toBeUndefined();
+test('a key function that failed once after a 401 is called again after the next', async () => {
+  const keys: (() => string)[] = [
+    () => 'old',
+    () => {
+      throw new Error('vault is down');
+    },
+    () => 'old',
+    () => 'new',
+  ];
+  const client = scriptedClient(serviceFor('new'), { apiKey: () => keys.shift()?.() ?? 'new' });
+  expect(await caught(client.accounts.get('42'))).toMatchObject({ code: 'unauthenticated' });
+  expect(await client.accounts.get('42')).toEqual({ id: '42' });
 });
 
-test('a provider that never answers ends with timeoutMs, is asked no second time and sends nothing', async () => {
+test('a key function that never returns ends the call after timeoutMs, is called once, and nothing is sent', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
   const fetch = scriptedFetch(jsonResponse({ id: '42' }));
   const apiKey = vi.fn(() => new Promise<string>(() => {}));
@@ -191,7 +189,7 @@ test('a provider that never answers ends with timeoutMs, is asked no second time
   vi.useRealTimers();
 });
 
-test('a provider that fails on a retry does not hide that the first attempt may have been carried out', async () => {
+test('a key function that would fail on a retry does not hide that the first attempt may have been carried out', async () => {
   let asked = 0;
   const apiKey = () => {
     asked += 1;

@@ -1,13 +1,13 @@
+import type { ResponseMeta } from 'accounting-data-sdk';
 import { expect, test, vi } from 'vitest';
-import type { ResponseMeta } from '../../../src/index.ts';
-import { caught } from '../../support/caught.ts';
+import { caught } from '../support/caught.ts';
 import {
   jsonResponse,
   networkError,
   problemResponse,
   scriptedClient,
   scriptedFetch,
-} from '../../support/scripted-fetch.ts';
+} from '../support/scripted-fetch.ts';
 
 const budget = (remaining: number) => ({
   'x-ratelimit-limit': '100',

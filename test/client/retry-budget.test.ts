@@ -1,46 +1,16 @@
 import { afterEach, beforeAll, expect, test } from 'vitest';
-import { RetryBudget } from '../../../src/transport/retry-budget.ts';
-import { caught } from '../../support/caught.ts';
+import { caught } from '../support/caught.ts';
 import {
   jsonResponse,
   networkError,
   problemResponse,
   scriptedClient,
   scriptedFetch,
-} from '../../support/scripted-fetch.ts';
-import { loadTransport, runToEnd, startVirtualClock, stopVirtualClock } from '../../support/virtual-clock.ts';
+} from '../support/scripted-fetch.ts';
+import { loadTransport, runToEnd, startVirtualClock, stopVirtualClock } from '../support/virtual-clock.ts';
 
 beforeAll(loadTransport);
 afterEach(stopVirtualClock);
-
-const taken = (budget: RetryBudget) => {
-  let n = 0;
-  while (budget.take()) n += 1;
-  return n;
-};
-
-test('a full budget holds a hundred retries', () => {
-  const budget = new RetryBudget();
-  expect(taken(budget)).toBe(100);
-  expect(budget.take()).toBe(false);
-});
-
-test('a call that succeeded at a retry gives it back, five that succeeded at once pay for one', () => {
-  const budget = new RetryBudget();
-  taken(budget);
-  budget.giveBack(true);
-  expect(taken(budget)).toBe(1);
-  for (let n = 0; n < 4; n += 1) budget.giveBack(false);
-  expect(taken(budget)).toBe(0);
-  budget.giveBack(false);
-  expect(taken(budget)).toBe(1);
-});
-
-test('the budget does not grow beyond its size', () => {
-  const budget = new RetryBudget();
-  for (let n = 0; n < 1_000; n += 1) budget.giveBack(true);
-  expect(taken(budget)).toBe(100);
-});
 
 const instant = { baseDelayMs: 0, maxDelayMs: 0 };
 
@@ -91,4 +61,23 @@ test('a 429 takes nothing from the budget', async () => {
   await runToEnd(call);
   await expect(call).resolves.toEqual({ id: '1' });
   expect(fetch.requests).toHaveLength(152);
+});
+
+test('successes never save up for more than a hundred retries', async () => {
+  const good = Array.from({ length: 200 }, () => jsonResponse({ id: '1' }));
+  const fetch = scriptedFetch(...good, networkError('ECONNRESET'));
+  const client = scriptedClient(fetch, { retry: instant, rateLimiter: false });
+  for (let n = 0; n < 200; n += 1) await client.accounts.get('1');
+  for (let n = 0; n < 34; n += 1) await caught(client.accounts.get('1'));
+  expect(fetch.requests).toHaveLength(200 + 34 + 100);
+});
+
+test('five calls that succeed at once pay for one retry', async () => {
+  const lost = Array.from({ length: 34 + 100 }, () => networkError('ECONNRESET'));
+  const good = Array.from({ length: 5 }, () => jsonResponse({ id: '1' }));
+  const fetch = scriptedFetch(...lost, ...good, networkError('ECONNRESET'));
+  const client = scriptedClient(fetch, { retry: instant, rateLimiter: false });
+  for (let n = 0; n < 34; n += 1) await caught(client.accounts.get('1'));
+  for (let n = 0; n < 5; n += 1) await client.accounts.get('1');
+  expect(await caught(client.accounts.get('1'))).toMatchObject({ attempts: 2 });
 });

@@ -1,0 +1,187 @@
+import type { CallFacts } from '../errors/accounting-error.ts';
+import { apiErrorOf } from '../errors/api-error-of.ts';
+import { ConnectionError } from '../errors/connection-error.ts';
+import type { AnyAccountingError } from '../errors/guards.ts';
+import { outcomeAdvice } from '../errors/outcome-advice.ts';
+import { RateLimitedError } from '../errors/rate-limited-error.ts';
+import { RedirectError } from '../errors/redirect-error.ts';
+import { TimeoutError } from '../errors/timeout-error.ts';
+import { type UnexpectedReason, UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
+import { causeText } from '../internal/text.ts';
+import type { Failure, FailureDetails, UnusableContent } from './failure.ts';
+
+/**
+ * The error that a call ends with, made of its last failure and of what is known of the whole call. `retryable` of the
+ * facts is set if the retry policy knows; otherwise the kind of failure decides.
+ */
+export function errorOf(failure: Failure, facts: CallFacts): AnyAccountingError {
+  const { details } = failure;
+  switch (details.kind) {
+    case 'network':
+      return connectionError(failure, details, facts);
+    case 'not_a_response': {
+      const advice = outcomeAdvice(facts) ?? 'Make it return one.';
+      const message = `${called(facts)} got no response: the function given as fetch did not return a Response of the Fetch standard. ${advice}`;
+      return new ConnectionError(message, { ...facts, retryable: false });
+    }
+    case 'time':
+      return timeoutError(details, facts);
+    case 'import':
+      return importError(details, facts);
+    case 'throttled':
+      return throttledError(details, facts);
+    case 'redirect': {
+      const where = details.locationOrigin === undefined ? '' : ` to ${details.locationOrigin}`;
+      const message = `${called(facts)} was redirected${where}. Redirects are never followed, because they would carry the API key along: correct baseUrl.`;
+      return new RedirectError(message, facts, details);
+    }
+    case 'status':
+      return apiErrorOf(details.response, {
+        ...facts,
+        retryable: facts.retryable ?? isTransient(details.response.status),
+      });
+    case 'content':
+      return contentError(failure, details, facts);
+  }
+}
+
+type Details<Kind> = Extract<FailureDetails, { kind: Kind }>;
+
+function called({ method, path }: CallFacts): string {
+  return `${method} ${path}`;
+}
+
+/** Whether the same call may succeed later, by its status alone. */
+function isTransient(status: number): boolean {
+  return (
+    status === 408 ||
+    status === 425 ||
+    status === 429 ||
+    (status >= 500 && status <= 599 && status !== 501 && status !== 505)
+  );
+}
+
+function connectionError({ fault }: Failure, details: Details<'network'>, facts: CallFacts): ConnectionError {
+  const { reason, proxyStatus, cause, target } = details;
+  const message = `${called(facts)} got no response (${whatHappened(details)}). ${connectionAdvice(fault, details, facts)}`;
+  const retryable = facts.retryable ?? fault !== 'blocked';
+  return new ConnectionError(message, { ...facts, retryable }, { reason, proxyStatus, cause, ...target });
+}
+
+/** Such as "ECONNREFUSED 127.0.0.1:8080". */
+function whatHappened({ reason, proxyStatus, cause, target }: Details<'network'>): string {
+  const { host, port, proxy } = target;
+  const where = `${host}:${port}`;
+  if (proxyStatus !== undefined) {
+    return `the proxy${proxy === undefined ? '' : ` ${proxy}`} rejected the connection to ${where} with ${proxyStatus}`;
+  }
+  const thrown = causeText(cause);
+  if (reason === undefined && thrown !== '') return `the function given as fetch threw ${thrown}; ${where}`;
+  const through = proxy === undefined ? '' : ` through the proxy ${proxy}`;
+  return `${reason ?? 'connection to'} ${where}${through}`;
+}
+
+function connectionAdvice(
+  fault: Failure['fault'],
+  { proxyStatus }: Details<'network'>,
+  facts: CallFacts,
+): string {
+  if (fault === 'lost') return `The connection broke. ${outcomeAdvice(facts) ?? 'Try again.'}`;
+  if (facts.outcome !== 'not_sent') {
+    const advice = outcomeAdvice(facts) ?? 'Check baseUrl and the network.';
+    return `This attempt was not sent, but one before it was. ${advice}`;
+  }
+  if (proxyStatus === 407) return 'Nothing was sent: give the proxy its user name and password.';
+  if (proxyStatus !== undefined) {
+    return 'Nothing was sent: ask the operator of the proxy, or exclude the host with NO_PROXY.';
+  }
+  return fault === 'blocked'
+    ? 'Nothing was sent: check the scheme, port and certificate of baseUrl.'
+    : 'Nothing was sent: check baseUrl and the network.';
+}
+
+function timeoutError({ limit, waitingFor }: Details<'time'>, facts: CallFacts): TimeoutError {
+  const option = limit === 'attempt' ? 'timeoutMs' : 'deadlineMs';
+  const known = { ...facts, retryable: facts.retryable ?? true };
+  if (waitingFor === 'response') {
+    const advice = outcomeAdvice(facts) ?? `Try again, or raise ${option}.`;
+    const message = `${called(facts)} got no complete response within ${option}. ${advice}`;
+    return new TimeoutError(message, known, { limit });
+  }
+  const why =
+    waitingFor === 'apiKey'
+      ? `the function given as apiKey returned no key within ${option}. Check that function.`
+      : `the part of this package that sends requests did not load within ${option}. Try again.`;
+  return new TimeoutError(`${called(facts)} was not sent: ${why}`, known, { limit });
+}
+
+function importError({ reason }: Details<'import'>, facts: CallFacts): ConnectionError {
+  const [what, advice] =
+    facts.outcome === 'not_sent'
+      ? ['was not sent: the part of this package that sends requests could not be loaded', undefined]
+      : [
+          'got a response, but the part of this package that checks it could not be loaded',
+          outcomeAdvice(facts),
+        ];
+  const message = [
+    `${called(facts)} ${what}.`,
+    'Try again; if it fails again, reload the page or reinstall the package.',
+    advice,
+  ];
+  return new ConnectionError(
+    message.filter(Boolean).join(' '),
+    { ...facts, retryable: facts.retryable ?? true },
+    { reason },
+  );
+}
+
+function throttledError(
+  { limit, retryAfterMs, rateLimit }: Details<'throttled'>,
+  facts: CallFacts,
+): TimeoutError | RateLimitedError {
+  const what = `${called(facts)} was not sent`;
+  const known = { ...facts, retryable: true };
+  if (limit !== undefined) {
+    const message = `${what}: deadlineMs ran out while the call waited for the first response to this key. Try again, or raise deadlineMs.`;
+    return new TimeoutError(message, known, { limit });
+  }
+  const when = retryAfterMs === undefined ? '' : ` It is expected back in ${retryAfterMs} ms.`;
+  const message = `${what}: the quota of the key is used up for longer than maxWaitMs or deadlineMs allow.${when} Try again then, or allow longer waits.`;
+  return new RateLimitedError(message, known, { retryAfterMs, rateLimit });
+}
+
+function contentError(
+  { fault }: Failure,
+  details: UnusableContent,
+  facts: CallFacts,
+): UnexpectedResponseError {
+  const { status, reason, issues = [], ofCaller = false, cause } = details;
+  const shown = issues.length === 0 ? '' : ` (${issues.join('; ')})`;
+  const what = ofCaller ? 'it does not fit the schema that you gave' : WHAT[reason];
+  const advice = ofCaller ? 'Correct the schema or the record.' : ADVICE[reason];
+  const message = [`${called(facts)} returned ${status}, but ${what}${shown}.`, advice, outcomeAdvice(facts)];
+  return new UnexpectedResponseError(
+    message.filter(Boolean).join(' '),
+    { ...facts, retryable: facts.retryable ?? fault === 'cut' },
+    details,
+    cause === undefined ? undefined : { cause },
+  );
+}
+
+const WHAT: Readonly<Record<UnexpectedReason, string>> = {
+  empty: 'without the body that is due',
+  truncated: 'its body ended early or is not JSON',
+  wrong_content: 'with something other than the JSON that is due',
+  not_utf8: 'its body is not UTF-8',
+  wrong_shape: 'a record does not have the documented shape',
+  too_large: 'its body is larger than maxBodyBytes',
+};
+
+const ADVICE: Readonly<Record<UnexpectedReason, string>> = {
+  empty: 'Check that baseUrl points at the service, and what stands between.',
+  truncated: 'Try again, and check what stands between client and service.',
+  wrong_content: 'Check that baseUrl points at the service.',
+  not_utf8: 'Ask the operator of the service.',
+  wrong_shape: "Ask the operator of the service; a list skips such records with validation: 'report'.",
+  too_large: 'Raise maxBodyBytes.',
+};

@@ -1,0 +1,84 @@
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
+
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** Whitespace at either end is not part of a value: `fetch` would send a different one than the caller gave. */
+const FIELD_VALUE = /^(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?$/;
+
+/** Headers that belong to the connection: `fetch` rejects them, or waits for a body that never comes. */
+const OF_THE_CONNECTION = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** The caller's own headers, checked before `Headers` sees them: its error messages quote values. */
+export function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  if (typeof headers !== 'object' || headers === null || Symbol.iterator in headers) {
+    throw new InvalidInputError('headers', 'must be an object of names and values');
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    const lower = name.toLowerCase();
+    if (lower === 'x-auth-token') throw new InvalidInputError(`headers.${lower}`, 'is set from apiKey');
+    if (lower === 'idempotency-key')
+      throw new InvalidInputError(`headers.${lower}`, 'is set from idempotencyKey');
+    if (OF_THE_CONNECTION.has(lower)) {
+      throw new InvalidInputError(`headers.${lower}`, 'belongs to the connection');
+    }
+    if (lower === '__proto__') {
+      throw new InvalidInputError(`headers.${lower}`, 'is not a header: objects of headers would drop it');
+    }
+    if (!TOKEN.test(name)) throw new InvalidInputError('headers', 'a name must be a token of RFC 9110');
+    if (typeof value !== 'string' || !FIELD_VALUE.test(value)) {
+      throw new InvalidInputError(
+        `headers.${lower}`,
+        'must be printable ASCII without line ends, and without whitespace at either end',
+      );
+    }
+  }
+}
+
+/** The content types of request bodies: of a create (POST) and of an update (PATCH). */
+export interface ContentTypes {
+  readonly create: string;
+  readonly update: string;
+}
+
+/** The content type of a request's body. */
+export function contentTypeOf(method: string, { create, update }: ContentTypes): string {
+  if (method === 'POST') return create;
+  return method === 'PATCH' ? update : 'application/json';
+}
+
+/** JSON first. A service that has only JSON-LD returns 406 to a request that does not name it. */
+const ACCEPT = 'application/json, application/ld+json;q=0.9, application/problem+json;q=0.9';
+
+/** The headers of every request of a client. */
+export function commonHeaders(userAgent: string | undefined): Record<string, string> {
+  return userAgent === undefined ? { accept: ACCEPT } : { accept: ACCEPT, 'user-agent': userAgent };
+}
+
+/** What the headers of one request are made of. */
+export interface HeaderParts {
+  readonly apiKey: string;
+  readonly idempotencyKey: string | undefined;
+  /** Of the body; undefined for no body. */
+  readonly contentType: string | undefined;
+  /** The caller's own, already checked. */
+  readonly own: Readonly<Record<string, string>> | undefined;
+}
+
+/** The headers of one request. The caller's come first, so that they cannot replace those of the specification. */
+export function requestHeaders({ apiKey, idempotencyKey, contentType, own }: HeaderParts) {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(own ?? {})) headers[name.toLowerCase()] = value;
+  headers['x-auth-token'] = apiKey;
+  if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
+  if (contentType !== undefined) headers['content-type'] = contentType;
+  return headers;
+}

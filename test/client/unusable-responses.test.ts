@@ -1,0 +1,334 @@
+import { type ClientOptions, createClient } from 'accounting-data-sdk';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { caught } from '../support/caught.ts';
+import {
+  jsonResponse,
+  networkError,
+  newOrigin,
+  problemResponse,
+  scriptedClient,
+  scriptedFetch,
+} from '../support/scripted-fetch.ts';
+
+const KEY = 's3cret/key';
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+const clientOf = (response: Response, options: ClientOptions = {}) =>
+  createClient({
+    baseUrl: newOrigin(),
+    apiKey: KEY,
+    fetch: scriptedFetch(response),
+    retry: { maxAttempts: 1 },
+    maxBodyBytes: 1_000,
+    ...options,
+  });
+
+/** What a GET fails with if the service returns a response. */
+const failureOf = (response: Response, options?: ClientOptions) =>
+  caught(clientOf(response, options).accounts.get('1'));
+
+/** A body that is never read to its end; `state` says whether it was cancelled. */
+function unread(status: number, headers: Record<string, string> = {}) {
+  const state = { cancelled: false };
+  const body = new ReadableStream({
+    cancel() {
+      state.cancelled = true;
+    },
+  });
+  return { response: new Response(body, { status, headers }), state };
+}
+
+/** A `fetch` that returns this very response. */
+const exactly = (response: Response) => ({ fetch: async () => response });
+
+test.each([
+  'application/json',
+  'Application/JSON; charset=utf-8',
+  'application/problem+json',
+  'application/vnd.api.v1-x+json ;v=1',
+])('a body of type %s is read', async (type) => {
+  const response = new Response('{"id":"1"}', { headers: { 'content-type': type } });
+  expect(await clientOf(response).accounts.get('1')).toEqual({ id: '1' });
+});
+
+test('a body without a content type is read as JSON', async () => {
+  const response = new Response(new TextEncoder().encode('{"id":"1"}'));
+  expect(response.headers.get('content-type')).toBeNull();
+  expect(await clientOf(response).accounts.get('1')).toEqual({ id: '1' });
+});
+
+test.each([
+  'text/html',
+  'text/json',
+  'application/jsonp',
+  'application/jsonseq+x',
+  'application/x json',
+  'application/!+json',
+  'application/+json',
+  'xapplication/json',
+  'text/plain; application/json',
+])('JSON of type %s is not the response of the service', async (type) => {
+  const response = new Response('{"id":"1"}', { headers: { 'content-type': type } });
+  expect(await failureOf(response)).toMatchObject({
+    code: 'unexpected_response',
+    reason: 'wrong_content',
+    outcome: 'unknown',
+    retryable: false,
+  });
+});
+
+test.each([
+  [
+    'empty',
+    'applied',
+    new Uint8Array(0),
+    'without the body that is due. Check that baseUrl points at the service, and what stands between.',
+  ],
+  [
+    'not_utf8',
+    'applied',
+    new Uint8Array([0x22, 0xff, 0x22]),
+    'its body is not UTF-8. Ask the operator of the service.',
+  ],
+  [
+    'truncated',
+    'applied',
+    '{"html":"<',
+    'its body ended early or is not JSON. Try again, and check what stands between client and service.',
+  ],
+  [
+    'wrong_content',
+    'unknown',
+    '\n <!doctype html>',
+    'with something other than the JSON that is due. Check that baseUrl points at the service.',
+  ],
+  [
+    'too_large',
+    'applied',
+    `"${'x'.repeat(999)}"`,
+    'its body is larger than maxBodyBytes. Raise maxBodyBytes.',
+  ],
+] as const)('a 2xx that is %s has outcome %s', async (reason, outcome, body, what) => {
+  const headers = { ...JSON_TYPE, 'x-request-id': `r-${KEY}` };
+  expect(await failureOf(new Response(body, { status: 201, headers }))).toMatchObject({
+    code: 'unexpected_response',
+    message: `GET /accounts/1 returned 201, but ${what}`,
+    status: 201,
+    reason,
+    outcome,
+    requestId: 'r-[redacted]',
+    retryable: reason === 'truncated',
+  });
+});
+
+test('a body of exactly maxBodyBytes is read', async () => {
+  const body = JSON.stringify({ id: '1', note: 'x'.repeat(1_000 - 20) });
+  expect(body.length).toBe(1_000);
+  await expect(clientOf(new Response(body, { headers: JSON_TYPE })).accounts.get('1')).resolves.toBeDefined();
+});
+
+test('reading stops at maxBodyBytes, even if the stream never confirms its cancellation', async () => {
+  let pulled = 0;
+  let cancelled = false;
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        pulled += 1;
+        controller.enqueue(new Uint8Array(400).fill(0x20));
+      },
+      cancel() {
+        cancelled = true;
+        return new Promise(() => {});
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const response = new Response(stream, { headers: JSON_TYPE });
+  expect(await failureOf(response, exactly(response))).toMatchObject({ reason: 'too_large' });
+  expect({ pulled, cancelled }).toEqual({ pulled: 3, cancelled: true });
+});
+
+test.each([
+  [
+    'breaks off',
+    (controller: ReadableStreamDefaultController) => controller.error(new TypeError('terminated')),
+  ],
+  [
+    'is a stream of strings',
+    (controller: ReadableStreamDefaultController) => controller.enqueue('{"id":"1"}'),
+  ],
+])('a body that %s is truncated', async (_, start) => {
+  const response = new Response(null, { headers: JSON_TYPE });
+  Object.defineProperty(response, 'body', { value: new ReadableStream({ start }) });
+  expect(await failureOf(response, exactly(response))).toMatchObject({
+    reason: 'truncated',
+    retryable: true,
+  });
+});
+
+test('a request without a schema accepts a response without a body', async () => {
+  expect(await clientOf(new Response(null, { status: 204 })).request({ path: '/x' })).toBeUndefined();
+  expect(await clientOf(new Response('1', { headers: JSON_TYPE })).request({ path: '/x' })).toBe(1);
+});
+
+test('the issues of a record that does not fit do not show the key', async () => {
+  const schema = z.strictObject({ id: z.string(), name: z.string() });
+  const response = jsonResponse({ id: `id-${KEY}`, [KEY]: 1 }, 201);
+  const error = await failureOf(response, { schemas: { accounts: schema } });
+  expect(error).toMatchObject({
+    reason: 'wrong_shape',
+    outcome: 'applied',
+    recordId: 'id-[redacted]',
+    issues: [expect.stringContaining('name: '), expect.stringContaining('[redacted]')],
+  });
+  expect(JSON.stringify(error)).not.toContain(KEY);
+});
+
+test('a list that is one object has wrong content', async () => {
+  const error = await caught(
+    clientOf(jsonResponse({ id: '1' }))
+      .accounts.list()
+      .toArray({ limit: 1 }),
+  );
+  expect(error).toMatchObject({ reason: 'wrong_content', outcome: 'unknown' });
+});
+
+test.each([
+  ['no body', () => new Response(null, { status: 204 })],
+  ['an empty page', () => new Response('', { headers: { 'content-type': 'text/html' } })],
+  ['a JSON body', () => new Response('{"id":"1"}', { headers: JSON_TYPE })],
+  ['truncated JSON', () => new Response('{"id":', { headers: JSON_TYPE })],
+  ['more than maxBodyBytes', () => new Response('x'.repeat(1_001), { headers: JSON_TYPE })],
+  ['plain text', () => new Response('OK', { headers: { 'content-type': 'text/plain' } })],
+])('a delete whose 2xx has %s is done', async (_, response) => {
+  await expect(clientOf(response()).products.delete('1')).resolves.toBeUndefined();
+});
+
+test.each([
+  ['a page', () => new Response('<html>', { headers: { 'content-type': 'text/html' } })],
+  ['a page that claims to be JSON', () => new Response(' <html>', { headers: JSON_TYPE })],
+  ['a long page', () => new Response('x'.repeat(1_001), { headers: { 'content-type': 'text/html' } })],
+])('a delete whose 2xx has %s is not known to be done', async (_, response) => {
+  expect(await caught(clientOf(response()).products.delete('1'))).toMatchObject({
+    reason: 'wrong_content',
+    outcome: 'unknown',
+  });
+});
+
+test.each([300, 301, 302, 303, 307, 308, 399])(
+  'the body of a redirect with %i is not read',
+  async (status) => {
+    const { response, state } = unread(status, { location: 'https://Other.example/path?token=1' });
+    expect(await failureOf(response, exactly(response))).toMatchObject({
+      code: 'redirected',
+      status,
+      locationOrigin: 'https://other.example',
+      message:
+        'GET /accounts/1 was redirected to https://other.example. Redirects are never followed, because they would carry the API key along: correct baseUrl.',
+    });
+    expect(state.cancelled).toBe(true);
+  },
+);
+
+test.each([
+  ['type', 'opaqueredirect'],
+  ['redirected', true],
+])('a response whose %s is %s was redirected, whatever its status', async (name, value) => {
+  const { response } = unread(200);
+  Object.defineProperty(response, name, { value });
+  expect(await failureOf(response, exactly(response))).toMatchObject({
+    code: 'redirected',
+    message: expect.stringContaining('GET /accounts/1 was redirected. Redirects'),
+  });
+});
+
+test.each([
+  ['/elsewhere', undefined],
+  ['ftp://other.example/', undefined],
+  ['xhttps://other.example/', undefined],
+  ['https://', undefined],
+  ['HTTP://other.example:81/x', 'http://other.example:81'],
+  [`https://${encodeURIComponent(KEY)}.example/`, undefined],
+])('a redirect to %s shows the origin %s', async (location, locationOrigin) => {
+  const response = new Response(null, { status: 302, headers: { location } });
+  expect(await failureOf(response)).toMatchObject({ locationOrigin });
+});
+
+test('an error response shows what the service said, without the key that it echoes', async () => {
+  const response = problemResponse(
+    429,
+    { type: 'https://books.example/errors#rate_limited', detail: `Slow down, ${KEY}`, shop: KEY },
+    {
+      'retry-after': 'Sat, 31 Jan 2026 12:00:30 GMT',
+      date: 'Sat, 31 Jan 2026 12:00:10 GMT',
+      'x-request-id': `r-${KEY}`,
+      'x-ratelimit-limit': '100',
+      'x-ratelimit-remaining': '0',
+    },
+  );
+  expect(await failureOf(response, { maxWaitMs: 0 })).toMatchObject({
+    code: 'rate_limited',
+    detail: 'Slow down, [redacted]',
+    extensions: { shop: '[redacted]' },
+    requestId: 'r-[redacted]',
+    rateLimit: { limit: 100, remaining: 0 },
+    headers: { 'x-request-id': 'r-[redacted]' },
+    retryAfterMs: 20_000,
+  });
+});
+
+test.each([
+  [400, false],
+  [408, true],
+  [409, false],
+  [425, true],
+  [499, false],
+  [500, true],
+  [501, false],
+  [502, true],
+  [503, true],
+  [504, true],
+  [505, false],
+  [599, true],
+])('a %i is retryable: %s', async (status, retryable) => {
+  expect(await failureOf(problemResponse(status))).toMatchObject({ status, retryable });
+});
+
+test.each([
+  ['a page', new Response('<html>Bad gateway', { status: 502 })],
+  ['a body that is not UTF-8', new Response(new Uint8Array([0xff]), { status: 502 })],
+  ['no body', new Response(null, { status: 502 })],
+])('an error response with %s is an error by its status', async (_, response) => {
+  expect(await failureOf(response)).toMatchObject({
+    code: 'unknown_problem',
+    status: 502,
+    detail: undefined,
+    violations: [],
+  });
+});
+
+test('of an error response no more is read than a megabyte, and no more than maxBodyBytes', async () => {
+  const long = (length: number) => problemResponse(400, { detail: 'x', padding: 'y'.repeat(length) });
+  const most = { maxBodyBytes: 2 ** 24 };
+  expect(await failureOf(long(1_000_000), most)).toMatchObject({ detail: 'x' });
+  expect(await failureOf(long(1_100_000), most)).toMatchObject({ detail: undefined });
+  expect(await failureOf(long(1_000), { maxBodyBytes: 500 })).toMatchObject({ detail: undefined });
+});
+
+test('a create that gets a response without the record is repeated once, even after another failure', async () => {
+  const retry = { baseDelayMs: 0, maxDelayMs: 0 };
+  const empty = new Response(null, { status: 204 });
+  const twice = scriptedFetch(empty);
+  expect(await caught(scriptedClient(twice, { retry }).products.create({}))).toMatchObject({
+    code: 'unexpected_response',
+    outcome: 'applied',
+    attempts: 2,
+  });
+  expect(twice.requests).toHaveLength(2);
+  const later = scriptedFetch(networkError('ECONNRESET'), empty);
+  expect(await caught(scriptedClient(later, { retry }).products.create({}))).toMatchObject({
+    code: 'unexpected_response',
+    attempts: 3,
+  });
+});
