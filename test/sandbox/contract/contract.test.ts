@@ -4,7 +4,7 @@ import { runCheck } from './suite/check.ts';
 import { type SandboxTarget, sandboxTarget, type Way } from './suite/sandbox-target.ts';
 import { lacks } from './suite/target.ts';
 
-describe.each<Way>(['listening', 'fetch'])('the contract holds, %s', (way) => {
+describe.each<Way>(['listening', 'fetch'])('the sandbox follows the specification, %s', (way) => {
   let served: SandboxTarget;
 
   beforeAll(async () => {
@@ -13,7 +13,7 @@ describe.each<Way>(['listening', 'fetch'])('the contract holds, %s', (way) => {
   afterAll(() => served[Symbol.asyncDispose]());
 
   test.each(checks)('$name', async (check) => {
-    // The sandbox has to offer whatever a check needs: none is passed over here.
+    // The sandbox meets every need, so no check is skipped.
     expect(lacks(served.target, check.needs)).toEqual([]);
     await runCheck(check, served.target);
   });

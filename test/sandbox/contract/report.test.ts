@@ -15,14 +15,14 @@ async function listening(): Promise<{ sandbox: Sandbox; args: string[]; env: Rec
   return { sandbox, args: ['--base-url', url, '--api-key-env', 'KEY'], env: { KEY: sandbox.keys.full } };
 }
 
-test('without an address it holds its own sandbox, whole', async () => {
+test('checks a sandbox if no base URL is given', async () => {
   const { code, text, last } = await run([]);
-  expect(last).toBe(`\n${checks.length} hold, 0 do not, 0 could not be seen.`);
+  expect(last).toBe(`\n${checks.length} passed, 0 failed, 0 not checked.`);
   expect(code).toBe(0);
   for (const { section } of checks) expect(text).toContain(`\n${section}\n`);
 });
 
-test('a service is only read unless writing is allowed', async () => {
+test('only reads from a service unless --write is given', async () => {
   const { sandbox, args, env } = await listening();
   const { code, text } = await run(args, env);
   expect([code, sandbox.journal]).toEqual([0, []]);
@@ -31,7 +31,7 @@ test('a service is only read unless writing is allowed', async () => {
   await sandbox.close();
 });
 
-test('what it makes it deletes again', async () => {
+test('deletes what it creates', async () => {
   const { sandbox, args, env } = await listening();
   const before = sandbox.store.products.ids();
   const { code } = await run([...args, '--write', '--throwaway'], env);
@@ -40,7 +40,7 @@ test('what it makes it deletes again', async () => {
   await sandbox.close();
 });
 
-test('says what does not hold, and never a key', async () => {
+test('reports what failed and never a key', async () => {
   const { sandbox, args, env } = await listening();
   sandbox.faults.add({ kind: 'money-as-number' }, { collection: 'products', times: Infinity });
   const { code, text } = await run(args, env);
@@ -63,10 +63,10 @@ test('a line about a failure has at most 200 characters', async () => {
   await sandbox.close();
 });
 
-test('a service that cannot be reached, or does not know the key, is asked once and no more', async () => {
+test('a service that cannot be reached, or does not know the key, is call once and no more', async () => {
   const { sandbox, args } = await listening();
-  const refused = await run(args, { KEY: 'unknown' });
-  expect([refused.code, refused.last]).toEqual([1, `${sandbox.baseUrl} refuses the key with 401.`]);
+  const rejected = await run(args, { KEY: 'unknown' });
+  expect([rejected.code, rejected.last]).toEqual([1, `${sandbox.baseUrl} rejects the key with 401.`]);
   expect(sandbox.count()).toBe(1);
 
   const { baseUrl } = sandbox;
@@ -79,15 +79,15 @@ test('a service that cannot be reached, or does not know the key, is asked once 
 });
 
 test.each([
-  [['--base-url', 'http://127.0.0.1:1'], 'The variable ACCOUNTING_API_KEY holds no key.'],
+  [['--base-url', 'http://127.0.0.1:1'], 'The variable ACCOUNTING_API_KEY contains no key.'],
   [['--base-url', 'nowhere'], 'Invalid URL'],
   [['--wriet'], "Unknown option '--wriet'"],
-])('a wrong call is told: %j', async (args, says) => {
+])('invalid options are reported: %j', async (args, message) => {
   const { code, text } = await run(args);
-  expect([code, text.includes(says)]).toEqual([2, true]);
+  expect([code, text.includes(message)]).toEqual([2, true]);
 });
 
-test('explains itself', async () => {
+test('prints help', async () => {
   const { code, text } = await run(['--help']);
   expect(code).toBe(0);
   expect(text).toContain('--api-key-env NAME');

@@ -1,16 +1,16 @@
 /**
- * Holds a service against the contract and says what came of it:
+ * Checks a service against the specification and prints a report:
  *
  *     npm run contract -- --base-url https://books.example.com --api-key-env ACCOUNTING_API_KEY
  *
- * Without `--base-url` it starts a sandbox and holds that. A service is only read, unless `--write` allows products to
- * be made, changed and deleted again. Keys come from the environment, by the name of a variable, and are never shown.
+ * Without `--base-url` it checks a sandbox. It only reads from a service, unless `--write` allows it to create, update
+ * and delete products. Keys come from the environment, by the name of a variable, and are never printed.
  */
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { checks } from './checks/all.ts';
 import { type Check, runCheck } from './suite/check.ts';
-import { NotApplicable, Probe } from './suite/probe.ts';
+import { ContractClient, NotApplicable } from './suite/contract-client.ts';
 import { sandboxTarget } from './suite/sandbox-target.ts';
 import { type ServiceFlags, serviceTarget } from './suite/service-target.ts';
 import { lacks, type Target } from './suite/target.ts';
@@ -19,60 +19,60 @@ const HELP = `npm run contract -- [options]
 
   --base-url URL            the service, without /api/public/v1; left out: a sandbox of its own
   --api-key-env NAME        the variable that holds the key (default ACCOUNTING_API_KEY)
-  --write                   make, change and delete products named "Contract check …"
-  --throwaway               with --write: the books are there for testing alone; try what should not work, too
-  --exhaust                 use the key's budget up, to see 429
+  --write                   create, update and delete products named "Contract check …"
+  --throwaway               with --write: the company exists only for tests; also try what must not work
+  --exhaust                 use up the key's quota to see a 429
   --other-key-env NAME      a key of another company
   --read-only-key-env NAME  a key that only reads
-  --powerless-key-env NAME  a key without permission
+  --withoutPermission-key-env NAME  a key without permission
   --revoked-key-env NAME    a revoked key
   --foreign-key-env NAME    a key of a company that is not served here
-  --locked-product ID       with --write: a product that refuses to be changed
+  --locked-product ID       with --write: a product that denies changes
 `;
 
-/** What came of a check. */
-type Outcome = { readonly mark: '✓' | '✗' | '–'; readonly says: string };
+/** The result of a check. */
+type Outcome = { readonly mark: '✓' | '✗' | '–'; readonly note: string };
 
 async function judge(check: Check, target: Target): Promise<Outcome> {
   const missing = lacks(target, check.needs);
-  if (missing.length > 0) return { mark: '–', says: `not run, it needs: ${missing.join(', ')}` };
+  if (missing.length > 0) return { mark: '–', note: `not run, it needs: ${missing.join(', ')}` };
   try {
     await runCheck(check, target);
-    return { mark: '✓', says: '' };
+    return { mark: '✓', note: '' };
   } catch (error) {
-    const says = error instanceof Error ? error.message : String(error);
+    const note = error instanceof Error ? error.message : String(error);
     return error instanceof NotApplicable
-      ? { mark: '–', says: `nothing to see: ${says}` }
-      : { mark: '✗', says };
+      ? { mark: '–', note: `does not apply: ${note}` }
+      : { mark: '✗', note };
   }
 }
 
-/** A service can put anything into a message: a line of the report stays readable. */
+/** Limits a line of the report, because a message can quote any response. */
 const MAX_LINE = 200;
 
 const shortened = (line: string) => (line.length > MAX_LINE ? `${line.slice(0, MAX_LINE - 1)}…` : line);
 
-/** Runs every check, section by section; gives the number of failures. */
+/** Runs every check, section by section. Returns the number of failures. */
 async function run(target: Target, print: (line: string) => void): Promise<number> {
   const counts = { '✓': 0, '✗': 0, '–': 0 };
   let section: string | undefined;
   for (const check of checks) {
     if (check.section !== section) print(`\n${check.section}`);
     section = check.section;
-    const { mark, says } = await judge(check, target);
+    const { mark, note } = await judge(check, target);
     counts[mark] += 1;
     print(`  ${mark} ${check.name.slice(check.section.length + 2)}`);
-    for (const line of says === '' ? [] : says.split('\n')) print(`      ${shortened(line)}`);
+    for (const line of note === '' ? [] : note.split('\n')) print(`      ${shortened(line)}`);
   }
-  print(`\n${counts['✓']} hold, ${counts['✗']} do not, ${counts['–']} could not be seen.`);
+  print(`\n${counts['✓']} passed, ${counts['✗']} failed, ${counts['–']} not checked.`);
   return counts['✗'];
 }
 
-/** Why nothing can be seen at all: three hundred checks would fail for that one reason. */
+/** Why the service cannot be checked at all: every check would fail for the same reason. */
 async function hidden(target: Target): Promise<string | undefined> {
   try {
-    const { status } = await new Probe(target).list('accounts');
-    return status === 401 ? `${target.baseUrl} refuses the key with 401.` : undefined;
+    const { status } = await new ContractClient(target).list('accounts');
+    return status === 401 ? `${target.baseUrl} rejects the key with 401.` : undefined;
   } catch (error) {
     const { cause, message } = error as Error;
     const why = cause instanceof Error && cause.message !== '' ? cause.message : message;
@@ -92,7 +92,7 @@ function readFlags(args: readonly string[]): ServiceFlags & { readonly help?: bo
     exhaust: flag,
     'other-key-env': text,
     'read-only-key-env': text,
-    'powerless-key-env': text,
+    'withoutPermission-key-env': text,
     'revoked-key-env': text,
     'foreign-key-env': text,
     'locked-product': text,
@@ -100,7 +100,7 @@ function readFlags(args: readonly string[]): ServiceFlags & { readonly help?: bo
   return parseArgs({ args: [...args], options }).values;
 }
 
-/** The command. Gives the exit code: 0 where everything that could be seen holds, 1 where not, 2 for a wrong call. */
+/** The command. Returns the exit code: 0 if no check failed, 1 if one did, 2 for invalid options. */
 export async function report(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,

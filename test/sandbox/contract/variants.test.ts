@@ -1,12 +1,12 @@
 import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { checks } from './checks/all.ts';
-import { type Defect, misread, missay } from './defects/defect.ts';
+import { type Defect, requestDefect, responseDefect } from './defects.ts';
 import { runCheck } from './suite/check.ts';
 import { type SandboxTarget, sandboxTarget } from './suite/sandbox-target.ts';
 import type { Target } from './suite/target.ts';
 
-/** Ways in which services may differ without breaking the contract. Each option that it leaves open is in one. */
+/** Services that differ in what the specification leaves open. Each such option occurs in one of them. */
 const variants: readonly SandboxOptions[] = [
   { pageSize: 7, order: 'id-desc', timestamps: 'offset', problemType: 'path' },
   { pageSize: 100, order: 'none', timestamps: 'milliseconds', problemType: 'url' },
@@ -39,7 +39,7 @@ const variants: readonly SandboxOptions[] = [
   { rateLimit: { kind: 'token-bucket' } },
 ];
 
-/** What differs does so for all collections alike: one stands for the others. */
+/** The options apply to all collections alike, so one collection is enough. */
 const sample = checks.filter(({ segment = 'bom-lines' }) => segment === 'bom-lines');
 
 async function failuresOf(target: Target): Promise<string[]> {
@@ -50,20 +50,23 @@ async function failuresOf(target: Target): Promise<string[]> {
   return failed;
 }
 
-test.each(variants)('the suite relies on nothing that the specification leaves open: %j', async (options) => {
-  await using served = await sandboxTarget('fetch', options);
-  expect(await failuresOf(served.target)).toEqual([]);
-});
+test.each(variants)(
+  'the checks depend on nothing that the specification leaves open: %j',
+  async (options) => {
+    await using served = await sandboxTarget('fetch', options);
+    expect(await failuresOf(served.target)).toEqual([]);
+  },
+);
 
 const MAX_INT4 = 2_147_483_647;
 
-/** Ways in which a correct service answers that the sandbox does not have. */
-const behaviours: readonly Pick<Defect, 'name' | 'spoil'>[] = [
-  missay('an id beyond a 32-bit column is answered with 500', '', (response) => {
+/** Behaviour of correct services that the sandbox does not have. */
+const behaviours: readonly Pick<Defect, 'name' | 'inject'>[] = [
+  responseDefect('an id beyond a 32-bit column is a 500', '', (response) => {
     const id = response.request.url.pathname.split('/').at(-1) ?? '';
     if (/^\d+$/.test(id) && Number(id) > MAX_INT4) response.status = 500;
   }),
-  missay('an id of another form is 400', '', (response) => {
+  responseDefect('an id of another form is 400', '', (response) => {
     const id = response.request.url.pathname.split('/')[5] ?? '';
     if (response.status === 404 && /\D/.test(decodeURIComponent(id))) {
       response.status = 400;
@@ -72,32 +75,32 @@ const behaviours: readonly Pick<Defect, 'name' | 'spoil'>[] = [
   }),
   {
     name: 'an empty JSON array is an empty object',
-    spoil: (send) => (url, init) => send(url, init.body === '[]' ? { ...init, body: '{}' } : init),
+    inject: (send) => (url, init) => send(url, init.body === '[]' ? { ...init, body: '{}' } : init),
   },
-  missay('a value of the wrong type is 400 malformed_request', '', (response) => {
+  responseDefect('a value of the wrong type is 400 malformed_request', '', (response) => {
     if (response.status !== 422 || !response.text.includes('of type')) return;
     response.status = 400;
     response.text = response.text.replace('validation_failed', 'malformed_request');
   }),
-  misread('a type and a list of labels are one of a few', '', ({ body }) => {
-    // The sandbox knows no such rule for these two fields; a number there gets the same 422.
+  requestDefect('a type and a list of labels are one of a few', '', ({ body }) => {
+    // The sandbox has no such rule for these two fields; a number gets the same 422.
     if (typeof body?.type === 'string') body.type = 1;
     if (typeof body?.labels === 'string') body.labels = 1;
   }),
 ];
 
-function behaving(target: Target, { spoil }: Pick<Defect, 'spoil'>): Target {
-  return { ...target, send: spoil(target.send, target) };
+function behaving(target: Target, { inject }: Pick<Defect, 'inject'>): Target {
+  return { ...target, send: inject(target.send, target) };
 }
 
-test.each(behaviours)('the suite passes a service where $name', async (behaviour) => {
+test.each(behaviours)('the checks pass for a service where $name', async (behaviour) => {
   await using served: SandboxTarget = await sandboxTarget('fetch');
   expect(await failuresOf(behaving(served.target, behaviour))).toEqual([]);
 });
 
-test('the suite passes a service that omits a cleared field', async () => {
+test('the checks pass for a service that omits a cleared field', async () => {
   await using served = await sandboxTarget('fetch');
-  const omitting = missay('omitted', '', (response) => {
+  const omitting = responseDefect('omitted', '', (response) => {
     if (response.status !== 200 || response.request.url.pathname.endsWith('/products')) return;
     const { brand, salePrice, isWebShop, tags, stockQuantity, ...rest } = JSON.parse(response.text);
     const cleared = { brand, salePrice, isWebShop, tags, stockQuantity };

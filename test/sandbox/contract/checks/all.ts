@@ -7,7 +7,7 @@ import { products } from './products.ts';
 import { reading } from './reading.ts';
 import { creating, updating } from './writing.ts';
 
-/** Every check, in the order of the contract. */
+/** Every check, in the order of the specification. */
 export const checks: readonly Check[] = [
   ...general,
   ...reading,

@@ -1,36 +1,36 @@
 import assert from 'node:assert/strict';
 import { type Check, check, forEach } from '../suite/check.ts';
 import { compareIds, isIso8601 } from '../suite/compare.ts';
-import { readOnlySegments } from '../suite/contract-text.ts';
-import { NotApplicable, type Probe, type Query } from '../suite/probe.ts';
+import { type ContractClient, NotApplicable, type Query } from '../suite/contract-client.ts';
+import { readOnlySegments } from '../suite/specification.ts';
 
 const SECTION = 'Endpoints › Read-only resource endpoints';
 
 /** Two ids of the first page with one between them, in their order. */
 async function bounds(
-  probe: Probe,
+  client: ContractClient,
   segment: string,
 ): Promise<readonly [low: string, middle: string, high: string]> {
-  const ids = (await probe.some(segment, 3)).map(({ id }) => id).sort(compareIds);
+  const ids = (await client.some(segment, 3)).map(({ id }) => id).sort(compareIds);
   const at = Math.floor((ids.length - 3) / 2);
   return [ids[at] ?? '', ids[at + 1] ?? '', ids[at + 2] ?? ''];
 }
 
 /** The ids that a query finds on all its pages, in their order. */
-async function idsOf(probe: Probe, segment: string, query: Query): Promise<string[]> {
-  return (await probe.walk(segment, query)).map(({ id }) => id).sort(compareIds);
+async function idsOf(client: ContractClient, segment: string, query: Query): Promise<string[]> {
+  return (await client.readAll(segment, query)).map(({ id }) => id).sort(compareIds);
 }
 
-/** One operator against another that closes the window at the other end; each is held in both its roles. */
+/** Each operator together with one that bounds the other end. */
 function operators(segment: string): Check[] {
   const window = (
-    holds: string,
+    title: string,
     query: (low: string, high: string) => Query,
     keeps: readonly (0 | 1 | 2)[],
   ) =>
-    check(SECTION, `${holds} (${segment})`, async (probe) => {
-      const three = await bounds(probe, segment);
-      const found = await idsOf(probe, segment, query(three[0], three[2]));
+    check(SECTION, `${title} (${segment})`, async (client) => {
+      const three = await bounds(client, segment);
+      const found = await idsOf(client, segment, query(three[0], three[2]));
       assert.deepEqual(
         three.map((id) => found.includes(id)),
         [0, 1, 2].map((place) => keeps.some((kept) => kept === place)),
@@ -52,27 +52,27 @@ function operators(segment: string): Check[] {
     ),
     window('id[lt] is less than the value', (low, high) => ({ 'id[gte]': low, 'id[lt]': high }), [0, 1]),
     window('id[lte] is less than or equal', (low, high) => ({ 'id[gt]': low, 'id[lte]': high }), [1, 2]),
-    check(SECTION, `each id filter works on its own (${segment})`, async (probe) => {
-      const [, middle] = await bounds(probe, segment);
-      const holds: Record<string, (order: number) => boolean> = {
+    check(SECTION, `each id filter works on its own (${segment})`, async (client) => {
+      const [, middle] = await bounds(client, segment);
+      const operators: Record<string, (order: number) => boolean> = {
         gt: (order) => order > 0,
         gte: (order) => order >= 0,
         lt: (order) => order < 0,
         lte: (order) => order <= 0,
       };
-      for (const [operator, fits] of Object.entries(holds)) {
-        const { ids } = await probe.list(segment, { [`id[${operator}]`]: middle });
+      for (const [operator, fits] of Object.entries(operators)) {
+        const { ids } = await client.list(segment, { [`id[${operator}]`]: middle });
         assert.ok(ids.length > 0, `id[${operator}] finds something`);
         for (const id of ids)
           assert.ok(fits(compareIds(id, middle)), `id[${operator}]=${middle} let ${id} through`);
       }
     }),
-    check(SECTION, `id[between] is a range between two bounds (${segment})`, async (probe) => {
-      const [low, middle, high] = await bounds(probe, segment);
-      // The form of the value is not shown: one of the two that are in use must be understood.
+    check(SECTION, `id[between] is a range between two bounds (${segment})`, async (client) => {
+      const [low, middle, high] = await bounds(client, segment);
+      // The specification leaves the form of the value open. One of the two common forms must work.
       const tried = [];
       for (const separator of ['..', ',']) {
-        const ids = await idsOf(probe, segment, { 'id[between]': `${low}${separator}${high}` });
+        const ids = await idsOf(client, segment, { 'id[between]': `${low}${separator}${high}` });
         tried.push(ids.length);
         const within = ids.every((id) => compareIds(id, low) >= 0 && compareIds(id, high) <= 0);
         if (within && ids.includes(middle)) return;
@@ -84,94 +84,102 @@ function operators(segment: string): Check[] {
 
 function paging(segment: string): Check[] {
   return [
-    check(SECTION, `_page is the page number, from 1, and 1 if left out (${segment})`, async (probe) => {
-      const none = (await probe.list(segment)).ids;
+    check(SECTION, `_page is the page number, from 1, and 1 if left out (${segment})`, async (client) => {
+      const none = (await client.list(segment)).ids;
       const [one, two] = [
-        (await probe.list(segment, { _page: '1' })).ids,
-        (await probe.list(segment, { _page: '2' })).ids,
+        (await client.list(segment, { _page: '1' })).ids,
+        (await client.list(segment, { _page: '2' })).ids,
       ];
       assert.deepEqual(one, none, '_page=1 is the page that comes without _page');
       assert.ok(!two.some((id) => one.includes(id)), '_page=2 repeats nothing of _page=1');
     }),
-    check(SECTION, `pages to an empty one hold every record once (${segment})`, async (probe) => {
-      const [first] = await probe.some(segment);
-      const ids = (await probe.walk(segment)).map(({ id }) => id);
+    check(SECTION, `the pages up to an empty one contain every record once (${segment})`, async (client) => {
+      const [first] = await client.some(segment);
+      const ids = (await client.readAll(segment)).map(({ id }) => id);
       assert.equal(new Set(ids).size, ids.length, 'no record comes twice');
       assert.ok(ids.includes(first?.id ?? ''), 'the first record is among them');
     }),
-    check(SECTION, `id filters hold on every page (${segment})`, async (probe) => {
-      const all = (await probe.walk(segment)).map(({ id }) => id).sort(compareIds);
+    check(SECTION, `id filters apply to every page (${segment})`, async (client) => {
+      const all = (await client.readAll(segment)).map(({ id }) => id).sort(compareIds);
       if (all.length < 3) throw new NotApplicable(`fewer than 3 records in ${segment}`);
       const bound = all[0] ?? '';
-      assert.deepEqual(await idsOf(probe, segment, { 'id[gt]': bound }), all.slice(1));
+      assert.deepEqual(await idsOf(client, segment, { 'id[gt]': bound }), all.slice(1));
     }),
   ];
 }
 
 /** A record of a collection that shows when it was changed. */
-async function dated(probe: Probe, segment: string) {
-  const found = (await probe.some(segment)).find(({ updatedAt }) => isIso8601(updatedAt));
+async function dated(client: ContractClient, segment: string) {
+  const found = (await client.some(segment)).find(({ updatedAt }) => isIso8601(updatedAt));
   if (found === undefined)
     throw new NotApplicable(`records of ${segment} do not show when they were changed`);
   return { id: found.id, updatedAt: String(found.updatedAt) };
 }
 
-const later = (instant: string, ms: number) => new Date(Date.parse(instant) + ms).toISOString();
+const later = (timestamp: string, ms: number) => new Date(Date.parse(timestamp) + ms).toISOString();
 
 function updatedSince(segment: string): Check[] {
-  /** Whether a record comes when only it is asked for, changed since an instant. */
-  const comes = async (probe: Probe, id: string, instant: string) => {
-    const query = { 'id[gte]': id, 'id[lte]': id, updatedSince: instant };
-    return (await probe.list(segment, query)).ids.includes(id);
+  /** Whether a list of this record alone contains it with an `updatedSince`. */
+  const comes = async (client: ContractClient, id: string, updatedSince: string) => {
+    const query = { 'id[gte]': id, 'id[lte]': id, updatedSince };
+    return (await client.list(segment, query)).ids.includes(id);
   };
   return [
-    check(SECTION, `updatedSince includes the instant itself and its second (${segment})`, async (probe) => {
-      const { id, updatedAt } = await dated(probe, segment);
-      assert.ok(await comes(probe, id, updatedAt), 'updatedSince = updatedAt returns the record again');
-      assert.ok(await comes(probe, id, later(updatedAt, -1000)), 'a second earlier, too');
+    check(
+      SECTION,
+      `updatedSince includes the time itself and the same second (${segment})`,
+      async (client) => {
+        const { id, updatedAt } = await dated(client, segment);
+        assert.ok(await comes(client, id, updatedAt), 'updatedSince = updatedAt returns the record again');
+        assert.ok(await comes(client, id, later(updatedAt, -1000)), 'a second earlier, too');
+      },
+    ),
+    check(SECTION, `updatedSince leaves out what was modified before (${segment})`, async (client) => {
+      const { id, updatedAt } = await dated(client, segment);
+      assert.ok(!(await comes(client, id, later(updatedAt, 1000))), 'a second later the record is old');
     }),
-    check(SECTION, `updatedSince leaves out what was modified before (${segment})`, async (probe) => {
-      const { id, updatedAt } = await dated(probe, segment);
-      assert.ok(!(await comes(probe, id, later(updatedAt, 1000))), 'a second later the record is old');
-    }),
-    check(SECTION, `updatedSince takes a date and a timestamp, in any offset (${segment})`, async (probe) => {
-      const all = (await probe.list(segment)).ids;
-      for (const since of ['1990-01-01', '1990-01-01T00:00:00Z', '1990-01-01T00:00:00+02:00']) {
-        assert.deepEqual(
-          (await probe.list(segment, { updatedSince: since })).ids,
-          all,
-          `${since} leaves nothing out`,
-        );
-      }
-      for (const since of ['2190-01-01', '2190-01-01T00:00:00Z', '2190-01-01T00:00:00-05:00']) {
-        assert.deepEqual(
-          (await probe.list(segment, { updatedSince: since })).ids,
-          [],
-          `${since} leaves everything out`,
-        );
-      }
-    }),
-    check(SECTION, `updatedSince is an instant: an offset counts (${segment})`, async (probe) => {
-      const { id, updatedAt } = await dated(probe, segment);
+    check(
+      SECTION,
+      `updatedSince takes a date and a timestamp, in any offset (${segment})`,
+      async (client) => {
+        const all = (await client.list(segment)).ids;
+        for (const since of ['1990-01-01', '1990-01-01T00:00:00Z', '1990-01-01T00:00:00+02:00']) {
+          assert.deepEqual(
+            (await client.list(segment, { updatedSince: since })).ids,
+            all,
+            `${since} leaves nothing out`,
+          );
+        }
+        for (const since of ['2190-01-01', '2190-01-01T00:00:00Z', '2190-01-01T00:00:00-05:00']) {
+          assert.deepEqual(
+            (await client.list(segment, { updatedSince: since })).ids,
+            [],
+            `${since} leaves everything out`,
+          );
+        }
+      },
+    ),
+    check(SECTION, `updatedSince respects the UTC offset (${segment})`, async (client) => {
+      const { id, updatedAt } = await dated(client, segment);
       const local = `${later(updatedAt, 5 * 3_600_000).slice(0, 19)}+05:00`;
-      assert.ok(await comes(probe, id, local), `${local} is ${updatedAt}`);
+      assert.ok(await comes(client, id, local), `${local} is ${updatedAt}`);
       const tooLate = `${later(updatedAt, 5 * 3_600_000 + 1000).slice(0, 19)}+05:00`;
-      assert.ok(!(await comes(probe, id, tooLate)), `${tooLate} is after ${updatedAt}`);
+      assert.ok(!(await comes(client, id, tooLate)), `${tooLate} is after ${updatedAt}`);
     }),
-    check(SECTION, `updatedSince combines with pages and id filters (${segment})`, async (probe) => {
-      const all = await probe.walk(segment);
-      const instants = all
+    check(SECTION, `updatedSince combines with pages and id filters (${segment})`, async (client) => {
+      const all = await client.readAll(segment);
+      const times = all
         .map(({ updatedAt }) => updatedAt)
         .filter(isIso8601)
         .map(Date.parse)
         .sort((a, b) => a - b);
-      if (instants.length < 3)
+      if (times.length < 3)
         throw new NotApplicable(`records of ${segment} do not show when they were changed`);
-      const since = new Date(instants[instants.length >> 1] ?? 0).toISOString();
+      const since = new Date(times[times.length >> 1] ?? 0).toISOString();
       const changed = all.filter(({ updatedAt }) => Date.parse(String(updatedAt)) >= Date.parse(since));
-      // The bound is one of the changed ones, so that both filters leave something out that the other would let in.
+      // The bound is the id of a changed record, so that each filter excludes a record that the other includes.
       const [low = '', ...rest] = changed.map(({ id }) => id).sort(compareIds);
-      assert.deepEqual(await idsOf(probe, segment, { updatedSince: since, 'id[gt]': low }), rest);
+      assert.deepEqual(await idsOf(client, segment, { updatedSince: since, 'id[gt]': low }), rest);
     }),
   ];
 }

@@ -1,135 +1,135 @@
 import assert from 'node:assert/strict';
-import type { Answer } from '../suite/answer.ts';
 import { type Check, check } from '../suite/check.ts';
-import { type Probe, UNKNOWN_ID } from '../suite/probe.ts';
-import { scarce, spend } from '../suite/spend.ts';
+import { type ContractClient, UNKNOWN_ID } from '../suite/contract-client.ts';
+import type { ContractResponse } from '../suite/contract-response.ts';
+import { exhaustQuota, limited } from '../suite/quota.ts';
 
 const SECTION = 'Limits';
 
 const WHOLE = /^\d+$/;
 
-/** The two headers of an answer. */
-function budget({ headers, asked }: Answer): { limit: number; remaining: number } {
+/** The quota headers of a response. */
+function quota({ headers, call }: ContractResponse): { limit: number; remaining: number } {
   const [limit, remaining] = [
     headers.get('x-ratelimit-limit') ?? '',
     headers.get('x-ratelimit-remaining') ?? '',
   ];
-  assert.match(limit, WHOLE, `${asked}: X-RateLimit-Limit`);
-  assert.match(remaining, WHOLE, `${asked}: X-RateLimit-Remaining`);
-  assert.ok(Number(limit) > 0 && Number(remaining) <= Number(limit), `${asked}: ${remaining} of ${limit}`);
+  assert.match(limit, WHOLE, `${call}: X-RateLimit-Limit`);
+  assert.match(remaining, WHOLE, `${call}: X-RateLimit-Remaining`);
+  assert.ok(Number(limit) > 0 && Number(remaining) <= Number(limit), `${call}: ${remaining} of ${limit}`);
   return { limit: Number(limit), remaining: Number(remaining) };
 }
 
-const listAccounts = (probe: Probe) => probe.list('accounts');
+const listAccounts = (client: ContractClient) => client.list('accounts');
 
 const headers: readonly Check[] = [
-  check(SECTION, 'every answer to a read carries the budget, errors too', async (probe) => {
-    budget(await probe.list('accounts'));
-    budget(await probe.list('products', { _page: '2' }));
-    budget((await probe.get('accounts', UNKNOWN_ID)).expectStatus(404));
-    budget((await probe.list('accounts', {}, { key: null })).expectStatus(401));
-    budget((await probe.list('accounts', {}, { key: 'no-such-key' })).expectStatus(401));
+  check(SECTION, 'every response to a read carries the quota, errors too', async (client) => {
+    quota(await client.list('accounts'));
+    quota(await client.list('products', { _page: '2' }));
+    quota((await client.get('accounts', UNKNOWN_ID)).expectStatus(404));
+    quota((await client.list('accounts', {}, { key: null })).expectStatus(401));
+    quota((await client.list('accounts', {}, { key: 'no-such-key' })).expectStatus(401));
   }),
   check(
     SECTION,
-    'every answer to a write carries the budget, errors too',
-    async (probe) => {
-      const created = await probe.create({ name: 'Contract check' });
+    'every response to a write carries the quota, errors too',
+    async (client) => {
+      const created = await client.create({ name: 'Contract check' });
       const { id } = created.record;
-      const answers = [
+      const responses = [
         created,
-        await probe.update(id, { brand: 'Oak & Co' }),
-        await probe.create('{'),
-        await probe.create({ isInactive: 'perhaps' }),
-        await probe.ask('/products', { method: 'POST', body: {} }),
-        await probe.update(UNKNOWN_ID, { brand: 'Oak & Co' }),
-        await probe.delete(id),
-        await probe.delete(id),
+        await client.update(id, { brand: 'Oak & Co' }),
+        await client.create('{'),
+        await client.create({ isInactive: 'perhaps' }),
+        await client.send('/products', { method: 'POST', body: {} }),
+        await client.update(UNKNOWN_ID, { brand: 'Oak & Co' }),
+        await client.delete(id),
+        await client.delete(id),
       ];
-      for (const answer of answers) budget(answer);
+      for (const response of responses) quota(response);
     },
     ['write'],
   ),
   check(
     SECTION,
-    'a 403 carries the budget',
-    async (probe) => {
-      budget((await probe.list('accounts', {}, { key: probe.key('powerless') })).expectStatus(403));
+    'a 403 carries the quota',
+    async (client) => {
+      quota((await client.list('accounts', {}, { key: client.key('withoutPermission') })).expectStatus(403));
     },
     ['key without permission'],
   ),
 ];
 
-const refusals: readonly Check[] = [
+const exhausted: readonly Check[] = [
   check(
     SECTION,
-    'the headers report the budget: each request takes one of it',
-    async (probe) => {
-      const poor = await scarce(probe);
-      const first = budget(await poor.list('accounts'));
-      const second = budget(await poor.list('boms'));
+    'the headers report the quota: each request takes one of it',
+    async (client) => {
+      const limitedClient = await limited(client);
+      const first = quota(await limitedClient.list('accounts'));
+      const second = quota(await limitedClient.list('boms'));
       assert.deepEqual([second.limit, second.remaining], [first.limit, first.remaining - 1]);
     },
     ['exhaust'],
   ),
   check(
     SECTION,
-    'over the budget: 429 rate_limited as application/problem+json with Retry-After in whole seconds',
-    async (probe) => {
-      const refused = await spend(await scarce(probe), listAccounts);
-      assert.equal(refused.mediaType, 'application/problem+json');
-      assert.match(refused.headers.get('retry-after') ?? '', WHOLE);
-      assert.equal(budget(refused).remaining, 0);
+    'over the quota: 429 rate_limited as application/problem+json with Retry-After in whole seconds',
+    async (client) => {
+      const rejected = await exhaustQuota(await limited(client), listAccounts);
+      assert.equal(rejected.mediaType, 'application/problem+json');
+      assert.match(rejected.headers.get('retry-after') ?? '', WHOLE);
+      assert.equal(quota(rejected).remaining, 0);
     },
     ['exhaust'],
   ),
   check(
     SECTION,
-    'nothing is refused before the budget that was reported is gone',
-    async (probe) => {
-      const poor = await scarce(probe);
-      const { remaining } = budget(await poor.list('accounts'));
+    'no request is rejected before the reported quota is used up',
+    async (client) => {
+      const limitedClient = await limited(client);
+      const { remaining } = quota(await limitedClient.list('accounts'));
       for (let left = remaining; left > 0; left -= 1) {
-        assert.equal(budget((await poor.list('accounts')).expectStatus(200)).remaining, left - 1);
+        assert.equal(quota((await limitedClient.list('accounts')).expectStatus(200)).remaining, left - 1);
       }
-      (await poor.list('accounts')).expectProblem(429, 'rate_limited');
+      (await limitedClient.list('accounts')).expectProblem(429, 'rate_limited');
     },
     ['exhaust'],
   ),
   check(
     SECTION,
-    'after Retry-After the key is let in again',
-    async (probe) => {
-      const poor = await scarce(probe);
-      const refused = await spend(poor, listAccounts);
-      await probe.target.wait(Number(refused.headers.get('retry-after')) * 1000);
-      (await poor.list('accounts')).expectStatus(200);
+    'the key works again after Retry-After',
+    async (client) => {
+      const limitedClient = await limited(client);
+      const rejected = await exhaustQuota(limitedClient, listAccounts);
+      await client.target.wait(Number(rejected.headers.get('retry-after')) * 1000);
+      (await limitedClient.list('accounts')).expectStatus(200);
     },
     ['exhaust'],
   ),
   check(
     SECTION,
-    'the budget is that of one key: another is let in meanwhile',
-    async (probe) => {
-      const poor = await scarce(probe);
-      await spend(poor, listAccounts);
-      (await poor.list('accounts', {}, { key: poor.key('readOnly') })).expectStatus(200);
-      (await poor.list('accounts')).expectProblem(429, 'rate_limited');
+    'each key has its own quota: another key still works',
+    async (client) => {
+      const limitedClient = await limited(client);
+      await exhaustQuota(limitedClient, listAccounts);
+      (await limitedClient.list('accounts', {}, { key: limitedClient.key('readOnly') })).expectStatus(200);
+      (await limitedClient.list('accounts')).expectProblem(429, 'rate_limited');
     },
     ['exhaust', 'key that only reads'],
   ),
   check(
     SECTION,
-    'over the budget every operation is 429, single records and products too',
-    async (probe) => {
-      const poor = await scarce(probe);
-      await spend(poor, listAccounts);
+    'over the quota every operation is 429, single records and products too',
+    async (client) => {
+      const limitedClient = await limited(client);
+      await exhaustQuota(limitedClient, listAccounts);
       for (const path of ['/accounts/1', '/products', '/products/1', '/budget-lines?_page=2']) {
-        (await poor.ask(path)).expectProblem(429, 'rate_limited');
+        (await limitedClient.send(path)).expectProblem(429, 'rate_limited');
       }
     },
     ['exhaust'],
   ),
 ];
 
-export const limits: readonly Check[] = [...headers, ...refusals];
+export const limits: readonly Check[] = [...headers, ...exhausted];

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import type { Json } from '../suite/answer.ts';
 import { type Check, check } from '../suite/check.ts';
 import { isIso8601, sameAmount } from '../suite/compare.ts';
-import { PRODUCT_SECTION, type ProductField, productFields } from '../suite/contract-text.ts';
-import { type Probe, UNKNOWN_ID } from '../suite/probe.ts';
+import { type ContractClient, UNKNOWN_ID } from '../suite/contract-client.ts';
+import type { Json } from '../suite/contract-response.ts';
+import { type ProductField, productFields } from '../suite/specification.ts';
 
 const SECTION = 'Endpoints › Products';
 const STATES = 'States and transitions';
@@ -47,17 +47,17 @@ function values(other: boolean): Record<string, unknown> {
  * The values that the service accepts. Strings and arrays may be limited to a list of values, which is not shown:
  * such a field is left out. Every other field must be accepted.
  */
-async function acceptedOf(probe: Probe, all: Json): Promise<Record<string, unknown>> {
-  const { id } = await probe.product();
-  if ((await probe.update(id, all)).status < 300) return { ...all };
+async function acceptedOf(client: ContractClient, all: Json): Promise<Record<string, unknown>> {
+  const { id } = await client.product();
+  if ((await client.update(id, all)).status < 300) return { ...all };
 
   const accepted: Record<string, unknown> = { name: 'Contract check' };
   for (const [name, value] of Object.entries(all)) {
-    const answer = await probe.update(id, { [name]: value });
+    const response = await client.update(id, { [name]: value });
     const mayBeLimited = Array.isArray(value) || typeof value === 'string';
     const isAmount = productFields.some((field) => field.name === name && field.type === 'money');
-    if (mayBeLimited && !isAmount && answer.isInvalidContent) continue;
-    answer.expectSuccess();
+    if (mayBeLimited && !isAmount && response.isInvalidContent) continue;
+    response.expectSuccess();
     accepted[name] = value;
   }
   return accepted;
@@ -77,76 +77,80 @@ export function expectFields(product: Json, sent: Json, where: string): void {
 }
 
 export const products: readonly Check[] = [
-  check(SECTION, 'products can be listed and got', async (probe) => {
-    const listed = await probe.some('products');
+  check(SECTION, 'products can be listed and got', async (client) => {
+    const listed = await client.some('products');
     assert.equal(new Set(listed.map(({ id }) => id)).size, listed.length, 'no product comes twice');
     for (const product of listed.slice(0, 3)) {
-      assert.deepEqual((await probe.get('products', product.id)).record, product);
+      assert.deepEqual((await client.get('products', product.id)).record, product);
     }
   }),
-  check(SECTION, 'a product that does not exist is 404 not_found', async (probe) => {
-    (await probe.get('products', UNKNOWN_ID)).expectProblem(404, 'not_found');
+  check(SECTION, 'a product that does not exist is 404 not_found', async (client) => {
+    (await client.get('products', UNKNOWN_ID)).expectProblem(404, 'not_found');
   }),
   check(
     SECTION,
     'a deleted product is gone',
-    async (probe) => {
-      const { id } = await probe.product();
-      (await probe.delete(id)).expectSuccess();
-      (await probe.get('products', id)).expectProblem(404, 'not_found');
-      (await probe.update(id, { name: 'Again' })).expectProblem(404, 'not_found');
-      (await probe.delete(id)).expectProblem(404, 'not_found');
+    async (client) => {
+      const { id } = await client.product();
+      (await client.delete(id)).expectSuccess();
+      (await client.get('products', id)).expectProblem(404, 'not_found');
+      (await client.update(id, { name: 'Again' })).expectProblem(404, 'not_found');
+      (await client.delete(id)).expectProblem(404, 'not_found');
     },
     ['write'],
   ),
   check(
     SECTION,
     'a delete takes one product and no other',
-    async (probe) => {
-      const [kept, gone] = [await probe.product(), await probe.product()];
-      await probe.delete(gone.id);
-      assert.equal((await probe.get('products', kept.id)).record.id, kept.id);
+    async (client) => {
+      const [kept, gone] = [await client.product(), await client.product()];
+      await client.delete(gone.id);
+      assert.equal((await client.get('products', kept.id)).record.id, kept.id);
     },
     ['write'],
   ),
   check(
     SECTION,
     'a delete without a valid key, or with one that may not, takes nothing',
-    async (probe) => {
-      const { id } = await probe.product();
-      (await probe.delete(id, { key: null })).expectProblem(401, 'unauthenticated');
-      (await probe.delete(id, { key: probe.key('readOnly') })).expectProblem(
+    async (client) => {
+      const { id } = await client.product();
+      (await client.delete(id, { key: null })).expectProblem(401, 'unauthenticated');
+      (await client.delete(id, { key: client.key('readOnly') })).expectProblem(
         403,
         'forbidden',
         'scope_required',
       );
-      (await probe.get('products', id)).expectStatus(200);
+      (await client.get('products', id)).expectStatus(200);
     },
     ['write', 'key that only reads'],
   ),
-  check(PRODUCT_SECTION, 'every field of the table is in every product, in its type', async (probe) => {
-    const listed = await probe.some('products');
-    for (const product of listed) expectProduct(product, `product ${product.id} in the list`);
-    expectProduct((await probe.get('products', listed[0]?.id ?? '')).record, 'one product');
-  }),
   check(
-    PRODUCT_SECTION,
-    'every field can be set by create and by update, and is kept',
-    async (probe) => {
-      const [one, two] = [await acceptedOf(probe, values(false)), await acceptedOf(probe, values(true))];
-      const made = (await probe.create(one)).record;
-      expectFields(made, one, 'create');
-      expectFields((await probe.update(made.id, two)).record, two, 'update');
-      expectFields((await probe.get('products', made.id)).record, two, 'get');
+    'Resources and their fields › Product',
+    'every field of the table is in every product, in its type',
+    async (client) => {
+      const listed = await client.some('products');
+      for (const product of listed) expectProduct(product, `product ${product.id} in the list`);
+      expectProduct((await client.get('products', listed[0]?.id ?? '')).record, 'one product');
     },
-    ['throwaway books'],
   ),
   check(
-    PRODUCT_SECTION,
-    'the answers to create and update add id, createdAt and updatedAt',
-    async (probe) => {
-      const made = (await probe.create({ name: 'Contract check' })).record;
-      const changed = (await probe.update(made.id, { name: 'Changed' })).record;
+    'Resources and their fields › Product',
+    'every field can be set by create and by update, and is kept',
+    async (client) => {
+      const [one, two] = [await acceptedOf(client, values(false)), await acceptedOf(client, values(true))];
+      const made = (await client.create(one)).record;
+      expectFields(made, one, 'create');
+      expectFields((await client.update(made.id, two)).record, two, 'update');
+      expectFields((await client.get('products', made.id)).record, two, 'get');
+    },
+    ['disposable data'],
+  ),
+  check(
+    'Resources and their fields › Product',
+    'the responses to create and update add id, createdAt and updatedAt',
+    async (client) => {
+      const made = (await client.create({ name: 'Contract check' })).record;
+      const changed = (await client.update(made.id, { name: 'Changed' })).record;
       for (const product of [made, changed]) {
         assert.ok(product.id !== '' && isIso8601(product.createdAt) && isIso8601(product.updatedAt));
       }
@@ -154,8 +158,8 @@ export const products: readonly Check[] = [
     },
     ['write'],
   ),
-  check(STATES, 'a product has a string status and a boolean isInactive', async (probe) => {
-    const listed = await probe.some('products');
+  check(STATES, 'a product has a string status and a boolean isInactive', async (client) => {
+    const listed = await client.some('products');
     for (const { id, status, isInactive } of listed) {
       const fits = [
         status === null || typeof status === 'string',

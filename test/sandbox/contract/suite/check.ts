@@ -1,21 +1,21 @@
-import { Probe } from './probe.ts';
+import { ContractClient } from './contract-client.ts';
 import type { Need, Target } from './target.ts';
 
-/** Holds a service against one thing that the contract says. */
+/** Checks one statement of the specification against a service. */
 export interface Check {
-  /** The section of the contract, and what holds. Unique. */
+  /** The section of the specification and the statement. Unique. */
   readonly name: string;
   readonly section: string;
   readonly needs: readonly Need[];
-  /** The collection, where the same check is there for each. */
+  /** The collection, if the check exists for each collection. */
   readonly segment?: string;
-  /** Throws where the service does otherwise. */
-  readonly run: (probe: Probe) => Promise<void>;
+  /** Throws if the service behaves differently. */
+  readonly run: (client: ContractClient) => Promise<void>;
 }
 
 /** A check of a section. */
-export function check(section: string, holds: string, run: Check['run'], needs: readonly Need[] = []): Check {
-  return { name: `${section}: ${holds}`, section, needs, run };
+export function check(section: string, title: string, run: Check['run'], needs: readonly Need[] = []): Check {
+  return { name: `${section}: ${title}`, section, needs, run };
 }
 
 /** The same checks for each of some collections. */
@@ -23,12 +23,12 @@ export function forEach(segments: readonly string[], make: (segment: string) => 
   return segments.flatMap((segment) => make(segment).map((one) => ({ ...one, segment })));
 }
 
-/** Runs a check and clears up behind it, also when it failed. */
+/** Runs a check and deletes what it created, even if it failed. */
 export async function runCheck({ run }: Check, target: Target): Promise<void> {
-  const probe = new Probe(target);
+  const client = new ContractClient(target);
   try {
-    await run(probe);
+    await run(client);
   } finally {
-    await probe.clearUp();
+    await client.deleteCreated();
   }
 }

@@ -1,4 +1,4 @@
-/** The order of ids that a service with numeric strings, UUIDs or ULIDs has. Its form is not shown. */
+/** The order of ids that a service with numeric strings, UUIDs or ULIDs has. The specification leaves their form open. */
 export function compareIds(a: string, b: string): number {
   const numeric = /^\d+$/.test(a) && /^\d+$/.test(b);
   if (numeric) return BigInt(a) < BigInt(b) ? -1 : Number(a !== b);
@@ -7,7 +7,7 @@ export function compareIds(a: string, b: string): number {
 
 const ISO = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 
-/** Whether a text is an ISO 8601 date or timestamp. */
+/** Whether a string is an ISO 8601 date or timestamp. */
 export const isIso8601 = (text: unknown): text is string =>
   typeof text === 'string' && ISO.test(text) && !Number.isNaN(Date.parse(text));
 

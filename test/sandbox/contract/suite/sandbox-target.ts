@@ -41,18 +41,18 @@ function keysOf({ keys }: Sandbox): Target['keys'] {
     main: keys.full,
     otherCompany: keys.otherCompany,
     readOnly: keys.readOnly,
-    powerless: keys.forbidden,
+    withoutPermission: keys.forbidden,
     revoked: keys.revoked,
     foreign: keys.foreign,
   };
 }
 
-/** Makes a target of a new sandbox. Its clock stands still until a check waits: no check depends on the machine's. */
+/** Creates a sandbox as a target. Its clock stops until a check waits, so that no check depends on the machine. */
 export async function sandboxTarget(way: Way, options: SandboxOptions = {}): Promise<SandboxTarget> {
   const common: SandboxOptions = { clock: '2026-01-31T12:00:00Z', timestampsEverywhere: true, ...options };
   const sandbox = createSandbox({ records: RECORDS, otherRecords: RECORDS, ...common });
   const { kind } = options.rateLimit === false || options.rateLimit === undefined ? {} : options.rateLimit;
-  const poor = createSandbox({
+  const limited = createSandbox({
     records: RECORDS,
     ...common,
     rateLimit: { budget: 5, windowMs: 60_000, kind },
@@ -66,14 +66,14 @@ export async function sandboxTarget(way: Way, options: SandboxOptions = {}): Pro
     write: true,
     throwaway: true,
     lockedProduct,
-    scarce: { ...(await reach(poor, way)), keys: keysOf(poor) },
+    limited: { ...(await reach(limited, way)), keys: keysOf(limited) },
     wait: async (ms) => {
       sandbox.clock.advance(ms);
-      poor.clock.advance(ms);
+      limited.clock.advance(ms);
     },
   };
   const close = async () => {
-    await Promise.all([sandbox.close(), poor.close()]);
+    await Promise.all([sandbox.close(), limited.close()]);
   };
   return { target, sandbox, [Symbol.asyncDispose]: close };
 }

@@ -1,6 +1,6 @@
 import type { Send, SendInit, Target, TargetKeys } from './target.ts';
 
-/** The flags of the report, as they are typed. */
+/** The command-line options of the report. */
 export interface ServiceFlags {
   readonly 'base-url'?: string;
   readonly 'api-key-env'?: string;
@@ -9,7 +9,7 @@ export interface ServiceFlags {
   readonly exhaust?: boolean;
   readonly 'other-key-env'?: string;
   readonly 'read-only-key-env'?: string;
-  readonly 'powerless-key-env'?: string;
+  readonly 'withoutPermission-key-env'?: string;
   readonly 'revoked-key-env'?: string;
   readonly 'foreign-key-env'?: string;
   readonly 'locked-product'?: string;
@@ -17,14 +17,14 @@ export interface ServiceFlags {
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-const REFUSED_MOST = 10;
+const MAX_REJECTIONS = 10;
 
-/** Waits where the budget is gone: a check is to see the service, not the load that the checks before it made. */
+/** Waits after a 429, because a check must not fail for the requests of earlier checks. */
 function patient(send: Send): Send {
   return async (url: string, init: SendInit) => {
-    for (let refused = 0; ; refused += 1) {
+    for (let rejected = 0; ; rejected += 1) {
       const response = await send(url, init);
-      if (response.status !== 429 || refused === REFUSED_MOST) return response;
+      if (response.status !== 429 || rejected === MAX_REJECTIONS) return response;
       await response.arrayBuffer();
       const seconds = Number(response.headers.get('retry-after') ?? 5);
       await sleep(1000 * (Number.isFinite(seconds) ? Math.min(Math.max(seconds, 1), 300) : 5));
@@ -36,20 +36,20 @@ function keysOf(flags: ServiceFlags, env: Readonly<Record<string, string | undef
   const key = (name: string | undefined): string | undefined => {
     if (name === undefined) return undefined;
     const value = env[name];
-    if (value === undefined || value === '') throw new Error(`The variable ${name} holds no key.`);
+    if (value === undefined || value === '') throw new Error(`The variable ${name} contains no key.`);
     return value;
   };
   return {
     main: key(flags['api-key-env'] ?? 'ACCOUNTING_API_KEY') ?? '',
     otherCompany: key(flags['other-key-env']),
     readOnly: key(flags['read-only-key-env']),
-    powerless: key(flags['powerless-key-env']),
+    withoutPermission: key(flags['withoutPermission-key-env']),
     revoked: key(flags['revoked-key-env']),
     foreign: key(flags['foreign-key-env']),
   };
 }
 
-/** A service somewhere as the target of the suite. Throws where a flag names something that is not there. */
+/** A remote service as the target of the checks. Throws if a flag names a variable that is not set. */
 export function serviceTarget(
   flags: ServiceFlags,
   env: Readonly<Record<string, string | undefined>>,
@@ -65,7 +65,7 @@ export function serviceTarget(
     write: flags.write ?? false,
     throwaway: flags.throwaway ?? false,
     lockedProduct: flags['locked-product'],
-    scarce: flags.exhaust === true ? { baseUrl, send, keys } : undefined,
+    limited: flags.exhaust === true ? { baseUrl, send, keys } : undefined,
     wait: sleep,
   };
 }

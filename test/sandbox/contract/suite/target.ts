@@ -1,12 +1,12 @@
-/** What a check may do, or must be given, beyond reading with one key. */
+/** What a check needs beyond reading with one key. */
 export type Need =
   /** It creates, changes and deletes products of its own. */
   | 'write'
-  /** It sends values that a service may have rules for, and writes where nothing should be writable. */
-  | 'throwaway books'
-  /** It uses up a rate-limit budget: {@link Target.scarce}. */
+  /** It sends values that a service may reject and writes to read-only collections. */
+  | 'disposable data'
+  /** It uses up a quota: {@link Target.limited}. */
   | 'exhaust'
-  /** A product that refuses to be changed: {@link Target.lockedProduct}. */
+  /** A product that denies changes: {@link Target.lockedProduct}. */
   | 'locked product'
   /** A key of the name. */
   | 'key of another company'
@@ -21,12 +21,12 @@ export interface TargetKeys {
   readonly main: string;
   readonly otherCompany?: string | undefined;
   readonly readOnly?: string | undefined;
-  readonly powerless?: string | undefined;
+  readonly withoutPermission?: string | undefined;
   readonly revoked?: string | undefined;
   readonly foreign?: string | undefined;
 }
 
-/** The smallest part of fetch that the suite uses: text in, a Response out. */
+/** The part of fetch that the checks use. */
 export type Send = (url: string, init: SendInit) => Promise<Response>;
 
 export interface SendInit {
@@ -36,33 +36,33 @@ export interface SendInit {
   readonly redirect: 'manual';
 }
 
-/** A service to be held against the contract. */
+/** A service to check against the specification. */
 export interface Target {
   /** What comes before `/api/public/v1`. */
   readonly baseUrl: string;
   readonly send: Send;
   readonly keys: TargetKeys;
   readonly write: boolean;
-  /** Whether the books are there for testing alone, so that no attempt can do harm. */
+  /** Whether the company exists only for tests, so that no request can do harm. */
   readonly throwaway: boolean;
-  /** The id of a product that refuses to be changed or deleted. */
+  /** The id of a product that denies updates and deletes. */
   readonly lockedProduct?: string | undefined;
-  /** Where a budget may be used up. Its main key has requests left when a check begins. */
-  readonly scarce?: Pick<Target, 'baseUrl' | 'send' | 'keys'> | undefined;
-  /** Lets so many milliseconds pass, by the service's clock. */
+  /** A service whose quota may be used up. Its main key has requests left when a check starts. */
+  readonly limited?: Pick<Target, 'baseUrl' | 'send' | 'keys'> | undefined;
+  /** Waits, by the service's clock. */
   readonly wait: (ms: number) => Promise<void>;
 }
 
-/** What of a check's needs a target lacks. */
+/** The needs of a check that a target does not meet. */
 export function lacks(target: Target, needs: readonly Need[]): Need[] {
   const has: Readonly<Record<Need, boolean>> = {
     write: target.write,
-    'throwaway books': target.write && target.throwaway,
-    exhaust: target.scarce !== undefined,
+    'disposable data': target.write && target.throwaway,
+    exhaust: target.limited !== undefined,
     'locked product': target.write && target.lockedProduct !== undefined,
     'key of another company': target.keys.otherCompany !== undefined,
     'key that only reads': target.keys.readOnly !== undefined,
-    'key without permission': target.keys.powerless !== undefined,
+    'key without permission': target.keys.withoutPermission !== undefined,
     'revoked key': target.keys.revoked !== undefined,
     'key of a company that is not served here': target.keys.foreign !== undefined,
   };

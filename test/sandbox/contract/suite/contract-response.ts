@@ -4,18 +4,18 @@ import assert from 'node:assert/strict';
 export type Json = Readonly<Record<string, unknown>>;
 
 /** A record: what every resource has is an id. */
-export type Rec = Json & { readonly id: string };
+export type ServiceRecord = Json & { readonly id: string };
 
-/** What a request was answered. Its readers fail the check where the answer is not what they read. */
-export class Answer {
+/** The response to a request. Its getters fail the check if the response has another form. */
+export class ContractResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
   /** `GET /accounts?_page=2`, for messages. */
-  readonly asked: string;
+  readonly call: string;
 
-  constructor(asked: string, response: Response, text: string) {
-    this.asked = asked;
+  constructor(call: string, response: Response, text: string) {
+    this.call = call;
     this.status = response.status;
     this.headers = response.headers;
     this.text = text;
@@ -30,7 +30,7 @@ export class Answer {
     try {
       return JSON.parse(this.text);
     } catch {
-      return assert.fail(`${this.asked}: the body is not JSON`);
+      return assert.fail(`${this.call}: the body is not JSON`);
     }
   }
 
@@ -39,49 +39,49 @@ export class Answer {
     const { json } = this;
     assert.ok(
       typeof json === 'object' && json !== null && !Array.isArray(json),
-      `${this.asked}: the body is no object`,
+      `${this.call}: the body is no object`,
     );
     return json as Json;
   }
 
   /** The body of a success as one record. */
-  get record(): Rec {
+  get record(): ServiceRecord {
     this.expectSuccess();
     const { object } = this;
-    assert.equal(typeof object.id, 'string', `${this.asked}: id is a string`);
-    return object as Rec;
+    assert.equal(typeof object.id, 'string', `${this.call}: id is a string`);
+    return object as ServiceRecord;
   }
 
   /** The body of a success as a list of records. */
-  get list(): readonly Rec[] {
+  get list(): readonly ServiceRecord[] {
     this.expectStatus(200);
     const { json } = this;
-    assert.ok(Array.isArray(json), `${this.asked}: the body is an array`);
-    for (const record of json) assert.equal(typeof record?.id, 'string', `${this.asked}: id is a string`);
-    return json as Rec[];
+    assert.ok(Array.isArray(json), `${this.call}: the body is an array`);
+    for (const record of json) assert.equal(typeof record?.id, 'string', `${this.call}: id is a string`);
+    return json as ServiceRecord[];
   }
 
   get ids(): readonly string[] {
     return this.list.map(({ id }) => id);
   }
 
-  /** The error type: the last segment of `type`, whose form the contract leaves open. */
+  /** The error type: the last segment of `type`, whose form the specification leaves open. */
   get errorType(): string {
     const { type } = this.object;
-    assert.equal(typeof type, 'string', `${this.asked}: the problem has a type`);
+    assert.equal(typeof type, 'string', `${this.call}: the problem has a type`);
     return String(type).split(/[/#:]/).at(-1) ?? '';
   }
 
   expectStatus(...statuses: number[]): this {
     assert.ok(
       statuses.includes(this.status),
-      `${this.asked}: ${this.status} instead of ${statuses.join(' or ')}`,
+      `${this.call}: ${this.status} instead of ${statuses.join(' or ')}`,
     );
     return this;
   }
 
   expectSuccess(): this {
-    assert.ok(this.status >= 200 && this.status < 300, `${this.asked}: ${this.status} instead of a success`);
+    assert.ok(this.status >= 200 && this.status < 300, `${this.call}: ${this.status} instead of a success`);
     return this;
   }
 
@@ -103,7 +103,7 @@ export class Answer {
     this.expectStatus(status);
     assert.ok(
       types.includes(this.errorType),
-      `${this.asked}: type ${this.errorType} instead of ${types.join(' or ')}`,
+      `${this.call}: type ${this.errorType} instead of ${types.join(' or ')}`,
     );
     return this;
   }

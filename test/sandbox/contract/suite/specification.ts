@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+
+const specification = readFileSync(new URL('../specification.md', import.meta.url), 'utf8');
+
+/** The text below a heading, up to the next heading. */
+function section(heading: string): string {
+  const [, text] = specification.split(new RegExp(`^#+ ${heading}$`, 'm'));
+  if (text === undefined) throw new Error(`The specification has no section ${heading}.`);
+  return text.split(/^#/m, 1)[0] ?? '';
+}
+
+/** A row of the table of product fields. */
+export interface ProductField {
+  readonly name: string;
+  readonly type: 'string' | 'array' | 'boolean' | 'integer' | 'number' | 'money';
+  readonly responseOnly: boolean;
+}
+
+/** The table of product fields. */
+export const productFields: readonly ProductField[] = section('Product')
+  .split('\n')
+  .filter((line) => /^\|.*[a-z]/.test(line))
+  .slice(1)
+  .map((line) => line.split('|').map((cell) => cell.trim()))
+  .map(([, name = '', type = '']) => ({
+    name,
+    type: (type.includes('money') ? 'money' : type.split(' ', 1)[0]) as ProductField['type'],
+    responseOnly: type.includes('response only'),
+  }));
+
+/** The path segments of the read-only collections. */
+export const readOnlySegments: readonly string[] = section('Read-only resource endpoints')
+  .split('\n')
+  .filter((line) => line.includes('Segments: '))
+  .flatMap((line) => [...line.matchAll(/`([a-z-]+)`/g)].map(([, segment = '']) => segment));
+
+export const allSegments: readonly string[] = [...readOnlySegments, 'products'];
