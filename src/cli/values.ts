@@ -29,13 +29,13 @@ export function duration(text: string): number {
 }
 
 /** So many requests in so much time, or none. */
-export type Rate = { readonly budget: number; readonly windowMs: number } | false;
+export type Rate = { readonly limit: number; readonly windowMs: number } | false;
 
 /** `100/60s`, `1000/1m`, `off`. */
 export function rate(text: string): Rate {
   if (text === 'off') return false;
   const [, budget = '', length = '', unit = ''] = /^(\d+)\/(\d+)(ms|s|m|h)$/.exec(text) ?? [];
   const windowMs = Number(length) * (UNITS[unit] ?? 0);
-  if (Number(budget) > 0 && windowMs > 0) return { budget: Number(budget), windowMs };
+  if (Number(budget) > 0 && windowMs > 0) return { limit: Number(budget), windowMs };
   throw new InvalidArgumentError('Give requests and time, such as 100/60s or 1000/1m, or off.');
 }

@@ -1,29 +1,29 @@
-/** An instant: a Date, an ISO 8601 string, or milliseconds since the epoch. */
-export type Instant = Date | string | number;
+/** A time: a Date, an ISO 8601 string, or milliseconds since the epoch. */
+export type Timestamp = Date | string | number;
 
-/** Where the time comes from, looked up at every call so that fake timers are honoured. */
+/** Where the time comes from, read at every use so that fake timers are honoured. */
 export interface TimeSource {
   /** Milliseconds since the epoch. */
   now(): number;
 }
 
-/** The service's clock. It governs `Date`, `createdAt`, `updatedAt`, rate windows and the lifetime of idempotency keys. */
+/** The service's clock. It governs `Date`, `createdAt`, `updatedAt`, rate limits and the lifetime of idempotency keys. */
 export interface SandboxClock extends TimeSource {
-  /** Puts the clock at an instant. A running clock runs on from there, a still one stands there. */
-  set(instant: Instant): void;
-  /** Moves the clock by so many milliseconds; a negative number turns it back. */
+  /** Sets the clock. A running clock continues from there, a stopped clock stays there. */
+  set(timestamp: Timestamp): void;
+  /** Moves the clock; a negative number turns it back. */
   advance(ms: number): void;
-  /** Stops the clock where it is; `advance` and `set` still move it. */
+  /** Stops the clock; `advance` and `set` still move it. */
   freeze(): void;
 }
 
-/** What `createSandbox({ clock })` takes: an instant to stand still at, or a source that runs. */
-export type ClockOption = Instant | TimeSource;
+/** The option `clock`: a timestamp at which the clock stands still, or a source that runs. */
+export type ClockOption = Timestamp | TimeSource;
 
-/** Milliseconds since the epoch; throws where an instant cannot be read, so that a typing error is no silent NaN. */
-export function toMillis(instant: Instant): number {
-  const millis = instant instanceof Date ? instant.getTime() : new Date(instant).getTime();
-  if (!Number.isFinite(millis)) throw new RangeError(`Not an instant: ${String(instant)}`);
+/** Milliseconds since the epoch. Throws a RangeError for an invalid timestamp. */
+export function toMillis(timestamp: Timestamp): number {
+  const millis = new Date(timestamp).getTime();
+  if (!Number.isFinite(millis)) throw new RangeError(`${String(timestamp)} is not a timestamp.`);
   return millis;
 }
 
@@ -31,26 +31,26 @@ function toSource(option: ClockOption | undefined): TimeSource {
   // Not `Date.now` itself: a reference taken here would bypass a fake clock that is installed later.
   if (option === undefined) return { now: () => Date.now() };
   if (typeof option === 'object' && 'now' in option) return option;
-  const stillAt = toMillis(option);
-  return { now: () => stillAt };
+  const stoppedAt = toMillis(option);
+  return { now: () => stoppedAt };
 }
 
-/** A clock on top of a source; `offsetMs` is how far the service is ahead of it. */
+/** A clock on top of a source; the service is `offsetMs` ahead of it. */
 export function createClock(option: ClockOption | undefined, offsetMs: number): SandboxClock {
   let source = toSource(option);
   let offset = offsetMs;
 
   return {
     now: () => source.now() + offset,
-    set(instant) {
-      offset = toMillis(instant) - source.now();
+    set(timestamp) {
+      offset = toMillis(timestamp) - source.now();
     },
     advance(ms) {
       offset += ms;
     },
     freeze() {
-      const stillAt = source.now();
-      source = { now: () => stillAt };
+      const stoppedAt = source.now();
+      source = { now: () => stoppedAt };
     },
   };
 }

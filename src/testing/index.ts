@@ -1,39 +1,37 @@
 /**
- * The sandbox: a faithful service in memory that connectors are tested against.
+ * The sandbox: a faithful service in memory for the tests of a connector.
  *
  * @packageDocumentation
  */
 
 export type { CollectionName } from '../collections/index.ts';
+export type { ListOrder } from '../schemas/service-forms.ts';
 export type { SandboxFetch } from './adapters/fetch.ts';
 export type { Listening, ListenOptions } from './adapters/server.ts';
-export type { ClockOption, Instant, SandboxClock, TimeSource } from './clock.ts';
-export type {
-  ContentFault,
-  DelayFault,
-  DeliveryFault,
-  Fault,
-  FaultKind,
-  SilentFault,
-} from './faults/fault.ts';
-export type { FaultMatch } from './faults/fault-match.ts';
-export type { FaultRule, Faults } from './faults/rules.ts';
+export type { ClockOption, SandboxClock, TimeSource, Timestamp } from './clock.ts';
+export type { Fault, FaultKind } from './faults/fault.ts';
+export { sandboxFaults } from './faults/fault.ts';
+export type { FaultMatch, FaultRule, Faults } from './faults/fault-rules.ts';
+export { faultConditions } from './faults/fault-rules.ts';
 export type { KeyGrant, SandboxKeys } from './keys.ts';
+export type { LoggedRequest } from './log.ts';
 export type {
   ContentTypeOptions,
   IdempotencyOptions,
   IdOptions,
-  ListOrder,
   ProblemType,
   RateLimitOptions,
   RecordCounts,
+  SandboxOption,
+  SandboxOptionGroup,
   SandboxOptions,
+  SandboxOptionTable,
 } from './options.ts';
-export type { LoggedRequest } from './request-log.ts';
+export { sandboxOptions } from './options.ts';
 export type { Sandbox, SandboxClientOptions } from './sandbox.ts';
 export { createSandbox } from './sandbox.ts';
-export type { Commit } from './service/journal.ts';
 export type { ServiceRequest } from './service/message.ts';
+export type { Commit } from './service/state.ts';
 export type { CompanyName } from './store/company.ts';
 export type {
   CollectionStore,

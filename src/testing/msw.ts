@@ -2,23 +2,24 @@ import { type HttpHandler, HttpResponse, http } from 'msw';
 import type { Sandbox } from './sandbox.ts';
 
 /**
- * The sandbox as handlers for msw 2 or 3, for a test that has an msw server already: everything under the sandbox's
- * origin is answered by it (`createSandbox({ origin: 'https://books.example.com' })` chooses the origin).
+ * The sandbox as handlers for msw 2 or 3, for a test that already has an msw server. They handle every request to the
+ * sandbox's origin (`createSandbox({ origin: 'https://books.example.com' })` sets the origin).
  *
  * ```ts
  * const server = setupServer(...sandboxHandlers(sandbox));
  * ```
  *
- * Of the faults, whatever ends without a whole answer is a plain network error here: refused, reset and closed look
- * alike. A body that is cut, is too short or does not unpack ends in an error that need not name its cause; msw 3
- * rejects the `fetch` itself, where a socket would first give the headers. `sandbox.listen()` tells them all apart.
+ * A fault that ends a connection without a whole response is a plain network error here: a refused, a reset and a closed
+ * connection look the same. A body that is cut, too short or cannot be decompressed ends in an error that need not name
+ * its cause; msw 3 rejects the `fetch` itself, where a socket first delivers the headers. `sandbox.listen()`
+ * distinguishes them all.
  */
 export function sandboxHandlers(sandbox: Sandbox): HttpHandler[] {
   const { baseUrl } = sandbox;
   return [
     http.all(`${baseUrl}/*`, async ({ request }) => {
       try {
-        // A redirect is for whoever sent the request to follow, or not.
+        // The caller's fetch follows the redirect, or does not.
         return await sandbox.fetch(request, { redirect: 'manual' });
       } catch (error) {
         if (error instanceof TypeError || request.signal.aborted) return HttpResponse.error();

@@ -1,199 +1,384 @@
-import type { CollectionName } from '../collections/index.ts';
-import type {
+import { type CollectionName, collections } from '../collections/index.ts';
+import { suggestion } from '../internal/option-names.ts';
+import { zoneOffsetMs } from '../internal/utc-offset.ts';
+import {
   ID_FORMS,
-  ListBody,
-  ListOrder,
-  ProblemTypeForm,
+  LIST_BODIES,
+  LIST_ORDERS,
+  PROBLEM_TYPE_FORMS,
   TIMESTAMP_FORMS,
 } from '../schemas/service-forms.ts';
+import { type Check, checkNames, checkValue, is, shown } from './checks.ts';
 import type { ClockOption } from './clock.ts';
 
-/** How many records of each collection are generated, or how many in all. */
-export type RecordCounts = number | Partial<Readonly<Record<CollectionName, number>>>;
+// A new option is one entry of these tables: types, checks, defaults, `sandbox --help` and the guide "Sandbox options"
+// are derived from them. The doc comment of an entry is the documentation of the option, in the editor and in the guide.
 
-export type { ListOrder };
-
-/**
- * The form of `type` in a problem document. `api-platform` is what API Platform 3.4 and 4 send: `/errors/403`, and
- * `/validation_errors/<uuid>` with the UUID of the violated constraint (several: `0=<uuid>;1=<uuid>`); a 401 is
- * `{ "message": … }`. `api-platform-3.1` has a URL of RFC 2616 instead.
- */
-export type ProblemType = ProblemTypeForm | 'api-platform' | 'api-platform-3.1';
-
-/** The form of identifiers. UUIDs are of version 7, so that like ULIDs they sort by age. */
-export interface IdOptions {
-  /** @default 'numeric' */
-  form?: (typeof ID_FORMS)[number] | undefined;
-  /** The first numeric id. @default 1 */
-  start?: number | undefined;
-  /**
-   * Mean distance between numeric ids: 1 is dense; with 5, four of five numbers are missing, at seeded places.
-   * @default 1
-   */
-  gap?: number | undefined;
+/** One option: the values that it may have, and its default. */
+export interface SandboxOption<T> extends Check<T> {
+  readonly default: T;
 }
 
-/** What the service does when an `Idempotency-Key` is sent again. While the first request still runs it answers 409. */
-export interface IdempotencyOptions {
+/** An option that consists of options. With `Other` it may also be that value, such as `false`. */
+export interface SandboxOptionGroup<Table extends SandboxOptionTable, Other> {
+  readonly options: Table;
+  readonly other: readonly Other[];
+}
+
+/** Options by name. */
+export interface SandboxOptionTable {
+  readonly [name: string]: SandboxOption<unknown> | SandboxOptionGroup<SandboxOptionTable, unknown>;
+}
+
+// Mapped types over the keys of a table keep the doc comment of each entry in the editor.
+
+/** Options as a caller passes them. */
+export type OptionInputs<Table extends SandboxOptionTable> = {
+  -readonly [Name in keyof Table]?:
+    | (Table[Name] extends SandboxOption<infer Value>
+        ? Value
+        : Table[Name] extends SandboxOptionGroup<infer Inner, infer Other>
+          ? OptionInputs<Inner> | Other
+          : never)
+    | undefined;
+};
+
+/** Options with every default applied. */
+type Resolved<Table extends SandboxOptionTable> = {
+  readonly [Name in keyof Table]: Table[Name] extends SandboxOption<infer Value>
+    ? Value
+    : Table[Name] extends SandboxOptionGroup<infer Inner, infer Other>
+      ? Resolved<Inner> | Other
+      : never;
+};
+
+const option = <T>(check: Check<T>, value: NoInfer<T>): SandboxOption<T> => ({ ...check, default: value });
+const optional = <T>(check: Check<T>): SandboxOption<T | undefined> => ({ ...check, default: undefined });
+const group = <Table extends SandboxOptionTable, const Other = never>(
+  options: Table,
+  ...other: readonly Other[]
+): SandboxOptionGroup<Table, Other> => ({ options, other });
+
+const idOptions = {
+  /** The form of ids. UUIDs are of version 7, so that like ULIDs they sort by age. @default 'numeric' */
+  form: option(is.oneOf(...ID_FORMS), 'numeric'),
+  /** The first numeric id. @default 1 */
+  start: option(is.integerFrom(0), 1),
   /**
-   * The same key and the same body: `stored` answers what the first request was answered, `conflict` answers 409.
+   * The mean distance between numeric ids. With 1 there are no gaps; with 5, four of five numbers are missing, at places
+   * drawn from the seed.
+   * @default 1
+   */
+  gap: option(is.integerFrom(1), 1),
+};
+
+const contentTypes = is.check<readonly string[]>(
+  'an array of content types',
+  (value) => is.strings.allows(value) && value.length > 0,
+);
+
+const contentTypeOptions = {
+  /** For POST. @default ['application/json'] */
+  create: option(contentTypes, ['application/json']),
+  /** For PATCH. @default ['application/json'] */
+  update: option(contentTypes, ['application/json']),
+};
+
+const idempotencyOptions = {
+  /**
+   * The response to the same key with the same body: `stored` returns the first response again, `conflict` returns 409.
    * With `ignored` the service does not read the header: it may be missing, and the same key creates a second record.
    * @default 'stored'
    */
-  replay?: 'stored' | 'conflict' | 'ignored' | undefined;
-  /** The same key with another body: `reject` answers 422 `validation_failed`, `stored` the first answer. @default 'reject' */
-  differentBody?: 'reject' | 'stored' | undefined;
-  /** How long a key is remembered, in ms. @default 86_400_000 (24 hours) */
-  lifetimeMs?: number | undefined;
+  replay: option(is.oneOf('stored', 'conflict', 'ignored'), 'stored'),
+  /**
+   * The response to the same key with another body: `reject` returns 422 `validation_failed`, `stored` the first
+   * response.
+   * @default 'reject'
+   */
+  differentBody: option(is.oneOf('reject', 'stored'), 'reject'),
+  /** How long a key is stored, in ms: 24 hours. @default 86_400_000 */
+  lifetimeMs: option(is.integerFrom(0), 86_400_000),
   /**
    * Whether a 422 `validation_failed` is stored like a success, so that the same key returns it again, even after the
-   * caller has corrected whatever was wrong. By default, a rejected create leaves its key unused. @default false
+   * caller has corrected whatever was wrong. By default, a rejected create leaves its key unused.
+   * @default false
    */
-  storeRejections?: boolean | undefined;
-}
+  storeRejections: option(is.flag, false),
+};
 
-/** The content types of request bodies that the service reads. Any other is answered with 415. */
-export interface ContentTypeOptions {
-  /** For POST. @default ['application/json'] */
-  create?: readonly string[] | undefined;
-  /** For PATCH. @default ['application/json'] */
-  update?: readonly string[] | undefined;
-}
-
-/** The budget of each key. */
-export interface RateLimitOptions {
+const rateLimitOptions = {
   /** Requests allowed in a window; for `token-bucket` the size of the bucket. @default 10_000 */
-  budget?: number | undefined;
-  /** The window in ms; a `token-bucket` fills up in that time. @default 60_000 */
-  windowMs?: number | undefined;
+  limit: option(is.integerFrom(1), 10_000),
+  /** The length of the window in ms; a `token-bucket` fills in that time. @default 60_000 */
+  windowMs: option(is.integerFrom(1), 60_000),
   /**
-   * `fixed` opens at multiples of the window, `fixed-from-first` with the first request after the last one closed,
-   * `sliding` counts the requests of the last window, `sliding-counter` estimates that from two fixed windows,
-   * `token-bucket` refills steadily.
+   * `fixed` windows open at multiples of their length, `fixed-from-first` windows with the first request after the last
+   * window. `sliding` counts the requests of the last window, `sliding-counter` estimates them from two fixed windows.
+   * A `token-bucket` refills steadily.
    * @default 'fixed'
    */
-  kind?: 'fixed' | 'fixed-from-first' | 'sliding' | 'sliding-counter' | 'token-bucket' | undefined;
-}
+  kind: option(is.oneOf('fixed', 'fixed-from-first', 'sliding', 'sliding-counter', 'token-bucket'), 'fixed'),
+};
 
-/**
- * What `createSandbox` takes. Everything that the contract does not show has a name and a default here: change it to
- * see whether a connector leans on a guess.
- */
-export interface SandboxOptions {
-  /** Seed of the generated data and of faults with a probability. @default 1 */
-  seed?: number | undefined;
-  /** Generated records of the first company: a number is spread over all fourteen collections. @default 0 */
-  records?: RecordCounts | undefined;
+/** The number of generated records of each collection, or of all together. */
+export type RecordCounts = number | Partial<Readonly<Record<CollectionName, number>>>;
+
+/** Every option of `createSandbox`, with its default and the values that it may have. */
+export const sandboxOptions = {
+  /** Seed of the generated records, the keys and the faults with a probability. @default 1 */
+  seed: option(is.integer, 1),
+  /** Generated records of the first company: a number is spread over all collections. @default 0 */
+  records: option(
+    is.check<RecordCounts>(
+      'a whole number of at least 0, or an object with one for each collection',
+      (value) => typeof value === 'number' || (typeof value === 'object' && value !== null),
+    ),
+    0,
+  ),
   /** Generated records of the other company. @default 0 */
-  otherRecords?: RecordCounts | undefined;
-  /** Where `sandbox.fetch` and the msw handlers live. @default 'https://sandbox-<n>.invalid', unique in the process */
-  origin?: string | undefined;
-  /** An instant at which the clock stands until it is moved, or a source with `now()`. @default the clock of the machine */
-  clock?: ClockOption | undefined;
-  /** How far the service's clock is ahead of `clock`, in ms. @default 0 */
-  clockOffsetMs?: number | undefined;
+  otherRecords: option(
+    is.check<RecordCounts>(
+      'a whole number of at least 0, or an object with one for each collection',
+      (value) => typeof value === 'number' || (typeof value === 'object' && value !== null),
+    ),
+    0,
+  ),
   /**
-   * `seconds`: `2026-01-31T12:00:00Z`; `offset`: `…+00:00`, in `timeZone`; `milliseconds`: `….123Z`.
+   * The origin of `sandbox.fetch` and of the msw handlers. By default each sandbox has its own, such as
+   * `https://sandbox-1.invalid`.
+   * @default undefined
+   */
+  origin: optional(is.check<string>('a URL', (value) => URL.canParse(String(value)))),
+  /**
+   * A timestamp at which the clock stands still until a test moves it, or a source with `now()`. By default the clock of
+   * the machine.
+   * @default undefined
+   */
+  clock: optional(
+    is.check<ClockOption>(
+      'a timestamp, or an object with now()',
+      (value) => typeof value === 'string' || typeof value === 'number' || typeof value === 'object',
+    ),
+  ),
+  /** How far the service's clock is ahead of `clock`, in ms. @default 0 */
+  clockOffsetMs: option(is.milliseconds, 0),
+  /**
+   * The form of timestamps. `seconds`: `2026-01-31T12:00:00Z`; `offset`: `2026-01-31T12:00:00+00:00`, in `timeZone`;
+   * `milliseconds`: `2026-01-31T12:00:00.123Z`.
    * @default 'seconds'
    */
-  timestamps?: (typeof TIMESTAMP_FORMS)[number] | undefined;
-  /** The service's own zone, an IANA name such as `America/New_York`: see `timestamps` and `dateFilter`. @default 'UTC' */
-  timeZone?: string | undefined;
+  timestamps: option(is.oneOf(...TIMESTAMP_FORMS), 'seconds'),
+  /** The service's own time zone, an IANA name: see `timestamps` and `dateFilter`. @default 'UTC' */
+  timeZone: option(is.check<string>('an IANA name such as Europe/Amsterdam', isTimeZone), 'UTC'),
   /**
-   * How `updatedSince` is compared: `instant` converts its offset. `local` ignores the offset and compares the date and
-   * time as written with local times of `timeZone`, as Symfony does: in New York `15:00:00Z` does not find a change of
-   * `10:00:00-05:00`, which is the same moment.
-   * @default 'instant'
+   * How `updatedSince` is compared. `utc` converts its offset. `local` ignores the offset and compares the date and time
+   * as written with local times of `timeZone`, as Symfony does: in New York `15:00:00Z` does not find a change at
+   * `10:00:00-05:00`, which is the same time.
+   * @default 'utc'
    */
-  dateFilter?: 'instant' | 'local' | undefined;
-  /** Whether records other than products carry `createdAt` and `updatedAt`, which the contract does not say. @default false */
-  timestampsEverywhere?: boolean | undefined;
+  dateFilter: option(is.oneOf('utc', 'local'), 'utc'),
+  /** Whether records other than products have `createdAt` and `updatedAt`. @default false */
+  timestampsEverywhere: option(is.flag, false),
 
   /** Records in a full page. @default 30 */
-  pageSize?: number | undefined;
-  /** @default 'id-asc' */
-  order?: ListOrder | undefined;
-  ids?: IdOptions | undefined;
-  /** A filter value that cannot be read: left out in silence, or refused with 400. @default 'ignore' */
-  invalidFilter?: 'ignore' | 'reject' | undefined;
-  /** Bounds on UUIDs and ULIDs: applied in the order of their text, or dropped without an error. @default 'apply' */
-  textIdBounds?: 'apply' | 'ignore' | undefined;
-  /** What stands between the bounds of `id[between]`; both are included. @default '..' */
-  betweenSeparator?: string | undefined;
-  /** `_page` past the end: an empty list, or 404. Page 1 of an empty collection is always an empty list. @default 'empty' */
-  afterLastPage?: 'empty' | 'not-found' | undefined;
+  pageSize: option(is.integerFrom(1), 30),
+  /** The order of a list. `none` is a fixed shuffle in which a changed record moves. @default 'id-asc' */
+  order: option(is.oneOf(...LIST_ORDERS), 'id-asc'),
+  /** The ids of generated and new records. */
+  ids: group(idOptions),
+  /** An invalid value of a filter: dropped without an error, or rejected with 400. @default 'ignore' */
+  invalidFilter: option(is.oneOf('ignore', 'reject'), 'ignore'),
   /**
-   * Records that a list leaves out after it was cut into pages, as a service does that filters by permission too late:
-   * a page then has fewer records than `pageSize`, although more follow. A share from 0 to 1, drawn from the seed, or
-   * the ids. A record is found by its id all the same. @default 0
+   * Bounds on UUIDs and ULIDs: applied in the order of the strings, or dropped without an error, as API Platform's range
+   * filter does.
+   * @default 'apply'
    */
-  hiddenRecords?: number | readonly string[] | undefined;
+  textIdBounds: option(is.oneOf('apply', 'ignore'), 'apply'),
+  /** The separator between the bounds of `id[between]`. Both are included. @default '..' */
+  betweenSeparator: option(is.string, '..'),
   /**
-   * The type of the column that numeric ids are stored in. A bound beyond `int4` (2,147,483,647) or `int8`
-   * (9,223,372,036,854,775,807) is answered with 500, as PostgreSQL makes a service do. @default 'unbounded'
+   * The response to a `_page` after the last one: an empty list, or 404. Page 1 of an empty collection is always an empty
+   * list.
+   * @default 'empty'
    */
-  idColumn?: 'unbounded' | 'int4' | 'int8' | undefined;
-  /** A bare array, or a JSON-LD object with `member` or `hydra:member`. @default 'array' */
-  listBody?: ListBody | undefined;
+  afterLastPage: option(is.oneOf('empty', 'not-found'), 'empty'),
   /**
-   * The formats of responses: with `json` the header `Accept` is not read. `jsonld`: JSON-LD only, and 406 for an
-   * `Accept` without it; records have `@id` and `@type`, and a list is an object (see `listBody`; `member` in the place
-   * of `array`). `both`: the format that `Accept` prefers.
+   * Records that a list leaves out after it was divided into pages, as a service does that checks permissions too late:
+   * a page then has fewer records than `pageSize` although more follow. A fraction, drawn from the seed, or ids. GET by
+   * id still finds them.
+   * @default 0
+   */
+  hiddenRecords: option(
+    is.check<number | readonly string[]>(
+      'a number from 0 to 1, or an array of ids',
+      (value) => is.fraction.allows(value) || is.strings.allows(value),
+    ),
+    0,
+  ),
+  /**
+   * The type of the column that stores numeric ids. A bound beyond `int4` (2,147,483,647) or `int8`
+   * (9,223,372,036,854,775,807) is a 500, as with PostgreSQL.
+   * @default 'unbounded'
+   */
+  idColumn: option(is.oneOf('unbounded', 'int4', 'int8'), 'unbounded'),
+  /** The body of a list: an array, or a JSON-LD object with `member` or `hydra:member`. @default 'array' */
+  listBody: option(is.oneOf(...LIST_BODIES), 'array'),
+  /**
+   * The formats of responses. With `json` the service does not read `Accept`. `jsonld`: JSON-LD only, and 406 for an
+   * `Accept` without it; records have `@id` and `@type`, and a list is an object with `member` unless `listBody` says
+   * otherwise. `both`: the format that `Accept` prefers.
    * @default 'json'
    */
-  formats?: 'json' | 'jsonld' | 'both' | undefined;
+  formats: option(is.oneOf('json', 'jsonld', 'both'), 'json'),
   /**
-   * How a record names another one in fields such as `accountId`: by its id, or by its IRI
-   * (`"/api/public/v1/accounts/2"`). @default 'id'
+   * How fields such as `accountId` name another record: by its id, or by its IRI (`"/api/public/v1/accounts/2"`).
+   * @default 'id'
    */
-  relations?: 'id' | 'iri' | undefined;
-
-  /** @default 'bare' */
-  problemType?: ProblemType | undefined;
-  /** Content type of 403 and 404. @default 'application/problem+json' */
-  problemContentType?: 'application/problem+json' | 'application/json' | 'application/ld+json' | undefined;
+  relations: option(is.oneOf('id', 'iri'), 'id'),
 
   /**
-   * The body of a 404: a problem document, or that of a proxy or a router that does not know the path: HTML, a JSON
-   * object without any member of a problem document, or nothing. @default 'problem'
+   * The form of `type` in a problem document. `about:blank`, `rfc-url`, `status` and `absent` are generic: they do not
+   * name the error. `api-platform` is what API Platform 3.4 and 4 send: `/errors/403`, and `/validation_errors/<uuid>`
+   * with the UUID of the violated constraint (several: `0=<uuid>;1=<uuid>`); a 401 is `{ "message": "…" }`.
+   * `api-platform-3.1` has a URL of RFC 2616 instead.
+   * @default 'bare'
    */
-  notFoundBody?: 'problem' | 'html' | 'json' | 'empty' | undefined;
-
+  problemType: option(is.oneOf(...PROBLEM_TYPE_FORMS, 'api-platform', 'api-platform-3.1'), 'bare'),
+  /** The content type of 403 and 404. @default 'application/problem+json' */
+  problemContentType: option(
+    is.oneOf('application/problem+json', 'application/json', 'application/ld+json'),
+    'application/problem+json',
+  ),
   /**
-   * Content types that POST and PATCH accept. Given, any other is answered with 415; left out, any other than
-   * `application/json` with 400. @default undefined
+   * The body of a 404: a problem document, or that of a proxy or router that does not know the path: HTML, a JSON object
+   * without members of a problem document, or nothing.
+   * @default 'problem'
    */
-  contentTypes?: ContentTypeOptions | undefined;
-  /** Fields that are `null` in responses: shown as `null`, or left out, as API Platform does. @default 'sent' */
-  nullFields?: 'sent' | 'omitted' | undefined;
-
-  /** Status of a create. @default 201 */
-  createStatus?: 200 | 201 | undefined;
-  /** Status of an update; 204 has no body. @default 200 */
-  updateStatus?: 200 | 201 | 204 | undefined;
-  /** Status of a delete; 200 answers the record as it was. @default 204 */
-  deleteStatus?: 200 | 204 | undefined;
-  idempotency?: IdempotencyOptions | undefined;
-  /** Product fields that must not be empty. @default [] */
-  requiredFields?: readonly string[] | undefined;
-  /** Allowed values of a product's `status`; undefined allows any. @default undefined */
-  allowedStatuses?: readonly string[] | undefined;
-  /** Unknown fields of a body: left out, or refused with 422. @default 'ignore' */
-  unknownFields?: 'ignore' | 'reject' | undefined;
-  /** Digits after the point to which an amount is filled up; `as-sent` leaves it alone. @default 4 */
-  moneyDigits?: number | 'as-sent' | undefined;
-  /** The largest request body, in bytes. @default 1_048_576 */
-  maxRequestBytes?: number | undefined;
-  /** Status of a body that is too large. @default 413 */
-  tooLargeStatus?: 400 | 413 | 422 | undefined;
+  notFoundBody: option(is.oneOf('problem', 'html', 'json', 'empty'), 'problem'),
   /**
-   * How long a write stays invisible to readers, in ms: a record then appears with an `updatedAt` that has passed.
-   * Writers see it at once. @default 0
+   * The content types that POST and PATCH accept; any other is a 415. By default `application/json`, and any other is a
+   * 400.
+   * @default undefined
    */
-  commitDelayMs?: number | undefined;
+  contentTypes: group(contentTypeOptions, undefined),
+  /** Fields that are `null`: sent as `null`, or left out of responses, as API Platform does. @default 'sent' */
+  nullFields: option(is.oneOf('sent', 'omitted'), 'sent'),
 
-  /** `false`: no budget, and the headers report a large one that never shrinks. */
-  rateLimit?: RateLimitOptions | false | undefined;
-  /** How many of the last requests and commits are kept for `sandbox.requests` and `sandbox.journal`. @default 10_000 */
-  logLimit?: number | undefined;
+  /** The status of a create. @default 201 */
+  createStatus: option(is.oneOf(200, 201), 201),
+  /** The status of an update; 204 has no body. @default 200 */
+  updateStatus: option(is.oneOf(200, 201, 204), 200),
+  /** The status of a delete; 200 returns the record as it was. @default 204 */
+  deleteStatus: option(is.oneOf(200, 204), 204),
+  /** What an `Idempotency-Key` does. While the first request runs, the same key is a 409 `request_in_progress`. */
+  idempotency: group(idempotencyOptions),
+  /** Fields of a product that must not be empty. @default [] */
+  requiredFields: option(is.strings, []),
+  /** The allowed values of a product's `status`; `undefined` allows any. @default undefined */
+  allowedStatuses: optional(is.strings),
+  /** Unknown fields of a body: dropped, or rejected with 422. @default 'ignore' */
+  unknownFields: option(is.oneOf('ignore', 'reject'), 'ignore'),
+  /**
+   * Digits after the decimal point to which an amount is padded: with 4, `'5'` is stored as `'5.0000'`. `as-sent` stores
+   * it unchanged.
+   * @default 4
+   */
+  moneyDigits: option(
+    is.check<number | 'as-sent'>(
+      'a whole number of at least 0, or as-sent',
+      (value) => value === 'as-sent' || is.integerFrom(0).allows(value),
+    ),
+    4,
+  ),
+  /** The maximum size of a request body, in bytes. @default 1_048_576 */
+  maxRequestBytes: option(is.integerFrom(0), 1_048_576),
+  /** The status for a body that is too large. @default 413 */
+  tooLargeStatus: option(is.oneOf(400, 413, 422), 413),
+  /**
+   * How long requests that read do not see a write, in ms: a record then appears with an `updatedAt` in the past. Requests
+   * that write see it at once.
+   * @default 0
+   */
+  commitDelayMs: option(is.integerFrom(0), 0),
+
+  /** The quota of each key. With `false` the headers report a large quota that never shrinks. */
+  rateLimit: group(rateLimitOptions, false),
+  /** How many of the last requests and commits `sandbox.requests` and `sandbox.journal` keep. @default 10_000 */
+  logLimit: option(is.integerFrom(0), 10_000),
+};
+
+/** The form of ids: see the option `ids`. */
+export interface IdOptions extends OptionInputs<typeof idOptions> {}
+
+/** What an `Idempotency-Key` does: see the option `idempotency`. */
+export interface IdempotencyOptions extends OptionInputs<typeof idempotencyOptions> {}
+
+/** The content types of request bodies that the service accepts: see the option `contentTypes`. */
+export interface ContentTypeOptions extends OptionInputs<typeof contentTypeOptions> {}
+
+/** The quota of each key: see the option `rateLimit`. */
+export interface RateLimitOptions extends OptionInputs<typeof rateLimitOptions> {}
+
+/**
+ * The options of `createSandbox`. Everything that the specification leaves open is an option with a stated default:
+ * change it to see whether a connector relies on an assumption.
+ */
+export interface SandboxOptions extends OptionInputs<typeof sandboxOptions> {}
+
+/** Options of the sandbox with every default applied. */
+export interface ResolvedSandboxOptions extends Resolved<typeof sandboxOptions> {}
+
+/** The form of `type` in a problem document: see the option `problemType`. */
+export type ProblemType = ResolvedSandboxOptions['problemType'];
+
+/** Applies the defaults. Throws a TypeError for an option or a value that does not exist. */
+export function resolveSandboxOptions(given: SandboxOptions): ResolvedSandboxOptions {
+  const options = resolve(sandboxOptions, given, { of: 'createSandbox', path: '' }) as ResolvedSandboxOptions;
+  checkRequiredFields(options.requiredFields);
+  return options;
+}
+
+function resolve(table: SandboxOptionTable, given: object, where: { of: string; path: string }): object {
+  checkNames(where.of, given, Object.keys(table));
+  const values = new Map<string, unknown>(Object.entries(given));
+  const resolved = Object.entries(table).map(([name, entry]) => {
+    const value = values.get(name);
+    if ('options' in entry) return [name, resolveGroup(entry, value, name)];
+    if (value === undefined) return [name, entry.default];
+    checkValue(`${where.path}${name}`, value, entry);
+    return [name, value];
+  });
+  return Object.fromEntries(resolved);
+}
+
+function resolveGroup(
+  { options, other }: SandboxOptionGroup<SandboxOptionTable, unknown>,
+  value: unknown,
+  name: string,
+): unknown {
+  if (other.includes(value)) return value;
+  if (value === undefined || (typeof value === 'object' && value !== null)) {
+    return resolve(options, value ?? {}, { of: name, path: `${name}.` });
+  }
+  throw new TypeError(`${name} must be an object, not ${shown(value)}.`);
+}
+
+function checkRequiredFields(names: readonly string[]): void {
+  const { fields, serverFilled } = collections.products;
+  const known = Object.keys(fields).filter((name) => !serverFilled.includes(name));
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new TypeError(
+    `requiredFields: ${shown(unknown)} is not a field of a product. ${suggestion(unknown, known)}`,
+  );
+}
+
+function isTimeZone(value: unknown): boolean {
+  try {
+    zoneOffsetMs(String(value), 0);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,8 +1,8 @@
-/** The last entries of something that may go on for ever. */
+/** The last entries of a log without an end. */
 export class Recent<T> {
   readonly #limit: number;
   #entries: T[] = [];
-  /** How many there were in all. */
+  /** The number of all entries, also those that are no longer kept. */
   total = 0;
 
   constructor(limit: number) {
@@ -12,12 +12,11 @@ export class Recent<T> {
   add(entry: T): void {
     this.total += 1;
     this.#entries.push(entry);
-    // Cut now and then rather than with every entry: shifting a long array is not free.
-    if (this.#entries.length >= 2 * this.#limit + 1)
-      this.#entries = this.#entries.slice(-this.#limit || Infinity);
+    // Not with every entry, because removing the first one moves all others.
+    if (this.#entries.length > 2 * this.#limit) this.#entries = [...this.list()];
   }
 
-  /** The last `limit` entries, oldest first: a list of its own that later entries do not change. */
+  /** The last `limit` entries, oldest first, in a new array. */
   list(): readonly T[] {
     return this.#limit === 0 ? [] : this.#entries.slice(-this.#limit);
   }

@@ -1,7 +1,4 @@
-/**
- * Waits so many milliseconds, or until the signal aborts; never rejects. `setTimeout` is looked up at call time, so
- * that fake timers govern the sandbox too.
- */
+/** Waits, or until the signal aborts; never rejects. Looks `setTimeout` up when called, so that fake timers apply. */
 export function wait(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) return resolve();
@@ -15,7 +12,7 @@ export function wait(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Waits until the signal aborts; without a signal, for ever. */
+/** Waits until the signal aborts; without a signal, forever. */
 export function untilAborted(signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) return resolve();

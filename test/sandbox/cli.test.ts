@@ -94,7 +94,7 @@ describe('sandbox', () => {
   });
 
   test('plays a service as --options says, with a budget that keeps the rest of --rate', async () => {
-    const options = '{"listBody":"member","pageSize":3,"records":{"boms":5},"rateLimit":{"budget":9}}';
+    const options = '{"listBody":"member","pageSize":3,"records":{"boms":5},"rateLimit":{"limit":9}}';
     const run = start(...sandboxArgs, '--rate', '4/30s', '--options', options);
     await run.ready;
     const answer = await fetch(`${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1/boms`, {
@@ -132,7 +132,7 @@ describe('sandbox', () => {
       'listbody is not an option of createSandbox. Did you mean listBody?',
     ],
     ['--options', 'listBody=member', 'Give a JSON object'],
-    ['--options', '{"clock":"someday"}', 'Not an instant'],
+    ['--options', '{"clock":"someday"}', 'someday is not a timestamp'],
     ['--fault', '{"kind":"timeout"}', 'There is no fault "timeout"'],
     ['--fault', '{"kind":"connection-reset","colection":"boms"}', 'Did you mean collection?'],
   ])('refuses %s %s', async (flag, value, message) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compareIds } from '../../src/testing/store/compare-ids.ts';
+import { compareIds } from '../../src/testing/store/id-order.ts';
 
 test.each([
   ['9', '10', -1],

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { collections } from '../../src/collections/index.ts';
 import { isMoney } from '../../src/schemas/money.ts';
 import { fits } from '../../src/schemas/record.ts';
-import { compareIds } from '../../src/testing/store/compare-ids.ts';
+import { compareIds } from '../../src/testing/store/id-order.ts';
 
 const names = Object.keys(collections) as CollectionName[];
 

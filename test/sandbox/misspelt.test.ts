@@ -10,7 +10,7 @@ test.each([
   [{ problemType: 'uri' }, 'problemType must be one of'],
   [{ ids: { form: 'guid' } }, 'ids.form must be one of numeric, uuid, ulid, not "guid".'],
   [{ ids: { from: 1 } }, 'from is not an option of ids. Did you mean form?'],
-  [{ rateLimit: { limit: 5 } }, 'limit is not an option of rateLimit. Known: budget, windowMs, kind.'],
+  [{ rateLimit: { budget: 5 } }, 'budget is not an option of rateLimit. Known: limit, windowMs, kind.'],
   [{ rateLimit: { kind: 'leaky' } }, 'rateLimit.kind must be one of'],
   [{ idempotency: { replay: 409 } }, 'idempotency.replay must be one of'],
   [{ idempotency: { ttl: 1 } }, 'ttl is not an option of idempotency. Known: replay,'],
@@ -28,7 +28,7 @@ test.each([
   [{ betweenSeparator: 5 }, 'betweenSeparator must be a string, not 5.'],
   [{ requiredFields: ['nmae'] }, 'requiredFields: "nmae" is not a field of a product. Did you mean name?'],
   [{ requiredFields: ['id'] }, 'requiredFields: "id" is not a field of a product.'],
-  [{ allowedStatuses: 'active' }, 'allowedStatuses must be an array of strings.'],
+  [{ allowedStatuses: 'active' }, 'allowedStatuses must be an array of strings, not "active".'],
 ])('createSandbox rejects %j', (options, message) => {
   expect(() => createSandbox(options as unknown as SandboxOptions)).toThrow(message);
 });
@@ -51,7 +51,7 @@ test.each([
   [{ kind: 'delay' }, {}, 'The fault delay has no default for ms. Pass it.'],
   [{ kind: 'delay', ms: 'abc' }, {}, 'delay.ms must be a number of milliseconds, at least 0, not "abc".'],
   [{ kind: 'delay', ms: -1 }, {}, 'delay.ms must be'],
-  [{ kind: 'delay', ms: 1, before: 'response' }, {}, 'delay.before must be one of commit, answer'],
+  [{ kind: 'delay', ms: 1, before: 'answer' }, {}, 'delay.before must be one of commit, response'],
   [{ kind: 'status' }, {}, 'The fault status has no default for status.'],
   [{ kind: 'status', status: '503' }, {}, 'status.status must be a status from 100 to 999, not "503".'],
   [{ kind: 'status', status: 503, body: 'json' }, {}, 'status.body must be one of problem, html, empty'],

@@ -149,7 +149,7 @@ describe('problem documents', () => {
   test.each(['application/json', 'application/ld+json'] as const)(
     'problemContentType %s',
     async (problemContentType) => {
-      const sandbox = createSandbox({ problemContentType, rateLimit: { budget: 2 }, clock: 0 });
+      const sandbox = createSandbox({ problemContentType, rateLimit: { limit: 2 }, clock: 0 });
       const type = async (key: string) =>
         (await call(sandbox, '/accounts/1', { key })).headers.get('content-type');
       expect(await type(sandbox.keys.full)).toBe(problemContentType);
@@ -280,11 +280,11 @@ describe('writing', () => {
 
 test.each<[SandboxOptions, string]>([
   [{ pageSize: 0 }, 'pageSize'],
-  [{ rateLimit: { budget: 0 } }, 'rateLimit.budget'],
+  [{ rateLimit: { limit: 0 } }, 'rateLimit.limit'],
   [{ ids: { gap: 0.5 } }, 'ids.gap'],
   [{ records: -1 }, 'records'],
   [{ records: { boms: Number.NaN } }, 'records'],
-  [{ clock: 'someday' }, 'Not an instant'],
+  [{ clock: 'someday' }, 'someday is not a timestamp.'],
 ])('an option that makes no sense is refused: %j', (options, message) => {
   expect(() => createSandbox(options)).toThrow(message);
 });

@@ -19,7 +19,7 @@ async function send(sandbox: Sandbox, times: number): Promise<(readonly [number,
 }
 
 test('fixed: opens at multiples of the window', async () => {
-  const sandbox = limited({ budget: 2 }, START + 7500);
+  const sandbox = limited({ limit: 2 }, START + 7500);
   expect(await send(sandbox, 3)).toEqual([
     [200, 1, null],
     [200, 0, null],
@@ -32,7 +32,7 @@ test('fixed: opens at multiples of the window', async () => {
 });
 
 test('fixed-from-first: opens with the first request after the last window', async () => {
-  const sandbox = limited({ kind: 'fixed-from-first', budget: 1 }, START + 7500);
+  const sandbox = limited({ kind: 'fixed-from-first', limit: 1 }, START + 7500);
   expect(await send(sandbox, 2)).toEqual([
     [200, 0, null],
     [429, 0, '10'],
@@ -45,7 +45,7 @@ test('fixed-from-first: opens with the first request after the last window', asy
 });
 
 test('sliding: each request counts for a window of its own', async () => {
-  const sandbox = limited({ kind: 'sliding', budget: 2 });
+  const sandbox = limited({ kind: 'sliding', limit: 2 });
   await send(sandbox, 1);
   sandbox.clock.advance(4000);
   expect(await send(sandbox, 2)).toEqual([
@@ -60,7 +60,7 @@ test('sliding: each request counts for a window of its own', async () => {
 });
 
 test('sliding-counter: the window before weighs as much as of it is left', async () => {
-  const sandbox = limited({ kind: 'sliding-counter', budget: 10 });
+  const sandbox = limited({ kind: 'sliding-counter', limit: 10 });
   expect((await send(sandbox, 11)).at(-1)).toEqual([429, 0, '11']);
   sandbox.clock.advance(15_000);
   // Half of the ten are still counted.
@@ -71,7 +71,7 @@ test('sliding-counter: the window before weighs as much as of it is left', async
 });
 
 test('token-bucket: refills steadily, up to its size', async () => {
-  const sandbox = limited({ kind: 'token-bucket', budget: 5 });
+  const sandbox = limited({ kind: 'token-bucket', limit: 5 });
   expect((await send(sandbox, 6)).at(-1)).toEqual([429, 0, '2']);
   sandbox.clock.advance(2000);
   expect(await send(sandbox, 2)).toEqual([
@@ -86,7 +86,7 @@ describe.each(['fixed', 'fixed-from-first', 'sliding', 'sliding-counter', 'token
   '%s',
   (kind) => {
     test('lets nobody through early: after Retry-After a request passes', async () => {
-      const sandbox = limited({ kind, budget: 3 }, START + 1234);
+      const sandbox = limited({ kind, limit: 3 }, START + 1234);
       for (let round = 0; round < 5; round += 1) {
         let refused = await send(sandbox, 1);
         while (refused[0]?.[0] === 200) refused = await send(sandbox, 1);
@@ -96,7 +96,7 @@ describe.each(['fixed', 'fixed-from-first', 'sliding', 'sliding-counter', 'token
     });
 
     test('never lets more than the budget through in an instant, and a refused request costs nothing', async () => {
-      const sandbox = limited({ kind, budget: 4 });
+      const sandbox = limited({ kind, limit: 4 });
       const statuses = (await send(sandbox, 20)).map(([status]) => status);
       expect(statuses.filter((status) => status === 200)).toHaveLength(4);
       sandbox.clock.advance(20_000);
@@ -104,7 +104,7 @@ describe.each(['fixed', 'fixed-from-first', 'sliding', 'sliding-counter', 'token
     });
 
     test('survives a clock that is turned back', async () => {
-      const sandbox = limited({ kind, budget: 2 });
+      const sandbox = limited({ kind, limit: 2 });
       await send(sandbox, 3);
       sandbox.clock.advance(-3_600_000);
       await send(sandbox, 1);
@@ -115,7 +115,7 @@ describe.each(['fixed', 'fixed-from-first', 'sliding', 'sliding-counter', 'token
 );
 
 test('every key has a budget of its own, and errors are counted too', async () => {
-  const sandbox = limited({ budget: 3 });
+  const sandbox = limited({ limit: 3 });
   const remaining = async (path: string, key: string) =>
     (await call(sandbox, path, { key })).headers.get('x-ratelimit-remaining');
   expect(await remaining('/accounts/404', sandbox.keys.full)).toBe('2');
@@ -125,7 +125,7 @@ test('every key has a budget of its own, and errors are counted too', async () =
 });
 
 test('who has no valid key has no budget: the answer stays 401', async () => {
-  const sandbox = limited({ budget: 1 });
+  const sandbox = limited({ limit: 1 });
   for (const key of [sandbox.keys.revoked, 'unknown', null]) {
     for (let i = 0; i < 3; i += 1) {
       const { status, headers } = await call(sandbox, '/accounts', { key });

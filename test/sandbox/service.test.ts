@@ -170,7 +170,7 @@ describe('the budget', () => {
   test('is counted for each key and ends in 429 with Retry-After', async () => {
     const sandbox = createSandbox({
       clock: '2026-01-31T12:00:10Z',
-      rateLimit: { budget: 2, windowMs: 60_000 },
+      rateLimit: { limit: 2, windowMs: 60_000 },
     });
     const remaining = async (key: string) =>
       (await call(sandbox, '/accounts', { key })).headers.get('x-ratelimit-remaining');

@@ -33,13 +33,13 @@ describe('dateFilter', () => {
   } as const;
 
   test.each([
-    ['instant', '2026-01-31T15:00:00Z', ['1']],
-    ['instant', '2026-01-31T15:00:01Z', []],
-    ['instant', '2026-01-31T10:00:00-05:00', ['1']],
-    ['instant', '2026-01-31T10:00:00', ['1']],
-    ['instant', '2026-01-31T10:00:01', []],
-    ['instant', '2026-01-31', ['1']],
-    ['instant', '2026-02-01', []],
+    ['utc', '2026-01-31T15:00:00Z', ['1']],
+    ['utc', '2026-01-31T15:00:01Z', []],
+    ['utc', '2026-01-31T10:00:00-05:00', ['1']],
+    ['utc', '2026-01-31T10:00:00', ['1']],
+    ['utc', '2026-01-31T10:00:01', []],
+    ['utc', '2026-01-31', ['1']],
+    ['utc', '2026-02-01', []],
     ['local', '2026-01-31T15:00:00Z', []],
     ['local', '2026-01-31T10:00:00Z', ['1']],
     ['local', '2026-01-31T10:00:01Z', []],
@@ -54,9 +54,9 @@ describe('dateFilter', () => {
   });
 
   test('local shows the hour that comes twice in autumn as its first occurrence', () => {
-    const shownAt = (clock: string, dateFilter: 'instant' | 'local') =>
+    const shownAt = (clock: string, dateFilter: 'utc' | 'local') =>
       createSandbox({ ...newYork, clock, dateFilter }).store.products.insert({}).updatedAt;
-    expect(shownAt('2026-11-01T06:30:00Z', 'instant')).toBe('2026-11-01T01:30:00-05:00');
+    expect(shownAt('2026-11-01T06:30:00Z', 'utc')).toBe('2026-11-01T01:30:00-05:00');
     expect(shownAt('2026-11-01T06:30:00Z', 'local')).toBe('2026-11-01T01:30:00-04:00');
     expect(shownAt('2026-11-01T05:30:00Z', 'local')).toBe('2026-11-01T01:30:00-04:00');
     expect(shownAt('2026-11-01T07:00:00Z', 'local')).toBe('2026-11-01T02:00:00-05:00');

@@ -9,7 +9,7 @@ let sandbox: Sandbox;
 let listening: Listening;
 
 beforeEach(async () => {
-  sandbox = createSandbox({ records: 500, rateLimit: { budget: 50 } });
+  sandbox = createSandbox({ records: 500, rateLimit: { limit: 50 } });
   listening = await sandbox.listen();
 });
 afterEach(() => sandbox.close());
@@ -86,6 +86,13 @@ describe('Accept-Encoding', () => {
   });
 });
 
+test('OPTIONS * lists the methods of the server without a body', async () => {
+  const text = await send(`OPTIONS * HTTP/1.1\r\nHost: sandbox\r\n${CLOSE}\r\n\r\n`);
+  expect([text.slice(9, 12), bodyOf(text)]).toEqual(['204', '']);
+  expect(headerOf(text, 'Allow')).toBe('GET, HEAD, POST, PATCH, DELETE, OPTIONS');
+  expect(headerOf(text, 'X-RateLimit-Limit')).toBe('50');
+});
+
 describe('an absolute-form target', () => {
   test.each(['http://sandbox', 'HTTP://127.0.0.1:1', 'https://books.example.com'])(
     '%s… is the path',
@@ -99,6 +106,20 @@ describe('an absolute-form target', () => {
       });
     },
   );
+
+  test.each([
+    'http:///api/public/v1/accounts',
+    'http://:80/api/public/v1/accounts',
+    'http://sandbox:port/api/public/v1/accounts',
+    'http://[::1/api/public/v1/accounts',
+    'ftp://sandbox/api/public/v1/accounts',
+    '*',
+  ])('GET %s is rejected with 400', async (target) => {
+    const request = rawRequest('/accounts', sandbox.keys.full, [CLOSE]);
+    const text = await send(request.replace('/api/public/v1/accounts', target));
+    expect([text.slice(9, 12), JSON.parse(bodyOf(text)).type]).toEqual(['400', 'malformed_request']);
+    expect(headerOf(text, 'X-RateLimit-Limit')).toBe('50');
+  });
 
   test('without a path is the root', async () => {
     const text = await send(

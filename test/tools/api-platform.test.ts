@@ -131,7 +131,7 @@ describe('a probe of a service that is built on API Platform', () => {
       offsets: { value: [] },
       nullFields: { value: 'sent' },
       iriFields: { value: [] },
-      updatedSince: { compares: { value: 'instant' }, shiftMinutes: { value: 0 } },
+      updatedSince: { compares: { value: 'utc' }, shiftMinutes: { value: 0 } },
     });
     expect(report.collections[0]?.details?.id.large).toMatchObject({ value: 'honoured' });
     expect(report.problems.bareNotFound.value).toBe(false);
@@ -165,9 +165,9 @@ describe('the times that updatedSince is compared with', () => {
 
   test.each([
     ['America/New_York', 'local', '-05:00'],
-    ['America/New_York', 'instant', '-05:00'],
+    ['America/New_York', 'utc', '-05:00'],
     ['Asia/Kolkata', 'local', '+05:30'],
-    ['Asia/Kolkata', 'instant', '+05:30'],
+    ['Asia/Kolkata', 'utc', '+05:30'],
   ] as const)('of %s are told by the offset that records show: %s', async (timeZone, dateFilter, offset) => {
     const client = await connect({
       timeZone,

@@ -41,7 +41,7 @@ const combinations: readonly SandboxOptions[] = [
   { timestamps: 'milliseconds', order: 'updated-asc' },
   { clockOffsetMs: 3_600_000 },
   { clockOffsetMs: -90_000, timestamps: 'milliseconds' },
-  { rateLimit: { budget: 500 } },
+  { rateLimit: { limit: 500 } },
   {
     pageSize: 5,
     order: 'none',
@@ -54,7 +54,7 @@ const combinations: readonly SandboxOptions[] = [
     problemContentType: 'application/ld+json',
     timestamps: 'milliseconds',
     clockOffsetMs: 86_400_000,
-    rateLimit: { budget: 77, windowMs: 1_000_000 },
+    rateLimit: { limit: 77, windowMs: 1_000_000 },
   },
 ];
 
@@ -75,7 +75,7 @@ const DEFAULTS = {
 
 /** What was asked of the sandbox, defaults included. */
 function optionsOf({ ids, rateLimit, ...others }: SandboxOptions) {
-  const budget = rateLimit ? rateLimit.budget : undefined;
+  const budget = rateLimit ? rateLimit.limit : undefined;
   return { ...DEFAULTS, ...others, idForm: ids?.form ?? DEFAULTS.idForm, budget: budget ?? DEFAULTS.budget };
 }
 

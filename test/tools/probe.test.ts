@@ -42,7 +42,7 @@ describe('a probe', () => {
 
   test('goes at the pace that the budget allows, and learns the same', async () => {
     const collections = ['accounts', 'boms', 'products'] as const;
-    await using paced = createSandbox({ records: 600, rateLimit: { budget: 20, windowMs: 200 } });
+    await using paced = createSandbox({ records: 600, rateLimit: { limit: 20, windowMs: 200 } });
     await using free = createSandbox({ records: 600 });
     const reports = await Promise.all(
       [paced, free].map(({ clientOptions }) => probe(createClient(clientOptions), { collections })),

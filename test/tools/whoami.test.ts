@@ -4,7 +4,7 @@ import { whoami } from 'accounting-data-sdk/tools';
 import { expect, test } from 'vitest';
 
 test('whoami requests each collection once and reports which the key may read', async () => {
-  const sandbox = createSandbox({ records: 200, rateLimit: { budget: 100 } });
+  const sandbox = createSandbox({ records: 200, rateLimit: { limit: 100 } });
   const apiKey = sandbox.keys.productsOnly;
   const client = createClient({ ...sandbox.clientOptions, apiKey });
   const progress: unknown[] = [];

@@ -19,7 +19,7 @@ test('an outage in the middle of the walk is sat out', async () => {
 });
 
 test('a budget that is used up is waited for', async () => {
-  const sandbox = createSandbox({ records: { accounts: 75 }, rateLimit: { budget: 2, windowMs: 1000 } });
+  const sandbox = createSandbox({ records: { accounts: 75 }, rateLimit: { limit: 2, windowMs: 1000 } });
   const { accounts } = await pullAccounts(createClient(sandbox.clientOptions));
   expect(accounts.size).toBe(75);
 });

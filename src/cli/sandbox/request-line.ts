@@ -1,5 +1,5 @@
 import { createColors } from 'picocolors';
-import type { LoggedRequest } from '../../testing/request-log.ts';
+import type { LoggedRequest } from '../../testing/log.ts';
 
 const API = '/api/public/v1';
 

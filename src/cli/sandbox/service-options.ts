@@ -1,7 +1,8 @@
 import { InvalidArgumentError } from 'commander';
-import { checkNames } from '../../testing/check-options.ts';
-import { FAULT_FIELDS, type Fault } from '../../testing/faults/fault.ts';
-import { CONDITIONS, type FaultMatch } from '../../testing/faults/fault-match.ts';
+import { checkNames } from '../../testing/checks.ts';
+import type { FaultFields } from '../../testing/faults/family.ts';
+import { type Fault, sandboxFaults } from '../../testing/faults/fault.ts';
+import { type FaultMatch, faultConditions } from '../../testing/faults/fault-rules.ts';
 import type { SandboxOptions } from '../../testing/options.ts';
 import { createSandbox, type Sandbox } from '../../testing/sandbox.ts';
 import { jsonObject } from '../json-object.ts';
@@ -37,7 +38,7 @@ export function serviceOptions(flags: ServiceFlags): SandboxOptions {
 export function aboutService({ records = 0, seed, rateLimit }: SandboxOptions): string {
   const count = typeof records === 'number' ? records : Object.values(records).reduce((a, b) => a + b, 0);
   const budget = rateLimit
-    ? `${rateLimit.budget} requests in ${(rateLimit.windowMs ?? 0) / 1000} s for each key`
+    ? `${rateLimit.limit} requests in ${(rateLimit.windowMs ?? 0) / 1000} s for each key`
     : 'no rate limit';
   return `Sandbox of the public accounting data API: ${count} records from seed ${seed}, ${budget}.`;
 }
@@ -57,7 +58,7 @@ export interface FaultFlag {
 export function faultList(text: string, before: readonly FaultFlag[] = []): FaultFlag[] {
   const given = jsonObject(text);
   const entries = Object.entries(given);
-  const isCondition = ([name]: [string, unknown]) => CONDITIONS.some((condition) => condition === name);
+  const isCondition = ([name]: [string, unknown]) => Object.hasOwn(faultConditions, name);
   const flag = {
     fault: Object.fromEntries(entries.filter((entry) => !isCondition(entry))) as unknown as Fault,
     match: Object.fromEntries(entries.filter(isCondition)) as FaultMatch,
@@ -65,9 +66,12 @@ export function faultList(text: string, before: readonly FaultFlag[] = []): Faul
   return [
     ...before,
     tried(flag, (one) => {
-      const fields: readonly string[] | undefined = FAULT_FIELDS[one.fault.kind];
-      // Its own fields and the conditions stand side by side here, so that a name is sought among both.
-      if (fields !== undefined) checkNames('a fault', given, ['kind', ...fields, ...CONDITIONS]);
+      // The fields of the fault and the conditions are in one object here, so an unknown name may resemble either.
+      if (Object.hasOwn(sandboxFaults, one.fault.kind)) {
+        const { required, optional }: FaultFields = sandboxFaults[one.fault.kind];
+        const names = Object.keys({ kind: true, ...required, ...optional, ...faultConditions });
+        checkNames('a fault', given, names);
+      }
       addFaults(createSandbox(), [one]);
     }),
   ];

@@ -38,6 +38,7 @@ const guides: DefaultTheme.SidebarItem[] = [
     text: 'Test and operate',
     items: [
       { text: 'Testing', link: '/testing' },
+      { text: 'Sandbox options', link: '/sandbox-options' },
       { text: 'The command', link: '/command' },
       { text: 'Running at scale', link: '/running-at-scale' },
       { text: 'Telemetry and logging', link: '/telemetry' },

@@ -1,17 +1,17 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import type { ServiceReply } from '../service/message.ts';
+import type { ServiceResponse } from '../service/message.ts';
 import { CORS_HEADERS } from './cors.ts';
 
 /** How a listening sandbox sends. */
 export interface SendOptions {
-  /** Pack bodies of a kilobyte and more for clients that accept it. */
+  /** Compress bodies of a kilobyte and more for clients that accept it. */
   readonly gzip: boolean;
   readonly cors: boolean;
 }
 
-/** An answer as it goes on the wire. */
-export interface WireReply {
+/** A response as bytes and headers. */
+export interface WireResponse {
   readonly status: number;
   /** Name, value, name, value… */
   readonly headers: string[];
@@ -22,21 +22,21 @@ const GZIP_FROM_BYTES = 1024;
 const NOTHING = new Uint8Array();
 const CORS_LIST = Object.entries(CORS_HEADERS).flat();
 
-/** Packed bodies of pages that are sent again and again. */
-const packed = new WeakMap<Uint8Array, Uint8Array>();
+/** Compressed bodies of pages that are sent several times. */
+const compressed = new WeakMap<Uint8Array, Uint8Array>();
 
-function pack(body: Uint8Array): Uint8Array {
-  const known = packed.get(body);
+function compress(body: Uint8Array): Uint8Array {
+  const known = compressed.get(body);
   if (known !== undefined) return known;
-  // Level 1: the sandbox is to be quick, not small.
-  const made = gzipSync(body, { level: 1 });
-  packed.set(body, made);
-  return made;
+  // Level 1, because speed matters here and size does not.
+  const bytes = gzipSync(body, { level: 1 });
+  compressed.set(body, bytes);
+  return bytes;
 }
 
 const ZERO = /;\s*q=0(?:\.0*)?\s*(?:;|$)/i;
 
-/** Whether Accept-Encoding names gzip with a weight above zero; `*` stands for what is not named (RFC 9110, 12.5.3). */
+/** Whether Accept-Encoding names gzip with a weight above zero; `*` means every coding that is not named (RFC 9110, 12.5.3). */
 function acceptsGzip({ headers }: WireRequest): boolean {
   const accepted = String(headers['accept-encoding'] ?? '').split(',');
   const named = (...names: string[]) =>
@@ -45,21 +45,21 @@ function acceptsGzip({ headers }: WireRequest): boolean {
   return coding !== undefined && !ZERO.test(coding);
 }
 
-/** What the form of a response depends on. */
+/** The part of a request that the encoding of its response depends on. */
 export type WireRequest = Pick<IncomingMessage, 'method' | 'headers'>;
 
-/** Bytes and headers of a reply. HEAD gets the headers of a GET without its body. */
-export function encode(request: WireRequest, reply: ServiceReply, options: SendOptions): WireReply {
-  const { status } = reply;
+/** Encodes a response. A HEAD has the headers of a GET, without its body. */
+export function encode(request: WireRequest, response: ServiceResponse, options: SendOptions): WireResponse {
+  const { status } = response;
   const headers: string[] = [];
-  for (const name in reply.headers) headers.push(name, reply.headers[name] ?? '');
+  for (const name in response.headers) headers.push(name, response.headers[name] ?? '');
   if (options.cors) headers.push(...CORS_LIST);
 
-  let body = reply.body ?? NOTHING;
+  let body = response.body ?? NOTHING;
   if (options.gzip && body.byteLength >= GZIP_FROM_BYTES) {
     headers.push('Vary', 'Accept-Encoding');
     if (acceptsGzip(request)) {
-      body = pack(body);
+      body = compress(body);
       headers.push('Content-Encoding', 'gzip');
     }
   }
@@ -67,8 +67,8 @@ export function encode(request: WireRequest, reply: ServiceReply, options: SendO
   return { status, headers, body: request.method === 'HEAD' ? NOTHING : body };
 }
 
-/** Status line and headers as text. `more` takes the place of headers of the same name. */
-export function head({ status, headers }: WireReply, more: Readonly<Record<string, string>> = {}): string {
+/** Status line and headers. `more` replaces headers of the same name. */
+export function head({ status, headers }: WireResponse, more: Readonly<Record<string, string>> = {}): string {
   const lines = new Map<string, string>();
   for (let i = 0; i < headers.length; i += 2) lines.set(headers[i] ?? '', headers[i + 1] ?? '');
   for (const [name, value] of Object.entries(more)) lines.set(name, value);

@@ -1,53 +1,71 @@
-import { begin, type Core } from '../exchange.ts';
+import { type Core, exchange } from '../exchange.ts';
 import type { Delivery } from '../faults/delivery.ts';
 import type { ServiceRequest } from '../service/message.ts';
 import { wait } from '../wait.ts';
-import { unknownHost } from './network-error.ts';
-import { toResponse } from './to-response.ts';
+import { fetchResponse, unknownHost } from './fetch-response.ts';
 
 /** The sandbox as a `fetch`. */
 export type SandboxFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-/** How many redirects are followed, as in browsers. */
+/** As in browsers. */
 const MAX_REDIRECTS = 20;
 
-/** A Request as the service sees it. */
-export async function toServiceRequest(request: Request): Promise<ServiceRequest> {
+/** `sandbox.fetch`. `serves` says which origins are the sandbox's; any other is an unknown host. */
+export function createFetch(core: Core, serves: (origin: string) => boolean): SandboxFetch {
+  return async (input, init) => {
+    let request = new Request(input, init);
+    const mode = request.redirect;
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+      const { origin, host } = new URL(request.url);
+      if (!serves(origin)) throw unknownHost(host);
+
+      // A redirect may send the body again.
+      const keepsBody = mode === 'follow' && request.body !== null;
+      const response = await respond(core, keepsBody ? request.clone() : request);
+      const target = redirectTarget(request, response);
+      if (target === undefined || mode === 'manual') return withUrl(response, request.url, redirects > 0);
+      if (mode === 'error') throw new TypeError('fetch failed', { cause: new Error('unexpected redirect') });
+      request = await redirectedRequest(request, response.status, target);
+    }
+    throw new TypeError('fetch failed', { cause: new Error('redirect count exceeded') });
+  };
+}
+
+/** Takes a Request through the service and its faults. The request is carried out even if the caller aborts meanwhile. */
+async function respond(core: Core, request: Request): Promise<Response> {
+  const { method, signal } = request;
+  signal.throwIfAborted();
+  const delivery = exchange(core, await toServiceRequest(request));
+  if (!('waitMs' in delivery)) return fetchResponse(forMethod(method, delivery), signal);
+
+  const delivered = wait(delivery.waitMs).then(() => forMethod(method, delivery.deliver()));
+  const settled = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: settled.signal });
+  });
+  try {
+    return await fetchResponse(await Promise.race([delivered, aborted]), signal);
+  } finally {
+    settled.abort();
+  }
+}
+
+async function toServiceRequest(request: Request): Promise<ServiceRequest> {
   const { pathname, search } = new URL(request.url);
-  const body = request.body === null ? new Uint8Array() : new Uint8Array(await request.arrayBuffer());
   return {
     method: request.method,
     path: pathname,
     query: search.slice(1),
     headers: Object.fromEntries(request.headers),
-    body,
+    body: request.body === null ? new Uint8Array() : new Uint8Array(await request.arrayBuffer()),
   };
 }
 
 /** The response to a HEAD has no body. */
-function withoutBody(delivery: Delivery): Delivery {
-  const { reply } = delivery;
-  return reply === undefined ? delivery : { ...delivery, reply: { ...reply, body: undefined } };
-}
-
-/** Takes a Request through the service and its faults. The commit happens even if the caller has gone meanwhile. */
-export async function answerRequest(core: Core, request: Request): Promise<Response> {
-  const { signal } = request;
-  signal.throwIfAborted();
-  const exchange = begin(core, await toServiceRequest(request));
-  const deliver = () => (request.method === 'HEAD' ? withoutBody(exchange.deliver()) : exchange.deliver());
-  if (exchange.waitMs === 0) return toResponse(deliver(), signal);
-
-  const delivered = wait(exchange.waitMs).then(deliver);
-  const gone = new AbortController();
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: gone.signal });
-  });
-  try {
-    return await toResponse(await Promise.race([delivered, aborted]), signal);
-  } finally {
-    gone.abort();
-  }
+function forMethod(method: string, delivery: Delivery): Delivery {
+  const { response } = delivery;
+  if (method !== 'HEAD' || response === undefined) return delivery;
+  return { ...delivery, response: { ...response, body: undefined } };
 }
 
 function redirectTarget(request: Request, response: Response): URL | undefined {
@@ -56,8 +74,8 @@ function redirectTarget(request: Request, response: Response): URL | undefined {
   return redirects && location !== null ? new URL(location, request.url) : undefined;
 }
 
-/** The request that a redirect makes of another, by the rules of fetch. */
-async function redirected(request: Request, status: number, to: URL): Promise<Request> {
+/** The request after a redirect, by the rules of fetch. */
+async function redirectedRequest(request: Request, status: number, to: URL): Promise<Request> {
   const keeps = status === 307 || status === 308 || (status !== 303 && request.method !== 'POST');
   const { method, headers, signal } = request;
   if (!keeps && method !== 'GET') return new Request(to, { headers, signal });
@@ -65,34 +83,11 @@ async function redirected(request: Request, status: number, to: URL): Promise<Re
   return new Request(to, { method, headers, signal, body });
 }
 
-/** A Response that was made says nothing of where it is from; one that was fetched does. */
-function placed(response: Response, url: string, redirected: boolean): Response {
-  // Interceptors put their own address in place of this one, so that it stays open to change.
+/** A Response that was constructed has no URL; one that was fetched has. */
+function withUrl(response: Response, url: string, redirected: boolean): Response {
+  // Configurable, because interceptors such as msw set their own.
   return Object.defineProperties(response, {
     url: { value: url, configurable: true },
     redirected: { value: redirected, configurable: true },
   });
-}
-
-/** `sandbox.fetch`. `serves` says which origins are the sandbox's; any other cannot be reached through it. */
-export function createFetch(core: Core, serves: (origin: string) => boolean): SandboxFetch {
-  return async (input, init) => {
-    let request = new Request(input, init);
-    const mode = request.redirect;
-    for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
-      const { origin, host } = new URL(request.url);
-      if (!serves(origin)) throw unknownHost(host);
-
-      // A copy is kept for a redirect that sends the body again; only then is one needed.
-      const response = await answerRequest(
-        core,
-        mode === 'follow' && request.body !== null ? request.clone() : request,
-      );
-      const target = redirectTarget(request, response);
-      if (target === undefined || mode === 'manual') return placed(response, request.url, hops > 0);
-      if (mode === 'error') throw new TypeError('fetch failed', { cause: new Error('unexpected redirect') });
-      request = await redirected(request, response.status, target);
-    }
-    throw new TypeError('fetch failed', { cause: new Error('redirect count exceeded') });
-  };
 }

@@ -1,5 +1,5 @@
-import type { Dice } from './dice.ts';
 import type { Generator } from './generator.ts';
+import type { SeededRandom } from './seeded-random.ts';
 import * as words from './words.ts';
 
 const ascii = (text: string) =>
@@ -8,76 +8,77 @@ const ascii = (text: string) =>
     .replaceAll(/[^A-Za-z0-9]/g, '')
     .toLowerCase();
 
-const firmName = (dice: Dice) =>
-  `${dice.pick(words.FIRM_STEMS)} ${dice.pick(words.FIRM_TRADES)} ${dice.pick(words.LEGAL_FORMS)}`;
+const firmName = (random: SeededRandom) =>
+  `${random.pick(words.FIRM_STEMS)} ${random.pick(words.FIRM_TRADES)} ${random.pick(words.LEGAL_FORMS)}`;
 
-export const personName = (dice: Dice) => `${dice.pick(words.FIRST_NAMES)} ${dice.pick(words.LAST_NAMES)}`;
+export const personName = (random: SeededRandom) =>
+  `${random.pick(words.FIRST_NAMES)} ${random.pick(words.LAST_NAMES)}`;
 
-const phone = (dice: Dice) => `+31 ${dice.digits(2)} ${dice.digits(3)} ${dice.digits(4)}`;
+const phone = (random: SeededRandom) => `+31 ${random.digits(2)} ${random.digits(3)} ${random.digits(4)}`;
 
 /** An account: a customer or a supplier, or both. */
-export const account: Generator = (dice, { index }) => {
-  const name = firmName(dice);
+export const account: Generator = (random, { index }) => {
+  const name = firmName(random);
   return {
     accountNumber: String(10_000 + index),
     name,
-    kind: dice.pick(['customer', 'customer', 'supplier', 'both']),
+    kind: random.pick(['customer', 'customer', 'supplier', 'both']),
     email: `info@${ascii(name)}.example`,
-    phone: phone(dice),
-    vatNumber: `NL${dice.digits(9)}B${dice.digits(2)}`,
-    currency: dice.pick(words.CURRENCIES),
-    creditLimit: dice.chance(0.4) ? null : dice.money(50_000, 5_000_000),
-    paymentTermDays: dice.pick([8, 14, 14, 30, 30, 60]),
-    ledgerAccountCode: dice.pick(['1300', '1310', '1600']),
-    isInactive: dice.chance(0.06),
+    phone: phone(random),
+    vatNumber: `NL${random.digits(9)}B${random.digits(2)}`,
+    currency: random.pick(words.CURRENCIES),
+    creditLimit: random.chance(0.4) ? null : random.money(50_000, 5_000_000),
+    paymentTermDays: random.pick([8, 14, 14, 30, 30, 60]),
+    ledgerAccountCode: random.pick(['1300', '1310', '1600']),
+    isInactive: random.chance(0.06),
   };
 };
 
-export const accountAddress: Generator = (dice, around) => {
-  const [city, code, countryCode] = dice.pick(words.CITIES);
+export const accountAddress: Generator = (random, context) => {
+  const [city, code, countryCode] = random.pick(words.CITIES);
   return {
-    accountId: around.parent('accounts'),
-    type: dice.pick(['invoice', 'delivery', 'visit']),
-    street: dice.pick(words.STREETS),
-    houseNumber: `${dice.between(1, 240)}${dice.chance(0.15) ? dice.pick(['A', 'B', 'bis']) : ''}`,
-    postalCode: code.replaceAll('#', () => String(dice.between(1, 9))),
+    accountId: context.parent('accounts'),
+    type: random.pick(['invoice', 'delivery', 'visit']),
+    street: random.pick(words.STREETS),
+    houseNumber: `${random.between(1, 240)}${random.chance(0.15) ? random.pick(['A', 'B', 'bis']) : ''}`,
+    postalCode: code.replaceAll('#', () => String(random.between(1, 9))),
     city,
     countryCode,
-    isDefault: dice.chance(0.5),
+    isDefault: random.chance(0.5),
   };
 };
 
-export const accountContactRelation: Generator = (dice, around) => {
-  const contactName = personName(dice);
+export const accountContactRelation: Generator = (random, context) => {
+  const contactName = personName(random);
   return {
-    accountId: around.parent('accounts'),
+    accountId: context.parent('accounts'),
     contactName,
-    role: dice.pick(words.ROLES),
+    role: random.pick(words.ROLES),
     email: `${ascii(contactName)}@mail.example`,
-    phone: dice.chance(0.7) ? phone(dice) : null,
-    isPrimary: dice.chance(0.4),
+    phone: random.chance(0.7) ? phone(random) : null,
+    isPrimary: random.chance(0.4),
   };
 };
 
-export const accountContactShoppingStore: Generator = (dice, around) => {
-  const name = dice.pick(words.FIRM_STEMS);
+export const accountContactShoppingStore: Generator = (random, context) => {
+  const name = random.pick(words.FIRM_STEMS);
   return {
-    accountContactRelationId: around.parent('accountContactRelations'),
+    accountContactRelationId: context.parent('accountContactRelations'),
     storeName: `${name} webshop`,
     storeUrl: `https://shop.${ascii(name)}.example`,
-    customerReference: `C-${dice.digits(6)}`,
-    isActive: dice.chance(0.9),
+    customerReference: `C-${random.digits(6)}`,
+    isActive: random.chance(0.9),
   };
 };
 
-export const accountCustomerProjectRate: Generator = (dice, around) => ({
-  accountId: around.parent('accounts'),
-  projectCode: `P${dice.digits(5)}`,
-  projectName: dice.pick(words.PROJECTS),
-  hourlyRate: dice.money(6_500, 19_500),
+export const accountCustomerProjectRate: Generator = (random, context) => ({
+  accountId: context.parent('accounts'),
+  projectCode: `P${random.digits(5)}`,
+  projectName: random.pick(words.PROJECTS),
+  hourlyRate: random.money(6_500, 19_500),
   currency: 'EUR',
-  validFrom: dice.date(2022, 2024),
-  validTo: dice.chance(0.3) ? dice.date(2024, 2027) : null,
+  validFrom: random.date(2022, 2024),
+  validTo: random.chance(0.3) ? random.date(2024, 2027) : null,
 });
 
 const SETTINGS = [
@@ -87,7 +88,7 @@ const SETTINGS = [
   ['priceList', ['retail', 'wholesale', 'partner']],
 ] as const;
 
-export const accountSetting: Generator = (dice, around) => {
-  const [key, values] = dice.pick(SETTINGS);
-  return { accountId: around.parent('accounts'), key, value: dice.pick(values) };
+export const accountSetting: Generator = (random, context) => {
+  const [key, values] = random.pick(SETTINGS);
+  return { accountId: context.parent('accounts'), key, value: random.pick(values) };
 };

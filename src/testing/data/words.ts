@@ -1,109 +1,23 @@
-/** Words that generated records are made of. None is the name of a real person, firm or bank. */
+/** Words that generated records consist of. None is the name of a real person, company or bank. */
 
-export const FIRST_NAMES = [
-  'Anna',
-  'Bram',
-  'Chiara',
-  'Daan',
-  'Elif',
-  'Femke',
-  'Goran',
-  'Hanna',
-  'Ines',
-  'Jonas',
-  'Katarzyna',
-  'Lars',
-  'Maja',
-  'Noor',
-  'Oskar',
-  'Pilar',
-  'Quentin',
-  'Roos',
-  'Søren',
-  'Tomás',
-  'Ümit',
-  'Vera',
-  'Wouter',
-  'Yara',
-  'Zoë',
-] as const;
-export const LAST_NAMES = [
-  'Adler',
-  'Bakker',
-  'Costa',
-  'de Boer',
-  'Eriksen',
-  'Fontaine',
-  'García',
-  'Hoekstra',
-  'Ivanova',
-  'Jansen',
-  'Kowalski',
-  'Lindqvist',
-  'Meier',
-  'Nowak',
-  'Olsen',
-  'Peeters',
-  'Quist',
-  'Rossi',
-  'Şahin',
-  'Tóth',
-  'Ullmann',
-  'van Dijk',
-  'Weber',
-  'Zając',
-] as const;
-export const FIRM_STEMS = [
-  'Northwind',
-  'Blauwberg',
-  'Silverline',
-  'Oakfield',
-  'Kanaal',
-  'Lindenhof',
-  'Meridiaan',
-  'Brightwater',
-  'Polder',
-  'Stellar',
-  'Anker',
-  'Copper & Pine',
-  'Zonnehof',
-  'Granite',
-  'Waterkant',
-  'Helder',
-  'Maple',
-  'Noordzee',
-  'Tulip',
-  'Vesting',
-] as const;
-export const FIRM_TRADES = [
-  'Trading',
-  'Logistics',
-  'Interiors',
-  'Foods',
-  'Bouw',
-  'Consulting',
-  'Electronics',
-  'Textiles',
-  'Hardware',
-  'Studio',
-  'Energie',
-  'Packaging',
-] as const;
-export const LEGAL_FORMS = ['B.V.', 'N.V.', 'GmbH', 'S.r.l.', 'Ltd', 'AB', 'VOF'] as const;
-export const STREETS = [
-  'Kerkstraat',
-  'Stationsweg',
-  'Mill Lane',
-  'Hauptstraße',
-  'Rue du Moulin',
-  'Industrieweg',
-  'Oude Gracht',
-  'High Street',
-  'Lindenallee',
-  'Via Roma',
-  'Havenkade',
-  'Calle Mayor',
-] as const;
+const words = (list: string): readonly string[] => list.split(', ');
+
+export const FIRST_NAMES = words(
+  'Anna, Bram, Chiara, Daan, Elif, Femke, Goran, Hanna, Ines, Jonas, Katarzyna, Lars, Maja, Noor, Oskar, Pilar, Quentin, Roos, Søren, Tomás, Ümit, Vera, Wouter, Yara, Zoë',
+);
+export const LAST_NAMES = words(
+  'Adler, Bakker, Costa, de Boer, Eriksen, Fontaine, García, Hoekstra, Ivanova, Jansen, Kowalski, Lindqvist, Meier, Nowak, Olsen, Peeters, Quist, Rossi, Şahin, Tóth, Ullmann, van Dijk, Weber, Zając',
+);
+export const FIRM_STEMS = words(
+  'Northwind, Blauwberg, Silverline, Oakfield, Kanaal, Lindenhof, Meridiaan, Brightwater, Polder, Stellar, Anker, Copper & Pine, Zonnehof, Granite, Waterkant, Helder, Maple, Noordzee, Tulip, Vesting',
+);
+export const FIRM_TRADES = words(
+  'Trading, Logistics, Interiors, Foods, Bouw, Consulting, Electronics, Textiles, Hardware, Studio, Energie, Packaging',
+);
+export const LEGAL_FORMS = words('B.V., N.V., GmbH, S.r.l., Ltd, AB, VOF');
+export const STREETS = words(
+  'Kerkstraat, Stationsweg, Mill Lane, Hauptstraße, Rue du Moulin, Industrieweg, Oude Gracht, High Street, Lindenallee, Via Roma, Havenkade, Calle Mayor',
+);
 /** City, postal code as a pattern of digits, country. */
 export const CITIES = [
   ['Utrecht', '#### UT', 'NL'],
@@ -117,16 +31,11 @@ export const CITIES = [
   ['Torino', '#####', 'IT'],
   ['Malmö', '### ##', 'SE'],
 ] as const;
-export const CURRENCIES = ['EUR', 'EUR', 'EUR', 'EUR', 'USD', 'GBP', 'SEK'] as const;
-export const ROLES = ['Owner', 'Bookkeeper', 'Purchasing', 'Sales', 'Warehouse', 'Finance director'] as const;
-export const PROJECTS = [
-  'Website relaunch',
-  'Warehouse move',
-  'Annual audit',
-  'Support retainer',
-  'Store fitting',
-  'Data migration',
-] as const;
+export const CURRENCIES = words('EUR, EUR, EUR, EUR, USD, GBP, SEK');
+export const ROLES = words('Owner, Bookkeeper, Purchasing, Sales, Warehouse, Finance director');
+export const PROJECTS = words(
+  'Website relaunch, Warehouse move, Annual audit, Support retainer, Store fitting, Data migration',
+);
 /** Name, code in an IBAN. */
 export const BANKS = [
   ['Bank van de Delta', 'DELT'],
@@ -135,30 +44,10 @@ export const BANKS = [
   ['Cooperatie De Brug', 'CDBG'],
 ] as const;
 
-export const ADJECTIVES = [
-  'Compact',
-  'Classic',
-  'Solid',
-  'Light',
-  'Modular',
-  'Nordic',
-  'Urban',
-  'Eco',
-  'Robust',
-  'Slim',
-] as const;
-export const MATERIALS = [
-  'oak',
-  'steel',
-  'walnut',
-  'aluminium',
-  'ash',
-  'glass',
-  'bamboo',
-  'linen',
-  'ceramic',
-  'recycled plastic',
-] as const;
+export const ADJECTIVES = words('Compact, Classic, Solid, Light, Modular, Nordic, Urban, Eco, Robust, Slim');
+export const MATERIALS = words(
+  'oak, steel, walnut, aluminium, ash, glass, bamboo, linen, ceramic, recycled plastic',
+);
 /** Noun, HS code. */
 export const GOODS = [
   ['desk', '940330'],
@@ -174,6 +63,6 @@ export const GOODS = [
   ['bracket', '830250'],
   ['vase', '691390'],
 ] as const;
-export const BRANDS = ['Oakline', 'Ferro', 'Lumo', 'Nordhus', 'Basis', 'Kant & Klaar'] as const;
-export const COLORS = ['white', 'black', 'anthracite', 'natural', 'sage', 'ochre', 'cobalt'] as const;
-export const TAGS = ['new', 'bestseller', 'seasonal', 'clearance', 'b2b', 'fragile', 'heavy'] as const;
+export const BRANDS = words('Oakline, Ferro, Lumo, Nordhus, Basis, Kant & Klaar');
+export const COLORS = words('white, black, anthracite, natural, sage, ochre, cobalt');
+export const TAGS = words('new, bestseller, seasonal, clearance, b2b, fragile, heavy');

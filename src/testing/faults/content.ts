@@ -1,126 +1,219 @@
 import { collections } from '../../collections/index.ts';
 import { isMoney } from '../../schemas/money.ts';
-import type { ResolvedSandboxOptions } from '../resolve-options.ts';
-import { decodeText, encodeText, type ServiceReply } from '../service/message.ts';
-import { PROBLEMS, type ProblemName, problemReply } from '../service/problem.ts';
-import type { ContentFault } from './fault.ts';
+import { is } from '../checks.ts';
+import { decodeText, encodeText, type ServiceResponse } from '../service/message.ts';
+import { PROBLEMS, type Problem, type ProblemName, problemResponse } from '../service/problem.ts';
+import { whole } from './delivery.ts';
+import type { Effects, FieldValues } from './family.ts';
 
-const HTML =
-  '<!doctype html><html><head><title>Service</title></head><body><h1>Please try again later</h1></body></html>';
+const retryAfterCheck = is.check<number | Date | string | null>(
+  'a number of seconds, a Date, a string or null',
+  (value) =>
+    value === null ||
+    typeof value === 'string' ||
+    (typeof value === 'number' && Number.isFinite(value)) ||
+    (value instanceof Date && !Number.isNaN(value.getTime())),
+);
 
-const EMPTY: ServiceReply = { status: 200, headers: {}, body: undefined };
+/** Faults of what a response says. */
+export const contentFaults = {
+  /** A 429 instead of the response. The request is not carried out. */
+  'rate-limited': {
+    optional: {
+      /**
+       * `Retry-After`: a number of seconds, a Date that is sent as an HTTP date, any string such as `'1.5'`, `'-1'` or
+       * `'soon'`, or null for no header.
+       * @default 1
+       */
+      retryAfter: retryAfterCheck,
+    },
+  },
+  /** Any status, with a problem document, HTML or nothing. */
+  status: {
+    required: {
+      /** The status. */
+      status: is.status,
+    },
+    optional: {
+      /** The error type. @default that of the status */
+      type: is.string,
+      /** The body. @default 'problem' */
+      body: is.oneOf('problem', 'html', 'empty'),
+      /** `Retry-After`, as for `rate-limited`. @default none */
+      retryAfter: retryAfterCheck,
+      /** Whether the request is carried out. @default false */
+      committed: is.flag,
+    },
+  },
+  /** An HTML page, as a proxy sends it. */
+  'html-response': {
+    optional: {
+      /** The status. @default 200 */
+      status: is.status,
+      /** Whether the request is carried out. @default false */
+      committed: is.flag,
+    },
+  },
+  /** A redirect. The request is not carried out. */
+  redirect: {
+    required: {
+      /** The target, for `Location`. */
+      location: is.string,
+    },
+    optional: {
+      /** The status. @default 302 */
+      status: is.status,
+    },
+  },
+  /** A response without its body. */
+  'empty-body': {
+    optional: {
+      /** The status. @default that of the response */
+      status: is.status,
+    },
+  },
+  /** The right body under another `Content-Type`. */
+  'wrong-content-type': {
+    optional: {
+      /** The content type. @default 'text/plain' */
+      contentType: is.string,
+    },
+  },
+  /** Every amount as a JSON number. */
+  'money-as-number': {},
+  /** `Date` is wrong. */
+  'clock-skew': {
+    required: {
+      /** By how many ms. */
+      byMs: is.milliseconds,
+    },
+  },
+  /** Any other change of a response. */
+  rewrite: {
+    optional: {
+      /** The status. @default that of the response */
+      status: is.status,
+      /** Headers to set, or with null to remove. @default none */
+      headers: is.check<Readonly<Record<string, string | null>>>(
+        'an object of strings, or null to remove a header',
+        (value) =>
+          typeof value === 'object' &&
+          value !== null &&
+          Object.values(value).every((header) => header === null || typeof header === 'string'),
+      ),
+      /** The body, or a function that computes it from the body of the response. @default that of the response */
+      body: is.check<string | Uint8Array | ((body: string) => string | Uint8Array)>(
+        'a string, bytes or a function',
+        (value) => typeof value === 'string' || typeof value === 'function' || value instanceof Uint8Array,
+      ),
+      /** Whether the request is carried out; if not, the response to change is an empty 200. @default true */
+      committed: is.flag,
+    },
+  },
+};
 
-function htmlReply(status: number): ServiceReply {
-  return { status, headers: { 'Content-Type': 'text/html; charset=utf-8' }, body: encodeText(HTML) };
-}
+export const contentEffects: Effects<typeof contentFaults> = {
+  'rate-limited': ({ retryAfter = 1 }, { respond, state }) => {
+    const [status, title] = PROBLEMS.rate_limited;
+    const headers = { ...retryAfterHeader(retryAfter), 'X-RateLimit-Remaining': '0' };
+    const problem = { name: 'rate_limited', status, title, detail: 'Try again later.', headers };
+    return whole(respond(problemResponse(problem, state.options)));
+  },
+  status: (fault, { respond, state }) => {
+    const response = () => statusResponse(fault, (problem) => problemResponse(problem, state.options));
+    return whole(fault.committed === true ? withHeadersOf(respond(), response()) : respond(response()));
+  },
+  'html-response': ({ status = 200, committed = false }, { respond }) =>
+    whole(committed ? withHeadersOf(respond(), htmlResponse(status)) : respond(htmlResponse(status))),
+  redirect: ({ location, status = 302 }, { respond }) =>
+    whole(respond({ status, headers: { Location: location }, body: undefined })),
+  'empty-body': ({ status }, { respond }) => {
+    const response = respond();
+    return whole({ ...response, status: status ?? response.status, body: undefined });
+  },
+  'wrong-content-type': ({ contentType = 'text/plain' }, { respond }) =>
+    whole(rewritten(respond(), { headers: { 'Content-Type': contentType } })),
+  'money-as-number': (_, { respond }) => whole(rewritten(respond(), { body: moneyAsNumber })),
+  'clock-skew': ({ byMs }, { respond }) => {
+    const response = respond();
+    const date = new Date(Date.parse(response.headers.Date ?? '') + byMs).toUTCString();
+    return whole(rewritten(response, { headers: { Date: date } }));
+  },
+  rewrite: ({ committed = true, ...changes }, { respond }) => {
+    if (committed) return whole(rewritten(respond(), changes));
+    return whole(respond(rewritten({ status: 200, headers: {}, body: undefined }, changes)));
+  },
+};
 
-/** Retry-After as it goes out; undefined for none. */
-function retryAfter(value: number | Date | string | null | undefined): Record<string, string> {
+/** The header as it is sent; empty for none. */
+function retryAfterHeader(value: number | Date | string | null | undefined): Record<string, string> {
   if (value === null || value === undefined) return {};
   return { 'Retry-After': value instanceof Date ? value.toUTCString() : String(value) };
 }
 
-/** The name of the error that belongs to a status, where one does. */
-function nameOf(status: number): string {
+function statusResponse(
+  { status, body = 'problem', type = typeOf(status), retryAfter }: FieldValues<typeof contentFaults.status>,
+  toResponse: (problem: Problem) => ServiceResponse,
+): ServiceResponse {
+  const headers = retryAfterHeader(retryAfter);
+  if (body === 'empty') return { status, headers, body: undefined };
+  if (body === 'html') return rewritten(htmlResponse(status), { headers });
+
+  const title = Object.hasOwn(PROBLEMS, type) ? PROBLEMS[type as ProblemName][1] : 'An error';
+  return toResponse({ name: type, status, title, detail: 'A fault of the sandbox.', headers });
+}
+
+/** The error type of a status. */
+function typeOf(status: number): string {
   const known = Object.entries(PROBLEMS).find(([, [its]]) => its === status);
   return known?.[0] ?? (status >= 500 ? 'internal_error' : 'error');
 }
 
-function statusReply(
-  fault: Extract<ContentFault, { kind: 'status' }>,
-  options: ResolvedSandboxOptions,
-): ServiceReply {
-  const { status, body = 'problem', type: name = nameOf(status) } = fault;
-  const headers = retryAfter(fault.retryAfter);
-  if (body === 'empty') return { status, headers, body: undefined };
-  if (body === 'html') return { ...htmlReply(status), headers: { ...htmlReply(status).headers, ...headers } };
-
-  const title = Object.hasOwn(PROBLEMS, name) ? PROBLEMS[name as ProblemName][1] : 'An error';
-  return problemReply({ name, status, title, detail: 'Told to fail by the sandbox.', headers }, options);
+function htmlResponse(status: number): ServiceResponse {
+  const html =
+    '<!doctype html><html><head><title>Service</title></head><body><h1>Please try again later</h1></body></html>';
+  return { status, headers: { 'Content-Type': 'text/html; charset=utf-8' }, body: encodeText(html) };
 }
 
-/** What is answered in place of the service, for faults that keep it from carrying the request out; undefined for others. */
-export function insteadOf(fault: ContentFault, options: ResolvedSandboxOptions): ServiceReply | undefined {
-  switch (fault.kind) {
-    case 'html-response':
-      return fault.committed === true ? undefined : htmlReply(fault.status ?? 200);
-    case 'rate-limited': {
-      const [status, title] = PROBLEMS.rate_limited;
-      const wait = retryAfter(fault.retryAfter === undefined ? 1 : fault.retryAfter);
-      const headers = { ...wait, 'X-RateLimit-Remaining': '0' };
-      return problemReply(
-        { name: 'rate_limited', status, title, detail: 'Try again later.', headers },
-        options,
-      );
-    }
-    case 'status':
-      return fault.committed === true ? undefined : statusReply(fault, options);
-    case 'redirect':
-      return { status: fault.status ?? 302, headers: { Location: fault.location }, body: undefined };
-    case 'rewrite':
-      return fault.committed === false ? rewrite(fault, EMPTY) : undefined;
-    default:
-      return undefined;
-  }
+/** A response in place of another one, whose headers it keeps. */
+function withHeadersOf({ headers }: ServiceResponse, instead: ServiceResponse): ServiceResponse {
+  return { ...instead, headers: { ...headers, ...instead.headers } };
 }
 
-/** The documented amounts, of whichever collection. */
+/** A response with changes; header names are compared without case. */
+function rewritten(
+  response: ServiceResponse,
+  { status, headers = {}, body }: FieldValues<{ optional: typeof contentFaults.rewrite.optional }>,
+): ServiceResponse {
+  const kept = Object.entries(response.headers).filter(
+    ([name]) => !Object.keys(headers).some((other) => other.toLowerCase() === name.toLowerCase()),
+  );
+  const set = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== null);
+  const before = response.body === undefined ? '' : decodeText(response.body);
+  const after = typeof body === 'function' ? body(before) : body;
+  return {
+    ...response,
+    status: status ?? response.status,
+    headers: Object.fromEntries([...kept, ...set]),
+    body: typeof after === 'string' ? encodeText(after) : (after ?? response.body),
+  };
+}
+
+/** The documented amounts of all collections. */
 const AMOUNTS = new Set(
   Object.values(collections).flatMap(({ fields }) =>
     Object.keys(fields).filter((field) => fields[field] === 'money'),
   ),
 );
 
-/** In collections whose fields are not documented, four digits after the point tell an amount. */
+/** In fields that are not documented, four digits after the decimal point mark an amount. */
 const LOOKS_LIKE_MONEY = /^-?\d+\.\d{4}$/;
 
-function moneyAsNumber(body: Uint8Array): Uint8Array {
-  const parsed: unknown = JSON.parse(decodeText(body), (field, value: unknown) => {
+function moneyAsNumber(body: string): string {
+  if (body === '') return body;
+  const parsed: unknown = JSON.parse(body, (field, value: unknown) => {
     if (!isMoney(value)) return value;
     return AMOUNTS.has(field) || LOOKS_LIKE_MONEY.test(value) ? Number(value) : value;
   });
-  return encodeText(JSON.stringify(parsed));
-}
-
-function rewrite(fault: Extract<ContentFault, { kind: 'rewrite' }>, reply: ServiceReply): ServiceReply {
-  const headers: Record<string, string> = { ...reply.headers };
-  for (const [name, value] of Object.entries(fault.headers ?? {})) {
-    const old = Object.keys(headers).find((header) => header.toLowerCase() === name.toLowerCase());
-    if (old !== undefined) delete headers[old];
-    if (value !== null) headers[name] = value;
-  }
-  const before = reply.body === undefined ? '' : decodeText(reply.body);
-  const made = typeof fault.body === 'function' ? fault.body(before) : fault.body;
-  const body = typeof made === 'string' ? encodeText(made) : (made ?? reply.body);
-  return { ...reply, status: fault.status ?? reply.status, headers, body };
-}
-
-/** What a fault makes of an answer of the service. */
-export function distort(
-  fault: ContentFault,
-  reply: ServiceReply,
-  options: ResolvedSandboxOptions,
-): ServiceReply {
-  const headers = { ...reply.headers };
-  switch (fault.kind) {
-    case 'html-response':
-      return { ...htmlReply(fault.status ?? 200), headers: { ...headers, ...htmlReply(200).headers } };
-    case 'status': {
-      const made = statusReply(fault, options);
-      return { ...made, headers: { ...headers, ...made.headers } };
-    }
-    case 'empty-body':
-      return { ...reply, status: fault.status ?? reply.status, body: undefined };
-    case 'wrong-content-type':
-      return { ...reply, headers: { ...headers, 'Content-Type': fault.contentType ?? 'text/plain' } };
-    case 'money-as-number':
-      return reply.body === undefined ? reply : { ...reply, body: moneyAsNumber(reply.body) };
-    case 'clock-skew':
-      headers.Date = new Date(Date.parse(headers.Date ?? '') + fault.byMs).toUTCString();
-      return { ...reply, headers };
-    case 'rewrite':
-      return rewrite(fault, reply);
-    default:
-      return reply;
-  }
+  return JSON.stringify(parsed);
 }

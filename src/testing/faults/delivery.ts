@@ -1,26 +1,41 @@
-import type { ServiceReply } from '../service/message.ts';
+import type { ServiceResponse } from '../service/message.ts';
 
-/** How an answer goes out. Each adapter tells it as well as its medium can. */
+/** A response, and how it is sent. */
+export interface Delivery {
+  /** Undefined if nothing is sent. */
+  readonly response: ServiceResponse | undefined;
+  readonly transmission: Transmission;
+}
+
+/** A response that is sent late. */
+export interface DelayedDelivery {
+  readonly waitMs: number;
+  /** The adapter calls it once, after it has waited. */
+  readonly deliver: () => Delivery;
+}
+
+/** How a response is sent. Each adapter does it as well as its medium allows. */
 export type Transmission =
   | { readonly how: 'whole' }
-  /** Nobody listens. */
-  | { readonly how: 'refuse' }
-  /** Nothing comes: the connection is closed, reset, or stays open for ever. */
+  /** The port does not accept the connection. */
+  | { readonly how: 'refused' }
+  /** No byte is sent. */
   | { readonly how: 'nothing'; readonly ending: Ending }
-  /** The first bytes of status line and headers, or of the body, and then no more. */
+  /** Only the first bytes of status line and headers, or of the body, are sent. */
   | { readonly how: 'cut'; readonly in: 'headers' | 'body'; readonly atByte: number; readonly ending: Ending }
   | { readonly how: 'slow-body'; readonly bytes: number; readonly everyMs: number }
   | { readonly how: 'wrong-length'; readonly by: number }
   | { readonly how: 'corrupt-gzip' };
 
-/** What becomes of the connection. */
+/** How the connection ends; with `stall` it stays open. */
 export type Ending = 'close' | 'reset' | 'stall';
 
-/** An answer, and how it goes out. */
-export interface Delivery {
-  /** Undefined where nothing is sent. */
-  readonly reply: ServiceReply | undefined;
-  readonly transmission: Transmission;
+/** The delivery of a response without a fault in its transmission. */
+export function whole(response: ServiceResponse): Delivery {
+  return { response, transmission: { how: 'whole' } };
 }
 
-export const WHOLE: Transmission = { how: 'whole' };
+/** A delivery without a byte. */
+export function nothing(ending: Ending): Delivery {
+  return { response: undefined, transmission: { how: 'nothing', ending } };
+}

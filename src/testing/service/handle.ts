@@ -1,110 +1,93 @@
 import type { Credential } from '../keys.ts';
-import { list } from './list.ts';
-import type { ServiceReply, ServiceRequest } from './message.ts';
-import { Refusal, refusalReply } from './problem.ts';
-import { type Call, create, remove, update } from './products.ts';
-import type { BudgetAnswer } from './rate-limit.ts';
-import { negotiate, recordReply } from './represent.ts';
+import { listPage } from './list.ts';
+import type { ServiceRequest, ServiceResponse } from './message.ts';
+import { ProblemError, problemResponse } from './problem.ts';
+import { create, get, remove, update } from './records.ts';
+import { negotiate } from './represent.ts';
 import { type Route, route } from './route.ts';
-import type { ServiceState } from './state.ts';
+import type { Call, ServiceState } from './state.ts';
 
-/** Who sends a request, or undefined: the header is missing, malformed, unknown, revoked or of another company. */
-export function authenticate(state: ServiceState, request: ServiceRequest): Credential | undefined {
-  return state.keyring.find(request.headers['x-auth-token']);
+const OPERATIONS: Readonly<Record<Route['operation'], (state: ServiceState, call: Call) => ServiceResponse>> =
+  {
+    list: listPage,
+    get,
+    create,
+    update,
+    remove,
+  };
+
+/**
+ * The service: a request in, a response out, without sockets, timers or faults. `instead` replaces the response of the
+ * service: it is counted and gets the common headers, but the request is not carried out.
+ */
+export function handle(
+  state: ServiceState,
+  request: ServiceRequest,
+  instead?: ServiceResponse,
+): ServiceResponse {
+  const credential = authenticate(state, request);
+  const quota = state.limits.count(credential?.key, state.clock.now());
+  const respond = () => {
+    if (instead !== undefined) return instead;
+    if (credential === undefined)
+      throw new ProblemError('unauthenticated', 'X-AUTH-TOKEN is missing or invalid.');
+    checkRateLimit(quota.retryAfterMs);
+    checkSize(state, request);
+    return carryOut(state, request, credential);
+  };
+  const { status, headers, body, note } = respondOrReject(state, respond);
+  // The headers of every response, errors included (specification: Limits).
+  const common = {
+    Date: new Date(state.clock.now()).toUTCString(),
+    'X-RateLimit-Limit': String(quota.limit),
+    'X-RateLimit-Remaining': String(quota.remaining),
+  };
+  return { status, headers: { ...common, ...headers }, body, note };
 }
 
-/** 403 where the key may not do this (contract: Authentication, 5). */
+/** Who sends a request; undefined if the key is missing, unknown, revoked or of a company that is not served. */
+export function authenticate(state: ServiceState, { headers }: ServiceRequest): Credential | undefined {
+  return state.keyring.find(headers['x-auth-token']);
+}
+
+function respondOrReject({ options }: ServiceState, respond: () => ServiceResponse): ServiceResponse {
+  try {
+    return respond();
+  } catch (error) {
+    if (error instanceof ProblemError) return problemResponse(error.problem, options);
+    throw error;
+  }
+}
+
+function checkRateLimit(retryAfterMs: number | undefined): void {
+  if (retryAfterMs === undefined) return;
+  const seconds = String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
+  throw new ProblemError('rate_limited', `Try again in ${seconds} s.`, {
+    headers: { 'Retry-After': seconds },
+  });
+}
+
+const TOO_LARGE = { 400: 'malformed_request', 413: 'request_too_large', 422: 'validation_failed' } as const;
+
+function checkSize({ options }: ServiceState, { body }: ServiceRequest): void {
+  const { maxRequestBytes, tooLargeStatus } = options;
+  if (body.byteLength <= maxRequestBytes) return;
+  throw new ProblemError(TOO_LARGE[tooLargeStatus], `A body may have at most ${maxRequestBytes} bytes.`);
+}
+
+function carryOut(state: ServiceState, request: ServiceRequest, credential: Credential): ServiceResponse {
+  const found = route(request.method, request.path);
+  authorize(credential, found);
+  const format = negotiate(request, state.options);
+  const collection = state.companies[credential.company](found.collection);
+  return OPERATIONS[found.operation](state, { request, credential, collection, id: found.id, format });
+}
+
+/** 403 if the key has no permission (specification: Authentication, 5). */
 function authorize(credential: Credential, { operation, collection }: Route): void {
   const writes = operation !== 'list' && operation !== 'get';
   const allowed = credential.access === 'full' || (credential.access === 'read' && !writes);
   const reached = credential.collections?.has(collection) ?? true;
   if (allowed && reached) return;
-  throw new Refusal(credential.refusal, `The API key may not ${writes ? 'write' : 'read'} ${collection}.`);
-}
-
-function get({ options }: ServiceState, { collection, format, id }: Call): ServiceReply {
-  const row = collection.rows.visible(id);
-  if (row === undefined) throw new Refusal('not_found', `There is no record ${id}.`);
-  return recordReply(200, row.record, { collection: collection.name, format, options });
-}
-
-function listPage(state: ServiceState, { collection, company, format, request }: Call): ServiceReply {
-  const { query } = request;
-  const key = `${format} ${company}/${collection.name}?${query}`;
-  return state.pages.get(key, collection.rows.version, () =>
-    list(collection, { query, format }, state.options),
-  );
-}
-
-const OPERATIONS: Readonly<Record<Route['operation'], (state: ServiceState, call: Call) => ServiceReply>> = {
-  list: listPage,
-  get,
-  create,
-  update,
-  remove,
-};
-
-const TOO_LARGE = { 400: 'malformed_request', 413: 'request_too_large', 422: 'validation_failed' } as const;
-
-/** What is refused before anybody looks at what is asked for. */
-function admit(state: ServiceState, request: ServiceRequest, budget: BudgetAnswer): void {
-  if (budget.refusedForMs !== undefined) {
-    const seconds = Math.max(1, Math.ceil(budget.refusedForMs / 1000));
-    throw new Refusal('rate_limited', `Try again in ${seconds} s.`, {
-      headers: { 'Retry-After': String(seconds) },
-    });
-  }
-  const { maxRequestBytes, tooLargeStatus } = state.options;
-  if (request.body.byteLength > maxRequestBytes) {
-    throw new Refusal(TOO_LARGE[tooLargeStatus], `A body may have at most ${maxRequestBytes} bytes.`);
-  }
-}
-
-function answer(state: ServiceState, request: ServiceRequest, credential: Credential): ServiceReply {
-  const found = route(request.method, request.path);
-  authorize(credential, found);
-  const format = negotiate(request, state.options);
-
-  const { company } = credential;
-  const collection = state.companies[company].collections[found.collection];
-  collection.rows.settle(state.clock.now());
-  return OPERATIONS[found.operation](state, {
-    request,
-    credential,
-    company,
-    collection,
-    id: found.id,
-    format,
-  });
-}
-
-/** The headers of every answer, errors included (contract: Limits). */
-function withCommonHeaders(state: ServiceState, reply: ServiceReply, budget: BudgetAnswer): ServiceReply {
-  const { status, headers, body, note } = reply;
-  const common = {
-    Date: state.httpDate(state.clock.now()),
-    'X-RateLimit-Limit': String(budget.limit),
-    'X-RateLimit-Remaining': String(budget.remaining),
-    // A fault may say otherwise.
-    ...headers,
-  };
-  return { status, headers: common, body, note };
-}
-
-/**
- * The service: one request in, one answer out, nothing of sockets, timers or faults. `instead` stands for the answer
- * of the contract where a fault wants another one that is counted and headed like any.
- */
-export function handle(state: ServiceState, request: ServiceRequest, instead?: ServiceReply): ServiceReply {
-  const credential = authenticate(state, request);
-  const budget = state.limits.take(credential?.key, state.clock.now());
-  if (instead !== undefined) return withCommonHeaders(state, instead, budget);
-  try {
-    if (credential === undefined) throw new Refusal('unauthenticated', 'X-AUTH-TOKEN is missing or invalid.');
-    admit(state, request, budget);
-    return withCommonHeaders(state, answer(state, request, credential), budget);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return withCommonHeaders(state, refusalReply(error, state.options), budget);
-  }
+  throw new ProblemError(credential.error, `The API key may not ${writes ? 'write' : 'read'} ${collection}.`);
 }

@@ -1,89 +1,84 @@
-import { hashText } from '../data/dice.ts';
-import type { ResolvedSandboxOptions } from '../resolve-options.ts';
+import { hashText } from '../data/seeded-random.ts';
+import type { ResolvedSandboxOptions } from '../options.ts';
 import type { CompanyName } from '../store/company.ts';
-import type { ServiceReply } from './message.ts';
-import { Refusal } from './problem.ts';
+import type { ServiceResponse } from './message.ts';
+import { ProblemError } from './problem.ts';
 
-/** A logical request: keys of two companies do not meet. */
-export interface LogicalRequest {
+/** A create with its Idempotency-Key. The keys of two companies are independent. */
+export interface KeyedCreate {
   readonly company: CompanyName;
   readonly key: string;
-  /** Tells bodies apart as values: white space and the order of fields do not make another request. */
+  /** Identifies the body as a value: white space and the order of fields make no difference. */
   readonly body: string;
 }
 
-interface Remembered {
+interface StoredCreate {
   readonly body: string;
-  /** Makes the answer again; undefined while the first request runs. */
-  readonly answer: (() => ServiceReply) | undefined;
+  /** Writes the response; undefined while the first request runs. */
+  readonly response: (() => ServiceResponse) | undefined;
   readonly at: number;
 }
 
-const nameOf = ({ company, key }: Pick<LogicalRequest, 'company' | 'key'>) => `${company}/${key}`;
+const nameOf = ({ company, key }: KeyedCreate) => `${company}/${key}`;
 
-/** What has been answered to which key (contract: Create a product, Purpose of Idempotency-Key). */
+/** The responses stored for Idempotency-Keys (specification: Create a product, Purpose of `Idempotency-Key`). */
 export class Idempotency {
-  readonly #remembered = new Map<string, Remembered>();
+  readonly #stored = new Map<string, StoredCreate>();
   readonly #options: ResolvedSandboxOptions['idempotency'];
 
   constructor(options: ResolvedSandboxOptions['idempotency']) {
     this.#options = options;
   }
 
-  /** What the first request of this key was answered; undefined where this is the first. Refuses with 409 or 422. */
-  replay(request: LogicalRequest, now: number): ServiceReply | undefined {
-    this.#forget(now);
-    const first = this.#remembered.get(nameOf(request));
+  /** The response to the first request with this key; undefined if this is the first. Throws for a 409 or a 422. */
+  replay(create: KeyedCreate, now: number): ServiceResponse | undefined {
+    this.#removeExpired(now);
+    const first = this.#stored.get(nameOf(create));
     if (first === undefined) return undefined;
 
-    if (first.answer === undefined) {
-      throw new Refusal('request_in_progress', 'Send it again once the first request has been answered.');
+    if (first.response === undefined) {
+      throw new ProblemError('request_in_progress', 'Send it again after the response to the first request.');
     }
-    if (first.body !== request.body && this.#options.differentBody === 'reject') {
+    if (first.body !== create.body && this.#options.differentBody === 'reject') {
       const message = 'This key was used for another body.';
-      throw new Refusal('validation_failed', message, {
+      throw new ProblemError('validation_failed', message, {
         violations: [{ propertyPath: 'Idempotency-Key', message }],
       });
     }
     if (this.#options.replay === 'conflict') {
-      throw new Refusal('request_in_progress', 'This key was used before.');
+      throw new ProblemError('request_in_progress', 'This key was used before.');
     }
-    return first.answer();
+    return first.response();
   }
 
-  /** Stores the response to a first request, as the function that writes it: the text of every response would be kept. */
-  keep({ body, ...request }: LogicalRequest, answer: () => ServiceReply, at: number): void {
-    this.#remembered.set(nameOf(request), { body, answer, at });
+  /** Stores the response to a first request, as the function that writes it: the text would take more memory. */
+  store(create: KeyedCreate, response: () => ServiceResponse, now: number): void {
+    this.#stored.set(nameOf(create), { body: create.body, response, at: now });
   }
 
-  /** Marks a first request as running until the function returned is called. A later one gets 409 meanwhile. */
-  running(request: LogicalRequest, now: number): () => void {
-    const name = nameOf(request);
-    if (this.#remembered.has(name)) return () => {};
-    this.#remembered.set(name, { body: request.body, answer: undefined, at: now });
-    return () => void this.#remembered.delete(name);
+  /** Marks a first request as running until the caller calls the function returned. */
+  start(create: KeyedCreate, now: number): () => void {
+    const name = nameOf(create);
+    if (this.#stored.has(name)) return () => {};
+    this.#stored.set(name, { body: create.body, response: undefined, at: now });
+    return () => void this.#stored.delete(name);
   }
 
-  /** Insertion is in the order of time, so the old ones come first. */
-  #forget(now: number): void {
-    for (const [name, { at }] of this.#remembered) {
+  #removeExpired(now: number): void {
+    // A map keeps the order of insertion, so the oldest come first.
+    for (const [name, { at }] of this.#stored) {
       if (now - at < this.#options.lifetimeMs) return;
-      this.#remembered.delete(name);
+      this.#stored.delete(name);
     }
   }
 }
 
-/** A JSON value as text in which the order of object members does not matter. */
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
-}
-
-/** A short text that differs where two bodies do. */
+/** A short string that differs for different JSON values. */
 export function fingerprint(body: unknown): string {
-  const text = canonicalJson(body);
+  const text = JSON.stringify(body, (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
   return `${text.length}-${hashText(text)}-${hashText(`2${text}`)}`;
 }

@@ -1,38 +1,44 @@
-import { hashText, mix } from '../data/dice.ts';
-import type { ResolvedSandboxOptions } from '../resolve-options.ts';
+import { hashText, mix } from '../data/seeded-random.ts';
+import type { ResolvedSandboxOptions } from '../options.ts';
 import type { Collection } from '../store/collection.ts';
 import { readListQuery } from './list-query.ts';
-import type { ServiceReply } from './message.ts';
-import { Refusal } from './problem.ts';
-import { type Format, listReply } from './represent.ts';
+import type { ServiceResponse } from './message.ts';
+import { ProblemError } from './problem.ts';
+import { type Format, listResponse } from './represent.ts';
+import type { Call, ServiceState } from './state.ts';
 
-function isHidden(
-  id: string,
-  segment: string,
-  { hiddenRecords, seed }: Pick<ResolvedSandboxOptions, 'hiddenRecords' | 'seed'>,
-): boolean {
-  if (typeof hiddenRecords !== 'number') return hiddenRecords.includes(id);
-  return mix(seed ^ hashText(segment), hashText(id)) < hiddenRecords * 2 ** 32;
+/** GET of a collection: one page, without a total count (specification: Limits). */
+export function listPage(
+  state: ServiceState,
+  { collection, credential, format, request }: Call,
+): ServiceResponse {
+  const { query } = request;
+  const key = `${format} ${credential.company}/${collection.name}?${query}`;
+  return state.pages.get(key, collection.version, () => list(collection, { query, format }, state.options));
 }
 
-/** GET of a collection: one page, without a total (contract: Collections have no total count). */
-export function list(
+function list(
   collection: Collection,
   { query, format }: { query: string; format: Format },
   options: ResolvedSandboxOptions,
-): ServiceReply {
+): ServiceResponse {
   const { page, selection } = readListQuery(query, options);
-  const selected = collection.views.list(selection);
+  const selected = collection.list(selection);
   const from = (page - 1) * options.pageSize;
   if (from >= selected.length && page > 1 && options.afterLastPage === 'not-found') {
-    throw new Refusal('not_found', 'There is no such page.');
+    throw new ProblemError('not_found', 'There is no such page.');
   }
 
-  // Hidden only now: the page was cut before.
-  const rows = selected
+  const records = selected
     .slice(from, from + options.pageSize)
-    .filter((row) => !isHidden(row.id, collection.segment, options));
-  const records = rows.map((row) => row.record);
-  const reply = listReply(records, { collection: collection.name, format, options });
-  return { ...reply, note: { records: rows.length } };
+    // After the list was divided into pages: see the option `hiddenRecords`.
+    .filter(({ id }) => !isHidden(id, collection.segment, options))
+    .map(({ record }) => record);
+  const response = listResponse(records, { collection: collection.name, format, options });
+  return { ...response, note: { records: records.length } };
+}
+
+function isHidden(id: string, segment: string, { hiddenRecords, seed }: ResolvedSandboxOptions): boolean {
+  if (typeof hiddenRecords !== 'number') return hiddenRecords.includes(id);
+  return mix(seed ^ hashText(segment), hashText(id)) < hiddenRecords * 2 ** 32;
 }

@@ -1,49 +1,45 @@
-/** A request as the service sees it, whichever way it came in. */
+/** A request as the service sees it, over HTTP or through `fetch`. */
 export interface ServiceRequest {
   /** In upper case. */
   readonly method: string;
   /** The path as sent, percent-encoded, without the query. */
   readonly path: string;
-  /** The query as sent, without `?`; empty where there is none. */
+  /** The query as sent, without `?`; may be empty. */
   readonly query: string;
-  /** By lower-case name; several of one name joined by `, `. */
+  /** By lower-case name; several values of one name are joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Empty where there is none. */
+  /** May be empty. */
   readonly body: Uint8Array;
 }
 
-/** An answer of the service, before any adapter or fault touches it. */
-export interface ServiceReply {
+/** A response of the service, before a fault or an adapter changes it. */
+export interface ServiceResponse {
   readonly status: number;
-  /** By the name as it goes out. */
+  /** By the name that is sent. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The content, unencoded; undefined for none. */
+  /** The content, not compressed; undefined if there is none. */
   readonly body: Uint8Array | undefined;
-  /** Facts for the log that do not go out. */
-  readonly note?: ReplyNote | undefined;
-}
-
-/** What the log wants to know of a reply. */
-export interface ReplyNote {
-  /** The error type, as named in the contract. */
-  readonly error?: string | undefined;
-  /** How many records the answer holds. */
-  readonly records?: number | undefined;
+  /** Facts for the log that are not sent. */
+  readonly note?: { readonly error?: string; readonly records?: number } | undefined;
 }
 
 const encoder = new TextEncoder();
 
-/** Text as UTF-8. */
+/** A string as UTF-8. */
 export function encodeText(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-/** UTF-8 as text; throws on bytes that are none. */
+/** UTF-8 as a string; throws on invalid bytes. */
 export function decodeText(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 }
 
-/** An answer with a JSON body. */
-export function jsonReply(status: number, value: unknown, contentType = 'application/json'): ServiceReply {
+/** A response with a JSON body. */
+export function jsonResponse(
+  status: number,
+  value: unknown,
+  contentType = 'application/json',
+): ServiceResponse {
   return { status, headers: { 'Content-Type': contentType }, body: encodeText(JSON.stringify(value)) };
 }

@@ -1,97 +1,88 @@
-import type { ResolvedSandboxOptions } from '../resolve-options.ts';
+import type { ResolvedSandboxOptions } from '../options.ts';
 
-/** What a key has left after a request asked to be counted. */
-export interface BudgetAnswer {
+/** The quota of a key after a request was counted. */
+export interface QuotaState {
   readonly limit: number;
   readonly remaining: number;
-  /** Set when the request is refused: ms until one would be let through. */
-  readonly refusedForMs?: number | undefined;
+  /** Set if the request is rejected: ms until the quota allows one. */
+  readonly retryAfterMs?: number | undefined;
 }
 
-/** The budget of one key. A refused request is not counted. */
-export interface Budget {
-  take(now: number): BudgetAnswer;
-}
+/** Counts a request of one key at a time in ms since the epoch. A rejected request is not counted. */
+type Quota = (now: number) => QuotaState;
 
 type Limits = Exclude<ResolvedSandboxOptions['rateLimit'], false>;
 
 /** A window at multiples of its length, or one that opens with the first request after the last one closed. */
-function fixed({ budget: limit, windowMs, kind }: Limits): Budget {
-  let opened = -Infinity;
+function fixed({ limit, windowMs, kind }: Limits): Quota {
+  let openedAt = -Infinity;
   let used = 0;
-  return {
-    take(now) {
-      // A clock that was turned back opens a new window too.
-      if (now >= opened + windowMs || now < opened) {
-        opened = kind === 'fixed' ? Math.floor(now / windowMs) * windowMs : now;
-        used = 0;
-      }
-      if (used >= limit) return { limit, remaining: 0, refusedForMs: opened + windowMs - now };
-      used += 1;
-      return { limit, remaining: limit - used };
-    },
+  return (now) => {
+    // A clock that was turned back opens a new window too.
+    if (now >= openedAt + windowMs || now < openedAt) {
+      openedAt = kind === 'fixed' ? Math.floor(now / windowMs) * windowMs : now;
+      used = 0;
+    }
+    if (used >= limit) return { limit, remaining: 0, retryAfterMs: openedAt + windowMs - now };
+    used += 1;
+    return { limit, remaining: limit - used };
   };
 }
 
-/** The requests of the last window, one by one. */
-function sliding({ budget: limit, windowMs }: Limits): Budget {
+/** Each request of the last `windowMs`. */
+function sliding({ limit, windowMs }: Limits): Quota {
   let times: number[] = [];
-  return {
-    take(now) {
-      times = times.filter((time) => time > now - windowMs && time <= now);
-      const oldest = times[0];
-      if (times.length >= limit && oldest !== undefined) {
-        return { limit, remaining: 0, refusedForMs: oldest + windowMs - now };
-      }
-      times.push(now);
-      return { limit, remaining: limit - times.length };
-    },
+  return (now) => {
+    times = times.filter((time) => time > now - windowMs && time <= now);
+    const oldest = times[0];
+    if (times.length >= limit && oldest !== undefined) {
+      return { limit, remaining: 0, retryAfterMs: oldest + windowMs - now };
+    }
+    times.push(now);
+    return { limit, remaining: limit - times.length };
   };
 }
 
-/** Two fixed windows, the older weighed by the part of it that is still in the last `windowMs`. */
-function slidingCounter({ budget: limit, windowMs }: Limits): Budget {
-  let opened = 0;
-  let before = 0;
+/** Two fixed windows; the older counts by the part of it that is still within the last `windowMs`. */
+function slidingCounter({ limit, windowMs }: Limits): Quota {
+  let openedAt = 0;
+  let usedBefore = 0;
   let used = 0;
-  return {
-    take(now) {
-      const window = Math.floor(now / windowMs) * windowMs;
-      if (window !== opened) {
-        before = window === opened + windowMs ? used : 0;
-        used = 0;
-        opened = window;
-      }
-      const weighed = () => used + before * (1 - (now - opened) / windowMs);
-      if (weighed() + 1 > limit) {
-        // When enough of the older window has slid out; in the next window the current one is the older.
-        const room = limit - 1 - used;
-        const openAt =
-          room >= 0 ? opened + windowMs * (1 - room / before) : opened + windowMs * (2 - (limit - 1) / used);
-        return { limit, remaining: 0, refusedForMs: Math.max(1, openAt - now) };
-      }
-      used += 1;
-      return { limit, remaining: Math.max(0, Math.floor(limit - weighed())) };
-    },
+  return (now) => {
+    const window = Math.floor(now / windowMs) * windowMs;
+    if (window !== openedAt) {
+      usedBefore = window === openedAt + windowMs ? used : 0;
+      used = 0;
+      openedAt = window;
+    }
+    const estimate = () => used + usedBefore * (1 - (now - openedAt) / windowMs);
+    if (estimate() + 1 > limit) {
+      // Once enough of the older window has passed; in the next window the current one is the older.
+      const room = limit - 1 - used;
+      const allowedAt =
+        room >= 0
+          ? openedAt + windowMs * (1 - room / usedBefore)
+          : openedAt + windowMs * (2 - (limit - 1) / used);
+      return { limit, remaining: 0, retryAfterMs: Math.max(1, allowedAt - now) };
+    }
+    used += 1;
+    return { limit, remaining: Math.max(0, Math.floor(limit - estimate())) };
   };
 }
 
-function tokenBucket({ budget: limit, windowMs }: Limits): Budget {
+function tokenBucket({ limit, windowMs }: Limits): Quota {
   let tokens = limit;
-  let filledAt = -Infinity;
-  return {
-    take(now) {
-      const gained = filledAt === -Infinity ? 0 : (Math.max(0, now - filledAt) * limit) / windowMs;
-      tokens = Math.min(limit, tokens + gained);
-      filledAt = now;
-      if (tokens < 1) return { limit, remaining: 0, refusedForMs: ((1 - tokens) * windowMs) / limit };
-      tokens -= 1;
-      return { limit, remaining: Math.floor(tokens) };
-    },
+  let filledAt = Infinity;
+  return (now) => {
+    tokens = Math.min(limit, tokens + (Math.max(0, now - filledAt) * limit) / windowMs);
+    filledAt = now;
+    if (tokens < 1) return { limit, remaining: 0, retryAfterMs: ((1 - tokens) * windowMs) / limit };
+    tokens -= 1;
+    return { limit, remaining: Math.floor(tokens) };
   };
 }
 
-const KINDS: Readonly<Record<Limits['kind'], (limits: Limits) => Budget>> = {
+const KINDS: Readonly<Record<Limits['kind'], (limits: Limits) => Quota>> = {
   fixed,
   'fixed-from-first': fixed,
   sliding,
@@ -99,25 +90,25 @@ const KINDS: Readonly<Record<Limits['kind'], (limits: Limits) => Budget>> = {
   'token-bucket': tokenBucket,
 };
 
-/** Reported where nothing is limited, and to callers without a key that has a budget. */
+/** What the headers report without a rate limit. */
 const UNLIMITED = 1_000_000;
 
-/** The budgets of all keys. */
+/** The quotas of all keys. */
 export class RateLimits {
   readonly #limits: ResolvedSandboxOptions['rateLimit'];
-  readonly #budgets = new Map<string, Budget>();
+  readonly #quotas = new Map<string, Quota>();
 
   constructor(limits: ResolvedSandboxOptions['rateLimit']) {
     this.#limits = limits;
   }
 
-  /** Counts a request of a key. Without a key nothing is counted: there is no budget to report but the whole one. */
-  take(key: string | undefined, now: number): BudgetAnswer {
+  /** Counts a request of a key. A request without a valid key is not counted, and reports a full quota. */
+  count(key: string | undefined, now: number): QuotaState {
     if (this.#limits === false) return { limit: UNLIMITED, remaining: UNLIMITED };
-    if (key === undefined) return { limit: this.#limits.budget, remaining: this.#limits.budget };
+    if (key === undefined) return { limit: this.#limits.limit, remaining: this.#limits.limit };
 
-    const budget = this.#budgets.get(key) ?? KINDS[this.#limits.kind](this.#limits);
-    this.#budgets.set(key, budget);
-    return budget.take(now);
+    const quota = this.#quotas.get(key) ?? KINDS[this.#limits.kind](this.#limits);
+    this.#quotas.set(key, quota);
+    return quota(now);
   }
 }

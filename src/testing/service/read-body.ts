@@ -1,11 +1,11 @@
-import type { ResolvedSandboxOptions } from '../resolve-options.ts';
+import type { ResolvedSandboxOptions } from '../options.ts';
 import { decodeText, type ServiceRequest } from './message.ts';
-import { Refusal } from './problem.ts';
+import { ProblemError } from './problem.ts';
 
 /** The default depth of PHP's JSON parser. */
 const MAX_DEPTH = 512;
 
-/** Whether a JSON value nests deeper than the limit. Level by level: recursion would overflow the stack. */
+/** Whether a JSON value nests deeper than the limit. Without recursion, which would overflow the stack. */
 function isTooDeep(value: unknown): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; depth <= MAX_DEPTH; depth += 1) {
@@ -20,11 +20,11 @@ function parse(body: Uint8Array): unknown {
   try {
     return JSON.parse(decodeText(body));
   } catch {
-    throw new Refusal('malformed_request', 'The body is not JSON in UTF-8.');
+    throw new ProblemError('malformed_request', 'The body is not JSON in UTF-8.');
   }
 }
 
-/** Rejects a content type that the operation does not accept. API Platform answers 415; the specification lists only 400. */
+/** Rejects a content type that the operation does not accept: API Platform with 415, the specification lists only 400. */
 function checkContentType(
   { method, headers }: ServiceRequest,
   { contentTypes }: ResolvedSandboxOptions,
@@ -37,7 +37,7 @@ function checkContentType(
   if (accepted.includes(given.trim().toLowerCase())) return;
 
   const error = contentTypes === undefined ? 'malformed_request' : 'unsupported_media_type';
-  throw new Refusal(error, `Content-Type must be ${accepted.join(' or ')}.`);
+  throw new ProblemError(error, `Content-Type must be ${accepted.join(' or ')}.`);
 }
 
 /** The JSON object in a body, or 400 (specification: Create a product, Content-Type and Body). */
@@ -48,10 +48,10 @@ export function readJsonObject(
   checkContentType(request, options);
   const value = parse(request.body);
   if (isTooDeep(value)) {
-    throw new Refusal('malformed_request', `The body nests deeper than ${MAX_DEPTH} levels.`);
+    throw new ProblemError('malformed_request', `The body nests deeper than ${MAX_DEPTH} levels.`);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Refusal('malformed_request', 'The body must be a JSON object.');
+    throw new ProblemError('malformed_request', 'The body must be a JSON object.');
   }
   return value as Record<string, unknown>;
 }

@@ -1,8 +1,8 @@
 import { type CollectionName, collections } from '../../collections/index.ts';
 import type { AccountingRecord } from '../../schemas/record.ts';
-import type { ResolvedSandboxOptions } from '../resolve-options.ts';
-import { jsonReply, type ServiceReply, type ServiceRequest } from './message.ts';
-import { Refusal } from './problem.ts';
+import type { ResolvedSandboxOptions } from '../options.ts';
+import { jsonResponse, type ServiceRequest, type ServiceResponse } from './message.ts';
+import { ProblemError } from './problem.ts';
 import { API_PATH } from './route.ts';
 
 const JSON_TYPE = 'application/json';
@@ -11,7 +11,7 @@ const JSON_LD = 'application/ld+json';
 /** How a response writes its records. */
 export type Format = typeof JSON_TYPE | typeof JSON_LD;
 
-/** The format of a response by the request's `Accept`; 406 where the service has none that is accepted. */
+/** The format of the response by `Accept`; 406 if the service offers no format that the request accepts. */
 export function negotiate({ headers }: ServiceRequest, { formats }: ResolvedSandboxOptions): Format {
   if (formats === 'json') return JSON_TYPE;
   const accept = headers.accept ?? '*/*';
@@ -19,12 +19,12 @@ export function negotiate({ headers }: ServiceRequest, { formats }: ResolvedSand
   const json = formats === 'both' ? quality(accept, JSON_TYPE) : 0;
   if (ld === 0 && json === 0) {
     const offered = formats === 'both' ? `${JSON_TYPE} and ${JSON_LD}` : JSON_LD;
-    throw new Refusal('not_acceptable', `Accept must allow ${offered}.`);
+    throw new ProblemError('not_acceptable', `Accept must allow ${offered}.`);
   }
   return json >= ld ? JSON_TYPE : JSON_LD;
 }
 
-/** How much an `Accept` wants a type: the `q` of the most specific range that covers it (RFC 9110, 12.5.1). */
+/** The preference of an `Accept` for a type: the `q` of the most specific range that covers it (RFC 9110, 12.5.1). */
 function quality(accept: string, type: string): number {
   const wanted = new Map<string, number>();
   for (const range of accept.split(',')) {
@@ -70,7 +70,7 @@ function withIris(record: AccountingRecord): AccountingRecord {
   return linked;
 }
 
-/** What the representation of a record depends on. */
+/** How a response represents records. */
 export interface Representation {
   readonly collection: CollectionName;
   readonly format: Format;
@@ -86,17 +86,21 @@ function represent(record: AccountingRecord, { collection, format, options }: Re
 }
 
 /** A response with one record. */
-export function recordReply(status: number, record: AccountingRecord, how: Representation): ServiceReply {
+export function recordResponse(
+  status: number,
+  record: AccountingRecord,
+  how: Representation,
+): ServiceResponse {
   const shown = represent(record, how);
   const context = { '@context': `/contexts/${typeName(how.collection)}` };
-  return jsonReply(status, how.format === JSON_TYPE ? shown : { ...context, ...shown }, how.format);
+  return jsonResponse(status, how.format === JSON_TYPE ? shown : { ...context, ...shown }, how.format);
 }
 
 /** A response with one page of a list: an array, or a JSON-LD object whose `member` is one. */
-export function listReply(records: readonly AccountingRecord[], how: Representation): ServiceReply {
+export function listResponse(records: readonly AccountingRecord[], how: Representation): ServiceResponse {
   const { collection, format, options } = how;
   const shown = records.map((record) => represent(record, how));
-  if (options.listBody === 'array' && format === JSON_TYPE) return jsonReply(200, shown);
+  if (options.listBody === 'array' && format === JSON_TYPE) return jsonResponse(200, shown);
 
   const member = options.listBody === 'array' ? 'member' : options.listBody;
   const document = {
@@ -105,5 +109,5 @@ export function listReply(records: readonly AccountingRecord[], how: Representat
     '@type': member === 'member' ? 'Collection' : 'hydra:Collection',
     [member]: shown,
   };
-  return jsonReply(200, document, JSON_LD);
+  return jsonResponse(200, document, JSON_LD);
 }

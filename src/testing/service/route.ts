@@ -1,14 +1,14 @@
 import { type CollectionName, collectionNames, collections } from '../../collections/index.ts';
-import { Refusal } from './problem.ts';
+import { ProblemError } from './problem.ts';
 
-/** Where every path begins (contract: What the service does). */
+/** Every path begins with it (specification: What the service does). */
 export const API_PATH = '/api/public/v1';
 
-/** What a request is after. */
+/** What a request does, and with which record. */
 export interface Route {
   readonly operation: 'list' | 'get' | 'create' | 'update' | 'remove';
   readonly collection: CollectionName;
-  /** The record; undefined for `list` and `create`. */
+  /** The record; empty for `list` and `create`. */
   readonly id: string;
 }
 
@@ -20,22 +20,22 @@ function decodeId(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new Refusal('malformed_request', 'The id is not percent-encoded UTF-8.');
+    throw new ProblemError('malformed_request', 'The id is not percent-encoded UTF-8.');
   }
 }
 
-/** The collection that a path names, for matching requests; undefined where it names none. */
+/** The collection in a path; undefined if there is no such collection. */
 export function collectionOf(path: string): CollectionName | undefined {
   if (!path.startsWith(`${API_PATH}/`)) return undefined;
   return bySegment.get(path.slice(API_PATH.length + 1).split('/', 1)[0] ?? '');
 }
 
-/** Finds the operation, or refuses with 404 or 405. HEAD is a GET whose body the adapter leaves out. */
+/** The operation that a request selects, or 404 or 405. HEAD is a GET whose body the adapter leaves out. */
 export function route(method: string, path: string): Route {
   const collection = collectionOf(path);
   const [, , , , , id, ...more] = path.split('/');
   if (collection === undefined || more.length > 0 || id === '') {
-    throw new Refusal('not_found', 'There is nothing at this path.');
+    throw new ProblemError('not_found', 'There is nothing at this path.');
   }
 
   const operations: Readonly<Record<string, Route['operation']>> =
@@ -44,7 +44,7 @@ export function route(method: string, path: string): Route {
   const name = method === 'HEAD' ? 'GET' : method;
   const operation = operations[name];
   if (operation === undefined || !allowed.includes(name)) {
-    throw new Refusal('method_not_allowed', `${method} is not possible here.`, {
+    throw new ProblemError('method_not_allowed', `${method} is not possible here.`, {
       headers: { Allow: ['GET', 'HEAD', ...allowed.slice(1)].join(', ') },
     });
   }

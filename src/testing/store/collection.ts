@@ -1,76 +1,215 @@
 import { type CollectionName, collections } from '../../collections/index.ts';
-import type { ResolvedSandboxOptions } from '../resolve-options.ts';
-import { type RowList, rowsById } from './by-id.ts';
-import type { Row, RowSource } from './row.ts';
-import { CollectionRows } from './rows.ts';
-import { type Fields, type Shape, shapeOf, showsTimes, type Times } from './shape.ts';
-import { Views } from './views.ts';
+import type { ListOrder } from '../../schemas/service-forms.ts';
+import type { SandboxClock } from '../clock.ts';
+import { hashText, mix } from '../data/seeded-random.ts';
+import { Memo } from '../memo.ts';
+import type { ResolvedSandboxOptions } from '../options.ts';
+import { type IdBound, placeOf, sliceOf } from './id-order.ts';
+import type { IdSequence } from './ids.ts';
+import { type Fields, hasTimestamps, type Row, rowsOf, type Times, type ToRow } from './row.ts';
+import { comparedTime } from './timestamps.ts';
 
-/** When a write happens and when readers see it; ms since the epoch. */
-export interface WriteTime {
-  readonly now: number;
+/** Which records a list request selects. */
+export interface Selection {
+  readonly idBounds: readonly IdBound[];
+  /** Only rows modified at or after it: see `comparedTime`. */
+  readonly modifiedSince: number | undefined;
+}
+
+/** A write that readers do not see yet. */
+interface PendingWrite {
+  readonly id: string;
+  /** Undefined: a deletion. */
+  readonly row: Row | undefined;
   readonly visibleAt: number;
 }
 
-/** One collection of one company: what is in it, and how a record gets in. */
+/** Lists kept: pagination requests one list page by page, and some clients read several at once. */
+const KEPT_LISTS = 4;
+
+/** One collection of one company: its records, and the writes that readers do not see yet. */
 export class Collection {
   readonly name: CollectionName;
   readonly segment: string;
-  readonly rows: CollectionRows;
-  readonly views: Views;
-  /** Ids whose records refuse to be changed or deleted. */
+  /** Ids of records that reject every change with 403. */
   readonly locked = new Set<string>();
-  readonly #shape: Shape;
-  readonly #timed: boolean;
+  readonly #clock: SandboxClock;
+  readonly #options: ResolvedSandboxOptions;
+  readonly #ids: IdSequence;
+  readonly #toRow: ToRow;
+  /** What readers see, by id. */
+  readonly #rows = new Map<string, Row>();
+  /** The same rows by ascending id. */
+  #sorted: Row[] = [];
+  #version = 0;
+  /** In the order in which they were made. */
+  #pending: PendingWrite[] = [];
+  /** The place of the next new id in the sequence: after every id of the sequence that was ever stored. */
+  #nextIndex = 0;
+  readonly #lists = new Memo<readonly Row[]>(KEPT_LISTS);
 
-  constructor(name: CollectionName, source: RowSource, options: ResolvedSandboxOptions) {
+  constructor(
+    name: CollectionName,
+    { ids, clock, options }: { ids: IdSequence; clock: SandboxClock; options: ResolvedSandboxOptions },
+  ) {
     this.name = name;
     this.segment = collections[name].segment;
-    this.rows = new CollectionRows(source);
-    this.views = new Views(this.rows, options);
-    this.#shape = shapeOf(name, options);
-    this.#timed = showsTimes(name, options);
+    this.#ids = ids;
+    this.#clock = clock;
+    this.#options = options;
+    this.#toRow = rowsOf(name, options);
   }
 
-  /** Every record that readers see, by rising id. */
-  byId(): RowList {
-    return rowsById(this.rows, []);
+  /** Grows with every change that readers see. */
+  get version(): number {
+    this.#applyDue();
+    return this.#version;
+  }
+
+  /** How many records readers see. */
+  get count(): number {
+    this.#applyDue();
+    return this.#rows.size;
+  }
+
+  /** What readers see under an id. */
+  get(id: string): Row | undefined {
+    this.#applyDue();
+    return this.#rows.get(id);
+  }
+
+  /** What a writer sees under an id: the last write, whether or not readers see it. */
+  latest(id: string): Row | undefined {
+    const pending = this.#lastPending(id);
+    return pending === undefined ? this.get(id) : pending.row;
+  }
+
+  /** Every record that readers see, by ascending id. */
+  all(): readonly Row[] {
+    this.#applyDue();
+    return this.#sorted;
+  }
+
+  /** The records of a list, in the order of the sandbox's lists. */
+  list(selection: Selection): readonly Row[] {
+    const { idBounds, modifiedSince } = selection;
+    return this.#lists.get(JSON.stringify(selection), this.version, () => {
+      const inBounds = this.#sorted.slice(...sliceOf(this.#sorted, idBounds));
+      const selected =
+        modifiedSince === undefined
+          ? inBounds
+          : inBounds.filter((row) => comparedTime(row.modifiedAt, this.#options) >= modifiedSince);
+      return inOrder(selected, this.#options.order);
+    });
+  }
+
+  /** Stores generated records, which have ascending ids, at once and for every reader. */
+  fill(records: Iterable<{ readonly fields: Fields; readonly times: Times }>): void {
+    for (const { fields, times } of records) {
+      const row = this.#toRow(this.#ids.at(this.#nextIndex), fields, times);
+      this.#rows.set(row.id, row);
+      this.#sorted.push(row);
+      this.#nextIndex += 1;
+    }
   }
 
   /** Stores a new record under the id given, or the next one. */
-  insert(fields: Fields, time: WriteTime): Row {
-    const id = typeof fields.id === 'string' ? fields.id : this.rows.nextId();
-    const createdAt = this.#given(fields.createdAt) ?? time.now;
-    return this.#write(
-      id,
-      fields,
-      { createdAt, modifiedAt: this.#given(fields.updatedAt) ?? time.now },
-      time,
-    );
+  insert(fields: Fields, visibleAfterMs?: number): Row {
+    const now = this.#clock.now();
+    const id = typeof fields.id === 'string' ? fields.id : this.#ids.at(this.#nextIndex);
+    const times = { createdAt: now, modifiedAt: now, ...this.#timesIn(fields) };
+    return this.#write(this.#toRow(id, fields, times), visibleAfterMs);
   }
 
-  /** Changes the fields given; `null` clears, what is left out stays. */
-  update(before: Row, fields: Fields, time: WriteTime): Row {
-    const createdAt = this.#given(fields.createdAt) ?? before.createdAt;
-    const modifiedAt = this.#given(fields.updatedAt) ?? time.now;
-    return this.#write(before.id, { ...before.record, ...fields }, { createdAt, modifiedAt }, time);
+  /** Changes the fields given: `null` clears, a field left out stays. */
+  update(before: Row, fields: Fields, visibleAfterMs?: number): Row {
+    const times = { createdAt: before.createdAt, modifiedAt: this.#clock.now(), ...this.#timesIn(fields) };
+    return this.#write(this.#toRow(before.id, { ...before.record, ...fields }, times), visibleAfterMs);
   }
 
-  delete(id: string, time: WriteTime): void {
-    this.rows.write(id, undefined, time);
+  delete(id: string, visibleAfterMs?: number): void {
+    this.#schedule(id, undefined, visibleAfterMs);
   }
 
-  #write(id: string, fields: Fields, times: Times, time: WriteTime): Row {
-    const row = this.#shape(id, fields, times);
-    this.rows.write(id, row, time);
+  /** Removes every record, the pending ones too. */
+  clear(): void {
+    this.#rows.clear();
+    this.#sorted = [];
+    this.#pending = [];
+    this.#version += 1;
+  }
+
+  #write(row: Row, visibleAfterMs: number | undefined): Row {
+    this.#schedule(row.id, row, visibleAfterMs);
     return row;
   }
 
-  /** An instant that an author gave a record; only where records have one. */
-  #given(value: unknown): number | undefined {
-    if (!this.#timed || typeof value !== 'string') return undefined;
-    const ms = Date.parse(value);
-    if (Number.isNaN(ms)) throw new RangeError(`${this.segment}: ${value} is no instant.`);
+  #schedule(id: string, row: Row | undefined, visibleAfterMs = this.#options.commitDelayMs): void {
+    this.#applyDue();
+    this.#nextIndex = Math.max(this.#nextIndex, this.#ids.indexOf(id) + 1);
+    const now = this.#clock.now();
+    // A later write never overtakes an earlier one of the same record.
+    const visibleAt = Math.max(now + visibleAfterMs, this.#lastPending(id)?.visibleAt ?? -Infinity);
+    if (visibleAt <= now) this.#apply(id, row);
+    else this.#pending.push({ id, row, visibleAt });
+  }
+
+  /** Makes the writes visible whose time has come. */
+  #applyDue(): void {
+    if (this.#pending.length === 0) return;
+    const now = this.#clock.now();
+    const pending = this.#pending;
+    this.#pending = pending.filter(({ visibleAt }) => visibleAt > now);
+    for (const { id, row, visibleAt } of pending) if (visibleAt <= now) this.#apply(id, row);
+  }
+
+  #apply(id: string, row: Row | undefined): void {
+    this.#version += 1;
+    const place = placeOf(this.#sorted, id);
+    const replaced = this.#rows.has(id) ? 1 : 0;
+    if (row === undefined) {
+      this.#rows.delete(id);
+      this.#sorted.splice(place, replaced);
+    } else {
+      this.#rows.set(id, row);
+      this.#sorted.splice(place, replaced, row);
+    }
+  }
+
+  #lastPending(id: string): PendingWrite | undefined {
+    return this.#pending.findLast((write) => write.id === id);
+  }
+
+  /** The timestamps among the fields, where records have them. */
+  #timesIn({ createdAt, updatedAt }: Fields): Partial<Times> {
+    if (!hasTimestamps(this.name, this.#options)) return {};
+    return {
+      ...(typeof createdAt === 'string' ? { createdAt: this.#parse(createdAt) } : {}),
+      ...(typeof updatedAt === 'string' ? { modifiedAt: this.#parse(updatedAt) } : {}),
+    };
+  }
+
+  #parse(timestamp: string): number {
+    const ms = Date.parse(timestamp);
+    if (Number.isNaN(ms)) throw new RangeError(`${this.segment}: ${timestamp} is not a timestamp.`);
     return ms;
   }
+}
+
+/** Rows by ascending id, brought into another order. Rows that are equal in it stay by ascending id. */
+function inOrder(rows: readonly Row[], order: ListOrder): readonly Row[] {
+  if (order === 'id-asc') return rows;
+  if (order === 'id-desc') return rows.toReversed();
+
+  const sign = order.endsWith('-desc') ? -1 : 1;
+  return rows
+    .map((row) => ({ row, key: sortKey(row, order) }))
+    .sort((a, b) => sign * (a.key - b.key))
+    .map(({ row }) => row);
+}
+
+function sortKey({ id, createdAt, modifiedAt }: Row, order: ListOrder): number {
+  // A change moves a record, as in a database table that is read without an order.
+  if (order === 'none') return mix(hashText(id), modifiedAt);
+  return order.startsWith('created') ? createdAt : modifiedAt;
 }

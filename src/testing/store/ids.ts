@@ -1,21 +1,21 @@
-import { mix } from '../data/dice.ts';
-import type { ResolvedSandboxOptions } from '../resolve-options.ts';
+import { mix } from '../data/seeded-random.ts';
+import type { ResolvedSandboxOptions } from '../options.ts';
 
-/** Ids by index: rising, each computed from its index alone and back. */
+/** Ascending ids, each computed from its index alone. */
 export interface IdSequence {
   at(index: number): string;
-  /** The index of an id, or -1 where the sequence does not hold it. */
+  /** The index of an id, or -1 if the sequence does not contain it. */
   indexOf(id: string): number;
 }
 
-/** Where a sequence begins and what makes it its own. */
+/** What makes a sequence different from others of its form. */
 export interface IdSeed {
   readonly seed: number;
   /** Added to a numeric start, so that companies do not share ids. */
   readonly offset: number;
 }
 
-/** ULIDs and UUIDs carry a time; theirs begins in 2021 and moves on a second with each record. */
+/** ULIDs and UUIDs contain a time: the first record's is in 2021, and each record is a second later. */
 const FIRST_MS = Date.UTC(2021, 0, 1);
 const STEP_MS = 1000;
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -33,7 +33,7 @@ function numeric(ids: ResolvedSandboxOptions['ids'], { seed, offset }: IdSeed): 
   return { at, indexOf };
 }
 
-/** A sequence whose ids hold the time in their first characters. */
+/** A sequence whose ids begin with a time. */
 function timed(write: (ms: number, index: number) => string, read: (id: string) => number): IdSequence {
   const at = (index: number) => write(FIRST_MS + index * STEP_MS, index);
   const indexOf = (id: string) => {

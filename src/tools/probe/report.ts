@@ -51,8 +51,8 @@ export interface UpdatedSinceFindings {
   readonly inclusive: Finding<boolean>;
   /** How a value that is not a timestamp is treated. */
   readonly invalidValue: Finding<'rejected' | 'ignored'>;
-  /** `local` if the service ignores the offset of the bound; `instant` if it compares moments. */
-  readonly compares: Finding<'instant' | 'local'>;
+  /** `local` if the service ignores the offset of the bound; `utc` if it converts it. */
+  readonly compares: Finding<'utc' | 'local'>;
   /** Minutes that local times of the filter are ahead of UTC: `-300` in New York. Requested of one collection. */
   readonly shiftMinutes: Finding<number>;
 }

@@ -90,7 +90,7 @@ async function compareTimes(record: RecordSince, isShiftKnown: boolean): Promise
 async function compareInUtc(record: RecordSince, isShiftKnown: boolean): Promise<Comparison> {
   const { id, shown } = record;
   const evidence = `record ${id} of ${shown} is found up to that second`;
-  const noShift = { compares: known('instant' as const, evidence), shiftMinutes: known(0, evidence) };
+  const noShift = { compares: known('utc' as const, evidence), shiftMinutes: known(0, evidence) };
   if (await record.isFound(0)) {
     const inclusive = known(true, `record ${id} is found by updatedSince=${shown}, its own updatedAt`);
     const later = await record.isFound(SECOND_MS);
@@ -151,7 +151,7 @@ async function compareWithOffset(record: RecordSince, offsetMinutes: number): Pr
   const evidence = `record ${id} of ${shown}, requested with the same moment in UTC`;
   return {
     inclusive: known(isFound, `record ${id}, requested with its own updatedAt, ${shown}`),
-    compares: known(isLocal ? 'local' : 'instant', evidence),
+    compares: known(isLocal ? 'local' : 'utc', evidence),
     shiftMinutes: known(isLocal ? offsetMinutes : 0, evidence),
   };
 }

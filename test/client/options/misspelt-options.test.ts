@@ -1,6 +1,6 @@
 import { changes, createClient, memoryStore, reconcile, sync, toDecimal, toMoney } from 'accounting-data-sdk';
 import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
-import { createSandbox } from 'accounting-data-sdk/testing';
+import { createSandbox, type SandboxOptionTable, sandboxOptions } from 'accounting-data-sdk/testing';
 import { discover, probe, whoami } from 'accounting-data-sdk/tools';
 import { describe, expect, test } from 'vitest';
 import { ANY_REQUEST } from '../../../src/collections/any-request.ts';
@@ -15,7 +15,6 @@ import { CHANGES_OPTIONS } from '../../../src/sync/changes.ts';
 import { RECONCILE_OPTIONS } from '../../../src/sync/reconcile-options.ts';
 import { SYNC_OPTIONS } from '../../../src/sync/sync-types.ts';
 import { LISTEN_OPTIONS } from '../../../src/testing/adapters/server.ts';
-import { SANDBOX_OPTIONS } from '../../../src/testing/resolve-options.ts';
 import { DISCOVER_OPTIONS } from '../../../src/tools/discover/discover.ts';
 import { PROBE_OPTIONS } from '../../../src/tools/probe/probe.ts';
 import { WHOAMI_OPTIONS } from '../../../src/tools/whoami.ts';
@@ -26,6 +25,12 @@ const { clientOptions } = sandbox;
 const client = createClient(clientOptions);
 const nothing = () => {};
 const run = { store: memoryStore(), tenant: 'acme' };
+
+/** The names of a table of sandbox options. */
+const namesOf = (table: SandboxOptionTable): NameTable =>
+  Object.fromEntries(
+    Object.entries(table).map(([name, entry]) => [name, 'options' in entry ? namesOf(entry.options) : true]),
+  );
 
 /** Everything that takes options, with the names that it knows; each gets its options as JavaScript would pass them. */
 const TAKES_OPTIONS: readonly (readonly [where: string, names: NameTable, act: (o: never) => unknown])[] = [
@@ -53,7 +58,7 @@ const TAKES_OPTIONS: readonly (readonly [where: string, names: NameTable, act: (
   ['discover', DISCOVER_OPTIONS, (o) => discover(client, o)],
   ['whoami', WHOAMI_OPTIONS, (o) => whoami(client, o)],
   ['telemetryListeners', TELEMETRY_OPTIONS, (o) => telemetryListeners(o)],
-  ['createSandbox', SANDBOX_OPTIONS, (o) => createSandbox(o)],
+  ['createSandbox', namesOf(sandboxOptions), (o) => createSandbox(o)],
   ['listen', LISTEN_OPTIONS, (o) => createSandbox().listen(o)],
 ];
 

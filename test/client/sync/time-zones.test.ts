@@ -37,7 +37,7 @@ describe('the bound of an incremental run', () => {
   });
 
   test('does not change for a service that shows no offset', async () => {
-    const { sandbox, client, bounds } = inNewYork({ timestamps: 'seconds', dateFilter: 'instant' });
+    const { sandbox, client, bounds } = inNewYork({ timestamps: 'seconds', dateFilter: 'utc' });
     sandbox.store.products.insert({ id: '1' });
     const store = new Map<string, string>();
     for (let run = 0; run < 2; run++) await collect(changes(client.products, { store, tenant: 'acme' }));

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { metrics } from '@opentelemetry/api';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test, vi } from 'vitest';
@@ -8,7 +8,6 @@ import { resolveOptions } from '../../../src/options.ts';
 import { CHANGES_OPTIONS } from '../../../src/sync/changes.ts';
 import { RECONCILE_OPTIONS } from '../../../src/sync/reconcile-options.ts';
 import { SYNC_OPTIONS } from '../../../src/sync/sync-types.ts';
-import { resolveSandboxOptions } from '../../../src/testing/resolve-options.ts';
 import { CALL_OPTIONS } from '../../../src/transport/call-options.ts';
 import { compile, namesIn, root, tableRows, writeCodeBlocks } from './code-blocks.ts';
 
@@ -94,39 +93,6 @@ describe('the tables of the guides', () => {
       const listed = rows.filter(([, which = '']) => which === 'all three' || which.split(', ').includes(of));
       const own = Object.keys(table).filter((name) => !Object.hasOwn(CALL_OPTIONS, name));
       expect(listed.flatMap(([cell = '']) => namesIn(cell)).toSorted(), of).toEqual(own.toSorted());
-    }
-  });
-
-  test('name every fault, and no other', () => {
-    const faults = tableRows('src/guides/testing.md', 'kind').flatMap(([cell = '']) => namesIn(cell));
-    const members = faults.map((fault) => `'${fault}': true`);
-    const file = `${root}test/package/docs/.generated/faults.ts`;
-    const check = (table: readonly string[]) => {
-      writeFileSync(
-        file,
-        `import type { FaultKind } from 'accounting-data-sdk/testing';
-export const faults: Readonly<Record<FaultKind, true>> = { ${table.join(', ')} };
-`,
-      );
-      return compile([file]);
-    };
-    expect(check(members)).toEqual([]);
-    expect(check(members.slice(1))).not.toEqual([]);
-  });
-
-  test('name options of the sandbox, with the defaults that it has', () => {
-    const defaults: Record<string, unknown> = { ...resolveSandboxOptions({}) };
-    const rows = tableRows('src/guides/testing.md', 'option of the sandbox');
-    expect(rows.length).toBeGreaterThan(10);
-    for (const [options = '', stated = ''] of rows) {
-      const names = namesIn(options);
-      for (const name of names) expect(Object.keys(defaults)).toContain(name);
-      const [first = ''] = names;
-      const value = defaults[first];
-      const text = (namesIn(stated)[0] ?? stated).replaceAll(',', '');
-      if (names.length === 1 && typeof value === 'string') expect(text, first).toBe(value);
-      if (names.length === 1 && typeof value === 'number' && /^\d+\b/.test(stated))
-        expect(Number.parseInt(stated, 10), first).toBe(stated.includes('MiB') ? value / 2 ** 20 : value);
     }
   });
 });

@@ -1,8 +1,8 @@
 import { collectionNames } from 'accounting-data-sdk';
+import { sandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { collections } from '../../../src/collections/index.ts';
 import { apiErrorOf } from '../../../src/errors/api-error-of.ts';
-import { resolveSandboxOptions } from '../../../src/testing/resolve-options.ts';
 import { namesIn, tableRows } from './code-blocks.ts';
 import { missingMembers } from './members.ts';
 
@@ -36,7 +36,7 @@ describe('the service at a glance', () => {
 
   test('names every option of the sandbox that plays an answer', () => {
     const named = open.flatMap(([, , , sandboxOption = '']) => namesIn(sandboxOption));
-    const options = Object.keys(resolveSandboxOptions({}));
+    const options = Object.keys(sandboxOptions);
     expect([...new Set(named), ...OTHERS].toSorted()).toEqual(options.toSorted());
   });
 

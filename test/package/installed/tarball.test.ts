@@ -75,6 +75,7 @@ describe('the tarball', () => {
         "src/guides/proxies.md",
         "src/guides/reading.md",
         "src/guides/running-at-scale.md",
+        "src/guides/sandbox-options.md",
         "src/guides/security.md",
         "src/guides/service.md",
         "src/guides/syncing.md",

@@ -74,7 +74,7 @@ export function sandboxHabits(random: SeededRandom): SandboxOptions {
       differentBody: random.pick(['reject', 'stored']),
     },
     problemType: random.pick(['bare', 'url', 'urn', 'about:blank', 'absent']),
-    rateLimit: random.pick([{}, false, { budget: 6, windowMs: 5_000 }]),
+    rateLimit: random.pick([{}, false, { limit: 6, windowMs: 5_000 }]),
   };
 }
 

@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000;
 
 export interface ZoneYearOptions {
   readonly timeZone: string;
-  readonly dateFilter: 'instant' | 'local';
+  readonly dateFilter: 'utc' | 'local';
   /** When the first record is written. Until then the service has shown no offset. */
   readonly start: string;
   readonly days: number;

@@ -22,7 +22,7 @@ const ZONES = [
 ] as const;
 
 const RUNS = ZONES.flatMap(([timeZone, ...starts]) =>
-  (['local', 'instant'] as const).flatMap((dateFilter) =>
+  (['local', 'utc'] as const).flatMap((dateFilter) =>
     starts.map((start) => ({ timeZone, dateFilter, start })),
   ),
 );

@@ -64,7 +64,7 @@ export async function soakPull(): Promise<boolean> {
     await pullOften('accounts.ndjson.gz', { order: 'none', ids: { gap: 5 } }, random);
     await pullOften(
       'accounts.ndjson',
-      { order: 'id-desc', rateLimit: { budget: 300, windowMs: 1000 } },
+      { order: 'id-desc', rateLimit: { limit: 300, windowMs: 1000 } },
       random,
     );
     return true;

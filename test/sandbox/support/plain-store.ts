@@ -1,5 +1,5 @@
 import type { ListOrder } from 'accounting-data-sdk/testing';
-import { compareIds } from '../../../src/testing/store/compare-ids.ts';
+import { compareIds } from '../../../src/testing/store/id-order.ts';
 
 /** A record, as far as lists are concerned. Times in ms since the epoch. */
 export interface Entry {

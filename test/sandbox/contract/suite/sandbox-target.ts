@@ -55,7 +55,7 @@ export async function sandboxTarget(way: Way, options: SandboxOptions = {}): Pro
   const limited = createSandbox({
     records: RECORDS,
     ...common,
-    rateLimit: { budget: 5, windowMs: 60_000, kind },
+    rateLimit: { limit: 5, windowMs: 60_000, kind },
   });
   const lockedProduct = sandbox.store.products.insert({ name: 'Locked' }).id;
   sandbox.store.products.lock(lockedProduct);

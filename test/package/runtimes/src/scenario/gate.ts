@@ -14,7 +14,7 @@ export interface Call {
 export async function gate(orders: string, make: (call: Call) => Promise<string>): Promise<string> {
   const books = await Books.open(orders, {
     records: { accounts: CALLS },
-    rateLimit: { budget: 20, windowMs: 1_000 },
+    rateLimit: { limit: 20, windowMs: 1_000 },
   });
   const { accounts } = await books.look();
   const read = await Promise.all(accounts.map((id) => make({ ...books.clientOptions, id })));

@@ -1,9 +1,9 @@
 import type { CollectionName } from '../../collections/index.ts';
 import { collections } from '../../collections/index.ts';
 import { type FieldKind, fits } from '../../schemas/record.ts';
-import type { ResolvedSandboxOptions } from '../resolve-options.ts';
-import type { Fields } from '../store/shape.ts';
-import { Refusal, type Violation } from './problem.ts';
+import type { ResolvedSandboxOptions } from '../options.ts';
+import type { Fields } from '../store/row.ts';
+import { ProblemError, type Violation } from './problem.ts';
 
 const EXPECTED: Readonly<Record<FieldKind, string>> = {
   string: 'This value should be of type string.',
@@ -14,7 +14,7 @@ const EXPECTED: Readonly<Record<FieldKind, string>> = {
   array: 'This value should be of type array.',
 };
 
-/** The UUIDs of Symfony's constraints, which API Platform puts into errors. */
+/** The UUIDs of Symfony's constraints, which API Platform sends in errors. */
 const NOT_BLANK = 'c1051bb4-d103-4f74-8988-acbcafc7fdc3';
 const TYPE = 'ba785a8c-82cb-4283-967c-3cf342181b40';
 const CHOICE = '8e179f1b-97aa-4560-a02f-2a8b42e49df7';
@@ -22,7 +22,7 @@ const EXTRA_FIELD = '7703c766-b5d5-4cef-ace7-ae0dd82304e9';
 
 const isBlank = (value: unknown) => value === undefined || value === null || value === '';
 
-/** What is wrong with a single field of a body; undefined for nothing. */
+/** What is wrong with a field of a body; undefined if it is valid. */
 function violationOf(
   collection: CollectionName,
   field: string,
@@ -31,7 +31,7 @@ function violationOf(
 ): Violation | undefined {
   const violated = (message: string, code: string) => ({ propertyPath: field, message, code });
   const { fields, serverFilled } = collections[collection];
-  if (serverFilled.includes(field)) return violated('This field is filled by the service.', EXTRA_FIELD);
+  if (serverFilled.includes(field)) return violated('The service fills this field.', EXTRA_FIELD);
   const kind = Object.hasOwn(fields, field) ? fields[field] : undefined;
   if (kind === undefined) {
     return options.unknownFields === 'reject'
@@ -47,8 +47,8 @@ function violationOf(
 }
 
 /**
- * The documented fields of a body, or 422 with a violation for each field that does not fit. `before` is the record
- * that an update changes: a required field may be left out of the body, but not cleared.
+ * The documented fields of a body, or 422 with a violation for each invalid field. `before` is the record that an
+ * update changes: the body may leave out a required field, but not clear it.
  */
 export function readFields(
   collection: CollectionName,
@@ -69,7 +69,7 @@ export function readFields(
   }
   if (violations.length > 0) {
     const detail = violations.map(({ propertyPath, message }) => `${propertyPath}: ${message}`).join('\n');
-    throw new Refusal('validation_failed', detail, { violations });
+    throw new ProblemError('validation_failed', detail, { violations });
   }
 
   const known = collections[collection].fields;

@@ -6,7 +6,7 @@ export function mix(seed: number, value: number): number {
   return (hash ^ (hash >>> 15)) >>> 0;
 }
 
-/** A 32-bit hash of a text (FNV-1a), to turn names into seeds. */
+/** A 32-bit hash of a string (FNV-1a), to turn names into seeds. */
 export function hashText(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
@@ -14,10 +14,10 @@ export function hashText(text: string): number {
 }
 
 /**
- * Seeded chance: the same seed throws the same numbers on every machine. The generator is mulberry32: small and fast,
- * and good enough for data that only has to look alive.
+ * Random numbers from a seed: the same seed gives the same numbers on every machine. The algorithm is mulberry32, which
+ * is small, fast and good enough for test data.
  */
-export class Dice {
+export class SeededRandom {
   #state: number;
 
   constructor(seed: number) {
@@ -42,18 +42,18 @@ export class Dice {
     return this.next() < probability;
   }
 
-  /** One of a list, which must not be empty. */
-  pick<const List extends readonly [unknown, ...unknown[]]>(list: List): List[number] {
-    return list[Math.floor(this.next() * list.length)];
+  /** One of a list that is not empty. */
+  pick<const T>(list: readonly T[]): T {
+    return list[Math.floor(this.next() * list.length)] as T;
   }
 
-  /** So many decimal digits, at most 15, the first of them not 0. */
+  /** A number of decimal digits, at most 15; the first is not 0. */
   digits(count: number): string {
     const low = 10 ** (count - 1);
     return String(this.between(low, low * 10 - 1));
   }
 
-  /** An amount of whole cents, as the decimal string with four digits of the contract. */
+  /** An amount of whole cents, as a decimal string with four digits. */
   money(lowCents: number, highCents: number): string {
     return cents(this.between(lowCents, highCents));
   }
@@ -65,7 +65,7 @@ export class Dice {
   }
 }
 
-/** Cents as a decimal string. Whole numbers until the last step: no amount is ever a fraction in binary. */
+/** Cents as a decimal string with four digits. Works on the digits: a binary fraction would be inexact. */
 export function cents(value: number): string {
   const digits = String(Math.abs(value)).padStart(3, '0');
   return `${value < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}00`;

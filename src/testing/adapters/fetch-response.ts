@@ -1,0 +1,93 @@
+import type { Delivery, Ending } from '../faults/delivery.ts';
+import { untilAborted, wait } from '../wait.ts';
+
+/** A failure as Node's fetch reports it: a TypeError whose cause carries the system's code. */
+function networkError(message: string, code: string, detail: string): TypeError {
+  return new TypeError(message, { cause: Object.assign(new Error(detail), { code }) });
+}
+
+const refused = () => networkError('fetch failed', 'ECONNREFUSED', 'connect ECONNREFUSED');
+const reset = () => networkError('fetch failed', 'ECONNRESET', 'read ECONNRESET');
+const closed = () => networkError('fetch failed', 'UND_ERR_SOCKET', 'other side closed');
+const bodyClosed = () => networkError('terminated', 'UND_ERR_SOCKET', 'other side closed');
+const bodyReset = () => networkError('terminated', 'ECONNRESET', 'read ECONNRESET');
+const corruptGzip = () => networkError('terminated', 'Z_DATA_ERROR', 'incorrect data check');
+/** The origin is not the sandbox's. */
+export const unknownHost = (host: string) =>
+  networkError('fetch failed', 'ENOTFOUND', `getaddrinfo ENOTFOUND ${host}: this sandbox does not serve it`);
+
+/**
+ * A delivery as the result of `fetch`: a Response, or a rejection with the TypeError that Node's fetch throws. A stall
+ * ends when the signal aborts, with its reason.
+ */
+export async function fetchResponse(delivery: Delivery, signal: AbortSignal | undefined): Promise<Response> {
+  const { response, transmission } = delivery;
+  if (transmission.how === 'refused') throw refused();
+  if (transmission.how === 'nothing') return endWithoutBody(transmission.ending, signal);
+  if (response === undefined || (transmission.how === 'cut' && transmission.in === 'headers')) throw closed();
+
+  const { status, headers, body } = response;
+  const chunks = chunksOf(delivery, body ?? new Uint8Array());
+  const content = chunks === undefined ? body : streamOf(chunks, signal);
+  // The constructor of Response throws if these statuses have a body.
+  const bodyless = [204, 205, 304].includes(status) || content === undefined;
+  return new Response(bodyless ? null : (content as BodyInit), { status, headers: { ...headers } });
+}
+
+async function endWithoutBody(ending: Ending, signal: AbortSignal | undefined): Promise<never> {
+  if (ending === 'stall') await untilAborted(signal);
+  signal?.throwIfAborted();
+  throw ending === 'reset' ? reset() : closed();
+}
+
+type Chunks = (signal: AbortSignal) => AsyncGenerator<Uint8Array, void, undefined>;
+
+/** The body of a faulty delivery in pieces, with the end that a connection would have; undefined if it is sent whole. */
+function chunksOf({ transmission }: Delivery, body: Uint8Array): Chunks | undefined {
+  switch (transmission.how) {
+    case 'cut':
+      return async function* (signal) {
+        if (transmission.atByte > 0) yield body.subarray(0, transmission.atByte);
+        if (transmission.ending === 'stall') await untilAborted(signal);
+        else throw transmission.ending === 'reset' ? bodyReset() : bodyClosed();
+      };
+    case 'slow-body':
+      return async function* (signal) {
+        for (let at = 0; at < body.byteLength && !signal.aborted; at += transmission.bytes) {
+          await wait(transmission.everyMs, signal);
+          yield body.subarray(at, at + transmission.bytes);
+        }
+      };
+    case 'wrong-length':
+      return async function* () {
+        yield body.subarray(0, Math.min(body.byteLength, body.byteLength + transmission.by));
+        if (transmission.by > 0) throw bodyClosed();
+      };
+    case 'corrupt-gzip':
+      // biome-ignore lint/correctness/useYield: decompression fails before the first byte.
+      return async function* () {
+        throw corruptGzip();
+      };
+    default:
+      return undefined;
+  }
+}
+
+function streamOf(chunks: Chunks, signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
+  const cancelled = new AbortController();
+  const either = signal === undefined ? cancelled.signal : AbortSignal.any([signal, cancelled.signal]);
+  const source = chunks(either);
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await source.next();
+        if (signal?.aborted === true) controller.error(signal.reason);
+        else if (done === true) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        controller.error(error);
+      }
+    },
+    cancel: () => cancelled.abort(),
+  });
+}

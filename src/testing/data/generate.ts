@@ -1,0 +1,123 @@
+import { type CollectionName, collectionNames } from '../../collections/index.ts';
+import { checkCollections } from '../checks.ts';
+import type { RecordCounts } from '../options.ts';
+import type { IdSequence } from '../store/ids.ts';
+import type { Fields, Times } from '../store/row.ts';
+import * as accounts from './accounts.ts';
+import * as banking from './banking.ts';
+import type { Generator, RecordContext } from './generator.ts';
+import * as planning from './planning.ts';
+import { product } from './product.ts';
+import { mix, SeededRandom } from './seeded-random.ts';
+
+/**
+ * How each collection is generated, and its share of a number of records that is spread over all collections. The
+ * fields of all collections but products are the sandbox's own invention, because the specification does not name
+ * them: a connector must not rely on them.
+ */
+const GENERATORS: { readonly [Name in CollectionName]?: readonly [Generator, share: number] } = {
+  accounts: [accounts.account, 16],
+  accountAddresses: [accounts.accountAddress, 20],
+  accountContactRelations: [accounts.accountContactRelation, 12],
+  accountContactShoppingStores: [accounts.accountContactShoppingStore, 3],
+  accountCustomerProjectRates: [accounts.accountCustomerProjectRate, 4],
+  accountSettings: [accounts.accountSetting, 8],
+  bankFeedAccounts: [banking.bankFeedAccount, 2],
+  bankFeedConnections: [banking.bankFeedConnection, 1],
+  bankPayerMemories: [banking.bankPayerMemory, 6],
+  boms: [planning.bom, 3],
+  bomLines: [planning.bomLine, 9],
+  budgets: [planning.budget, 1],
+  budgetLines: [planning.budgetLine, 6],
+  products: [product, 9],
+};
+
+/** For a collection that is new in the table and has no generator yet. */
+const DEFAULT_GENERATOR: readonly [Generator, share: number] = [
+  (_, { index }) => ({ name: `Record ${index + 1}` }),
+  2,
+];
+
+const generatorOf = (collection: CollectionName) => GENERATORS[collection] ?? DEFAULT_GENERATOR;
+
+/** How many records each collection has. */
+type Counts = Readonly<Record<CollectionName, number>>;
+
+/** The counts that an option stands for. A number is spread over all collections by their shares. */
+export function recordCounts(records: RecordCounts): Counts {
+  if (typeof records !== 'object') return spread(checkedCount(records));
+  checkCollections('records', Object.keys(records) as CollectionName[]);
+  return byCollection((name) => checkedCount(records[name] ?? 0));
+}
+
+function checkedCount(count: number): number {
+  if (Number.isSafeInteger(count) && count >= 0) return count;
+  throw new RangeError(`records must be whole numbers of at least 0, not ${count}.`);
+}
+
+function spread(total: number): Counts {
+  const allShares = collectionNames.reduce((sum, name) => sum + generatorOf(name)[1], 0);
+  let shares = 0;
+  let assigned = 0;
+  return byCollection((name) => {
+    // Rounding the running total keeps the sum exact.
+    shares += generatorOf(name)[1];
+    const count = Math.round((total * shares) / allShares) - assigned;
+    assigned += count;
+    return count;
+  });
+}
+
+function byCollection<T>(compute: (name: CollectionName) => T): Readonly<Record<CollectionName, T>> {
+  return Object.fromEntries(collectionNames.map((name) => [name, compute(name)])) as Record<
+    CollectionName,
+    T
+  >;
+}
+
+/** Generated records were created and changed between these two timestamps, whatever the clock says. */
+const FROM_MS = Date.UTC(2022, 0, 1);
+const UNTIL_MS = Date.UTC(2025, 0, 1);
+
+/** The share of records that were changed after they were created. */
+const CHANGED = 0.45;
+
+/** What the generated records of a company have in common. */
+interface Generation {
+  readonly seed: number;
+  readonly counts: Counts;
+  readonly idsOf: (collection: CollectionName) => IdSequence;
+}
+
+/** The generated records of a collection. Each depends on its seed and its index alone. */
+export function* generateRecords(
+  collection: CollectionName,
+  generation: Generation,
+): Iterable<{ fields: Fields; times: Times }> {
+  const { seed, counts } = generation;
+  const [generate] = generatorOf(collection);
+  const count = counts[collection];
+  for (let index = 0; index < count; index += 1) {
+    const fields = generate(new SeededRandom(mix(seed, index)), contextOf(collection, index, generation));
+    yield { fields, times: timesOf(index, count, seed) };
+  }
+}
+
+function timesOf(index: number, count: number, seed: number): Times {
+  // Older records have smaller ids, as in any table that has grown.
+  const createdAt = FROM_MS + Math.floor(((UNTIL_MS - FROM_MS) * index) / count);
+  const chance = mix(seed + 1, index) / 2 ** 32;
+  const later = chance > CHANGED ? 0 : Math.floor((UNTIL_MS - createdAt) * (chance / CHANGED));
+  return { createdAt, modifiedAt: createdAt + later };
+}
+
+function contextOf(collection: CollectionName, index: number, { counts, idsOf }: Generation): RecordContext {
+  const parentIndex = (parent: CollectionName) => Math.floor((index * counts[parent]) / counts[collection]);
+  return {
+    index,
+    parentIndex,
+    parent: (parent) => (counts[parent] === 0 ? null : idsOf(parent).at(parentIndex(parent))),
+    any: (other, random) =>
+      counts[other] === 0 ? null : idsOf(other).at(random.between(0, counts[other] - 1)),
+  };
+}

@@ -1,0 +1,103 @@
+import type { Credential } from '../keys.ts';
+import type { ResolvedSandboxOptions } from '../options.ts';
+import type { Row } from '../store/row.ts';
+import { fingerprint, type KeyedCreate } from './idempotency.ts';
+import type { ServiceRequest, ServiceResponse } from './message.ts';
+import { ProblemError, problemResponse } from './problem.ts';
+import { readJsonObject } from './read-body.ts';
+import { readFields } from './read-fields.ts';
+import { recordResponse } from './represent.ts';
+import type { Call, Commit, ServiceState } from './state.ts';
+
+/** GET of a record. */
+export function get(state: ServiceState, call: Call): ServiceResponse {
+  const row = call.collection.get(call.id);
+  if (row === undefined) throw new ProblemError('not_found', `There is no record ${call.id}.`);
+  return respond(state, call, 200, row);
+}
+
+/** POST: a record, once for each Idempotency-Key. */
+export function create(state: ServiceState, call: Call): ServiceResponse {
+  const { clock, idempotency, options } = state;
+  const { collection, credential, request } = call;
+  const body = readJsonObject(request, options);
+  const keyed = keyedCreate(credential, request, options);
+  if (keyed === undefined && options.idempotency.replay !== 'ignored') {
+    throw new ProblemError('idempotency_key_required', 'Send a value that is unique to this request.');
+  }
+  const earlier = keyed === undefined ? undefined : idempotency.replay(keyed, clock.now());
+  if (earlier !== undefined) return earlier;
+
+  const store = (response: () => ServiceResponse) => {
+    if (keyed !== undefined) idempotency.store(keyed, response, clock.now());
+    return response();
+  };
+  try {
+    const fields = readFields(collection.name, body, options);
+    const row = collection.insert(fields);
+    commit(state, call, { action: 'create', id: row.id, fields: Object.keys(fields) });
+    return store(() => respond(state, call, options.createStatus, row));
+  } catch (error) {
+    if (!(error instanceof ProblemError) || !options.idempotency.storeRejections) throw error;
+    return store(() => problemResponse(error.problem, options));
+  }
+}
+
+/** A create with its key; undefined if the request has no key, or the service does not read it. */
+export function keyedCreate(
+  { company }: Credential,
+  request: ServiceRequest,
+  options: ResolvedSandboxOptions,
+): KeyedCreate | undefined {
+  const key = request.headers['idempotency-key'];
+  if (key === undefined || key.trim() === '' || options.idempotency.replay === 'ignored') return undefined;
+  return { company, key, body: fingerprint(readJsonObject(request, options)) };
+}
+
+/** PATCH: changes the fields of the body and no others; null clears. An empty body changes nothing. */
+export function update(state: ServiceState, call: Call): ServiceResponse {
+  const { collection, request } = call;
+  const before = writableRow(call);
+  const body = readJsonObject(request, state.options);
+  const fields = readFields(collection.name, body, state.options, before.record);
+  const names = Object.keys(fields);
+  const row = names.length === 0 ? before : collection.update(before, fields);
+  if (names.length > 0) commit(state, call, { action: 'update', id: row.id, fields: names });
+  return respond(state, call, state.options.updateStatus, row);
+}
+
+/** DELETE of a record. */
+export function remove(state: ServiceState, call: Call): ServiceResponse {
+  const row = writableRow(call);
+  call.collection.delete(call.id);
+  commit(state, call, { action: 'delete', id: call.id, fields: [] });
+  return respond(state, call, state.options.deleteStatus, row);
+}
+
+/** The record that a request changes: 404 if there is none, 403 if it rejects changes (specification: Errors). */
+function writableRow({ collection, id }: Call): Row {
+  const row = collection.latest(id);
+  if (row === undefined) throw new ProblemError('not_found', `There is no record ${id}.`);
+  if (collection.locked.has(id)) throw new ProblemError('forbidden', `Record ${id} cannot be changed.`);
+  return row;
+}
+
+function respond({ options }: ServiceState, call: Call, status: number, { record }: Row): ServiceResponse {
+  if (status === 204) return { status, headers: {}, body: undefined };
+  return recordResponse(status, record, { collection: call.collection.name, format: call.format, options });
+}
+
+function commit(
+  { clock, journal }: ServiceState,
+  { collection, credential, request }: Call,
+  change: Pick<Commit, 'action' | 'id' | 'fields'>,
+): void {
+  journal.add({
+    ...change,
+    company: credential.company,
+    collection: collection.name,
+    at: new Date(clock.now()),
+    key: credential.name,
+    idempotencyKey: request.headers['idempotency-key'],
+  });
+}
