@@ -1,9 +1,12 @@
 import { type AnyRequest, sendAny } from './collections/any-request.ts';
-import { bindCollection, type ReadOnlyCollection, type WritableCollection } from './collections/bind.ts';
-import type { Binding } from './collections/binding.ts';
+import {
+  createCollection,
+  type ReadOnlyCollection,
+  type WritableCollection,
+} from './collections/collection.ts';
+import type { CollectionContext } from './collections/context.ts';
 import { type CollectionDefinition, readOnly, type WriteShapes } from './collections/define.ts';
 import { type CollectionName, collections } from './collections/index.ts';
-import { ServerClock } from './collections/server-clock.ts';
 import { checkOptionNames } from './errors/check-option-names.ts';
 import { isApiError } from './errors/guards.ts';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
@@ -98,18 +101,18 @@ export function createClient<const S extends SchemasByName = Record<never, never
   const { transport: config, habits, schemas } = resolveOptions(options);
   const transport = new HttpTransport(config);
   const { baseUrl, listeners } = config;
-  const shared = { transport, baseUrl, listeners, serverClock: new ServerClock() };
+  const shared = { transport, baseUrl, listeners };
 
   const clientWith = (own: Habits): Client<S> => {
-    const binding: Binding = { ...shared, ...own };
+    const context: CollectionContext = { ...shared, ...own };
     const bound = Object.entries(collections).map(([name, definition]) => [
       name,
-      bindCollection(definition, binding, schemas[name as CollectionName]),
+      createCollection(definition, context, schemas[name as CollectionName]),
     ]);
     const methods: ClientMethods<S> = {
-      collection: (segment, options) => unknownCollection(binding, segment, options),
-      request: (request, requestOptions = {}) => sendAny(binding, request, requestOptions),
-      ping: (requestOptions) => ping(binding, requestOptions),
+      collection: (segment, options) => unknownCollection(context, segment, options),
+      request: (request, requestOptions = {}) => sendAny(context, request, requestOptions),
+      ping: (requestOptions) => ping(context, requestOptions),
       withOptions: (changed) => clientWith(changedHabits(own, changed)),
       get rateLimit() {
         return transport.rateLimit;
@@ -123,9 +126,9 @@ export function createClient<const S extends SchemasByName = Record<never, never
 }
 
 /** Without the caller's schema: a record of another shape still comes from the service. */
-async function ping(binding: Binding, options: RequestOptions = {}): Promise<Ping> {
+async function ping(context: CollectionContext, options: RequestOptions = {}): Promise<Ping> {
   const { segment } = collections.accounts;
-  const accounts = bindCollection(readOnly(segment), { ...binding, validation: 'off' }, undefined);
+  const accounts = createCollection(readOnly(segment), { ...context, validation: 'off' }, undefined);
   try {
     checkOptionNames(options, REQUEST_OPTIONS, { of: 'ping' });
     await accounts.list({}, { ...options, pagination: 'page', prefetch: 0 }).first();
@@ -139,7 +142,7 @@ async function ping(binding: Binding, options: RequestOptions = {}): Promise<Pin
 }
 
 function unknownCollection<T extends { id: string }>(
-  binding: Binding,
+  context: CollectionContext,
   segment: string,
   options: { readonly schema?: StandardSchema<T> | undefined } | undefined,
 ): ReadOnlyCollection<T> {
@@ -151,5 +154,5 @@ function unknownCollection<T extends { id: string }>(
   if (schema !== undefined && !isStandardSchema(schema)) {
     throw new InvalidInputError('schema', 'must be a Standard Schema');
   }
-  return bindCollection(readOnly(segment), binding, schema) as ReadOnlyCollection<T>;
+  return createCollection(readOnly(segment), context, schema) as ReadOnlyCollection<T>;
 }

@@ -70,7 +70,7 @@ export interface EndEvent extends CallEvent {
 export interface InvalidRecord {
   /** The path segment of the collection. */
   readonly collection: string;
-  /** The row's id, where it can be read: as sent in `page.invalid`, cleared of the API key in the event. */
+  /** The row's id, if it can be read, without the API key if the row echoes it. */
   readonly id: string | undefined;
   /** What did not fit, without values: `salePrice: expected money`. Never the API key, also where the row echoes it. */
   readonly issues: readonly string[];

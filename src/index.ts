@@ -3,7 +3,7 @@ export { type Client, type ClientMethods, type CollectionOf, createClient, type 
 export type { AppInfo, ApiKey, ClientDefaults, ClientOptions, ContentTypeOptions, FetchFunction, RequestOptions, Schemas, Validation } from './options.ts';
 export type { CallOptions, ResponseMeta, RetryOptions } from './transport/call-options.ts';
 export { idFromIri } from './collections/iri.ts';
-export type { CreateOptions, ReadOnlyCollection, WritableCollection } from './collections/bind.ts';
+export type { CreateOptions, ReadOnlyCollection, WritableCollection } from './collections/collection.ts';
 export type { AnyRequest } from './collections/any-request.ts';
 export { type CollectionName, collectionNames } from './collections/index.ts';
 export { idempotencyKeyFor, newIdempotencyKey } from './transport/idempotency-key.ts';
@@ -11,8 +11,8 @@ export { idempotencyKeyFor, newIdempotencyKey } from './transport/idempotency-ke
 // Walks.
 export type { ListQuery } from './collections/list-query.ts';
 export type { ListOptions, PaginationOptions } from './collections/list-options.ts';
-export type { IdBounds, PageResponse, PageQuery } from './pagination/page.ts';
-export type { CustomCursor } from './pagination/custom.ts';
+export type { IdBounds, ListHint, PageResponse, PageQuery } from './pagination/page.ts';
+export type { CustomCursor } from './pagination/by-cursor.ts';
 export type { ResponseTime, Page, PaginationKind } from './pagination/page.ts';
 export type { Paginator } from './pagination/paginator.ts';
 

@@ -1,4 +1,4 @@
-import type { Binding } from './collections/binding.ts';
+import type { CollectionContext } from './collections/context.ts';
 import { type CollectionName, collections } from './collections/index.ts';
 import { LIST_OPTIONS, PAGINATION_OPTIONS, type PaginationOptions } from './collections/list-options.ts';
 import { checkOptionNames } from './errors/check-option-names.ts';
@@ -147,7 +147,7 @@ export interface ResolvedOptions {
 }
 
 /** ClientDefaults with every default applied. */
-export type Habits = Pick<Binding, 'settings' | 'lists' | 'validation'>;
+export type Habits = Pick<CollectionContext, 'settings' | 'lists' | 'validation'>;
 
 const DEFAULT_SETTINGS: CallSettings = {
   timeoutMs: 30_000,

@@ -15,7 +15,7 @@ import { checkIdempotencyKey, newIdempotencyKey } from '../transport/idempotency
 import { clearStrings } from '../transport/redact.ts';
 import type { Expected, Method } from '../transport/request.ts';
 import { checkText } from '../transport/url.ts';
-import type { Binding } from './binding.ts';
+import type { CollectionContext } from './context.ts';
 
 /** A request of the caller's own, for what this version does not know yet. */
 export interface AnyRequest<T = unknown> {
@@ -48,14 +48,14 @@ const METHODS: readonly string[] = ['GET', 'POST', 'PATCH', 'DELETE'];
 
 /** Sends it with everything that other calls have: key, gate, retries, limits, typed errors. */
 export async function sendAny<T>(
-  binding: Binding,
+  context: CollectionContext,
   request: AnyRequest<T>,
   options: RequestOptions,
 ): Promise<T> {
   checkRequest(request, options);
   const { method = 'GET', schema } = request;
   const path = checkPath(request.path);
-  const { value } = await binding.transport.send<T>({
+  const { value } = await context.transport.send<T>({
     method,
     path,
     // By its first segment alone, so that ids do not each make a series of their own in metrics.
@@ -66,7 +66,7 @@ export async function sendAny<T>(
     idempotencyKey: method === 'POST' ? keyOf(request) : undefined,
     expected: expectedOf(schema, options),
     priority: 'interactive',
-    settings: callSettings(binding.settings, options),
+    settings: callSettings(context.settings, options),
     options,
   });
   return value;

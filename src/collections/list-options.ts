@@ -1,6 +1,6 @@
 import type { OptionNames } from '../internal/option-names.ts';
-import type { CustomCursor } from '../pagination/custom.ts';
-import type { AfterLastPage } from '../pagination/read-options.ts';
+import type { CustomCursor } from '../pagination/by-cursor.ts';
+import type { AfterLastPage, ListHint } from '../pagination/page.ts';
 import { REQUEST_OPTIONS, type RequestOptions } from '../transport/call-options.ts';
 
 /** How a list is paginated. */
@@ -31,16 +31,17 @@ export interface ListOptions extends RequestOptions, PaginationOptions {
   /** Resume an earlier list with the same filters: the `resumeToken` of a page or an error. Implies `keyset`. */
   resumeFrom?: string | undefined;
   /**
-   * The `longestPage` of an earlier `keyset` list whose last page was `complete: 'certain'`: it saves requests if there
-   * is little to read. A value from a service that lists in another order than by id can hide records. 0 says that
-   * the service hides rows: then the end of a list of changes is looked behind, too.
+   * The `hint` of the last page of an earlier `keyset` list of this collection: it saves requests if there is little to
+   * read, as in a list of changes.
    */
-  pageSizeHint?: number | undefined;
+  hint?: ListHint | undefined;
 }
+
+const HINT: OptionNames<ListHint> = { pageSize: true, order: true, proven: true };
 
 export const LIST_OPTIONS: OptionNames<ListOptions> = {
   ...REQUEST_OPTIONS,
   ...PAGINATION_OPTIONS,
   resumeFrom: true,
-  pageSizeHint: true,
+  hint: HINT,
 };

@@ -1,25 +1,24 @@
 import { checkOptionNames } from '../errors/check-option-names.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import type { InvalidRecord } from '../events.ts';
 import { OUTAGE, type OutageGuard } from '../internal/outage.ts';
-import { OWN_INSTANT } from '../internal/own-instant.ts';
+import { byCursor, type CustomCursor } from '../pagination/by-cursor.ts';
 import { byPage } from '../pagination/by-page.ts';
-import { byCursor, type CustomCursor } from '../pagination/custom.ts';
 import { byKeyset } from '../pagination/keyset/keyset.ts';
-import type { FetchPage, PageResponse } from '../pagination/page.ts';
+import { type FetchPage, isListHint, type PageResponse, type ResponseTime } from '../pagination/page.ts';
 import type { PaginatorSource } from '../pagination/paginator.ts';
-import type { ReadOptions } from '../pagination/read-options.ts';
 import { decodeResumeToken, encodeResumeToken } from '../pagination/resume-token.ts';
-import { type ReadList, type RecordReader, withClearedMisfits } from '../schemas/record-reader.ts';
-import { callSettings, checkRequestOptions } from '../transport/call-options.ts';
+import { type ReadList, type RecordReader, withoutSecrets } from '../schemas/record-reader.ts';
+import { type CallSettings, callSettings, checkRequestOptions } from '../transport/call-options.ts';
 import type { ApiResponse } from '../transport/request.ts';
-import type { Binding } from './binding.ts';
+
+import type { CollectionContext } from './context.ts';
 import { LIST_OPTIONS, type ListOptions } from './list-options.ts';
 import { type CheckedQuery, checkQuery, LIST_QUERY, type ListQuery, parameters } from './list-query.ts';
 
 /** What a list is made of. */
 export interface ListParts<T extends { id: string }> {
-  readonly binding: Binding;
+  readonly context: CollectionContext;
+  readonly segment: string;
   readonly reader: RecordReader<T>;
   readonly query: ListQuery;
   readonly options: ListOptions;
@@ -28,59 +27,51 @@ export interface ListParts<T extends { id: string }> {
 const ELSEWHERE = [{ names: LIST_QUERY, advice: 'Pass it in the first argument of list.' }];
 
 /** What one list reads from. Everything invalid in query and options is rejected here, before anything is sent. */
-export function listSource<T extends { id: string }>(
-  segment: string,
-  parts: ListParts<T>,
-): PaginatorSource<T> {
-  const { binding, options } = parts;
+export function listSource<T extends { id: string }>(parts: ListParts<T>): PaginatorSource<T> {
+  const { context, segment, options } = parts;
   checkRequestOptions(options);
   checkOptionNames(options, LIST_OPTIONS, { of: 'list', elsewhere: ELSEWHERE });
   const query = checkQuery(parts.query);
-  if (!(OWN_INSTANT in options)) binding.serverClock.refuseFuture(query.updatedSince, 'updatedSince');
-  const { pagination, prefetch, afterLastPage } = checkPagination(binding, query, options);
+  const { pagination, prefetch, afterLastPage } = checkPagination(context, query, options);
   const scope = {
-    baseUrl: binding.baseUrl,
+    baseUrl: context.baseUrl,
     collection: segment,
     filters: Object.fromEntries(parameters(query, {})),
   };
+  const settings = callSettings(context.settings, options);
   const resumeFrom =
     options.resumeFrom === undefined ? undefined : decodeResumeToken(options.resumeFrom, scope);
-  const shownIds = new WeakMap<InvalidRecord, string>();
-  const fetchPage = pageFetcher(segment, parts, { query, shownIds });
 
   return {
     signal: options.signal,
     // Not when a response arrives: keyset pagination requests an interval again that a response did not show whole.
     onInvalid: (rows) => {
-      for (const row of rows) {
-        binding.listeners.invalidRecord?.({ ...row, id: shownIds.get(row) ?? row.id });
-      }
+      for (const row of rows) context.listeners.invalidRecord?.(row);
     },
     resumeFrom: options.resumeFrom,
     start(limit) {
-      const reading: ReadOptions = {
-        signal: options.signal,
-        prefetch,
-        limit,
-        facts: { method: 'GET', path: `/${segment}`, attempts: 1, outcome: 'applied' },
-        bounds: query.id,
-        tokenOf: (at) => encodeResumeToken(scope, at),
-      };
+      const fetchPage = pageFetcher(parts, query, settings);
+      const facts = { method: 'GET', path: `/${segment}`, attempts: 1, outcome: 'applied' } as const;
+      const reading = { signal: options.signal, prefetch, limit, facts, bounds: query.id };
       if (pagination === 'page') {
         return byPage(fetchPage, { ...reading, afterLastPage, start: query.page ?? 1 });
       }
       if (pagination === 'keyset') {
-        const { pageSizeHint } = options;
-        // A list of changes is usually empty: its end is looked behind only if the service is known to hide rows.
-        const checkEnd = query.updatedSince === undefined || pageSizeHint === 0;
-        return byKeyset(fetchPage, { ...reading, afterLastPage, resumeFrom, pageSizeHint, checkEnd });
+        return byKeyset(fetchPage, {
+          ...reading,
+          afterLastPage,
+          resumeFrom,
+          hint: options.hint,
+          onlyChanges: query.updatedSince !== undefined,
+          tokenOf: (position) => encodeResumeToken(scope, position),
+        });
       }
       return byCursor(fetchPage, pagination as CustomCursor<T>, reading);
     },
   };
 }
 
-function checkPagination({ lists }: Binding, query: CheckedQuery, options: ListOptions) {
+function checkPagination({ lists }: CollectionContext, query: CheckedQuery, options: ListOptions) {
   const pagination = options.pagination ?? (options.resumeFrom === undefined ? lists.pagination : 'keyset');
   const { prefetch = lists.prefetch, afterLastPage = lists.afterLastPage } = options;
   if (pagination !== 'page' && pagination !== 'keyset' && typeof pagination?.next !== 'function') {
@@ -105,6 +96,9 @@ function checkPagination({ lists }: Binding, query: CheckedQuery, options: ListO
   if (afterLastPage !== 'empty' && afterLastPage !== 'not_found') {
     throw new InvalidInputError('afterLastPage', "must be 'empty' or 'not_found'");
   }
+  if (options.hint !== undefined && !isListHint(options.hint)) {
+    throw new InvalidInputError('hint', 'must be the hint of a page');
+  }
   return { pagination, afterLastPage, prefetch: pagination === 'page' ? prefetch : Math.min(prefetch, 1) };
 }
 
@@ -122,45 +116,41 @@ function checkFreeOperators({ id }: CheckedQuery): void {
   );
 }
 
-/** Sends one request of a list: the caller's filters, and what the pagination adds. */
+/** Sends the requests of one read: the caller's filters, and what the pagination adds. */
 function pageFetcher<T extends { id: string }>(
-  segment: string,
-  { binding, reader, options }: ListParts<T>,
-  { query, shownIds }: { query: CheckedQuery; shownIds: WeakMap<InvalidRecord, string> },
+  { context, segment, reader, options }: ListParts<T>,
+  query: CheckedQuery,
+  settings: CallSettings,
 ): FetchPage<T> {
-  const settings = callSettings(binding.settings, options);
   const read = (body: unknown) => reader.list(body);
   const outage = (options as { readonly [OUTAGE]?: OutageGuard })[OUTAGE];
+  let first: ResponseTime | undefined;
 
   return async (own, signal) => {
     const send = () =>
-      binding.transport.send<ReadList<T>>({
+      context.transport.send<ReadList<T>>({
         method: 'GET',
         path: [segment],
         template: `/${segment}`,
         query: [...parameters(query, own), ...Object.entries(own.parameters ?? {})],
-        expected: { kind: 'json', read, cleared: withClearedMisfits },
+        expected: { kind: 'json', read, cleared: withoutSecrets },
         priority: 'background',
         settings,
         options: { ...options, signal },
       });
     const waits = { signal, onWait: options.onWait, maxWaitMs: settings.maxWaitMs };
-    const answer = await (outage === undefined ? send() : outage.run(send, waits));
-    binding.serverClock.saw(answer.serverTime);
-    return pageResponse(answer, segment, shownIds);
+    const response = await (outage === undefined ? send() : outage.run(send, waits));
+    const time = timeOf(response);
+    first ??= time;
+    return { ...pageOf(response, segment), ...time, first };
   };
 }
 
-function pageResponse<T>(
-  { value, meta, serverTime, requestedAt, durationMs }: ApiResponse<ReadList<T>>,
-  segment: string,
-  shownIds: WeakMap<InvalidRecord, string>,
-): PageResponse<T> {
-  const invalid = value.misfits.map(({ shownId, ...misfit }): InvalidRecord => {
-    const row = { collection: segment, ...misfit };
-    if (shownId !== undefined) shownIds.set(row, shownId);
-    return row;
-  });
-  const { rows, records, ids } = value;
-  return { rows, records, ids, invalid, rateLimit: meta.rateLimit, serverTime, requestedAt, durationMs };
+function timeOf({ serverTime, requestedAt, durationMs }: ApiResponse<unknown>): ResponseTime {
+  return { serverTime, requestedAt: new Date(requestedAt), durationMs };
+}
+
+function pageOf<T>({ value, meta }: ApiResponse<ReadList<T>>, collection: string) {
+  const invalid = value.invalid.map((row) => ({ collection, ...row }));
+  return { ...value, invalid, rateLimit: meta.rateLimit } satisfies Partial<PageResponse<T>>;
 }

@@ -1,9 +1,7 @@
 import { NotFoundError } from '../errors/not-found-error.ts';
 import { boundsGuard } from './id-bounds.ts';
 import { awaitedLater, withLifetime } from './lifetime.ts';
-import { type FetchPage, type PageResponse, type Pages, rowCount } from './page.ts';
-import { PageBuilder, type PageStats } from './page-builder.ts';
-import type { AfterLastPage, ReadOptions } from './read-options.ts';
+import type { AfterLastPage, FetchPage, Page, PageResponse, Pages, ReadOptions } from './page.ts';
 import { RepeatGuard } from './repeat-guard.ts';
 
 export interface ByPageOptions extends ReadOptions {
@@ -21,39 +19,51 @@ export interface ByPageOptions extends ReadOptions {
  * page n may be others by then.
  */
 export function byPage<T>(fetchPage: FetchPage<T>, options: ByPageOptions): Pages<T> {
-  const builder = new PageBuilder(fetchPage, options.tokenOf);
-  return withLifetime(options.signal, (signal) => readPages(builder, { ...options, signal }));
+  return withLifetime(options.signal, (signal) => readPages(fetchPage, { ...options, signal }));
 }
 
-/** Reads for `byPage`, and for other pagination that goes on by page and may have received the first page already. */
+/** A read that another kind of pagination has begun. */
+export interface BegunRead<T> {
+  /** The response to the first page, if there is one already. */
+  readonly firstPage: PageResponse<T> | undefined;
+  /** Whether records of the other pagination were delivered before. */
+  readonly restarted: boolean;
+  readonly resumeToken: string | undefined;
+}
+
+/** Reads for `byPage`, and for keyset pagination that continues by page. */
 export async function* readPages<T>(
-  builder: PageBuilder<T>,
+  fetchPage: FetchPage<T>,
   options: ByPageOptions & { readonly signal: AbortSignal },
-  stats: PageStats = { pagination: 'page' },
-  firstPage?: PageResponse<T>,
+  begun?: BegunRead<T>,
 ): Pages<T> {
-  const ahead = new PagesAhead(builder.fetchPage, options, firstPage);
+  const ahead = new PagesAhead(fetchPage, options, begun?.firstPage);
   const repeats = new RepeatGuard(options.facts);
   const checkBounds = boundsGuard(options.bounds, options.facts);
+  const stats = {
+    pagination: 'page',
+    complete: undefined,
+    hint: undefined,
+    resumeToken: begun?.resumeToken,
+  } as const;
   let wanted = options.limit ?? Number.POSITIVE_INFINITY;
-  let { restarted = false } = stats;
+  let restarted = begun?.restarted ?? false;
 
-  for (let first = true; wanted > 0; first = false) {
+  for (let isFirst = true; wanted > 0; isFirst = false) {
     const response = await ahead.take();
     options.signal.throwIfAborted();
-    const rows = response === undefined ? 0 : rowCount(response);
-    if (response === undefined || rows === 0) {
-      if (first && response !== undefined) yield builder.page(response, [], { ...stats, restarted });
+    if (response === undefined || response.rows.length === 0) {
+      if (isFirst && response !== undefined) yield { ...response, ...stats, restarted };
       return;
     }
 
     checkBounds(response);
-    const records = repeats.newRecords(response);
-    wanted -= records.length;
-    ahead.fill(rows, wanted);
+    const page: Page<T> = { ...repeats.withoutRepeats(response), ...stats, restarted };
+    wanted -= page.records.length;
+    ahead.fill(page.rows.length, wanted);
     // A page of repeated rows has nothing to deliver.
-    if (records.length === 0 && response.invalid.length === 0) continue;
-    yield builder.page(response, records, { ...stats, restarted });
+    if (page.records.length === 0 && page.invalid.length === 0) continue;
+    yield page;
     restarted = false;
   }
 }
@@ -62,14 +72,18 @@ export async function* readPages<T>(
 class PagesAhead<T> {
   readonly #queue: Promise<PageResponse<T> | undefined>[] = [];
   readonly #fetchPage: FetchPage<T>;
-  readonly #options: ByPageOptions;
+  readonly #options: ByPageOptions & { readonly signal: AbortSignal };
   #next: number;
   /** The longest page seen: how many records one more page is expected to contain. */
   #pageSize = 1;
   /** A page ahead was the end or failed: the pages after it are not needed. */
   #ended = false;
 
-  constructor(fetchPage: FetchPage<T>, options: ByPageOptions, firstPage: PageResponse<T> | undefined) {
+  constructor(
+    fetchPage: FetchPage<T>,
+    options: ByPageOptions & { readonly signal: AbortSignal },
+    firstPage: PageResponse<T> | undefined,
+  ) {
     this.#fetchPage = fetchPage;
     this.#options = options;
     this.#next = options.start;
@@ -100,7 +114,7 @@ class PagesAhead<T> {
     const page = this.#next++;
     try {
       const response = await this.#fetchPage({ page }, signal);
-      if (rowCount(response) === 0) this.#ended = true;
+      if (response.rows.length === 0) this.#ended = true;
       return response;
     } catch (error) {
       this.#ended = true;

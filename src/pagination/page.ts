@@ -1,3 +1,4 @@
+import type { CallFacts } from '../errors/accounting-error.ts';
 import type { InvalidRecord } from '../events.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
@@ -24,8 +25,18 @@ export interface PageQuery {
   readonly parameters?: Readonly<Record<string, string>> | undefined;
 }
 
+/** When a response was sent, and how long it took. */
+export interface ResponseTime {
+  /** By the service's clock: `Date` less `Age`. Undefined if the response has no date or a browser hides it. */
+  readonly serverTime: Date | undefined;
+  /** By the local clock, just before the request. */
+  readonly requestedAt: Date;
+  /** From the request to the status and headers of the response, in ms, by a monotonic clock. */
+  readonly durationMs: number;
+}
+
 /** One response to a list request: one state of the data. */
-export interface PageResponse<T> {
+export interface PageResponse<T> extends ResponseTime {
   /** Every row as the service sent it. Without a schema of your own, the valid ones are the same objects as `records`. */
   readonly rows: readonly unknown[];
   /** The valid records, in the order sent. */
@@ -34,45 +45,47 @@ export interface PageResponse<T> {
   readonly ids: readonly string[];
   /** The rows that failed validation, under `validation: 'report'`; empty otherwise. */
   readonly invalid: readonly InvalidRecord[];
-  /** The rate limit reported with this response. */
+  /** The rate limit of the key as this response reported it. */
   readonly rateLimit: RateLimit | undefined;
-  /** The `Date` header, less `Age`. Undefined if the response has none or a browser hides it. */
-  readonly serverTime: Date | undefined;
-  /** The local clock just before the request was sent, in ms since the epoch. */
-  readonly requestedAt: number;
-  /** From then until the status and headers of the response were there, in ms, by a monotonic clock. */
-  readonly durationMs: number;
+  /** The first response of the read, even if none of its records were delivered: every record is as new as that. */
+  readonly first: ResponseTime;
 }
 
 /** Sends one list request. Pagination knows this function, not HTTP. Rejects with an AccountingError or the signal's reason. */
-export type FetchPage<T> = (query: PageQuery, signal: AbortSignal | undefined) => Promise<PageResponse<T>>;
+export type FetchPage<T> = (query: PageQuery, signal: AbortSignal) => Promise<PageResponse<T>>;
 
 /** How a list is paginated: see `pagination` of the list options. */
 export type PaginationKind = 'page' | 'keyset' | 'custom';
 
-/** When a response was sent, and how long it took. */
-export interface ResponseTime {
-  /** By the service's clock: `Date` less `Age`. */
-  readonly serverTime: Date | undefined;
-  /** By the local clock, just before the request. */
-  readonly requestedAt: Date;
-  /** From the request to the status and headers of the response, in ms, by a monotonic clock. */
-  readonly durationMs: number;
+/**
+ * What a read by `keyset` found out about how the service lists a collection. Pass it to a later list of the same
+ * collection, which then sends fewer requests. It is plain JSON.
+ */
+export interface ListHint {
+  /** The most rows in a response. 0: the service hides rows, so a short response does not show that nothing follows. */
+  readonly pageSize: number;
+  /** The direction in which ids were listed; left out if there was only one record. */
+  readonly order?: 'asc' | 'desc' | undefined;
+  /**
+   * Whether a response was in the order of ids and not in the order of `updatedAt`. Until then the service may list by
+   * date, and a short response shows nothing as long as its page size may have changed.
+   */
+  readonly proven: boolean;
 }
 
-/** One page of a list. */
-export interface Page<T> {
-  /** Every row of the response as the service sent it, before your own schema. */
-  readonly rows: readonly unknown[];
-  readonly records: readonly T[];
-  /** Rows that failed validation, under `validation: 'report'`. */
-  readonly invalid: readonly InvalidRecord[];
-  /** The rate limit of the key as this response reported it. */
-  readonly rateLimit: RateLimit | undefined;
-  /** The service's clock when it made this response: `Date` less `Age`. */
-  readonly serverTime: Date | undefined;
-  /** The first response of the read, even if none of its records were delivered: every record is as new as that. */
-  readonly first: ResponseTime;
+export function isListHint(value: unknown): value is ListHint {
+  if (typeof value !== 'object' || value === null) return false;
+  const { pageSize, order, proven } = value as Partial<Record<keyof ListHint, unknown>>;
+  return (
+    Number.isSafeInteger(pageSize) &&
+    (pageSize as number) >= 0 &&
+    (order === undefined || order === 'asc' || order === 'desc') &&
+    typeof proven === 'boolean'
+  );
+}
+
+/** One page of a list: the response, without the records that were delivered before, and what the pagination adds. */
+export interface Page<T> extends PageResponse<T> {
   /** How this page was read. `keyset` becomes `page` when an id is not an integer. */
   readonly pagination: PaginationKind;
   /**
@@ -87,22 +100,44 @@ export interface Page<T> {
    * integers. The records before this page are delivered again.
    */
   readonly restarted: boolean;
-  /**
-   * The most rows in a response so far: a later read takes it as its `pageSizeHint`. 0 if `keyset` found that the
-   * service hides rows, because then the length of a page does not tell where it was cut.
-   */
-  readonly longestPage: number;
+  /** The `hint` for a later list, best taken from the last page; undefined if the read shows nothing reliable. */
+  readonly hint: ListHint | undefined;
   /** Where to resume after this page (`resumeFrom`); undefined for pagination that cannot be resumed. */
   readonly resumeToken: string | undefined;
 }
 
-/** Where a read can be resumed. Plain JSON, so that it fits into a token or a checkpoint. */
-export type ResumePosition = { readonly [key: string]: string | number | boolean | null | undefined };
-
 /** The pages of one read. */
 export type Pages<T> = AsyncGenerator<Page<T>, void, undefined>;
 
-/** All rows of a response. Invalid ones fill a page too. */
-export function rowCount(response: PageResponse<unknown>): number {
-  return response.ids.length + response.invalid.length;
+/** Where a read can be resumed. Plain JSON, so that it fits into a token. */
+export type ResumePosition = { readonly [key: string]: string | number | boolean | null | undefined };
+
+/** What every kind of pagination takes. Defaults are applied where the caller's options are resolved, not here. */
+export interface ReadOptions {
+  /** Stops the read: requests in flight are aborted and the read rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Pages requested ahead of the consumer. Pagination that needs a response to request the next one takes at most 1. */
+  readonly prefetch: number;
+  /** The most records that the caller will take: no page is requested that cannot be needed for them. */
+  readonly limit?: number | undefined;
+  /** What errors of the pagination say about the call: `{ method: 'GET', path }`. */
+  readonly facts: CallFacts;
+  /** The caller's own bounds, which every request carries: a row outside them is a FilterIgnoredError. */
+  readonly bounds?: IdBounds | undefined;
+}
+
+/**
+ * How the service answers a page after the last one: with an empty page, or with 404. Under `not_found` a
+ * NotFoundError on any page after the first is the end of the collection.
+ */
+export type AfterLastPage = 'empty' | 'not_found';
+
+/** A response without the records whose ids are not to be kept. */
+export function keepRecords<T>(response: PageResponse<T>, isKept: (id: string) => boolean): PageResponse<T> {
+  const kept = response.ids.map(isKept);
+  return {
+    ...response,
+    records: response.records.filter((_, index) => kept[index]),
+    ids: response.ids.filter((_, index) => kept[index]),
+  };
 }

@@ -1,7 +1,7 @@
 import type { CallFacts } from '../errors/accounting-error.ts';
 import { FilterIgnoredError } from '../errors/filter-ignored-error.ts';
 import { jsonText } from '../internal/json-text.ts';
-import type { PageResponse } from './page.ts';
+import { keepRecords, type PageResponse } from './page.ts';
 
 type Ids = ReadonlySet<string>;
 
@@ -16,7 +16,7 @@ const MAX_REPEATS = 4;
  * replaced after 1, 2, 4, 8, … pages. A service that repeats rows in any pattern repeats those of a reference page.
  */
 export class RepeatGuard {
-  readonly #facts: CallFacts | undefined;
+  readonly #facts: CallFacts;
   #last: Ids = NO_IDS;
   #beforeLast: Ids = NO_IDS;
   #identical = 0;
@@ -25,19 +25,26 @@ export class RepeatGuard {
   /** How many rows of the reference page have come again. */
   #repeats = 0;
 
-  constructor(facts: CallFacts | undefined) {
+  constructor(facts: CallFacts) {
     this.#facts = facts;
   }
 
-  /** The records of a page that the two pages before did not contain. */
-  newRecords<T>(response: PageResponse<T>): readonly T[] {
+  /** A response without the records that the two pages before contained. */
+  withoutRepeats<T>(response: PageResponse<T>): PageResponse<T> {
     const ids = new Set(response.invalid.length === 0 ? response.ids : rowIds(response));
     this.#detectLoop(ids);
 
-    const records = this.#unseen(response, ids);
+    const before = [this.#last, this.#beforeLast];
     this.#beforeLast = this.#last;
     this.#last = ids;
-    return records;
+    if (ids.size === response.rows.length && before.every((seen) => isDisjoint(ids, seen))) return response;
+
+    const kept = new Set<string>();
+    return keepRecords(response, (id) => {
+      const isNew = !kept.has(id) && !before.some((seen) => seen.has(id));
+      kept.add(id);
+      return isNew;
+    });
   }
 
   #detectLoop(ids: Ids): void {
@@ -54,21 +61,8 @@ export class RepeatGuard {
     this.#repeats = 0;
   }
 
-  #unseen<T>(response: PageResponse<T>, ids: Ids): readonly T[] {
-    const distinct = ids.size === response.ids.length + response.invalid.length;
-    if (distinct && isDisjoint(ids, this.#last) && isDisjoint(ids, this.#beforeLast)) return response.records;
-
-    const seen = new Set<string>();
-    return response.records.filter((_, index) => {
-      const id = response.ids[index];
-      if (id === undefined || seen.has(id) || this.#last.has(id) || this.#beforeLast.has(id)) return false;
-      seen.add(id);
-      return true;
-    });
-  }
-
   #loop(): FilterIgnoredError {
-    const { method = 'GET', path = 'a list' } = this.#facts ?? {};
+    const { method, path } = this.#facts;
     return new FilterIgnoredError(
       `${method} ${path} returned the rows of earlier pages again and again: the service ignored the page that was requested. Use pagination: 'keyset', or check your own cursor.`,
       this.#facts,

@@ -7,39 +7,35 @@ import { idOf, isObject, validate } from './validate.ts';
 /** What happens to a record that does not fit: see the client's option `validation`. */
 export type Validation = 'throw' | 'report' | 'off';
 
-/** A row that did not fit its schema. */
-export interface Misfit {
-  /** The row's id, where it can be read. */
+/** A row that failed validation. */
+export interface InvalidRow {
+  /** The row's id, if it can be read. */
   readonly id: string | undefined;
-  /** The id for events and logs, where it differs. */
-  readonly shownId?: string | undefined;
-  /** What did not fit, without values. */
+  /** What is wrong with it, without values. */
   readonly issues: readonly string[];
-  /** The row as the service sent it: data of the books, whatever is in it. */
+  /** The row as the service sent it. */
   readonly record: unknown;
 }
 
-/** The rows of a list, sorted into what fits and what does not. */
+/** The rows of a list, valid and invalid ones apart. */
 export interface ReadList<T> {
   /** Every row as the service sent it. */
   readonly rows: readonly unknown[];
-  readonly records: T[];
+  readonly records: readonly T[];
   /** The ids of `records` as the service sent them, at the same positions. */
-  readonly ids: string[];
-  readonly misfits: readonly Misfit[];
+  readonly ids: readonly string[];
+  readonly invalid: readonly InvalidRow[];
 }
 
-/** A list that tells of its misfits in texts that went through `clear`. What a row is, its id too, stays as it is. */
-export function withClearedMisfits<T>(list: ReadList<T>, clear: (text: string) => string): ReadList<T> {
-  if (list.misfits.length === 0) return list;
-
-  const misfits = list.misfits.map(({ id, issues, record }) => ({
-    id,
-    shownId: id === undefined ? undefined : clear(id),
+/** A list whose texts about invalid rows went through `clear`; the rows themselves stay as they are. */
+export function withoutSecrets<T>(list: ReadList<T>, clear: (text: string) => string): ReadList<T> {
+  if (list.invalid.length === 0) return list;
+  const invalid = list.invalid.map(({ id, issues, record }) => ({
+    id: id === undefined ? undefined : clear(id),
     issues: issues.map(clear),
     record,
   }));
-  return { ...list, misfits };
+  return { ...list, invalid };
 }
 
 /** How the records of one collection are read. */
@@ -77,7 +73,7 @@ export class RecordReader<T extends { id: string }> {
     const rows = members(body);
     if (!rows.every((row) => isObject(row) && this.#passes(row))) return this.#sort(rows);
 
-    return { rows, records: rows as T[], ids: (rows as Row[]).map(({ id }) => id), misfits: [] };
+    return { rows, records: rows as T[], ids: (rows as Row[]).map(({ id }) => id), invalid: [] };
   }
 
   /** Whether a row can be passed on as it is, the same object. */
@@ -96,7 +92,7 @@ export class RecordReader<T extends { id: string }> {
   }
 
   async #sort(rows: readonly unknown[]): Promise<ReadList<T>> {
-    const list = { rows, records: [] as T[], ids: [] as string[], misfits: [] as Misfit[] };
+    const list = { rows, records: [] as T[], ids: [] as string[], invalid: [] as InvalidRow[] };
     for (const row of rows) {
       try {
         const record = await this.#explain(row);
@@ -104,7 +100,7 @@ export class RecordReader<T extends { id: string }> {
         list.ids.push((row as Row).id);
       } catch (error) {
         if (!(error instanceof ShapeError) || this.#options.validation !== 'report') throw error;
-        list.misfits.push({ id: error.recordId, issues: error.issues, record: row });
+        list.invalid.push({ id: error.recordId, issues: error.issues, record: row });
       }
     }
     return list;

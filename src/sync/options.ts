@@ -2,8 +2,8 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { CheckpointEvent } from '../events.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import { zoneOffsetMs } from '../internal/utc-offset.ts';
-import type { CustomCursor } from '../pagination/custom.ts';
-import type { AfterLastPage } from '../pagination/read-options.ts';
+import type { CustomCursor } from '../pagination/by-cursor.ts';
+import type { AfterLastPage } from '../pagination/page.ts';
 import {
   CALL_OPTIONS,
   type CallOptions,

@@ -1,3 +1,4 @@
+import type { ListHint } from '../pagination/page.ts';
 import { boundAt, isTooLate } from './bound.ts';
 import type { ResolvedRunOptions } from './options.ts';
 import type { RunState, SyncState } from './state.ts';
@@ -83,15 +84,15 @@ export function stateDuring(base: SyncState, { watermark, since, token, offset }
 export function stateAfter(
   base: SyncState,
   plan: RunPlan & { readonly watermark: string; readonly offset?: number | undefined },
-  pageSize: number | undefined,
+  hint: ListHint | undefined,
 ): SyncState {
-  const { run: _, offset: __, pageSize: ___, ...rest } = base;
+  const { run: _, offset: __, hint: ___, ...rest } = base;
   const { watermark, offset } = plan;
   return {
     ...rest,
     watermark,
     ...(plan.mode === 'full' ? { full: watermark } : {}),
     ...(offset === undefined ? {} : { offset }),
-    ...(pageSize === undefined ? {} : { pageSize }),
+    ...(hint === undefined ? {} : { hint }),
   };
 }

@@ -1,5 +1,5 @@
 import type { CollectionReport } from '../errors/sync-report.ts';
-import type { Page, PaginationKind } from '../pagination/page.ts';
+import type { ListHint, Page, PaginationKind } from '../pagination/page.ts';
 import type { Batch } from './batch.ts';
 import type { SyncProgress } from './progress.ts';
 import type { RunPlan } from './run-plan.ts';
@@ -15,8 +15,8 @@ export class RunStats {
   clockWentBack = false;
   /** Rows that came in. */
   rows = 0;
-  /** The most rows of a page, for the next run. */
-  longestPage = 0;
+  /** What the next run may know of the service. */
+  hint: ListHint | undefined;
   /** Whether a record can have been missed. */
   complete: CollectionReport['complete'];
   #pagination: PaginationKind | undefined;
@@ -37,10 +37,10 @@ export class RunStats {
   }
 
   /** A page has come in. */
-  read({ pagination, longestPage, complete, records, invalid }: Page<{ id: string }>): void {
+  read({ pagination, hint, complete, records, invalid }: Page<{ id: string }>): void {
     this.rows += records.length + invalid.length;
     this.#pagination = pagination;
-    this.longestPage = longestPage;
+    this.hint = hint;
     this.complete = complete;
     const since = this.plan?.since;
     if (since !== undefined) this.#older += olderThan(records, since);

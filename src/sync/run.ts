@@ -1,5 +1,4 @@
 import { OUTAGE } from '../internal/outage.ts';
-import { OWN_INSTANT } from '../internal/own-instant.ts';
 import { tell } from '../internal/tell.ts';
 import { awaitedLater } from '../pagination/lifetime.ts';
 import type { IdBounds, Page } from '../pagination/page.ts';
@@ -199,10 +198,9 @@ export class CollectionRun<T extends { id: string }> {
         {
           ...options.list,
           signal: this.#signal,
-          [OWN_INSTANT]: true,
           [OUTAGE]: this.#outage,
           resumeFrom: plan.token,
-          pageSizeHint: this.#base.pageSize,
+          hint: this.#base.hint,
           onWait: (waitMs) => this.#report({ last: false, waiting: true, waitMs }),
         },
       )
@@ -285,16 +283,7 @@ export class CollectionRun<T extends { id: string }> {
     // A walk that never showed an answer has read nothing: the next one begins where this one did.
     const watermark = plan.watermark ?? this.#base.watermark;
     if (watermark === undefined) return this.#base;
-    return stateAfter(this.#base, { ...plan, watermark, offset: this.#lowestOffset }, this.#pageSize(plan));
-  }
-
-  /** 0: the service hides rows, which only a full read can disprove. Undefined: unknown. */
-  #pageSize({ mode }: RunPlan): number | undefined {
-    const { complete, longestPage, rows } = this.stats;
-    if (this.#base.pageSize === 0 && mode === 'incremental') return 0;
-    // A page size tells where a page was cut only in the order of ids.
-    if (complete !== 'certain') return undefined;
-    return longestPage > 0 || rows > 0 ? longestPage : undefined;
+    return stateAfter(this.#base, { ...plan, watermark, offset: this.#lowestOffset }, this.stats.hint);
   }
 
   #promoted(): void {

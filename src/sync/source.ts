@@ -1,11 +1,9 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { type ClientListeners, LISTENERS } from '../events.ts';
 import type { OUTAGE, OutageGuard } from '../internal/outage.ts';
-import type { OWN_INSTANT } from '../internal/own-instant.ts';
-import type { CustomCursor } from '../pagination/custom.ts';
-import type { IdBounds } from '../pagination/page.ts';
+import type { CustomCursor } from '../pagination/by-cursor.ts';
+import type { AfterLastPage, IdBounds, ListHint } from '../pagination/page.ts';
 import type { Paginator } from '../pagination/paginator.ts';
-import type { AfterLastPage } from '../pagination/read-options.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
 import { collectionName } from './state-key.ts';
 
@@ -21,11 +19,9 @@ export interface SourceOptions extends RequestOptions {
   prefetch?: number | undefined;
   afterLastPage?: AfterLastPage | undefined;
   resumeFrom?: string | undefined;
-  pageSizeHint?: number | undefined;
+  hint?: ListHint | undefined;
   /** Outlasts an outage of the service. */
   [OUTAGE]?: OutageGuard;
-  /** Says that `updatedSince` is no caller's instant. */
-  [OWN_INSTANT]?: true;
 }
 
 /** What a sync needs of a collection, such as `client.accounts`: `list` is enough. */

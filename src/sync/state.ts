@@ -1,4 +1,5 @@
 import { CheckpointError } from '../errors/checkpoint-error.ts';
+import { isListHint, type ListHint } from '../pagination/page.ts';
 
 /** A run that has not come to its end. */
 export interface RunState {
@@ -22,8 +23,8 @@ export interface SyncState {
   readonly watermark?: string;
   /** The watermark of the last full walk that came to its end. */
   readonly full?: string;
-  /** The longest page of the last read in id order, which saves requests. 0: the service hides rows, so ends are checked. */
-  readonly pageSize?: number;
+  /** What the last read found out about how the service lists; it saves requests. */
+  readonly hint?: ListHint;
   /** The lowest UTC offset, in minutes, that was known when the last run ended. Left out: none, bounds were in UTC. */
   readonly offset?: number;
   readonly run?: RunState;
@@ -31,7 +32,7 @@ export interface SyncState {
 
 const VERSION = 1;
 
-export function encodeState({ scope, by, watermark, full, pageSize, offset, run }: SyncState): string {
+export function encodeState({ scope, by, watermark, full, hint, offset, run }: SyncState): string {
   // In one order and without members that are undefined: two equal states are the same text.
   return JSON.stringify({
     v: VERSION,
@@ -39,7 +40,7 @@ export function encodeState({ scope, by, watermark, full, pageSize, offset, run 
     by,
     watermark,
     full,
-    pageSize,
+    hint: hint && { pageSize: hint.pageSize, order: hint.order, proven: hint.proven },
     offset,
     run: run && { watermark: run.watermark, since: run.since, token: run.token, offset: run.offset },
   });
@@ -49,7 +50,7 @@ export function encodeState({ scope, by, watermark, full, pageSize, offset, run 
 export function decodeState(stored: unknown, key: string): SyncState | undefined {
   const content = parseStored(stored, key);
   if (content === undefined) return undefined;
-  const { v, scope, by, watermark, full, pageSize, offset, run } = content;
+  const { v, scope, by, watermark, full, hint, offset, run } = content;
   if (typeof v === 'number' && v > VERSION) {
     throw new CheckpointError(
       `The state under ${key} was written by a later version of this package. Update this package here too.`,
@@ -61,7 +62,7 @@ export function decodeState(stored: unknown, key: string): SyncState | undefined
     typeof by === 'string' &&
     isInstantOrAbsent(watermark) &&
     isInstantOrAbsent(full) &&
-    isPageSizeOrAbsent(pageSize) &&
+    (hint === undefined || isListHint(hint)) &&
     isOffsetOrAbsent(offset) &&
     isRunOrAbsent(run);
   if (!fits) throw unreadable(key);
@@ -122,8 +123,4 @@ function isBoundOrAbsent(value: unknown): boolean {
 
 function isOffsetOrAbsent(value: unknown): boolean {
   return value === undefined || (Number.isInteger(value) && Math.abs(value as number) <= 14 * 60);
-}
-
-function isPageSizeOrAbsent(value: unknown): boolean {
-  return value === undefined || (Number.isSafeInteger(value) && (value as number) >= 0);
 }

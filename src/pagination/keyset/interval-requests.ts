@@ -1,8 +1,7 @@
 import { FilterIgnoredError } from '../../errors/filter-ignored-error.ts';
 import { NotFoundError } from '../../errors/not-found-error.ts';
-import { BELOW_ALL, type IdRange, outsideBounds } from '../id-bounds.ts';
-import { type FetchPage, type IdBounds, type PageResponse, rowCount } from '../page.ts';
-import type { AfterLastPage, ReadOptions } from '../read-options.ts';
+import { type IdRange, integerId, outsideBounds } from '../id-bounds.ts';
+import type { AfterLastPage, FetchPage, PageResponse, ReadOptions } from '../page.ts';
 import {
   boundsOf,
   contains,
@@ -12,91 +11,110 @@ import {
   largestBound,
   outerInterval,
 } from './interval.ts';
-import { ascending, integerIds } from './response-keys.ts';
+import type { ReadState } from './position.ts';
 
 /** Far more than any collection needs in a row without a record: the service ignores the bounds. */
-const MAX_FRUITLESS_REQUESTS = 1_000;
+const MAX_REQUESTS_WITHOUT_ROWS = 1_000;
 
-export interface RequestParts {
-  /** The caller's own bounds, and the range that they leave. */
-  readonly bounds: IdBounds | undefined;
+export interface RequestOptions extends Pick<ReadOptions, 'bounds' | 'facts'> {
+  /** The range that the caller's bounds leave. */
   readonly range: IdRange;
   readonly afterLastPage: AfterLastPage;
-  readonly facts: ReadOptions['facts'];
   readonly signal: AbortSignal;
 }
 
-/** Requests intervals of ids, in one direction, within what the service can store, and checks what comes back. */
+/** Requests intervals of ids, within what the service can store, and checks that the rows lie inside. */
 export class IntervalRequests<T> {
-  descending = false;
-  /** The largest bound that may be requested; undefined if there is no limit. */
-  largest = largestBound(BELOW_ALL);
   readonly #fetchPage: FetchPage<T>;
-  readonly #parts: RequestParts;
-  /** Requests since the last delivered rows. */
-  #fruitless = 0;
+  readonly #options: RequestOptions;
+  /** The state of the read: its direction, and the largest bound that may be requested. */
+  readonly #state: ReadState;
+  #sinceDelivery = 0;
 
-  constructor(fetchPage: FetchPage<T>, parts: RequestParts) {
+  constructor(fetchPage: FetchPage<T>, options: RequestOptions, state: ReadState) {
     this.#fetchPage = fetchPage;
-    this.#parts = parts;
+    this.#options = options;
+    this.#state = state;
   }
 
   /** As far as the caller's bounds go. */
   get outer(): Interval {
-    return outerInterval(this.#parts.range, this.descending);
+    return outerInterval(this.#options.range, this.#state.descending);
+  }
+
+  /** The largest bound that may be requested; undefined if there is no limit. */
+  get largest(): bigint | undefined {
+    return this.#state.largest;
   }
 
   async request(interval: Interval, page?: number): Promise<PageResponse<T>> {
-    if (++this.#fruitless > MAX_FRUITLESS_REQUESTS) throw this.#filterIgnored();
-    const { bounds: caller, signal } = this.#parts;
-    const id = boundsOf(interval, this.descending, { caller, largest: this.largest });
+    if (++this.#sinceDelivery > MAX_REQUESTS_WITHOUT_ROWS) throw this.#boundsIgnored();
+    const { bounds: caller, signal } = this.#options;
+    const { descending, largest } = this.#state;
+    const id = boundsOf(interval, descending, { caller, largest });
     return await this.#fetchPage({ ...(page === undefined ? {} : { page }), id }, signal);
   }
 
-  /** The keys on page n of an interval, ascending; undefined if the page has no rows. */
-  async keysOnPage(interval: Interval, page: number): Promise<readonly Key[] | undefined> {
-    const ids = await this.idsOnPage(interval, page);
-    return ids && ascending(ids.map((id) => keyOf(id, this.descending)));
+  /**
+   * The ids of a response to an interval: those of its records in the order sent, and then those of its invalid rows.
+   * Undefined if one is not an integer. A row without an id tells nothing about the others.
+   */
+  idsOf(response: PageResponse<T>, interval: Interval): readonly bigint[] | undefined {
+    const texts = [...response.ids, ...response.invalid.flatMap((row) => row.id ?? [])];
+    const ids = texts.map(integerId);
+    if (ids.includes(undefined)) return undefined;
+    const integers = ids as readonly bigint[];
+    this.#check(integers, interval);
+    return integers;
   }
 
   /** The ids on page n of an interval, in the order sent; undefined if the page has no rows. */
   async idsOnPage(interval: Interval, page: number): Promise<readonly bigint[] | undefined> {
     try {
       const response = await this.request(interval, page);
-      const ids = integerIds(response) ?? [];
-      this.check(ids, interval);
-      return rowCount(response) === 0 ? undefined : ids;
+      return response.rows.length === 0 ? undefined : (this.idsOf(response, interval) ?? []);
     } catch (error) {
-      if (this.#parts.afterLastPage === 'not_found' && error instanceof NotFoundError) return undefined;
+      if (this.#options.afterLastPage === 'not_found' && error instanceof NotFoundError) return undefined;
       throw error;
     }
   }
 
+  /** The keys on page n of an interval; undefined if the page has no rows. */
+  async keysOnPage(interval: Interval, page: number): Promise<readonly Key[] | undefined> {
+    const ids = await this.idsOnPage(interval, page);
+    return ids?.map((id) => keyOf(id, this.#state.descending));
+  }
+
   /** Throws if a row lies outside its interval; larger ids allow for larger bounds. */
-  check(ids: readonly bigint[], interval: Interval): void {
+  #check(ids: readonly bigint[], interval: Interval): void {
     const { outer } = this;
     for (const id of ids) {
-      const key = keyOf(id, this.descending);
-      if (!contains(interval, key) || !contains(outer, key)) throw outsideBounds(this.#parts.facts);
-      if (this.largest !== undefined && id > this.largest) this.largest = largestBound(id);
+      const key = keyOf(id, this.#state.descending);
+      if (!contains(interval, key) || !contains(outer, key)) throw outsideBounds(this.#options.facts);
+      const { largest } = this.#state;
+      if (largest !== undefined && id > largest) this.#state.largest = largestBound(id);
     }
   }
 
-  /** Whether an interval may begin or end at this key. */
-  mayRequest(key: Key): boolean {
-    return this.descending || this.largest === undefined || key <= this.largest;
+  /** The end of an interval of this width; undefined if the caller's bounds or the type of the ids end before it. */
+  endOf(after: Key, width: bigint): Key | undefined {
+    const { descending, largest } = this.#state;
+    const { through } = this.outer;
+    const end = after + width;
+    if (through !== undefined && end >= through) return undefined;
+    if (descending || largest === undefined || end <= largest) return end;
+    return after < largest ? largest : undefined;
   }
 
   /** Rows were delivered. */
   delivered(): void {
-    this.#fruitless = 0;
+    this.#sinceDelivery = 0;
   }
 
-  #filterIgnored(): FilterIgnoredError {
-    const { facts } = this.#parts;
-    const { method = 'GET', path = 'a list' } = facts ?? {};
+  #boundsIgnored(): FilterIgnoredError {
+    const { facts } = this.#options;
     return new FilterIgnoredError(
-      `${method} ${path} returned no complete interval of ids in ${MAX_FRUITLESS_REQUESTS} requests: the service ignored the bounds on id. Use pagination: 'page'.`,
+      `${facts.method} ${facts.path} returned no complete interval of ids in ${MAX_REQUESTS_WITHOUT_ROWS} requests: the service ignored the bounds on id. Use pagination: 'page'.`,
       facts,
     );
   }

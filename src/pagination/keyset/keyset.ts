@@ -1,11 +1,19 @@
 import { readPages } from '../by-page.ts';
 import { rangeOf } from '../id-bounds.ts';
 import { awaitedLater, withLifetime } from '../lifetime.ts';
-import type { FetchPage, PageResponse, Pages, ResumePosition } from '../page.ts';
-import { PageBuilder } from '../page-builder.ts';
-import type { AfterLastPage, ReadOptions } from '../read-options.ts';
+import {
+  type AfterLastPage,
+  type FetchPage,
+  keepRecords,
+  type ListHint,
+  type Page,
+  type PageResponse,
+  type Pages,
+  type ReadOptions,
+  type ResumePosition,
+} from '../page.ts';
 import { IntervalReader, type IntervalResult } from './interval-reader.ts';
-import { BY_PAGE, stateOf } from './position.ts';
+import { BY_PAGE, positionOf, stateOf } from './position.ts';
 
 /*
  * How a collection with the ids 1 to 75 is read, 30 per page:
@@ -36,13 +44,15 @@ export interface KeysetOptions extends ReadOptions {
   readonly afterLastPage: AfterLastPage;
   /** Where to resume: the position of a page of an earlier read with the same filters. */
   readonly resumeFrom?: ResumePosition | undefined;
-  /** The longest page of an earlier read that was in the order of ids. It saves requests if there is little to read. */
-  readonly pageSizeHint?: number | undefined;
+  /** What an earlier read found out. It saves requests if there is little to read. */
+  readonly hint?: ListHint | undefined;
   /**
-   * Whether to always look behind an empty page, which a service that hides rows can return although records follow.
-   * Not for a list of changes, which is usually empty, and for which a page size known from an earlier read is enough.
+   * Whether only changes are listed. They are usually few, so the end of such a list is not looked behind once the page
+   * size is known, unless the service hides rows.
    */
-  readonly checkEnd?: boolean | undefined;
+  readonly onlyChanges: boolean;
+  /** Makes the resume token of a page. */
+  readonly tokenOf: (position: ResumePosition) => string;
 }
 
 /**
@@ -53,40 +63,40 @@ export interface KeysetOptions extends ReadOptions {
  * An empty page is delivered only if it is the first one, or if it is the last one and `complete` has changed.
  */
 export function byKeyset<T>(fetchPage: FetchPage<T>, options: KeysetOptions): Pages<T> {
-  const builder = new PageBuilder(fetchPage, options.tokenOf);
-  return withLifetime(options.signal, (signal) => readIntervals(builder, { ...options, signal }));
+  return withLifetime(options.signal, (signal) => readIntervals(fetchPage, { ...options, signal }));
 }
 
 type Reading = KeysetOptions & { readonly signal: AbortSignal };
 
-async function* readIntervals<T>(builder: PageBuilder<T>, options: Reading): Pages<T> {
-  const { signal, prefetch, limit = Number.POSITIVE_INFINITY } = options;
-  const reader = openReader(builder.fetchPage, options);
-  if (reader === undefined) return yield* goByPage(builder, options, false);
+async function* readIntervals<T>(fetchPage: FetchPage<T>, options: Reading): Pages<T> {
+  const { signal, prefetch, limit = Number.POSITIVE_INFINITY, tokenOf } = options;
+  const reader = openReader(fetchPage, options);
+  if (reader === undefined) return yield* continueByPage(fetchPage, options, { delivered: false });
 
   let wanted = limit;
   let ahead: Promise<IntervalResult<T>> | undefined;
-  let delivered: 'certain' | 'likely' | undefined;
+  let complete: Page<T>['complete'];
   while (wanted > 0) {
     const result = await (ahead ?? reader.next());
     signal.throwIfAborted();
     const { response } = result;
     if (result.kind === 'other_ids') {
-      return yield* goByPage(
-        builder,
-        options,
-        delivered !== undefined,
-        result.isFirstPage ? response : undefined,
-      );
+      // A response to nothing but the caller's filters is the first page, and need not be requested again.
+      const firstPage = result.isFirstPage ? response : undefined;
+      return yield* continueByPage(fetchPage, options, { delivered: complete !== undefined, firstPage });
     }
 
-    const { last, ...stats } = result;
-    const records = eachOnce(response);
-    wanted = (stats.restarted ? limit : wanted) - records.length;
+    const { state, restarted, hint, last } = result;
+    const seen = new Set(response.ids);
+    const page =
+      seen.size === response.ids.length ? response : keepRecords(response, (id) => seen.delete(id));
+    wanted = (restarted ? limit : wanted) - page.records.length;
     ahead = !last && prefetch > 0 && wanted > 0 ? awaitedLater(reader.next()) : undefined;
-    if (records.length > 0 || response.invalid.length > 0 || stats.complete !== delivered) {
-      delivered = stats.complete;
-      yield builder.page(response, records, { pagination: 'keyset', ...stats });
+    const completeNow = state.inOrder && !state.unconfirmed ? 'certain' : 'likely';
+    if (page.records.length > 0 || page.invalid.length > 0 || completeNow !== complete) {
+      complete = completeNow;
+      const resumeToken = tokenOf(positionOf(state));
+      yield { ...page, pagination: 'keyset', complete, restarted, hint, resumeToken };
     }
     if (last) return;
   }
@@ -94,32 +104,25 @@ async function* readIntervals<T>(builder: PageBuilder<T>, options: Reading): Pag
 
 /** Undefined if it can only be read by page: it was before, or the caller's bounds are not integers. */
 function openReader<T>(fetchPage: FetchPage<T>, options: Reading): IntervalReader<T> | undefined {
-  const { pageSizeHint = 0, afterLastPage, facts, bounds, signal, checkEnd = false } = options;
+  const range = rangeOf(options.bounds);
   const resumeFrom = options.resumeFrom === undefined ? undefined : stateOf(options.resumeFrom);
-  const range = rangeOf(bounds);
   if (range === undefined || (options.resumeFrom !== undefined && resumeFrom === undefined)) return undefined;
-  const parts = { bounds, range, resumeFrom, pageSizeHint, afterLastPage, facts, signal, checkEnd };
-  return new IntervalReader(fetchPage, parts);
+  return new IntervalReader(fetchPage, { ...options, hint: options.hint, range, resumeFrom });
 }
 
-/** A response to nothing but the caller's filters is the first page, and need not be requested again. */
-async function* goByPage<T>(
-  builder: PageBuilder<T>,
+/** Reads by page from the first page on. */
+async function* continueByPage<T>(
+  fetchPage: FetchPage<T>,
   options: Reading,
-  restarted: boolean,
-  first?: PageResponse<T>,
+  { delivered, firstPage }: { delivered: boolean; firstPage?: PageResponse<T> | undefined },
 ): Pages<T> {
-  const stats = {
-    pagination: 'page',
-    position: BY_PAGE,
-    restarted: restarted || options.resumeFrom !== undefined,
-  } as const;
-  yield* readPages(builder, { ...options, start: 1 }, stats, first);
-}
-
-/** The records of a response, without those that it contains twice. */
-function eachOnce<T>(response: PageResponse<T>): readonly T[] {
-  const seen = new Set(response.ids);
-  if (seen.size === response.ids.length) return response.records;
-  return response.records.filter((_, index) => seen.delete(response.ids[index] ?? ''));
+  yield* readPages(
+    fetchPage,
+    { ...options, start: 1 },
+    {
+      firstPage,
+      restarted: delivered || options.resumeFrom !== undefined,
+      resumeToken: options.tokenOf(BY_PAGE),
+    },
+  );
 }

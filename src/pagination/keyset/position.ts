@@ -1,48 +1,62 @@
 import { CheckpointError } from '../../errors/checkpoint-error.ts';
-import type { ResumePosition } from '../page.ts';
-import { type Key, keyOf } from './interval.ts';
+import { BELOW_ALL } from '../id-bounds.ts';
+import type { ListHint, ResumePosition } from '../page.ts';
+import { type Key, keyOf, largestBound } from './interval.ts';
 
-/** What a read knows after a delivered interval, and needs to know to be resumed there. */
+/** What a read knows, and needs to know to be resumed. */
 export interface ReadState {
   /** Everything up to this key was delivered; undefined before the first page. */
-  readonly after: Key | undefined;
-  readonly descending: boolean;
+  after: Key | undefined;
+  descending: boolean;
   /** Whether every response was in the order of ids. */
-  readonly inOrder: boolean;
+  inOrder: boolean;
+  /** Whether that order is proven to be no order by date: see `ListHint`. */
+  proven: boolean;
   /** Whether a response had fewer rows than a page although more followed: the service hides rows. */
-  readonly shortPages: boolean;
+  shortPages: boolean;
   /** Whether the end could not be confirmed somewhere. */
-  readonly unconfirmed: boolean;
+  unconfirmed: boolean;
   /** The highest id seen, rounded up to the largest id of its type: no bound above it is requested. */
-  readonly largest: bigint | undefined;
+  largest: bigint | undefined;
   /** The longest page seen. */
-  readonly longest: number;
+  longest: number;
   /** How wide an interval is expected to fit into one response. */
-  readonly width: bigint | undefined;
+  width: bigint | undefined;
   /** The rows delivered. */
-  readonly rows: number;
+  rows: number;
+}
+
+export function stateAtStart(hint: ListHint | undefined): ReadState {
+  return {
+    after: undefined,
+    descending: hint?.order === 'desc',
+    inOrder: true,
+    proven: hint?.proven ?? false,
+    shortPages: false,
+    unconfirmed: false,
+    largest: largestBound(BELOW_ALL),
+    longest: 0,
+    width: undefined,
+    rows: 0,
+  };
 }
 
 /**
- * The position of a keyset read that goes on by page, because an id is not an integer. Resumed there it reads from the
- * first page again: page n cannot be resumed.
+ * The position of a keyset read that continues by page, because an id is not an integer. Resumed there it reads from
+ * the first page again: page n cannot be resumed.
  */
 export const BY_PAGE: ResumePosition = { pagination: 'page' };
 
 export function positionOf(state: ReadState): ResumePosition {
-  const { after, descending, inOrder, shortPages, unconfirmed, largest, longest, width, rows } = state;
+  const { after, descending, largest, width, ...others } = state;
   return {
     pagination: 'keyset',
     order: descending ? 'desc' : 'asc',
-    inOrder,
-    shortPages,
-    unconfirmed,
+    ...others,
     // Below every id means that nothing was delivered, like no id at all.
     ...(after === undefined || keyOf(after, descending) < 0n ? {} : { id: String(keyOf(after, descending)) }),
     ...(largest === undefined ? {} : { largest: String(largest) }),
-    longest,
     ...(width === undefined ? {} : { width: String(width) }),
-    rows,
   };
 }
 
@@ -50,11 +64,13 @@ export function positionOf(state: ReadState): ResumePosition {
 export function stateOf(position: ResumePosition): ReadState | undefined {
   if (position.pagination === 'page') return undefined;
 
-  const { pagination, order, inOrder, shortPages, unconfirmed, id, largest, longest, width, rows } = position;
+  const { pagination, order, inOrder, proven, shortPages, unconfirmed, id, largest, longest, width, rows } =
+    position;
   const isKeyset =
     pagination === 'keyset' &&
     (order === 'asc' || order === 'desc') &&
     typeof inOrder === 'boolean' &&
+    typeof proven === 'boolean' &&
     typeof shortPages === 'boolean' &&
     typeof unconfirmed === 'boolean' &&
     isIntegerOrAbsent(id) &&
@@ -73,6 +89,7 @@ export function stateOf(position: ResumePosition): ReadState | undefined {
     after: id === undefined ? undefined : keyOf(BigInt(id), descending),
     descending,
     inOrder,
+    proven,
     shortPages,
     unconfirmed,
     largest: largest === undefined ? undefined : BigInt(largest),

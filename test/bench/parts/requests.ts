@@ -1,7 +1,4 @@
-import { byPage } from '../../../src/pagination/by-page.ts';
-import { byKeyset } from '../../../src/pagination/keyset/keyset.ts';
-import type { FetchPage, Pages } from '../../../src/pagination/page.ts';
-import type { SimRecord } from '../../reliability/simulation/chronicle.ts';
+import { clientOf, listPages } from '../../reliability/simulation/client.ts';
 import { ORDERS } from '../../reliability/simulation/orders.ts';
 import { type SimOptions, SimServer } from '../../reliability/simulation/server.ts';
 import type { Findings } from '../support/part.ts';
@@ -10,16 +7,15 @@ const RECORDS = 3_000;
 const PAGE_SIZE = 30;
 const IDS = ['dense', 'sparse'] as const;
 
-type Way = (fetchPage: FetchPage<SimRecord>) => Pages<SimRecord>;
-
-const pages: Way = (fetchPage) => byPage(fetchPage, { start: 1, prefetch: 1, afterLastPage: 'empty' });
-const keyset: Way = (fetchPage) => byKeyset(fetchPage, { prefetch: 1, afterLastPage: 'empty' });
-
 /** The requests of a read while nothing changes. */
-async function requestsOf(way: Way, { ids, order }: Pick<SimOptions, 'ids' | 'order'>): Promise<number> {
+async function requestsOf(
+  pagination: 'page' | 'keyset',
+  { ids, order }: Pick<SimOptions, 'ids' | 'order'>,
+): Promise<number> {
   const server = new SimServer({ seed: 1, records: RECORDS, pageSize: PAGE_SIZE, ids, order });
   let records = 0;
-  for await (const step of way(server.fetchPage())) records += step.records.length;
+  for await (const page of listPages(clientOf(server).accounts, { pagination }))
+    records += page.records.length;
   if (records !== RECORDS) throw new Error(`${order}, ${ids}: ${records} records`);
   return server.requests;
 }
@@ -30,8 +26,8 @@ export async function requests(): Promise<Findings> {
   for (const ids of IDS) {
     for (const order of ORDERS) {
       const [byPages, byIntervals] = [
-        await requestsOf(pages, { ids, order }),
-        await requestsOf(keyset, { ids, order }),
+        await requestsOf('page', { ids, order }),
+        await requestsOf('keyset', { ids, order }),
       ];
       const ratio = byIntervals / byPages;
       // In another order, spot checks come on top.

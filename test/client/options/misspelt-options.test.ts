@@ -4,7 +4,7 @@ import { createSandbox, type SandboxOptionTable, sandboxOptions } from 'accounti
 import { discover, probe, whoami } from 'accounting-data-sdk/tools';
 import { describe, expect, test } from 'vitest';
 import { ANY_REQUEST } from '../../../src/collections/any-request.ts';
-import { CREATE_OPTIONS } from '../../../src/collections/bind.ts';
+import { CREATE_OPTIONS } from '../../../src/collections/collection.ts';
 import { LIST_OPTIONS } from '../../../src/collections/list-options.ts';
 import { LIST_QUERY } from '../../../src/collections/list-query.ts';
 import type { NameTable } from '../../../src/internal/option-names.ts';
@@ -121,7 +121,7 @@ describe('an option that does not exist', () => {
     ['createClient', 'retrys', 'retry'],
     ['sync', 'collection', 'collections'],
     ['sync', 'onBatches', 'onBatch'],
-    ['list', 'page_size_hint', 'pageSizeHint'],
+    ['list', 'resume_from', 'resumeFrom'],
     ['create', 'idempotency', 'idempotencyKey'],
   ])('is suggested by what it looks like: %s, %s', async ([where = '', wrong = '', meant]) => {
     const [, , act] = TAKES_OPTIONS.find(([name]) => name === where) ?? [];

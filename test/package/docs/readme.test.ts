@@ -4,7 +4,7 @@ import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test, vi } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
 import { main } from '../../../src/cli/main.ts';
-import { CREATE_OPTIONS } from '../../../src/collections/bind.ts';
+import { CREATE_OPTIONS } from '../../../src/collections/collection.ts';
 import { LIST_OPTIONS } from '../../../src/collections/list-options.ts';
 import * as face from '../../../src/index.ts';
 import { CLIENT_OPTIONS, resolveOptions } from '../../../src/options.ts';

@@ -1,4 +1,4 @@
-/** A record of the model service. A new version is a new object: what was delivered stays what it was. */
+/** A record of the model of the service. Its id and its version name a state of it. */
 export interface SimRecord {
   readonly id: string;
   /** Counts the writes to this record. */
@@ -6,6 +6,9 @@ export interface SimRecord {
   /** When it was written, to the second; not when it became visible. */
   readonly updatedAt: string;
 }
+
+/** Names a version of a record. */
+export const versionOf = ({ id, version }: SimRecord): string => `${id}@${version}`;
 
 interface Span {
   readonly record: SimRecord;
@@ -46,6 +49,8 @@ export class Chronicle {
   /** Whether exactly this version was visible at some moment from `from` to `to`. */
   wasVisible(record: SimRecord, from: number, to: number): boolean {
     const spans = this.#spans.get(record.id) ?? [];
-    return spans.some((span) => span.record === record && span.from <= to && span.until > from);
+    return spans.some(
+      (span) => span.record.version === record.version && span.from <= to && span.until > from,
+    );
   }
 }

@@ -1,21 +1,21 @@
 import { SeededRandom } from '../../support/seeded-random.ts';
-import type { SimRecord } from './chronicle.ts';
+import { type SimRecord, versionOf } from './chronicle.ts';
 import { type ChurnOptions, churn } from './churn.ts';
 import { ID_STYLES } from './ids.ts';
 import { ORDERS, type Order } from './orders.ts';
 import { SimServer } from './server.ts';
 
-/** One walk through books that change under it, and what a judge finds afterwards. */
-export interface WalkVerdict {
+/** What one read of changing data delivered and lost. */
+export interface ReadVerdict {
   readonly server: SimServer;
-  /** Records that were there, the same, during the whole walk, and were not delivered. */
+  /** Records that were there, the same, during the whole read, and were not delivered. */
   readonly lost: readonly SimRecord[];
-  /** Delivered versions that were visible at no moment of the walk. */
+  /** Delivered versions that were visible at no moment of the read. */
   readonly untrue: readonly SimRecord[];
   readonly delivered: number;
 }
 
-/** Reads the books in some way: yields what it delivers, piece by piece. */
+/** Reads the data in some way: yields what it delivers, piece by piece. */
 export type Reader = (server: SimServer, random: SeededRandom) => AsyncIterable<readonly SimRecord[]>;
 
 export interface HistoryOptions {
@@ -27,7 +27,7 @@ export interface HistoryOptions {
   readonly churn: ChurnOptions;
 }
 
-/** The books of a seed, already changing after each request and ready to be read. */
+/** The service of a seed, whose data changes after each request. */
 export function changingServer(options: HistoryOptions): { server: SimServer; random: SeededRandom } {
   const random = new SeededRandom(options.seed);
   const server = new SimServer({
@@ -42,8 +42,8 @@ export function changingServer(options: HistoryOptions): { server: SimServer; ra
   return { server, random };
 }
 
-/** Runs one reader through one history, and judges it. */
-export async function readChanging(reader: Reader, options: HistoryOptions): Promise<WalkVerdict> {
+/** Runs one reader through one history. */
+export async function readChanging(reader: Reader, options: HistoryOptions): Promise<ReadVerdict> {
   const { server, random } = changingServer(options);
   const { chronicle } = server;
   const from = chronicle.moment;
@@ -51,10 +51,10 @@ export async function readChanging(reader: Reader, options: HistoryOptions): Pro
   for await (const records of reader(server, random)) delivered.push(...records);
 
   const to = chronicle.moment;
-  const taken = new Set(delivered);
+  const taken = new Set(delivered.map(versionOf));
   return {
     server,
-    lost: chronicle.unchanged(from, to).filter((record) => !taken.has(record)),
+    lost: chronicle.unchanged(from, to).filter((record) => !taken.has(versionOf(record))),
     untrue: delivered.filter((record) => !chronicle.wasVisible(record, from, to)),
     delivered: delivered.length,
   };

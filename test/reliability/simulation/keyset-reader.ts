@@ -1,10 +1,9 @@
-import type { IdBounds } from 'accounting-data-sdk';
-import { byKeyset } from '../../../src/pagination/keyset/keyset.ts';
-import type { ResumePosition } from '../../../src/pagination/page.ts';
-import { decodeResumeToken, encodeResumeToken } from '../../../src/pagination/resume-token.ts';
+import type { IdBounds, ListHint } from 'accounting-data-sdk';
 import type { SeededRandom } from '../../support/seeded-random.ts';
 import type { SimRecord } from './chronicle.ts';
 import { churn } from './churn.ts';
+import { clientOf, listPages } from './client.ts';
+import { isById } from './orders.ts';
 import type { SimServer } from './server.ts';
 
 export interface KeysetReaderOptions {
@@ -14,30 +13,42 @@ export interface KeysetReaderOptions {
   readonly stops: number;
 }
 
-const SCOPE = { baseUrl: 'https://books.example.com', collection: 'accounts', filters: {} };
-const tokenOf = (position: ResumePosition) => encodeResumeToken(SCOPE, position);
+/**
+ * What an earlier read may have found out, or nothing: pages may have become shorter or longer since then. Only in the
+ * order of ids can it have proven that order.
+ */
+export function anyHint(server: SimServer, random: SeededRandom): ListHint | undefined {
+  const { order, pageSize } = server.options;
+  const proven = isById(order) && random.chance(0.7);
+  const hintedOrder = proven
+    ? order === 'id asc'
+      ? 'asc'
+      : 'desc'
+    : random.pick([undefined, 'asc', 'desc'] as const);
+  const hint = { pageSize: random.pick([0, 1, pageSize, 3 * pageSize]), order: hintedOrder, proven };
+  return random.pick([undefined, hint, hint]);
+}
 
 /**
- * Reads with `keyset`: with or without look-ahead, with or without a page size known from before, and resuming from a
- * token now and then. While the consumer works on a page the data changes too.
+ * Reads with `keyset`: with or without look-ahead, with or without a hint from before, and resuming from a token now
+ * and then. While the consumer works on a page the data changes too.
  */
 export async function* readKeyset(
   server: SimServer,
   random: SeededRandom,
-  { bounds, stops }: KeysetReaderOptions = { stops: 0 },
+  { bounds: id, stops }: KeysetReaderOptions = { stops: 0 },
 ): AsyncGenerator<readonly SimRecord[], void> {
-  const fetchPage = server.fetchPage(bounds === undefined ? {} : { id: bounds });
-  const pageSizeHint = random.pick([undefined, server.options.pageSize, 1]);
-  let resumeFrom: ResumePosition | undefined;
+  const { accounts } = clientOf(server);
+  const hint = anyHint(server, random);
+  let resumeFrom: string | undefined;
   for (let done = false; !done; ) {
     done = true;
     const prefetch = random.int(0, 1);
-    const options = { bounds, resumeFrom, pageSizeHint, prefetch, afterLastPage: 'empty', tokenOf } as const;
-    for await (const page of byKeyset(fetchPage, options)) {
+    for await (const page of listPages(accounts, { id, hint, resumeFrom, prefetch })) {
       yield page.records;
       churn(server, random, { rate: 0.5 });
       if (page.resumeToken === undefined || !random.chance(stops)) continue;
-      resumeFrom = decodeResumeToken(page.resumeToken, SCOPE);
+      resumeFrom = page.resumeToken;
       done = false;
       break;
     }

@@ -1,62 +1,61 @@
-import type { IdBounds, PageResponse } from 'accounting-data-sdk';
-import type { FetchPage } from '../../../src/pagination/page.ts';
-import type { SimRecord } from './chronicle.ts';
+import type { IdBounds } from 'accounting-data-sdk';
+import type { FetchPage, SimResponse } from './server.ts';
 
 /**
- * Ways to walk that have lost records in the wild. They are here to be seen losing them: a simulation in which
- * these deliver everything could not tell that `keyset` does.
+ * Ways to paginate that have lost records in the wild. They must lose records here too: a simulation in which these
+ * deliver everything could not show that `keyset` does.
  */
-export type Strategy = (fetchPage: FetchPage<SimRecord>) => AsyncGenerator<PageResponse<SimRecord>, void>;
+export type Strategy = (fetchPage: FetchPage) => AsyncGenerator<SimResponse, void>;
 
 /** `_page=1,2,3…` to an empty page. */
 export const pages: Strategy = async function* (fetchPage) {
   for (let page = 1; ; page++) {
-    const answer = await fetchPage({ page }, undefined);
-    yield answer;
-    if (answer.ids.length === 0) return;
+    const response = await fetchPage({ page });
+    yield response;
+    if (response.ids.length === 0) return;
   }
 };
 
-/** `id[gt]` with the last id of the page, on trust that the order is by id. */
+/** `id[gt]` with the last id of the page, trusting that the order is by id. */
 export const idGreaterOnTrust: Strategy = (fetchPage) => onTrust(fetchPage, { forward: true, id: undefined });
 
 /** The same, forward or backward as the first page looks. */
 export const directionGuessed: Strategy = async function* (fetchPage) {
-  const first = await fetchPage({}, undefined);
+  const first = await fetchPage({});
   yield first;
   const { forward, last } = readOrder(first);
   if (last !== undefined) yield* onTrust(fetchPage, { forward, id: forward ? { gt: last } : { lt: last } });
 };
 
-/** Whether the first page holds the first ids is checked with `_page=2` within its bounds; the rest is on trust. */
+/** Whether the first page holds the first ids is checked with `_page=2` within its bounds; the rest is trusted. */
 export const onlyFirstPageCertified: Strategy = async function* (fetchPage) {
-  const first = await fetchPage({}, undefined);
+  const first = await fetchPage({});
   const { forward, last } = readOrder(first);
   if (last === undefined) return yield first;
 
   const within = forward ? { lte: last } : { gte: last };
-  if ((await fetchPage({ page: 2, id: within }, undefined)).ids.length > 0) {
+  if ((await fetchPage({ page: 2, id: within })).ids.length > 0) {
     return yield* eachPageCertified(fetchPage);
   }
   yield first;
   yield* onTrust(fetchPage, { forward, id: forward ? { gt: last } : { lt: last } });
 };
 
-/** A page is taken as everything up to its highest id where `_page=2` within these bounds is empty; else it is cut. */
+/** A page counts as everything up to its highest id if `_page=2` within these bounds is empty; otherwise it was cut. */
 export const eachPageCertified: Strategy = async function* (fetchPage) {
   let after: bigint | undefined;
   let through: bigint | undefined;
   for (;;) {
     const from: IdBounds = after === undefined ? {} : { gt: String(after) };
-    const asked = { ...from, ...(through === undefined ? {} : { lte: String(through) }) };
-    const answer = await fetchPage({ id: asked }, undefined);
-    const keys = answer.ids.map(BigInt).sort((a, b) => (a < b ? -1 : 1));
+    const bounds = { ...from, ...(through === undefined ? {} : { lte: String(through) }) };
+    const response = await fetchPage({ id: bounds });
+    const keys = response.ids.map(BigInt).sort((a, b) => (a < b ? -1 : 1));
     const highest = through ?? keys.at(-1);
-    if (highest === undefined) return yield answer;
+    if (highest === undefined) return yield response;
 
-    const probe = await fetchPage({ page: 2, id: { ...from, lte: String(highest) } }, undefined);
+    const probe = await fetchPage({ page: 2, id: { ...from, lte: String(highest) } });
     if (probe.ids.length === 0) {
-      yield answer;
+      yield response;
       after = highest;
       through = undefined;
     } else through = keys[(keys.length - 1) >> 1] ?? highest;
@@ -68,20 +67,17 @@ interface Course {
   readonly id: IdBounds | undefined;
 }
 
-async function* onTrust(
-  fetchPage: FetchPage<SimRecord>,
-  { forward, id }: Course,
-): AsyncGenerator<PageResponse<SimRecord>, void> {
+async function* onTrust(fetchPage: FetchPage, { forward, id }: Course): AsyncGenerator<SimResponse, void> {
   for (let bounds = id; ; ) {
-    const answer = await fetchPage(bounds === undefined ? {} : { id: bounds }, undefined);
-    yield answer;
-    const last = answer.ids.at(-1);
+    const response = await fetchPage(bounds === undefined ? {} : { id: bounds });
+    yield response;
+    const last = response.ids.at(-1);
     if (last === undefined) return;
     bounds = forward ? { gt: last } : { lt: last };
   }
 }
 
-function readOrder(answer: PageResponse<SimRecord>): { forward: boolean; last: string | undefined } {
-  const [first, last] = [answer.ids[0], answer.ids.at(-1)];
+function readOrder(response: SimResponse): { forward: boolean; last: string | undefined } {
+  const [first, last] = [response.ids[0], response.ids.at(-1)];
   return { forward: first === undefined || last === undefined || BigInt(first) <= BigInt(last), last };
 }

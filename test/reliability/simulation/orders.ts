@@ -31,3 +31,5 @@ function scatter(row: Sortable, salt: number): number {
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
   return (hash ^ (hash >>> 13)) >>> 0;
 }
+
+export const isById = (order: Order): boolean => order === 'id asc' || order === 'id desc';

@@ -1,19 +1,19 @@
-import type { FetchPage } from '../../../src/pagination/page.ts';
 import type { SeededRandom } from '../../support/seeded-random.ts';
 import type { SimRecord } from './chronicle.ts';
 import { churn } from './churn.ts';
 import { changingServer, type HistoryOptions } from './history.ts';
 import type { SimServer } from './server.ts';
 
-/** What a walk read, and the server time of the first answer that it relies on. */
+/** A part of a read, and the server time of the response that it came in. */
 export interface Piece {
   readonly records: readonly SimRecord[];
   readonly serverTime: Date | undefined;
 }
 
-export type Walker = (fetchPage: FetchPage<SimRecord>) => AsyncIterable<Piece>;
+/** Makes reads of one service. */
+export type Reader = (server: SimServer) => (updatedSince: Date | undefined) => AsyncIterable<Piece>;
 
-/** From what a finished walk showed: since when the next one asks. */
+/** The `updatedSince` of the next read, from what a finished one showed. */
 export type Watermark = (pieces: readonly Piece[], before: Date | undefined) => Date | undefined;
 
 /** The largest `updatedAt` seen: whatever is committed late below it is never read. */
@@ -23,7 +23,7 @@ export const largestUpdatedAt: Watermark = (pieces, before) => {
   return Number.isFinite(largest) ? new Date(largest) : undefined;
 };
 
-/** The server's date at the beginning of the walk, less 120 s for commits that become visible late. */
+/** The server's date at the beginning of the read, less 120 s for commits that become visible late. */
 export const dateAtStart: Watermark = (pieces, before) => {
   const start = pieces[0]?.serverTime;
   return start === undefined ? before : new Date(start.getTime() - 120_000);
@@ -32,28 +32,29 @@ export const dateAtStart: Watermark = (pieces, before) => {
 const ROUNDS = 6;
 
 /**
- * Reads everything once and then what changed, over and over, while the books change; at last the books rest and are
- * read once more. Tells the records that the reader still lacks or has in an old version: lost for good. Deleted
- * ones are not looked at, for no walk of changes can see them.
+ * Reads everything once and then what changed, over and over, while the data changes; at last nothing changes any more
+ * and the reader reads once more. Returns the records that the reader still lacks or has in an old version: lost for
+ * good. Deleted ones are not looked at, because no list of changes can show them.
  */
 export async function lostForGood(
-  { walker, watermark }: { readonly walker: Walker; readonly watermark: Watermark },
+  { reader, watermark }: { readonly reader: Reader; readonly watermark: Watermark },
   options: HistoryOptions,
 ): Promise<readonly SimRecord[]> {
   const { server, random } = changingServer(options);
-  const sink = new Map<string, SimRecord>();
+  const read = reader(server);
+  const versions = new Map<string, number>();
   let updatedSince: Date | undefined;
   for (let round = 0; round <= ROUNDS; round++) {
     const pieces: Piece[] = [];
-    for await (const piece of walker(server.fetchPage({ updatedSince }))) {
+    for await (const piece of read(updatedSince)) {
       pieces.push(piece);
-      for (const record of piece.records) sink.set(record.id, record);
+      for (const { id, version } of piece.records) versions.set(id, version);
     }
     updatedSince = watermark(pieces, updatedSince);
     if (round < ROUNDS - 1) live(server, random);
     else rest(server);
   }
-  return server.records.filter((record) => sink.get(record.id) !== record);
+  return server.records.filter(({ id, version }) => versions.get(id) !== version);
 }
 
 function live(server: SimServer, random: SeededRandom): void {

@@ -11,13 +11,13 @@ async function readAll(server: SimServer): Promise<SimRecord[]> {
   const fetchPage = server.fetchPage();
   const records: SimRecord[] = [];
   for (let page = 1; ; page++) {
-    const answer = await fetchPage({ page }, undefined);
-    if (answer.records.length === 0) return records;
-    records.push(...answer.records);
+    const response = await fetchPage({ page });
+    if (response.records.length === 0) return records;
+    records.push(...response.records);
   }
 }
 
-test('lives the same life for the same seed', async () => {
+test('changes in the same way for the same seed', async () => {
   const lives = await Promise.all(
     [7, 7, 8].map(async (seed) => {
       const server = new SimServer({ ...options, seed });
@@ -49,19 +49,19 @@ test('shows a late commit later, under its older stamp', async () => {
   });
 });
 
-test('filters by instant and bounds, and sends the date of its clock without the fraction', async () => {
+test('filters by timestamp and bounds, and sends the date of its clock without the fraction', async () => {
   const server = new SimServer(options);
   server.advance(10_500);
   const updatedSince = new Date(server.nowMs - 500);
   const ids = server.records.map((record) => record.id);
   server.update(ids[3] ?? '');
   server.update(ids[5] ?? '');
-  const answer = await server.fetchPage({ updatedSince, id: { gt: ids[3] } })({}, undefined);
-  expect(answer.ids).toEqual([ids[5]]);
-  expect(answer.serverTime?.getTime()).toBe(server.nowMs - 500);
+  const response = await server.fetchPage({ updatedSince, id: { gt: ids[3] } })({});
+  expect(response.ids).toEqual([ids[5]]);
+  expect(response.serverTime?.getTime()).toBe(server.nowMs - 500);
 });
 
-test('answers with what a hook throws, and forgets a deleted record', async () => {
+test('fails with what a hook throws, and forgets a deleted record', async () => {
   const server = new SimServer(options);
   const [{ id } = { id: '' }] = server.records;
   server.delete(id);
@@ -69,6 +69,6 @@ test('answers with what a hook throws, and forgets a deleted record', async () =
   server.beforeAnswer = ({ query }) => {
     if (query?.page === 2) throw new Error('429');
   };
-  await expect(server.fetchPage()({ page: 2 }, undefined)).rejects.toThrow('429');
+  await expect(server.fetchPage()({ page: 2 })).rejects.toThrow('429');
   expect(server.requests).toBe(1);
 });

@@ -1,5 +1,4 @@
-import type { IdBounds, PageQuery, PageResponse } from 'accounting-data-sdk';
-import type { FetchPage } from '../../../src/pagination/page.ts';
+import type { IdBounds, PageQuery } from 'accounting-data-sdk';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import { Chronicle, type SimRecord } from './chronicle.ts';
 import { type IdStyle, idSequence, MAX_INT4, MAX_INT8 } from './ids.ts';
@@ -26,7 +25,18 @@ export interface SimOptions {
   readonly latencyMs?: number;
 }
 
-/** The filters of the caller, below those of the walk. */
+/** One response of the model. */
+export interface SimResponse {
+  readonly records: readonly SimRecord[];
+  readonly ids: readonly string[];
+  /** The `Date` header. */
+  readonly serverTime: Date;
+}
+
+/** Sends one list request. */
+export type FetchPage = (query: PageQuery, signal?: AbortSignal) => Promise<SimResponse>;
+
+/** The filters of the caller, below those of the pagination. */
 export interface SimFilters {
   readonly updatedSince?: Date | undefined;
   readonly id?: IdBounds | undefined;
@@ -146,8 +156,8 @@ export class SimServer {
     this.chronicle.disappeared(id);
   }
 
-  /** A page source for walks, with the caller's filters below it. */
-  fetchPage(filters: SimFilters = {}): FetchPage<SimRecord> {
+  /** Lists, with the caller's filters below those of each request. */
+  fetchPage(filters: SimFilters = {}): FetchPage {
     return async (query, signal) => {
       signal?.throwIfAborted();
       return this.#serve({ query, id: undefined }, () => this.#list(query, filters));
@@ -171,7 +181,7 @@ export class SimServer {
     return value;
   }
 
-  #list(query: PageQuery, filters: SimFilters): PageResponse<SimRecord> {
+  #list(query: PageQuery, filters: SimFilters): SimResponse {
     const { pageSize } = this;
     const from = ((query.page ?? 1) - 1) * pageSize;
     // As the client does it: the caller's operators, and beside them those of the pagination.
@@ -184,14 +194,9 @@ export class SimServer {
     const records = page.filter((row) => !row.hidden).map((row) => row.record);
     this.lastResponse = records;
     return {
-      rows: records,
       records,
       ids: records.map((record) => record.id),
-      invalid: [],
-      rateLimit: undefined,
       serverTime: new Date(this.nowMs - (this.nowMs % 1000)),
-      requestedAt: this.nowMs,
-      durationMs: 0,
     };
   }
 

@@ -1,13 +1,13 @@
-import { isAccountingError, UnknownApiError } from 'accounting-data-sdk';
+import { isAccountingError } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import { eachSeed, seedsToRun } from '../../support/seeds.ts';
-import type { SimRecord } from './chronicle.ts';
+import { versionOf } from './chronicle.ts';
 import { churn } from './churn.ts';
+import { clientOf, listPages } from './client.ts';
 import { type IdStyle, MAX_INT4, MAX_INT8 } from './ids.ts';
 import { ORDERS } from './orders.ts';
-import { SimServer } from './server.ts';
-import { simCollection, simTransport } from './sync-transport.ts';
+import { InternalError, SimServer } from './server.ts';
 
 const SERVICES = 300;
 /** Not a test of how busy the machine is. */
@@ -44,28 +44,26 @@ function largestAllowed(highestSeen: bigint): bigint {
 async function readService(seed: number, failing: number) {
   const { server, random, change } = serviceOf(seed);
   let [sent, highestSeen] = [0, 0n];
-  const transport = simTransport(server, {
-    skewMs: 0,
-    dated: true,
-    on: (moment) => {
-      if (moment === 'request' && ++sent === failing) throw internalError();
-      if (moment !== 'answer') return;
-      expect(server.largestBound, 'a bound beyond the type of the ids seen').toBeLessThanOrEqual(
-        largestAllowed(highestSeen),
-      );
-      for (const { id } of server.lastResponse) if (BigInt(id) > highestSeen) highestSeen = BigInt(id);
-      change();
-    },
-  });
-  const accounts = simCollection('accounts', transport);
+  server.beforeAnswer = () => {
+    if (++sent === failing) throw new InternalError();
+  };
+  server.afterAnswer = () => {
+    expect(server.largestBound, 'a bound beyond the type of the ids seen').toBeLessThanOrEqual(
+      largestAllowed(highestSeen),
+    );
+    for (const { id } of server.lastResponse) if (BigInt(id) > highestSeen) highestSeen = BigInt(id);
+    change();
+  };
+  const { accounts } = clientOf(server);
   const from = server.chronicle.moment;
-  const delivered = new Set<unknown>();
+  const delivered = new Set<string>();
   let [resumeFrom, failures]: [string | undefined, number] = [undefined, 0];
   for (let done = false; !done; ) {
     done = true;
     try {
-      const list = accounts.list({}, { pagination: 'keyset', prefetch: random.int(0, 1), resumeFrom });
-      for await (const page of list.pages()) for (const record of page.records) delivered.add(record);
+      for await (const page of listPages(accounts, { prefetch: random.int(0, 1), resumeFrom })) {
+        for (const record of page.records) delivered.add(versionOf(record));
+      }
     } catch (error) {
       if (!isAccountingError(error, 'unknown_problem')) throw error;
       resumeFrom = error.resumeToken;
@@ -73,28 +71,13 @@ async function readService(seed: number, failing: number) {
       done = false;
     }
   }
-  const unchanged: readonly SimRecord[] = server.chronicle.unchanged(from, server.chronicle.moment);
-  return { lost: unchanged.filter((record) => !delivered.has(record)), failures, sent, resumeFrom };
-}
-
-function internalError(): UnknownApiError {
-  const problem = {
-    type: undefined,
-    title: undefined,
-    detail: undefined,
-    instance: undefined,
-    violations: [],
-    extensions: {},
+  const unchanged = server.chronicle.unchanged(from, server.chronicle.moment);
+  return {
+    lost: unchanged.filter((record) => !delivered.has(versionOf(record))),
+    failures,
+    sent,
+    resumeFrom,
   };
-  const response = {
-    status: 500,
-    problem,
-    requestId: undefined,
-    rateLimit: undefined,
-    headers: {},
-    retryAfterMs: undefined,
-  };
-  return new UnknownApiError('GET /accounts returned 500', {}, response);
 }
 
 test('keyset pagination reads any service completely, and requests no bound beyond the ids that it saw', {

@@ -1,15 +1,7 @@
-import {
-  ConnectionError,
-  type IdBounds,
-  NotFoundError,
-  type PageResponse,
-  type ReadOnlyCollection,
-} from 'accounting-data-sdk';
-import { bindCollection } from '../../../src/collections/bind.ts';
+import { ConnectionError, type IdBounds, NotFoundError, type ReadOnlyCollection } from 'accounting-data-sdk';
+import { createCollection } from '../../../src/collections/collection.ts';
 import { readOnly } from '../../../src/collections/define.ts';
-import { ServerClock } from '../../../src/collections/server-clock.ts';
 import type { ApiRequest, ApiResponse, Transport } from '../../../src/transport/request.ts';
-import type { SimRecord } from './chronicle.ts';
 import type { SimServer } from './server.ts';
 
 /** What a request meets on its way. A fault is thrown, and the request is made again. */
@@ -88,11 +80,8 @@ async function read<T>(server: SimServer, { path, query = [] }: ApiRequest<T>): 
     }),
   ) as IdBounds;
   const fetchPage = server.fetchPage({ updatedSince: since === undefined ? undefined : new Date(since) });
-  const answer: PageResponse<SimRecord> = await fetchPage(
-    { id: bounds, ...(page === undefined ? {} : { page: Number(page) }) },
-    undefined,
-  );
-  return answer.records;
+  const { records } = await fetchPage({ id: bounds, ...(page === undefined ? {} : { page: Number(page) }) });
+  return records;
 }
 
 function notFound(): NotFoundError {
@@ -133,7 +122,7 @@ export function simCollection(name: string, transport: Transport): ReadOnlyColle
       inProgressTypes: [],
     },
   };
-  return bindCollection(
+  return createCollection(
     readOnly(name),
     {
       transport,
@@ -142,7 +131,6 @@ export function simCollection(name: string, transport: Transport): ReadOnlyColle
       lists: { pagination: 'page', prefetch: 1, afterLastPage: 'empty' },
       validation: 'throw',
       listeners: {},
-      serverClock: new ServerClock(),
     },
     undefined,
   );

@@ -294,7 +294,10 @@ describe('a pull that has to begin anew', () => {
       pagination,
       complete: undefined,
       restarted: pagination === 'page',
-      longestPage: 1,
+      ids: [id],
+      requestedAt: new Date(),
+      durationMs: 0,
+      hint: undefined,
       resumeToken: pagination === 'keyset' ? 'token' : undefined,
     });
     let killed = false;

@@ -27,7 +27,12 @@ const handMade = <T>(
 test('a good record is passed on as the same object, at once', () => {
   const record = { id: '1', salePrice: '1.0000', fromTomorrow: 1 };
   expect(reader().one(record)).toBe(record);
-  expect(reader().list([record])).toEqual({ records: [record], ids: ['1'], misfits: [] });
+  expect(reader().list([record])).toEqual({
+    rows: [record],
+    records: [record],
+    ids: ['1'],
+    invalid: [],
+  });
 });
 
 test.each([
@@ -77,9 +82,10 @@ test('under throw one bad row ends the list', async () => {
 test('under report bad rows are told apart, and the ids stay at their positions', async () => {
   const rows = [{ id: '1' }, { id: '2', name: 7 }, { name: 'no id' }, 'text', { id: '3' }];
   expect(await list(rows, { validation: 'report' })).toEqual({
+    rows,
     records: [{ id: '1' }, { id: '3' }],
     ids: ['1', '3'],
-    misfits: [
+    invalid: [
       { id: '2', issues: ['name: expected a string'], record: rows[1] },
       { id: undefined, issues: ['id: expected a string'], record: rows[2] },
       { id: undefined, issues: ['expected a record, a JSON object'], record: 'text' },

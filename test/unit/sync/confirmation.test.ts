@@ -8,9 +8,9 @@ import {
 import { ReconcileStats } from '../../../src/sync/reconcile-stats.ts';
 import type { RequestOptions } from '../../../src/transport/call-options.ts';
 import { caught } from '../../support/caught.ts';
+import { deferred } from '../../support/deferred.ts';
 import { settle } from '../../support/scripted-server.ts';
 import { stateOf } from '../../support/virtual-clock.ts';
-import { deferred } from '../pagination/services.ts';
 
 type Row = { id: string };
 type Find = (id: string, options: RequestOptions) => Promise<Row | undefined>;

@@ -9,6 +9,8 @@ const options = (more: object = {}): ResolvedRunOptions =>
   resolveRunOptions({ store: new Map<string, string>(), tenant: 'acme', ...more });
 const begun = { watermark: undefined, token: undefined, resumed: false };
 
+const hintOf = (pageSize: number) => ({ pageSize, order: 'asc', proven: true }) as const;
+
 describe('the plan of a run', () => {
   test.each([
     ['everything the first time', undefined, {}, { mode: 'full', since: undefined }],
@@ -76,14 +78,14 @@ describe('the state', () => {
   });
 
   test.each([
-    ['a full walk', 'full', 30, { watermark: W, full: W, pageSize: 30 }],
-    ['an incremental one', 'incremental', 30, { watermark: W, full: 'before', pageSize: 30 }],
+    ['a full walk', 'full', hintOf(30), { watermark: W, full: W, hint: hintOf(30) }],
+    ['an incremental one', 'incremental', hintOf(30), { watermark: W, full: 'before', hint: hintOf(30) }],
     ['one that proved no page size', 'incremental', undefined, { watermark: W, full: 'before' }],
-    ['one that met hidden rows', 'full', 0, { watermark: W, full: W, pageSize: 0 }],
-  ] as const)('after %s holds its watermark and no run', (_, mode, longest, state) => {
-    const before = { ...base, full: 'before', pageSize: 20, run: { watermark: W } };
+    ['one that met hidden rows', 'full', hintOf(0), { watermark: W, full: W, hint: hintOf(0) }],
+  ] as const)('after %s holds its watermark and no run', (_, mode, hint, state) => {
+    const before = { ...base, full: 'before', hint: hintOf(20), run: { watermark: W } };
     const plan = { ...everything(W), mode, watermark: W };
-    expect(stateAfter(before, plan, longest)).toStrictEqual({ ...base, ...state });
+    expect(stateAfter(before, plan, hint)).toStrictEqual({ ...base, ...state });
   });
 
   test('after a walk that showed no row has no page size where none was known', () => {

@@ -9,8 +9,8 @@ useVirtualClock();
 
 type Row = { id: string; updatedAt?: unknown };
 
-const page = (records: readonly Row[], longestPage = records.length) =>
-  ({ records, invalid: [], longestPage, pagination: 'keyset' }) as unknown as Page<Row>;
+const page = (records: readonly Row[], hint?: Page<Row>['hint']) =>
+  ({ records, invalid: [], hint, pagination: 'keyset' }) as unknown as Page<Row>;
 const batch = (records: number, invalid = 0, last = false) =>
   ({ records: Array(records).fill({}), invalid: Array(invalid).fill({}), last }) as unknown as Batch<unknown>;
 
@@ -89,10 +89,10 @@ describe('the report of a run', () => {
     });
   });
 
-  test('takes the longest page from the last one, which knows it for the whole read', () => {
+  test('takes the hint from the last page, which knows it for the whole read', () => {
     const stats = new RunStats('accounts');
-    for (const longest of [10, 30, 0]) stats.read(page([], longest));
-    expect(stats.longestPage).toBe(0);
+    for (const pageSize of [10, 30, 0]) stats.read(page([], { pageSize, proven: false }));
+    expect(stats.hint).toEqual({ pageSize: 0, proven: false });
   });
 
   test('counts records that are older than what was asked for, and none of which that cannot be told', () => {

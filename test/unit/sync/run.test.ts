@@ -153,7 +153,10 @@ describe('a run', () => {
       pagination: 'custom',
       complete: undefined,
       restarted: false,
-      longestPage: ids.length,
+      ids,
+      requestedAt: new Date(0),
+      durationMs: 0,
+      hint: undefined,
       resumeToken: undefined,
     });
     const source = (answers: readonly Page<{ id: string }>[]): SyncSource<{ id: string }> => ({
@@ -205,14 +208,14 @@ describe('a run', () => {
     expect(books.sandbox.count()).toBe(4);
   });
 
-  test('goes on with the longest page that it knows, and with the bounds of the caller', async () => {
+  test('passes on what the run before found out, and with the bounds of the caller', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     const seen: unknown[] = [];
     const { accounts } = books.client;
     const source: SyncSource<{ id: string }> = {
       list: (query, options) => {
-        seen.push([query, options.pageSizeHint, options.resumeFrom, options.prefetch]);
+        seen.push([query, options.hint?.pageSize, options.resumeFrom, options.prefetch]);
         return accounts.list(query, options);
       },
     };

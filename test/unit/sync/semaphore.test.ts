@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { Semaphore } from '../../../src/sync/semaphore.ts';
 import { settleAll } from '../../../src/sync/settle-all.ts';
+import { deferred } from '../../support/deferred.ts';
 import { settle } from '../../support/scripted-server.ts';
 import { stateOf } from '../../support/virtual-clock.ts';
-import { deferred } from '../pagination/services.ts';
 
 /** Pieces of work that note when they begin and end when they are told to. */
 function worksOn(semaphore: Semaphore) {

@@ -3,6 +3,7 @@ import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing'
 import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { jsonResponse, scriptedClient, scriptedFetch } from '../../support/scripted-fetch.ts';
+import { inside, serviceOf } from './service.ts';
 
 type AccountPage = Page<{ id: string }>;
 
@@ -22,12 +23,16 @@ function accountsOf(ids: readonly (string | number)[], options: SandboxOptions =
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n);
 const keyset = { pagination: 'keyset', prefetch: 0 } as const;
+/** What an earlier read found out, which was in the order of ids. */
+const hint = { pageSize: 30, order: 'asc', proven: true } as const;
 
 async function pagesOf(pages: AsyncIterable<AccountPage>): Promise<AccountPage[]> {
   const all: AccountPage[] = [];
   for await (const page of pages) all.push(page);
   return all;
 }
+const updatedAt = (day: number, minute: number) =>
+  new Date(Date.UTC(2026, 0, 1 + day, 0, minute)).toISOString();
 const idsOf = (pages: readonly AccountPage[]) =>
   pages.flatMap(({ records }) => records.map(({ id }) => Number(id)));
 
@@ -82,7 +87,7 @@ describe('from a service that hides records after cutting a page', () => {
       const { accounts } = accountsOf(range(1, 3_000), { hiddenRecords, order });
       const pages = await pagesOf(accounts.list({}, keyset).pages());
       expect(idsOf(pages)).toHaveLength(2_910);
-      expect(pages.at(-1)).toMatchObject({ complete: 'certain', longestPage: 0 });
+      expect(pages.at(-1)).toMatchObject({ complete: 'certain', hint: { pageSize: 0 } });
     },
   );
 
@@ -159,8 +164,8 @@ test('starts again, and says so, when the order of the service turns out to be a
     sandbox.clock.advance(1_000);
     sandbox.store.accounts.insert({ id: String(id) });
   }
-  // The page size of an earlier read, which was in the order of ids.
-  const options = { ...keyset, pageSizeHint: 30 };
+  // Of an earlier read, which was in the order of ids.
+  const options = { ...keyset, hint };
   const pages = await pagesOf(accounts.list({}, options).pages());
   const restart = pages.findIndex(({ restarted }) => restarted);
   expect(restart).toBeGreaterThan(0);
@@ -300,23 +305,90 @@ test.each(['page', 'keyset'] as const)(
   },
 );
 
-describe('a page size from an earlier read', () => {
+describe('the hint of an earlier read', () => {
   test('saves requests in a list of changes, and needs no check of a second page', async () => {
     const { accounts, queries } = accountsOf(range(1, 20));
-    const changed = accounts.list({ updatedSince: '2026-01-01' }, { ...keyset, pageSizeHint: 30 });
+    const changed = accounts.list({ updatedSince: '2026-01-01' }, { ...keyset, hint });
     expect(await changed.toArray({ limit: 99 })).toHaveLength(20);
     expect(queries().map((query) => query.replace(/&?updatedSince=[^&]*/, ''))).toEqual(['', 'id[gt]=20']);
   });
 
   test.each(['id-asc', 'id-desc'] as const)('that is too large loses nothing, listed %s', async (order) => {
     const { accounts } = accountsOf(range(1, 95), { pageSize: 10, order });
-    const records = await accounts.list({}, { ...keyset, pageSizeHint: 30 }).toArray({ limit: 999 });
+    const records = await accounts.list({}, { ...keyset, hint }).toArray({ limit: 999 });
     expect(records).toHaveLength(95);
+  });
+
+  test('comes with every page, and says which order and page size the service has', async () => {
+    const { client, sandbox } = accountsOf([], { order: 'id-desc', pageSize: 10, clock: '2026-01-01' });
+    for (const id of range(1, 25)) {
+      sandbox.clock.set(Date.parse('2026-01-01') + ((id * 7) % 25) * 3_600_000);
+      sandbox.store.products.insert({ id: String(id) });
+    }
+    const pages = await pagesOf(client.products.list({}, keyset).pages());
+    expect(pages.at(-1)?.hint).toEqual({ pageSize: 10, order: 'desc', proven: true });
+  });
+
+  test('does not call the order proven if it is the order of updatedAt as well', async () => {
+    const { client, sandbox } = accountsOf([], { pageSize: 10, clock: '2026-01-01' });
+    for (const id of range(1, 25)) {
+      sandbox.clock.advance(3_600_000);
+      sandbox.store.products.insert({ id: String(id) });
+    }
+    const pages = await pagesOf(client.products.list({}, keyset).pages());
+    expect(pages.at(-1)?.hint).toEqual({ pageSize: 10, order: 'asc', proven: false });
+  });
+
+  test('hides no change of a service that lists by date, if its pages have become shorter', async () => {
+    let [pageSize, rows] = [30, range(1, 40).map((id) => ({ id: String(id), updatedAt: updatedAt(0, id) }))];
+    const { accounts } = serviceOf(({ page = 1, id, parameters }) => {
+      const since = parameters.get('updatedSince') ?? '';
+      const listed = rows
+        .filter((row) => row.updatedAt >= since && inside([Number(row.id)], id).length > 0)
+        .toSorted((a, b) => (a.updatedAt < b.updatedAt ? -1 : 1));
+      return listed.slice((page - 1) * pageSize, page * pageSize);
+    });
+    const pages = await pagesOf(accounts.list({}, keyset).pages());
+    expect(pages.at(-1)).toMatchObject({ complete: 'certain', hint: { pageSize: 30 } });
+
+    // The first page of the changes is in the order of ids again, by chance; record 3 comes after it.
+    pageSize = 10;
+    const changed = [...range(11, 20), 3];
+    rows = rows.map((row) => {
+      const index = changed.indexOf(Number(row.id));
+      return index < 0 ? row : { ...row, updatedAt: updatedAt(1, index) };
+    });
+    const changes = accounts.list({ updatedSince: updatedAt(1, 0) }, { ...keyset, hint: pages.at(-1)?.hint });
+    const read = idsOf(await pagesOf(changes.pages()));
+    expect(new Set(read)).toEqual(new Set(changed));
+  });
+
+  test('keeps the direction: one visible record on the first page does not hide the rest', async () => {
+    const hiddenRecords = range(61, 89).map(String);
+    const { accounts } = accountsOf(range(1, 90), { hiddenRecords, order: 'id-desc', clock: '2026-01-02' });
+    const changes = accounts.list(
+      { updatedSince: '2026-01-01' },
+      { ...keyset, hint: { ...hint, order: 'desc' } },
+    );
+    expect(idsOf(await pagesOf(changes.pages()))).toHaveLength(61);
+  });
+
+  test.each([
+    [{ pageSize: -1, proven: true }],
+    [{ pageSize: 1.5, proven: true }],
+    [{ pageSize: 30, order: 'up', proven: true }],
+    [{ pageSize: 30 }],
+    [30],
+  ])('must be one: %j', (wrong) => {
+    const { accounts } = accountsOf([]);
+    expect(() => accounts.list({}, { ...keyset, hint: wrong as never })).toThrow(
+      /^hint: must be the hint of a page/,
+    );
   });
 
   test('is given up, and the read starts again, when the order is another one by now', async () => {
     const { accounts } = accountsOf(range(1, 95), { pageSize: 10, order: 'none' });
-    const records = await accounts.list({}, { ...keyset, pageSizeHint: 30 }).toArray({ limit: 999 });
+    const records = await accounts.list({}, { ...keyset, hint }).toArray({ limit: 999 });
     expect(new Set(records.map(({ id }) => id)).size).toBe(95);
   });
 });

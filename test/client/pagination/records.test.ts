@@ -1,7 +1,7 @@
+import type { AccountingError, PageResponse } from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
-import type { AnyAccountingError } from '../../../src/errors/guards.ts';
-import type { PageResponse } from '../../../src/pagination/page.ts';
-import { createSandbox } from '../../../src/testing/index.ts';
+
 import { caught } from '../../support/caught.ts';
 import {
   type FetchedRequest,
@@ -23,23 +23,23 @@ const pagesOf = (count: number) =>
 
 const ids = (records: readonly { id: string }[]) => records.map(({ id }) => id);
 
-test('a walk sends nothing before it is iterated, and reads anew with each iteration', async () => {
+test('a list sends nothing before it is iterated, and each iteration reads again from the start', async () => {
   const fetch = pagesOf(2);
-  const walk = scriptedClient(fetch).accounts.list();
-  const pages = walk.pages();
+  const list = scriptedClient(fetch).accounts.list();
+  const pages = list.pages();
   await settle();
   expect(fetch.requests).toHaveLength(0);
   await pages.return?.();
 
   for (let n = 1; n <= 2; n += 1) {
     const seen = [];
-    for await (const record of walk) seen.push(record.id);
+    for await (const record of list) seen.push(record.id);
     expect(seen).toEqual(['1', '2', '3', '4']);
     expect(fetch.requests).toHaveLength(3 * n);
   }
 });
 
-test('pages come with the budget, the time of the service and no token where a walk has none', async () => {
+test('pages have the rate limit and the time of the service, and no token by page', async () => {
   const headers = {
     'x-ratelimit-limit': '10',
     'x-ratelimit-remaining': '9',
@@ -60,7 +60,7 @@ test('pages come with the budget, the time of the service and no token where a w
   ]);
 });
 
-test('page says where to begin', async () => {
+test('page is the first page that is requested', async () => {
   const fetch = pagesOf(4);
   expect(ids(await scriptedClient(fetch).accounts.list({ page: 3 }).toArray({ limit: 99 }))).toEqual([
     '5',
@@ -95,7 +95,7 @@ test.each([
 });
 
 test.each([undefined, -1, 1.5, Number.NaN, '5', null, -Number.POSITIVE_INFINITY])(
-  'toArray refuses the limit %j',
+  'toArray rejects the limit %j',
   async (limit) => {
     const fetch = pagesOf(1);
     const error = await caught(
@@ -108,12 +108,12 @@ test.each([undefined, -1, 1.5, Number.NaN, '5', null, -Number.POSITIVE_INFINITY]
   },
 );
 
-test('toArray without options is refused in words', async () => {
-  const walk = scriptedClient(pagesOf(1)).accounts.list() as unknown as { toArray(): Promise<unknown> };
-  expect(await caught(walk.toArray())).toMatchObject({ code: 'invalid_input', argument: 'limit' });
+test('toArray without options is an InvalidInputError', async () => {
+  const list = scriptedClient(pagesOf(1)).accounts.list() as unknown as { toArray(): Promise<unknown> };
+  expect(await caught(list.toArray())).toMatchObject({ code: 'invalid_input', argument: 'limit' });
 });
 
-test('leaving the loop stops the work: the page that was asked for ahead is aborted, no other follows', async () => {
+test('leaving the loop aborts the page ahead, and no other request follows', async () => {
   const aborted: boolean[] = [];
   const fetch = scriptedFetch(jsonResponse(rows(1)), ({ init }) => {
     return new Promise<Response>((_, reject) => {
@@ -133,7 +133,7 @@ test('leaving the loop stops the work: the page that was asked for ahead is abor
   expect(fetch.requests).toHaveLength(2);
 });
 
-test('return ends a walk while a page is on its way', async () => {
+test('return ends a list while a page is in flight', async () => {
   const fetch = scriptedFetch(() => new Promise<Response>(() => {}));
   const records = scriptedClient(fetch).accounts.list()[Symbol.asyncIterator]();
   const pending = records.next();
@@ -152,16 +152,16 @@ test('calls of next that come at the same time get each record once, in order', 
 });
 
 test('an iterator of records or pages is its own iterable', async () => {
-  const walk = scriptedClient(pagesOf(1)).accounts.list();
+  const list = scriptedClient(pagesOf(1)).accounts.list();
   const seen = [];
-  const records = walk[Symbol.asyncIterator]() as AsyncIterableIterator<{ id: string }>;
+  const records = list[Symbol.asyncIterator]() as AsyncIterableIterator<{ id: string }>;
   for await (const record of records) seen.push(record.id);
-  const pages = walk.pages();
+  const pages = list.pages();
   expect(pages[Symbol.asyncIterator]()).toBe(pages);
   expect(seen).toEqual(['1', '2']);
 });
 
-test('prefetch asks for so many pages ahead of the consumer', async () => {
+test('prefetch is the number of pages requested ahead of the consumer', async () => {
   for (const [prefetch, ahead] of [
     [0, 1],
     [1, 2],
@@ -176,25 +176,25 @@ test('prefetch asks for so many pages ahead of the consumer', async () => {
   }
 });
 
-test('a page ahead that fails is thrown when its turn comes, and is no unhandled rejection before', async () => {
+test('an error of a page ahead is thrown after the pages before it, and is no unhandled rejection until then', async () => {
   const unhandled: unknown[] = [];
   const note = (error: unknown) => void unhandled.push(error);
   process.on('unhandledRejection', note);
   const fetch = scriptedFetch(jsonResponse(rows(1)), problemResponse(403, { type: 'forbidden' }));
   const seen: string[] = [];
-  const walk = async () => {
+  const read = async () => {
     for await (const record of scriptedClient(fetch).accounts.list()) {
       seen.push(record.id);
       await settle();
     }
   };
-  expect(await caught(walk())).toMatchObject({ code: 'forbidden' });
+  expect(await caught(read())).toMatchObject({ code: 'forbidden' });
   process.off('unhandledRejection', note);
   expect(seen).toEqual(['1', '2']);
   expect(unhandled).toEqual([]);
 });
 
-test('after an error a walk is over', async () => {
+test('after an error a list is over', async () => {
   const fetch = scriptedFetch(problemResponse(403));
   const records = scriptedClient(fetch).accounts.list()[Symbol.asyncIterator]();
   const [first, second] = await Promise.allSettled([records.next(), records.next()]);
@@ -203,7 +203,7 @@ test('after an error a walk is over', async () => {
   expect(fetch.requests).toHaveLength(1);
 });
 
-test('each page is retried on its own, and a cut page is not the end of the walk', async () => {
+test('each page is retried on its own, and a page that is cut off is not the end of the list', async () => {
   let failed = false;
   const fetch = scriptedFetch((request) => {
     if (pageOf(request) === 2 && !failed) {
@@ -220,25 +220,25 @@ test('each page is retried on its own, and a cut page is not the end of the walk
   ]);
 });
 
-test('an error in a certified walk carries the point to go on at, which leads to the rest', async () => {
+test('an error in keyset pagination carries the token that resumes with the rest', async () => {
   const sandbox = createSandbox({ pageSize: 5 });
   for (let n = 0; n < 40; n += 1) sandbox.store.accounts.insert({});
   const client = scriptedClient(sandbox.fetch, { baseUrl: sandbox.baseUrl, apiKey: sandbox.keys.full });
   const before: string[] = [];
-  const walk = async () => {
+  const read = async () => {
     for await (const page of client.accounts.list({}, { pagination: 'keyset', prefetch: 0 }).pages()) {
       before.push(...ids(page.records));
       if (before.length >= 15) sandbox.faults.add({ kind: 'status', status: 403 }, { times: 1 });
     }
   };
-  const error = (await caught(walk())) as AnyAccountingError;
+  const error = (await caught(read())) as AccountingError;
   expect(error).toMatchObject({ code: 'forbidden', resumeToken: expect.any(String) });
 
   const after = await client.accounts.list({}, { resumeFrom: error.resumeToken }).toArray({ limit: 99 });
   expect([...before, ...ids(after)]).toEqual(sandbox.store.accounts.all().map(({ id }) => id));
 });
 
-test('an error before the first page carries the token that the walk began with', async () => {
+test('an error before the first page carries the token that the list was started with', async () => {
   const sandbox = createSandbox({ pageSize: 5 });
   for (let n = 0; n < 20; n += 1) sandbox.store.accounts.insert({});
   const client = scriptedClient(sandbox.fetch, { baseUrl: sandbox.baseUrl, apiKey: sandbox.keys.full });
@@ -255,14 +255,14 @@ test('an error before the first page carries the token that the walk began with'
   });
 });
 
-test('an error in a walk by pages carries no token: page n is no point to resume at', async () => {
+test('an error of a list by page carries no token, because page n cannot be resumed', async () => {
   const fetch = scriptedFetch(jsonResponse(rows(1)), problemResponse(403, { type: 'forbidden' }));
   const error = await caught(scriptedClient(fetch).accounts.list().toArray({ limit: 99 }));
   expect(error).toMatchObject({ code: 'forbidden' });
-  expect((error as AnyAccountingError).resumeToken).toBeUndefined();
+  expect((error as AccountingError).resumeToken).toBeUndefined();
 });
 
-test('a cursor of the caller’s own is followed with its parameters', async () => {
+test('a cursor of the caller is followed with its parameters', async () => {
   const fetch = scriptedFetch(({ url }) => {
     const cursor = url.searchParams.get('cursor');
     return jsonResponse(cursor === null ? rows(1) : cursor === '2' ? rows(2) : []);
@@ -286,7 +286,7 @@ test('a cursor of the caller’s own is followed with its parameters', async () 
   ]);
 });
 
-test('a page past the end that is answered with 404 is the end where afterLastPage says so', async () => {
+test('a 404 after the last page is the end with afterLastPage: not_found', async () => {
   const fetch = () =>
     scriptedFetch((request) =>
       pageOf(request) <= 2
@@ -298,7 +298,7 @@ test('a page past the end that is answered with 404 is the end where afterLastPa
   expect(await caught(list({}))).toMatchObject({ code: 'not_found' });
 });
 
-test('a row outside the bound that was asked for ends the walk: the service ignored the filter', async () => {
+test('a record outside the requested bounds ends the list: the service ignored the filter', async () => {
   const fetch = scriptedFetch(jsonResponse([{ id: '200' }, { id: '7' }]));
   const error = await caught(
     scriptedClient(fetch)

@@ -15,7 +15,7 @@ import {
 import { checkIdempotencyKey, newIdempotencyKey } from '../transport/idempotency-key.ts';
 import type { ApiRequest } from '../transport/request.ts';
 import { checkId } from '../transport/url.ts';
-import type { Binding } from './binding.ts';
+import type { CollectionContext } from './context.ts';
 import type { AnyDefinition } from './define.ts';
 import { LIST_OPTIONS, type ListOptions } from './list-options.ts';
 import type { ListQuery } from './list-query.ts';
@@ -94,32 +94,32 @@ export interface WritableCollection<T extends { id: string }, Draft, Patch> exte
 }
 
 /** The client of one collection. Write methods exist only where the service has them. */
-export function bindCollection(
+export function createCollection(
   definition: AnyDefinition,
-  binding: Binding,
+  context: CollectionContext,
   schema: StandardSchema<{ id: string }> | undefined,
 ): ReadOnlyCollection<{ id: string }> {
   return definition.writable
-    ? new Writable(definition, binding, schema)
-    : new ReadOnly(definition, binding, schema);
+    ? new Writable(definition, context, schema)
+    : new ReadOnly(definition, context, schema);
 }
 
 class ReadOnly<T extends { id: string }> implements ReadOnlyCollection<T> {
   readonly #segment: string;
   readonly #parent: string | undefined;
-  readonly #binding: Binding;
+  readonly #context: CollectionContext;
   readonly #reader: RecordReader<T>;
 
   constructor(
     definition: AnyDefinition,
-    binding: Binding,
+    context: CollectionContext,
     schema: StandardSchema<{ id: string }> | undefined,
   ) {
     const { fields, parent, segment, writable } = definition;
     this.#segment = segment;
     this.#parent = parent?.segment;
-    this.#binding = binding;
-    this.#reader = new RecordReader({ fields, schema, validation: binding.validation, keepFields: writable });
+    this.#context = context;
+    this.#reader = new RecordReader({ fields, schema, validation: context.validation, keepFields: writable });
   }
 
   get segment(): string {
@@ -131,17 +131,17 @@ class ReadOnly<T extends { id: string }> implements ReadOnlyCollection<T> {
   }
 
   get baseUrl(): string {
-    return this.#binding.baseUrl;
+    return this.#context.baseUrl;
   }
 
   /** For a sync, which tells of its checkpoints. */
   get [LISTENERS](): Listeners {
-    return this.#binding.listeners;
+    return this.#context.listeners;
   }
 
   list(query: ListQuery = {}, options: ListOptions = {}): Paginator<T> {
     return createPaginator(
-      listSource(this.#segment, { binding: this.#binding, reader: this.#reader, query, options }),
+      listSource({ context: this.#context, segment: this.#segment, reader: this.#reader, query, options }),
     );
   }
 
@@ -178,8 +178,8 @@ class ReadOnly<T extends { id: string }> implements ReadOnlyCollection<T> {
     options: RequestOptions,
   ): Promise<R> {
     checkRequestOptions(options);
-    const settings = callSettings(this.#binding.settings, options);
-    const { value } = await this.#binding.transport.send({
+    const settings = callSettings(this.#context.settings, options);
+    const { value } = await this.#context.transport.send({
       priority: 'interactive',
       ...request,
       settings,
@@ -199,10 +199,10 @@ class Writable<T extends { id: string }>
 
   constructor(
     definition: AnyDefinition,
-    binding: Binding,
+    context: CollectionContext,
     schema: StandardSchema<{ id: string }> | undefined,
   ) {
-    super(definition, binding, schema);
+    super(definition, context, schema);
     this.#definition = definition;
   }
 

@@ -1,0 +1,71 @@
+import { boundsGuard } from './id-bounds.ts';
+import { awaitedLater, withLifetime } from './lifetime.ts';
+import type { FetchPage, PageQuery, PageResponse, Pages, ReadOptions } from './page.ts';
+import { RepeatGuard } from './repeat-guard.ts';
+
+/**
+ * A cursor of the caller's own, for the day the service documents one.
+ *
+ * ```ts
+ * const byId: CustomCursor<Account> = {
+ *   first: {},
+ *   next: (page) => (page.ids.length === 0 ? undefined : { id: { gt: page.ids.at(-1) } }),
+ * };
+ * ```
+ * Under `validation: 'report'`, `ids` leaves out the rows of `page.invalid`: if a whole page can be invalid, look there
+ * too, or the cursor above ends at it.
+ */
+export interface CustomCursor<T> {
+  /** The first request. */
+  readonly first: PageQuery;
+  /** The request after a response; `undefined` ends the list. */
+  next(page: PageResponse<T>): PageQuery | undefined;
+}
+
+/**
+ * Follows the caller's own cursor, which decides what is requested and when the list ends. A page with the rows of
+ * earlier ones is a FilterIgnoredError, so that a cursor that the service ignores does not loop for ever.
+ * `prefetch` of 1 or more requests the next page while the consumer works; the cursor allows no more.
+ */
+export function byCursor<T>(
+  fetchPage: FetchPage<T>,
+  cursor: CustomCursor<T>,
+  options: ReadOptions,
+): Pages<T> {
+  return withLifetime(options.signal, (signal) => follow(fetchPage, cursor, { ...options, signal }));
+}
+
+async function* follow<T>(
+  fetchPage: FetchPage<T>,
+  cursor: CustomCursor<T>,
+  options: ReadOptions & { readonly signal: AbortSignal },
+): Pages<T> {
+  const { signal, prefetch, limit = Number.POSITIVE_INFINITY } = options;
+  const repeats = new RepeatGuard(options.facts);
+  const checkBounds = boundsGuard(options.bounds, options.facts);
+  // In an async function, so that an error of the cursor comes after the page that it was given.
+  const fetchAfter = async (response: PageResponse<T>) => {
+    const query = cursor.next(response);
+    return query === undefined ? undefined : await fetchPage(query, signal);
+  };
+
+  let wanted = limit;
+  let response = wanted > 0 ? await fetchPage(cursor.first, signal) : undefined;
+  while (response !== undefined) {
+    signal.throwIfAborted();
+    checkBounds(response);
+    const fresh = response.rows.length === 0 ? response : repeats.withoutRepeats(response);
+    wanted -= fresh.records.length;
+    const ahead = wanted > 0 && prefetch > 0 ? awaitedLater(fetchAfter(response)) : undefined;
+    yield {
+      ...fresh,
+      pagination: 'custom',
+      complete: undefined,
+      restarted: false,
+      hint: undefined,
+      resumeToken: undefined,
+    };
+    if (wanted <= 0) return;
+    response = await (ahead ?? fetchAfter(response));
+  }
+}

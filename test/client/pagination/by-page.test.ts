@@ -1,0 +1,187 @@
+import { expect, test } from 'vitest';
+import { caught } from '../../support/caught.ts';
+import { deferred } from '../../support/deferred.ts';
+import { settle } from '../../support/scripted-server.ts';
+import {
+  type Answer,
+  all,
+  idsOf,
+  listing,
+  notFound,
+  range,
+  rowsOf,
+  serviceOf,
+  withPages,
+} from './service.ts';
+
+const strings = (from: number, to: number) => range(from, to).map(String);
+const oneAtATime = { prefetch: 0 };
+
+test('requests page after page until an empty one', async () => {
+  const { accounts, queries } = listing(range(1, 7), 3);
+  expect(await idsOf(accounts.list({}, oneAtATime))).toEqual(strings(1, 7));
+  expect(queries).toEqual(['_page=1', '_page=2', '_page=3', '_page=4']);
+});
+
+test('does not take a short page for the end', async () => {
+  const { accounts } = withPages([1, 2, 3], [4], [5, 6, 7]);
+  expect(await idsOf(accounts.list())).toEqual(strings(1, 7));
+});
+
+test('shows the response of an empty collection as a page without records', async () => {
+  const pages = await all(listing([], 3).pages());
+  expect(pages.map(({ records }) => records)).toEqual([[]]);
+});
+
+test('drops a record that one of the two pages before contained, or that a page contains twice', async () => {
+  const { pages } = withPages([1, 2, 2, 3], [3, 4, 5], [2, 5, 6], [1, 7]);
+  const seen = (await all(pages())).map(({ ids, records }) => [ids, records.map(({ id }) => id)]);
+  expect(seen).toEqual([
+    [
+      ['1', '2', '3'],
+      ['1', '2', '3'],
+    ],
+    [
+      ['4', '5'],
+      ['4', '5'],
+    ],
+    [['6'], ['6']],
+    [
+      ['1', '7'],
+      ['1', '7'],
+    ],
+  ]);
+});
+
+test('delivers a page whose rows all fail validation', async () => {
+  const invalid = [{ id: 3 }, { name: 'no id' }];
+  const { pages } = serviceOf(
+    ({ page }) => (page === 2 ? invalid : rowsOf(page === 1 ? [1] : page === 3 ? [5] : [])),
+    {
+      validation: 'report',
+    },
+  );
+  expect(
+    (await all(pages())).map((page) => [page.rows.length, page.records.length, page.invalid.length]),
+  ).toEqual([
+    [1, 1, 0],
+    [2, 0, 2],
+    [1, 1, 0],
+  ]);
+});
+
+const repeating: readonly (readonly [string, (count: number) => Answer])[] = [
+  ['the same page again', () => rowsOf([1, 2])],
+  ['the same page in another order', (count) => rowsOf(count % 2 === 0 ? [1, 2] : [2, 1])],
+  ['the same invalid rows', () => [{ id: 7 }, { name: 'no id' }]],
+  ['two pages by turns', (count) => rowsOf(count % 2 === 0 ? [1, 2] : [3, 4])],
+  ['fifty pages by turns', (count) => rowsOf(range((count % 50) * 10, (count % 50) * 10 + 9))],
+  [
+    'parts of earlier pages',
+    (count) => rowsOf(count === 1 ? range(1, 9) : range(1 + (count % 2), 6 + (count % 3))),
+  ],
+];
+
+test.each(repeating)('throws FilterIgnoredError if the service sends %s for ever', async (_, respond) => {
+  const { accounts, queries } = serviceOf(({ count }) => respond(count), { validation: 'report' });
+  const error = await caught(all(accounts.list()));
+  expect(error).toMatchObject({
+    code: 'filter_ignored',
+    path: '/accounts',
+    message: expect.stringContaining('GET /accounts returned the rows of earlier pages again and again'),
+  });
+  expect(queries.length).toBeLessThan(1_000);
+});
+
+test('does not take different invalid rows without ids for the same ones', async () => {
+  const { pages } = serviceOf(
+    ({ page = 1 }) => (page < 6 ? [{ name: `${page}a` }, { name: `${page}b` }] : []),
+    {
+      validation: 'report',
+    },
+  );
+  expect(await all(pages())).toHaveLength(5);
+});
+
+test('does not take a thousand different pages for repeated ones', async () => {
+  const { accounts } = serviceOf(({ page = 1 }) =>
+    rowsOf(page <= 1_000 ? range(page * 3, page * 3 + 2) : []),
+  );
+  expect(await idsOf(accounts.list())).toHaveLength(3_000);
+});
+
+test('throws FilterIgnoredError at a record outside the bounds of the caller', async () => {
+  const { accounts } = withPages([11, 12], [13, 9]);
+  expect(await caught(all(accounts.list({ id: { gte: '10' } })))).toMatchObject({ code: 'filter_ignored' });
+});
+
+test('takes a 404 after the first page for the end with afterLastPage: not_found', async () => {
+  const { accounts } = serviceOf(({ page = 1 }) => (page > 2 ? notFound() : rowsOf([page])));
+  expect(await idsOf(accounts.list({}, { afterLastPage: 'not_found' }))).toEqual(['1', '2']);
+  expect(await caught(all(accounts.list()))).toMatchObject({ code: 'not_found' });
+  const fromPage3 = accounts.list({ page: 3 }, { afterLastPage: 'not_found' });
+  expect(await caught(all(fromPage3))).toMatchObject({ code: 'not_found' });
+});
+
+test('requests the first page alone, and then as many ahead as allowed', async () => {
+  const firstPage = deferred<Answer>();
+  const { pages, queries } = serviceOf(({ page = 1 }) => (page === 1 ? firstPage.promise : rowsOf([page])));
+  const read = pages({}, { prefetch: 3 });
+  const first = read.next();
+  await settle();
+  expect(queries).toHaveLength(1);
+  firstPage.resolve(rowsOf([1]));
+  await first;
+  await settle();
+  expect(queries).toHaveLength(4);
+  await read.next();
+  await settle();
+  expect(queries).toHaveLength(5);
+  await read.return?.();
+});
+
+test('requests nothing after a page that it knows to be the last', async () => {
+  const { pages, queries } = listing(range(1, 9), 3);
+  for await (const _ of pages({}, { prefetch: 2 })) await settle();
+  expect(queries).toEqual(['_page=1', '_page=2', '_page=3', '_page=4']);
+});
+
+test('keeps pages in order that arrive out of order', async () => {
+  const late = deferred<Answer>();
+  const { accounts } = serviceOf(({ page = 1 }) =>
+    page === 2 ? late.promise : rowsOf(page < 5 ? [page] : []),
+  );
+  const read = idsOf(accounts.list({}, { prefetch: 3 }));
+  await settle();
+  late.resolve(rowsOf([2]));
+  expect(await read).toEqual(strings(1, 4));
+});
+
+test.each([
+  [1, 1],
+  [3, 1],
+  [4, 2],
+  [7, 3],
+  [Number.POSITIVE_INFINITY, 5],
+])('requests no page that a limit of %d records cannot need', async (limit, requests) => {
+  const { accounts, queries } = listing(range(1, 12), 3);
+  expect(await accounts.list().toArray({ limit })).toHaveLength(Math.min(limit, 12));
+  await settle();
+  expect(queries).toHaveLength(requests);
+});
+
+test('throws a failed page ahead only after the pages before it, and requests nothing after it', async () => {
+  const { accounts, queries } = serviceOf(({ page = 1 }) =>
+    page === 3 ? new Response('{}', { status: 403 }) : rowsOf([page]),
+  );
+  const seen: string[] = [];
+  const read = async () => {
+    for await (const { id } of accounts.list({}, { prefetch: 2 })) {
+      seen.push(id);
+      await settle();
+    }
+  };
+  expect(await caught(read())).toMatchObject({ status: 403 });
+  expect(seen).toEqual(['1', '2']);
+  expect(queries).toEqual(['_page=1', '_page=2', '_page=3']);
+});

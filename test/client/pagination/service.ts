@@ -1,0 +1,91 @@
+import type { ClientOptions, IdBounds, ListOptions, ListQuery, Page } from 'accounting-data-sdk';
+import {
+  jsonResponse,
+  problemResponse,
+  scriptedClient,
+  scriptedFetch,
+} from '../../support/scripted-fetch.ts';
+
+/** The parameters of a list request. */
+export interface Query {
+  readonly page: number | undefined;
+  readonly id: IdBounds;
+  readonly parameters: URLSearchParams;
+  /** Which request it is, from 1. */
+  readonly count: number;
+}
+
+/** The rows of a page, or a whole response. */
+export type Answer = readonly object[] | Response;
+
+/** A client of a service that responds as the function says. */
+export function serviceOf(
+  respond: (query: Query, signal: AbortSignal | null | undefined) => Answer | Promise<Answer>,
+  options: ClientOptions = {},
+) {
+  const queries: string[] = [];
+  const fetch = scriptedFetch(async ({ url, init }) => {
+    const { searchParams: parameters } = url;
+    queries.push(decodeURIComponent(url.search.slice(1)));
+    const page = parameters.get('_page');
+    const bounds = [...parameters].flatMap(([name, value]) => {
+      const operator = /^id\[(\w+)\]$/.exec(name)?.[1];
+      return operator === undefined ? [] : [[operator, value]];
+    });
+    const query = {
+      page: page === null ? undefined : Number(page),
+      id: Object.fromEntries(bounds) as IdBounds,
+      parameters,
+      count: queries.length,
+    };
+    const response = await respond(query, init.signal);
+    return response instanceof Response ? response : jsonResponse(response);
+  });
+  const client = scriptedClient(fetch, { rateLimiter: false, retry: { maxAttempts: 1 }, ...options });
+  const { accounts } = client;
+  return {
+    accounts,
+    /** The query of each request so far. */
+    queries,
+    pages: (query?: ListQuery, listOptions?: ListOptions) => accounts.list(query, listOptions).pages(),
+  };
+}
+
+export const rowsOf = (ids: readonly (string | number)[]) => ids.map((id) => ({ id: String(id) }));
+
+export const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n);
+
+/** Rows within bounds, compared as numbers. */
+export const inside = (ids: readonly number[], { gt, gte, lt, lte }: IdBounds) =>
+  ids.filter(
+    (id) =>
+      !(gt !== undefined && id <= Number(gt)) &&
+      !(gte !== undefined && id < Number(gte)) &&
+      !(lt !== undefined && id >= Number(lt)) &&
+      !(lte !== undefined && id > Number(lte)),
+  );
+
+/** A service that lists these ids in this order, as documented. */
+export const listing = (ids: readonly number[], pageSize: number, options?: ClientOptions) =>
+  serviceOf(({ page = 1, id }) => {
+    const from = (page - 1) * pageSize;
+    return rowsOf(inside(ids, id).slice(from, from + pageSize));
+  }, options);
+
+/** A service with these pages, and empty ones after them. */
+export const withPages = (...pages: readonly (readonly (string | number)[])[]) =>
+  serviceOf(({ page = 1 }) => rowsOf(pages[page - 1] ?? []));
+
+export const notFound = () => problemResponse(404, { type: 'not_found' });
+
+export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
+export async function idsOf(items: AsyncIterable<{ id: string }>): Promise<string[]> {
+  return (await all(items)).map(({ id }) => id);
+}
+
+export type AccountPage = Page<{ id: string }>;
