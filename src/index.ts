@@ -30,6 +30,12 @@ export type { SyncSource } from './sync/source.ts';
 export type { CollectionReport, SyncReport } from './errors/sync-report.ts';
 export type { ReconcileReport } from './errors/reconcile-report.ts';
 
+// Push.
+export { type DraftIn, type PatchIn, push } from './push/push.ts';
+export type { ExistingProducts, PushOptions, PushTarget } from './push/options.ts';
+export type { PushProgress, PushResult } from './push/results.ts';
+export type { PushAction, PushReport } from './errors/push-report.ts';
+
 // Records.
 export type { AccountAddress } from './collections/account-addresses.ts';
 export type { AccountContactRelation } from './collections/account-contact-relations.ts';

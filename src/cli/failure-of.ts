@@ -61,6 +61,7 @@ const CONSEQUENCES: Readonly<Record<AnyAccountingError['code'], Consequence>> = 
   },
   concurrent_run: { exitCode: EXIT.file, advice: 'Let one run end before the other begins.' },
   sync_failed: { exitCode: EXIT.failed, advice: 'Correct what each collection names.' },
+  push_failed: { exitCode: EXIT.failed, advice: 'Run the same command again: it continues.' },
   reconcile_aborted: { exitCode: EXIT.failed, advice: 'Check the API key and the local ids.' },
 };
 

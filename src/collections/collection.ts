@@ -15,6 +15,7 @@ import {
 import { checkIdempotencyKey, newIdempotencyKey } from '../transport/idempotency-key.ts';
 import type { ApiRequest } from '../transport/request.ts';
 import { checkId } from '../transport/url.ts';
+import { WRITE_FACTS, type WriteFacts } from '../transport/write-facts.ts';
 import type { CollectionContext } from './context.ts';
 import type { AnyDefinition } from './define.ts';
 import { LIST_OPTIONS, type ListOptions } from './list-options.ts';
@@ -196,6 +197,8 @@ class Writable<T extends { id: string }>
   implements WritableCollection<T, object, object>
 {
   readonly #definition: AnyDefinition;
+  /** For a push. */
+  readonly [WRITE_FACTS]: WriteFacts;
 
   constructor(
     definition: AnyDefinition,
@@ -204,6 +207,9 @@ class Writable<T extends { id: string }>
   ) {
     super(definition, context, schema);
     this.#definition = definition;
+    const { fields } = definition;
+    const body = (draft: object) => writeBody(definition, draft, 'draft');
+    this[WRITE_FACTS] = { fields, settings: context.settings, body };
   }
 
   async create(draft: object, options: CreateOptions = {}): Promise<T> {

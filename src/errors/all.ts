@@ -20,6 +20,7 @@ export { IdempotencyKeyRequiredError } from './idempotency-key-required-error.ts
 export { InvalidInputError } from './invalid-input-error.ts';
 export { MalformedRequestError } from './malformed-request-error.ts';
 export { NotFoundError } from './not-found-error.ts';
+export { PushError } from './push-error.ts';
 export { RateLimitedError } from './rate-limited-error.ts';
 export { ReconcileAbortedError, type ReconcileAbortReason } from './reconcile-aborted-error.ts';
 export { RedirectError } from './redirect-error.ts';

@@ -9,6 +9,7 @@ import type { IdempotencyKeyRequiredError } from './idempotency-key-required-err
 import type { InvalidInputError } from './invalid-input-error.ts';
 import type { MalformedRequestError } from './malformed-request-error.ts';
 import type { NotFoundError } from './not-found-error.ts';
+import type { PushError } from './push-error.ts';
 import type { RateLimitedError } from './rate-limited-error.ts';
 import type { ReconcileAbortedError } from './reconcile-aborted-error.ts';
 import type { RedirectError } from './redirect-error.ts';
@@ -47,6 +48,7 @@ export type AnyAccountingError =
   | CheckpointError
   | ConcurrentRunError
   | SyncError
+  | PushError
   | ReconcileAbortedError;
 
 /** The codes of {@link AnyApiError}. */

@@ -127,6 +127,12 @@ const rows: Readonly<Record<string, Row>> = {
     where: /GET \/accounts returned/,
     advice: /use a key that may/,
   },
+  PushError: {
+    code: 'push_failed',
+    what: /^The push of acme stopped \(0 rows read; 0 created, 0 updated\): .+ returned 403/,
+    where: /GET \/products returned/,
+    advice: /use a key that may/,
+  },
   ReconcileAbortedError: {
     code: 'reconcile_aborted',
     what: /nothing was deleted/,

@@ -1,4 +1,12 @@
-import { type ClientOptions, changes, createClient, memoryStore, reconcile, sync } from 'accounting-data-sdk';
+import {
+  type ClientOptions,
+  changes,
+  createClient,
+  memoryStore,
+  push,
+  reconcile,
+  sync,
+} from 'accounting-data-sdk';
 import { caught, thrown } from './caught.ts';
 import { echoHeaders, echoMembers } from './echoes.ts';
 import { json, misbehave, problem, redirect } from './responses.ts';
@@ -94,6 +102,13 @@ export const provocations: Readonly<Record<string, Provoke>> = {
     await using server = await scriptedServer(json([], 200, echoHeaders(canary)));
     const options = { localIds: () => [canary], onDelete: () => undefined };
     return await caught(reconcile(clientOf(server.url, canary, own).accounts, options));
+  },
+  PushError: async (canary, own) => {
+    await using server = await scriptedServer(
+      problem(403, { ...echoMembers(canary), type: 'forbidden' }, echoHeaders(canary)),
+    );
+    const options = { tenant: 'acme', rows: [], key: () => canary };
+    return await caught(push(clientOf(server.url, canary, own).products, options));
   },
   SyncError: async (canary, own) => {
     await using server = await scriptedServer(

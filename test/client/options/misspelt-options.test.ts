@@ -1,4 +1,13 @@
-import { changes, createClient, memoryStore, reconcile, sync, toDecimal, toMoney } from 'accounting-data-sdk';
+import {
+  changes,
+  createClient,
+  memoryStore,
+  push,
+  reconcile,
+  sync,
+  toDecimal,
+  toMoney,
+} from 'accounting-data-sdk';
 import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { createSandbox, type SandboxOptionTable, sandboxOptions } from 'accounting-data-sdk/testing';
 import { discover, probe, whoami } from 'accounting-data-sdk/tools';
@@ -11,6 +20,7 @@ import type { NameTable } from '../../../src/internal/option-names.ts';
 import { MONEY_OPTIONS } from '../../../src/money.ts';
 import { TELEMETRY_OPTIONS } from '../../../src/opentelemetry/telemetry-listeners.ts';
 import { CLIENT_DEFAULTS, CLIENT_OPTIONS } from '../../../src/options.ts';
+import { PUSH_OPTIONS } from '../../../src/push/options.ts';
 import { CHANGES_OPTIONS } from '../../../src/sync/changes.ts';
 import { RECONCILE_OPTIONS } from '../../../src/sync/reconcile-options.ts';
 import { SYNC_OPTIONS } from '../../../src/sync/sync-types.ts';
@@ -52,6 +62,11 @@ const TAKES_OPTIONS: readonly (readonly [where: string, names: NameTable, act: (
     'reconcile',
     RECONCILE_OPTIONS,
     (o: object) => reconcile(client.accounts, { localIds: () => [], onDelete: nothing, ...o }),
+  ],
+  [
+    'push',
+    PUSH_OPTIONS,
+    (o: object) => push(client.products, { tenant: 'acme', rows: [], key: () => 'A', ...o }),
   ],
   ['toMoney', MONEY_OPTIONS, (o) => toMoney(toDecimal('1'), o)],
   ['probe', PROBE_OPTIONS, (o) => probe(client, o)],

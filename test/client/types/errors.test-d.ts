@@ -45,6 +45,8 @@ function advise(error: AnyAccountingError): string {
       return error.resumeToken ?? '';
     case 'sync_failed':
       return error.errors.map(({ collection }) => collection).join();
+    case 'push_failed':
+      return `${error.report.counts.created}`;
     case 'reconcile_aborted':
       return `${error.reason} ${error.report.candidates} ${error.maxCandidates}`;
     default:
@@ -156,6 +158,7 @@ test('the codes are those of the design', () => {
     | 'checkpoint'
     | 'concurrent_run'
     | 'sync_failed'
+    | 'push_failed'
     | 'reconcile_aborted'
   >();
 });

@@ -23,6 +23,7 @@ const STATUS: Readonly<Record<AccountingErrorCode, number>> = {
   checkpoint: 500,
   concurrent_run: 409,
   sync_failed: 503,
+  push_failed: 503,
   reconcile_aborted: 502,
 };
 

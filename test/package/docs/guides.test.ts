@@ -5,6 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { OWN } from '../../../src/opentelemetry/attributes.ts';
 import { createInstruments } from '../../../src/opentelemetry/instruments.ts';
 import { resolveOptions } from '../../../src/options.ts';
+import { PUSH_OPTIONS } from '../../../src/push/options.ts';
 import { CHANGES_OPTIONS } from '../../../src/sync/changes.ts';
 import { RECONCILE_OPTIONS } from '../../../src/sync/reconcile-options.ts';
 import { SYNC_OPTIONS } from '../../../src/sync/sync-types.ts';
@@ -94,5 +95,10 @@ describe('the tables of the guides', () => {
       const own = Object.keys(table).filter((name) => !Object.hasOwn(CALL_OPTIONS, name));
       expect(listed.flatMap(([cell = '']) => namesIn(cell)).toSorted(), of).toEqual(own.toSorted());
     }
+  });
+
+  test('list the options of push', () => {
+    const listed = tableRows('src/guides/pushing.md', 'option').flatMap(([cell = '']) => namesIn(cell));
+    expect(listed.toSorted()).toEqual(Object.keys(PUSH_OPTIONS).toSorted());
   });
 });

@@ -125,7 +125,7 @@ test('every code of the package has exactly one class', () => {
   const codes = errors.map(([, , code]) => code);
   expect(new Set(codes).size).toBe(errors.length);
   const classes = Object.keys(face).filter((name) => name.endsWith('Error') && !name.startsWith('is'));
-  const abstract = ['AccountingError', 'ApiError', 'SyncError', 'ReconcileAbortedError'];
+  const abstract = ['AccountingError', 'ApiError', 'PushError', 'SyncError', 'ReconcileAbortedError'];
   expect(classes.toSorted()).toEqual([...errors.map(([, Class]) => Class.name), ...abstract].toSorted());
 });
 

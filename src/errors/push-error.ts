@@ -1,0 +1,30 @@
+import { oneLine, sentence } from '../internal/text.ts';
+import { AccountingError } from './accounting-error.ts';
+import { printedCause } from './cause.ts';
+import type { PushReport } from './push-report.ts';
+
+/**
+ * A push stopped before its end: the key was rejected, the service was down for longer than `maxOutageMs`, or the rows,
+ * the store or the list of products could not be read. `cause` says why. What was written stays written, and the next
+ * run continues. Not thrown for rows that failed: `report.counts.failed` counts those.
+ */
+export class PushError extends AccountingError {
+  static override readonly brand: string = 'PushError';
+  override readonly code = 'push_failed';
+  /** What was done before the push stopped. */
+  readonly report: PushReport;
+
+  constructor(report: PushReport, cause: unknown) {
+    const retryable = cause instanceof AccountingError && cause.retryable;
+    super(messageOf(report, cause), { retryable }, { cause });
+    this.report = report;
+  }
+}
+
+function messageOf({ tenant, rows, counts }: PushReport, cause: unknown): string {
+  const printed = printedCause(cause);
+  const reason = typeof printed === 'string' ? printed : printed.message || printed.name;
+  const { created, updated, deleted } = counts;
+  const done = `${created} created, ${updated} updated${deleted > 0 ? `, ${deleted} deleted` : ''}`;
+  return `The push of ${tenant} stopped (${rows} rows read; ${done}): ${sentence(oneLine(reason).slice(0, 500))} What was written stays written; run it again to continue.`;
+}

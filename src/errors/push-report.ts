@@ -1,0 +1,32 @@
+/**
+ * What a push did about one row or product.
+ *
+ * - `created`: no product had the key; there is one now.
+ * - `updated`: the product differed from the row, and only these fields were sent.
+ * - `unchanged`: the product already has the values of the row. Nothing was sent.
+ * - `failed`: see the error of the row. The other rows go on.
+ * - `conflict`: two or more products have the key, or two rows belong to one product. None of them is changed.
+ * - `duplicate`: an earlier row has the same key. The first row wins.
+ * - `deleted`: no row has the product's key, and `missing` is `'delete'`.
+ */
+export type PushAction =
+  | 'created'
+  | 'updated'
+  | 'unchanged'
+  | 'failed'
+  | 'conflict'
+  | 'duplicate'
+  | 'deleted';
+
+/** The result of a push. */
+export interface PushReport {
+  readonly tenant: string;
+  readonly startedAt: Date;
+  readonly endedAt: Date;
+  /** Whether nothing was sent: the counts then say what a push would do. */
+  readonly dryRun: boolean;
+  /** Rows that were read. If a push stops, the rows without a result are those that no action counts. */
+  readonly rows: number;
+  /** How many rows and missing products each action concerned. Missing products that were changed count as `updated`. */
+  readonly counts: Readonly<Record<PushAction, number>>;
+}

@@ -1,0 +1,97 @@
+// For services that ignore Idempotency-Key (`retry.creates: false`): looks for the product before a create is sent again.
+
+import { sleep } from '../internal/sleep.ts';
+import type { ResponseTime } from '../pagination/page.ts';
+import type { SourceQuery } from '../sync/source.ts';
+import { sinceOf } from '../sync/watermark.ts';
+import { listed, type Reading } from './existing.ts';
+import type { Row } from './row.ts';
+import type { Writer } from './writer.ts';
+
+/** Finds out what became of lost creates, and sends those again that made no product. */
+export async function settleLost<T extends { id: string }, Draft extends object, Patch extends object>(
+  writer: Writer<T, Draft, Patch>,
+  reading: Reading<T, Draft, Patch>,
+  first: ResponseTime | undefined,
+): Promise<void> {
+  const { options, results } = reading;
+  const { maxAttempts } = options.settings.retry;
+  for (let attempt = 1; writer.lost.length > 0; attempt++) {
+    const lost = writer.lost;
+    writer.lost = [];
+    await waitForAttempts(reading);
+    const found = await look(new Set(lost.map(({ row }) => row.key)), reading, {
+      first,
+      proof: writer.writtenId,
+    });
+    const again: Row[] = [];
+    for (const { row, error } of lost) {
+      const products = found.products.get(row.key) ?? [];
+      const [product] = products;
+      const { key, index } = row;
+      if (products.length > 1) {
+        const ids = products.map(({ id }) => id);
+        results.add({ key, row: index, action: 'conflict', id: ids[0], ids });
+      } else if (product !== undefined) await writer.foundLost(row, product);
+      else if (attempt < maxAttempts && !found.hasInvalid) again.push(row);
+      else results.add({ key, row: index, action: 'failed', error });
+    }
+    await writer.create(again);
+  }
+}
+
+/** Waits until the service must have ended what it was doing for an attempt that got no response. */
+export async function waitForAttempts<T extends { id: string }, Draft extends object, Patch extends object>({
+  options: { settings, signal },
+  results,
+}: Reading<T, Draft, Patch>): Promise<void> {
+  const waitMs = Number.isFinite(settings.timeoutMs) ? settings.timeoutMs : 30_000;
+  results.wait(waitMs);
+  await sleep(waitMs, signal);
+}
+
+interface Found<T> {
+  /** By natural key. */
+  readonly products: ReadonlyMap<string, readonly T[]>;
+  /** Whether some product could not be read: it may be the one that is looked for. */
+  readonly hasInvalid: boolean;
+}
+
+/**
+ * The products of some keys. Those that changed since the start of the run are enough if the service applies that
+ * filter: one that ignores it returns everything, but another may return nothing. A product that this run wrote must be
+ * among them.
+ */
+async function look<T extends { id: string }, Draft extends object, Patch extends object>(
+  keys: ReadonlySet<string>,
+  reading: Reading<T, Draft, Patch>,
+  { first, proof }: { first: ResponseTime | undefined; proof: string | undefined },
+): Promise<Found<T>> {
+  if (first?.serverTime !== undefined && proof !== undefined) {
+    const updatedSince = sinceOf(first.serverTime.toISOString(), reading.options.lookbackMs);
+    const { isProven, ...found } = await read(keys, reading, { query: { updatedSince }, proof });
+    if (isProven) return found;
+  }
+  return read(keys, reading, { query: {}, proof });
+}
+
+async function read<T extends { id: string }, Draft extends object, Patch extends object>(
+  keys: ReadonlySet<string>,
+  reading: Reading<T, Draft, Patch>,
+  { query, proof }: { query: SourceQuery; proof: string | undefined },
+): Promise<Found<T> & { readonly isProven: boolean }> {
+  const byId = new Map<string, { key: string; product: T }>();
+  let hasInvalid = false;
+  let isProven = false;
+  for await (const page of listed(reading, query)) {
+    if (page.invalid.length > 0) hasInvalid = true;
+    for (const product of page.records) {
+      if (product.id === proof) isProven = true;
+      const key = reading.options.key(product);
+      if (typeof key === 'string' && keys.has(key)) byId.set(product.id, { key, product });
+    }
+  }
+  const products = new Map<string, T[]>();
+  for (const { key, product } of byId.values()) products.set(key, [...(products.get(key) ?? []), product]);
+  return { products, hasInvalid, isProven };
+}

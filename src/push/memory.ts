@@ -1,0 +1,184 @@
+// What a push remembers in its store: the id of each key, and the creates whose outcome is unknown.
+//
+// One entry for the creates in flight, written before they are sent, and sixteen for the ids, each for a part of the
+// keys: one for all would be too large to write often, one for each key too many to read.
+
+import { CheckpointError } from '../errors/checkpoint-error.ts';
+import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
+import { scopeFingerprint } from '../pagination/resume-token.ts';
+import { storeCall } from '../sync/checkpoints.ts';
+import { parseStored } from '../sync/state.ts';
+import type { Store } from '../sync/store.ts';
+import { newIdempotencyKey } from '../transport/idempotency-key.ts';
+import type { Rows } from './row.ts';
+
+/** A create as it was sent: repeated with the same key and draft, it makes no second product. */
+export interface Attempt {
+  readonly idempotencyKey: string;
+  /** Normalised, as JSON. */
+  readonly draft: string;
+}
+
+export interface MemoryOptions {
+  readonly store: Store;
+  readonly storeKey: string;
+  readonly tenant: string;
+  readonly baseUrl: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+const VERSION = 1;
+const PARTS = '0123456789abcdef';
+
+export class PushMemory {
+  readonly #options: MemoryOptions;
+  /** Names the service and the tenant: the entries mean nothing elsewhere. */
+  readonly #scope: string;
+  /** Marks what this run wrote. */
+  readonly #by = newIdempotencyKey();
+  /** The run that wrote the entry which this one found. */
+  #foundBy: unknown;
+  /** The creates that may be in flight, by natural key. */
+  #pending = new Map<string, Attempt>();
+  /** The entry that the store has. */
+  #written: string | undefined;
+  /** Ids that the store does not have yet, by natural key. */
+  readonly #ids = new Map<string, string>();
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(options: MemoryOptions) {
+    this.#options = options;
+    const { baseUrl, tenant } = options;
+    this.#scope = scopeFingerprint({ baseUrl, collection: 'products', filters: { tenant, push: '' } });
+  }
+
+  /** Reads what earlier runs left, and gives each row the id that is known for its key. */
+  async load(rows: Rows): Promise<void> {
+    const head = await this.#read(this.#options.storeKey);
+    this.#foundBy = head?.by;
+    for (const { key, ...attempt } of (head?.pending ?? []) as ({ key: string } & Attempt)[]) {
+      this.#pending.set(key, attempt);
+    }
+    const parts = new Set([...rows.byKey.keys()].map(partOf));
+    for (const part of parts) {
+      const ids = await this.#readIds(part);
+      for (const [key, id] of Object.entries(ids)) {
+        const row = rows.byKey.get(key);
+        if (row !== undefined) row.storedId = id;
+      }
+    }
+  }
+
+  /** Writes down that this run writes from now on. */
+  begin(): Promise<void> {
+    return this.#save();
+  }
+
+  /** The create of a key whose outcome is unknown. */
+  pending(key: string): Attempt | undefined {
+    return this.#pending.get(key);
+  }
+
+  /** Takes creates that are about to be sent, and writes them down. */
+  async willCreate(attempts: Iterable<readonly [key: string, attempt: Attempt]>): Promise<void> {
+    for (const [key, attempt] of attempts) this.#pending.set(key, attempt);
+    await this.#save();
+  }
+
+  /** The outcome of a create is known. */
+  settled(key: string): void {
+    this.#pending.delete(key);
+  }
+
+  /** The product of a key is known. */
+  found(key: string, id: string, storedId: string | undefined): void {
+    if (id !== storedId) this.#ids.set(key, id);
+  }
+
+  /** Writes down everything that is known at the end of a run. */
+  async finish(): Promise<void> {
+    if (this.#ids.size > 0) await this.#saveIds();
+    if (this.#written !== undefined) await this.#save();
+  }
+
+  /** One write after the other. */
+  #save(): Promise<void> {
+    const work = this.#writing.then(() => this.#saveNow());
+    this.#writing = work.catch(() => undefined);
+    return work;
+  }
+
+  async #saveNow(): Promise<void> {
+    const pending = [...this.#pending].map(([key, attempt]) => ({ key, ...attempt }));
+    const text = JSON.stringify({ v: VERSION, scope: this.#scope, by: this.#by, pending });
+    if (text === this.#written) return;
+
+    const { storeKey } = this.#options;
+    const by = (await this.#read(storeKey))?.by;
+    if (by !== (this.#written === undefined ? this.#foundBy : this.#by)) {
+      throw new ConcurrentRunError(
+        `Another push has written the state under ${storeKey} meanwhile. Run one push of a tenant at a time; what was written stays written.`,
+        { retryable: true },
+      );
+    }
+    await this.#write(storeKey, text);
+    this.#written = text;
+  }
+
+  async #saveIds(): Promise<void> {
+    // A product has one key: what another key remembers of it is out of date.
+    const keys = new Map([...this.#ids].map(([key, id]) => [id, key]));
+    for (const part of PARTS) {
+      const before = await this.#readIds(part);
+      const kept = Object.entries(before).filter(([key, id]) => (keys.get(id) ?? key) === key);
+      const added = [...this.#ids].filter(([key]) => partOf(key) === part);
+      const ids = Object.fromEntries([...kept, ...added]);
+      if (added.length === 0 && kept.length === Object.keys(before).length) continue;
+      await this.#write(this.#partKey(part), JSON.stringify({ v: VERSION, scope: this.#scope, ids }));
+    }
+    this.#ids.clear();
+  }
+
+  async #readIds(part: string): Promise<Readonly<Record<string, string>>> {
+    return ((await this.#read(this.#partKey(part)))?.ids ?? {}) as Readonly<Record<string, string>>;
+  }
+
+  #partKey(part: string): string {
+    return `${this.#options.storeKey}:${part}`;
+  }
+
+  async #read(key: string) {
+    const { store, signal } = this.#options;
+    const content = parseStored(
+      await storeCall(async () => await store.get(key), { key, what: 'read', signal }),
+      key,
+    );
+    if (content === undefined || (content.v === VERSION && content.scope === this.#scope)) return content;
+    throw new CheckpointError(
+      content.v === VERSION
+        ? `The state under ${key} belongs to another base URL or tenant. Give this one a prefix of its own.`
+        : `The state under ${key} was not written by a push of this version. Give this one a prefix of its own, or delete the state.`,
+    );
+  }
+
+  async #write(key: string, text: string): Promise<void> {
+    const { store, signal } = this.#options;
+    const result = await storeCall(async () => await store.set?.(key, text), {
+      key,
+      what: 'written',
+      signal,
+    });
+    if (result === false) {
+      throw new CheckpointError(
+        `The state under ${key} could not be written: the store returned false. Check the store, then run this again.`,
+      );
+    }
+  }
+}
+
+/** The part of the ids that a key belongs to. */
+function partOf(key: string): string {
+  let hash = 0;
+  for (let index = 0; index < key.length; index++) hash = (hash * 31 + key.charCodeAt(index)) | 0;
+  return PARTS.charAt((hash ^ (hash >>> 8)) & 15);
+}

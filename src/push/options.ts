@@ -1,0 +1,201 @@
+// The options of a push, and the only place where a default is applied.
+
+import { checkOptionNames } from '../errors/check-option-names.ts';
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import type { OptionNames } from '../internal/option-names.ts';
+import type { Paginator } from '../pagination/paginator.ts';
+import { PAGINATION_DEFAULTS, type PaginationDefaults, resolveListOptions } from '../sync/options.ts';
+import { resolveMaxOutage } from '../sync/outage-clock.ts';
+import type { SourceOptions, SourceQuery } from '../sync/source.ts';
+import { stateKey } from '../sync/state-key.ts';
+import type { Store } from '../sync/store.ts';
+import { checkInstant } from '../sync/watermark.ts';
+import {
+  CALL_OPTIONS,
+  type CallOptions,
+  type CallSettings,
+  callSettings,
+  type RequestOptions,
+} from '../transport/call-options.ts';
+import { WRITE_FACTS, type WriteFacts } from '../transport/write-facts.ts';
+import type { PushProgress, PushResult } from './results.ts';
+
+/** What a push needs of a collection: `client.products`. */
+export interface PushTarget<T extends { id: string }, Draft extends object, Patch extends object> {
+  /** Where the service is. */
+  readonly baseUrl: string;
+  list(query: SourceQuery, options: SourceOptions): Paginator<T>;
+  find(id: string, options: RequestOptions): Promise<T | undefined>;
+  create(draft: Draft, options: RequestOptions & { idempotencyKey?: string | undefined }): Promise<T>;
+  update(id: string, patch: Patch, options: RequestOptions): Promise<T>;
+  delete(id: string, options: RequestOptions): Promise<void>;
+}
+
+/** A local copy of the products, as a sync keeps it. */
+export interface ExistingProducts<T> {
+  /** Every product of the copy, with all its fields. Read once. */
+  products: Iterable<T> | AsyncIterable<T>;
+  /** The watermark of the copy: what changed since then is read from the service. */
+  asOf: string | Date;
+}
+
+/** Options of {@link push}. */
+export interface PushOptions<T, Draft, Patch> extends CallOptions, PaginationDefaults {
+  /** A label for the company: letters, digits and `_.-`, never its API key. Part of every idempotency key. */
+  tenant: string;
+  /** The products as they should be. Read to the end before anything is written. */
+  rows: Iterable<Draft> | AsyncIterable<Draft>;
+  /**
+   * The natural key, of a row and of an existing product: a string such as the product number. A row without one
+   * fails; a product without one is left alone.
+   */
+  key: (row: Draft | T) => string | null | undefined;
+  /**
+   * A local copy to compare with, instead of reading every product. A product that was deleted after `asOf` counts as
+   * unchanged until the copy knows. Default: every product is read with keyset pagination.
+   */
+  existing?: ExistingProducts<T> | undefined;
+  /** How long before `asOf` changes are read again, in ms, for changes that become visible late. Default: 120,000. */
+  lookbackMs?: number | undefined;
+  /**
+   * Remembers the id of each key, so that a product whose key was changed upstream is found again, and creates with an
+   * unknown outcome. At most 17 entries for each tenant; a `Map` and every store of a sync fit.
+   */
+  store?: Store | undefined;
+  /** The first part of the keys in the store. Default: `accounting-data-sdk`. */
+  prefix?: string | undefined;
+  /**
+   * What to do with a product whose key no row has: `'keep'` it, `'delete'` it, or update it with the patch that a
+   * function returns, such as `() => ({ isInactive: true })`; `undefined` keeps the product. Nothing counts as missing
+   * if a row has no key. Default: `'keep'`.
+   */
+  missing?: 'keep' | 'delete' | ((product: T) => Patch | undefined) | undefined;
+  /**
+   * The most products to delete or change because they are missing: with more, nothing is written and the push rejects
+   * with a ReconcileAbortedError, as it does if no product has a row. `Infinity` lifts both limits. Default: 50, or a
+   * tenth of the products that have a key if that is more.
+   */
+  maxCandidates?: number | undefined;
+  /** Reports what would be written, and writes nothing. Default: false. */
+  dryRun?: boolean | undefined;
+  /** Writes in flight. Default: 4. */
+  concurrency?: number | undefined;
+  /** Stops the push: writes in flight are aborted. Rejects with the signal's own reason. */
+  signal?: AbortSignal | undefined;
+  /** Called once for each row, and for each missing product that was changed or deleted. Results are not kept. */
+  onResult?: ((result: PushResult) => void) | undefined;
+  /** Called after each page and each write, and before each wait. */
+  onProgress?: ((progress: PushProgress) => void) | undefined;
+}
+
+export const PUSH_OPTIONS: OptionNames<PushOptions<unknown, unknown, unknown>> = {
+  ...CALL_OPTIONS,
+  ...PAGINATION_DEFAULTS,
+  tenant: true,
+  rows: true,
+  key: true,
+  existing: { products: true, asOf: true },
+  lookbackMs: true,
+  store: true,
+  prefix: true,
+  missing: true,
+  maxCandidates: true,
+  dryRun: true,
+  concurrency: true,
+  signal: true,
+  onResult: true,
+  onProgress: true,
+};
+
+/** What was written for each kind, and how: `call` for one request, `list` for the read. */
+export interface ResolvedPushOptions<T, Draft, Patch> {
+  readonly tenant: string;
+  readonly rows: Iterable<Draft> | AsyncIterable<Draft>;
+  readonly key: (row: Draft | T) => string | null | undefined;
+  readonly existing: { readonly products: Iterable<T> | AsyncIterable<T>; readonly asOf: string } | undefined;
+  readonly lookbackMs: number;
+  readonly store: Store | undefined;
+  /** The first part of every key in the store; together with the base URL it names the push. */
+  readonly storeKey: string;
+  readonly missing: 'keep' | 'delete' | ((product: T) => Patch | undefined);
+  readonly maxCandidates: number | undefined;
+  readonly maxOutageMs: number;
+  readonly dryRun: boolean;
+  readonly concurrency: number;
+  readonly signal: AbortSignal | undefined;
+  readonly onResult: ((result: PushResult) => void) | undefined;
+  readonly onProgress: ((progress: PushProgress) => void) | undefined;
+  readonly list: SourceOptions;
+  readonly call: RequestOptions;
+  /** The options of a call over the defaults of the client. */
+  readonly settings: CallSettings;
+  readonly facts: WriteFacts;
+}
+
+/** Checks the options of a push and applies every default. */
+export function resolvePushOptions<T extends { id: string }, Draft extends object, Patch extends object>(
+  products: PushTarget<T, Draft, Patch>,
+  options: PushOptions<T, Draft, Patch>,
+): ResolvedPushOptions<T, Draft, Patch> {
+  checkOptionNames(options, PUSH_OPTIONS, { of: 'push' });
+  const { rows, key, existing, store, missing = 'keep', maxCandidates, lookbackMs = 120_000 } = options;
+  const { dryRun = false, concurrency = 4, signal, timeoutMs, retry, headers } = options;
+  const facts = (products as Partial<Record<typeof WRITE_FACTS, WriteFacts>> | null | undefined)?.[
+    WRITE_FACTS
+  ];
+  if (facts === undefined) throw new InvalidInputError('products', 'must be client.products of a client');
+  if (!isIterable(rows))
+    throw new InvalidInputError('rows', 'must be an Iterable or an AsyncIterable of drafts');
+  if (typeof key !== 'function') throw new InvalidInputError('key', 'must be a function');
+  if (existing !== undefined && !isIterable(existing?.products)) {
+    throw new InvalidInputError('existing.products', 'must be an Iterable or an AsyncIterable of products');
+  }
+  if (store !== undefined && !(typeof store?.get === 'function' && typeof store.set === 'function')) {
+    throw new InvalidInputError('store', 'must have the methods get and set');
+  }
+  if (missing !== 'keep' && missing !== 'delete' && typeof missing !== 'function') {
+    throw new InvalidInputError('missing', "must be 'keep', 'delete' or a function that returns a patch");
+  }
+  if (maxCandidates !== undefined && !(typeof maxCandidates === 'number' && maxCandidates >= 0)) {
+    throw new InvalidInputError('maxCandidates', 'must be a number of at least 0');
+  }
+  if (!(typeof lookbackMs === 'number' && lookbackMs >= 0 && lookbackMs < Number.POSITIVE_INFINITY)) {
+    throw new InvalidInputError('lookbackMs', 'must be a number of milliseconds, at least 0');
+  }
+  if (typeof dryRun !== 'boolean') throw new InvalidInputError('dryRun', 'must be true or false');
+  if (!Number.isInteger(concurrency) || concurrency < 1) {
+    throw new InvalidInputError('concurrency', 'must be a whole number of at least 1');
+  }
+  const prefix = options.prefix ?? 'accounting-data-sdk';
+  const list = resolveListOptions(options);
+  const { deadlineMs, maxWaitMs } = list;
+  return {
+    tenant: options.tenant,
+    rows,
+    key,
+    existing: existing && {
+      products: existing.products,
+      asOf: checkInstant(existing.asOf, 'existing.asOf'),
+    },
+    lookbackMs,
+    store,
+    storeKey: stateKey({ prefix, tenant: options.tenant, collection: 'products-push' }),
+    missing,
+    maxCandidates,
+    maxOutageMs: resolveMaxOutage(options.maxOutageMs),
+    dryRun,
+    concurrency,
+    signal,
+    onResult: options.onResult,
+    onProgress: options.onProgress,
+    list,
+    call: { timeoutMs, deadlineMs, maxWaitMs, retry, headers, signal },
+    settings: callSettings(facts.settings, { timeoutMs, retry }),
+    facts,
+  };
+}
+
+function isIterable(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Symbol.iterator in value || Symbol.asyncIterator in value;
+}

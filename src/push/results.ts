@@ -1,0 +1,138 @@
+// What a push reports: one result for each row, progress, and the counts.
+
+import type { AnyAccountingError } from '../errors/guards.ts';
+import type { PushAction, PushReport } from '../errors/push-report.ts';
+import { tell } from '../internal/tell.ts';
+import type { Plan } from './row.ts';
+
+/** What became of one row, or of a product that no row has. */
+export interface PushResult {
+  /** The natural key; undefined if the row has none. */
+  readonly key: string | undefined;
+  /** The position of the row in `rows`, from 0; undefined for a product that no row has. */
+  readonly row: number | undefined;
+  readonly action: PushAction;
+  /** The id of the product, if it is known. */
+  readonly id: string | undefined;
+  /** For `conflict`: every product that has the key. */
+  readonly ids: readonly string[];
+  /** The names of the fields that were sent in an update. */
+  readonly fields: readonly string[];
+  /** Why the row failed, with the `violations` of a ValidationFailedError. Undefined for every other action. */
+  readonly error: AnyAccountingError | undefined;
+}
+
+/** How far a push is. */
+export interface PushProgress {
+  /** It reads the rows, reads the existing products, or writes. */
+  readonly phase: 'rows' | 'read' | 'write';
+  /** Rows, products or writes so far, in this phase. */
+  readonly done: number;
+  /** Writes in all, known from the phase `write` on. */
+  readonly total: number | undefined;
+  /** Whether the push waits, for the rate limit of its key or to try again. */
+  readonly waiting: boolean;
+  /** When the wait ends, if that is known. */
+  readonly waitingUntil: Date | undefined;
+}
+
+/** The counts of each action, before the first result. */
+export function noCounts(): Record<PushAction, number> {
+  return { created: 0, updated: 0, unchanged: 0, failed: 0, conflict: 0, duplicate: 0, deleted: 0 };
+}
+
+type Outcome = Pick<PushResult, 'key' | 'row' | 'action'> & Partial<PushResult>;
+
+interface Listeners {
+  readonly tenant: string;
+  readonly onResult: ((result: PushResult) => void) | undefined;
+  readonly onProgress: ((progress: PushProgress) => void) | undefined;
+}
+
+/** Counts results and calls the listeners. */
+export class Results {
+  /** Rows read so far. */
+  rows = 0;
+  readonly #counts = noCounts();
+  readonly #startedAt = new Date();
+  readonly #listeners: Listeners;
+  #isDryRun = false;
+  #phase: PushProgress['phase'] = 'rows';
+  #done = 0;
+  #total: number | undefined;
+
+  constructor(listeners: Listeners) {
+    this.#listeners = listeners;
+  }
+
+  add(outcome: Outcome): void {
+    this.#counts[outcome.action] += 1;
+    if (this.#phase === 'write') this.advance(1);
+    tell(this.#listeners.onResult, { id: undefined, ids: [], fields: [], error: undefined, ...outcome });
+  }
+
+  /** The counts as they will be once everything that was planned is written. */
+  planned({ creates, updates, missing }: Plan): Record<PushAction, number> {
+    const deleted = missing.filter(({ patch }) => patch === undefined).length;
+    const counts = { ...this.#counts };
+    counts.created += creates.length;
+    counts.updated += updates.length + missing.length - deleted;
+    counts.deleted += deleted;
+    return counts;
+  }
+
+  /** Reports what was planned and is not to be written. */
+  addPlanned({ creates, updates, missing }: Plan): void {
+    this.#isDryRun = true;
+    for (const { key, index } of creates) this.add({ key, row: index, action: 'created' });
+    for (const { row, match } of updates) {
+      this.add({ key: row.key, row: row.index, action: 'updated', id: match.id, fields: match.fields });
+    }
+    for (const { id, key, patch } of missing) {
+      const action = patch === undefined ? 'deleted' : 'updated';
+      this.add({ key, row: undefined, action, id, fields: Object.keys(patch ?? {}) });
+    }
+  }
+
+  begin(phase: PushProgress['phase'], total?: number): void {
+    this.#phase = phase;
+    this.#done = 0;
+    this.#total = total;
+    this.#report();
+  }
+
+  /** So much more of the phase is done. */
+  advance(count: number): void {
+    this.#done += count;
+    this.#report();
+  }
+
+  /** A request is about to wait. */
+  readonly wait = (waitMs: number | undefined): void => {
+    const waitingUntil = waitMs === undefined ? undefined : new Date(Date.now() + waitMs);
+    this.#report({ waiting: true, waitingUntil });
+  };
+
+  report(): PushReport {
+    const { tenant } = this.#listeners;
+    return {
+      tenant,
+      startedAt: this.#startedAt,
+      endedAt: new Date(),
+      dryRun: this.#isDryRun,
+      rows: this.rows,
+      counts: { ...this.#counts },
+    };
+  }
+
+  #report(
+    wait: Pick<PushProgress, 'waiting' | 'waitingUntil'> = { waiting: false, waitingUntil: undefined },
+  ) {
+    tell(this.#listeners.onProgress, {
+      phase: this.#phase,
+      done: this.#done,
+      total: this.#total,
+      ...wait,
+    });
+  }
+}

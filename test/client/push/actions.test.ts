@@ -1,0 +1,168 @@
+import { isAccountingError, type ProductDraft, push } from 'accounting-data-sdk';
+import { expect, test } from 'vitest';
+import { productNumber as key, setUpPush as setUp } from '../../support/push.ts';
+
+test('creates what does not exist, updates what differs, and leaves the rest alone', async () => {
+  const { sandbox, ids, run } = setUp([
+    { productNumber: 'A', name: 'Desk', salePrice: '129.0000', remark: 'stays' },
+    { productNumber: 'B', name: 'Chair', salePrice: '49.0000' },
+  ]);
+  const { report, results, commits } = await run([
+    { productNumber: 'A', name: 'Desk', salePrice: '129' },
+    { productNumber: 'B', name: 'Chair', salePrice: '52.5' },
+    { productNumber: 'C', name: 'Lamp' },
+  ]);
+  expect(report).toMatchObject({
+    tenant: 'shop',
+    dryRun: false,
+    rows: 3,
+    counts: { created: 1, updated: 1, unchanged: 1, failed: 0, conflict: 0, duplicate: 0, deleted: 0 },
+  });
+  expect(results).toMatchObject([
+    { key: 'A', row: 0, action: 'unchanged', id: ids[0], fields: [] },
+    { key: 'C', row: 2, action: 'created', id: expect.any(String) },
+    { key: 'B', row: 1, action: 'updated', id: ids[1], fields: ['salePrice'] },
+  ]);
+  expect(commits).toEqual(['create', 'update']);
+  expect(sandbox.requests.at(-1)?.body).toEqual({ salePrice: '52.5000' });
+  expect(sandbox.store.products.get(ids[0] ?? '')).toMatchObject({ remark: 'stays' });
+});
+
+test('sends no write for rows that were pushed before', async () => {
+  const { run } = setUp();
+  const rows = [
+    {
+      productNumber: 'A',
+      name: 'Desk',
+      salePrice: '5',
+      tags: ['x', { b: 1, a: 2 }],
+      remark: null,
+      brand: undefined,
+    },
+    { productNumber: 'B', name: 'Chair', stockQuantity: 2.5, isWebShop: true },
+  ];
+  await run(rows);
+  const { commits, report } = await run(rows);
+  expect(commits).toEqual([]);
+  expect(report.counts).toMatchObject({ created: 0, unchanged: 2 });
+});
+
+test.each([
+  ['money of another length', { salePrice: '5' }, { salePrice: '5.0000' }, []],
+  ['money with leading zeros', { salePrice: '005.10' }, { salePrice: '5.1000' }, []],
+  ['negative zero', { salePrice: '-0.00' }, { salePrice: '0.0000' }, []],
+  [
+    'money that differs in the last digit',
+    { salePrice: '5.00000001' },
+    { salePrice: '5.0000' },
+    ['salePrice'],
+  ],
+  ['the sign of money', { salePrice: '-5' }, { salePrice: '5.0000' }, ['salePrice']],
+  ['null for a field that is absent', { brand: null }, {}, []],
+  ['null for a field with a value', { brand: null }, { brand: 'Oak' }, ['brand']],
+  ['undefined for a field with a value', { brand: undefined }, { brand: 'Oak' }, []],
+  ['strings that look like the same number', { ean: '0012' }, { ean: '12' }, ['ean']],
+  ['equal arrays', { tags: ['a', { x: 1, y: [2] }] }, { tags: ['a', { y: [2], x: 1 }] }, []],
+  ['arrays in another order', { tags: ['b', 'a'] }, { tags: ['a', 'b'] }, ['tags']],
+  ['a boolean', { isWebShop: false }, { isWebShop: true }, ['isWebShop']],
+  ['a number', { stockQuantity: 0.3 }, { stockQuantity: 0.1 + 0.2 }, ['stockQuantity']],
+])('compares %s', async (_, row: ProductDraft, product: ProductDraft, fields) => {
+  const { run } = setUp([{ productNumber: 'A', ...product }], { sandbox: { moneyDigits: 'as-sent' } });
+  const { results } = await run([{ productNumber: 'A', ...row }]);
+  expect(results).toMatchObject([{ action: fields.length > 0 ? 'updated' : 'unchanged', fields }]);
+});
+
+test('reports a rejected row with its violations and goes on with the others', async () => {
+  const { run } = setUp([], { sandbox: { allowedStatuses: ['active'] } });
+  const { results, report } = await run([
+    { productNumber: 'A', status: 'broken' },
+    { productNumber: 'B', status: 'active' },
+  ]);
+  expect(report.counts).toMatchObject({ failed: 1, created: 1 });
+  const error = results.find(({ action }) => action === 'failed')?.error;
+  expect(isAccountingError(error, 'validation_failed') && error.violations).toMatchObject([
+    { propertyPath: 'status' },
+  ]);
+});
+
+test('fails a row without a key, an invalid row, and a row whose key function throws, and sends nothing for them', async () => {
+  const { run, sandbox } = setUp();
+  const rows = [
+    { name: 'no key' },
+    { productNumber: '', name: 'empty key' },
+    { productNumber: 'A', salePrice: 5 as unknown as string },
+    { productNumber: 'B' },
+    null as unknown as ProductDraft,
+  ];
+  const { results, done } = await run(rows);
+  expect(done).toEqual(['A failed', 'B created', 'undefined failed', 'undefined failed', 'undefined failed']);
+  expect(
+    results.filter(({ error }) => error !== undefined).map(({ row, error }) => [row, error?.code]),
+  ).toEqual([
+    [0, 'invalid_input'],
+    [1, 'invalid_input'],
+    [2, 'invalid_input'],
+    [4, 'invalid_input'],
+  ]);
+  expect(sandbox.journal).toHaveLength(1);
+});
+
+test('lets the first of two rows with one key win', async () => {
+  const { run, sandbox } = setUp();
+  const { done, results } = await run([
+    { productNumber: 'A', name: 'first' },
+    { productNumber: 'A', name: 'second' },
+  ]);
+  expect(done).toEqual(['A created', 'A duplicate']);
+  expect(results.find(({ action }) => action === 'duplicate')?.row).toBe(1);
+  expect(sandbox.store.products.all()).toMatchObject([{ name: 'first' }]);
+});
+
+test('changes neither of two products that have the key of a row', async () => {
+  const { run, ids } = setUp([
+    { productNumber: 'A', name: 'one' },
+    { productNumber: 'A', name: 'two' },
+  ]);
+  const { results, commits } = await run([{ productNumber: 'A', name: 'three' }]);
+  expect(results).toMatchObject([{ action: 'conflict', ids }]);
+  expect(commits).toEqual([]);
+});
+
+test('plans the same in a dry run, and writes nothing', async () => {
+  const { run, ids } = setUp([{ productNumber: 'A', name: 'Desk' }]);
+  const rows = [{ productNumber: 'A', name: 'Table' }, { productNumber: 'B' }, { productNumber: 'B' }];
+  const { report, results, commits } = await run(rows, { dryRun: true });
+  expect(report).toMatchObject({ dryRun: true, counts: { created: 1, updated: 1, duplicate: 1 } });
+  expect(results).toContainEqual(
+    expect.objectContaining({ action: 'updated', id: ids[0], fields: ['name'] }),
+  );
+  expect(commits).toEqual([]);
+});
+
+test('accepts an AsyncIterable of rows, and reads an empty one', async () => {
+  const { client } = setUp();
+  async function* rows() {
+    yield { productNumber: 'A' };
+  }
+  const report = await push(client.products, { tenant: 'shop', rows: rows(), key });
+  expect(report.counts.created).toBe(1);
+  const empty = await push(client.products, { tenant: 'shop', rows: [], key });
+  expect(empty).toMatchObject({ rows: 0, counts: { created: 0, deleted: 0 } });
+});
+
+test('writes nothing if the rows end with an error', async () => {
+  const { run, sandbox } = setUp();
+  const failure = new Error('line 3 is cut off');
+  function* rows(): Generator<ProductDraft> {
+    yield { productNumber: 'A' };
+    throw failure;
+  }
+  const error = await run(rows()).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({
+    code: 'push_failed',
+    cause: failure,
+    report: { rows: 1, counts: { created: 0 } },
+  });
+  expect((error as Error).message).toContain('line 3 is cut off');
+  expect(sandbox.requests).toEqual([]);
+});

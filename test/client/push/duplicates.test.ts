@@ -1,0 +1,224 @@
+import { isAccountingError, memoryStore, type ProductDraft } from 'accounting-data-sdk';
+import { expect, test, vi } from 'vitest';
+import { caught } from '../../support/caught.ts';
+import { setUpPush } from '../../support/push.ts';
+
+const FAST = { retry: { maxAttempts: 2, baseDelayMs: 1 }, maxOutageMs: 0 };
+const A: ProductDraft = { productNumber: 'A', name: 'Desk', salePrice: '129' };
+
+test('repeats a create under the same key and bytes after its response was lost', async () => {
+  const { sandbox, run } = setUpPush();
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
+  const { done } = await run([A], FAST);
+  expect(done).toEqual(['A created']);
+  const posts = sandbox.requests.filter(({ method }) => method === 'POST');
+  expect(posts).toHaveLength(2);
+  expect(posts[0]?.idempotencyKey).toMatch(/^push-[0-9a-f]{64}$/);
+  expect(posts[1]).toMatchObject({ idempotencyKey: posts[0]?.idempotencyKey, body: posts[0]?.body });
+  expect(sandbox.store.products.all()).toHaveLength(1);
+});
+
+test('gives equal creates the same key in every run, and others another one', async () => {
+  const keyOf = async (draft: ProductDraft, tenant = 'shop') => {
+    const { sandbox, run } = setUpPush();
+    await run([draft], { tenant });
+    return sandbox.requests.find(({ method }) => method === 'POST')?.idempotencyKey;
+  };
+  const key = await keyOf(A);
+  expect(
+    await keyOf({ salePrice: '129.000', name: 'Desk', productNumber: 'A', brand: null, model: undefined }),
+  ).toBe(key);
+  expect(await keyOf({ ...A, salePrice: '129.0001' })).not.toBe(key);
+  expect(await keyOf({ ...A, name: 'desk' })).not.toBe(key);
+  expect(await keyOf(A, 'other')).not.toBe(key);
+});
+
+test('repeats a create of an earlier run that the list does not show', async () => {
+  // A list that hides the product looks like one whose product is not visible yet.
+  const { sandbox, run } = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
+  await run([A]);
+  sandbox.clock.advance(60_000);
+  const { done, commits } = await run([A]);
+  expect(done).toEqual(['A unchanged']);
+  expect(commits).toEqual([]);
+  const changed = await run([A, { productNumber: 'B' }]);
+  expect(changed.done).toEqual(['A unchanged', 'B created']);
+});
+
+test('creates a product again that was deleted since, however soon and however often', async () => {
+  const { sandbox, run } = setUpPush();
+  for (let time = 0; time < 3; time++) {
+    const { done } = await run([A]);
+    expect(done).toEqual(['A created']);
+    const [product] = sandbox.store.products.all();
+    sandbox.store.products.delete(product?.id ?? '');
+    if (time === 1) sandbox.clock.advance(5_000);
+  }
+});
+
+test('does not take a product for deleted that reads do not show yet', async () => {
+  const { sandbox, run } = setUpPush([], { sandbox: { commitDelayMs: 60_000 } });
+  expect((await run([A])).done).toEqual(['A created']);
+  expect((await run([A])).commits).not.toContain('create');
+  sandbox.clock.advance(10_000);
+  expect((await run([A])).commits).not.toContain('create');
+  sandbox.clock.advance(60_000);
+  expect((await run([A])).done).toEqual(['A unchanged']);
+  expect(sandbox.store.products.all()).toHaveLength(1);
+});
+
+test('brings the product of a repeated create to the row if it was changed since', async () => {
+  const { sandbox, run } = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
+  await run([A]);
+  sandbox.store.products.update('1', { name: 'Table' });
+  sandbox.clock.advance(60_000);
+  const { results } = await run([A]);
+  expect(results).toMatchObject([{ action: 'updated', id: '1', fields: ['name'] }]);
+});
+
+test('sends a 422 once more under a random key, because it can be a stored rejection', async () => {
+  const { sandbox, run } = setUpPush([], {
+    sandbox: { idempotency: { storeRejections: true }, allowedStatuses: ['active'] },
+  });
+  const row = { productNumber: 'A', status: 'sold' };
+  const { done } = await run([row]);
+  expect(done).toEqual(['A failed']);
+  const [first, second, ...more] = sandbox.requests.filter(({ method }) => method === 'POST');
+  expect(more).toEqual([]);
+  expect(second?.idempotencyKey).not.toBe(first?.idempotencyKey);
+  expect(second?.body).toEqual(first?.body);
+});
+
+test('creates a product whose rejection was stored and does not hold any more', async () => {
+  const { sandbox, run } = setUpPush([], { sandbox: { idempotency: { storeRejections: true } } });
+  sandbox.faults.add({ kind: 'status', status: 422, type: 'validation_failed' }, { method: 'POST' });
+  const { done } = await run([A]);
+  expect(done).toEqual(['A created']);
+});
+
+test('does not create a second product if another key of the service is used under a fault', async () => {
+  const { sandbox, run } = setUpPush();
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 2 });
+  const first = await run([A], { retry: { maxAttempts: 1, baseDelayMs: 1 }, maxOutageMs: 0 }).catch(
+    (e: unknown) => e,
+  );
+  expect(isAccountingError(first, 'push_failed')).toBe(true);
+  expect((await run([A])).done).toEqual(['A unchanged']);
+  expect(sandbox.store.products.all()).toHaveLength(1);
+});
+
+test('finishes an unknown create before it sends a changed draft', async () => {
+  const store = memoryStore();
+  const { sandbox, run } = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
+  const once = { store, retry: { maxAttempts: 1 }, maxOutageMs: 0 };
+  await caught(run([A], once));
+  sandbox.clock.advance(1_000);
+  const { results } = await run([{ ...A, name: 'Table' }], { store });
+  expect(results).toMatchObject([{ action: 'updated', id: '1', fields: ['name'] }]);
+  expect(sandbox.store.products.all()).toMatchObject([{ name: 'Table' }]);
+});
+
+test('finds a product by the id that the store remembers if its key was changed', async () => {
+  const store = memoryStore();
+  const { sandbox, run } = setUpPush();
+  await run([A, { productNumber: 'B' }], { store });
+  sandbox.store.products.update('1', { productNumber: 'A-old' });
+  const { results } = await run([A, { productNumber: 'B' }], { store });
+  expect(results).toContainEqual(
+    expect.objectContaining({ key: 'A', action: 'updated', id: '1', fields: ['productNumber'] }),
+  );
+  expect(sandbox.store.products.all()).toHaveLength(2);
+});
+
+test('reports a conflict if the store gives one row the product that has the key of another', async () => {
+  const store = memoryStore();
+  const { sandbox, run } = setUpPush();
+  await run([A], { store });
+  sandbox.store.products.update('1', { productNumber: 'B' });
+  const rows = [A, { productNumber: 'B', name: 'Chair' }];
+  for (const _ of [1, 2]) {
+    const { done, commits } = await run(rows, { store });
+    expect(done).toEqual(['A conflict', 'B conflict']);
+    expect(commits).toEqual([]);
+  }
+  // Once the rows agree with the service, the old key means nothing any more.
+  expect((await run([{ productNumber: 'B', name: 'Desk' }], { store })).done).toEqual(['B unchanged']);
+  expect((await run(rows, { store })).done).toEqual(['A created', 'B updated']);
+});
+
+test('writes at most seventeen entries to a store, and rejects those of another tenant or service', async () => {
+  const entries = new Map<string, string>();
+  const { run } = setUpPush();
+  await run(
+    Array.from({ length: 300 }, (_, n) => ({ productNumber: `P-${n}` })),
+    { store: entries },
+  );
+  expect(entries.size).toBe(17);
+  expect([...entries.keys()].every((key) => key.startsWith('accounting-data-sdk:shop:products-push'))).toBe(
+    true,
+  );
+  const other = setUpPush();
+  expect(await caught(other.run([A], { store: entries }))).toMatchObject({
+    code: 'push_failed',
+    cause: { code: 'checkpoint' },
+  });
+});
+
+test('rejects a second push of the tenant while the first runs', async () => {
+  const { run } = setUpPush();
+  const first = run([A]);
+  expect(await caught(run([A]))).toMatchObject({ code: 'concurrent_run' });
+  await first;
+  await expect(run([A])).resolves.toMatchObject({ done: ['A unchanged'] });
+});
+
+test('notices a push of another process by the store', async () => {
+  const entries = new Map<string, string>();
+  const { run } = setUpPush();
+  await run([A], { store: entries });
+  const key = 'accounting-data-sdk:shop:products-push';
+  const state = entries.get(key) ?? '';
+  const store = {
+    get: (name: string) => entries.get(name),
+    set: (name: string, value: string) => {
+      entries.set(name, value);
+      // The other process writes right after.
+      if (name === key) entries.set(key, state.replace(/"by":"[^"]+"/, '"by":"another"'));
+    },
+  };
+  expect(await caught(run([{ ...A, name: 'B' }, { productNumber: 'C' }], { store }))).toMatchObject({
+    code: 'concurrent_run',
+  });
+});
+
+test.each([
+  ['that the service carried out', true],
+  ['that never arrived', false],
+])(
+  'looks for the product before it repeats a create %s at a service without idempotency',
+  async (_, committed) => {
+    vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'],
+      shouldAdvanceTime: true,
+      advanceTimeDelta: 1000,
+    });
+    try {
+      const { sandbox, run } = setUpPush([], {
+        sandbox: { idempotency: { replay: 'ignored' } },
+        client: { retry: { creates: false }, timeoutMs: 5_000 },
+      });
+      sandbox.faults.add({ kind: 'lost-response', committed }, { method: 'POST', skip: 1 });
+      const { done } = await run([{ productNumber: 'B' }, A, { productNumber: 'C' }]);
+      expect(done).toEqual(['A created', 'B created', 'C created']);
+      expect(sandbox.count(({ method }) => method === 'POST')).toBe(committed ? 3 : 4);
+      expect(sandbox.store.products.all()).toHaveLength(3);
+      expect(
+        sandbox.requests.filter(({ method, query }) => method === 'GET' && query.updatedSince !== undefined)
+          .length,
+      ).toBeGreaterThan(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  },
+);

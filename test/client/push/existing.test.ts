@@ -1,0 +1,101 @@
+import { createClient, type Product, type ProductDraft, push } from 'accounting-data-sdk';
+import { expect, test } from 'vitest';
+import { caught } from '../../support/caught.ts';
+import { productNumber, setUpPush } from '../../support/push.ts';
+
+const rows = [
+  { productNumber: 'A', name: 'Desk' },
+  { productNumber: 'B', name: 'Chair' },
+];
+
+/** A service with two products, and a copy of them that is an hour old. */
+function withCopy(sandboxOptions = {}) {
+  const setUp = setUpPush(rows, { sandbox: { clock: '2026-01-31T12:00:00Z', ...sandboxOptions } });
+  const products: Product[] = setUp.sandbox.store.products
+    .all()
+    .map((product) => ({ ...product }) as Product);
+  setUp.sandbox.clock.advance(3_600_000);
+  return { ...setUp, existing: { products, asOf: '2026-01-31T12:00:00Z' } };
+}
+
+test('compares with a local copy, and reads only what changed since', async () => {
+  const { run, existing, sandbox } = withCopy();
+  sandbox.clock.advance(3_600_000);
+  const { done } = await run(
+    [
+      { productNumber: 'A', name: 'Table' },
+      { productNumber: 'B', name: 'Chair' },
+    ],
+    {
+      existing,
+      lookbackMs: 1000,
+    },
+  );
+  expect(done).toEqual(['A updated', 'B unchanged']);
+  expect(sandbox.requests[0]?.query).toMatchObject({ updatedSince: '2026-01-31T11:59:59Z' });
+});
+
+test('prefers what changed after asOf to the copy', async () => {
+  const { run, existing, sandbox, ids } = withCopy();
+  sandbox.store.products.update(ids[0] ?? '', { name: 'Changed' });
+  sandbox.store.products.update(ids[1] ?? '', { productNumber: 'C' });
+  sandbox.store.products.insert({ productNumber: 'D', name: 'New' });
+  const { done } = await run([...rows, { productNumber: 'D', name: 'New' }], { existing });
+  expect(done).toEqual(['A updated', 'B created', 'D unchanged']);
+});
+
+test('counts a product that was deleted after asOf as unchanged', async () => {
+  const { run, existing, sandbox, ids } = withCopy();
+  sandbox.store.products.delete(ids[0] ?? '');
+  expect((await run(rows, { existing })).done).toEqual(['A unchanged', 'B unchanged']);
+  const { results } = await run([{ productNumber: 'A', name: 'Table' }], { existing });
+  expect(results).toMatchObject([{ action: 'failed', error: { code: 'not_found' } }]);
+});
+
+test('finds what changed since on a service that compares local times', async () => {
+  const { run, existing, sandbox } = withCopy({
+    timestamps: 'offset',
+    timeZone: 'America/New_York',
+    dateFilter: 'local',
+  });
+  sandbox.store.products.insert({ productNumber: 'D', name: 'New' });
+  expect((await run([{ productNumber: 'D', name: 'New' }], { existing })).done).toEqual(['D unchanged']);
+});
+
+test('accepts an AsyncIterable of products', async () => {
+  const { run, existing } = withCopy();
+  async function* products() {
+    yield* existing.products;
+  }
+  expect((await run(rows, { existing: { ...existing, products: products() } })).commits).toEqual([]);
+});
+
+test('rejects an asOf that is no date, before anything is sent', async () => {
+  const { run, sandbox } = withCopy();
+  const error = await caught(run(rows, { existing: { products: [], asOf: 'yesterday' } }));
+  expect(error).toMatchObject({ code: 'invalid_input', argument: 'existing.asOf' });
+  expect(sandbox.requests).toEqual([]);
+});
+
+test('reads products whose ids are not integers by page', async () => {
+  const { run } = setUpPush(rows, { sandbox: { ids: { form: 'uuid' }, pageSize: 1 } });
+  expect((await run(rows)).commits).toEqual([]);
+});
+
+test('counts a product once that a read which starts again shows twice', async () => {
+  const many: ProductDraft[] = Array.from({ length: 80 }, (_, n) => ({ productNumber: `P-${n}`, name: 'x' }));
+  const { run } = setUpPush(many, { sandbox: { order: 'none', pageSize: 10, hiddenRecords: 0.1 } });
+  const { report } = await run(many);
+  expect(report.counts.conflict).toBe(0);
+});
+
+test('stops instead of creating a product whose existing form is invalid', async () => {
+  const { sandbox } = setUpPush([{ productNumber: 'A', salePrice: '5' }]);
+  sandbox.faults.add({ kind: 'money-as-number' }, { method: 'GET', times: 9 });
+  const client = createClient({ ...sandbox.clientOptions, validation: 'report' });
+  const error = await caught(
+    push(client.products, { tenant: 'shop', rows: [{ productNumber: 'A' }], key: productNumber }),
+  );
+  expect(error).toMatchObject({ code: 'push_failed', cause: { code: 'unexpected_response' } });
+  expect(sandbox.store.products.all()).toHaveLength(1);
+});

@@ -1,0 +1,82 @@
+import type { ProductDraft } from 'accounting-data-sdk';
+import { expect, test } from 'vitest';
+import { caught } from '../../support/caught.ts';
+import { setUpPush } from '../../support/push.ts';
+
+const products = (count: number): ProductDraft[] =>
+  Array.from({ length: count }, (_, n) => ({ productNumber: `P-${n}`, isInactive: false }));
+
+test('keeps missing products by default', async () => {
+  const { run } = setUpPush(products(3));
+  expect((await run(products(1))).commits).toEqual([]);
+});
+
+test('updates missing products with a patch, and only those that differ from it', async () => {
+  const { run, ids } = setUpPush([...products(3), { name: 'without a key' }]);
+  const missing = () => ({ isInactive: true });
+  const { report, results } = await run(products(1), { missing });
+  expect(report.counts).toMatchObject({ unchanged: 1, updated: 2, deleted: 0 });
+  expect(results.slice(1)).toMatchObject([
+    { key: 'P-1', row: undefined, action: 'updated', id: ids[1], fields: ['isInactive'] },
+    { key: 'P-2', row: undefined, action: 'updated', id: ids[2] },
+  ]);
+  expect((await run(products(1), { missing })).commits).toEqual([]);
+});
+
+test('keeps a missing product for which the function returns undefined', async () => {
+  const { run } = setUpPush(products(3));
+  const { done } = await run(products(1), {
+    missing: ({ productNumber }) => (productNumber === 'P-1' ? undefined : { isInactive: true }),
+  });
+  expect(done).toEqual(['P-0 unchanged', 'P-2 updated']);
+});
+
+test('deletes missing products', async () => {
+  const { run, sandbox } = setUpPush([...products(3), { name: 'without a key' }]);
+  const { done, report } = await run(products(1), { missing: 'delete' });
+  expect(done).toEqual(['P-0 unchanged', 'P-1 deleted', 'P-2 deleted']);
+  expect(report.counts.deleted).toBe(2);
+  expect(sandbox.store.products.all().map(({ productNumber }) => productNumber ?? null)).toEqual([
+    'P-0',
+    null,
+  ]);
+});
+
+test('does not delete a product that got the key of a row since it was read', async () => {
+  const { run, sandbox, ids } = setUpPush(products(2));
+  sandbox.onRequest(({ method }) => {
+    if (method === 'POST') sandbox.store.products.update(ids[1] ?? '', { productNumber: 'P-0' });
+  });
+  const { done } = await run([...products(1), { productNumber: 'NEW' }], { missing: 'delete' });
+  expect(done).toEqual(['NEW created', 'P-0 unchanged']);
+  expect(sandbox.store.products.all()).toHaveLength(3);
+});
+
+test('counts nothing as missing if a row has no key', async () => {
+  const { run } = setUpPush(products(3));
+  const { done } = await run([{ productNumber: 'P-0' }, { name: 'no key' }], { missing: 'delete' });
+  expect(done).toEqual(['P-0 unchanged', 'undefined failed']);
+});
+
+test('does not count the product of an invalid row as missing', async () => {
+  const { run } = setUpPush(products(2));
+  const rows = [{ productNumber: 'P-0' }, { productNumber: 'P-1', salePrice: 'free' }];
+  expect((await run(rows, { missing: 'delete' })).done).toEqual(['P-0 unchanged', 'P-1 failed']);
+});
+
+test.each([
+  ['there are no rows', [], 'empty_read'],
+  ['no product has a row', [{ productNumber: 'other' }], 'no_local_id_seen'],
+  ['more are missing than maxCandidates', products(9), 'too_many_candidates'],
+])('writes nothing if %s', async (_, rows, reason) => {
+  const { run, sandbox } = setUpPush(products(60));
+  const error = await caught(run([...rows], { missing: 'delete' }));
+  expect(error).toMatchObject({ code: 'reconcile_aborted', reason, maxCandidates: 50 });
+  expect((error as Error).message).toContain('nothing was written');
+  expect(sandbox.journal).toEqual([]);
+
+  const options = { missing: 'delete', maxCandidates: Number.POSITIVE_INFINITY } as const;
+  expect((await run([...rows], options)).report.counts.deleted).toBe(
+    60 - rows.filter(({ productNumber }) => productNumber !== 'other').length,
+  );
+});

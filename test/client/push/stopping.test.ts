@@ -1,0 +1,119 @@
+import type { ProductDraft, PushProgress } from 'accounting-data-sdk';
+import { expect, test } from 'vitest';
+import { caught } from '../../support/caught.ts';
+import { setUpPush } from '../../support/push.ts';
+
+const rows = (count: number): ProductDraft[] =>
+  Array.from({ length: count }, (_, n) => ({ productNumber: `P-${n}`, name: `Product ${n}` }));
+
+const FAST = { retry: { maxAttempts: 1 }, maxOutageMs: 0, concurrency: 1 };
+
+test.each([
+  ['401', { kind: 'status', status: 401, type: 'unauthenticated' }, 'unauthenticated'],
+  ['403 on a write', { kind: 'status', status: 403, type: 'forbidden' }, 'forbidden'],
+  ['503 for longer than maxOutageMs', { kind: 'status', status: 503 }, 'unknown_problem'],
+] as const)('stops at a %s and reports what was done', async (_, fault, code) => {
+  const { run, sandbox } = setUpPush();
+  sandbox.faults.add(fault, { method: 'POST', skip: 2, times: 1000 });
+  const error = await caught(run(rows(10), FAST));
+  expect(error).toMatchObject({
+    code: 'push_failed',
+    cause: { code },
+    report: { rows: 10, counts: { created: 2, failed: 1 } },
+  });
+  expect((error as Error).message).toMatch(
+    /^The push of shop stopped \(10 rows read; 2 created, 0 updated\): /,
+  );
+  expect(sandbox.count(({ method }) => method === 'POST')).toBe(3);
+  sandbox.faults.clear();
+  expect((await run(rows(10))).report.counts).toMatchObject({ created: 8, unchanged: 2 });
+});
+
+test('stops if the products cannot be listed', async () => {
+  const { run, sandbox } = setUpPush();
+  sandbox.revokeKey(sandbox.keys.full);
+  expect(await caught(run(rows(1)))).toMatchObject({
+    code: 'push_failed',
+    cause: { code: 'unauthenticated' },
+  });
+});
+
+test('outlasts an outage', async () => {
+  const { run, sandbox } = setUpPush();
+  sandbox.faults.add({ kind: 'status', status: 503 }, { method: 'POST', times: 2 });
+  const waits: PushProgress[] = [];
+  const { report } = await run(rows(1), {
+    retry: { maxAttempts: 1 },
+    onProgress: (progress) => void (progress.waiting && waits.push(progress)),
+  });
+  expect(report.counts.created).toBe(1);
+  expect(waits).toMatchObject([{ phase: 'write', total: 1 }, { phase: 'write' }]);
+});
+
+test('rejects with the reason of the signal, and a later push continues', async () => {
+  const { run, sandbox } = setUpPush();
+  const controller = new AbortController();
+  const reason = new Error('enough');
+  sandbox.onRequest(({ method }) => {
+    if (method === 'POST') controller.abort(reason);
+  });
+  expect(await caught(run(rows(20), { signal: controller.signal }))).toBe(reason);
+  expect((await run(rows(20))).report.counts.failed).toBe(0);
+  expect(sandbox.store.products.all()).toHaveLength(20);
+  expect(await caught(run(rows(1), { signal: AbortSignal.abort(reason) }))).toBe(reason);
+});
+
+test('keeps at most `concurrency` writes in flight', async () => {
+  for (const concurrency of [1, 3]) {
+    const { sandbox } = setUpPush();
+    let inFlight = 0;
+    let most = 0;
+    const fetch: typeof sandbox.fetch = async (...args) => {
+      most = Math.max(most, ++inFlight);
+      try {
+        return await sandbox.fetch(...args);
+      } finally {
+        inFlight--;
+      }
+    };
+    const { run } = setUpPush([], { client: { ...sandbox.clientOptions, fetch } });
+    await run(rows(20), { concurrency });
+    expect(most).toBeLessThanOrEqual(concurrency);
+  }
+});
+
+test('tells how far it is', async () => {
+  const { run } = setUpPush(rows(3));
+  const seen: PushProgress[] = [];
+  await run(rows(5), { onProgress: (progress) => void seen.push(progress) });
+  expect(new Set(seen.map(({ phase }) => phase))).toEqual(new Set(['read', 'write']));
+  expect(seen.at(-1)).toMatchObject({ phase: 'write', done: 2, total: 2, waiting: false });
+});
+
+test('goes on if a listener throws', async () => {
+  const { run } = setUpPush();
+  const fail = () => {
+    throw new Error('listener');
+  };
+  const { report } = await run(rows(2), { onResult: fail, onProgress: fail });
+  expect(report.counts.created).toBe(2);
+});
+
+test.each([
+  ['tenant', { tenant: 'a b' }],
+  ['rows', { rows: 5 }],
+  ['key', { key: 'productNumber' }],
+  ['missing', { missing: 'remove' }],
+  ['concurrency', { concurrency: 0 }],
+  ['maxCandidates', { maxCandidates: -1 }],
+  ['lookbackMs', { lookbackMs: Number.NaN }],
+  ['dryRun', { dryRun: 'yes' }],
+  ['store', { store: { get: () => undefined } }],
+  ['existing.products', { existing: { asOf: new Date() } }],
+  ['maxOutageMs', { maxOutageMs: -1 }],
+])('rejects an invalid %s before anything is read or sent', async (argument, options) => {
+  const { run, sandbox } = setUpPush();
+  const error = await caught(run(rows(1), options as object));
+  expect(error).toMatchObject({ code: 'invalid_input', argument });
+  expect(sandbox.requests).toEqual([]);
+});

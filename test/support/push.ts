@@ -1,0 +1,64 @@
+import {
+  type Client,
+  type ClientOptions,
+  createClient,
+  type Product,
+  type ProductDraft,
+  type ProductPatch,
+  type PushOptions,
+  type PushReport,
+  type PushResult,
+  push,
+} from 'accounting-data-sdk';
+import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
+
+type Options = PushOptions<Product, ProductDraft, ProductPatch>;
+
+/** What a push did. */
+export interface Pushed {
+  readonly report: PushReport;
+  readonly results: readonly PushResult[];
+  /** `A created`, sorted. */
+  readonly done: readonly string[];
+  /** The actions of the service's journal. */
+  readonly commits: readonly string[];
+}
+
+/** A service with some products, and a way to push rows to it. */
+export interface PushSetUp {
+  readonly sandbox: Sandbox;
+  readonly client: Client;
+  /** The ids of the products that existed at first. */
+  readonly ids: readonly string[];
+  run(rows: Options['rows'], options?: Partial<Options>): Promise<Pushed>;
+}
+
+/** The natural key of these tests. */
+export const productNumber = (row: ProductDraft | Product) => row.productNumber;
+
+export function setUpPush(
+  existing: readonly ProductDraft[] = [],
+  {
+    sandbox: sandboxOptions = {},
+    client: clientOptions = {},
+  }: { sandbox?: SandboxOptions; client?: ClientOptions } = {},
+): PushSetUp {
+  const sandbox = createSandbox(sandboxOptions);
+  const ids = existing.map((fields) => sandbox.store.products.insert({ ...fields }).id);
+  const client = createClient({ ...sandbox.clientOptions, ...clientOptions });
+  const run = async (rows: Options['rows'], options: Partial<Options> = {}) => {
+    const results: PushResult[] = [];
+    const onResult = (result: PushResult) => void results.push(result);
+    sandbox.clearLogs();
+    const report = await push(client.products, {
+      tenant: 'shop',
+      rows,
+      key: productNumber,
+      onResult,
+      ...options,
+    });
+    const done = results.map(({ key, action }) => `${key} ${action}`).sort();
+    return { report, results, done, commits: sandbox.journal.map(({ action }) => action) };
+  };
+  return { sandbox, client, ids, run };
+}
