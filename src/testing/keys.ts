@@ -21,9 +21,7 @@ export interface Credential {
   readonly name: string;
   readonly key: string;
   readonly company: CompanyName;
-  readonly access: 'full' | 'read' | 'none';
-  readonly collections: ReadonlySet<CollectionName> | undefined;
-  readonly error: 'forbidden' | 'scope_required';
+  readonly grant: KeyGrant;
 }
 
 /** The keys that every sandbox has, one for each company and set of permissions. Send one as `X-AUTH-TOKEN`. */
@@ -92,9 +90,7 @@ export class Keyring {
       name,
       key,
       company: grant.company ?? 'main',
-      access: grant.access ?? 'full',
-      collections: grant.collections === undefined ? undefined : new Set(grant.collections),
-      error: grant.error ?? 'scope_required',
+      grant,
     });
     return key;
   }

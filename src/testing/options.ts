@@ -124,26 +124,21 @@ const rateLimitOptions = {
 /** The number of generated records of each collection, or of all together. */
 export type RecordCounts = number | Partial<Readonly<Record<CollectionName, number>>>;
 
+const isCount = is.integerFrom(0).allows;
+const recordCounts = is.check<RecordCounts>(
+  'a whole number of at least 0, or an object with one for each collection',
+  (value) =>
+    isCount(value) || (typeof value === 'object' && value !== null && Object.values(value).every(isCount)),
+);
+
 /** Every option of `createSandbox`, with its default and the values that it may have. */
 export const sandboxOptions = {
   /** Seed of the generated records, the keys and the faults with a probability. @default 1 */
   seed: option(is.integer, 1),
   /** Generated records of the first company: a number is spread over all collections. @default 0 */
-  records: option(
-    is.check<RecordCounts>(
-      'a whole number of at least 0, or an object with one for each collection',
-      (value) => typeof value === 'number' || (typeof value === 'object' && value !== null),
-    ),
-    0,
-  ),
+  records: option(recordCounts, 0),
   /** Generated records of the other company. @default 0 */
-  otherRecords: option(
-    is.check<RecordCounts>(
-      'a whole number of at least 0, or an object with one for each collection',
-      (value) => typeof value === 'number' || (typeof value === 'object' && value !== null),
-    ),
-    0,
-  ),
+  otherRecords: option(recordCounts, 0),
   /**
    * The origin of `sandbox.fetch` and of the msw handlers. By default each sandbox has its own, such as
    * `https://sandbox-1.invalid`.

@@ -1,14 +1,10 @@
-import type { CollectionName } from 'accounting-data-sdk';
+import { type CollectionName, collectionNames, createClient } from 'accounting-data-sdk';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
-import { collections } from '../../src/collections/index.ts';
-import { isMoney } from '../../src/schemas/money.ts';
-import { fits } from '../../src/schemas/record.ts';
-import { compareIds } from '../../src/testing/store/id-order.ts';
 
-const names = Object.keys(collections) as CollectionName[];
+const names = [...collectionNames];
 
-/** Which field of which collection names a record of which other. */
+/** Collection, field, and the collection of the record that the field refers to. */
 const REFERENCES: readonly (readonly [CollectionName, string, CollectionName])[] = [
   ['accountAddresses', 'accountId', 'accounts'],
   ['accountContactRelations', 'accountId', 'accounts'],
@@ -26,7 +22,7 @@ const REFERENCES: readonly (readonly [CollectionName, string, CollectionName])[]
 const everything = (sandbox: Sandbox) =>
   Object.fromEntries(names.map((name) => [name, sandbox.store[name].all()]));
 
-test('a number is spread over all fourteen collections, to the record', () => {
+test('spreads a number of records over all collections exactly', () => {
   for (const records of [14, 500, 5000]) {
     const sandbox = createSandbox({ records });
     const counts = names.map((name) => sandbox.store[name].count);
@@ -35,7 +31,7 @@ test('a number is spread over all fourteen collections, to the record', () => {
   }
 });
 
-test('counts by collection leave the others empty', () => {
+test('generates no records of a collection without a count', () => {
   const sandbox = createSandbox({ records: { boms: 3 }, otherRecords: { boms: 2 } });
   expect([sandbox.store.boms.count, sandbox.store.products.count, sandbox.otherStore.boms.count]).toEqual([
     3, 0, 2,
@@ -47,14 +43,14 @@ test('counts by collection leave the others empty', () => {
   ]);
 });
 
-test('the same seed makes the same records, another seed others', () => {
-  const made = (seed: number) => everything(createSandbox({ seed, records: 300 }));
-  expect(made(7)).toEqual(made(7));
-  const [seven, eight] = [made(7), made(8)];
+test('generates the same records from the same seed, and others from another seed', () => {
+  const generated = (seed: number) => everything(createSandbox({ seed, records: 300 }));
+  expect(generated(7)).toEqual(generated(7));
+  const [seven, eight] = [generated(7), generated(8)];
   for (const name of names) expect([name, seven[name]]).not.toEqual([name, eight[name]]);
 });
 
-test('the other company has other records under other ids', () => {
+test('gives the records of the other company other ids', () => {
   const sandbox = createSandbox({ records: 300, otherRecords: 300 });
   for (const name of names) {
     const own = new Set(sandbox.store[name].ids());
@@ -62,17 +58,22 @@ test('the other company has other records under other ids', () => {
   }
 });
 
-test.each(['numeric', 'uuid'] as const)('every reference names a record that exists (%s ids)', (form) => {
+test.each(['numeric', 'uuid'] as const)('refers only to records that exist (%s ids)', (form) => {
   const sandbox = createSandbox({ seed: 3, records: 2000, ids: { form, gap: 4 } });
   for (const [name, field, target] of REFERENCES) {
-    const there = new Set(sandbox.store[target].ids());
+    const existing = new Set(sandbox.store[target].ids());
     const named = sandbox.store[name].all().map((record) => (record as Record<string, unknown>)[field]);
-    expect([name, field, named.filter((id) => !there.has(String(id)))]).toEqual([name, field, []]);
+    expect([name, field, named.filter((id) => !existing.has(String(id)))]).toEqual([name, field, []]);
     expect(new Set(named).size).toBeGreaterThan(1);
   }
 });
 
-test('lines lie with their heads: no bill of materials and no budget is left without', () => {
+test('refers to the only product if there is one', () => {
+  const { bomLines } = createSandbox({ records: { products: 1, boms: 1, bomLines: 100 } }).store;
+  expect(new Set(bomLines.all().map(({ productId }) => productId))).toEqual(new Set(['1']));
+});
+
+test('gives every bill of materials and every budget lines that match it', () => {
   const sandbox = createSandbox({ records: 2000 });
   const heads = (name: CollectionName, field: string) =>
     new Set(sandbox.store[name].all().map((record) => (record as Record<string, unknown>)[field])).size;
@@ -84,21 +85,20 @@ test('lines lie with their heads: no bill of materials and no budget is left wit
   }
 });
 
-test('products carry every documented field in its documented kind', () => {
-  const { fields } = collections.products;
-  for (const product of createSandbox({ records: { products: 300 } }).store.products.all()) {
-    expect(Object.keys(product).sort()).toEqual(['id', ...Object.keys(fields)].sort());
-    for (const [field, value] of Object.entries(product)) {
-      const kind = fields[field];
-      if (kind !== undefined && value !== null)
-        expect([field, value, fits(kind, value)]).toEqual([field, value, true]);
-    }
-  }
+test('a client accepts every generated product, and every documented field has a value in some product', async () => {
+  const sandbox = createSandbox({ records: { products: 300 } });
+  const { products } = createClient(sandbox.clientOptions);
+  const seen = await products.list().toArray({ limit: Infinity });
+  expect(seen).toHaveLength(300);
+  const fields = Object.keys(seen[0] ?? {});
+  expect(fields).toHaveLength(61);
+  const empty = fields.filter((field) => seen.every((product) => Reflect.get(product, field) === null));
+  expect(empty).toEqual(['stockDescription']);
 });
 
-test('products differ in nearly every field', () => {
+test('generates different values in nearly every field of a product', () => {
   const products = createSandbox({ records: { products: 300 } }).store.products.all();
-  const same = Object.keys(collections.products.fields).filter(
+  const same = Object.keys(products[0] ?? {}).filter(
     (field) =>
       new Set(
         products.map((product) => JSON.stringify((product as unknown as Record<string, unknown>)[field])),
@@ -114,7 +114,7 @@ test('products differ in nearly every field', () => {
   ]);
 });
 
-test('amounts are decimal strings of four digits, in every collection', () => {
+test('writes amounts as decimal strings with four digits in every collection', () => {
   const sandbox = createSandbox({ records: 3000 });
   const amounts: [CollectionName, string][] = [
     ['accounts', 'creditLimit'],
@@ -129,12 +129,11 @@ test('amounts are decimal strings of four digits, in every collection', () => {
     const values = sandbox.store[name].all().map((record) => (record as Record<string, unknown>)[field]);
     const set = values.filter((value) => value !== null);
     expect(set.length).toBeGreaterThan(0);
-    for (const value of set)
-      expect([field, value, isMoney(value) && /\.\d{4}$/.test(value)]).toEqual([field, value, true]);
+    for (const value of set) expect([field, value]).toEqual([field, expect.stringMatching(/^-?\d+\.\d{4}$/)]);
   }
 });
 
-test('check digits are right: EAN, UPC and IBAN', () => {
+test('gives EAN, UPC and IBAN valid check digits', () => {
   const sandbox = createSandbox({ records: 2000 });
   const sum = (digits: string) =>
     [...digits].reverse().reduce((total, digit, i) => total + Number(digit) * (i % 2 === 0 ? 1 : 3), 0);
@@ -144,13 +143,13 @@ test('check digits are right: EAN, UPC and IBAN', () => {
     ]);
   }
   for (const { iban } of sandbox.store.bankFeedAccounts.all()) {
-    const turned = String(iban).slice(4) + String(iban).slice(0, 4);
-    const number = BigInt(turned.replaceAll(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55)));
+    const rearranged = String(iban).slice(4) + String(iban).slice(0, 4);
+    const number = BigInt(rearranged.replaceAll(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55)));
     expect([iban, number % 97n]).toEqual([iban, 1n]);
   }
 });
 
-test('generated times rise with the ids, and some records were changed later', () => {
+test('gives later ids later timestamps, and changes some records after their creation', () => {
   const products = createSandbox({ records: { products: 500 } }).store.products.all();
   const created = products.map(({ createdAt }) => String(createdAt));
   expect(created).toEqual([...created].sort());
@@ -158,20 +157,4 @@ test('generated times rise with the ids, and some records were changed later', (
   const changed = products.filter(({ createdAt, updatedAt }) => createdAt !== updatedAt).length;
   expect(changed).toBeGreaterThan(100);
   expect(changed).toBeLessThan(400);
-});
-
-test('a million records are there at once, and the last page is read as the first', async () => {
-  const sandbox = createSandbox({ records: 1_000_000 });
-  const { accounts } = sandbox.store;
-  const last = String(accounts.count);
-  expect(accounts.get(last)).toMatchObject({ id: last });
-  accounts.update(last, { name: 'changed' });
-  accounts.delete('1');
-  const lastPage = Math.ceil(accounts.count / 30);
-  const response = await sandbox.fetch(`${sandbox.baseUrl}/api/public/v1/accounts?_page=${lastPage}`, {
-    headers: { 'X-AUTH-TOKEN': sandbox.keys.full },
-  });
-  const page = (await response.json()) as { id: string; name: string }[];
-  expect(page.at(-1)).toMatchObject({ id: last, name: 'changed' });
-  expect([...page].sort((a, b) => compareIds(a.id, b.id))).toEqual(page);
 });

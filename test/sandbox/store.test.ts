@@ -100,6 +100,47 @@ describe('sandbox.store', () => {
     expect(sandbox.store.products.insert({}).id).not.toBe('1');
   });
 
+  test.each(['numeric', 'uuid', 'ulid'] as const)('gives each new record a new %s id', (form) => {
+    const { boms } = createSandbox({ ids: { form }, records: { boms: 3 } }).store;
+    const first = boms.insert({}).id;
+    expect(boms.ids().indexOf(first)).toBe(3);
+    boms.delete(first);
+    const second = boms.insert({}).id;
+    expect(boms.ids().indexOf(second)).toBe(3);
+    expect(second).not.toBe(first);
+  });
+
+  test('orders ids of any form: numbers by value, then strings', async () => {
+    const sorted = [
+      '7',
+      '07',
+      '007',
+      '9',
+      '10',
+      '99999999999999999998',
+      '99999999999999999999',
+      '1a',
+      'B',
+      'a',
+    ];
+    const sandbox = createSandbox();
+    for (const id of sorted.toReversed()) sandbox.store.boms.insert({ id });
+    expect(sandbox.store.boms.ids()).toEqual(['007', '07', ...sorted.filter((id) => !/^0/.test(id))]);
+    expect(ids(await call(sandbox, '/boms?id[gt]=9&id[lte]=99999999999999999998'))).toEqual([
+      '10',
+      '99999999999999999998',
+    ]);
+  });
+
+  test('a new id never is one that a test has stored', () => {
+    const { boms } = createSandbox({ ids: { form: 'ulid' }, records: { boms: 3 } }).store;
+    const [next = '', later = ''] = [boms.insert({}).id, boms.insert({}).id];
+    const other = createSandbox({ ids: { form: 'ulid' }, records: { boms: 3 } }).store.boms;
+    for (const id of [next, later]) other.insert({ id });
+    expect([next, later]).not.toContain(other.insert({}).id);
+    expect(other.count).toBe(6);
+  });
+
   test('a change in the middle of a walk is seen by the next page', async () => {
     const sandbox = createSandbox({ pageSize: 2, records: { boms: 6 } });
     expect(ids(await call(sandbox, '/boms'))).toEqual(['1', '2']);

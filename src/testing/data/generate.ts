@@ -1,8 +1,9 @@
 import { type CollectionName, collectionNames } from '../../collections/index.ts';
 import { checkCollections } from '../checks.ts';
 import type { RecordCounts } from '../options.ts';
+import type { GeneratedRecord } from '../store/collection.ts';
 import type { IdSequence } from '../store/ids.ts';
-import type { Fields, Times } from '../store/row.ts';
+import type { Times } from '../store/row.ts';
 import * as accounts from './accounts.ts';
 import * as banking from './banking.ts';
 import type { Generator, RecordContext } from './generator.ts';
@@ -45,14 +46,9 @@ type Counts = Readonly<Record<CollectionName, number>>;
 
 /** The counts that an option stands for. A number is spread over all collections by their shares. */
 export function recordCounts(records: RecordCounts): Counts {
-  if (typeof records !== 'object') return spread(checkedCount(records));
-  checkCollections('records', Object.keys(records) as CollectionName[]);
-  return byCollection((name) => checkedCount(records[name] ?? 0));
-}
-
-function checkedCount(count: number): number {
-  if (Number.isSafeInteger(count) && count >= 0) return count;
-  throw new RangeError(`records must be whole numbers of at least 0, not ${count}.`);
+  if (typeof records === 'number') return spread(records);
+  checkCollections('records', Object.keys(records));
+  return byCollection((name) => records[name] ?? 0);
 }
 
 function spread(total: number): Counts {
@@ -93,7 +89,7 @@ interface Generation {
 export function* generateRecords(
   collection: CollectionName,
   generation: Generation,
-): Iterable<{ fields: Fields; times: Times }> {
+): Iterable<GeneratedRecord> {
   const { seed, counts } = generation;
   const [generate] = generatorOf(collection);
   const count = counts[collection];

@@ -79,15 +79,15 @@ function carryOut(state: ServiceState, request: ServiceRequest, credential: Cred
   const found = route(request.method, request.path);
   authorize(credential, found);
   const format = negotiate(request, state.options);
-  const collection = state.companies[credential.company](found.collection);
+  const collection = state.companies[credential.company][found.collection];
   return OPERATIONS[found.operation](state, { request, credential, collection, id: found.id, format });
 }
 
 /** 403 if the key has no permission (specification: Authentication, 5). */
-function authorize(credential: Credential, { operation, collection }: Route): void {
-  const writes = operation !== 'list' && operation !== 'get';
-  const allowed = credential.access === 'full' || (credential.access === 'read' && !writes);
-  const reached = credential.collections?.has(collection) ?? true;
-  if (allowed && reached) return;
-  throw new ProblemError(credential.error, `The API key may not ${writes ? 'write' : 'read'} ${collection}.`);
+function authorize({ grant }: Credential, { operation, collection }: Route): void {
+  const { access = 'full', collections, error = 'scope_required' } = grant;
+  const verb = operation === 'list' || operation === 'get' ? 'read' : 'write';
+  const allowed = access === 'full' || access === verb;
+  if (allowed && (collections?.includes(collection) ?? true)) return;
+  throw new ProblemError(error, `The API key may not ${verb} ${collection}.`);
 }

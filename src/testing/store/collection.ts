@@ -16,6 +16,12 @@ export interface Selection {
   readonly modifiedSince: number | undefined;
 }
 
+/** A record before it is stored. */
+export interface GeneratedRecord {
+  readonly fields: Fields;
+  readonly times: Times;
+}
+
 /** A write that readers do not see yet. */
 interface PendingWrite {
   readonly id: string;
@@ -36,6 +42,8 @@ export class Collection {
   readonly #clock: SandboxClock;
   readonly #options: ResolvedSandboxOptions;
   readonly #ids: IdSequence;
+  /** Records that are not generated yet, because nothing has used the collection: most tests use one or two. */
+  #generated: Iterable<GeneratedRecord>;
   readonly #toRow: ToRow;
   /** What readers see, by id. */
   readonly #rows = new Map<string, Row>();
@@ -44,17 +52,28 @@ export class Collection {
   #version = 0;
   /** In the order in which they were made. */
   #pending: PendingWrite[] = [];
-  /** The place of the next new id in the sequence: after every id of the sequence that was ever stored. */
+  /** The place of the next new id in the sequence: after every numeric id that was ever stored. */
   #nextIndex = 0;
   readonly #lists = new Memo<readonly Row[]>(KEPT_LISTS);
 
   constructor(
     name: CollectionName,
-    { ids, clock, options }: { ids: IdSequence; clock: SandboxClock; options: ResolvedSandboxOptions },
+    {
+      ids,
+      generated,
+      clock,
+      options,
+    }: {
+      readonly ids: IdSequence;
+      readonly generated: Iterable<GeneratedRecord>;
+      readonly clock: SandboxClock;
+      readonly options: ResolvedSandboxOptions;
+    },
   ) {
     this.name = name;
     this.segment = collections[name].segment;
     this.#ids = ids;
+    this.#generated = generated;
     this.#clock = clock;
     this.#options = options;
     this.#toRow = rowsOf(name, options);
@@ -62,19 +81,19 @@ export class Collection {
 
   /** Grows with every change that readers see. */
   get version(): number {
-    this.#applyDue();
+    this.#settle();
     return this.#version;
   }
 
   /** How many records readers see. */
   get count(): number {
-    this.#applyDue();
+    this.#settle();
     return this.#rows.size;
   }
 
   /** What readers see under an id. */
   get(id: string): Row | undefined {
-    this.#applyDue();
+    this.#settle();
     return this.#rows.get(id);
   }
 
@@ -86,7 +105,7 @@ export class Collection {
 
   /** Every record that readers see, by ascending id. */
   all(): readonly Row[] {
-    this.#applyDue();
+    this.#settle();
     return this.#sorted;
   }
 
@@ -103,20 +122,10 @@ export class Collection {
     });
   }
 
-  /** Stores generated records, which have ascending ids, at once and for every reader. */
-  fill(records: Iterable<{ readonly fields: Fields; readonly times: Times }>): void {
-    for (const { fields, times } of records) {
-      const row = this.#toRow(this.#ids.at(this.#nextIndex), fields, times);
-      this.#rows.set(row.id, row);
-      this.#sorted.push(row);
-      this.#nextIndex += 1;
-    }
-  }
-
   /** Stores a new record under the id given, or the next one. */
   insert(fields: Fields, visibleAfterMs?: number): Row {
     const now = this.#clock.now();
-    const id = typeof fields.id === 'string' ? fields.id : this.#ids.at(this.#nextIndex);
+    const id = typeof fields.id === 'string' ? fields.id : this.#nextId();
     const times = { createdAt: now, modifiedAt: now, ...this.#timesIn(fields) };
     return this.#write(this.#toRow(id, fields, times), visibleAfterMs);
   }
@@ -133,10 +142,22 @@ export class Collection {
 
   /** Removes every record, the pending ones too. */
   clear(): void {
+    this.#settle();
     this.#rows.clear();
     this.#sorted = [];
     this.#pending = [];
     this.#version += 1;
+  }
+
+  /** The next id of the sequence that no record has: a test may have stored some itself. */
+  #nextId(): string {
+    this.#settle();
+    let id: string;
+    do {
+      id = this.#ids.at(this.#nextIndex);
+      this.#nextIndex += 1;
+    } while (this.latest(id) !== undefined);
+    return id;
   }
 
   #write(row: Row, visibleAfterMs: number | undefined): Row {
@@ -145,8 +166,8 @@ export class Collection {
   }
 
   #schedule(id: string, row: Row | undefined, visibleAfterMs = this.#options.commitDelayMs): void {
-    this.#applyDue();
-    this.#nextIndex = Math.max(this.#nextIndex, this.#ids.indexOf(id) + 1);
+    this.#settle();
+    this.#nextIndex = Math.max(this.#nextIndex, this.#ids.indexAfter(id));
     const now = this.#clock.now();
     // A later write never overtakes an earlier one of the same record.
     const visibleAt = Math.max(now + visibleAfterMs, this.#lastPending(id)?.visibleAt ?? -Infinity);
@@ -154,8 +175,15 @@ export class Collection {
     else this.#pending.push({ id, row, visibleAt });
   }
 
-  /** Makes the writes visible whose time has come. */
-  #applyDue(): void {
+  /** Generates the records at the first use, and makes the writes visible whose time has come. */
+  #settle(): void {
+    for (const { fields, times } of this.#generated) {
+      const row = this.#toRow(this.#ids.at(this.#nextIndex), fields, times);
+      this.#rows.set(row.id, row);
+      this.#sorted.push(row);
+      this.#nextIndex += 1;
+    }
+    this.#generated = [];
     if (this.#pending.length === 0) return;
     const now = this.#clock.now();
     const pending = this.#pending;

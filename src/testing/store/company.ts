@@ -1,4 +1,4 @@
-import type { CollectionName } from '../../collections/index.ts';
+import { type CollectionName, collectionNames } from '../../collections/index.ts';
 import type { SandboxClock } from '../clock.ts';
 import { generateRecords, recordCounts } from '../data/generate.ts';
 import { hashText, mix } from '../data/seeded-random.ts';
@@ -9,8 +9,8 @@ import { idSequence } from './ids.ts';
 /** The two companies of a sandbox. Neither sees a record of the other. */
 export type CompanyName = 'main' | 'other';
 
-/** The collections of one company. A collection is generated when it is first used: most tests use one or two. */
-export type Company = (name: CollectionName) => Collection;
+/** The collections of one company. */
+export type Company = Readonly<Record<CollectionName, Collection>>;
 
 /** Far enough apart that no record of one company has the id of a record of the other. */
 const ID_DISTANCE = 1_000_000_000;
@@ -24,15 +24,9 @@ export function createCompany(
   const offset = company === 'main' ? 0 : ID_DISTANCE;
   const seedOf = (name: CollectionName) => mix(options.seed, hashText(`${company}/${name}`));
   const idsOf = (name: CollectionName) => idSequence(options.ids, { seed: seedOf(name), offset });
-  const collections = new Map<CollectionName, Collection>();
-
-  return (name) => {
-    const known = collections.get(name);
-    if (known !== undefined) return known;
-
-    const collection = new Collection(name, { ids: idsOf(name), clock, options });
-    collection.fill(generateRecords(name, { seed: seedOf(name), counts, idsOf }));
-    collections.set(name, collection);
-    return collection;
-  };
+  const collections = collectionNames.map((name) => {
+    const generated = generateRecords(name, { seed: seedOf(name), counts, idsOf });
+    return [name, new Collection(name, { ids: idsOf(name), generated, clock, options })] as const;
+  });
+  return Object.fromEntries(collections) as Company;
 }

@@ -68,7 +68,7 @@ export type SandboxStore = {
 /** Direct access to the records of a company. */
 export function createStore(company: Company): SandboxStore {
   const stores = new Map<string, CollectionStore<{ id: string }>>(
-    collectionNames.map((name) => [name, collectionStore(() => company(name))]),
+    collectionNames.map((name) => [name, collectionStore(company[name])]),
   );
   const store = {
     ...Object.fromEntries(stores),
@@ -88,48 +88,41 @@ export function createStore(company: Company): SandboxStore {
   return store as unknown as SandboxStore;
 }
 
-/** A function finds the collection, so that it is not generated before it is used. */
-function collectionStore(collection: () => Collection): CollectionStore<{ id: string }> {
+function collectionStore(collection: Collection): CollectionStore<{ id: string }> {
   const delayOf = (options: StoreWriteOptions = {}) => {
     checkNames('a write to the store', options, Object.keys(STORE_WRITE_OPTIONS));
     return options.visibleAfterMs;
   };
   return {
     get count() {
-      return collection().count;
+      return collection.count;
     },
     insert(fields, options) {
       const delay = delayOf(options);
-      checkNewId(collection(), fields.id);
-      return copy(collection().insert(copy(fields), delay).record);
+      checkNewId(collection, fields.id);
+      return copy(collection.insert(copy(fields), delay).record);
     },
     update(id, fields, options) {
       const delay = delayOf(options);
-      const before = collection().latest(id);
-      if (before === undefined) throw new RangeError(`${collection().segment}: there is no record ${id}.`);
-      return copy(collection().update(before, copy(fields), delay).record);
+      const before = collection.latest(id);
+      if (before === undefined) throw new RangeError(`${collection.segment}: there is no record ${id}.`);
+      return copy(collection.update(before, copy(fields), delay).record);
     },
     delete(id, options) {
       const delay = delayOf(options);
-      if (collection().latest(id) === undefined) return false;
-      collection().delete(id, delay);
+      if (collection.latest(id) === undefined) return false;
+      collection.delete(id, delay);
       return true;
     },
     get(id) {
-      const row = collection().latest(id);
+      const row = collection.latest(id);
       return row === undefined ? undefined : copy(row.record);
     },
-    all: () =>
-      collection()
-        .all()
-        .map(({ record }) => copy(record)),
-    ids: () =>
-      collection()
-        .all()
-        .map(({ id }) => id),
-    lock: (id) => void collection().locked.add(id),
-    unlock: (id) => void collection().locked.delete(id),
-    clear: () => collection().clear(),
+    all: () => collection.all().map(({ record }) => copy(record)),
+    ids: () => collection.all().map(({ id }) => id),
+    lock: (id) => void collection.locked.add(id),
+    unlock: (id) => void collection.locked.delete(id),
+    clear: () => collection.clear(),
   };
 }
 

@@ -1,5 +1,7 @@
 import type { ListOrder } from 'accounting-data-sdk/testing';
-import { compareIds } from '../../../src/testing/store/id-order.ts';
+
+/** The ids of the model are small numbers. */
+const compareIds = (a: string, b: string) => Number(a) - Number(b);
 
 /** A record, as far as lists are concerned. Times in ms since the epoch. */
 export interface Entry {
@@ -7,7 +9,7 @@ export interface Entry {
   readonly modifiedAt: number;
 }
 
-/** What is asked of a list. */
+/** The filters of a list. */
 export interface Query {
   readonly gt: string | undefined;
   readonly gte: string | undefined;
@@ -17,7 +19,7 @@ export interface Query {
   readonly since: number | undefined;
 }
 
-/** The store as anybody would write it: a list of writes, read, filtered and sorted anew for each question. */
+/** A model of the store: a list of writes that every read filters and sorts again. */
 export class PlainStore {
   readonly #writes: { readonly id: string; readonly entry: Entry | undefined; readonly visibleAt: number }[] =
     [];
@@ -27,7 +29,7 @@ export class PlainStore {
     this.#writes.push({ id, entry, visibleAt: Math.max(visibleAt, ...before) });
   }
 
-  /** What a writer finds. */
+  /** Whether a writer finds the record. */
   has(id: string): boolean {
     return this.#writes.findLast((write) => write.id === id)?.entry !== undefined;
   }
