@@ -7,14 +7,14 @@ import {
 import type { CollectionContext } from './collections/context.ts';
 import { type CollectionDefinition, readOnly, type WriteShapes } from './collections/define.ts';
 import { type CollectionName, collections } from './collections/index.ts';
-import { checkOptionNames } from './errors/check-option-names.ts';
+import { checkOptionNames } from './errors/check-input.ts';
 import { isApiError } from './errors/guards.ts';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
 import {
   type ClientDefaults,
   type ClientOptions,
-  changedHabits,
-  type Habits,
+  changedDefaults,
+  type ResolvedDefaults,
   resolveOptions,
   type SchemasByName,
 } from './options.ts';
@@ -24,7 +24,7 @@ import { isStandardSchema, type StandardSchema } from './schemas/standard-schema
 import { REQUEST_OPTIONS, type RequestOptions } from './transport/call-options.ts';
 import { HttpTransport } from './transport/transport.ts';
 
-/** The record of a collection: the caller's schema decides, where there is one. Product's own fields stay documented. */
+/** The record of a collection: the caller's schema decides, if there is one. Product's own fields stay documented. */
 export type RecordOf<Name extends CollectionName, S extends SchemasByName = Record<never, never>> =
   (typeof collections)[Name] extends CollectionDefinition<infer Rec, infer Writes>
     ? Name extends keyof S
@@ -61,7 +61,7 @@ export interface ClientMethods<S extends SchemasByName> {
     segment: string,
     options?: { readonly schema?: StandardSchema<T> | undefined },
   ): ReadOnlyCollection<T>;
-  /** Any request under `/api/public/v1`, with the same key, gate, retries, limits and errors as every other call. */
+  /** Any request under `/api/public/v1`, with the key, rate limiter, retries, timeouts and errors of every other call. */
   request<T = unknown>(request: AnyRequest<T>, options?: RequestOptions): Promise<T>;
   /**
    * Checks that `baseUrl` and `apiKey` work, with one request for the first page of accounts. A key that may not read
@@ -71,9 +71,9 @@ export interface ClientMethods<S extends SchemasByName> {
    * UnexpectedResponseError if `baseUrl` does not point at the service.
    */
   ping(options?: RequestOptions): Promise<Ping>;
-  /** A client with other habits that shares transport, retry budget and rate gate with this one. */
+  /** A client with other defaults that shares transport, retry budget and rate limiter with this one. */
   withOptions(options: ClientDefaults): Client<S>;
-  /** The budget of the key as last reported; undefined until an answer carried the headers. */
+  /** The quota of the key as last reported; undefined until a response has the headers. */
   readonly rateLimit: RateLimit | undefined;
 }
 
@@ -87,23 +87,23 @@ export type Client<S extends SchemasByName = Record<never, never>> = ClientMetho
 };
 
 /**
- * A client for the books of one company.
+ * A client for the data of one company.
  *
  * ```ts
  * const client = createClient({ baseUrl: 'https://books.example.com', apiKey: process.env.ACCOUNTING_API_KEY });
  * for await (const account of client.accounts.list()) console.log(account.id);
  * ```
- * @throws InvalidInputError for options that cannot be right. Nothing is sent before the first call.
+ * @throws InvalidInputError for invalid options. Nothing is sent before the first call.
  */
 export function createClient<const S extends SchemasByName = Record<never, never>>(
   options: ClientOptions<S> = {},
 ): Client<S> {
-  const { transport: config, habits, schemas } = resolveOptions(options);
+  const { transport: config, defaults, schemas } = resolveOptions(options);
   const transport = new HttpTransport(config);
   const { baseUrl, listeners } = config;
   const shared = { transport, baseUrl, listeners };
 
-  const clientWith = (own: Habits): Client<S> => {
+  const clientWith = (own: ResolvedDefaults): Client<S> => {
     const context: CollectionContext = { ...shared, ...own };
     const bound = Object.entries(collections).map(([name, definition]) => [
       name,
@@ -113,7 +113,7 @@ export function createClient<const S extends SchemasByName = Record<never, never
       collection: (segment, options) => unknownCollection(context, segment, options),
       request: (request, requestOptions = {}) => sendAny(context, request, requestOptions),
       ping: (requestOptions) => ping(context, requestOptions),
-      withOptions: (changed) => clientWith(changedHabits(own, changed)),
+      withOptions: (changed) => clientWith(changedDefaults(own, changed)),
       get rateLimit() {
         return transport.rateLimit;
       },
@@ -122,7 +122,7 @@ export function createClient<const S extends SchemasByName = Record<never, never
       Object.defineProperties(Object.fromEntries(bound), Object.getOwnPropertyDescriptors(methods)),
     );
   };
-  return clientWith(habits);
+  return clientWith(defaults);
 }
 
 /** Without the caller's schema: a record of another shape still comes from the service. */

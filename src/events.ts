@@ -25,30 +25,30 @@ export interface CallEvent {
 
 /** A request is about to be sent. */
 export interface RequestEvent extends CallEvent {
-  /** The key under which this create can be repeated: keep it to be able to go on after a crash. */
+  /** The key under which this create can be repeated: store it to be able to resume after a crash. */
   readonly idempotencyKey: string | undefined;
 }
 
-/** The head of an answer has arrived. */
+/** The status and headers of a response have arrived. */
 export interface ResponseEvent extends CallEvent {
   readonly status: number;
-  /** From the request to the head of the answer. */
+  /** From the request to the headers of the response. */
   readonly durationMs: number;
   readonly rateLimit: RateLimit | undefined;
   readonly requestId: string | undefined;
 }
 
-/** An attempt failed and will be made again. */
+/** An attempt failed, and another follows. */
 export interface RetryEvent extends CallEvent {
   /** What went wrong, such as `lost` or `status 503`. */
   readonly reason: string;
-  /** How long the call waits before. */
+  /** How long the call waits before the next attempt. */
   readonly waitMs: number;
 }
 
-/** A call waits for the budget of its key. */
+/** A call waits for the quota of its key. */
 export interface WaitEvent extends CallEvent {
-  /** How long, where that is known. */
+  /** How long, if that is known. */
   readonly waitMs: number | undefined;
 }
 
@@ -62,19 +62,19 @@ export interface EndEvent extends CallEvent {
   readonly result: 'ok' | 'error' | 'aborted';
   /** From the call to its end, with all attempts and waits. */
   readonly durationMs: number;
-  /** The part of it that was waiting: backoff, Retry-After, the rate gate. */
+  /** The part of it that was waiting: backoff, Retry-After, the rate limiter. */
   readonly waitedMs: number;
 }
 
-/** A row did not fit its schema, under `validation: 'report'`. It is not in the walk. */
+/** A row did not fit its schema, under `validation: 'report'`. It is not among the records of the list. */
 export interface InvalidRecord {
   /** The path segment of the collection. */
   readonly collection: string;
   /** The row's id, if it can be read, without the API key if the row echoes it. */
   readonly id: string | undefined;
-  /** What did not fit, without values: `salePrice: expected money`. Never the API key, also where the row echoes it. */
+  /** What did not fit, without values: `salePrice: expected money`. Never the API key, even if the row echoes it. */
   readonly issues: readonly string[];
-  /** The row as the service sent it, unchanged: data of the books like any record, so log it as little as those. */
+  /** The row as the service sent it, unchanged: the company's data, like any record. Do not log it. */
   readonly record: unknown;
 }
 
@@ -87,30 +87,27 @@ export interface CheckpointEvent {
   readonly last: boolean;
 }
 
-/** Listeners, each optional. What one throws is reported to the logger, with its reason, and never affects the call. */
+/** Listeners, each optional. An error that one throws is written to the logger and never affects the call. */
 export interface Listeners {
-  /** Before each request goes out. */
+  /** Before each request is sent. */
   request?: ((event: RequestEvent) => void) | undefined;
-  /** When the head of an answer has arrived, its body not yet. */
+  /** When the headers of a response have arrived, before its body is read. */
   response?: ((event: ResponseEvent) => void) | undefined;
-  /** When an attempt has failed and another is to follow. */
+  /** When an attempt has failed and another follows. */
   retry?: ((event: RetryEvent) => void) | undefined;
-  /** When a call is held back for the budget of its key. */
+  /** When a call waits for the quota of its key. */
   wait?: ((event: WaitEvent) => void) | undefined;
-  /** When a call has failed for good. An abort is no error: see `end`. */
+  /** When a call has failed for good. An abort is not an error: see `end`. */
   error?: ((event: ErrorEvent) => void) | undefined;
-  /**
-   * When a call has ended, well or not: always the last event of a call. One that ended while what sends requests was
-   * still being loaded, with the first call, has none at all.
-   */
+  /** When a call has ended, whatever its result: always the last event of a call. */
   end?: ((event: EndEvent) => void) | undefined;
-  /** For each row that is left out of a walk, under `validation: 'report'`, when the page it is on is handed out. */
+  /** For each row that is left out of a list, under `validation: 'report'`, when its page is returned. */
   invalidRecord?: ((event: InvalidRecord) => void) | undefined;
-  /** When a sync has written down how far it is. */
+  /** When a sync has written a checkpoint. */
   checkpoint?: ((event: CheckpointEvent) => void) | undefined;
 }
 
-/** Under this name a collection hands on the listeners of its client, for what a sync has to tell. */
+/** Under this name a collection passes on the listeners of its client to a sync. */
 export const LISTENERS: unique symbol = Symbol.for('accounting-data-sdk.listeners');
 
 /**
@@ -119,7 +116,7 @@ export const LISTENERS: unique symbol = Symbol.for('accounting-data-sdk.listener
  * every other logger gets the message.
  */
 export interface Logger {
-  /** Each request, answer and checkpoint. */
+  /** Each request, response and checkpoint. */
   debug(message: string): unknown;
   /** Retries and waits. */
   info(message: string): unknown;
@@ -127,7 +124,7 @@ export interface Logger {
   warn(message: string): unknown;
 }
 
-/** Every event there is. */
+/** The names of all events. */
 export const EVENTS: OptionNames<Listeners> = {
   request: true,
   response: true,
@@ -145,18 +142,21 @@ export interface ClientListeners extends Listeners {
   readonly listenerFailed?: ((who: string, thrown: unknown) => void) | undefined;
 }
 
-/** One set of listeners out of the caller's own and those that write to a logger. Nobody listening costs nothing. */
-export function combineListeners(on: Listeners, logger: Logger | undefined): ClientListeners {
-  const logging = logger === undefined ? {} : loggingListeners(logger);
+/** One listener object that calls the caller's and those that write to a logger. */
+export function combineListeners(
+  on: Listeners | readonly Listeners[],
+  logger: Logger | undefined,
+): ClientListeners {
   const listenerFailed = logger === undefined ? undefined : failureReporter(logger);
+  const everyone = [...(logger === undefined ? [] : [loggingListeners(logger)]), ...[on].flat()];
+  const isOfLogger = (index: number) => logger !== undefined && index === 0;
   const combined: Record<string, (event: unknown) => void> = {};
   // By name, not by `Object.keys`: the methods of a class are listeners too, and need their `this`.
   for (const name of Object.keys(EVENTS) as (keyof Listeners)[]) {
-    const told = [logging, on].filter((listeners) => listeners[name] !== undefined);
-    if (told.length === 0) continue;
+    if (everyone.every((listeners) => listeners[name] === undefined)) continue;
     combined[name] = (event) => {
-      for (const listeners of told) {
-        const who = listeners === on ? `the listener on.${name}` : 'the logger';
+      for (const [index, listeners] of everyone.entries()) {
+        const who = isOfLogger(index) ? 'the logger' : `the listener on.${name}`;
         tell(
           () => listeners[name]?.(event as never),
           undefined,
@@ -176,7 +176,7 @@ function failureReporter(logger: Logger): (who: string, thrown: unknown) => void
   };
 }
 
-/** Each hands on what the logger returns, so that a promise which it rejects is seen to. */
+/** Each returns what the logger returns, so that a promise which it rejects is handled. */
 function loggingListeners(logger: Logger): Listeners {
   const write = logWriter(logger);
   const failures = new Map<number, AnyAccountingError>();
@@ -199,7 +199,7 @@ function loggingListeners(logger: Logger): Listeners {
     },
     wait: (event) => {
       const { waitMs } = event;
-      const howLong = waitMs === undefined ? 'until the budget is back' : `${Math.round(waitMs)} ms`;
+      const howLong = waitMs === undefined ? 'for the quota of the key' : `${Math.round(waitMs)} ms`;
       return write('info', `${at(event)} waits ${howLong}`, { ...fieldsOf(event), waitMs });
     },
     // Written with the event `end`, which always follows and says how long the call took.

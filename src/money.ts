@@ -1,5 +1,5 @@
 import { Decimal as DecimalJs } from 'decimal.js';
-import { checkOptionNames } from './errors/check-option-names.ts';
+import { checkOptionNames } from './errors/check-input.ts';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
 import type { OptionNames } from './internal/option-names.ts';
 import { isMoney, type Money } from './schemas/money.ts';

@@ -1,7 +1,13 @@
 import type { CollectionContext } from './collections/context.ts';
 import { type CollectionName, collections } from './collections/index.ts';
 import { LIST_OPTIONS, PAGINATION_OPTIONS, type PaginationOptions } from './collections/list-options.ts';
-import { checkOptionNames } from './errors/check-option-names.ts';
+import {
+  checkFunction,
+  checkNumber,
+  checkObject,
+  checkOneOf,
+  checkOptionNames,
+} from './errors/check-input.ts';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
 import { combineListeners, EVENTS, type Listeners, type Logger } from './events.ts';
 import { stderrLogger } from './internal/logger.ts';
@@ -10,13 +16,8 @@ import { APP_INFO, type AppInfo, environment, userAgent } from './internal/runti
 import type { Validation } from './schemas/record-reader.ts';
 import { isStandardSchema, type StandardSchema } from './schemas/standard-schema.ts';
 import { type ApiKey, createKeySource } from './transport/api-key.ts';
-import {
-  CALL_OPTIONS,
-  type CallOptions,
-  type CallSettings,
-  callSettings,
-  checkObject,
-} from './transport/call-options.ts';
+import { CALL_OPTIONS, type CallOptions, type CallSettings, callSettings } from './transport/call-options.ts';
+import { environmentProxy } from './transport/environment-proxy.ts';
 import type { BareNotFound } from './transport/read-response.ts';
 import type { ContentTypes } from './transport/request-headers.ts';
 import type { FetchFunction } from './transport/send.ts';
@@ -30,13 +31,13 @@ export type { ApiKey, AppInfo, FetchFunction, Validation };
 export type Schemas = { readonly [Name in CollectionName]?: StandardSchema<{ id: string }> | undefined };
 
 /**
- * What the schemas of a client are inferred as. Any name: a type of nothing but optional names would give up on a
- * variable that has none of them, and a misspelt collection would pass unnoticed. And any output: ExplainedSchemas says
- * in words what an output lacks.
+ * What the schemas of a client are inferred as. Any name, because a type of optional names accepts a variable that has
+ * none of them, and a misspelt collection would compile. And any output, because ExplainedSchemas says in words what an
+ * output lacks.
  */
 export type SchemasByName = { readonly [name: string]: StandardSchema | undefined };
 
-/** The schemas that fit. For one that does not, TypeScript shows the sentence that stands here in place of a type. */
+/** The schemas that fit. For one that does not, TypeScript shows the sentence that is its type. */
 type ExplainedSchemas<S> = {
   readonly [Name in keyof S]: Name extends CollectionName
     ? S[Name] extends StandardSchema<{ id: string }> | undefined
@@ -45,13 +46,13 @@ type ExplainedSchemas<S> = {
     : 'there is no collection of this name';
 };
 
-/** Habits of a client that `withOptions` can change. */
+/** Defaults of a client that `withOptions` can change. */
 export interface ClientDefaults extends CallOptions, PaginationOptions {
   /**
-   * What happens to a record that does not have the shape of the contract, or of your schema:
+   * What happens to a record that has neither the documented shape nor the shape of your schema:
    * - `throw`: an UnexpectedResponseError. The default.
-   * - `report`: in a list it goes to `on.invalidRecord` and `page.invalid` instead of into the walk; elsewhere as `throw`.
-   * - `off`: our own schemas are not asked (your own are, and throw).
+   * - `report`: in a list it goes to `on.invalidRecord` and `page.invalid` and not among the records; elsewhere as `throw`.
+   * - `off`: our own schemas are not used. Yours are, and throw.
    */
   validation?: Validation | undefined;
 }
@@ -75,18 +76,21 @@ export const CLIENT_DEFAULTS: OptionNames<ClientDefaults> = {
 /** Options of {@link createClient}. */
 export interface ClientOptions<S extends SchemasByName = Schemas> extends ClientDefaults {
   /**
-   * Where the service is: `https://books.example.com`, a path prefix allowed, with or without `/api/public/v1`. https,
-   * unless on this machine or `allowInsecure`. Default: `ACCOUNTING_BASE_URL`.
+   * The URL of the service, such as `https://books.example.com`. It may have a path prefix and may end in `/api/public/v1`.
+   * https, unless it is on this machine or `allowInsecure` is set. Default: `ACCOUNTING_BASE_URL`.
    */
   baseUrl?: string | undefined;
-  /** The key of one company, or a function that is asked for it before each call. Default: `ACCOUNTING_API_KEY`. */
+  /**
+   * The key of one company, or a function that returns it and is called before each call. After a 401 it is called again,
+   * for at most 30 seconds, and another key is tried once. Default: `ACCOUNTING_API_KEY`.
+   */
   apiKey?: ApiKey | undefined;
-  /** Permits plain http beyond this machine: the key then travels in the clear. Default: false. */
+  /** Permits http beyond this machine, or through a proxy: the key is then sent in clear text. Default: false. */
   allowInsecure?: boolean | undefined;
   /** A schema for the records of each collection; its output types every method. */
   schemas?: (S & ExplainedSchemas<S>) | undefined;
-  /** What the client tells: requests, answers, retries, waits, errors, invalid records, checkpoints. Never the key. */
-  on?: Listeners | undefined;
+  /** Listeners for requests, responses, retries, waits, errors and invalid records: one object, or an array. Never the key. */
+  on?: Listeners | readonly Listeners[] | undefined;
   /** console, pino or winston, as they are. Default: none; with `ACCOUNTING_LOG=debug|info|warn` one to stderr. */
   logger?: Logger | undefined;
   /** Your connector's name, for the User-Agent where the runtime allows to set one. */
@@ -111,7 +115,7 @@ export interface ClientOptions<S extends SchemasByName = Schemas> extends Client
   /** The largest decoded body that is read, in bytes. Default: 16 MiB. */
   maxBodyBytes?: number | undefined;
   /**
-   * Who shares the rate limiter of a key, which holds calls back before the quota is used up: every client of the
+   * Who shares the rate limiter of a key, which throttles calls before the quota is used up: every client of the
    * process with this origin and key (`shared`), this client alone (`client`), or no rate limiter (`false`).
    *
    * @default 'shared'
@@ -139,15 +143,15 @@ export const CLIENT_OPTIONS: OptionNames<ClientOptions> = {
 /** An option of single calls, such as a signal, would be ignored by a client. */
 const OF_CALLS = { names: LIST_OPTIONS, advice: 'Pass it to a call.' };
 
-/** Everything a client is made of, each default applied. */
+/** Everything that a client is made of, every default applied. */
 export interface ResolvedOptions {
   readonly transport: TransportConfig;
-  readonly habits: Habits;
+  readonly defaults: ResolvedDefaults;
   readonly schemas: Schemas;
 }
 
 /** ClientDefaults with every default applied. */
-export type Habits = Pick<CollectionContext, 'settings' | 'lists' | 'validation'>;
+export type ResolvedDefaults = Pick<CollectionContext, 'settings' | 'lists' | 'validation'>;
 
 const DEFAULT_SETTINGS: CallSettings = {
   timeoutMs: 30_000,
@@ -163,7 +167,7 @@ const DEFAULT_SETTINGS: CallSettings = {
   },
 };
 
-const DEFAULT_HABITS: Habits = {
+const DEFAULTS: ResolvedDefaults = {
   settings: DEFAULT_SETTINGS,
   lists: { pagination: 'page', prefetch: 1, afterLastPage: 'empty' },
   validation: 'throw',
@@ -175,64 +179,77 @@ const DEFAULT_MAX_BODY_BYTES = 16 * 2 ** 20;
 export function resolveOptions(options: ClientOptions): ResolvedOptions {
   checkObject(options, 'options');
   checkOptionNames(options, CLIENT_OPTIONS, { of: 'createClient', elsewhere: [OF_CALLS] });
-  const baseUrl = options.baseUrl ?? environment('ACCOUNTING_BASE_URL');
-  if (typeof baseUrl !== 'string') {
-    throw new InvalidInputError('baseUrl', 'is missing; give baseUrl or set ACCOUNTING_BASE_URL');
-  }
-  const base = parseBaseUrl(baseUrl, options.allowInsecure ?? false);
+  const { fetch } = options;
   return {
     transport: {
-      baseUrl: base,
+      baseUrl: checkBaseUrl(options),
       keys: createKeySource(options.apiKey ?? environment('ACCOUNTING_API_KEY') ?? ''),
-      fetch: checkFetch(options.fetch),
+      fetch: fetch === undefined ? undefined : checkFunction(fetch, 'fetch'),
       contentTypes: checkContentTypes(options.contentTypes ?? {}),
-      bareNotFound: checkBareNotFound(options.bareNotFound ?? 'error'),
-      maxBodyBytes: checkMaxBodyBytes(options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES),
+      bareNotFound: checkOneOf(options.bareNotFound ?? 'error', 'bareNotFound', ['error', 'missing']),
+      maxBodyBytes: checkNumber(options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES, 'maxBodyBytes', 1),
       userAgent: userAgent(checkAppInfo(options.appInfo)),
-      listeners: combineListeners(options.on ?? {}, options.logger ?? loggerFromEnvironment()),
-      rateLimiter: checkRateLimiter(options.rateLimiter ?? 'shared'),
+      listeners: combineListeners(
+        checkListeners(options.on ?? {}),
+        options.logger ?? loggerFromEnvironment(),
+      ),
+      rateLimiter: checkOneOf(options.rateLimiter ?? 'shared', 'rateLimiter', ['shared', 'client', false]),
     },
-    habits: resolveHabits(DEFAULT_HABITS, options),
+    defaults: resolveDefaults(DEFAULTS, options),
     schemas: checkSchemas(options.schemas ?? {}),
   };
 }
 
-/** The habits of a client that `withOptions` makes: those that it starts from, changed. */
-export function changedHabits(habits: Habits, options: ClientDefaults): Habits {
+/** The defaults of a client that `withOptions` creates: those of its client, changed. */
+export function changedDefaults(defaults: ResolvedDefaults, options: ClientDefaults): ResolvedDefaults {
   checkOptionNames(options, CLIENT_DEFAULTS, {
     of: 'withOptions',
     elsewhere: [{ names: CLIENT_OPTIONS, advice: 'Pass it to createClient.' }, OF_CALLS],
   });
-  return resolveHabits(habits, options);
+  return resolveDefaults(defaults, options);
 }
 
-function resolveHabits(habits: Habits, options: ClientDefaults): Habits {
+function resolveDefaults(defaults: ResolvedDefaults, options: ClientDefaults): ResolvedDefaults {
   checkObject(options, 'options');
-  const { validation = habits.validation } = options;
-  if (!['throw', 'report', 'off'].includes(validation)) {
-    throw new InvalidInputError('validation', "must be 'throw', 'report' or 'off'");
-  }
-  const { lists } = habits;
+  const { lists } = defaults;
+  const { validation = defaults.validation } = options;
   return {
-    settings: callSettings(habits.settings, options),
+    settings: callSettings(defaults.settings, options),
     lists: {
       pagination: options.pagination ?? lists.pagination,
       prefetch: options.prefetch ?? lists.prefetch,
       afterLastPage: options.afterLastPage ?? lists.afterLastPage,
     },
-    validation,
+    validation: checkOneOf(validation, 'validation', ['throw', 'report', 'off']),
   };
+}
+
+function checkBaseUrl({ baseUrl = environment('ACCOUNTING_BASE_URL'), ...options }: ClientOptions): string {
+  if (typeof baseUrl !== 'string') {
+    throw new InvalidInputError('baseUrl', 'is missing; give baseUrl or set ACCOUNTING_BASE_URL');
+  }
+  const { allowInsecure = false, fetch } = options;
+  const base = parseBaseUrl(baseUrl, allowInsecure);
+  // http to this machine is as good as https, but only if the request does not leave it.
+  const isPlain = base.startsWith('http:') && !allowInsecure && fetch === undefined;
+  const proxy = isPlain ? environmentProxy(new URL(base)) : undefined;
+  if (proxy === undefined) return base;
+  throw new InvalidInputError(
+    'baseUrl',
+    `is http, and the environment sends it through the proxy ${proxy}, which would see the key; add its host to NO_PROXY, or pass allowInsecure: true`,
+  );
+}
+
+function checkListeners(on: Listeners | readonly Listeners[]): Listeners | readonly Listeners[] {
+  for (const listeners of [on].flat()) {
+    checkObject(listeners, 'on', 'must be an object of listeners, or an array of such objects');
+  }
+  return on;
 }
 
 function loggerFromEnvironment(): Logger | undefined {
   const level = environment('ACCOUNTING_LOG');
   return level === 'debug' || level === 'info' || level === 'warn' ? stderrLogger(level) : undefined;
-}
-
-function checkMaxBodyBytes(bytes: number): number {
-  if (typeof bytes !== 'number' || !(bytes >= 1))
-    throw new InvalidInputError('maxBodyBytes', 'must be at least 1');
-  return bytes;
 }
 
 function checkAppInfo(app: AppInfo | undefined): AppInfo | undefined {
@@ -241,13 +258,6 @@ function checkAppInfo(app: AppInfo | undefined): AppInfo | undefined {
     throw new InvalidInputError('appInfo', 'name and version must be visible ASCII without spaces');
   }
   return app;
-}
-
-function checkFetch(fetch: FetchFunction | undefined): FetchFunction | undefined {
-  if (fetch !== undefined && typeof fetch !== 'function') {
-    throw new InvalidInputError('fetch', 'must be a function');
-  }
-  return fetch;
 }
 
 function checkContentTypes(options: ContentTypeOptions): ContentTypes {
@@ -271,30 +281,16 @@ function isJsonType(type: string): boolean {
   return /^application\/(?!json-patch\b)(?:[\w.+-]+\+)?json(?:; ?charset=utf-8)?$/i.test(type);
 }
 
-function checkBareNotFound(bareNotFound: BareNotFound): BareNotFound {
-  if (bareNotFound !== 'error' && bareNotFound !== 'missing') {
-    throw new InvalidInputError('bareNotFound', "must be 'error' or 'missing'");
-  }
-  return bareNotFound;
-}
-
-function checkRateLimiter(rateLimiter: 'shared' | 'client' | false): 'shared' | 'client' | false {
-  if (![false, 'shared', 'client'].includes(rateLimiter)) {
-    throw new InvalidInputError('rateLimiter', "must be 'shared', 'client' or false");
-  }
-  return rateLimiter;
-}
-
 function checkSchemas(schemas: Schemas): Schemas {
   for (const [name, schema] of Object.entries(schemas)) {
-    // A schema that nobody asks would leave its records unchecked in silence.
+    // A schema that is never used would leave its records unchecked.
     if (!Object.hasOwn(collections, name)) {
-      throw new InvalidInputError(`schemas.${name}`, 'is none of the collections');
+      throw new InvalidInputError(`schemas.${name}`, 'is not a collection');
     }
     if (schema !== undefined && !isStandardSchema(schema)) {
       throw new InvalidInputError(
         `schemas.${name}`,
-        'must be a Standard Schema, as Zod, Valibot and ArkType make them',
+        'must be a Standard Schema, such as one of Zod, Valibot or ArkType',
       );
     }
   }

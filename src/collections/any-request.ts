@@ -1,12 +1,10 @@
-import { checkOptionNames } from '../errors/check-option-names.ts';
+import { checkObject, checkOptionNames, checkText } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import { CLEARED } from '../internal/cleared.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import { isStandardSchema, type StandardSchema } from '../schemas/standard-schema.ts';
 import { validate } from '../schemas/validate.ts';
 import {
   callSettings,
-  checkObject,
   checkRequestOptions,
   REQUEST_OPTIONS,
   type RequestOptions,
@@ -14,7 +12,6 @@ import {
 import { checkIdempotencyKey, newIdempotencyKey } from '../transport/idempotency-key.ts';
 import { clearStrings } from '../transport/redact.ts';
 import type { Expected, Method } from '../transport/request.ts';
-import { checkText } from '../transport/url.ts';
 import type { CollectionContext } from './context.ts';
 
 /** A request of the caller's own, for what this version does not know yet. */
@@ -28,10 +25,15 @@ export interface AnyRequest<T = unknown> {
   body?: unknown;
   /** The media type of `body`, such as `application/merge-patch+json`. Default: the one of other calls. */
   contentType?: string | undefined;
-  /** What the body of the answer must be. Without one it is `unknown`, and `undefined` where there is none. */
+  /** What the body of the response must be. Without one it is `unknown`, and `undefined` if there is none. */
   schema?: StandardSchema<T> | undefined;
   /** For POST. Default: a random one. */
   idempotencyKey?: string | undefined;
+  /**
+   * Whether the API key is replaced by `[redacted]` wherever the response contains it, for a response that is printed or
+   * passed on. Values that are nested deeper than 20 levels are replaced too. Default: false.
+   */
+  redactKey?: boolean | undefined;
 }
 
 export const ANY_REQUEST: OptionNames<AnyRequest> = {
@@ -42,29 +44,30 @@ export const ANY_REQUEST: OptionNames<AnyRequest> = {
   contentType: true,
   schema: true,
   idempotencyKey: true,
+  redactKey: true,
 };
 
 const METHODS: readonly string[] = ['GET', 'POST', 'PATCH', 'DELETE'];
 
-/** Sends it with everything that other calls have: key, gate, retries, limits, typed errors. */
+/** Sends a request with everything that other calls have: key, rate limiter, retries, timeouts, typed errors. */
 export async function sendAny<T>(
   context: CollectionContext,
   request: AnyRequest<T>,
   options: RequestOptions,
 ): Promise<T> {
   checkRequest(request, options);
-  const { method = 'GET', schema } = request;
+  const { method = 'GET' } = request;
   const path = checkPath(request.path);
   const { value } = await context.transport.send<T>({
     method,
     path,
-    // By its first segment alone, so that ids do not each make a series of their own in metrics.
+    // By its first segment alone, so that not every id becomes a time series of its own in metrics.
     template: `/${typeof path === 'string' ? path.split('/')[1] : path[0]}`,
     query: checkQuery(request.query ?? {}),
     body: bodyText(request.body),
     contentType: checkContentType(request.contentType),
     idempotencyKey: method === 'POST' ? keyOf(request) : undefined,
-    expected: expectedOf(schema, options),
+    expected: expectedOf(request),
     priority: 'interactive',
     settings: callSettings(context.settings, options),
     options,
@@ -98,11 +101,11 @@ function checkRequest(request: AnyRequest<unknown>, options: RequestOptions): vo
   checkRequestOptions(options);
 }
 
-function expectedOf<T>(schema: StandardSchema<T> | undefined, options: RequestOptions): Expected<T> {
+function expectedOf<T>({ schema, redactKey }: AnyRequest<T>): Expected<T> {
   const read = (body: unknown) =>
     schema === undefined ? (body as T) : validate(schema, body, { row: body, ofCaller: true });
   const expected: Expected<T> = { kind: 'json', mayBeEmpty: true, read };
-  if (!(CLEARED in options)) return expected;
+  if (redactKey !== true) return expected;
   return { ...expected, cleared: (value, clear) => clearStrings(value, clear) as T };
 }
 

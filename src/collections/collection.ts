@@ -1,4 +1,4 @@
-import { checkOptionNames } from '../errors/check-option-names.ts';
+import { checkId, checkObject, checkOptionNames } from '../errors/check-input.ts';
 import { NotFoundError } from '../errors/not-found-error.ts';
 import { LISTENERS, type Listeners } from '../events.ts';
 import type { OptionNames } from '../internal/option-names.ts';
@@ -7,14 +7,12 @@ import { RecordReader } from '../schemas/record-reader.ts';
 import type { StandardSchema } from '../schemas/standard-schema.ts';
 import {
   callSettings,
-  checkObject,
   checkRequestOptions,
   REQUEST_OPTIONS,
   type RequestOptions,
 } from '../transport/call-options.ts';
 import { checkIdempotencyKey, newIdempotencyKey } from '../transport/idempotency-key.ts';
 import type { ApiRequest } from '../transport/request.ts';
-import { checkId } from '../transport/url.ts';
 import { WRITE_FACTS, type WriteFacts } from '../transport/write-facts.ts';
 import type { CollectionContext } from './context.ts';
 import type { AnyDefinition } from './define.ts';

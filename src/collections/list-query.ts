@@ -1,10 +1,8 @@
-import { checkOptionNames } from '../errors/check-option-names.ts';
+import { checkObject, checkOptionNames, checkText } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import { ID_BOUNDS, type IdBounds } from '../pagination/page.ts';
 import { isInstant } from '../schemas/timestamp.ts';
-import { checkObject } from '../transport/call-options.ts';
-import { checkText } from '../transport/url.ts';
 import { LIST_OPTIONS } from './list-options.ts';
 
 /** The filters of a list (contract: Query parameters of every List operation). */

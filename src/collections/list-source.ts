@@ -1,4 +1,4 @@
-import { checkOptionNames } from '../errors/check-option-names.ts';
+import { checkOptionNames } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { OUTAGE, type OutageGuard } from '../internal/outage.ts';
 import { byCursor, type CustomCursor } from '../pagination/by-cursor.ts';

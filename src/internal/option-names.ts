@@ -11,7 +11,7 @@ export interface UnknownName {
   /** With the names that lead to it, such as `retry.maxAttemps`. */
   readonly path: string;
   readonly name: string;
-  /** The names that are known in its place. */
+  /** The names that are known there. */
   readonly known: readonly string[];
 }
 
@@ -23,11 +23,20 @@ export function unknownName(options: object, names: NameTable, parent = ''): Unk
     if (inside === undefined) {
       return { path: `${parent}${printable(name)}`, name: printable(name), known: Object.keys(names) };
     }
-    if (inside === true || !isPlainObject(value)) continue;
-    const found = unknownName(value, inside, `${parent}${name}.`);
-    if (found !== undefined) return found;
+    if (inside === true) continue;
+    for (const [place, item] of placesOf(name, value)) {
+      const found = isPlainObject(item) ? unknownName(item, inside, `${parent}${place}.`) : undefined;
+      if (found !== undefined) return found;
+    }
   }
   return undefined;
+}
+
+/** An option that holds options, or a list of such. */
+function placesOf(name: string, value: unknown): [place: string, item: unknown][] {
+  return Array.isArray(value)
+    ? Array.from(value, (item: unknown, index) => [`${name}[${index}]`, item])
+    : [[name, value]];
 }
 
 /** What to do about a name that does not exist: one sentence. */
@@ -36,24 +45,26 @@ export function suggestion(name: string, known: readonly string[]): string {
   return meant === undefined ? `Known: ${known.join(', ')}.` : `Did you mean ${meant}?`;
 }
 
-/** The known name that is most like another: a slip of the keys, another case, or a part of it. */
+/** The known name that is most like another: a typing error, another case, or a part of it. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
-  const given = bare(name);
+  const given = normalized(name);
   const byDistance = known
-    .map((candidate) => ({ candidate, distance: distance(given, bare(candidate)) }))
+    .map((candidate) => ({ candidate, distance: distance(given, normalized(candidate)) }))
     .filter(({ distance, candidate }) => distance <= Math.max(given.length, candidate.length) / 3)
     .sort((a, b) => a.distance - b.distance);
   if (byDistance[0] !== undefined) return byDistance[0].candidate;
   if (given.length < 3) return undefined;
-  return known.find((candidate) => bare(candidate).includes(given) || given.includes(bare(candidate)));
+  return known.find(
+    (candidate) => normalized(candidate).includes(given) || given.includes(normalized(candidate)),
+  );
 }
 
 /** `base_url`, `baseURL` and `BaseUrl` are the same word. */
-function bare(name: string): string {
+function normalized(name: string): string {
   return name.toLowerCase().replaceAll(/[_\-.\s]/g, '');
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one text into the other. */
+/** The number of insertions, deletions, replacements and swaps of neighbours between two strings. */
 function distance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
@@ -82,7 +93,7 @@ function isPlainObject(value: unknown): value is object {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** A name as it may stand in a message: in one line, and not longer than any real one. */
+/** A name for a message: in one line, and not longer than any real one. */
 function printable(name: string): string {
   const start = name.slice(0, 40);
   return /^[\w$]+$/.test(start) ? start : JSON.stringify(start);

@@ -1,8 +1,7 @@
 /**
- * What a client tells, as spans and metrics of OpenTelemetry.
+ * Spans and metrics of OpenTelemetry for the calls of a client.
  *
  * @packageDocumentation
  */
 
-export { mergeListeners } from './merge-listeners.ts';
 export { type TelemetryOptions, telemetryListeners } from './telemetry-listeners.ts';

@@ -1,5 +1,5 @@
 import { type Attributes, type MeterProvider, metrics, type TracerProvider, trace } from '@opentelemetry/api';
-import { checkOptionNames } from '../errors/check-option-names.ts';
+import { checkOptionNames } from '../errors/check-input.ts';
 import type { CallEvent, Listeners } from '../events.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import { VERSION } from '../internal/version.ts';

@@ -1,6 +1,6 @@
 // The options of a push, and the only place where a default is applied.
 
-import { checkOptionNames } from '../errors/check-option-names.ts';
+import { checkOptionNames } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import type { Paginator } from '../pagination/paginator.ts';

@@ -1,4 +1,4 @@
-import { checkOptionNames } from '../errors/check-option-names.ts';
+import { checkOptionNames } from '../errors/check-input.ts';
 import type { CollectionReport } from '../errors/sync-report.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import { ID_BOUNDS, type IdBounds } from '../pagination/page.ts';

@@ -1,4 +1,4 @@
-import { checkOptionNames } from '../errors/check-option-names.ts';
+import { checkOptionNames } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import { CALL_OPTIONS, type CallOptions, type RequestOptions } from '../transport/call-options.ts';

@@ -1,4 +1,4 @@
-import { checkOptionNames } from '../errors/check-option-names.ts';
+import { checkOptionNames } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { SyncError } from '../errors/sync-error.ts';
 import type { SyncReport } from '../errors/sync-report.ts';

@@ -1,19 +1,13 @@
 import type { AnyRequest } from '../collections/any-request.ts';
 import { type CollectionName, collectionNames } from '../collections/index.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import type { CLEARED } from '../internal/cleared.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
-
-/** Options of a request of the tools. */
-export interface ToolsOptions extends RequestOptions {
-  [CLEARED]?: true;
-}
 
 /** What the tools need of a client. Every client of this package fits, whatever its schemas. */
 export type ToolsClient = {
   /** Sends any request under `/api/public/v1`. */
-  request<T = unknown>(request: AnyRequest<T>, options?: ToolsOptions): Promise<T>;
+  request<T = unknown>(request: AnyRequest<T>, options?: RequestOptions): Promise<T>;
   /** The quota of the key as the last response reported it. */
   readonly rateLimit: RateLimit | undefined;
 } & {

@@ -1,5 +1,5 @@
 import { type CollectionName, collectionNames } from '../collections/index.ts';
-import { checkOptionNames } from '../errors/check-option-names.ts';
+import { checkOptionNames } from '../errors/check-input.ts';
 import { isApiError } from '../errors/guards.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';

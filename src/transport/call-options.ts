@@ -1,3 +1,4 @@
+import { checkFlag, checkMs, checkObject, checkWhole } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
@@ -5,7 +6,7 @@ import { checkHeaders } from './request-headers.ts';
 
 /** How a call is retried. */
 export interface RetryOptions {
-  /** Attempts in all, the first included. A 429 and a refreshed key cost none. Default: 5. */
+  /** Attempts in all, the first included. A 429 and a refreshed key are not counted. Default: 5. */
   maxAttempts?: number | undefined;
   /** The first backoff is a random time from this up to twice this; both double with each retry. Default: 500. */
   baseDelayMs?: number | undefined;
@@ -23,7 +24,7 @@ export interface RetryOptions {
   creates?: boolean | undefined;
   /**
    * Last segments of `type` by which a 409 says that the first request with this Idempotency-Key is still running.
-   * Not shown in the contract. Default: `idempotency_key_in_use`, `idempotency_in_progress`, `request_in_progress`.
+   * The API documentation does not say. Default: `idempotency_key_in_use`, `idempotency_in_progress`, `request_in_progress`.
    */
   inProgressTypes?: readonly string[] | undefined;
 }
@@ -37,11 +38,11 @@ export const RETRY_OPTIONS: OptionNames<RetryOptions> = {
   inProgressTypes: true,
 };
 
-/** Limits and habits of a call: options of the client and of each call. */
+/** Timeouts, waits and retries: options of the client and of each call. */
 export interface CallOptions {
   /** The longest that one attempt may take, body included. Default: 30,000. `Infinity` for no limit. */
   timeoutMs?: number | undefined;
-  /** The longest that a call may take with all attempts and waits; each page of a walk anew. Default: 120,000. */
+  /** The longest that a call may take with all attempts and waits; each page of a list has its own. Default: 120,000. */
   deadlineMs?: number | undefined;
   /** The longest single wait: a Retry-After beyond it is thrown at once, a backoff is cut to it. Default: 60,000. */
   maxWaitMs?: number | undefined;
@@ -55,17 +56,17 @@ export const CALL_OPTIONS: OptionNames<CallOptions> = {
   retry: RETRY_OPTIONS,
 };
 
-/** What an answer looked like, without its body. */
+/** What a response looked like, without its body. */
 export interface ResponseMeta {
   readonly status: number;
   /** Response headers on the allow-list, lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Attempts of the call so far, this one included. */
   readonly attempts: number;
-  /** Time that the call spent waiting: backoff, Retry-After, the rate gate. */
+  /** Time that the call spent waiting: backoff, Retry-After, the rate limiter. */
   readonly waitedMs: number;
   readonly rateLimit: RateLimit | undefined;
-  /** The service's own id of the request, where it sends one. */
+  /** The service's own id of the request, if it sends one. */
   readonly requestId: string | undefined;
 }
 
@@ -73,11 +74,11 @@ export interface ResponseMeta {
 export interface RequestOptions extends CallOptions {
   /** Stops the call, its waits included; it rejects with the signal's own reason. */
   signal?: AbortSignal | undefined;
-  /** Further request headers. X-AUTH-TOKEN and Idempotency-Key are refused here. */
+  /** Further request headers. X-AUTH-TOKEN and Idempotency-Key are rejected here. */
   headers?: Readonly<Record<string, string>> | undefined;
-  /** Told of the answer that ended the call, an error answer included. */
+  /** Called with the response that ended the call, even if it is an error. */
   onResponse?: ((meta: ResponseMeta) => void) | undefined;
-  /** Told before this call waits, for the budget of its key or to retry: how long in ms, where that is known. */
+  /** Called before this call waits, for the quota of its key or to retry: for how long in ms, if that is known. */
   onWait?: ((waitMs: number | undefined) => void) | undefined;
 }
 
@@ -107,10 +108,13 @@ export function callSettings(settings: CallSettings, options: CallOptions): Call
   if (timeoutMs === undefined && deadlineMs === undefined && maxWaitMs === undefined && retry === undefined) {
     return settings;
   }
+  // Only undefined means the default: null is invalid.
+  const ms = (name: 'timeoutMs' | 'deadlineMs' | 'maxWaitMs', least: number) =>
+    options[name] === undefined ? settings[name] : checkMs(options[name], name, least);
   return {
-    timeoutMs: duration(timeoutMs, 'timeoutMs', 1) ?? settings.timeoutMs,
-    deadlineMs: duration(deadlineMs, 'deadlineMs', 1) ?? settings.deadlineMs,
-    maxWaitMs: duration(maxWaitMs, 'maxWaitMs', 0) ?? settings.maxWaitMs,
+    timeoutMs: ms('timeoutMs', 1),
+    deadlineMs: ms('deadlineMs', 1),
+    maxWaitMs: ms('maxWaitMs', 0),
     retry: retry === undefined ? settings.retry : retryPolicy(settings.retry, retry),
   };
 }
@@ -118,44 +122,26 @@ export function callSettings(settings: CallSettings, options: CallOptions): Call
 function retryPolicy(policy: RetryPolicy, options: RetryOptions): RetryPolicy {
   checkObject(options, 'retry');
   const { maxAttempts, baseDelayMs, maxDelayMs, updates, creates, inProgressTypes } = options;
-  if (inProgressTypes !== undefined && !isListOfNames(inProgressTypes)) {
+  if (maxAttempts !== undefined) checkWhole(maxAttempts, 'retry.maxAttempts', 1);
+  if (baseDelayMs !== undefined) checkMs(baseDelayMs, 'retry.baseDelayMs', 0);
+  if (maxDelayMs !== undefined) checkMs(maxDelayMs, 'retry.maxDelayMs', 0);
+  if (updates !== undefined) checkFlag(updates, 'retry.updates');
+  if (creates !== undefined) checkFlag(creates, 'retry.creates');
+  if (inProgressTypes !== undefined && !isNames(inProgressTypes)) {
     throw new InvalidInputError('retry.inProgressTypes', 'must be an array of strings, none of them empty');
-  }
-  if (maxAttempts !== undefined && !(Number.isInteger(maxAttempts) && maxAttempts >= 1)) {
-    throw new InvalidInputError('retry.maxAttempts', 'must be a whole number of at least 1');
   }
   return {
     maxAttempts: maxAttempts ?? policy.maxAttempts,
-    baseDelayMs: duration(baseDelayMs, 'retry.baseDelayMs', 0) ?? policy.baseDelayMs,
-    maxDelayMs: duration(maxDelayMs, 'retry.maxDelayMs', 0) ?? policy.maxDelayMs,
-    updates: flag(updates, 'retry.updates') ?? policy.updates,
-    creates: flag(creates, 'retry.creates') ?? policy.creates,
+    baseDelayMs: baseDelayMs ?? policy.baseDelayMs,
+    maxDelayMs: maxDelayMs ?? policy.maxDelayMs,
+    updates: updates ?? policy.updates,
+    creates: creates ?? policy.creates,
     inProgressTypes: inProgressTypes ?? policy.inProgressTypes,
   };
 }
 
-function flag(value: boolean | undefined, argument: string): boolean | undefined {
-  if (value === undefined || typeof value === 'boolean') return value;
-  throw new InvalidInputError(argument, 'must be true or false');
-}
-
-function isListOfNames(value: unknown): boolean {
+function isNames(value: unknown): boolean {
   return Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== '');
-}
-
-/** Options come from JavaScript too, where anything may stand in their place. */
-export function checkObject(value: unknown, argument: string): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new InvalidInputError(argument, 'must be an object');
-  }
-}
-
-function duration(ms: number | undefined, argument: string, least: number): number | undefined {
-  if (ms === undefined) return undefined;
-  if (typeof ms !== 'number' || !(ms >= least)) {
-    throw new InvalidInputError(argument, `must be a number of milliseconds, at least ${least}`);
-  }
-  return ms;
 }
 
 /** Options that only one call can have. */
@@ -163,10 +149,7 @@ export function checkRequestOptions(options: RequestOptions): void {
   checkObject(options, 'options');
   const { headers, signal } = options;
   if (headers !== undefined) checkHeaders(headers);
-  if (
-    signal !== undefined &&
-    typeof (signal as Partial<AbortSignal> | null)?.addEventListener !== 'function'
-  ) {
-    throw new InvalidInputError('signal', 'must be an AbortSignal');
-  }
+  // Not `instanceof`: the signal may come from another implementation.
+  const isSignal = typeof (signal as Partial<AbortSignal> | null)?.addEventListener === 'function';
+  if (signal !== undefined && !isSignal) throw new InvalidInputError('signal', 'must be an AbortSignal');
 }

@@ -1,5 +1,4 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import { hasControlCharacters, isWellFormed } from '../internal/text.ts';
 
 const API_PATH = '/api/public/v1';
 
@@ -54,23 +53,4 @@ export function requestUrl(
   if (query.length === 0) return url;
 
   return `${url}?${query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')}`;
-}
-
-/** An id that can be one path segment. The API documentation does not say more about its form, so nothing else is assumed. */
-export function checkId(id: unknown, argument = 'id'): string {
-  if (typeof id !== 'string') throw new InvalidInputError(argument, 'must be a string');
-  if (id === '' || id === '.' || id === '..')
-    throw new InvalidInputError(argument, 'must not be empty, "." or ".."');
-
-  return checkText(id, argument);
-}
-
-/** A string that reaches the service unchanged: no control characters, no lone surrogates. */
-export function checkText(text: unknown, argument: string): string {
-  if (typeof text !== 'string' || text === '')
-    throw new InvalidInputError(argument, 'must be a string that is not empty');
-  if (hasControlCharacters(text) || !isWellFormed(text)) {
-    throw new InvalidInputError(argument, 'must not contain control characters or lone surrogates');
-  }
-  return text;
 }

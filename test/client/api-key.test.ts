@@ -202,3 +202,27 @@ test('a key function that would fail on a retry does not hide that the first att
   );
   expect(error).toMatchObject({ code: 'connection_failed', outcome: 'unknown', idempotencyKey: 'order:1' });
 });
+
+test('a key refresh that never returns does not block later calls, even without timeouts', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
+  const none = Number.POSITIVE_INFINITY;
+  const keys: (() => string | Promise<string>)[] = [
+    () => 'old',
+    () => new Promise<string>(() => {}),
+    () => 'old',
+    () => 'new',
+  ];
+  const client = scriptedClient(serviceFor('new'), {
+    apiKey: () => keys.shift()?.() ?? 'new',
+    timeoutMs: none,
+    deadlineMs: none,
+    rateLimiter: false,
+  });
+  const hung = caught(client.accounts.get('42'));
+  await settle();
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(await client.accounts.get('42')).toEqual({ id: '42' });
+  await vi.advanceTimersByTimeAsync(25_000);
+  expect(await hung).toMatchObject({ code: 'unauthenticated' });
+  vi.useRealTimers();
+});

@@ -1,5 +1,5 @@
 import { type CollectionName, collections } from '../../collections/index.ts';
-import { checkOptionNames } from '../../errors/check-option-names.ts';
+import { checkOptionNames } from '../../errors/check-input.ts';
 import { InvalidInputError } from '../../errors/invalid-input-error.ts';
 import type { OptionNames } from '../../internal/option-names.ts';
 import { idsOf } from '../rows.ts';

@@ -1,6 +1,5 @@
 import { type CollectionName, collectionNames } from '../../collections/index.ts';
 import { isApiError } from '../../errors/guards.ts';
-import { CLEARED } from '../../internal/cleared.ts';
 import { idFormOf, recordOfIri } from '../ids.ts';
 import { singular, wordsOf } from '../names.ts';
 import { isRow } from '../rows.ts';
@@ -123,7 +122,7 @@ async function lookUp(
   onRequest();
   try {
     const path = [client[collection].segment, id];
-    const record = await client.request({ path }, { signal, [CLEARED]: true });
+    const record = await client.request({ path, redactKey: true }, { signal });
     return isRow(record) ? String(record.id) === id : undefined;
   } catch (error) {
     signal?.throwIfAborted();

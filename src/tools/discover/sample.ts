@@ -1,5 +1,4 @@
 import { type AnyAccountingError, isAccountingError } from '../../errors/guards.ts';
-import { CLEARED } from '../../internal/cleared.ts';
 import { jsonText } from '../../internal/json-text.ts';
 import { type Row, readListBody } from '../rows.ts';
 import type { ToolsClient } from '../tools-client.ts';
@@ -87,7 +86,7 @@ async function requestRows(
   { segment, query, signal }: { segment: string; query: Query; signal: AbortSignal | undefined },
 ): Promise<Row[] | ListError> {
   try {
-    const body = await client.request({ path: [segment], query }, { signal, [CLEARED]: true });
+    const body = await client.request({ path: [segment], query, redactKey: true }, { signal });
     return readListBody(body)?.rows ?? 'no_list';
   } catch (error) {
     signal?.throwIfAborted();

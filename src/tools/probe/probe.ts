@@ -1,5 +1,5 @@
 import type { CollectionName } from '../../collections/index.ts';
-import { checkOptionNames } from '../../errors/check-option-names.ts';
+import { checkOptionNames } from '../../errors/check-input.ts';
 import type { OptionNames } from '../../internal/option-names.ts';
 import { collectionsToRead, type ToolProgress, type ToolsClient } from '../tools-client.ts';
 import { adviceOf } from './advice.ts';

@@ -1,6 +1,5 @@
 import type { ApiError } from '../../errors/api-error.ts';
 import { type AnyAccountingError, isAccountingError, isApiError } from '../../errors/guards.ts';
-import { CLEARED } from '../../internal/cleared.ts';
 import type { ListBody } from '../../schemas/service-forms.ts';
 import type { RequestOptions, ResponseMeta } from '../../transport/call-options.ts';
 import type { Method } from '../../transport/request.ts';
@@ -89,7 +88,7 @@ export class ProbeSession {
       this.#read(received, sentAt);
     };
     try {
-      const body = await this.#client.request(rest, { retry, signal, onResponse, [CLEARED]: true });
+      const body = await this.#client.request({ ...rest, redactKey: true }, { retry, signal, onResponse });
       return { ok: true, status: meta?.status ?? 0, contentType: mediaType(meta), body };
     } catch (error) {
       signal?.throwIfAborted();

@@ -87,7 +87,7 @@ test("goes through a proxy without any code, where Node is told to use the envir
   const face = fileURLToPath(new URL('../../../src/index.ts', import.meta.url));
   const script = `
     const { createClient } = await import(${JSON.stringify(face)});
-    process.stdout.write((await createClient().products.get('1')).id);
+    process.stdout.write((await createClient({ allowInsecure: true }).products.get('1')).id);
   `;
   const env = {
     PATH: process.env.PATH,

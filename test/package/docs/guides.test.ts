@@ -76,7 +76,7 @@ describe('the tables of the guides', () => {
   });
 
   test('state the limits that are applied', () => {
-    const { settings } = resolveOptions({ baseUrl: 'https://books.example.com', apiKey: 'k' }).habits;
+    const { settings } = resolveOptions({ baseUrl: 'https://books.example.com', apiKey: 'k' }).defaults;
     const stated = tableRows('src/guides/running-at-scale.md', 'option').flatMap(
       ([option = '', , value = '']) => {
         const name = namesIn(option)[0] ?? '';

@@ -131,8 +131,8 @@ describe('the tables of the README', () => {
   });
 
   test('state the defaults that are applied', () => {
-    const { habits, transport } = resolveOptions({ baseUrl: 'https://books.example.com', apiKey: 'k' });
-    const { settings, lists, validation } = habits;
+    const { defaults, transport } = resolveOptions({ baseUrl: 'https://books.example.com', apiKey: 'k' });
+    const { settings, lists, validation } = defaults;
     const applied: Record<string, unknown> = {
       timeoutMs: settings.timeoutMs,
       deadlineMs: settings.deadlineMs,

@@ -2,7 +2,7 @@ import { ApiError, isAccountingError, isApiError, RateLimitedError } from 'accou
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
-import { json, misbehave, problem, success } from '../../support/responses.ts';
+import { json, misbehave, problem, respond, success } from '../../support/responses.ts';
 import { type ScriptedResponse, scriptedServer, settle } from '../../support/scripted-server.ts';
 import { advance, stateOf, useVirtualClock } from '../../support/virtual-clock.ts';
 
@@ -241,4 +241,30 @@ test('without a rate limiter a call that gets 429s waits at least 100 ms between
   for (let n = 0; n < 40; n += 1) await advance(50);
   expect(await call).toMatchObject({ code: 'rate_limited', status: 429 });
   expect(server.requests.length).toBeLessThanOrEqual(20);
+});
+
+test.each(gates)(
+  'a 429 page of a proxy that asks for a day pauses the key for a minute; rate limiter %s',
+  async (rateLimiter) => {
+    const page = respond(429, { 'content-type': 'text/html', 'retry-after': '86400' }, '<h1>Slow down</h1>');
+    await using server = await scriptedServer(page, success);
+    const call = quickClient(server.url, { rateLimiter }).products.get('42');
+    await server.received(1);
+    await advance(59_900);
+    expect(server.requests).toHaveLength(1);
+    await advance(200);
+    expect(await stateOf(call)).toBe('resolved');
+  },
+);
+
+test.each([
+  ['a problem document', problem(429, { type: 'rate_limited' }, { 'retry-after': '86400' })],
+  [
+    'the headers of the quota',
+    respond(429, { 'retry-after': '86400', 'x-ratelimit-limit': '9', 'x-ratelimit-remaining': '0' }, 'Slow'),
+  ],
+])('a 429 of the service, with %s, can ask for a day', async (_, of) => {
+  await using server = await scriptedServer(of);
+  const error = await caught(quickClient(server.url).products.get('42'));
+  expect(error).toMatchObject({ code: 'rate_limited', attempts: 1, retryAfterMs: 86_400_000 });
 });

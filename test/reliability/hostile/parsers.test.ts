@@ -5,6 +5,7 @@ import { checkQuery } from '../../../src/collections/list-query.ts';
 import { products } from '../../../src/collections/products.ts';
 import { writeBody } from '../../../src/collections/write-body.ts';
 import { apiErrorOf, lastSegment } from '../../../src/errors/api-error-of.ts';
+import { checkId, checkText } from '../../../src/errors/check-input.ts';
 import { integerId, rangeOf } from '../../../src/pagination/id-bounds.ts';
 import { stateOf } from '../../../src/pagination/keyset/position.ts';
 import { decodeResumeToken } from '../../../src/pagination/resume-token.ts';
@@ -21,7 +22,7 @@ import { redact } from '../../../src/transport/redact.ts';
 import { checkHeaders } from '../../../src/transport/request-headers.ts';
 import { rateLimitOf } from '../../../src/transport/response-meta.ts';
 import { parseHttpDate, parseRetryAfter } from '../../../src/transport/retry-after.ts';
-import { checkId, checkText, displayPath, parseBaseUrl, requestUrl } from '../../../src/transport/url.ts';
+import { displayPath, parseBaseUrl, requestUrl } from '../../../src/transport/url.ts';
 import { anyText, anyValue, endsWell, tries } from '../../support/hostile.ts';
 
 const scope = { baseUrl: 'https://x.example', collection: 'accounts', filters: {} };

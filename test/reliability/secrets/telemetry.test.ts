@@ -1,5 +1,5 @@
 import { type ClientOptions, changes, createClient, memoryStore } from 'accounting-data-sdk';
-import { mergeListeners, telemetryListeners } from 'accounting-data-sdk/opentelemetry';
+import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { record } from '../../client/telemetry/support/recorder.ts';
@@ -55,13 +55,10 @@ test.each(CANARIES)(
     const refusal = problem(404, { ...echoMembers(canary), type: 'not_found' }, echoHeaders(canary));
     await using server = await scriptedServer(rows, problem(503, echoMembers(canary)), refusal);
     const client = clientOf(server.url, canary, {
-      on: mergeListeners(telemetryListeners(recorder.options), {
-        request: note,
-        response: note,
-        retry: note,
-        error: note,
-        end: note,
-      }),
+      on: [
+        telemetryListeners(recorder.options),
+        { request: note, response: note, retry: note, error: note, end: note },
+      ],
       logger: { debug: write, info: write, warn: write },
     });
     const [first] = await client.products.list().toArray({ limit: 1 });

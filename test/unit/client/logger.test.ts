@@ -68,7 +68,7 @@ test('a logger hears of waits, invalid records and checkpoints', () => {
   on.checkpoint?.({ collection: 'boms', key: 'k', last: false });
   expect(logger.info.mock.calls.flat()).toEqual([
     'accounting-data-sdk #1 GET /x waits 1500 ms',
-    'accounting-data-sdk #1 GET /x waits until the budget is back',
+    'accounting-data-sdk #1 GET /x waits for the quota of the key',
   ]);
   expect(logger.warn.mock.calls.flat()).toEqual(['accounting-data-sdk boms ?: id: expected a string; x']);
   expect(logger.debug.mock.calls.flat()).toEqual([

@@ -18,8 +18,8 @@ afterEach(() => {
 });
 
 test('every default is applied in one place', () => {
-  const { transport, habits, schemas } = resolveOptions(needed);
-  expect(habits).toEqual({
+  const { transport, defaults, schemas } = resolveOptions(needed);
+  expect(defaults).toEqual({
     settings: {
       timeoutMs: 30_000,
       deadlineMs: 120_000,
@@ -68,7 +68,7 @@ test('undefined for an option is as good as leaving it out', () => {
     ].map((name) => [name, undefined]),
   );
   const [one, other] = [resolveOptions(needed), resolveOptions({ ...needed, ...undefineds })];
-  expect(other.habits).toEqual(one.habits);
+  expect(other.defaults).toEqual(one.defaults);
   expect({ ...other.transport, keys: 0 }).toEqual({ ...one.transport, keys: 0 });
 });
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { checkId, checkText } from '../../../src/errors/check-input.ts';
 import { InvalidInputError } from '../../../src/errors/invalid-input-error.ts';
-import { checkId, checkText, displayPath, parseBaseUrl, requestUrl } from '../../../src/transport/url.ts';
+import { displayPath, parseBaseUrl, requestUrl } from '../../../src/transport/url.ts';
 import { thrown } from '../../support/caught.ts';
 
 test.each([

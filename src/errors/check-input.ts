@@ -1,0 +1,88 @@
+import { type NameTable, suggestion, unknownName } from '../internal/option-names.ts';
+import { hasControlCharacters, isWellFormed } from '../internal/text.ts';
+import { InvalidInputError } from './invalid-input-error.ts';
+
+// What callers pass is checked before anything is sent, because JavaScript callers can pass anything. Each check names the
+// argument, never quotes the value, and throws an InvalidInputError.
+
+/** Another place in which a name is an option, and what to say to the caller who passes it here. */
+export interface Elsewhere {
+  readonly names: NameTable;
+  readonly advice: string;
+}
+
+/** Rejects an option that does not exist: one without effect looks like one that works. */
+export function checkOptionNames(
+  options: unknown,
+  names: NameTable,
+  { of, elsewhere = [] }: { readonly of: string; readonly elsewhere?: readonly Elsewhere[] },
+): void {
+  if (typeof options !== 'object' || options === null) return;
+  const found = unknownName(options, names);
+  if (found === undefined) return;
+  const place = elsewhere.find(
+    (other) => found.path === found.name && Object.hasOwn(other.names, found.name),
+  );
+  const advice = place?.advice ?? suggestion(found.name, found.known);
+  throw new InvalidInputError(found.path, `is not an option of ${of}. ${advice}`);
+}
+
+export function checkObject(value: unknown, argument: string, problem = 'must be an object'): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new InvalidInputError(argument, problem);
+  }
+}
+
+export function checkFunction<F>(value: F, argument: string): F {
+  if (typeof value !== 'function') throw new InvalidInputError(argument, 'must be a function');
+  return value;
+}
+
+export function checkFlag(value: boolean, argument: string): boolean {
+  if (typeof value !== 'boolean') throw new InvalidInputError(argument, 'must be true or false');
+  return value;
+}
+
+/** One of a few strings or `false`. */
+export function checkOneOf<V extends string | false>(value: V, argument: string, allowed: readonly V[]): V {
+  if (allowed.includes(value)) return value;
+  const names = allowed.map((name) => (name === false ? 'false' : `'${name}'`));
+  throw new InvalidInputError(argument, `must be ${names.slice(0, -1).join(', ')} or ${names.at(-1)}`);
+}
+
+/** Infinity is a number too. */
+export function checkNumber(value: number, argument: string, least: number): number {
+  if (typeof value === 'number' && value >= least) return value;
+  throw new InvalidInputError(argument, `must be a number of at least ${least}`);
+}
+
+/** A duration. Infinity stands for no limit. */
+export function checkMs(value: number, argument: string, least: number): number {
+  if (typeof value === 'number' && value >= least) return value;
+  throw new InvalidInputError(argument, `must be a number of milliseconds, at least ${least}`);
+}
+
+export function checkWhole(value: number, argument: string, least: number): number {
+  if (Number.isInteger(value) && value >= least) return value;
+  throw new InvalidInputError(argument, `must be a whole number of at least ${least}`);
+}
+
+/** A string that reaches the service unchanged: no control characters, no lone surrogates. */
+export function checkText(text: unknown, argument: string): string {
+  if (typeof text !== 'string' || text === '') {
+    throw new InvalidInputError(argument, 'must be a string that is not empty');
+  }
+  if (hasControlCharacters(text) || !isWellFormed(text)) {
+    throw new InvalidInputError(argument, 'must not contain control characters or lone surrogates');
+  }
+  return text;
+}
+
+/** An id that can be one path segment. The API documentation does not say more about its form. */
+export function checkId(id: unknown, argument = 'id'): string {
+  if (typeof id !== 'string') throw new InvalidInputError(argument, 'must be a string');
+  if (id === '' || id === '.' || id === '..') {
+    throw new InvalidInputError(argument, 'must not be empty, "." or ".."');
+  }
+  return checkText(id, argument);
+}

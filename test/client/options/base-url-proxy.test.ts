@@ -1,0 +1,37 @@
+import { createClient } from 'accounting-data-sdk';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { thrown } from '../../support/caught.ts';
+
+// http to this machine is allowed, because the key does not leave it. A proxy of the environment would see the key.
+
+const clientFor = (baseUrl: string, more: object = {}) => createClient({ baseUrl, apiKey: 'k', ...more });
+
+beforeEach(() => {
+  for (const name of ['http_proxy', 'HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy'])
+    vi.stubEnv(name, '');
+  vi.stubEnv('NODE_USE_ENV_PROXY', '1');
+  vi.stubEnv('HTTP_PROXY', 'http://user:s3cret@proxy.example:3128');
+});
+
+test.each(['http://localhost:8080', 'http://127.0.0.1', 'http://[::1]:8080'])(
+  'a client for %s is rejected if the environment sends it through a proxy',
+  (baseUrl) => {
+    const error = thrown(() => clientFor(baseUrl));
+    expect(error).toMatchObject({
+      code: 'invalid_input',
+      argument: 'baseUrl',
+      message: expect.stringMatching(/through the proxy proxy\.example:3128.*NO_PROXY.*allowInsecure/),
+    });
+    expect(String(error)).not.toContain('s3cret');
+  },
+);
+
+test.each<[why: string, baseUrl: string, prepare: () => object | undefined]>([
+  ['NO_PROXY covers the host', 'http://localhost:8080', () => void vi.stubEnv('NO_PROXY', 'localhost')],
+  ['the runtime does not use the proxy', 'http://localhost', () => void vi.stubEnv('NODE_USE_ENV_PROXY', '')],
+  ['allowInsecure permits it', 'http://localhost', () => ({ allowInsecure: true })],
+  ['the caller brings a fetch', 'http://localhost', () => ({ fetch: async () => new Response() })],
+  ['the base URL is https', 'https://books.example', () => undefined],
+])('a client is created if %s', (_, baseUrl, prepare) => {
+  expect(() => clientFor(baseUrl, prepare() ?? {})).not.toThrow();
+});
