@@ -5,7 +5,7 @@ import { call, createProduct } from './support/call.ts';
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
 describe('problemType', () => {
-  test('api-platform names the violated constraints and the status, never the error', async () => {
+  test('api-platform sends the violated constraints and the status, never the error', async () => {
     const sandbox = createSandbox({ problemType: 'api-platform', requiredFields: ['name', 'brand'] });
     const one = await createProduct(sandbox, { name: 'Desk' });
     const two = await createProduct(sandbox, {});
@@ -57,12 +57,12 @@ describe('formats', () => {
     ['both', 'application/json;q=0.5, application/ld+json', 'application/ld+json'],
     ['both', 'text/html', 406],
     ['json', 'text/html', 'application/json'],
-  ] as const)('%s answers Accept: %s with %s', async (formats, accept, expected) => {
+  ] as const)('formats %s, Accept %s: %s', async (formats, accept, expected) => {
     const sandbox = createSandbox({ formats, records: { boms: 1 } });
     for (const path of ['/boms', '/boms/1']) {
-      const answer = await ask(sandbox, path, accept);
-      if (expected === 406) expect([answer.status, answer.record.type]).toEqual([406, 'not_acceptable']);
-      else expect([answer.status, answer.headers.get('content-type')]).toEqual([200, expected]);
+      const response = await ask(sandbox, path, accept);
+      if (expected === 406) expect([response.status, response.record.type]).toEqual([406, 'not_acceptable']);
+      else expect([response.status, response.headers.get('content-type')]).toEqual([200, expected]);
     }
   });
 
@@ -86,7 +86,7 @@ describe('formats', () => {
 });
 
 describe('contentTypes', () => {
-  test('are rejected with 415 where the service does not accept them', async () => {
+  test('rejects any other content type with 415', async () => {
     const sandbox = createSandbox({
       contentTypes: { create: ['application/ld+json'], update: ['application/merge-patch+json'] },
     });
@@ -112,7 +112,7 @@ describe('contentTypes', () => {
   );
 });
 
-test('idempotency.replay ignored: the same key creates a second record, and none is required', async () => {
+test('idempotency.replay ignored creates a second record under the same key, and requires no key', async () => {
   const sandbox = createSandbox({ idempotency: { replay: 'ignored' } });
   await createProduct(sandbox, { name: 'a' }, { idempotencyKey: 'k' });
   await createProduct(sandbox, { name: 'a' }, { idempotencyKey: 'k' });
@@ -134,13 +134,13 @@ test.each([
   ['json', 'application/json', { message: 'Not Found' }],
   ['empty', null, undefined],
 ] as const)('notFoundBody %s', async (notFoundBody, contentType, body) => {
-  const answer = await call(createSandbox({ notFoundBody }), '/accounts/1');
-  expect([answer.status, answer.headers.get('content-type')]).toEqual([404, contentType]);
-  if (body === undefined) expect(answer.json).toBeUndefined();
-  else expect(answer.record).toMatchObject(body);
+  const response = await call(createSandbox({ notFoundBody }), '/accounts/1');
+  expect([response.status, response.headers.get('content-type')]).toEqual([404, contentType]);
+  if (body === undefined) expect(response.json).toBeUndefined();
+  else expect(response.record).toMatchObject(body);
 });
 
-test('notFoundBody html is the page of a router', async () => {
+test('notFoundBody html sends the page of a router', async () => {
   const sandbox = createSandbox({ notFoundBody: 'html' });
   const response = await sandbox.fetch(`${sandbox.baseUrl}/api/public/v1/accounts/1`, {
     headers: { 'X-AUTH-TOKEN': sandbox.keys.full },

@@ -51,9 +51,9 @@ describe('sandbox', () => {
         headers: { 'X-AUTH-TOKEN': key },
       });
 
-    const answer = await get('/products?id[gt]=5', run.variable('ACCOUNTING_API_KEY'));
-    expect([answer.status, answer.headers.get('x-ratelimit-limit')]).toEqual([200, '2']);
-    expect(await answer.json()).toEqual(
+    const response = await get('/products?id[gt]=5', run.variable('ACCOUNTING_API_KEY'));
+    expect([response.status, response.headers.get('x-ratelimit-limit')]).toEqual([200, '2']);
+    expect(await response.json()).toEqual(
       createSandbox({ seed: 7, records: 200 }).store.products.all().slice(5),
     );
     expect((await get('/accounts', run.variable('ACCOUNTING_API_KEY_FORBIDDEN'))).status).toBe(403);
@@ -93,20 +93,20 @@ describe('sandbox', () => {
     expect(run.log).toEqual(['Listening. Stop with Ctrl-C.', 'Stopped after 1 request.']);
   });
 
-  test('plays a service as --options says, with a budget that keeps the rest of --rate', async () => {
+  test('applies --options, with a limit that keeps the window of --rate', async () => {
     const options = '{"listBody":"member","pageSize":3,"records":{"boms":5},"rateLimit":{"limit":9}}';
     const run = start(...sandboxArgs, '--rate', '4/30s', '--options', options);
     await run.ready;
-    const answer = await fetch(`${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1/boms`, {
+    const response = await fetch(`${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1/boms`, {
       headers: { 'X-AUTH-TOKEN': run.variable('ACCOUNTING_API_KEY') },
     });
-    expect(await answer.json()).toMatchObject({ member: [{ id: '1' }, { id: '2' }, { id: '3' }] });
-    expect(answer.headers.get('x-ratelimit-limit')).toBe('9');
+    expect(await response.json()).toMatchObject({ member: [{ id: '1' }, { id: '2' }, { id: '3' }] });
+    expect(response.headers.get('x-ratelimit-limit')).toBe('9');
     expect(run.out[0]).toContain('5 records from seed 7, 9 requests in 30 s for each key');
     await run.end();
   });
 
-  test('lets go wrong what --fault says, and when', async () => {
+  test('adds the faults of --fault with their conditions', async () => {
     const run = start(
       ...sandboxArgs,
       ...['--fault', '{"kind":"status","status":503,"collection":"boms","times":2}'],
@@ -135,13 +135,13 @@ describe('sandbox', () => {
     ['--options', '{"clock":"someday"}', 'someday is not a timestamp'],
     ['--fault', '{"kind":"timeout"}', 'There is no fault "timeout"'],
     ['--fault', '{"kind":"connection-reset","colection":"boms"}', 'Did you mean collection?'],
-  ])('refuses %s %s', async (flag, value, message) => {
+  ])('rejects %s %s', async (flag, value, message) => {
     const run = start(...sandboxArgs, flag, value);
     expect(await run.code).toBe(2);
     expect(run.log.join()).toContain(message);
   });
 
-  test('shows examples in its help, each of which it takes', async () => {
+  test('accepts every example of its help', async () => {
     const help = start('sandbox', '--help');
     expect(await help.code).toBe(0);
     const examples = help.out
@@ -159,16 +159,16 @@ describe('sandbox', () => {
     }
   });
 
-  test('puts fixtures into the books', async () => {
+  test('loads fixtures', async () => {
     const file = join(tmpdir(), `fixtures-${process.pid}.json`);
     await writeFile(file, '{"accounts":[{"id":"900","name":"From the file"}]}');
     const run = start(...sandboxArgs, '--fixtures', file);
     await run.ready;
     const headers = { 'X-AUTH-TOKEN': run.variable('ACCOUNTING_API_KEY') };
-    const answer = await fetch(`${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1/accounts/900`, {
+    const response = await fetch(`${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1/accounts/900`, {
       headers,
     });
-    expect(await answer.json()).toEqual({ id: '900', name: 'From the file' });
+    expect(await response.json()).toEqual({ id: '900', name: 'From the file' });
     await run.end();
 
     await writeFile(file, '{"invoices":[]}');
@@ -181,7 +181,7 @@ describe('sandbox', () => {
     await rm(file);
   });
 
-  test('says so when the port is taken', async () => {
+  test('reports a port that another program uses', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -202,7 +202,7 @@ describe('sandbox', () => {
     [['--order', 'up'], 'Allowed choices are id-asc'],
     [['--prot', '1'], "Unknown option '--prot'."],
     [['--port', '99999'], 'Give a whole number from 0 to 65535.'],
-  ])('refuses %j', async (args, says) => {
+  ])('rejects %j', async (args, says) => {
     const run = start('sandbox', ...args);
     expect(await run.code).toBe(2);
     expect(run.log.join('\n')).toContain(says);
@@ -212,7 +212,7 @@ describe('sandbox', () => {
     ['500/1m', '500 requests in 60 s'],
     ['5/250ms', '5 requests in 0.25 s'],
     ['off', 'no rate limit'],
-  ])('takes --rate %s', async (rate, says) => {
+  ])('accepts --rate %s', async (rate, says) => {
     const run = start(...sandboxArgs, '--rate', rate);
     await run.ready;
     expect(run.out[0]).toContain(says);
@@ -220,7 +220,7 @@ describe('sandbox', () => {
   });
 });
 
-test('explains itself and tells its version', async () => {
+test('prints its help and its version', async () => {
   const help = start('--help');
   expect(await help.code).toBe(0);
   expect(help.out.join('\n')).toContain('sandbox');
@@ -229,7 +229,7 @@ test('explains itself and tells its version', async () => {
   expect(version.out).toEqual([expect.stringMatching(/^\d+\.\d+\.\d+/)]);
 });
 
-test('as a process: the lines go to its output, the log beside them, and Ctrl-C ends it well', async () => {
+test('as a process prints the variables to stdout and the log to stderr, and exits with 0 on Ctrl-C', async () => {
   const bin = fileURLToPath(new URL('../../src/cli/bin.ts', import.meta.url));
   const child = spawn(process.execPath, [bin, ...sandboxArgs], { stdio: ['ignore', 'pipe', 'pipe'] });
   let out = '';

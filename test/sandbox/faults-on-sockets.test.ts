@@ -14,13 +14,13 @@ beforeEach(async () => {
 });
 afterEach(() => sandbox.close());
 
-/** The bytes that a request is answered with under a fault, the connection's end included. */
+/** The bytes of a response under a fault, and the end of the connection. */
 function raw(fault: Fault | undefined, headers: string[] = ['Connection: close']) {
   if (fault !== undefined) sandbox.faults.next(fault);
-  return rawCall(listening, rawRequest('/accounts', sandbox.keys.full, headers)).answer;
+  return rawCall(listening, rawRequest('/accounts', sandbox.keys.full, headers)).response;
 }
 
-describe('no answer', () => {
+describe('no response', () => {
   test.each([
     [{ kind: 'lost-response', committed: true }, 'closed', 200],
     [{ kind: 'lost-response', committed: false }, 'closed', undefined],
@@ -33,7 +33,7 @@ describe('no answer', () => {
 
   test('a stall sends nothing and keeps the connection until the sandbox closes', async () => {
     const logged = new Promise<void>((resolve) => sandbox.onRequest(() => resolve()));
-    const { answer, socket } = (() => {
+    const { response, socket } = (() => {
       sandbox.faults.next({ kind: 'stall' });
       return rawCall(listening, rawRequest('/accounts', sandbox.keys.full));
     })();
@@ -42,13 +42,13 @@ describe('no answer', () => {
     expect((await call(sandbox, '/accounts')).status).toBe(200);
     expect([socket.bytesRead, socket.closed]).toEqual([0, false]);
     await sandbox.close();
-    expect((await answer).text).toBe('');
+    expect((await response).text).toBe('');
   });
 
-  test('refused: the port is closed until the rule ends', async () => {
+  test('connection-refused closes the port until the rule ends', async () => {
     const open = rawCall(listening, '');
     const rule = sandbox.faults.next({ kind: 'connection-refused' });
-    expect((await open.answer).text).toBe('');
+    expect((await open.response).text).toBe('');
     expect(await raw(undefined)).toEqual({ text: '', end: 'ECONNREFUSED' });
     expect(await raw(undefined)).toEqual({ text: '', end: 'ECONNREFUSED' });
 
@@ -58,18 +58,18 @@ describe('no answer', () => {
     expect(sandbox.requests).toHaveLength(1);
   });
 
-  test('a sandbox that is refused from the start listens once the rule ends', async () => {
+  test('connection-refused before listen opens the port once the rule ends', async () => {
     const late = createSandbox();
     const rule = late.faults.next({ kind: 'connection-refused' });
     const port = await late.listen();
-    expect((await rawCall(port, '').answer).end).toBe('ECONNREFUSED');
+    expect((await rawCall(port, '').response).end).toBe('ECONNREFUSED');
     rule.remove();
     await port.ready();
     expect((await call(late, '/accounts')).status).toBe(200);
     await late.close();
   });
 
-  test('refused for a time: the port opens again by itself', async () => {
+  test('connection-refused with forMs opens the port again by itself', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const rule = sandbox.faults.next({ kind: 'connection-refused', forMs: 5000 });
     vi.advanceTimersByTime(4999);
@@ -81,14 +81,14 @@ describe('no answer', () => {
     expect((await raw(undefined)).text).toMatch(/^HTTP\/1.1 200 OK/);
   });
 
-  test('refused for some requests alone is a reset', async () => {
+  test('connection-refused with conditions resets the connection', async () => {
     sandbox.faults.add({ kind: 'connection-refused' }, { collection: 'accounts' });
     expect(await raw(undefined)).toEqual({ text: '', end: 'ECONNRESET' });
   });
 });
 
-describe('a part of an answer', () => {
-  test('close-in-headers stops within them', async () => {
+describe('a part of a response', () => {
+  test('close-in-headers closes within the headers', async () => {
     const whole = (await raw(undefined)).text;
     const { text, end } = await raw({ kind: 'close-in-headers', afterBytes: 30 });
     expect([text, end]).toEqual([text.slice(0, 30), 'closed']);
@@ -106,7 +106,7 @@ describe('a part of an answer', () => {
     expect(Number(headerOf(cut.text, 'Content-Length'))).toBe(whole.length);
   });
 
-  test('close-in-body at byte 0 gives the headers and nothing else', async () => {
+  test('close-in-body at byte 0 sends only the headers', async () => {
     const { text } = await raw({ kind: 'close-in-body', atByte: 0 });
     expect(text).toMatch(/^HTTP\/1.1 200 OK\r\n/);
     expect(bodyOf(text)).toBe('');
@@ -114,7 +114,7 @@ describe('a part of an answer', () => {
 
   test('a stall in the body sends the first bytes and keeps the connection', async () => {
     sandbox.faults.next({ kind: 'stall', in: 'body', atByte: 3 });
-    const { answer, socket } = rawCall(listening, rawRequest('/accounts', sandbox.keys.full));
+    const { response, socket } = rawCall(listening, rawRequest('/accounts', sandbox.keys.full));
     let text = '';
     await new Promise<void>((resolve) => {
       socket.on('data', (bytes) => {
@@ -125,29 +125,29 @@ describe('a part of an answer', () => {
     expect((await call(sandbox, '/accounts')).status).toBe(200);
     expect([bodyOf(text), socket.closed]).toEqual(['[{"', false]);
     await sandbox.close();
-    await answer;
+    await response;
   });
 
-  test('a drip sends the same bytes, a few at a time', async () => {
+  test('slow-body sends the same bytes, a few at a time', async () => {
     const whole = bodyOf((await raw(undefined)).text);
     sandbox.faults.next({ kind: 'slow-body', bytes: 20, everyMs: 1 });
-    const { answer, socket } = rawCall(listening, rawRequest('/accounts', sandbox.keys.full));
+    const { response, socket } = rawCall(listening, rawRequest('/accounts', sandbox.keys.full));
     let pieces = 0;
     socket.on('data', () => {
       pieces += 1;
     });
-    expect(bodyOf((await answer).text)).toBe(whole);
+    expect(bodyOf((await response).text)).toBe(whole);
     expect(pieces).toBeGreaterThan(1);
   });
 
-  test.each([10, -4])('wrong-length announces %i bytes more than come', async (by) => {
+  test.each([10, -4])('wrong-length announces %i bytes more than it sends', async (by) => {
     const whole = bodyOf((await raw(undefined)).text);
     const { text } = await raw({ kind: 'wrong-length', by });
     expect(bodyOf(text)).toBe(whole);
     expect(Number(headerOf(text, 'Content-Length'))).toBe(whole.length + by);
   });
 
-  test('corrupt-gzip begins as gzip and does not unpack', async () => {
+  test('corrupt-gzip begins like gzip and cannot be decompressed', async () => {
     const { text } = await raw({ kind: 'corrupt-gzip' });
     expect(headerOf(text, 'Content-Encoding')).toBe('gzip');
     const bytes = Buffer.from(bodyOf(text), 'latin1');
@@ -156,7 +156,7 @@ describe('a part of an answer', () => {
   });
 });
 
-describe('as Node’s fetch sees them', () => {
+describe('Node’s fetch', () => {
   test.each([
     [{ kind: 'lost-response', committed: true }, 'UND_ERR_SOCKET'],
     [{ kind: 'connection-reset' }, 'ECONNRESET'],
@@ -179,7 +179,7 @@ describe('as Node’s fetch sees them', () => {
     }
   });
 
-  test('a length that is too short cuts the body, on a port as through sandbox.fetch', async () => {
+  test('wrong-length that is too short cuts the body, on a port and through sandbox.fetch', async () => {
     const alone = createSandbox();
     alone.store.accounts.insert({ name: 'Anna & Zoë', creditLimit: '12.5000' });
     for (const target of [sandbox, alone]) {
@@ -194,7 +194,7 @@ describe('as Node’s fetch sees them', () => {
     }
   });
 
-  test('a create that lost its answer to a reset is committed once', async () => {
+  test('a create whose response is lost to a reset is committed once', async () => {
     sandbox.faults.next({ kind: 'connection-reset', committed: true });
     await expect(createProduct(sandbox, { name: 'Desk' }, { idempotencyKey: 'k' })).rejects.toThrow(
       'fetch failed',
@@ -205,7 +205,7 @@ describe('as Node’s fetch sees them', () => {
 });
 
 describe('closing', () => {
-  test('ends idle connections and those in the middle of an answer', async () => {
+  test('ends idle connections and those in the middle of a response', async () => {
     const idle = rawCall(listening, rawRequest('/accounts', sandbox.keys.full));
     await new Promise((resolve) => idle.socket.once('data', resolve));
     sandbox.faults.next({ kind: 'slow-body', everyMs: 60_000 });
@@ -213,12 +213,12 @@ describe('closing', () => {
     await new Promise((resolve) => dripping.socket.once('data', resolve));
 
     await sandbox.close();
-    expect((await idle.answer).text).toMatch(/^HTTP\/1.1 200 OK/);
-    expect(bodyOf((await dripping.answer).text)).toBe('');
-    expect((await rawCall(listening, '').answer).end).toBe('ECONNREFUSED');
+    expect((await idle.response).text).toMatch(/^HTTP\/1.1 200 OK/);
+    expect(bodyOf((await dripping.response).text)).toBe('');
+    expect((await rawCall(listening, '').response).end).toBe('ECONNREFUSED');
   });
 
-  test('ends waits: nothing is carried out afterwards, and no timer is left', async () => {
+  test('ends waits, carries nothing out afterwards and leaves no timer', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const before = vi.getTimerCount();
     sandbox.faults.add({ kind: 'delay', ms: 60_000, before: 'commit' }, { method: 'POST' });
@@ -235,7 +235,7 @@ describe('closing', () => {
     vi.useRealTimers();
   });
 
-  test('is forgiving when done twice, and the sandbox can listen again', async () => {
+  test('can happen twice, and the sandbox can listen again', async () => {
     await Promise.all([sandbox.close(), sandbox.close()]);
     await sandbox.close();
     const again = await sandbox.listen();

@@ -4,7 +4,7 @@ import { call, createProduct } from './support/call.ts';
 
 const first = { name: 'Desk', salePrice: '129.5000', tags: ['12.50'] };
 
-describe('what an answer says', () => {
+describe('content of a response', () => {
   test.each([
     [7, '7'],
     ['1.5', '1.5'],
@@ -13,14 +13,14 @@ describe('what an answer says', () => {
     [new Date('2026-01-31T12:00:00Z'), 'Sat, 31 Jan 2026 12:00:00 GMT'],
     [undefined, '1'],
     [null, null],
-  ])('rate-limited with Retry-After %j', async (retryAfter, header) => {
+  ])('rate-limited sends Retry-After %j', async (retryAfter, header) => {
     const sandbox = createSandbox();
     sandbox.faults.next({ kind: 'rate-limited', retryAfter });
-    const answer = await createProduct(sandbox, first);
-    expect([answer.status, answer.record.type]).toEqual([429, 'rate_limited']);
-    expect(answer.headers.get('retry-after')).toBe(header);
-    expect(answer.headers.get('x-ratelimit-limit')).toBe('10000');
-    expect(answer.headers.get('x-ratelimit-remaining')).toBe('0');
+    const response = await createProduct(sandbox, first);
+    expect([response.status, response.record.type]).toEqual([429, 'rate_limited']);
+    expect(response.headers.get('retry-after')).toBe(header);
+    expect(response.headers.get('x-ratelimit-limit')).toBe('10000');
+    expect(response.headers.get('x-ratelimit-remaining')).toBe('0');
     expect(sandbox.store.products.count).toBe(0);
   });
 
@@ -28,14 +28,14 @@ describe('what an answer says', () => {
     const sandbox = createSandbox();
     for (const committed of [false, true]) {
       sandbox.faults.next({ kind: 'status', status, committed, retryAfter: 3 });
-      const answer = await createProduct(sandbox, first);
-      expect([answer.status, answer.headers.get('retry-after')]).toEqual([status, '3']);
-      expect(answer.headers.get('content-type')).toBe('application/problem+json');
+      const response = await createProduct(sandbox, first);
+      expect([response.status, response.headers.get('retry-after')]).toEqual([status, '3']);
+      expect(response.headers.get('content-type')).toBe('application/problem+json');
       expect(sandbox.store.products.count).toBe(committed ? 1 : 0);
     }
   });
 
-  test('a status of any type, and one without a document', async () => {
+  test('status sends any type, or no document', async () => {
     const sandbox = createSandbox({ problemType: 'urn' });
     sandbox.faults.next({ kind: 'status', status: 409, type: 'period_closed' });
     expect((await call(sandbox, '/accounts')).record.type).toBe('urn:accounting:error:period_closed');
@@ -45,7 +45,7 @@ describe('what an answer says', () => {
     expect((await call(sandbox, '/accounts')).json).toBeUndefined();
   });
 
-  test('html-response is a 200 with HTML, and nothing is committed', async () => {
+  test('html-response is a 200 with HTML, and commits nothing', async () => {
     const sandbox = createSandbox();
     sandbox.faults.next({ kind: 'html-response' });
     const response = await sandbox.fetch(`${sandbox.baseUrl}/api/public/v1/accounts`, {
@@ -76,7 +76,7 @@ describe('what an answer says', () => {
     expect(sandbox.store.products.count).toBe(2);
   });
 
-  test('money-as-number turns amounts and nothing else into numbers', async () => {
+  test('money-as-number converts amounts and nothing else to numbers', async () => {
     const sandbox = createSandbox();
     sandbox.store.products.insert({ ...first, id: '7', ean: '8712345678906' });
     sandbox.faults.next({ kind: 'money-as-number' });
@@ -84,7 +84,7 @@ describe('what an answer says', () => {
     expect(product).toMatchObject({ id: '7', salePrice: 129.5, ean: '8712345678906', tags: ['12.50'] });
   });
 
-  test('clock-skew moves the Date header by so much', async () => {
+  test('clock-skew changes the Date header', async () => {
     const sandbox = createSandbox({ clock: '2026-01-31T12:00:00Z' });
     sandbox.faults.next({ kind: 'clock-skew', byMs: -3_600_000 });
     expect((await call(sandbox, '/accounts')).headers.get('date')).toBe('Sat, 31 Jan 2026 11:00:00 GMT');
@@ -100,32 +100,36 @@ describe('what an answer says', () => {
       headers: { 'x-ratelimit-limit': null, Age: '60', 'content-type': 'application/ld+json' },
       body: (text) => text.replace('"a"', '"b"'),
     });
-    const answer = await call(sandbox, '/accounts');
-    expect([answer.status, answer.headers.get('age'), answer.headers.has('x-ratelimit-limit')]).toEqual([
-      203,
-      '60',
-      false,
-    ]);
+    const response = await call(sandbox, '/accounts');
+    expect([response.status, response.headers.get('age'), response.headers.has('x-ratelimit-limit')]).toEqual(
+      [203, '60', false],
+    );
     // The other headers are as they were, and the one that was given takes the place of its namesake.
-    expect(answer.headers.get('content-type')).toBe('application/ld+json');
-    expect([answer.headers.has('date'), answer.headers.has('x-ratelimit-remaining')]).toEqual([true, true]);
-    expect(answer.json).toEqual([{ id: '1', name: 'b' }]);
+    expect(response.headers.get('content-type')).toBe('application/ld+json');
+    expect([response.headers.has('date'), response.headers.has('x-ratelimit-remaining')]).toEqual([
+      true,
+      true,
+    ]);
+    expect(response.json).toEqual([{ id: '1', name: 'b' }]);
 
     sandbox.faults.next({ kind: 'rewrite', committed: false, body: '[]' });
     expect((await call(sandbox, '/accounts/1')).json).toEqual([]);
   });
 
-  test.each([301, 302, 303, 307, 308])('a redirect %i carries nothing out', async (status) => {
+  test.each([301, 302, 303, 307, 308])('redirect %i commits nothing', async (status) => {
     const sandbox = createSandbox();
     sandbox.faults.next({ kind: 'redirect', status, location: 'https://elsewhere.example/x' });
-    const answer = await createProduct(sandbox, first);
-    expect([answer.status, answer.headers.get('location')]).toEqual([status, 'https://elsewhere.example/x']);
+    const response = await createProduct(sandbox, first);
+    expect([response.status, response.headers.get('location')]).toEqual([
+      status,
+      'https://elsewhere.example/x',
+    ]);
     expect(sandbox.store.products.count).toBe(0);
   });
 });
 
-describe('which requests', () => {
-  test('next meets one request, add those that match, the oldest rule first', async () => {
+describe('matching', () => {
+  test('next applies to one request, add to those that match, the oldest rule first', async () => {
     const sandbox = createSandbox();
     const next = sandbox.faults.next({ kind: 'status', status: 500 });
     const writes = sandbox.faults.add({ kind: 'status', status: 503 }, { method: 'POST', times: 2 });
@@ -171,7 +175,7 @@ describe('which requests', () => {
     expect([boms.active, (await call(sandbox, '/boms')).status]).toEqual([false, 200]);
   });
 
-  test('with a probability: the same seed meets the same requests, another seed others', async () => {
+  test('probability selects the same requests with the same seed, and others with another', async () => {
     const met = async (seed: number) => {
       const sandbox = createSandbox({ seed });
       sandbox.faults.add({ kind: 'status', status: 500 }, { probability: 0.3 });

@@ -12,7 +12,7 @@ describe('sandbox.fetch', () => {
     expect(sandbox.requests).toEqual([]);
   });
 
-  test('gives each sandbox an origin of its own', () => {
+  test('gives each sandbox its own origin', () => {
     const origins = [1, 2, 3].map(() => createSandbox().baseUrl);
     expect(new Set(origins).size).toBe(3);
     expect(createSandbox({ origin: 'https://books.example.com/' }).baseUrl).toBe('https://books.example.com');
@@ -54,7 +54,7 @@ describe('sandbox.fetch', () => {
     expect([second?.method, JSON.stringify(second?.body) ?? '']).toEqual([method, body]);
   });
 
-  test('an aborted signal stops a request before it is seen', async () => {
+  test('an aborted signal stops a request before the sandbox logs it', async () => {
     const sandbox = createSandbox();
     const reason = new Error('never mind');
     await expect(call(sandbox, '/accounts', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);

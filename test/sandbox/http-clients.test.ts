@@ -178,11 +178,11 @@ function exchange(lines: readonly string[], body = ''): Promise<string> {
   const text = [start, `Host: ${host}`, ...headers, ...length, 'Connection: close', '', body].join('\r\n');
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => socket.write(text));
-    let answer = '';
+    let response = '';
     socket.on('data', (bytes) => {
-      answer += bytes.toString('latin1');
+      response += bytes.toString('latin1');
     });
-    socket.once('end', () => resolve(answer)).once('error', reject);
+    socket.once('end', () => resolve(response)).once('error', reject);
   });
 }
 
@@ -198,7 +198,7 @@ describe.each(Object.entries(CLIENTS))('what %s sends', (name, sends) => {
     expect([head.slice(9, 12), bodyOf(head)]).toEqual(['200', '']);
   });
 
-  test('reads through a proxy, which axios and got ask with an absolute-form target', async () => {
+  test('reads through a proxy, to which axios and got send an absolute-form target', async () => {
     const one = await exchange([
       'GET http://books.example.com/api/public/v1/accounts/7 HTTP/1.1',
       ...common(),

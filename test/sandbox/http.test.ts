@@ -18,27 +18,27 @@ const url = (path: string) => `${listening.url}/api/public/v1${path}`;
 
 describe('HTTP/1.1', () => {
   test('keeps a connection for many requests', async () => {
-    const { socket, answer } = rawCall(listening, '');
+    const { socket, response } = rawCall(listening, '');
     for (let i = 1; i <= 3; i += 1) {
       const seen = new Promise((resolve) => socket.once('data', resolve));
       socket.write(rawRequest(`/accounts/${i}`, sandbox.keys.full));
       expect(String(await seen)).toMatch(/^HTTP\/1\.1 200 OK/);
     }
     socket.end();
-    expect((await answer).text.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(3);
+    expect((await response).text.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(3);
   });
 
-  test('serves requests that were sent without waiting for answers, in order', async () => {
+  test('responds to pipelined requests in order', async () => {
     const paths = ['/accounts/1', '/accounts/2', '/accounts/3'];
     const requests = paths.map((path, i) =>
       rawRequest(path, sandbox.keys.full, i === 2 ? ['Connection: close'] : []),
     );
-    const { text } = await rawCall(listening, requests.join('')).answer;
+    const { text } = await rawCall(listening, requests.join('')).response;
     expect([...text.matchAll(/"id":"(\d)"/g)].map(([, id]) => id)).toEqual(['1', '2', '3']);
   });
 
-  test('takes a body in pieces, without a length', async () => {
-    const answer = await new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+  test('accepts a body in chunks, without a length', async () => {
+    const response = await new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
       const sent = request(url('/products'), {
         method: 'POST',
         headers: {
@@ -56,10 +56,10 @@ describe('HTTP/1.1', () => {
       sent.write('{"name":"Dé');
       sent.end('sk"}');
     });
-    expect([answer.status, JSON.parse(answer.text).name]).toEqual([201, 'Désk']);
+    expect([response.status, JSON.parse(response.text).name]).toEqual([201, 'Désk']);
   });
 
-  test('a client that hangs up in the middle of its body leaves no record and does no harm', async () => {
+  test('a client that disconnects in the middle of its body leaves no record', async () => {
     const text = 'POST /api/public/v1/products HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"name"';
     const { socket } = rawCall(listening, text);
     await new Promise((resolve) => socket.once('connect', resolve));
@@ -68,15 +68,15 @@ describe('HTTP/1.1', () => {
     expect(sandbox.journal).toHaveLength(1);
   });
 
-  test('two tokens in one request are none', async () => {
+  test('two tokens in one request are invalid', async () => {
     const { text } = await rawCall(
       listening,
       rawRequest('/accounts', sandbox.keys.full, [`X-AUTH-TOKEN: ${sandbox.keys.full}`, 'Connection: close']),
-    ).answer;
+    ).response;
     expect(text).toMatch(/^HTTP\/1\.1 401/);
   });
 
-  test('listens where it is told to', async () => {
+  test('listens on the host and port given', async () => {
     const other = createSandbox();
     const port = listening.port;
     await expect(other.listen({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
@@ -85,13 +85,13 @@ describe('HTTP/1.1', () => {
     await other.close();
   });
 
-  test('a predicate that throws is told to whoever asked', async () => {
+  test('reports an error of a condition to the client', async () => {
     const thrown = () => {
       throw new Error('typo in the predicate');
     };
     sandbox.faults.add({ kind: 'connection-reset' }, { when: thrown });
-    const answer = await call(sandbox, '/accounts');
-    expect([answer.status, answer.record.detail]).toEqual([
+    const response = await call(sandbox, '/accounts');
+    expect([response.status, response.record.detail]).toEqual([
       500,
       'The sandbox itself failed: typo in the predicate',
     ]);
@@ -99,12 +99,12 @@ describe('HTTP/1.1', () => {
 });
 
 describe('gzip', () => {
-  const packed = ['Accept-Encoding: br, gzip', 'Connection: close'];
+  const gzipped = ['Accept-Encoding: br, gzip', 'Connection: close'];
 
-  test('packs a page for who accepts it, and for nobody else', async () => {
+  test('compresses a page only for a client that accepts gzip', async () => {
     const plain = await rawCall(listening, rawRequest('/accounts', sandbox.keys.full, ['Connection: close']))
-      .answer;
-    const { text } = await rawCall(listening, rawRequest('/accounts', sandbox.keys.full, packed)).answer;
+      .response;
+    const { text } = await rawCall(listening, rawRequest('/accounts', sandbox.keys.full, gzipped)).response;
     expect([headerOf(plain.text, 'Content-Encoding'), headerOf(plain.text, 'Vary')]).toEqual([
       undefined,
       'Accept-Encoding',
@@ -114,13 +114,13 @@ describe('gzip', () => {
     expect(bodyOf(text).length).toBeLessThan(bodyOf(plain.text).length / 2);
   });
 
-  test('leaves small answers alone, and all of them when told to', async () => {
-    const small = await rawCall(listening, rawRequest('/accounts/1', sandbox.keys.full, packed)).answer;
+  test('does not compress small responses, or any with gzip: false', async () => {
+    const small = await rawCall(listening, rawRequest('/accounts/1', sandbox.keys.full, gzipped)).response;
     expect(headerOf(small.text, 'Content-Encoding')).toBeUndefined();
 
     const other = createSandbox({ records: 500 });
     const port = await other.listen({ gzip: false });
-    const plain = await rawCall(port, rawRequest('/accounts', other.keys.full, packed)).answer;
+    const plain = await rawCall(port, rawRequest('/accounts', other.keys.full, gzipped)).response;
     expect(headerOf(plain.text, 'Content-Encoding')).toBeUndefined();
     await other.close();
   });
@@ -136,45 +136,48 @@ describe('CORS', () => {
     },
   };
 
-  test('answers a preflight without a key and without counting it', async () => {
-    const answer = await fetch(url('/products/1'), preflight);
-    expect(answer.status).toBe(204);
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
-    expect(answer.headers.get('access-control-allow-methods')).toContain('PATCH');
-    expect(answer.headers.get('access-control-allow-headers')).toBe('x-auth-token,content-type');
+  test('responds to a preflight without a key and does not count it', async () => {
+    const response = await fetch(url('/products/1'), preflight);
+    expect(response.status).toBe(204);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(response.headers.get('access-control-allow-methods')).toContain('PATCH');
+    expect(response.headers.get('access-control-allow-headers')).toBe('x-auth-token,content-type');
     expect(sandbox.count()).toBe(0);
   });
 
-  test('lets a page read the answer, its budget and its errors', async () => {
+  test('lets a page read the response, its quota and its errors', async () => {
     for (const key of [sandbox.keys.full, 'unknown']) {
-      const answer = await fetch(url('/accounts'), {
+      const response = await fetch(url('/accounts'), {
         headers: { 'X-AUTH-TOKEN': key, Origin: 'https://shop.example' },
       });
-      expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+      expect(response.headers.get('access-control-allow-origin')).toBe('*');
       // Whatever a client of this service reads is in the list: a browser hides the rest.
-      expect(answer.headers.get('access-control-expose-headers')?.split(', ').sort()).toEqual([
+      expect(response.headers.get('access-control-expose-headers')?.split(', ').sort()).toEqual([
         'Date',
         'Location',
         'Retry-After',
         'X-RateLimit-Limit',
         'X-RateLimit-Remaining',
       ]);
-      await answer.arrayBuffer();
+      await response.arrayBuffer();
     }
   });
 
-  test('tells a page on a public host that it may call this machine', async () => {
+  test('permits a page on a public host to call this machine', async () => {
     const headers = { ...preflight.headers, 'Access-Control-Request-Private-Network': 'true' };
-    const answer = await fetch(url('/accounts'), { ...preflight, headers });
-    expect(answer.headers.get('access-control-allow-private-network')).toBe('true');
+    const response = await fetch(url('/accounts'), { ...preflight, headers });
+    expect(response.headers.get('access-control-allow-private-network')).toBe('true');
   });
 
-  test('is silent when told to be', async () => {
+  test('sends no CORS headers with cors: false', async () => {
     const other = createSandbox();
     const { url: at } = await other.listen({ cors: false });
-    const answers = [await fetch(`${at}/api/public/v1/accounts`, preflight), await call(other, '/accounts')];
+    const responses = [
+      await fetch(`${at}/api/public/v1/accounts`, preflight),
+      await call(other, '/accounts'),
+    ];
     expect(
-      answers.map(({ status, headers }) => [status, headers.get('access-control-allow-origin')]),
+      responses.map(({ status, headers }) => [status, headers.get('access-control-allow-origin')]),
     ).toEqual([
       [401, null],
       [200, null],
@@ -189,8 +192,8 @@ test('await using closes the port', async () => {
     await using used = createSandbox();
     port = await used.listen();
     expect(
-      (await rawCall(port, rawRequest('/accounts', used.keys.full, ['Connection: close'])).answer).end,
+      (await rawCall(port, rawRequest('/accounts', used.keys.full, ['Connection: close'])).response).end,
     ).toBe('closed');
   }
-  expect((await rawCall(port, '').answer).end).toBe('ECONNREFUSED');
+  expect((await rawCall(port, '').response).end).toBe('ECONNREFUSED');
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { call, createProduct } from './support/call.ts';
 
 describe('the log', () => {
-  test('logLimit keeps the last ones and counts all', async () => {
+  test('logLimit keeps the last requests and counts all', async () => {
     const sandbox = createSandbox({ logLimit: 3 });
     for (let i = 1; i <= 8; i += 1) await call(sandbox, `/accounts/${i}`);
     expect(sandbox.requests.map(({ path }) => path.at(-1))).toEqual(['6', '7', '8']);
@@ -16,7 +16,7 @@ describe('the log', () => {
     expect([none.count(), none.requests]).toEqual([1, []]);
   });
 
-  test('says what was asked and answered', async () => {
+  test('lists requests and their responses', async () => {
     const sandbox = createSandbox({ clock: '2026-01-31T12:00:00Z', records: { accounts: 2 } });
     await call(sandbox, '/accounts?id[gt]=1&_page=1');
     await createProduct(sandbox, { salePrice: 1 }, { idempotencyKey: 'k' });
@@ -43,7 +43,7 @@ describe('the log', () => {
     ]);
   });
 
-  test('the journal says who changed what, and leaves the author’s own writes out', async () => {
+  test('the journal lists what requests changed, without the writes of the store', async () => {
     const sandbox = createSandbox();
     sandbox.store.products.insert({ id: '7' });
     await call(sandbox, '/products/7', { method: 'PATCH', body: { name: 'a', brand: null } });

@@ -33,7 +33,7 @@ test.each([
   expect(() => createSandbox(options as unknown as SandboxOptions)).toThrow(message);
 });
 
-test('createSandbox takes an option without a value as left out', () => {
+test('createSandbox ignores an option that is undefined', () => {
   const options = { pagesize: undefined, pageSize: undefined } as SandboxOptions;
   expect(createSandbox({ ...options, records: 5 }).baseUrl).toContain('sandbox-');
 });

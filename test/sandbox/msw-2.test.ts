@@ -8,7 +8,7 @@ import { holdsWithMsw } from './support/msw-suite.ts';
 vi.mock('msw', () => import('msw-2'));
 
 describe('msw 2', () => {
-  test('is the version that makes the handlers', () => {
+  test('is the version that creates the handlers', () => {
     expect(sandboxHandlers(createSandbox())[0]).toBeInstanceOf(HttpHandler);
   });
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { holdsWithMsw } from './support/msw-suite.ts';
 
 describe('msw 3', () => {
-  test('is the version that makes the handlers', () => {
+  test('is the version that creates the handlers', () => {
     expect(sandboxHandlers(createSandbox())[0]).toBeInstanceOf(HttpHandler);
   });
 

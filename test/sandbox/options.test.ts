@@ -21,7 +21,7 @@ describe('lists', () => {
     expect((await call(sandbox, '/boms?_page=2')).record.type).toBe('not_found');
   });
 
-  test('hiddenRecords leaves records out after the page was cut', async () => {
+  test('hiddenRecords leaves records out after the list was divided into pages', async () => {
     const hiddenRecords = ['2', '3', '6'];
     const sandbox = createSandbox({ hiddenRecords, pageSize: 3, records: { boms: 7 } });
     expect(ids(await call(sandbox, '/boms'))).toEqual(['1']);
@@ -30,7 +30,7 @@ describe('lists', () => {
     expect((await call(sandbox, '/boms/2')).status).toBe(200);
   });
 
-  test('hiddenRecords as a share hides about so many, the same ones each time', async () => {
+  test('hiddenRecords as a fraction hides about that many, the same each time', async () => {
     const sandbox = createSandbox({ hiddenRecords: 0.2, pageSize: 1_000, records: { boms: 1_000 } });
     const shown = ids(await call(sandbox, '/boms'));
     expect(shown.length).toBeGreaterThan(740);
@@ -42,15 +42,18 @@ describe('lists', () => {
   test.each([
     ['int4', '2147483647', '2147483648'],
     ['int8', '9223372036854775807', '9223372036854775808'],
-  ] as const)('idColumn %s answers 500 to a bound that it cannot hold', async (idColumn, most, beyond) => {
-    const sandbox = createSandbox({ idColumn, records: { boms: 3 } });
-    expect(ids(await call(sandbox, `/boms?id[lte]=${most}`))).toEqual(['1', '2', '3']);
-    expect((await call(sandbox, `/boms?id[gt]=${beyond}`)).status).toBe(500);
-    expect((await call(sandbox, `/boms?id[between]=1..${beyond}`)).status).toBe(500);
-    expect(ids(await call(createSandbox({ records: { boms: 3 } }), `/boms?id[lte]=${beyond}`))).toHaveLength(
-      3,
-    );
-  });
+  ] as const)(
+    'idColumn %s responds with 500 to a bound that it cannot store',
+    async (idColumn, most, beyond) => {
+      const sandbox = createSandbox({ idColumn, records: { boms: 3 } });
+      expect(ids(await call(sandbox, `/boms?id[lte]=${most}`))).toEqual(['1', '2', '3']);
+      expect((await call(sandbox, `/boms?id[gt]=${beyond}`)).status).toBe(500);
+      expect((await call(sandbox, `/boms?id[between]=1..${beyond}`)).status).toBe(500);
+      expect(
+        ids(await call(createSandbox({ records: { boms: 3 } }), `/boms?id[lte]=${beyond}`)),
+      ).toHaveLength(3);
+    },
+  );
 
   test.each([-0.1, 1.1, 'all', [7]])('hiddenRecords cannot be %j', (hiddenRecords) => {
     expect(() => createSandbox({ hiddenRecords } as unknown as SandboxOptions)).toThrow('hiddenRecords');
@@ -58,10 +61,10 @@ describe('lists', () => {
 
   test.each(['member', 'hydra:member'] as const)('listBody %s', async (listBody) => {
     const sandbox = createSandbox({ listBody, records: { boms: 1 } });
-    const answer = await call(sandbox, '/boms');
-    expect(answer.headers.get('content-type')).toBe('application/ld+json');
-    expect(answer.record[listBody]).toMatchObject([{ id: '1' }]);
-    expect(Object.keys(answer.record)).not.toContain('totalItems');
+    const response = await call(sandbox, '/boms');
+    expect(response.headers.get('content-type')).toBe('application/ld+json');
+    expect(response.record[listBody]).toMatchObject([{ id: '1' }]);
+    expect(Object.keys(response.record)).not.toContain('totalItems');
   });
 
   test('betweenSeparator', async () => {
@@ -118,7 +121,7 @@ describe('ids', () => {
     expect((await call(sandbox, '/accounts/7')).status).toBe(404);
   });
 
-  test('start and gap: sparse, rising, each found again', async () => {
+  test('start and gap give sparse ascending ids, each of which is found', async () => {
     const sandbox = createSandbox({ ids: { start: 500, gap: 20 }, records: { accounts: 100 } });
     const all = sandbox.store.accounts.ids().map(Number);
     const gaps = all.slice(1).map((id, i) => id - (all[i] ?? 0));
@@ -142,8 +145,8 @@ describe('problem documents', () => {
     ['status', '/errors/404'],
     ['absent', undefined],
   ] as const)('problemType %s', async (problemType, type) => {
-    const answer = await call(createSandbox({ problemType }), '/accounts/1');
-    expect([answer.record.type, answer.record.status]).toEqual([type, 404]);
+    const response = await call(createSandbox({ problemType }), '/accounts/1');
+    expect([response.record.type, response.record.status]).toEqual([type, 404]);
   });
 
   test.each(['application/json', 'application/ld+json'] as const)(
@@ -193,12 +196,12 @@ describe('writing', () => {
     expect((await createProduct(short, {}, { idempotencyKey: 'k' })).record.id).toBe('2');
   });
 
-  test('a key of one company is free in the other, and a refused create uses none up', async () => {
+  test('a key of one company is unused in the other, and a rejected create leaves its key unused', async () => {
     const sandbox = createSandbox();
-    const refused = await createProduct(sandbox, { salePrice: 5 }, { idempotencyKey: 'k' });
+    const rejected = await createProduct(sandbox, { salePrice: 5 }, { idempotencyKey: 'k' });
     const first = await createProduct(sandbox, {}, { idempotencyKey: 'k' });
     const other = await createProduct(sandbox, {}, { idempotencyKey: 'k', key: sandbox.keys.otherCompany });
-    expect([refused.status, first.status, other.status]).toEqual([422, 201, 201]);
+    expect([rejected.status, first.status, other.status]).toEqual([422, 201, 201]);
     expect([sandbox.store.products.count, sandbox.otherStore.products.count]).toEqual([1, 1]);
   });
 
@@ -224,7 +227,7 @@ describe('writing', () => {
     expect([sandbox.store.products.count, lenient.store.products.count]).toEqual([2, 0]);
   });
 
-  test('requiredFields: missing, blank and cleared are refused, left out of a patch is not', async () => {
+  test('requiredFields rejects missing, blank and cleared fields, but not a patch without them', async () => {
     const sandbox = createSandbox({ requiredFields: ['name'] });
     for (const body of [{}, { name: '' }, { name: null }]) {
       expect((await createProduct(sandbox, body)).record.violations).toMatchObject([
@@ -241,8 +244,8 @@ describe('writing', () => {
     const sandbox = createSandbox({ allowedStatuses: ['active'], unknownFields: 'reject' });
     expect((await createProduct(sandbox, { status: 'active' })).status).toBe(201);
     expect((await createProduct(sandbox, { status: null })).status).toBe(201);
-    const refused = await createProduct(sandbox, { status: 'gone', salesPrice: '1.00' });
-    expect(refused.record.violations).toMatchObject([
+    const rejected = await createProduct(sandbox, { status: 'gone', salesPrice: '1.00' });
+    expect(rejected.record.violations).toMatchObject([
       { propertyPath: 'status' },
       { propertyPath: 'salesPrice' },
     ]);
@@ -270,8 +273,8 @@ describe('writing', () => {
   ] as const)('maxRequestBytes with tooLargeStatus %j', async (tooLargeStatus, status, type) => {
     await using sandbox = createSandbox({ maxRequestBytes: 100, tooLargeStatus });
     const large = { name: 'x'.repeat(200) };
-    const answer = await createProduct(sandbox, large);
-    expect([answer.status, answer.record.type]).toEqual([status, type]);
+    const response = await createProduct(sandbox, large);
+    expect([response.status, response.record.type]).toEqual([status, type]);
     await sandbox.listen();
     expect((await createProduct(sandbox, large)).status).toBe(status);
     expect((await createProduct(sandbox, { name: 'x' })).status).toBe(201);
@@ -285,11 +288,11 @@ test.each<[SandboxOptions, string]>([
   [{ records: -1 }, 'records'],
   [{ records: { boms: Number.NaN } }, 'records'],
   [{ clock: 'someday' }, 'someday is not a timestamp.'],
-])('an option that makes no sense is refused: %j', (options, message) => {
+])('rejects %j', (options, message) => {
   expect(() => createSandbox(options)).toThrow(message);
 });
 
-test('an option that is undefined is left out', async () => {
+test('an option that is undefined has its default', async () => {
   const sandbox = createSandbox({
     pageSize: undefined,
     rateLimit: undefined,

@@ -18,7 +18,7 @@ async function send(sandbox: Sandbox, times: number): Promise<(readonly [number,
   return seen;
 }
 
-test('fixed: opens at multiples of the window', async () => {
+test('fixed opens at multiples of the window', async () => {
   const sandbox = limited({ limit: 2 }, START + 7500);
   expect(await send(sandbox, 3)).toEqual([
     [200, 1, null],
@@ -31,7 +31,7 @@ test('fixed: opens at multiples of the window', async () => {
   expect(await send(sandbox, 1)).toEqual([[200, 1, null]]);
 });
 
-test('fixed-from-first: opens with the first request after the last window', async () => {
+test('fixed-from-first opens with the first request after the last window', async () => {
   const sandbox = limited({ kind: 'fixed-from-first', limit: 1 }, START + 7500);
   expect(await send(sandbox, 2)).toEqual([
     [200, 0, null],
@@ -44,7 +44,7 @@ test('fixed-from-first: opens with the first request after the last window', asy
   ]);
 });
 
-test('sliding: each request counts for a window of its own', async () => {
+test('sliding counts each request for the length of a window', async () => {
   const sandbox = limited({ kind: 'sliding', limit: 2 });
   await send(sandbox, 1);
   sandbox.clock.advance(4000);
@@ -59,7 +59,7 @@ test('sliding: each request counts for a window of its own', async () => {
   ]);
 });
 
-test('sliding-counter: the window before weighs as much as of it is left', async () => {
+test('sliding-counter counts the window before by the part of it that is left', async () => {
   const sandbox = limited({ kind: 'sliding-counter', limit: 10 });
   expect((await send(sandbox, 11)).at(-1)).toEqual([429, 0, '11']);
   sandbox.clock.advance(15_000);
@@ -70,7 +70,7 @@ test('sliding-counter: the window before weighs as much as of it is left', async
   expect((await send(sandbox, 2)).map(([status]) => status)).toEqual([200, 429]);
 });
 
-test('token-bucket: refills steadily, up to its size', async () => {
+test('token-bucket refills steadily, up to its size', async () => {
   const sandbox = limited({ kind: 'token-bucket', limit: 5 });
   expect((await send(sandbox, 6)).at(-1)).toEqual([429, 0, '2']);
   sandbox.clock.advance(2000);
@@ -85,17 +85,17 @@ test('token-bucket: refills steadily, up to its size', async () => {
 describe.each(['fixed', 'fixed-from-first', 'sliding', 'sliding-counter', 'token-bucket'] as const)(
   '%s',
   (kind) => {
-    test('lets nobody through early: after Retry-After a request passes', async () => {
+    test('allows a request after Retry-After and not before', async () => {
       const sandbox = limited({ kind, limit: 3 }, START + 1234);
       for (let round = 0; round < 5; round += 1) {
-        let refused = await send(sandbox, 1);
-        while (refused[0]?.[0] === 200) refused = await send(sandbox, 1);
-        sandbox.clock.advance(Number(refused[0]?.[2]) * 1000);
+        let rejected = await send(sandbox, 1);
+        while (rejected[0]?.[0] === 200) rejected = await send(sandbox, 1);
+        sandbox.clock.advance(Number(rejected[0]?.[2]) * 1000);
         expect((await send(sandbox, 1))[0]?.[0]).toBe(200);
       }
     });
 
-    test('never lets more than the budget through in an instant, and a refused request costs nothing', async () => {
+    test('allows no more than the limit at once, and does not count rejected requests', async () => {
       const sandbox = limited({ kind, limit: 4 });
       const statuses = (await send(sandbox, 20)).map(([status]) => status);
       expect(statuses.filter((status) => status === 200)).toHaveLength(4);
@@ -103,7 +103,7 @@ describe.each(['fixed', 'fixed-from-first', 'sliding', 'sliding-counter', 'token
       expect((await send(sandbox, 1))[0]?.slice(0, 2)).toEqual([200, 3]);
     });
 
-    test('survives a clock that is turned back', async () => {
+    test('works after the clock was turned back', async () => {
       const sandbox = limited({ kind, limit: 2 });
       await send(sandbox, 3);
       sandbox.clock.advance(-3_600_000);
@@ -114,7 +114,7 @@ describe.each(['fixed', 'fixed-from-first', 'sliding', 'sliding-counter', 'token
   },
 );
 
-test('every key has a budget of its own, and errors are counted too', async () => {
+test('every key has its own quota, and errors count too', async () => {
   const sandbox = limited({ limit: 3 });
   const remaining = async (path: string, key: string) =>
     (await call(sandbox, path, { key })).headers.get('x-ratelimit-remaining');
@@ -124,7 +124,7 @@ test('every key has a budget of its own, and errors are counted too', async () =
   expect(await remaining('/accounts', sandbox.keys.readOnly)).toBe('2');
 });
 
-test('who has no valid key has no budget: the answer stays 401', async () => {
+test('a request without a valid key is never rate limited: the response stays 401', async () => {
   const sandbox = limited({ limit: 1 });
   for (const key of [sandbox.keys.revoked, 'unknown', null]) {
     for (let i = 0; i < 3; i += 1) {
@@ -134,7 +134,7 @@ test('who has no valid key has no budget: the answer stays 401', async () => {
   }
 });
 
-test('rateLimit false reports a budget that never shrinks', async () => {
+test('rateLimit false reports a quota that never shrinks', async () => {
   const sandbox = createSandbox({ rateLimit: false });
   expect(await send(sandbox, 2)).toEqual([
     [200, 1_000_000, null],

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { call, createProduct, ids } from './support/call.ts';
 
 describe('lists', () => {
-  test('come in pages of 30 by rising numeric id and end with an empty one', async () => {
+  test('come in pages of 30 by ascending numeric id and end with an empty one', async () => {
     const sandbox = createSandbox();
     for (let i = 1; i <= 65; i += 1) sandbox.store.accounts.insert({ name: `Account ${i}` });
 
@@ -42,7 +42,7 @@ describe('lists', () => {
     expect(ids(await call(sandbox, '/budgets?updatedSince=2026-01-31T13:00:01%2B01:00'))).toEqual(['2']);
   });
 
-  test('drop a filter value that cannot be read in silence, unless told to refuse it', async () => {
+  test('drop an invalid filter value without an error, or reject it with invalidFilter: reject', async () => {
     const sandbox = createSandbox();
     sandbox.store.accounts.insert({});
     expect(ids(await call(sandbox, '/accounts?id[gt]=abc&updatedSince=yesterday&id[between]=5'))).toEqual([
@@ -50,13 +50,13 @@ describe('lists', () => {
     ]);
 
     const strict = createSandbox({ invalidFilter: 'reject' });
-    const answer = await call(strict, '/accounts?id[gt]=abc');
-    expect([answer.status, answer.record.type]).toEqual([400, 'malformed_request']);
+    const response = await call(strict, '/accounts?id[gt]=abc');
+    expect([response.status, response.record.type]).toEqual([400, 'malformed_request']);
   });
 
   test.each(['0', '-1', 'x', '1.5', ''])('_page=%s is 400', async (page) => {
-    const answer = await call(createSandbox(), `/accounts?_page=${page}`);
-    expect([answer.status, answer.record.type]).toEqual([400, 'malformed_request']);
+    const response = await call(createSandbox(), `/accounts?_page=${page}`);
+    expect([response.status, response.record.type]).toEqual([400, 'malformed_request']);
   });
 });
 
@@ -70,14 +70,14 @@ describe('keys', () => {
     ['foreign', 401, 'unauthenticated'],
   ] as const)('%s reads accounts with %i', async (name, status, type) => {
     const sandbox = createSandbox();
-    const answer = await call(sandbox, '/accounts', { key: sandbox.keys[name] });
-    expect(answer.status).toBe(status);
-    if (type !== undefined) expect(answer.record.type).toBe(type);
-    expect(answer.headers.get('x-ratelimit-limit')).toBe('10000');
-    expect(answer.headers.get('x-ratelimit-remaining')).toMatch(/^\d+$/);
+    const response = await call(sandbox, '/accounts', { key: sandbox.keys[name] });
+    expect(response.status).toBe(status);
+    if (type !== undefined) expect(response.record.type).toBe(type);
+    expect(response.headers.get('x-ratelimit-limit')).toBe('10000');
+    expect(response.headers.get('x-ratelimit-remaining')).toMatch(/^\d+$/);
   });
 
-  test('a key that only reads cannot write, and a missing one can do nothing', async () => {
+  test('a read-only key cannot write, and a missing key can do nothing', async () => {
     const sandbox = createSandbox();
     const write = await createProduct(sandbox, { name: 'Desk' }, { key: sandbox.keys.readOnly });
     expect([write.status, write.record.type]).toEqual([403, 'scope_required']);
@@ -85,7 +85,7 @@ describe('keys', () => {
     expect(sandbox.store.products.count).toBe(0);
   });
 
-  test('an issued key reaches its collections alone, until it is revoked', async () => {
+  test('an issued key gives access only to its collections, until it is revoked', async () => {
     const sandbox = createSandbox();
     const key = sandbox.issueKey({ collections: ['boms', 'bomLines'], access: 'read' });
     expect((await call(sandbox, '/bom-lines', { key })).status).toBe(200);
@@ -122,20 +122,20 @@ describe('products', () => {
     expect(sandbox.journal).toMatchObject([{ action: 'create', id: '1', key: 'full', idempotencyKey: 'a' }]);
   });
 
-  test('a create without a key is refused', async () => {
-    const answer = await call(createSandbox(), '/products', { method: 'POST', body: { name: 'Desk' } });
-    expect([answer.status, answer.record.type]).toEqual([422, 'idempotency_key_required']);
+  test('a create without a key is rejected', async () => {
+    const response = await call(createSandbox(), '/products', { method: 'POST', body: { name: 'Desk' } });
+    expect([response.status, response.record.type]).toEqual([422, 'idempotency_key_required']);
   });
 
   test('a patch keeps what is left out and clears what is null', async () => {
     const sandbox = createSandbox();
     const { id } = sandbox.store.products.insert({ name: 'Desk', brand: 'Oak & Co', color: 'oak' });
-    const answer = await call(sandbox, `/products/${id}`, {
+    const response = await call(sandbox, `/products/${id}`, {
       method: 'PATCH',
       body: { brand: null, color: 'ash' },
     });
-    expect(answer.record).toMatchObject({ id, name: 'Desk', brand: null, color: 'ash' });
-    expect(sandbox.store.products.get(id)).toEqual(answer.json);
+    expect(response.record).toMatchObject({ id, name: 'Desk', brand: null, color: 'ash' });
+    expect(sandbox.store.products.get(id)).toEqual(response.json);
   });
 
   test('a delete leaves nothing behind', async () => {
@@ -152,21 +152,21 @@ describe('products', () => {
     [{ id: '7' }, 'id'],
     [{ createdAt: '2026-01-01T00:00:00Z' }, 'createdAt'],
     [{ salePriceDecimals: 1.5 }, 'salePriceDecimals'],
-  ])('a body with %j is refused', async (body, field) => {
+  ])('a body with %j is rejected', async (body, field) => {
     const sandbox = createSandbox();
-    const answer = await createProduct(sandbox, body);
-    expect([answer.status, answer.record.type]).toEqual([422, 'validation_failed']);
-    expect(answer.record.violations).toMatchObject([{ propertyPath: field }]);
+    const response = await createProduct(sandbox, body);
+    expect([response.status, response.record.type]).toEqual([422, 'validation_failed']);
+    expect(response.record.violations).toMatchObject([{ propertyPath: field }]);
     expect(sandbox.store.products.count).toBe(0);
   });
 
   test.each([['{'], ['[]'], ['"text"'], [''], ['null']])('the body %j is malformed', async (body) => {
-    const answer = await createProduct(createSandbox(), body);
-    expect([answer.status, answer.record.type]).toEqual([400, 'malformed_request']);
+    const response = await createProduct(createSandbox(), body);
+    expect([response.status, response.record.type]).toEqual([400, 'malformed_request']);
   });
 });
 
-describe('the budget', () => {
+describe('the quota', () => {
   test('is counted for each key and ends in 429 with Retry-After', async () => {
     const sandbox = createSandbox({
       clock: '2026-01-31T12:00:10Z',
@@ -177,9 +177,9 @@ describe('the budget', () => {
 
     expect(await remaining(sandbox.keys.full)).toBe('1');
     expect(await remaining(sandbox.keys.full)).toBe('0');
-    const refused = await call(sandbox, '/accounts');
-    expect([refused.status, refused.record.type]).toEqual([429, 'rate_limited']);
-    expect(refused.headers.get('retry-after')).toBe('50');
+    const rejected = await call(sandbox, '/accounts');
+    expect([rejected.status, rejected.record.type]).toEqual([429, 'rate_limited']);
+    expect(rejected.headers.get('retry-after')).toBe('50');
     expect(await remaining(sandbox.keys.readOnly)).toBe('1');
 
     sandbox.clock.advance(50_000);
@@ -188,7 +188,7 @@ describe('the budget', () => {
 });
 
 describe('over HTTP', () => {
-  test('serves the same books as fetch', async () => {
+  test('serves the same records as fetch', async () => {
     await using sandbox = createSandbox();
     const { id } = sandbox.store.products.insert({ name: 'Désk' });
     expect(sandbox.clientOptions.fetch).toBe(sandbox.fetch);
@@ -203,7 +203,7 @@ describe('over HTTP', () => {
     ]);
   });
 
-  test.each([true, false])('loses an answer after the commit (listening: %s)', async (listening) => {
+  test.each([true, false])('loses a response after the commit (listening: %s)', async (listening) => {
     await using sandbox = createSandbox();
     if (listening) await sandbox.listen();
     sandbox.faults.next({ kind: 'lost-response', committed: true });
@@ -222,7 +222,7 @@ describe('over HTTP', () => {
     ]);
   });
 
-  test('shows the key nowhere in its log', async () => {
+  test('does not show the key in the log', async () => {
     const sandbox = createSandbox();
     await call(sandbox, '/accounts');
     expect(sandbox.requests[0]?.key).toBe('full');

@@ -10,7 +10,7 @@ const GENERATED = 40;
 type Step =
   | { readonly do: 'tick' }
   | { readonly do: 'insert' | 'update' | 'delete'; readonly id: string | undefined; readonly delayMs: number }
-  /** The query by its place: few enough that each is asked again after the books have changed. */
+  /** The index of the query: each is sent again after the records have changed. */
   | { readonly do: 'read'; readonly query: number; readonly page: number };
 
 const anyId = fc.integer({ min: 0, max: GENERATED + 25 }).map(String);
@@ -19,7 +19,7 @@ const HOT = ['3', '17', '41'];
 const id = fc.oneof({ weight: 2, arbitrary: fc.constantFrom(...HOT) }, { weight: 1, arbitrary: anyId });
 /** Mostly none: four bounds at random leave nothing between them. */
 const bound = fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: anyId });
-const instant = fc.oneof(
+const timestamp = fc.oneof(
   fc.integer({ min: -3, max: 30 }).map((second) => START + second * 1000),
   fc.integer({ min: 0, max: 1100 }).map((day) => Date.UTC(2022, 0, 1 + day)),
 );
@@ -28,7 +28,7 @@ const query: fc.Arbitrary<Query> = fc.record({
   gte: bound,
   lt: bound,
   lte: bound,
-  since: fc.option(instant, { nil: undefined }),
+  since: fc.option(timestamp, { nil: undefined }),
 });
 const delayMs = fc.constantFrom(0, 0, 0, 1000, 2500);
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -67,7 +67,7 @@ function plainStoreOf(sandbox: Sandbox): PlainStore {
   return plain;
 }
 
-/** Does a write to both; what one refuses the other must refuse too. */
+/** Writes to both. Both must reject the same writes. */
 function write(sandbox: Sandbox, plain: PlainStore, next: Extract<Step, { delayMs: number }>): void {
   const { accounts } = sandbox.store;
   const now = sandbox.clock.now();
@@ -94,40 +94,37 @@ function write(sandbox: Sandbox, plain: PlainStore, next: Extract<Step, { delayM
 
 const orders: ListOrder[] = ['id-asc', 'id-desc', 'updated-asc', 'updated-desc'];
 
-test.each(orders)(
-  'any history of writes and reads agrees with the plainest store, order %s',
-  async (order) => {
-    await fc.assert(
-      fc.asyncProperty(history, async ({ steps, queries, pageSize }) => {
-        const sandbox = createSandbox({
-          order,
-          pageSize,
-          clock: START,
-          timestampsEverywhere: true,
-          records: { accounts: GENERATED },
-        });
-        const plain = plainStoreOf(sandbox);
-        for (const next of steps) {
-          if (next.do === 'tick') sandbox.clock.advance(700);
-          else if (next.do !== 'read') write(sandbox, plain, next);
-          else {
-            const asked = queries[next.query % 3] ?? queries[0];
-            const now = sandbox.clock.now();
-            const expected = plain
-              .list(asked, order, now)
-              .slice((next.page - 1) * pageSize, next.page * pageSize);
-            expect(ids(await call(sandbox, `/accounts?${queryString(asked, next.page)}`))).toEqual(expected);
-            expect(sandbox.store.accounts.count).toBe(plain.visible(now).length);
-            for (const hot of HOT) expect(sandbox.store.accounts.get(hot) !== undefined).toBe(plain.has(hot));
-          }
+test.each(orders)('agrees with the model for any history of writes and reads, order %s', async (order) => {
+  await fc.assert(
+    fc.asyncProperty(history, async ({ steps, queries, pageSize }) => {
+      const sandbox = createSandbox({
+        order,
+        pageSize,
+        clock: START,
+        timestampsEverywhere: true,
+        records: { accounts: GENERATED },
+      });
+      const plain = plainStoreOf(sandbox);
+      for (const next of steps) {
+        if (next.do === 'tick') sandbox.clock.advance(700);
+        else if (next.do !== 'read') write(sandbox, plain, next);
+        else {
+          const asked = queries[next.query % 3] ?? queries[0];
+          const now = sandbox.clock.now();
+          const expected = plain
+            .list(asked, order, now)
+            .slice((next.page - 1) * pageSize, next.page * pageSize);
+          expect(ids(await call(sandbox, `/accounts?${queryString(asked, next.page)}`))).toEqual(expected);
+          expect(sandbox.store.accounts.count).toBe(plain.visible(now).length);
+          for (const hot of HOT) expect(sandbox.store.accounts.get(hot) !== undefined).toBe(plain.has(hot));
         }
-      }),
-      { numRuns: 60 },
-    );
-  },
-);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
 
-test('a walk in any order holds every record once', async () => {
+test('pages in any order contain every record once', async () => {
   for (const order of [...orders, 'created-asc', 'created-desc', 'none'] as const) {
     const sandbox = createSandbox({ order, pageSize: 7, records: { accounts: 40 } });
     sandbox.store.accounts.delete('13');
@@ -143,7 +140,7 @@ test('a walk in any order holds every record once', async () => {
   }
 });
 
-test('created orders follow the age of records, not their ids', async () => {
+test('created-desc sorts by age, not by id', async () => {
   const sandbox = createSandbox({ order: 'created-desc', clock: '2026-01-31' });
   for (const at of ['5', '1', '9']) {
     sandbox.store.boms.insert({ id: at });
@@ -153,7 +150,7 @@ test('created orders follow the age of records, not their ids', async () => {
   expect(ids(await call(sandbox, '/boms'))).toEqual(['9', '1', '5']);
 });
 
-test('no order means that the ids go neither up nor down, and that a changed record moves', async () => {
+test('order none is neither ascending nor descending, and moves a changed record', async () => {
   const sandbox = createSandbox({ order: 'none', clock: START, records: { accounts: 30 } });
   const before = ids(await call(sandbox, '/accounts'));
   const steps = before.slice(1).map((value, i) => Math.sign(Number(value) - Number(before[i])));

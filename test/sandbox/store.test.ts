@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { call, ids } from './support/call.ts';
 
 describe('sandbox.store', () => {
-  test('inserts under the next id, or the one given, and never one twice', () => {
+  test('inserts under the next id, or the one given, and never twice under one', () => {
     const { accounts } = createSandbox().store;
     expect(accounts.insert({ name: 'a' })).toEqual({ id: '1', name: 'a' });
     expect(accounts.insert({ id: '41' }).id).toBe('41');
@@ -15,7 +15,7 @@ describe('sandbox.store', () => {
     expect(accounts.ids()).toEqual(['1', '41', '43']);
   });
 
-  test('completes a product, keeps unknown fields and refuses a number for money', () => {
+  test('completes a product, keeps unknown fields and rejects a number for money', () => {
     const { products } = createSandbox().store;
     const made = products.insert({ name: 'Desk', salePrice: '5', colour: 'oak', brand: undefined });
     expect(made).toMatchObject({
@@ -30,7 +30,7 @@ describe('sandbox.store', () => {
     expect(products.count).toBe(1);
   });
 
-  test('honours the times of a record that shows them', async () => {
+  test('stores the timestamps given for a record that shows them', async () => {
     const sandbox = createSandbox();
     sandbox.store.products.insert({ createdAt: '2020-01-01T00:00:00Z', updatedAt: '2021-01-01T00:00:00Z' });
     sandbox.store.products.insert({});
@@ -39,7 +39,7 @@ describe('sandbox.store', () => {
     expect(() => sandbox.store.products.insert({ createdAt: 'someday' })).toThrow(RangeError);
   });
 
-  test('updates what is given, and nothing that is not there', () => {
+  test('updates the fields given, and no record that does not exist', () => {
     const { products } = createSandbox().store;
     products.insert({ name: 'Desk', brand: 'Oak' });
     expect(products.update('1', { brand: null, name: undefined })).toMatchObject({
@@ -52,7 +52,7 @@ describe('sandbox.store', () => {
     expect(products.get('2')).toBeUndefined();
   });
 
-  test('gives and takes copies', async () => {
+  test('returns and stores copies', async () => {
     const sandbox = createSandbox();
     const tags = ['a'];
     const made = sandbox.store.products.insert({ tags });
@@ -62,12 +62,12 @@ describe('sandbox.store', () => {
     expect((await call(sandbox, '/products/1')).record.tags).toEqual(['a']);
   });
 
-  test('a locked record refuses to be changed or deleted, and can be read', async () => {
+  test('a locked record rejects changes and can be read', async () => {
     const sandbox = createSandbox({ records: { products: 2 } });
     sandbox.store.products.lock('1');
     const patch = () => call(sandbox, '/products/1', { method: 'PATCH', body: { name: 'a' } });
-    const answers = [await patch(), await call(sandbox, '/products/1', { method: 'DELETE' })];
-    expect(answers.map(({ status, record }) => [status, record.type])).toEqual([
+    const responses = [await patch(), await call(sandbox, '/products/1', { method: 'DELETE' })];
+    expect(responses.map(({ status, record }) => [status, record.type])).toEqual([
       [403, 'forbidden'],
       [403, 'forbidden'],
     ]);
@@ -132,7 +132,7 @@ describe('sandbox.store', () => {
     ]);
   });
 
-  test('a new id never is one that a test has stored', () => {
+  test('never issues an id that a test has stored', () => {
     const { boms } = createSandbox({ ids: { form: 'ulid' }, records: { boms: 3 } }).store;
     const [next = '', later = ''] = [boms.insert({}).id, boms.insert({}).id];
     const other = createSandbox({ ids: { form: 'ulid' }, records: { boms: 3 } }).store.boms;
@@ -141,7 +141,7 @@ describe('sandbox.store', () => {
     expect(other.count).toBe(6);
   });
 
-  test('a change in the middle of a walk is seen by the next page', async () => {
+  test('a change during pagination shows on the next page', async () => {
     const sandbox = createSandbox({ pageSize: 2, records: { boms: 6 } });
     expect(ids(await call(sandbox, '/boms'))).toEqual(['1', '2']);
     sandbox.store.boms.delete('1');

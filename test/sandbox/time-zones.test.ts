@@ -53,7 +53,7 @@ describe('dateFilter', () => {
     expect(ids(await call(sandbox, `/products?updatedSince=${encodeURIComponent(since)}`))).toEqual(found);
   });
 
-  test('local shows the hour that comes twice in autumn as its first occurrence', () => {
+  test('local shows the repeated hour in autumn as its first occurrence', () => {
     const shownAt = (clock: string, dateFilter: 'utc' | 'local') =>
       createSandbox({ ...newYork, clock, dateFilter }).store.products.insert({}).updatedAt;
     expect(shownAt('2026-11-01T06:30:00Z', 'utc')).toBe('2026-11-01T01:30:00-05:00');

@@ -29,7 +29,7 @@ describe('times', () => {
     });
   });
 
-  test('a timestamp without an offset is in UTC, a date is its first instant', async () => {
+  test('a timestamp without an offset is in UTC, and a date is its midnight', async () => {
     const sandbox = createSandbox({ clock: '2026-01-31T00:00:00Z' });
     sandbox.store.boms.insert({});
     expect(ids(await call(sandbox, '/boms?updatedSince=2026-01-31T00:00'))).toEqual(['1']);
@@ -37,7 +37,7 @@ describe('times', () => {
     expect(ids(await call(sandbox, '/boms?updatedSince=2026-01-31'))).toEqual(['1']);
   });
 
-  test('the clock stands still at an instant, moves when told to, and runs with the machine otherwise', async () => {
+  test('the clock stands still at a timestamp until a test moves it, and runs with the machine otherwise', async () => {
     const sandbox = createSandbox({ clock: '2026-01-31T12:00:00Z', clockOffsetMs: -60_000 });
     const date = async () => (await call(sandbox, '/boms')).headers.get('date');
     expect(await date()).toBe('Sat, 31 Jan 2026 11:59:00 GMT');
@@ -59,13 +59,13 @@ describe('times', () => {
     expect(running.clock.now()).toBe(101_000);
   });
 
-  test('commitDelayMs: readers see a write later, with the updatedAt of its time', async () => {
+  test('commitDelayMs shows a write later, with the updatedAt of its time', async () => {
     const sandbox = createSandbox({ commitDelayMs: 60_000, clock: '2026-01-31T12:00:00Z' });
     const { record } = await createProduct(sandbox, { name: 'Desk' });
     const patch = { method: 'PATCH', body: { name: 'Table' } };
     sandbox.clock.advance(30_000);
     expect(ids(await call(sandbox, '/products'))).toEqual([]);
-    // Whoever writes sees the last write: it is no longer a matter of readers.
+    // A writer sees the last write.
     expect((await call(sandbox, `/products/${record.id}`, patch)).status).toBe(200);
 
     sandbox.clock.advance(30_000);
@@ -96,7 +96,7 @@ describe('times', () => {
     expect((await call(sandbox, '/boms/1')).record.name).toBe('c');
   });
 
-  test('a collection that is cleared has nothing to come', async () => {
+  test('clear removes pending writes too', async () => {
     const sandbox = createSandbox({ clock: '2026-01-31T12:00:00Z' });
     sandbox.store.boms.insert({ id: '1' }, { visibleAfterMs: 1000 });
     sandbox.store.boms.clear();
@@ -106,9 +106,9 @@ describe('times', () => {
   });
 });
 
-test('every answer is dated by the clock of the service', async () => {
+test('every response has the Date of the service’s clock', async () => {
   const sandbox = createSandbox({ clock: '2026-01-31T12:00:00Z' });
-  const answers = [
+  const responses = [
     await call(sandbox, '/accounts'),
     await call(sandbox, '/accounts/404'),
     await call(sandbox, '/accounts', { key: null }),
@@ -117,6 +117,6 @@ test('every answer is dated by the clock of the service', async () => {
     await createProduct(sandbox, {}),
     await call(sandbox, '/products/1', { method: 'DELETE' }),
   ];
-  expect(answers.map(({ status }) => status)).toEqual([200, 404, 401, 403, 400, 201, 204]);
-  for (const { headers } of answers) expect(headers.get('date')).toBe('Sat, 31 Jan 2026 12:00:00 GMT');
+  expect(responses.map(({ status }) => status)).toEqual([200, 404, 401, 403, 400, 201, 204]);
+  for (const { headers } of responses) expect(headers.get('date')).toBe('Sat, 31 Jan 2026 12:00:00 GMT');
 });

@@ -9,22 +9,22 @@ afterEach(() => {
 const first = { name: 'Desk', salePrice: '129.5000', tags: ['12.50'] };
 
 describe('waits follow fake timers', () => {
-  test('a late answer comes when its time has come', async () => {
+  test('delay sends the response late', async () => {
     vi.useFakeTimers();
     const sandbox = createSandbox();
     sandbox.faults.next({ kind: 'delay', ms: 5000 });
     let status: number | undefined;
-    const answered = createProduct(sandbox, first).then((answer) => {
-      status = answer.status;
+    const settled = createProduct(sandbox, first).then((response) => {
+      status = response.status;
     });
     await vi.advanceTimersByTimeAsync(4999);
     expect([status, sandbox.store.products.count]).toEqual([undefined, 1]);
     await vi.advanceTimersByTimeAsync(1);
-    await answered;
+    await settled;
     expect(status).toBe(201);
   });
 
-  test('late before the commit: the key is taken meanwhile, and a repeat gets 409', async () => {
+  test('delay before the commit responds with 409 to the same key meanwhile', async () => {
     vi.useFakeTimers();
     const sandbox = createSandbox();
     sandbox.faults.next({ kind: 'delay', ms: 5000, before: 'commit' });
@@ -45,7 +45,7 @@ describe('waits follow fake timers', () => {
     expect(sandbox.store.products.count).toBe(2);
   });
 
-  test('a caller that gives up does not undo the commit', async () => {
+  test('an abort does not undo the commit', async () => {
     vi.useFakeTimers();
     const sandbox = createSandbox();
     sandbox.faults.next({ kind: 'delay', ms: 5000, before: 'commit' });
@@ -61,22 +61,22 @@ describe('waits follow fake timers', () => {
     expect(sandbox.store.products.count).toBe(1);
   });
 
-  test('a drip takes its time for every piece', async () => {
+  test('slow-body waits before every piece', async () => {
     vi.useFakeTimers();
     const sandbox = createSandbox();
     sandbox.faults.next({ kind: 'slow-body', bytes: 1, everyMs: 1000 });
     let json: unknown;
-    const answered = call(sandbox, '/accounts').then((answer) => {
-      json = answer.json;
+    const settled = call(sandbox, '/accounts').then((response) => {
+      json = response.json;
     });
     await vi.advanceTimersByTimeAsync(1999);
     expect(json).toBeUndefined();
     await vi.advanceTimersByTimeAsync(1);
-    await answered;
+    await settled;
     expect(json).toEqual([]);
   });
 
-  test('a stall ends with the caller’s reason alone, in headers and in the body', async () => {
+  test('a stall ends with the reason of the signal, in headers and in the body', async () => {
     for (const within of ['headers', 'body'] as const) {
       const sandbox = createSandbox();
       sandbox.faults.next({ kind: 'stall', in: within });
@@ -90,7 +90,7 @@ describe('waits follow fake timers', () => {
     }
   });
 
-  test('a caller that gives up in the middle of a body is let go', async () => {
+  test('an abort in the middle of a body ends it', async () => {
     for (const fault of [
       { kind: 'stall', in: 'body' },
       { kind: 'slow-body', everyMs: 60_000 },
@@ -110,7 +110,7 @@ describe('waits follow fake timers', () => {
     }
   });
 
-  test('a body that nobody reads on leaves no timer', async () => {
+  test('a cancelled body leaves no timer', async () => {
     vi.useFakeTimers();
     const sandbox = createSandbox();
     sandbox.faults.next({ kind: 'slow-body', everyMs: 60_000 });

@@ -17,7 +17,7 @@ afterEach(() => sandbox.close());
 const CLOSE = 'Connection: close';
 
 /** The response to a request that is sent byte for byte. */
-const send = async (request: string) => (await rawCall(listening, request).answer).text;
+const send = async (request: string) => (await rawCall(listening, request).response).text;
 
 describe('HEAD', () => {
   const head = (path: string, more: readonly string[] = [CLOSE]) =>
@@ -135,9 +135,9 @@ describe('a body that nests too deeply', () => {
     ['objects', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
     ['unclosed arrays', '['.repeat(900_000)],
   ])('of %s is 400 malformed_request', async (_, body) => {
-    const answer = await createProduct(sandbox, body);
-    expect([answer.status, answer.record.type]).toEqual([400, 'malformed_request']);
-    expect(answer.headers.get('x-ratelimit-limit')).toBe('50');
+    const response = await createProduct(sandbox, body);
+    expect([response.status, response.record.type]).toEqual([400, 'malformed_request']);
+    expect(response.headers.get('x-ratelimit-limit')).toBe('50');
     const update = await call(sandbox, '/products/1', { method: 'PATCH', body });
     expect(update.status).toBe(400);
     expect(sandbox.journal).toEqual([]);
@@ -156,7 +156,7 @@ describe('a body that nests too deeply', () => {
   });
 });
 
-describe('what never reaches the service is a problem document with rate-limit headers', () => {
+describe('a request that does not reach the service gets a problem document with rate-limit headers', () => {
   const key = () => `X-AUTH-TOKEN: ${sandbox.keys.full}`;
   const cases: readonly (readonly [string, number, string, () => string])[] = [
     [
@@ -229,20 +229,20 @@ describe('what never reaches the service is a problem document with rate-limit h
     expect([...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status)).toEqual(['200', '501']);
   });
 
-  test('a client that has gone meanwhile does no harm', async () => {
+  test('a client may disconnect meanwhile', async () => {
     sandbox.faults.add({ kind: 'delay', ms: 20 }, { times: 1 });
-    const { socket, answer } = rawCall(
+    const { socket, response } = rawCall(
       listening,
       `${rawRequest('/accounts/1', sandbox.keys.full)}FROB / HTTP/1.1\r\n\r\n`,
     );
     await new Promise((resolve) => socket.once('connect', resolve));
     await wait(5);
     socket.destroy();
-    await answer.catch(() => undefined);
+    await response.catch(() => undefined);
     expect((await call(sandbox, '/accounts')).status).toBe(200);
   });
 
-  test('Expect: 100-continue is met', async () => {
+  test('Expect: 100-continue gets a 100', async () => {
     const body = '{"name":"Desk"}';
     const text = await send(
       [

@@ -3,15 +3,15 @@ import type { Sandbox } from 'accounting-data-sdk/testing';
 /** A record or a problem document, as far as a test looks into it. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** An answer, read. */
-export interface Answer {
+/** A response with its body. */
+export interface CallResponse {
   readonly status: number;
   readonly headers: Headers;
   /** The body as JSON; undefined for an empty one. */
   readonly json: unknown;
-  /** The body as an object; fails the test where it is none. */
+  /** The body as an object; throws if it is not. */
   readonly record: Json;
-  /** The body as a list of records; fails the test where it is none. */
+  /** The body as a list of records; throws if it is not. */
   readonly list: readonly Json[];
 }
 
@@ -21,7 +21,7 @@ export interface Sent {
   /** Default: the full key; null for none. */
   readonly key?: string | null;
   readonly idempotencyKey?: string;
-  /** An object goes out as JSON, a text as it is. */
+  /** An object is sent as JSON, a string as it is. */
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
   readonly signal?: AbortSignal;
@@ -30,7 +30,7 @@ export interface Sent {
 const API = '/api/public/v1';
 
 /** A call over plain fetch; `path` is what follows `/api/public/v1`. */
-export async function call(sandbox: Sandbox, path: string, sent: Sent = {}): Promise<Answer> {
+export async function call(sandbox: Sandbox, path: string, sent: Sent = {}): Promise<CallResponse> {
   const { method = 'GET', key = sandbox.keys.full, idempotencyKey, body, signal } = sent;
   const headers: Record<string, string> = { ...sent.headers };
   if (key !== null) headers['X-AUTH-TOKEN'] = key;
@@ -63,12 +63,12 @@ export async function call(sandbox: Sandbox, path: string, sent: Sent = {}): Pro
   };
 }
 
-export const ids = (answer: Answer) => answer.list.map((record) => record.id);
+export const ids = (response: CallResponse) => response.list.map((record) => record.id);
 
 let made = 0;
 
 /** Creates a product, with a key of its own unless one is given. */
-export function createProduct(sandbox: Sandbox, body: unknown, sent: Sent = {}): Promise<Answer> {
+export function createProduct(sandbox: Sandbox, body: unknown, sent: Sent = {}): Promise<CallResponse> {
   made += 1;
   return call(sandbox, '/products', { method: 'POST', idempotencyKey: `test-${made}`, body, ...sent });
 }

@@ -38,7 +38,7 @@ export function holdsWithMsw(setupServer: (sandbox: Sandbox) => MockServer): voi
     expect(await missing.json()).toMatchObject({ type: 'not_found' });
   });
 
-  test('takes a body and its headers in', async () => {
+  test('receives a body and its headers', async () => {
     const headers = {
       'X-AUTH-TOKEN': sandbox.keys.full,
       'Idempotency-Key': 'k',
@@ -55,7 +55,7 @@ export function holdsWithMsw(setupServer: (sandbox: Sandbox) => MockServer): voi
     expect([deleted.status, await deleted.text()]).toEqual([204, '']);
   });
 
-  test('loses an answer after the commit', async () => {
+  test('loses a response after the commit', async () => {
     sandbox.faults.next({ kind: 'lost-response', committed: true });
     const headers = {
       'X-AUTH-TOKEN': sandbox.keys.full,
@@ -66,22 +66,22 @@ export function holdsWithMsw(setupServer: (sandbox: Sandbox) => MockServer): voi
     expect(sandbox.store.products.count).toBe(1);
   });
 
-  test('hands a redirect on as it is', async () => {
+  test('returns a redirect unchanged', async () => {
     sandbox.faults.next({ kind: 'redirect', status: 307, location: 'https://elsewhere.example/' });
-    const answer = await get('/accounts', { redirect: 'manual' });
-    expect([answer.status, answer.headers.get('location')]).toEqual([307, 'https://elsewhere.example/']);
+    const response = await get('/accounts', { redirect: 'manual' });
+    expect([response.status, response.headers.get('location')]).toEqual([307, 'https://elsewhere.example/']);
   });
 
   test('cuts a body short', async () => {
     sandbox.store.accounts.insert({ name: 'a' });
     sandbox.faults.next({ kind: 'close-in-body' });
-    // msw 3 rejects the fetch itself, msw 2 the reading of the body: it is never taken for a whole answer.
+    // msw 3 rejects the fetch, msw 2 the body: the client never takes it for a whole response.
     const read = async () => (await get('/accounts')).text();
     await expect(read()).rejects.toThrow();
     expect(sandbox.requests).toMatchObject([{ status: 200, fault: 'close-in-body' }]);
   });
 
-  test('a stall lasts until the caller gives up, with the caller’s reason', async () => {
+  test('a stall lasts until the signal aborts, with its reason', async () => {
     sandbox.faults.next({ kind: 'stall' });
     const controller = new AbortController();
     const stalled = get('/accounts', { signal: controller.signal });

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import type { Listening } from 'accounting-data-sdk/testing';
 
-/** What came over a socket, byte for byte, and how it ended. */
-export interface RawAnswer {
+/** The bytes from a socket, and how the connection ended. */
+export interface RawResponse {
   /** In Latin-1, so that a character is a byte. */
   readonly text: string;
   /** Orderly (FIN), or by force; the code of the failure. */
@@ -21,14 +21,14 @@ export function rawRequest(path: string, key: string, more: readonly string[] = 
   ].join('\r\n');
 }
 
-/** Opens a socket, sends a text and collects what comes until the connection ends. */
+/** Opens a socket, sends a string and collects the bytes until the connection ends. */
 export function rawCall(
   listening: Listening,
   request: string,
-): { socket: Socket; answer: Promise<RawAnswer> } {
+): { socket: Socket; response: Promise<RawResponse> } {
   const socket = connect(listening.port, '127.0.0.1', () => socket.write(request));
   let text = '';
-  const answer = new Promise<RawAnswer>((resolve, reject) => {
+  const response = new Promise<RawResponse>((resolve, reject) => {
     socket.on('data', (bytes) => {
       text += bytes.toString('latin1');
     });
@@ -40,12 +40,12 @@ export function rawCall(
       else reject(error);
     });
   });
-  return { socket, answer };
+  return { socket, response };
 }
 
-/** The body of a raw answer. */
+/** The body of a raw response. */
 export const bodyOf = (text: string) => text.slice(text.indexOf('\r\n\r\n') + 4);
 
-/** A header of a raw answer. */
+/** A header of a raw response. */
 export const headerOf = (text: string, name: string) =>
   new RegExp(`^${name}: (.*)\r$`, 'im').exec(text.slice(0, text.indexOf('\r\n\r\n') + 2))?.[1];
