@@ -4,7 +4,7 @@ import { Option } from 'commander';
 import type { Client } from '../../client.ts';
 import { type CollectionName, collections } from '../../collections/index.ts';
 import { OUTAGE, type OutageGuard } from '../../internal/outage.ts';
-import { DEFAULT_MAX_OUTAGE_MS, OutageClock } from '../../sync/outage-clock.ts';
+import { DEFAULT_MAX_OUTAGE_MS, Outage } from '../../sync/outage.ts';
 import { collectionName } from '../collection-name.ts';
 import { type AddCommand, CommandFailure } from '../command.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
@@ -138,9 +138,14 @@ function pagesOf(client: Client, name: CollectionName, { flags, from, signal, pr
   const collection = client.withOptions({ validation: 'report' }).collection(collections[name].segment);
   const { since, pagination } = flags;
   const resumeFrom = from?.resumeToken ?? undefined;
-  const clock = new OutageClock(flags.maxOutage);
+  const clock = new Outage(flags.maxOutage);
   const outage: OutageGuard = {
-    run: (call, waits) => clock.run(call, { ...waits, onWait: (waitMs) => progress?.outage(waitMs) }),
+    run: (call, waits) => {
+      const onWait: typeof waits.onWait = (waitMs, reason) => {
+        if (reason === 'outage') progress?.outage(waitMs ?? 0);
+      };
+      return clock.run(call, { ...waits, onWait });
+    },
   };
   const options = { pagination, resumeFrom, signal, [OUTAGE]: outage };
   return collection.list({ updatedSince: since }, options).pages();
