@@ -1,7 +1,7 @@
 import { type DelayedDelivery, type Delivery, whole } from './faults/delivery.ts';
 import { applyFault } from './faults/fault.ts';
 import type { FaultRules } from './faults/fault-rules.ts';
-import type { LogEntry } from './log.ts';
+import { type LogEntry, type LoggedRequest, logEntry } from './log.ts';
 import type { Recent } from './recent.ts';
 import { authenticate, handle } from './service/handle.ts';
 import type { ServiceRequest, ServiceResponse } from './service/message.ts';
@@ -11,9 +11,9 @@ import type { ServiceState } from './service/state.ts';
 export interface Core {
   readonly state: ServiceState;
   readonly faults: FaultRules;
-  readonly requests: Recent<LogEntry>;
+  readonly requests: Recent<LoggedRequest>;
   /** Called with each request once its response is known. */
-  readonly onRequest: (entry: LogEntry) => void;
+  readonly onRequest: (request: LoggedRequest) => void;
 }
 
 /** Takes a request through the log, the faults and the service. */
@@ -36,11 +36,13 @@ export function respondInstead(core: Core, request: ServiceRequest, instead: Ser
 
 function begin({ requests, state }: Core, request: ServiceRequest) {
   const key = authenticate(state, request)?.name;
-  const entry: LogEntry = { request, at: state.clock.now(), key };
+  const entry = logEntry(request, key, new Date(state.clock.now()));
   requests.add(entry);
   const respond = (instead?: ServiceResponse) => {
     const response = handle(state, request, instead);
-    entry.response = { status: response.status, note: response.note };
+    entry.status = response.status;
+    entry.error = response.note?.error;
+    entry.records = response.note?.records;
     return response;
   };
   return { entry, respond };

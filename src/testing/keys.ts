@@ -86,12 +86,7 @@ export class Keyring {
     const tail = mix(this.#seed, hashText(name)).toString(16).padStart(8, '0');
     const key = `sandbox-${name.replaceAll(/[^A-Za-z0-9]/g, '-')}-${tail}`;
     this.#issued += 1;
-    this.#credentials.set(key, {
-      name,
-      key,
-      company: grant.company ?? 'main',
-      grant,
-    });
+    this.#credentials.set(key, { name, key, company: grant.company ?? 'main', grant: { ...grant } });
     return key;
   }
 

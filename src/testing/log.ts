@@ -1,5 +1,5 @@
 import type { FaultKind } from './faults/fault.ts';
-import type { ServiceRequest, ServiceResponse } from './service/message.ts';
+import type { ServiceRequest } from './service/message.ts';
 
 /** A request that reached the sandbox. It does not contain the API key. */
 export interface LoggedRequest {
@@ -27,19 +27,11 @@ export interface LoggedRequest {
   readonly fault: FaultKind | undefined;
 }
 
-/** A request in the log, as it arrived: most entries are never read. */
-export interface LogEntry {
-  readonly request: ServiceRequest;
-  /** In ms since the epoch. */
-  readonly at: number;
-  readonly key: string | undefined;
-  fault?: FaultKind;
-  /** Without the body, which the log would keep in memory. */
-  response?: Pick<ServiceResponse, 'status' | 'note'>;
-}
+/** An entry of the log. Its response is set once it is known. */
+export type LogEntry = { -readonly [Name in keyof LoggedRequest]: LoggedRequest[Name] };
 
-/** An entry of the log as a test sees it. */
-export function readEntry({ request, at, key, fault, response }: LogEntry): LoggedRequest {
+/** A request as the log shows it, before there is a response. */
+export function logEntry(request: ServiceRequest, key: string | undefined, at: Date): LogEntry {
   const { method, path, query, body } = request;
   const { 'x-auth-token': _, ...headers } = request.headers;
   return {
@@ -50,11 +42,11 @@ export function readEntry({ request, at, key, fault, response }: LogEntry): Logg
     key,
     idempotencyKey: headers['idempotency-key'],
     body: readBody(body),
-    at: new Date(at),
-    status: response?.status,
-    error: response?.note?.error,
-    records: response?.note?.records,
-    fault,
+    at,
+    status: undefined,
+    error: undefined,
+    records: undefined,
+    fault: undefined,
   };
 }
 

@@ -4,7 +4,7 @@ import { createClock, type SandboxClock } from './clock.ts';
 import type { Core } from './exchange.ts';
 import { FaultRules, type Faults } from './faults/fault-rules.ts';
 import { type KeyGrant, Keyring, type SandboxKeys } from './keys.ts';
-import { type LogEntry, type LoggedRequest, readEntry } from './log.ts';
+import type { LoggedRequest } from './log.ts';
 import { Memo } from './memo.ts';
 import { type ResolvedSandboxOptions, resolveSandboxOptions, type SandboxOptions } from './options.ts';
 import { Recent } from './recent.ts';
@@ -78,9 +78,9 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const core: Core = {
     state,
     faults: new FaultRules(resolved.seed),
-    requests: new Recent<LogEntry>(resolved.logLimit),
-    onRequest: (entry) => {
-      for (const listener of listeners) listener(readEntry(entry));
+    requests: new Recent<LoggedRequest>(resolved.logLimit),
+    onRequest: (request) => {
+      for (const listener of listeners) listener(request);
     },
   };
   const port = createPort(core);
@@ -96,7 +96,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       return port.url ?? origin;
     },
     get requests() {
-      return core.requests.list().map(readEntry);
+      return core.requests.list();
     },
     get journal() {
       return journal.list();
