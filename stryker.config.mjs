@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 
-// One folder of src at a time: see test/reliability/mutation/run.ts, which names it.
+// One folder of src at a time: see test/reliability/mutation/run.ts.
 const folder = process.env.MUTATION_FOLDER ?? '*';
-/** Of every so many lines one is changed, spread evenly. A folder whole takes hours. */
+/** Changes one line in so many. A whole folder takes hours. */
 const oneIn = Number(process.env.MUTATION_SAMPLE ?? 1);
 
 function sampled() {

@@ -11,6 +11,8 @@ const folders = ['unit', 'client', 'sandbox', 'tools', 'reliability'].map((name)
   test: {
     name,
     include: [`test/${name}/**/*.test.ts`],
+    // Files share a process, which halves the time: their clients have origins of their own.
+    ...((name === 'unit' || name === 'client') && { isolate: false }),
     ...(name === 'client' && {
       typecheck: { enabled: true, include: ['test/client/types/**/*.test-d.ts'] },
     }),

@@ -1,15 +1,17 @@
 import { defineConfig } from 'vitest/config';
 import suite from '../../../vitest.config.ts';
-import { folders } from './folders.ts';
 
-const tests = folders[process.env.MUTATION_FOLDER ?? ''] ?? Object.values(folders).flat();
-
+/** The public suites that are fast enough to run for each change. */
 export default defineConfig({
   resolve: suite.resolve ?? {},
   test: {
-    include: tests.map((test) => (test.endsWith('.ts') ? test : `${test}/**/*.test.ts`)),
-    // They look at memory, cost and goodput over a long way: no place to look for one changed line.
-    exclude: ['test/unit/sync/{memory,cost}.test.ts', 'test/unit/rate-limiter/goals.test.ts'],
+    include: ['test/unit/**/*.test.ts', 'test/client/**/*.test.ts', 'test/reliability/faults/**/*.test.ts'],
+    // Tests of other areas, and tests that run for seconds.
+    exclude: [
+      'test/{unit,client}/**/rate-limiter*/**',
+      'test/client/{push,telemetry}/**',
+      'test/client/sync/cost.test.ts',
+    ],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     isolate: false,
