@@ -19,12 +19,8 @@ const shared: Options = {
   removeNodeProtocol: false,
   // Cleaned by the script before: all builds share the folder.
   clean: false,
-  // Names stay, so that a stack trace reads as the source does, and lines stay short enough to be shown in one.
-  // Source maps would double the package.
-  minifyWhitespace: true,
-  minifySyntax: true,
+  // Not minified, so that a stack trace shows lines that a reader understands. Source maps would double the package.
   esbuildOptions(options, { format }) {
-    options.lineLimit = 160;
     // `import()` becomes a `require` that runs when reached: Jest runs CommonJS without a loader for modules.
     if (format === 'cjs') options.supported = { 'dynamic-import': false };
   },
@@ -60,16 +56,26 @@ const commonJs: Options = {
   noExternal: ['ky', 'p-retry', 'is-network-error'],
 };
 
-/** With the libraries that it alone needs, so that installing the package installs nothing more for it. */
+/**
+ * The libraries that only the command needs are part of its file, so that users do not install them. The client, the
+ * sandbox and the tools are the files beside it.
+ */
 const command: Options = {
   ...shared,
   format: 'esm',
   entry: { cli: 'src/cli/bin.ts' },
-  splitting: true,
-  esbuildOptions(options, context) {
-    shared.esbuildOptions?.(options, context);
-    options.chunkNames = 'cli-[name]-[hash]';
-  },
+  splitting: false,
+  esbuildPlugins: [
+    {
+      name: 'entries-beside',
+      setup({ onResolve }) {
+        onResolve({ filter: /^accounting-data-sdk(\/|$)/ }, ({ path }) => ({
+          path: `./${path.split('/')[1] ?? 'index'}.js`,
+          external: true,
+        }));
+      },
+    },
+  ],
 };
 
 const types: Options = {
@@ -85,6 +91,7 @@ function withLicenses(build: Options, outDir: string, file: string): Options {
   return {
     ...build,
     esbuildPlugins: [
+      ...(build.esbuildPlugins ?? []),
       {
         name: 'find-bundled',
         setup({ onEnd }) {

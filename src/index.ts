@@ -1,7 +1,7 @@
 // The client and what its methods take and give.
 export { type Client, type ClientMethods, type CollectionOf, createClient, type Ping, type RecordOf } from './client.ts';
 export type { AppInfo, ApiKey, ClientDefaults, ClientOptions, ContentTypeOptions, FetchFunction, RequestOptions, Schemas, Validation } from './options.ts';
-export type { CallOptions, ResponseMeta, RetryOptions, WaitReason } from './transport/call-options.ts';
+export type { CallOptions, ResponseMeta, RetryOptions } from './transport/call-options.ts';
 export { idFromIri } from './collections/iri.ts';
 export type { CreateOptions, ReadOnlyCollection, WritableCollection } from './collections/collection.ts';
 export type { AnyRequest } from './collections/any-request.ts';
@@ -18,13 +18,16 @@ export type { Paginator } from './pagination/paginator.ts';
 
 // Sync.
 export { changes, type ChangesOptions } from './sync/changes.ts';
-export { type BatchOf, type CollectionsIn, sync, type SyncOptions } from './sync/sync.ts';
-export { reconcile, type ReconcileOptions, type ReconcileProgress, type ReconcileSource } from './reconcile/reconcile.ts';
+export { sync } from './sync/sync.ts';
+export type { BatchOf, CollectionsIn, SyncOptions } from './sync/sync-types.ts';
+export { reconcile } from './sync/reconcile.ts';
+export type { ReconcileOptions, ReconcileProgress, ReconcileSource } from './sync/reconcile-options.ts';
 export { type CompleteStore, memoryStore, type Store } from './sync/store.ts';
-export type { Batch, SyncProgress } from './sync/batch.ts';
-export type { RunOptions, PaginationDefaults } from './sync/run-options.ts';
+export type { Batch } from './sync/batch.ts';
+export type { RunOptions, PaginationDefaults } from './sync/options.ts';
+export type { SyncProgress } from './sync/progress.ts';
 export type { SyncSource } from './sync/source.ts';
-export type { CollectionReport, DeletionReport, SyncReport } from './errors/sync-report.ts';
+export type { CollectionReport, SyncReport } from './errors/sync-report.ts';
 export type { ReconcileReport } from './errors/reconcile-report.ts';
 
 // Push.

@@ -1,11 +1,10 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import { type Client, createClient, type Listeners } from 'accounting-data-sdk';
 import type { Command } from 'commander';
-import { type Client, createClient } from '../client.ts';
-import type { Listeners } from '../events.ts';
-import { parseBaseUrl } from '../transport/url.ts';
-import { CommandFailure } from './command.ts';
-import { EXIT } from './exit-codes.ts';
+import { CommandFailure, EXIT } from './errors.ts';
 import type { Io } from './io.ts';
-import { settings } from './settings.ts';
 
 /** Options of every command that talks to the service. */
 export interface ConnectFlags {
@@ -18,16 +17,16 @@ export interface ConnectFlags {
 /** Adds the options that {@link connect} reads, and examples to the help. */
 export function connectable(command: Command, examples: readonly string[]): Command {
   return command
-    .option('--base-url <url>', 'where the service is; default: ACCOUNTING_BASE_URL')
-    .option('--env-file <file>', 'read address and key from it if the environment has none; default: .env')
-    .option('--allow-insecure', 'permit plain http beyond this machine: the key then travels in the clear')
-    .option('--quiet', 'say nothing on the way')
+    .option('--base-url <url>', 'the address of the service; default: ACCOUNTING_BASE_URL')
+    .option('--env-file <file>', 'read address and key from it if the environment has neither; default: .env')
+    .option('--allow-insecure', 'permit plain http beyond this machine: others could then read the key')
+    .option('--quiet', 'show no progress')
     .addHelpText('after', `\nExamples:\n${examples.map((line) => `  $ ${line}`).join('\n')}`);
 }
 
 /**
  * A client for the service that flags, environment or a `.env` file name. It waits for the quota of its key as long as
- * it takes: the user sees that it waits, and can stop it.
+ * it takes, because the user sees that it waits and can stop it.
  */
 export async function connect(io: Io, flags: ConnectFlags, on: Listeners = {}): Promise<Client> {
   const { baseUrl, apiKey } = await settings(io, flags);
@@ -37,42 +36,99 @@ export async function connect(io: Io, flags: ConnectFlags, on: Listeners = {}): 
       exitCode: EXIT.usage,
     });
   }
+  const create = (key: string, allowInsecure: boolean) =>
+    createClient({
+      baseUrl,
+      apiKey: key,
+      allowInsecure,
+      deadlineMs: Number.POSITIVE_INFINITY,
+      maxWaitMs: Number.POSITIVE_INFINITY,
+      on,
+    });
   const allowInsecure = flags.allowInsecure ?? false;
-  checkAddress(baseUrl, allowInsecure);
-  return createClient({
-    baseUrl,
-    apiKey: apiKey ?? (await askForKey(io)),
-    allowInsecure,
-    deadlineMs: Number.POSITIVE_INFINITY,
-    maxWaitMs: Number.POSITIVE_INFINITY,
-    on,
-  });
-}
-
-/** In the words of the command, which has an option of its own for plain http. */
-function checkAddress(baseUrl: string, allowInsecure: boolean): void {
-  // Whatever else is wrong with it is an error of the client.
-  parseBaseUrl(baseUrl, true);
-  if (allowInsecure) return;
   try {
-    parseBaseUrl(baseUrl, false);
-  } catch {
-    throw new CommandFailure('The base URL uses plain http: the API key would travel in the clear.', {
-      advice: 'Use https, or pass --allow-insecure if the network can be trusted.',
+    // A wrong address is reported before the user types a key.
+    create('key', allowInsecure);
+  } catch (error) {
+    if (allowInsecure) throw error;
+    // Throws whatever else is wrong with the address.
+    create('key', true);
+    throw new CommandFailure('The base URL uses plain http: others could read the API key on its way.', {
+      advice: 'Use https, or pass --allow-insecure if you trust the network.',
       exitCode: EXIT.usage,
     });
   }
+  return create(apiKey ?? (await askForKey(io)), allowInsecure);
 }
 
 async function askForKey(io: Io): Promise<string> {
   const typed = (await io.prompt?.secret('API key: ', io.signal))?.trim();
-  if (typed !== undefined && typed !== '') {
+  if (typed) {
     io.hide?.(typed);
     return typed;
   }
   throw new CommandFailure('No API key is configured.', {
-    advice:
-      'Set ACCOUNTING_API_KEY. It is never taken from an argument, which other users of this machine can see.',
+    advice: 'Set ACCOUNTING_API_KEY. An argument is not accepted: other users of this machine could see it.',
     exitCode: EXIT.usage,
   });
+}
+
+/** The address of the service and the key for it. */
+interface Settings {
+  readonly baseUrl: string | undefined;
+  readonly apiKey: string | undefined;
+}
+
+function settingsIn(env: Readonly<Record<string, string | undefined>>): Settings {
+  return { baseUrl: env.ACCOUNTING_BASE_URL || undefined, apiKey: env.ACCOUNTING_API_KEY || undefined };
+}
+
+/**
+ * The settings of the environment and the flags, or of a file if they have none. Never one from each: the `.env` of a
+ * foreign project must neither send the user's key to its address nor lend its key to another address.
+ */
+async function settings(io: Io, flags: ConnectFlags): Promise<Settings> {
+  const fromEnv = settingsIn(io.env);
+  const own = { ...fromEnv, baseUrl: flags.baseUrl || fromEnv.baseUrl };
+  if (own.baseUrl !== undefined && own.apiKey !== undefined) return own;
+
+  const name = flags.envFile ?? '.env';
+  const file = await readSettings(io, flags.envFile);
+  if (file === undefined) return own;
+  if (own.baseUrl === undefined && own.apiKey === undefined) {
+    if (!flags.quiet) io.log(`Using the address and the API key of ${name}.`);
+    return file;
+  }
+  const canAsk = io.prompt !== undefined;
+  if (own.apiKey === undefined && file.apiKey !== undefined && !canAsk)
+    throw mixed('API key', 'address', name);
+  if (own.baseUrl === undefined && file.baseUrl !== undefined) throw mixed('address', 'API key', name);
+  return own;
+}
+
+/** Of the file that the user names, or of the `.env` of the working directory if it has one of our variables. */
+async function readSettings(io: Io, envFile: string | undefined): Promise<Settings | undefined> {
+  const text = await readFile(resolve(io.cwd ?? '.', envFile ?? '.env'), 'utf8').catch((error: Error) => {
+    if (envFile === undefined) return undefined;
+    throw new CommandFailure(`The file of --env-file cannot be read: ${error.message}.`, {
+      advice: 'Check the path and the permissions.',
+      exitCode: EXIT.file,
+    });
+  });
+  if (text === undefined) return undefined;
+  const found = settingsIn(parseEnv(text));
+  io.hide?.(found.apiKey);
+  const isOurs = found.baseUrl !== undefined || found.apiKey !== undefined;
+  return isOurs || envFile !== undefined ? found : undefined;
+}
+
+function mixed(missing: string, present: string, name: string): CommandFailure {
+  return new CommandFailure(
+    `The ${present} comes from the environment or an option, but the ${missing} is only in ${name}.`,
+    {
+      advice:
+        'Take both from the same source: set ACCOUNTING_BASE_URL and ACCOUNTING_API_KEY, or leave both to the file.',
+      exitCode: EXIT.usage,
+    },
+  );
 }

@@ -1,35 +1,47 @@
-/** What a command sees of the world: everything that it reads, writes or waits for comes through here. */
+import { redactOwnText } from '../transport/redact.ts';
+
+/** Everything that a command reads, writes or waits for, so that tests can run it in their own process. */
 export interface Io {
-  /** What the user asked for: lines that can be kept in a file. */
+  /** Prints a line of the result. */
   readonly out: (line: string) => void;
-  /** What is going on. */
+  /** Prints a line about the progress or an error. */
   readonly log: (line: string) => void;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where relative names of files lead from. Default: the working directory of the process. */
+  /** The folder of relative paths. Default: the working directory of the process. */
   readonly cwd?: string | undefined;
-  /** From now on the log does not show this key. */
+  /** Hides this key in the log from now on. */
   readonly hide?: ((key: string | undefined) => void) | undefined;
-  /** Whether the log may be coloured. */
+  /** Whether the log may have colours. */
   readonly colors: boolean;
-  /** Aborts when the user wants the command to stop. */
+  /** Aborts when the user stops the command. */
   readonly signal: AbortSignal;
-  /**
-   * As `out`, for a lot of text: as it is. Resolves when it is out of this process, rejects when it cannot
-   * be. Default: by `out`.
-   */
+  /** Prints a long text. Resolves when it has left this process, rejects if it cannot. Default: `out`. */
   readonly write?: ((text: string) => Promise<void>) | undefined;
-  /** Shows one line that replaces the last; undefined takes it away. Absent where the log is no terminal. */
+  /** Shows a line that replaces the previous one; undefined removes it. Absent if the log is not a terminal. */
   readonly status?: ((text: string | undefined) => void) | undefined;
-  /** The user, where there is one to ask. */
+  /** Absent if the user cannot be asked. */
   readonly prompt?: Prompt | undefined;
-  /** Characters in a line of the terminal that `out` goes to; undefined where it is none. */
+  /** The width of the terminal that `out` prints to; undefined if it is not a terminal. */
   readonly columns?: number | undefined;
 }
 
-/** Asks on the terminal. */
+/** Asks the user on the terminal. */
 export interface Prompt {
-  /** What is typed is not shown. Rejects with the signal's reason. */
+  /** Does not show what the user types. Rejects with the signal's reason. */
   secret(question: string, signal: AbortSignal): Promise<string>;
-  /** Nothing typed means no. */
+  /** An empty line means no. */
   confirm(question: string, signal: AbortSignal): Promise<boolean>;
+}
+
+/**
+ * The same, but its log never shows a key: a message may quote an argument that is a key in the wrong place. `out` is
+ * unchanged, because records are data.
+ */
+export function withoutKey(io: Io): Io {
+  const keys = new Set([io.env.ACCOUNTING_API_KEY ?? '']);
+  return {
+    ...io,
+    hide: (key) => void keys.add(key ?? ''),
+    log: (line) => io.log([...keys].reduce(redactOwnText, line)),
+  };
 }

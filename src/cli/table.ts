@@ -1,38 +1,31 @@
-import Table from 'cli-table3';
-
-/** How a table is laid out. */
-export interface TableLayout {
-  readonly head: readonly string[];
-  /** Characters in a line; undefined where lines may be of any length. */
-  readonly columns: number | undefined;
+/**
+ * Rows as the lines of a table: readable in a ticket, and by `awk`. The last column wraps if `columns`, the width of the
+ * terminal, is too small.
+ */
+export function tableLines(
+  rows: readonly (readonly string[])[],
+  { head, columns = Number.POSITIVE_INFINITY }: { head: readonly string[]; columns: number | undefined },
+): string[] {
+  const widths = head
+    .slice(0, -1)
+    .map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)));
+  const before = widths.reduce((sum, width) => sum + width + GAP.length, 0);
+  // A narrower column would be harder to read than a line that the terminal breaks.
+  const room = columns - before >= 20 ? columns - before : Number.POSITIVE_INFINITY;
+  return [head, ...rows].flatMap((row) => {
+    const first = widths.map((width, at) => (row[at] ?? '').padEnd(width) + GAP).join('');
+    return wrapped(row.at(-1) ?? '', room).map((text, index) =>
+      `${index === 0 ? first : ' '.repeat(before)}${text}`.trimEnd(),
+    );
+  });
 }
 
-/** Nothing but two blanks between columns: readable on paper, in a ticket, and to `awk`. */
-const CHARS = Object.fromEntries(
-  'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid'
-    .split(' ')
-    .map((name) => [name, '']),
-);
-const GAP = 2;
+const GAP = '  ';
 
-/** Rows as the lines of a table; the last column is wrapped where the terminal is too narrow. */
-export function tableLines(rows: readonly (readonly string[])[], { head, columns }: TableLayout): string[] {
-  const widths = head.map((title, at) =>
-    Math.max(...[title, ...rows.map((row) => row[at] ?? '')].map(({ length }) => length)),
-  );
-  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP, 0);
-  const last = widths.at(-1) ?? 0;
-  const wrapped = columns !== undefined && before + last > columns && columns - before >= 20;
-  const table = new Table({
-    head: [...head],
-    chars: { ...CHARS, middle: ' '.repeat(GAP) },
-    colWidths: wrapped ? [...widths.slice(0, -1), columns - before] : widths,
-    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
-    wordWrap: true,
-  });
-  table.push(...rows.map((row) => [...row]));
-  return table
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd());
+/** The lines of a text, broken between words; a longer word is cut. */
+function wrapped(text: string, room: number): string[] {
+  if (text.length <= room) return [text];
+  const space = text.lastIndexOf(' ', room);
+  const end = space > 0 ? space : room;
+  return [text.slice(0, end), ...wrapped(text.slice(end).trimStart(), room)];
 }

@@ -1,14 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { CompleteStore } from '../sync/store.ts';
+import { readIfExists, replaceFile, unlessMissing } from './crash-safe-file.ts';
 
 /**
- * A store in a directory, one small file for each key. A write is there as a whole or not at all, also after a crash
- * or a loss of power: temporary file, fsync, rename, fsync of the directory. The directory is made when it is first
- * written to, and is to be on a local disk.
+ * A store in a directory, one small file for each key. After a crash or a loss of power a value is either the old one or
+ * the new one, never a part of it: temporary file, fsync, rename, fsync of the directory. The first write creates the
+ * directory, which should be on a local disk.
  *
  * ```ts
  * import { fileStore } from 'accounting-data-sdk/node';
@@ -28,14 +29,14 @@ export function fileStore(directory: string | URL): CompleteStore {
     async get(key) {
       const file = fileOf(key);
       await clean();
-      return unlessMissing(readFile(file, 'utf8'));
+      return readIfExists(file);
     },
     async set(key, value) {
       const file = fileOf(key);
       await clean();
       await mkdir(folder, { recursive: true });
-      await replace(file, value);
-      await syncDirectory(folder);
+      // Two processes, or two threads of one, may write at the same time.
+      await replaceFile(file, value, `${file}.${randomBytes(6).toString('hex')}.tmp`);
     },
     async delete(key) {
       await unlessMissing(rm(fileOf(key)));
@@ -43,16 +44,16 @@ export function fileStore(directory: string | URL): CompleteStore {
   };
 }
 
-/** File systems take names of 255 bytes, of which a temporary one spends 22 on its ending. */
+/** File systems allow names of 255 bytes, and a temporary name adds 22. */
 const LONGEST_NAME = 233;
 
 /**
- * A name that every file system takes and that no other key has, also where case does not count: `:` becomes `~`, a
- * capital `=` and its small letter, anything else out of the ordinary its bytes.
+ * A name that every file system allows and that no other key has, even if case does not count: `:` becomes `~`, a
+ * capital `=` and its small letter, any other special character its bytes.
  */
 function fileName(key: string): string {
   if (typeof key !== 'string') throw new InvalidInputError('key', 'must be a string');
-  // A lone surrogate has no bytes of its own: two such keys would share one file.
+  // All lone surrogates are encoded as the same bytes: two such keys would share a file.
   if (/\p{Surrogate}/u.test(key)) throw new InvalidInputError('key', 'must be well-formed Unicode');
   const name = Array.from(key, (char) => {
     if (/[a-z0-9_.-]/.test(char)) return char;
@@ -60,19 +61,19 @@ function fileName(key: string): string {
     if (/[A-Z]/.test(char)) return `=${char.toLowerCase()}`;
     return Array.from(Buffer.from(char), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
   }).join('');
-  // Nothing hidden, and no way up.
+  // Not hidden, and not the parent folder.
   const visible = name.replace(/^\./, '%2e');
   if (visible.length <= LONGEST_NAME) return visible;
 
-  // `%` and no two digits: no other name holds that.
+  // No other name has a `%` without two hexadecimal digits.
   const digest = createHash('sha256').update(key).digest('hex');
   return `${visible.slice(0, LONGEST_NAME - digest.length - 2)}%-${digest}`;
 }
 
-/** A process that was killed while it wrote leaves its temporary file. A younger one may still be in use. */
+/** A process that is killed while it writes leaves its temporary file. A younger one may still be in use. */
 const LEFTOVER_AFTER_MS = 3_600_000;
 
-/** Removes what killed processes left behind. What goes wrong here is no reason to fail: the next process tries again. */
+/** Removes what killed processes left behind. A failure is ignored, because the next process tries again. */
 async function removeLeftovers(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names.filter((each) => TEMPORARY.test(each))) {
@@ -85,44 +86,5 @@ async function removeLeftovers(folder: string): Promise<void> {
   }
 }
 
-/** What {@link replace} names its temporary files. */
+/** The names of the temporary files of `set`. */
 const TEMPORARY = /\.json\.[0-9a-f]{12}\.tmp$/;
-
-async function replace(file: string, text: string): Promise<void> {
-  // Not the name of the process: two threads of one may write at the same time.
-  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
-  try {
-    const handle = await open(temporary, 'wx');
-    try {
-      await handle.writeFile(text, 'utf8');
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, file);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
-}
-
-/** Makes the rename last. Windows cannot open a directory, and does not need to. */
-async function syncDirectory(folder: string): Promise<void> {
-  if (process.platform === 'win32') return;
-
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function unlessMissing<V>(work: Promise<V>): Promise<V | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-}

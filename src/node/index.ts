@@ -1,5 +1,5 @@
 /**
- * What needs files: a store for the state of a sync.
+ * A store in files for the state of a sync.
  *
  * @packageDocumentation
  */

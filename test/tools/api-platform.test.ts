@@ -168,7 +168,7 @@ describe('the times that updatedSince is compared with', () => {
     ['America/New_York', 'utc', '-05:00'],
     ['Asia/Kolkata', 'local', '+05:30'],
     ['Asia/Kolkata', 'utc', '+05:30'],
-  ] as const)('of %s are told by the offset that records show: %s', async (timeZone, dateFilter, offset) => {
+  ] as const)('of %s follow from the offset that records show: %s', async (timeZone, dateFilter, offset) => {
     const client = await connect({
       timeZone,
       dateFilter,

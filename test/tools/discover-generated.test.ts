@@ -63,7 +63,7 @@ describe('schemas of generated data', () => {
     );
   });
 
-  test('know dates and instants', () => {
+  test('know dates and timestamps', () => {
     expect(fieldsOf(discovery, ({ kinds }) => kinds.includes('date'))).toEqual([
       'accountCustomerProjectRates.validFrom',
       'accountCustomerProjectRates.validTo',
@@ -128,7 +128,7 @@ describe('20,000 records that were not sampled', () => {
     const random = new SeededRandom(4711);
     const { store } = createSandbox({ records: 20_000, seed: 99 });
     const changed = { null: 0, missing: 0, widened: 0 };
-    const refused: unknown[] = [];
+    const rejected: unknown[] = [];
     let records = 0;
     for (const collection of collectionNames) {
       const known = discovery.collections.find((one) => one.collection === collection)?.fields ?? {};
@@ -143,11 +143,11 @@ describe('20,000 records that were not sampled', () => {
         }
         const result = schemas[collection as CollectionName]?.safeParse(sent);
         records += 1;
-        if (result?.success !== true) refused.push([collection, result?.error?.issues]);
+        if (result?.success !== true) rejected.push([collection, result?.error?.issues]);
       }
     }
     expect(records).toBe(20_000);
-    expect(refused).toEqual([]);
+    expect(rejected).toEqual([]);
     for (const count of Object.values(changed)) expect(count).toBeGreaterThan(20);
   });
 

@@ -28,7 +28,7 @@ const times = (count: number, make: (index: number) => object) =>
   Array.from({ length: count }, (_, index) => make(index));
 
 describe('what a field is', () => {
-  test('is told by all its values together', async () => {
+  test('follows from all its values', async () => {
     const { line } = await discoverAccounts([
       {
         mixed: 1,
@@ -201,8 +201,8 @@ describe('a reference', () => {
 
   test('is left open where looking up fails for another reason', async () => {
     const sandbox = createSandbox({ records: { accounts: 900, accountAddresses: 300 }, pageSize: 10 });
-    const refused = { kind: 'status', status: 403, type: 'forbidden' } as const;
-    sandbox.faults.add(refused, { path: /accounts\/\d+$/, times: Number.POSITIVE_INFINITY });
+    const forbidden = { kind: 'status', status: 403, type: 'forbidden' } as const;
+    sandbox.faults.add(forbidden, { path: /accounts\/\d+$/, times: Number.POSITIVE_INFINITY });
     const { collections } = await discover(clientOf(sandbox), { sample: 20 });
     const { accountId } = collections[1]?.references ?? {};
     // Ids that the sample holds need no looking up: all that was checked was found.
@@ -229,7 +229,7 @@ describe('the sample', () => {
     expect(requests).toBeLessThanOrEqual(31);
   });
 
-  test('is the whole of a small collection, and stops at the number asked for in a large one', async () => {
+  test('is the whole of a small collection, and stops at its size in a large one', async () => {
     for (const afterLastPage of ['empty', 'not-found'] as const) {
       const small = createSandbox({ records: { boms: 95 }, afterLastPage });
       const { collections } = await discover(clientOf(small), { collections: ['boms'] });
@@ -261,12 +261,12 @@ describe('the sample', () => {
     expect(new Set(sandbox.requests.map(({ path }) => path)).size).toBe(3);
   });
 
-  test('stops also while ids are looked up, and with a reason that could be taken for an answer', async () => {
+  test('stops while ids are looked up, even if the reason looks like an error of the service', async () => {
     const options = { records: { accounts: 900, accountAddresses: 300 }, pageSize: 10 };
     for (const phase of ['accountAddresses', undefined]) {
       const sandbox = createSandbox(options);
       const stop = new AbortController();
-      const reason = new InvalidInputError('stop', 'was asked for');
+      const reason = new InvalidInputError('stop', 'was wanted');
       const running = discover(clientOf(sandbox), {
         signal: stop.signal,
         sample: 20,
@@ -276,7 +276,7 @@ describe('the sample', () => {
     }
   });
 
-  test('is refused before anything is sent where it cannot be', async () => {
+  test('is rejected before anything is sent if an option is invalid', async () => {
     const sandbox = createSandbox();
     await expect(discover(clientOf(sandbox), { sample: 0 })).rejects.toMatchObject({ code: 'invalid_input' });
     await expect(discover(clientOf(sandbox), { collections: [] })).rejects.toMatchObject({
@@ -289,7 +289,7 @@ describe('the sample', () => {
 });
 
 describe('strict schemas', () => {
-  test('ask for what was always there', async () => {
+  test('require what every record had', async () => {
     const { line, source } = await discoverAccounts(
       [
         {

@@ -22,7 +22,7 @@ const without =
     return url;
   };
 
-const refusing =
+const rejecting =
   (...names: string[]) =>
   (url: URL) =>
     names.some((name) => url.searchParams.has(name))
@@ -37,7 +37,7 @@ const replaced = (name: string, change: (value: string) => string) => (url: URL)
 
 describe('a filter', () => {
   test.for(['gt', 'gte', 'lt', 'lte'] as const)(
-    'id[%s] that is left out in silence is ignored',
+    'id[%s] that the service does not apply is ignored',
     async (operator) => {
       for (const order of ['id-asc', 'id-desc', 'none'] as const) {
         const { id } = await productsBehind(without(`id[${operator}]`), productSandbox({ order }));
@@ -48,15 +48,12 @@ describe('a filter', () => {
     },
   );
 
-  test.for(['gt', 'gte', 'lt', 'lte'] as const)(
-    'id[%s] that is answered with 400 is refused',
-    async (operator) => {
-      const { id } = await productsBehind(refusing(`id[${operator}]`));
-      const others = (['gt', 'gte', 'lt', 'lte'] as const).filter((name) => name !== operator);
-      expect(id[operator].value).toBe('rejected');
-      expect(others.map((name) => id[name].value)).toEqual(['honoured', 'honoured', 'honoured']);
-    },
-  );
+  test.for(['gt', 'gte', 'lt', 'lte'] as const)('id[%s] that returns 400 is rejected', async (operator) => {
+    const { id } = await productsBehind(rejecting(`id[${operator}]`));
+    const others = (['gt', 'gte', 'lt', 'lte'] as const).filter((name) => name !== operator);
+    expect(id[operator].value).toBe('rejected');
+    expect(others.map((name) => id[name].value)).toEqual(['honoured', 'honoured', 'honoured']);
+  });
 
   test('that is ignored is seen to be with a single record as well', async () => {
     const { id } = await productsBehind(without('id[gt]', 'id[lt]'), productSandbox({}, 1));
@@ -91,11 +88,14 @@ describe('a filter', () => {
     ]);
   });
 
-  test('between that is left out in silence, or refused, in every form', async () => {
+  test('between is ignored, or rejected, in every form', async () => {
     const ignored = await productsBehind(without('id[between]'));
-    const refused = await productsBehind(refusing('id[between]'));
+    const rejected = await productsBehind(rejecting('id[between]'));
     expect([ignored.between.verdict.value, ignored.between.separator.value]).toEqual(['ignored', undefined]);
-    expect([refused.between.verdict.value, refused.between.separator.value]).toEqual(['rejected', undefined]);
+    expect([rejected.between.verdict.value, rejected.between.separator.value]).toEqual([
+      'rejected',
+      undefined,
+    ]);
   });
 
   test('between whose upper bound is left out of the range', async () => {
@@ -121,9 +121,9 @@ describe('a filter', () => {
     expect([between.verdict.value, between.inclusive.value]).toEqual(['honoured', undefined]);
   });
 
-  test('updatedSince that is left out in silence, refused, or exclusive', async () => {
+  test('updatedSince is ignored, rejected, or exclusive', async () => {
     const ignored = await productsBehind(without('updatedSince'));
-    const refused = await productsBehind(refusing('updatedSince'));
+    const rejected = await productsBehind(rejecting('updatedSince'));
     const exclusive = await productsBehind(
       replaced('updatedSince', (value) => (value.includes('T') ? value.replace(/\d{2}Z$/, '59Z') : value)),
     );
@@ -131,7 +131,7 @@ describe('a filter', () => {
       verdict: { value: 'ignored' },
       invalidValue: { known: false },
     });
-    expect(refused.updatedSince).toMatchObject({
+    expect(rejected.updatedSince).toMatchObject({
       verdict: { value: 'rejected' },
       invalidValue: { value: 'rejected' },
     });
@@ -155,8 +155,8 @@ describe('page', () => {
     expect([page.value, pageSize.value, afterLastPage.value]).toEqual(['ignored', undefined, undefined]);
   });
 
-  test('that are refused', async () => {
-    const { page } = await productsBehind(refusing('_page'));
+  test('that are rejected', async () => {
+    const { page } = await productsBehind(rejecting('_page'));
     expect(page.value).toBe('rejected');
   });
 

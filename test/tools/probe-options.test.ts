@@ -126,7 +126,7 @@ describe('a probe that only reads', () => {
   });
 
   test.for(combinations.map((options) => ({ name: JSON.stringify(options), options })))(
-    'names the options of the sandbox without being told: $name',
+    'names the options of the sandbox without knowing them: $name',
     async ({ options }) => {
       const { sandbox, client } = productSandbox(options);
       const report = await probe(client, { collections: ['accounts', 'products'] });
@@ -178,7 +178,7 @@ describe('a probe that only reads', () => {
     expect(quota.windowMs.value).toBe(undefined);
   });
 
-  test('does not claim an order where records show neither ids in order nor instants', async () => {
+  test('does not claim an order where records show neither ids in order nor timestamps', async () => {
     const { client } = productSandbox({ order: 'updated-desc' });
     const { collections } = await probe(client, { collections: ['accounts'] });
     expect(collections[0]?.details?.order.value).toBe(undefined);

@@ -16,7 +16,7 @@ const values = (writes: WriteFindings) =>
   );
 
 describe('a probe that writes', () => {
-  test('gives a product its whole life and leaves nothing behind', async () => {
+  test('creates, updates and deletes a product and leaves nothing behind', async () => {
     const { sandbox, writes } = await written({});
     expect(values(writes)).toMatchObject({
       createStatus: 201,
@@ -42,7 +42,7 @@ describe('a probe that writes', () => {
     { problemType: 'absent', idempotency: { replay: 'conflict' } },
   ];
   test.for(combinations.map((options) => ({ name: JSON.stringify(options), options })))(
-    'names the options of the sandbox without being told: $name',
+    'names the options of the sandbox without knowing them: $name',
     async ({ options }) => {
       const { sandbox, writes } = await written(options);
       const {
@@ -70,19 +70,19 @@ describe('a probe that writes', () => {
     },
   );
 
-  test('tells how late a write becomes visible', async () => {
+  test('measures how late a write becomes visible', async () => {
     const { writes, configuration } = await written({ commitDelayMs: 300 });
     expect(writes.visibleAfterMs.value).toBeGreaterThanOrEqual(250);
     expect(configuration.at(-1)).toMatchObject({ of: 'sync', reason: expect.stringContaining('look') });
   });
 
-  test('names the fields that a service asks for, and takes them from the caller', async () => {
-    const refused = await written({ requiredFields: ['productNumber', 'name'] });
-    expect(values(refused.writes)).toMatchObject({
+  test('names the fields that a service requires, and takes them from the caller', async () => {
+    const rejected = await written({ requiredFields: ['productNumber', 'name'] });
+    expect(values(rejected.writes)).toMatchObject({
       requiredFields: ['productNumber'],
       createStatus: undefined,
     });
-    expect(refused.sandbox.journal).toEqual([]);
+    expect(rejected.sandbox.journal).toEqual([]);
 
     const draft = { productNumber: 'P-1' };
     const given = await written({ requiredFields: ['productNumber', 'name'] }, { write: { draft } });
@@ -90,7 +90,7 @@ describe('a probe that writes', () => {
   });
 
   test('deletes the second record of a service that makes one on replay', async () => {
-    // A clock that moves on whenever somebody looks: every key is forgotten at once.
+    // A clock that advances with every look: every key is forgotten at once.
     let ms = Date.UTC(2026, 0, 1);
     const clock = { now: () => (ms += 10) };
     const { sandbox, writes } = await written({ clock, idempotency: { lifetimeMs: 1 } });
@@ -98,7 +98,7 @@ describe('a probe that writes', () => {
     expect(sandbox.store.products.count).toBe(20);
   });
 
-  test('deletes its product also when it is stopped in the middle', async () => {
+  test('deletes its product even if it is stopped in the middle', async () => {
     const sandbox = createSandbox({ records: { products: 20 } });
     const stop = new AbortController();
     const running = probe(createClient(sandbox.clientOptions), {
@@ -112,7 +112,7 @@ describe('a probe that writes', () => {
     expect(sandbox.store.products.count).toBe(20);
   });
 
-  test('finds and deletes a product whose answer was lost with every attempt', async () => {
+  test('finds and deletes a product whose response was lost with every attempt', async () => {
     const sandbox = createSandbox({ records: { products: 20 } });
     sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 2 });
     const client = createClient({ ...sandbox.clientOptions, retry: { maxAttempts: 2, baseDelayMs: 1 } });
@@ -127,7 +127,7 @@ describe('a probe that writes', () => {
 
   test.for([[0], [9]])(
     'deletes a product that it was stopped at making, or says that it is left',
-    async ([refusals]) => {
+    async ([failures]) => {
       const sandbox = createSandbox({ records: { products: 20 } });
       const stop = new AbortController();
       const left: string[] = [];
@@ -136,8 +136,8 @@ describe('a probe that writes', () => {
         return true;
       };
       sandbox.faults.add({ kind: 'stall' }, { method: 'POST', when: stopSoon });
-      if (refusals)
-        sandbox.faults.add({ kind: 'status', status: 403 }, { method: 'DELETE', times: refusals });
+      if (failures)
+        sandbox.faults.add({ kind: 'status', status: 403 }, { method: 'DELETE', times: failures });
       const running = probe(createClient(sandbox.clientOptions), {
         collections: ['products'],
         write: true,
@@ -148,7 +148,7 @@ describe('a probe that writes', () => {
       expect(sandbox.journal[0]?.action).toBe('create');
       const more = sandbox.store.products.ids().slice(20);
       expect(left).toEqual(more);
-      expect(more.length).toBe(refusals ? 1 : 0);
+      expect(more.length).toBe(failures ? 1 : 0);
     },
   );
 

@@ -24,13 +24,13 @@ describe('a probe', () => {
 
   test('stays within its announcement where nothing works as documented', async () => {
     const { sandbox } = productSandbox();
-    const refusing = clientBehind(sandbox, (url) =>
+    const rejecting = clientBehind(sandbox, (url) =>
       [...url.searchParams.keys()].some((name) => name !== '_page')
         ? Response.json({ type: 'malformed_request' }, { status: 400 })
         : url,
     );
     let atMost = 0;
-    const report = await probe(refusing, {
+    const report = await probe(rejecting, {
       collections: ['accounts', 'products'],
       onPlan: (plan) => {
         atMost = plan.atMost;
@@ -40,25 +40,25 @@ describe('a probe', () => {
     expect(report.requests).toBeGreaterThan(20);
   });
 
-  test('goes at the pace that the budget allows, and learns the same', async () => {
+  test('waits for the quota, and learns the same', async () => {
     const collections = ['accounts', 'boms', 'products'] as const;
     await using paced = createSandbox({ records: 600, rateLimit: { limit: 20, windowMs: 200 } });
     await using free = createSandbox({ records: 600 });
     const reports = await Promise.all(
       [paced, free].map(({ clientOptions }) => probe(createClient(clientOptions), { collections })),
     );
-    const withoutInstant = reports.map((report) =>
+    const withoutTimes = reports.map((report) =>
       JSON.stringify(report.collections).replaceAll(/20\d\d-[\d:TZ-]+/g, ''),
     );
-    expect(withoutInstant[0]).toBe(withoutInstant[1]);
+    expect(withoutTimes[0]).toBe(withoutTimes[1]);
     expect(paced.count()).toBeGreaterThan(25);
   });
 
   test('stops when asked, with the reason given and no further request', async () => {
     await using sandbox = createSandbox({ records: 600 });
     const stop = new AbortController();
-    // Also one that could be taken for an answer.
-    const reason = new InvalidInputError('stop', 'was asked for');
+    // Even one that looks like an error of the service.
+    const reason = new InvalidInputError('stop', 'was wanted');
     const learned: string[] = [];
     const running = probe(createClient(sandbox.clientOptions), {
       signal: stop.signal,
@@ -102,7 +102,7 @@ describe('a probe', () => {
     await expect(probe(page)).rejects.toMatchObject({ code: 'redirected' });
   });
 
-  test('reports a collection that is answered with something else', async () => {
+  test('reports a collection whose response is something else', async () => {
     await using sandbox = createSandbox({ records: 100 });
     sandbox.faults.add(
       { kind: 'html-response' },
@@ -122,7 +122,7 @@ describe('a probe', () => {
     ]);
   });
 
-  test('refuses collections that do not exist, and none at all', async () => {
+  test('rejects collections that do not exist, and an empty list', async () => {
     const { client } = productSandbox();
     await expect(probe(client, { collections: ['invoices' as 'accounts'] })).rejects.toMatchObject({
       code: 'invalid_input',
@@ -143,7 +143,7 @@ describe('a probe', () => {
   });
 });
 
-describe('what answers carry', () => {
+describe('what responses carry', () => {
   test('names fields that look like amounts and came as numbers', async () => {
     await using sandbox = createSandbox({ records: 500 });
     sandbox.faults.add({ kind: 'money-as-number' }, { probability: 1 });
@@ -172,7 +172,7 @@ describe('what answers carry', () => {
     );
   });
 
-  test('says that the clock is unknown without Date, and counts answers out of a cache', async () => {
+  test('says that the clock is unknown without Date, and counts responses of a cache', async () => {
     const { sandbox, client } = productSandbox();
     sandbox.faults.add({ kind: 'rewrite', headers: { Date: null, Age: '30' } }, { probability: 1 });
     const { clock, cachedResponses, requests } = await probe(client, { collections: ['products'] });
@@ -180,7 +180,7 @@ describe('what answers carry', () => {
     expect(cachedResponses).toBe(requests);
   });
 
-  test('says that the budget is unknown without its headers', async () => {
+  test('says that the quota is unknown without its headers', async () => {
     const { sandbox, client } = productSandbox();
     const headers = { 'X-RateLimit-Limit': null };
     sandbox.faults.add({ kind: 'rewrite', headers }, { probability: 1 });

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type CollectionName, collectionNames } from '../../collections/index.ts';
-import { type Discovery, discover } from '../../tools/discover/discover.ts';
-import { collectionNameList } from '../collection-name.ts';
-import { type AddCommand, CommandFailure } from '../command.ts';
+import { type CollectionName, collectionNames } from 'accounting-data-sdk';
+import { type Discovery, discover } from 'accounting-data-sdk/tools';
+import type { Command } from 'commander';
+import { readIfExists, replaceFile } from '../../node/crash-safe-file.ts';
+import { collectionNameList, wholeNumber } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
-import { EXIT } from '../exit-codes.ts';
+import { CommandFailure, EXIT } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { readIfThere, replaceFile } from '../replace-file.ts';
-import { wholeNumber } from '../values.ts';
 import { checkWritable } from '../writable.ts';
 
 interface Flags extends ConnectFlags {
@@ -19,7 +18,7 @@ interface Flags extends ConnectFlags {
 }
 
 /** `accounting-data-sdk discover`: schemas of what the service sends. */
-export const addDiscover: AddCommand = (program, io) => {
+export function addDiscover(program: Command, io: Io): void {
   connectable(
     program
       .command('discover')
@@ -44,7 +43,7 @@ export const addDiscover: AddCommand = (program, io) => {
       'accounting-data-sdk discover accounts boms --sample 2000 > schemas.ts',
     ],
   ).action((names: CollectionName[], flags: Flags) => run(names, flags, io));
-};
+}
 
 async function run(names: readonly CollectionName[], flags: Flags, io: Io): Promise<void> {
   const { out, sample, quiet = false } = flags;
@@ -90,7 +89,7 @@ async function previousFile({ out, check: isCheck, force }: Flags): Promise<stri
   }
   if (!isCheck) await checkWritable(out);
   // Git may write other line ends into the working tree.
-  const text = (await readIfThere(out))?.replaceAll('\r\n', '\n');
+  const text = (await readIfExists(out))?.replaceAll('\r\n', '\n');
   if (isCheck && text === undefined) {
     throw new CommandFailure(`${out} does not exist.`, {
       advice: 'Run the command without --check first, and keep the file.',

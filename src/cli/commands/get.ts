@@ -1,11 +1,12 @@
-import { type CollectionName, collections } from '../../collections/index.ts';
+import type { CollectionName } from 'accounting-data-sdk';
+import type { Command } from 'commander';
 import { jsonText } from '../../internal/json-text.ts';
-import { collectionName } from '../collection-name.ts';
-import type { AddCommand } from '../command.ts';
+import { collectionName } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
+import type { Io } from '../io.ts';
 
 /** `accounting-data-sdk get`: one record. */
-export const addGet: AddCommand = (program, io) => {
+export function addGet(program: Command, io: Io): void {
   connectable(
     program
       .command('get')
@@ -15,8 +16,8 @@ export const addGet: AddCommand = (program, io) => {
     ['accounting-data-sdk get accounts 42', 'accounting-data-sdk get products 17 | jq .salePrice'],
   ).action(async (name: CollectionName, id: string, flags: ConnectFlags) => {
     const client = await connect(io, flags);
-    // As the service sends it: a field that does not fit the contract is to be seen, not to be an error.
-    const collection = client.collection(collections[name].segment);
+    // Without a schema: an invalid record is printed, so that the user can see it.
+    const collection = client.collection(client[name].segment);
     io.out(jsonText(await collection.get(id, { signal: io.signal }), 2));
   });
-};
+}

@@ -1,14 +1,11 @@
-import type { CollectionName } from '../../collections/index.ts';
-import { type ProbeOptions, probe } from '../../tools/probe/probe.ts';
-import type { CollectionFindings } from '../../tools/probe/report.ts';
-import { collectionNameList } from '../collection-name.ts';
-import { type AddCommand, CommandFailure } from '../command.ts';
+import type { CollectionName } from 'accounting-data-sdk';
+import { type CollectionFindings, type ProbeOptions, probe } from 'accounting-data-sdk/tools';
+import type { Command } from 'commander';
+import { collectionNameList, jsonObject } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
-import { EXIT } from '../exit-codes.ts';
+import { CommandFailure, EXIT } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { jsonObject } from '../json-object.ts';
-import { configurationLines } from '../probe/configuration-text.ts';
-import { partialLines, reportLines } from '../probe/report-text.ts';
+import { configurationLines, partialLines, reportLines } from '../probe-report.ts';
 
 interface Flags extends ConnectFlags {
   readonly json?: true;
@@ -18,19 +15,19 @@ interface Flags extends ConnectFlags {
   readonly yes?: true;
 }
 
-/** `accounting-data-sdk probe`: what the contract does not show. */
-export const addProbe: AddCommand = (program, io) => {
+/** `accounting-data-sdk probe`: what the API documentation leaves open. */
+export function addProbe(program: Command, io: Io): void {
   connectable(
     program
       .command('probe')
       .description(
-        'ask the service what its contract does not show: page size, order, filters, ids, budget, errors',
+        'find out what the API documentation leaves open: page size, order, filters, ids, quota, errors',
       )
-      .argument('[collections...]', 'those to ask about; default: all', collectionNameList)
-      .option('--json', 'the whole report as JSON, with what each finding rests on')
-      .option('--config', 'only the lines of configuration that follow from it')
-      .option('--write', 'also make a product, change it and delete it; asks before it does')
-      .option('--draft <json>', 'with --write: fields of the product that the service asks for', jsonObject)
+      .argument('[collections...]', 'the collections to read; default: all', collectionNameList)
+      .option('--json', 'the whole report as JSON, with the evidence for each finding')
+      .option('--config', 'only the lines of configuration that follow')
+      .option('--write', 'also create, update and delete a product; asks first')
+      .option('--draft <json>', 'with --write: fields of the product that the service requires', jsonObject)
       .option('--yes', 'with --write: do not ask'),
     [
       'accounting-data-sdk probe',
@@ -39,32 +36,34 @@ export const addProbe: AddCommand = (program, io) => {
       `accounting-data-sdk probe products --write --draft '{"productNumber":"PROBE-1"}'`,
     ],
   ).action((names: CollectionName[], flags: Flags) => run(names, flags, io));
-};
+}
 
 async function run(names: readonly CollectionName[], flags: Flags, io: Io): Promise<void> {
+  const { json, config, write = false, draft, quiet } = flags;
   const client = await connect(io, flags);
-  if (flags.write) await confirmWriting(client.products.baseUrl, flags, io);
+  if (write) await confirmWriting(client.products.baseUrl, flags, io);
 
   const learned: CollectionFindings[] = [];
   const report = await probe(client, {
     collections: names.length > 0 ? names : undefined,
-    write: flags.write ? { draft: flags.draft } : false,
+    write: write && { draft },
     signal: io.signal,
     onLeftBehind: (ids) => io.log(leftBehindText(ids)),
     onCollection: (findings) => void learned.push(findings),
-    ...(flags.quiet ? {} : telling(io)),
+    ...(quiet ? {} : progress(io)),
   }).catch((error: unknown) => {
     io.status?.(undefined);
-    // Stopped half-way: what it has learned until then was paid for.
-    if (io.signal.aborted && learned.length > 0) show(flags, io, partialLines(learned, io.columns));
+    // The findings so far are for people: a program could take half a report for a whole one.
+    if (io.signal.aborted && !json && !config) print(partialLines(learned, io.columns), io);
     throw error;
   });
   io.status?.(undefined);
-  if (flags.json) io.out(JSON.stringify(report, undefined, 2));
-  else if (flags.config) show({}, io, configurationLines(report.configuration, report.advice));
-  else show(flags, io, reportLines(report, io.columns));
-  if (report.writes.leftBehind.length === 0) return;
-  throw new CommandFailure(leftBehindText(report.writes.leftBehind), {
+  if (json) io.out(JSON.stringify(report, undefined, 2));
+  else if (config) print(configurationLines(report), io);
+  else print(reportLines(report, io.columns), io);
+  const { leftBehind } = report.writes;
+  if (leftBehind.length === 0) return;
+  throw new CommandFailure(leftBehindText(leftBehind), {
     advice: 'Delete them by hand.',
     exitCode: EXIT.service,
   });
@@ -72,34 +71,29 @@ async function run(names: readonly CollectionName[], flags: Flags, io: Io): Prom
 
 const leftBehindText = (ids: readonly string[]) => `Products that could not be deleted: ${ids.join(', ')}.`;
 
-/** Half a report is for people, not for programs. */
-function show({ json, config }: Flags, io: Io, lines: readonly string[]): void {
-  if (json || config) return;
+function print(lines: readonly string[], io: Io): void {
   for (const line of lines) io.out(line);
 }
 
 async function confirmWriting(baseUrl: string, { yes }: Flags, io: Io): Promise<void> {
   if (yes) return;
-  const question = `This makes one product at ${baseUrl}, changes it and deletes it. Go on?`;
+  const question = `This creates one product at ${baseUrl}, updates it and deletes it. Continue?`;
   const agreed = await io.prompt?.confirm(question, io.signal);
   if (agreed) return;
-  throw new CommandFailure('Nothing was written, and nothing was asked.', {
+  throw new CommandFailure('No request was sent.', {
     advice:
-      agreed === undefined
-        ? 'Give --yes where there is no terminal to ask.'
-        : 'Leave --write out to only read.',
+      agreed === undefined ? 'Pass --yes if there is no terminal to ask.' : 'Leave out --write to read only.',
     exitCode: EXIT.usage,
   });
 }
 
-/** Says beforehand what is going to happen, then how far it is. */
-function telling(io: Io): Pick<ProbeOptions, 'onPlan' | 'onProgress'> {
+function progress(io: Io): Pick<ProbeOptions, 'onPlan' | 'onProgress'> {
   let most = 0;
   return {
     onPlan({ requests, atMost, writes }) {
       most = atMost;
-      const how = writes ? 'reading, and the life of one product' : 'only reading';
-      io.log(`About ${requests} requests, at most ${atMost}; ${how}. Ctrl-C stops.`);
+      const how = writes ? 'to read, and to create, update and delete one product' : 'to read only';
+      io.log(`About ${requests} requests, at most ${atMost}, ${how}. Ctrl-C stops.`);
     },
     onProgress: ({ requests, collection, done, of }) =>
       io.status?.(

@@ -1,49 +1,63 @@
-import { access, constants } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
-import { Option } from 'commander';
-import type { Client } from '../../client.ts';
-import { type CollectionName, collections } from '../../collections/index.ts';
+import { access, constants, mkdir } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import {
+  type Client,
+  type CollectionName,
+  collectionNames,
+  isApiError,
+  type Listeners,
+} from 'accounting-data-sdk';
+import { type Command, Option } from 'commander';
 import { OUTAGE, type OutageGuard } from '../../internal/outage.ts';
-import { DEFAULT_MAX_OUTAGE_MS, Outage } from '../../sync/outage.ts';
-import { collectionName } from '../collection-name.ts';
-import { type AddCommand, CommandFailure } from '../command.ts';
+import { temporaryOf } from '../../node/crash-safe-file.ts';
+import { boundAt } from '../../sync/bound.ts';
+import { DEFAULT_MAX_OUTAGE_MS, OutageClock } from '../../sync/outage-clock.ts';
+import { sinceOf } from '../../sync/watermark.ts';
+import { collectionName, duration, timestamp } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
-import { EXIT } from '../exit-codes.ts';
-import { failureOf } from '../failure-of.ts';
+import { CommandFailure, EXIT, failureOf } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { PullCheckpoint, type PullPoint } from '../pull/checkpoint.ts';
-import { FileSink, partialOf, targetOf } from '../pull/file-sink.ts';
-import { OutputSink } from '../pull/output-sink.ts';
+import {
+  FileOutput,
+  type Format,
+  type Output,
+  partialOf,
+  StandardOutput,
+  targetOf,
+} from '../pull/outputs.ts';
 import { PullProgress } from '../pull/progress.ts';
-import { PullRun } from '../pull/pull-run.ts';
-import type { Sink } from '../pull/sink.ts';
-import { temporaryOf } from '../replace-file.ts';
-import { duration, timestamp } from '../values.ts';
+import { type PullResult, readCollection } from '../pull/read-collection.ts';
 import { checkWritable } from '../writable.ts';
 
 interface Flags extends ConnectFlags {
+  readonly all?: true;
   readonly since?: string;
   readonly out?: string;
+  readonly format: Format;
   readonly checkpoint?: string;
   readonly pagination: 'keyset' | 'page';
   readonly maxOutage: number;
 }
 
-/** `accounting-data-sdk pull`: a collection as lines of JSON. */
-export const addPull: AddCommand = (program, io) => {
+/** `accounting-data-sdk pull`: whole collections as NDJSON or CSV. */
+export function addPull(program: Command, io: Io): void {
   connectable(
     program
       .command('pull')
-      .description('read a whole collection as NDJSON, a record on each line')
-      .argument('<collection>', 'such as accounts or account-addresses', collectionName)
+      .description('read a whole collection, or all of them: one record on each line')
+      .argument('[collection]', 'such as accounts or account-addresses', collectionName)
+      .option('--all', 'every collection that the key may read, each into a file of the folder --out')
       .option(
         '--since <timestamp>',
         'only records modified at or after it: 2026-01-31, or 2026-01-31T12:00:00Z',
         timestamp,
       )
-      .option(
-        '--out <file>',
-        'replaced once every record is there; compressed if it ends in .gz. Default: standard output',
+      .option('--out <file>', 'replaced once every record is there. Default: standard output')
+      .addOption(
+        new Option('--format <format>', 'ndjson: JSON on each line; csv: with the columns of all records')
+          .choices(['ndjson', 'csv'])
+          .default('ndjson'),
       )
       .option(
         '--checkpoint <file>',
@@ -52,7 +66,7 @@ export const addPull: AddCommand = (program, io) => {
       .addOption(
         new Option(
           '--pagination <kind>',
-          'keyset: no deletion can hide a record; page: cheaper, cannot resume',
+          'keyset: no deletion can hide a record; page: cheaper, cannot be resumed',
         )
           .choices(['keyset', 'page'])
           .default('keyset'),
@@ -64,53 +78,133 @@ export const addPull: AddCommand = (program, io) => {
       ),
     [
       'accounting-data-sdk pull accounts > accounts.ndjson',
-      'accounting-data-sdk pull budget-lines --out budget-lines.ndjson.gz --checkpoint budget-lines.checkpoint',
-      'accounting-data-sdk pull products --since 2026-01-31T00:00:00Z | jq -r .name',
+      'accounting-data-sdk pull budget-lines --out budget-lines.ndjson --checkpoint budget-lines.checkpoint',
+      'accounting-data-sdk pull products --format csv --since 2026-01-31T00:00:00Z | gzip > products.csv.gz',
+      'accounting-data-sdk pull --all --out data',
     ],
-  ).action((name: CollectionName, flags: Flags) => run(name, flags, io));
-};
-
-async function run(name: CollectionName, flags: Flags, io: Io): Promise<void> {
-  await checkFiles(flags);
-  const progress = flags.quiet ? undefined : new PullProgress(io, name);
-  const client = await connect(io, flags, {
-    wait: ({ waitMs }) => progress?.wait(waitMs),
-    retry: ({ reason }) => progress?.retry(reason),
-  });
-  const checkpoint = checkpointOf(client, name, flags);
-  const from = await checkpoint?.read();
-  // Before a file is touched: what is wrong with the options shows here.
-  const pages = pagesOf(client, name, { flags, from, signal: io.signal, progress });
-  const sink = await openSink(flags, from, io);
-  if (from !== undefined && from.records > 0) progress?.goesOn(from);
-  const { pagination } = flags;
-  const pull = new PullRun({
-    pages,
-    sink,
-    checkpoint,
-    from,
-    pagination,
-    onPage: (counts) => progress?.page(counts),
-    onByPages: () => progress?.byPages(),
-  });
-  try {
-    await pull.run();
-  } catch (error) {
-    progress?.end('not complete.');
-    if (checkpoint === undefined) await sink.discard();
-    if (isInterrupted(io.signal)) sayHowToResume(flags, io);
-    throw withWayOn(error, flags);
-  } finally {
-    io.status?.(undefined);
-    await sink.close();
-  }
-  progress?.end('complete.');
-  if (!flags.quiet) io.log(`To read what changes from now on: --since ${sinceAfter(pull.startedAt)}`);
+  ).action((name: CollectionName | undefined, flags: Flags) => run(name, flags, io));
 }
 
-/** One file under two names would be replaced by its own checkpoint, and deleted with it. */
-async function checkFiles({ out, checkpoint }: Flags): Promise<void> {
-  const written = out === undefined ? [] : [resolve(out), partialOf(resolve(out))];
+async function run(name: CollectionName | undefined, flags: Flags, io: Io): Promise<void> {
+  checkFlags(name, flags);
+  const result = name === undefined ? await pullAll(flags, io) : await pullOne(name, flags, io);
+  if (flags.quiet || result.startedAt === null) return;
+  io.log(`To read what changes from now on: --since ${nextSince(result)}`);
+}
+
+/** Commits become visible later than their timestamps. */
+const LOOKBACK_MS = 120_000;
+
+/** In the offset of the service's timestamps, because some services compare the bound with local times. */
+function nextSince({ startedAt, utcOffset }: PullResult): string {
+  return boundAt(sinceOf(startedAt ?? '', LOOKBACK_MS), utcOffset ?? undefined);
+}
+
+function checkFlags(name: CollectionName | undefined, { all, out, format, checkpoint }: Flags): void {
+  const wrong = (message: string, advice: string) =>
+    new CommandFailure(message, { advice, exitCode: EXIT.usage });
+  if (all && name !== undefined) throw wrong('--all pulls every collection.', `Leave out ${name} or --all.`);
+  if (!all && name === undefined) throw wrong('No collection is named.', 'Name one, or pass --all.');
+  if (all && out === undefined) throw wrong('--all needs a folder.', 'Name it with --out.');
+  if (all && checkpoint !== undefined)
+    throw wrong('--all cannot resume.', 'Pull one collection after the other with --checkpoint.');
+  if (checkpoint !== undefined && format === 'csv' && out === undefined)
+    throw wrong('CSV on standard output cannot resume.', 'Name a file with --out.');
+}
+
+async function pullOne(name: CollectionName, flags: Flags, io: Io): Promise<PullResult> {
+  await checkFiles(flags);
+  const progress = new PullProgress(io, name, flags.quiet ?? false);
+  const client = await connect(
+    io,
+    flags,
+    listeners(() => progress),
+  );
+  try {
+    return await pull(client, { name, flags, io, progress });
+  } catch (error) {
+    if (isInterrupted(io.signal)) logHowToResume(flags, io);
+    throw withWayToResume(error, flags);
+  }
+}
+
+/** One file and one line of progress for each collection. */
+async function pullAll(flags: Flags & { out?: string }, io: Io): Promise<PullResult> {
+  const { out: folder = '', format, quiet = false } = flags;
+  await mkdir(folder, { recursive: true });
+  let progress = new PullProgress(io, 'accounts', quiet);
+  const client = await connect(
+    io,
+    flags,
+    listeners(() => progress),
+  );
+  let first: PullResult | undefined;
+  for (const name of collectionNames) {
+    progress = new PullProgress(io, name, quiet);
+    const out = join(folder, `${client[name].segment}.${format}`);
+    await checkFiles({ ...flags, out });
+    try {
+      const result = await pull(client, { name, flags: { ...flags, out }, io, progress });
+      const utcOffset = lower(first?.utcOffset, result.utcOffset);
+      first = { startedAt: first?.startedAt ?? result.startedAt, utcOffset };
+    } catch (error) {
+      if (!isApiError(error, 'forbidden') && !isApiError(error, 'scope_required')) {
+        if (isInterrupted(io.signal)) io.log(`Stopped at ${name}. The files before it are complete.`);
+        throw error;
+      }
+      if (!quiet) io.log(`This key may not read ${name} (${error.code}).`);
+    }
+  }
+  if (first !== undefined) return first;
+  throw new CommandFailure('The API key is valid but has no read access.', {
+    advice: 'Use the key of a user who may read the data of the company.',
+    exitCode: EXIT.denied,
+  });
+}
+
+function lower(a: number | null | undefined, b: number | null): number | null {
+  return a === null || a === undefined || b === null ? (a ?? b) : Math.min(a, b);
+}
+
+function listeners(progress: () => PullProgress): Listeners {
+  return {
+    wait: ({ waitMs }) => progress().wait(waitMs),
+    retry: ({ reason }) => progress().retry(reason),
+  };
+}
+
+interface PullTask {
+  readonly name: CollectionName;
+  readonly flags: Flags;
+  readonly io: Io;
+  readonly progress: PullProgress;
+}
+
+async function pull(client: Client, { name, flags, io, progress }: PullTask): Promise<PullResult> {
+  const checkpoint = checkpointOf(client, name, flags);
+  const from = await checkpoint?.read();
+  // Before a file is touched: this rejects a resume token that does not fit.
+  const pages = pagesOf(client, name, { flags, from, signal: io.signal, progress });
+  const output = await openOutput(flags, from, io);
+  if (from !== undefined && from.records > 0) progress.resumes(from);
+  try {
+    const { pagination } = flags;
+    const result = await readCollection({ pages, output, checkpoint, from, pagination, progress });
+    progress.end('complete.');
+    return result;
+  } catch (error) {
+    progress.end('not complete.');
+    if (checkpoint === undefined) await output.discard();
+    throw error;
+  } finally {
+    io.status?.(undefined);
+    await output.close();
+  }
+}
+
+/** Rejects names of which one file would overwrite or delete another, and files that cannot be written. */
+async function checkFiles({ out, checkpoint }: Pick<Flags, 'out' | 'checkpoint'>): Promise<void> {
+  const written = out === undefined ? [] : [resolve(out), partialOf(resolve(out)), temporaryOf(resolve(out))];
   const ofCheckpoint =
     checkpoint === undefined ? [] : [resolve(checkpoint), temporaryOf(resolve(checkpoint))];
   if (written.some((file) => ofCheckpoint.includes(file))) {
@@ -126,82 +220,65 @@ async function checkFiles({ out, checkpoint }: Flags): Promise<void> {
   if (out !== undefined) await access(dirname(await targetOf(out)), constants.W_OK);
 }
 
-interface PagesParts {
-  readonly flags: Flags;
-  readonly from: PullPoint | undefined;
-  readonly signal: AbortSignal;
-  readonly progress: PullProgress | undefined;
-}
-
-/** The pages of a collection. A record that does not fit the contract belongs into the file like any other. */
-function pagesOf(client: Client, name: CollectionName, { flags, from, signal, progress }: PagesParts) {
-  const collection = client.withOptions({ validation: 'report' }).collection(collections[name].segment);
-  const { since, pagination } = flags;
-  const resumeFrom = from?.resumeToken ?? undefined;
-  const clock = new Outage(flags.maxOutage);
+/** The pages of a collection, invalid records included: the file holds what the service sent. */
+function pagesOf(
+  client: Client,
+  name: CollectionName,
+  {
+    flags,
+    from,
+    signal,
+    progress,
+  }: {
+    readonly flags: Flags;
+    readonly from: PullPoint | undefined;
+    readonly signal: AbortSignal;
+    readonly progress: PullProgress;
+  },
+) {
+  const collection = client.withOptions({ validation: 'report' }).collection(client[name].segment);
+  const clock = new OutageClock(flags.maxOutage);
   const outage: OutageGuard = {
-    run: (call, waits) => {
-      const onWait: typeof waits.onWait = (waitMs, reason) => {
-        if (reason === 'outage') progress?.outage(waitMs ?? 0);
-      };
-      return clock.run(call, { ...waits, onWait });
-    },
+    run: (call, waits) => clock.run(call, { ...waits, onWait: (waitMs) => progress.outage(waitMs) }),
   };
-  const options = { pagination, resumeFrom, signal, [OUTAGE]: outage };
-  return collection.list({ updatedSince: since }, options).pages();
+  const resumeFrom = from?.resumeToken ?? undefined;
+  const options = { pagination: flags.pagination, resumeFrom, signal, [OUTAGE]: outage };
+  return collection.list({ updatedSince: flags.since }, options).pages();
 }
 
 function checkpointOf(client: Client, collection: CollectionName, flags: Flags): PullCheckpoint | undefined {
-  if (flags.checkpoint === undefined) return undefined;
+  const { checkpoint, since = null, out = null, pagination } = flags;
+  if (checkpoint === undefined) return undefined;
   const { baseUrl } = client.accounts;
-  const scope = {
-    baseUrl,
-    collection,
-    since: flags.since ?? null,
-    pagination: flags.pagination,
-    out: flags.out ?? null,
-  };
-  return new PullCheckpoint(flags.checkpoint, scope);
+  return new PullCheckpoint(checkpoint, { baseUrl, collection, since, pagination, out });
 }
 
-async function openSink({ out }: Flags, from: PullPoint | undefined, io: Io): Promise<Sink> {
-  if (out === undefined) return new OutputSink(io, from?.bytes ?? 0);
-  const target = await targetOf(out);
-  return from === undefined || from.bytes === 0
-    ? FileSink.start(target)
-    : FileSink.resume(target, from.bytes);
+async function openOutput({ out, format }: Flags, from: PullPoint | undefined, io: Io): Promise<Output> {
+  if (out !== undefined) return FileOutput.replacing(out, format, from?.bytes ?? 0);
+  return format === 'csv' ? FileOutput.printingCsv(io) : new StandardOutput(io, from?.bytes ?? 0);
 }
 
-/** By the user. If nobody reads the output any more, nobody reads advice either. */
+/** By the user. If the reader of the output has ended, it needs no advice. */
 function isInterrupted({ aborted, reason }: AbortSignal): boolean {
   return aborted && !(reason instanceof CommandFailure) && reason?.exitCode !== EXIT.pipeClosed;
 }
 
-function sayHowToResume({ checkpoint, out }: Flags, io: Io): void {
+function logHowToResume({ checkpoint, out }: Flags, io: Io): void {
   io.log('Stopped before the end.');
   if (checkpoint === undefined) {
-    const kept = out === undefined ? '' : `${out} is as it was. `;
+    const kept = out === undefined ? '' : `${out} is unchanged. `;
     io.log(`${kept}Run the same command to start over; with --checkpoint it can resume.`);
   } else {
-    const kept = out === undefined ? '' : ` What was read so far is in ${partialOf(out)}.`;
+    const kept = out === undefined ? '' : ` The records so far are in ${partialOf(out)}.`;
     io.log(`Run the same command to resume.${kept}`);
   }
 }
 
-/** What to do about an error, where the same command goes on: that. */
-function withWayOn(error: unknown, { checkpoint }: Flags): unknown {
+/** Adds to the advice that the same command resumes, if it does. */
+function withWayToResume(error: unknown, { checkpoint }: Flags): unknown {
   const failure = failureOf(error);
-  if (failure === undefined || checkpoint === undefined || failure.exitCode === EXIT.usage) return error;
+  const cannotResume = failure?.exitCode === EXIT.usage || failure?.exitCode === EXIT.file;
+  if (failure === undefined || checkpoint === undefined || cannotResume) return error;
   const advice = `${failure.advice ?? ''} Run the same command to resume.`.trim();
-  return failure.exitCode === EXIT.file
-    ? failure
-    : new CommandFailure(failure.message, { ...failure, advice });
-}
-
-/** Two minutes before this pull began: what was written then may have become visible only later. */
-const LAG_MS = 120_000;
-
-function sinceAfter(startedAt: string | null): string {
-  const ms = startedAt === null ? Date.now() : Date.parse(startedAt);
-  return `${new Date(ms - LAG_MS).toISOString().slice(0, 19)}Z`;
+  return new CommandFailure(failure.message, { advice, exitCode: failure.exitCode });
 }

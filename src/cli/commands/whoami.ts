@@ -1,7 +1,8 @@
-import { type WhoamiReport, whoami } from '../../tools/whoami.ts';
-import { type AddCommand, CommandFailure } from '../command.ts';
+import { type WhoamiReport, whoami } from 'accounting-data-sdk/tools';
+import type { Command } from 'commander';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
-import { EXIT } from '../exit-codes.ts';
+import { CommandFailure, EXIT } from '../errors.ts';
+import type { Io } from '../io.ts';
 import { tableLines } from '../table.ts';
 
 interface Flags extends ConnectFlags {
@@ -9,7 +10,7 @@ interface Flags extends ConnectFlags {
 }
 
 /** `accounting-data-sdk whoami`: what a key may read. */
-export const addWhoami: AddCommand = (program, io) => {
+export function addWhoami(program: Command, io: Io): void {
   connectable(
     program
       .command('whoami')
@@ -36,7 +37,7 @@ export const addWhoami: AddCommand = (program, io) => {
       exitCode: EXIT.denied,
     });
   });
-};
+}
 
 function textOf({ baseUrl, collections, quota }: WhoamiReport, columns: number | undefined): string[] {
   const rows = collections.map(({ collection, access }) => [collection, access]);

@@ -1,35 +1,35 @@
 import { rm } from 'node:fs/promises';
-import { isRow } from '../../tools/rows.ts';
-import { CommandFailure } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import { readIfThere, replaceFile, temporaryOf } from '../replace-file.ts';
+import { readIfExists, replaceFile, temporaryOf } from '../../node/crash-safe-file.ts';
+import { CommandFailure, EXIT } from '../errors.ts';
 
-/** What a checkpoint belongs to: a pull of something else must not go on from it. */
+/** What a checkpoint belongs to: another pull must not resume from it. */
 export interface PullScope {
   readonly baseUrl: string;
   readonly collection: string;
   readonly since: string | null;
   readonly pagination: string;
-  /** The file that is written; null for standard output. */
+  /** The file to write; null for standard output. */
   readonly out: string | null;
 }
 
-/** Where a pull stands: everything before it is in the file. */
+/** Where a pull stands: everything before it is in the output. */
 export interface PullPoint {
-  /** Where the walk goes on; null where it has to begin anew. */
+  /** Where the read resumes; null if it has to start over. */
   readonly resumeToken: string | null;
-  /** Bytes of the file that belong to what was read before: anything after them is cut off. */
+  /** The length of the output at this point: whatever follows is cut off. */
   readonly bytes: number;
   readonly records: number;
   readonly pages: number;
-  /** From when a later pull has to ask to see what this one could not: the service's clock when this one began. */
+  /** The service's clock when the first run began. */
   readonly startedAt: string | null;
+  /** The lowest UTC offset in the service's timestamps, in minutes. */
+  readonly utcOffset: number | null;
 }
 
-const VERSION = 2;
+const VERSION = 3;
 const SCOPE = ['baseUrl', 'collection', 'since', 'pagination', 'out'] as const;
 
-/** The checkpoint of a pull, in a file that is there as a whole or not at all. */
+/** The checkpoint of a pull, in a file. */
 export class PullCheckpoint {
   readonly #file: string;
   readonly #scope: PullScope;
@@ -39,16 +39,16 @@ export class PullCheckpoint {
     this.#scope = scope;
   }
 
-  /** The point to go on from; undefined where there is none. Fails for a checkpoint of another pull. */
+  /** Where to resume; undefined without a checkpoint. Fails for the checkpoint of another pull. */
   async read(): Promise<PullPoint | undefined> {
-    const text = await readIfThere(this.#file);
+    const text = await readIfExists(this.#file);
     if (text === undefined) return undefined;
 
-    const content = parse(text);
-    if (content === undefined) throw this.#failure('cannot be read', 'Delete it to start over.');
-    const other = SCOPE.find((name) => content.scope[name] !== this.#scope[name]);
-    if (other === undefined) return content.point;
-    const was = `${other} was ${content.scope[other] ?? 'not given'}, is ${this.#scope[other] ?? 'not given'}`;
+    const { scope, point } = parse(text) ?? {};
+    if (scope === undefined) throw this.#failure('cannot be read', 'Delete it to start over.');
+    const other = SCOPE.find((name) => scope[name] !== this.#scope[name]);
+    if (other === undefined) return point;
+    const was = `${other} was ${scope[other] ?? 'not given'}, is ${this.#scope[other] ?? 'not given'}`;
     throw this.#failure(
       `belongs to another pull (${was})`,
       'Give the same options, another checkpoint, or delete it.',
@@ -59,7 +59,7 @@ export class PullCheckpoint {
     return replaceFile(this.#file, `${JSON.stringify({ version: VERSION, ...this.#scope, ...point })}\n`);
   }
 
-  /** Once everything is read there is nothing to go on with: the next pull is a new one. */
+  /** Once everything is read, the next pull is a new one. */
   async remove(): Promise<void> {
     await rm(this.#file, { force: true });
     await rm(temporaryOf(this.#file), { force: true });
@@ -72,26 +72,14 @@ export class PullCheckpoint {
 
 function parse(text: string): { scope: PullScope; point: PullPoint } | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    if (!isRow(value) || value.version !== VERSION) return undefined;
-    const { baseUrl, collection, since, pagination, out, ...point } = value;
+    const { version, baseUrl, collection, since, pagination, out, ...point } = JSON.parse(text);
     const isPoint =
-      isTextOrNull(point.resumeToken) &&
-      isTextOrNull(point.startedAt) &&
-      [point.bytes, point.records, point.pages].every(
-        (count) => Number.isSafeInteger(count) && Number(count) >= 0,
-      );
-    return isPoint
-      ? {
-          scope: { baseUrl, collection, since, pagination, out } as PullScope,
-          point: point as unknown as PullPoint,
-        }
-      : undefined;
+      version === VERSION &&
+      [point.resumeToken, point.startedAt].every((value) => value === null || typeof value === 'string') &&
+      [point.bytes, point.records, point.pages].every((value) => Number.isSafeInteger(value) && value >= 0) &&
+      (point.utcOffset === null || Number.isInteger(point.utcOffset));
+    return isPoint ? { scope: { baseUrl, collection, since, pagination, out }, point } : undefined;
   } catch {
     return undefined;
   }
-}
-
-function isTextOrNull(value: unknown): value is string | null {
-  return value === null || typeof value === 'string';
 }

@@ -1,23 +1,33 @@
 import type { Io } from '../io.ts';
-import type { PullCounts } from './pull-run.ts';
 
-/** Without a terminal, a line so often. */
+/** How far a pull is, earlier runs of it included. */
+export interface PullCounts {
+  readonly records: number;
+  readonly pages: number;
+  /** Records without a valid id, which are written too. */
+  readonly invalid: number;
+  readonly complete: 'certain' | 'likely' | undefined;
+}
+
+/** Without a terminal, a line this often. */
 const LINE_EVERY_MS = 10_000;
-/** The rate is that of the last so many seconds. */
+/** The rate is that of the last five seconds. */
 const RATE_OVER_MS = 5000;
 
-/** Says how far a pull is: records, pages, rate, and what it waits for. */
+/** Shows how far a pull is: records, pages, rate, and what it waits for. */
 export class PullProgress {
   readonly #io: Io;
   readonly #name: string;
+  readonly #quiet: boolean;
   readonly #startedAt = Date.now();
-  #counts: PullCounts = { records: 0, pages: 0, invalid: 0 };
+  #counts: PullCounts = { records: 0, pages: 0, invalid: 0, complete: undefined };
   #marks: { at: number; records: number }[] = [];
-  #saidAt = Date.now();
+  #loggedAt = Date.now();
 
-  constructor(io: Io, name: string) {
+  constructor(io: Io, name: string, quiet: boolean) {
     this.#io = io;
     this.#name = name;
+    this.#quiet = quiet;
   }
 
   page(counts: PullCounts): void {
@@ -25,62 +35,69 @@ export class PullProgress {
     this.#counts = counts;
     this.#marks.push({ at: now, records: counts.records });
     while ((this.#marks[0]?.at ?? now) < now - RATE_OVER_MS) this.#marks.shift();
-    this.#say(this.#text());
+    this.#show('');
   }
 
-  /** The budget of the key, or a retry. */
+  /** The call waits for quota. */
   wait(waitMs: number | undefined): void {
-    const howLong = waitMs === undefined ? '' : ` ${Math.ceil(waitMs / 1000)} s`;
-    this.#say(`${this.#text()}; waiting${howLong} for the budget of the key`);
+    const time = waitMs === undefined ? '' : ` ${seconds(waitMs)}`;
+    this.#show(`; waiting${time} for the quota of the key`);
   }
 
   retry(reason: string): void {
-    this.#say(`${this.#text()}; trying again (${reason})`);
+    this.#show(`; retrying (${reason})`);
   }
 
   outage(waitMs: number): void {
-    this.#say(`${this.#text()}; the service is down, trying again in ${Math.ceil(waitMs / 1000)} s`);
+    this.#show(`; the service is down, retrying in ${seconds(waitMs)}`);
   }
 
-  goesOn({ records, pages }: Omit<PullCounts, 'invalid'>): void {
-    this.#counts = { records, pages, invalid: 0 };
-    this.#io.log(`Goes on after ${many(records, 'record')}.`);
+  resumes({ records, pages }: Pick<PullCounts, 'records' | 'pages'>): void {
+    this.#counts = { ...this.#counts, records, pages };
+    this.#log(`Resuming after ${many(records, 'record')}.`);
   }
 
-  byPages(): void {
-    this.#io.log('Ids are no whole numbers: reading by pages, which begins anew when it is stopped.');
+  readsByPages(): void {
+    this.#log('Ids are not integers: reading page by page, which cannot be resumed.');
   }
 
-  /** The line at the end; none where nothing was read. */
+  /** The last line; nothing if no page was read. */
   end(how: string): void {
     this.#io.status?.(undefined);
-    const seconds = ((Date.now() - this.#startedAt) / 1000).toFixed(1);
-    const { records, pages, invalid } = this.#counts;
+    const { records, pages, invalid, complete } = this.#counts;
     if (pages === 0) return;
-    this.#io.log(
-      `${many(records, 'record')} of ${this.#name} in ${many(pages, 'page')}, ${seconds} s: ${how}`,
-    );
-    if (invalid > 0) this.#io.log(`${count(invalid)} of them have no id that can be read.`);
+    const took = ((Date.now() - this.#startedAt) / 1000).toFixed(1);
+    this.#log(`${many(records, 'record')} of ${this.#name} in ${many(pages, 'page')}, ${took} s: ${how}`);
+    if (invalid > 0) this.#log(`${count(invalid)} of them have no valid id.`);
+    if (complete === 'likely') {
+      this.#log(
+        `Warning: the service does not list ${this.#name} in the order of ids, or hides records. A record may be missing.`,
+      );
+    }
   }
 
-  #text(): string {
+  #log(text: string): void {
+    if (!this.#quiet) this.#io.log(text);
+  }
+
+  #show(what: string): void {
+    if (this.#quiet) return;
     const { records, pages } = this.#counts;
+    const text = `${this.#name}: ${many(records, 'record')} in ${many(pages, 'page')}${this.#rate()}${what}`;
+    const now = Date.now();
+    if (this.#io.status !== undefined) this.#io.status(text);
+    else if (now - this.#loggedAt >= LINE_EVERY_MS) {
+      this.#loggedAt = now;
+      this.#log(text);
+    }
+  }
+
+  #rate(): string {
     const [oldest] = this.#marks;
     const newest = this.#marks.at(-1);
-    const ms = newest === undefined || oldest === undefined ? 0 : newest.at - oldest.at;
-    const rate =
-      ms < 200 ? '' : `, ${count(Math.round(((records - (oldest?.records ?? 0)) * 1000) / ms))} a second`;
-    return `${this.#name}: ${many(records, 'record')} in ${many(pages, 'page')}${rate}`;
-  }
-
-  #say(text: string): void {
-    const { status, log } = this.#io;
-    const now = Date.now();
-    if (status !== undefined) status(text);
-    else if (now - this.#saidAt >= LINE_EVERY_MS) {
-      this.#saidAt = now;
-      log(text);
-    }
+    if (oldest === undefined || newest === undefined || newest.at - oldest.at < 200) return '';
+    const perSecond = ((newest.records - oldest.records) * 1000) / (newest.at - oldest.at);
+    return `, ${count(Math.round(perSecond))} per second`;
   }
 }
 
@@ -91,4 +108,8 @@ function count(value: number): string {
 
 function many(value: number, what: string): string {
   return `${count(value)} ${what}${value === 1 ? '' : 's'}`;
+}
+
+function seconds(ms: number): string {
+  return `${Math.ceil(ms / 1000)} s`;
 }

@@ -64,7 +64,7 @@ export async function sampleCollection(
   return { rows: [...rows.values()], requests, error: undefined };
 }
 
-/** Tells whether a record was seen before: by its id, or by all that it holds. */
+/** What identifies a record: its id, or all that it holds. */
 function identityOf(row: Row): string {
   return typeof row.id === 'string' || typeof row.id === 'number' ? `id ${row.id}` : jsonText(row);
 }

@@ -128,7 +128,7 @@ function lookbackLine({ visibleAfterMs }: Findings['writes']): ConfigurationLine
   return { of: 'sync', code: `lookbackMs: ${Math.max(DEFAULT_LOOKBACK_MS, seenMs)}`, reason };
 }
 
-/** A service that shows an offset tells the client its zone itself. */
+/** If the service shows an offset, the client needs no option. */
 function timeZoneLines(readable: readonly Readable[]): ConfigurationLine[] {
   const showsOffset = readable.some(({ details }) => (details.offsets.value ?? []).length > 0);
   const shifted = readable.find(({ details }) => (details.updatedSince.shiftMinutes.value ?? 0) !== 0);

@@ -20,7 +20,7 @@ interface SortedIds {
   readonly compare: (a: string, b: string) => number;
 }
 
-/** The ids of the first page in their order, or the reason why there is none. */
+/** The ids of the first page in their order, or the reason why it is unknown. */
 function sortedIds({ ids, idForm }: FirstPage): SortedIds | string {
   const compare = idComparison(idForm);
   if (ids.length === 0) return 'there is no record';
@@ -92,7 +92,7 @@ async function probeTogether(
   first: FirstPage,
   { ids, compare }: SortedIds,
 ): Promise<Finding<boolean>> {
-  if (ids.length < 3) return unknown(`${ids.length} records are too few to tell`);
+  if (ids.length < 3) return unknown(`${ids.length} records are too few`);
 
   const middle = ids[Math.floor(ids.length / 2)] as string;
   const name = `id[gte]=${middle}&id[lte]=${middle}`;

@@ -51,7 +51,7 @@ export class QuotaReading {
 
   #window(): Finding<number> {
     if (!this.#shrank) return unknown('the quota never shrank: the service may not enforce it');
-    if (this.#grewInSteps) return unknown('the quota grew in steps too small to tell a window from a refill');
+    if (this.#grewInSteps) return unknown('the quota grew in steps that may be a refill as well as a window');
     if (this.#starts.length < 2) {
       return unknown(`${this.#starts.length} windows began during the probe: a measurement takes two`);
     }

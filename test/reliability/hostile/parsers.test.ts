@@ -12,8 +12,9 @@ import { decodeResumeToken } from '../../../src/pagination/resume-token.ts';
 import { isMoney } from '../../../src/schemas/money.ts';
 import { parseProblem } from '../../../src/schemas/problem.ts';
 import { isInstant } from '../../../src/schemas/timestamp.ts';
-import { decodeState, stateKey } from '../../../src/sync/state.ts';
-import { checkStart } from '../../../src/sync/watermark.ts';
+import { decodeState } from '../../../src/sync/state.ts';
+import { stateKey } from '../../../src/sync/state-key.ts';
+import { checkInstant } from '../../../src/sync/watermark.ts';
 import { errorOf } from '../../../src/transport/error-of.ts';
 import { checkIdempotencyKey } from '../../../src/transport/idempotency-key.ts';
 import { networkFailure } from '../../../src/transport/network-failure.ts';
@@ -52,7 +53,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'an amount': isMoney,
   'a decimal': toDecimal,
   'an instant': isInstant,
-  'an instant of a sync': (text) => checkStart(text, 'updatedSince'),
+  'an instant of a sync': (text) => checkInstant(text, 'updatedSince'),
   'a resume token': (text) => decodeResumeToken(text, scope),
   'a resume token of any content': (text) =>
     decodeResumeToken(Buffer.from(text).toString('base64url'), scope),

@@ -120,7 +120,7 @@ const unmarked: typeof misplaced = [
   [['pull', 'accounts', '--since', 'KEY'], 2],
   [['discover', '--sample', 'KEY'], 2],
   [['probe', '--draft', 'KEY'], 2],
-  [['discover', 'accounts', '--check', '--out', '/no/such/KEY'], 8],
+  [['discover', 'accounts', '--check', '--out', '/no/such/KEY'], 7],
   [['whoami', '--base-url', 'KEY'], 2],
   [['whoami', '--base-url', 'https://ENCODED@x.example'], 2],
 ];

@@ -102,7 +102,7 @@ describe('the settings of the command', () => {
   test('are an error if the file of --env-file cannot be read', async () => {
     const { code, log } = await run({}, [...get, '--env-file', 'missing.env'], { cwd: folder()('.') });
     expect([code, log.trimEnd().split('\n')]).toEqual([
-      8,
+      7,
       [
         expect.stringMatching(/^The file of --env-file cannot be read: ENOENT/),
         'Check the path and the permissions.',

@@ -3,18 +3,18 @@ import { describe, expect, test } from 'vitest';
 import { compilerErrors } from '../support/schema-file.ts';
 import { listening, run } from './support/run.ts';
 
-const terminal = (answer: boolean, asked: string[] = []) => ({
+const terminal = (agrees: boolean, questions: string[] = []) => ({
   prompt: {
     secret: async () => '',
     confirm: async (question: string) => {
-      asked.push(question);
-      return answer;
+      questions.push(question);
+      return agrees;
     },
   },
 });
 
 describe('probe', () => {
-  test('says beforehand how many requests there will be, then answers every question', async () => {
+  test('logs how many requests it will send, then prints a finding for every question', async () => {
     const { sandbox, env } = await listening({
       records: 3000,
       pageSize: 20,
@@ -23,7 +23,7 @@ describe('probe', () => {
     });
     const { code, out, log } = await run(env, ['probe']);
     expect(code).toBe(0);
-    expect(log).toMatch(/^About \d+ requests, at most \d+; only reading\./);
+    expect(log).toMatch(/^About \d+ requests, at most \d+, to read only\./);
     for (const row of [
       /^form of ids +numeric +all collections$/m,
       /^order of a list +id-desc +all /m,
@@ -57,7 +57,7 @@ describe('probe', () => {
     expect(code).toBe(0);
     for (const row of [
       /^completeness of keyset +likely +products$/m,
-      /^pages that come short +yes +/m,
+      /^short pages +yes +/m,
       /^bound above int4 +server_error +accounts$/m,
       /^ {2}compared as +local +products$/m,
       /^offsets shown +-0[45]:00/m,
@@ -152,16 +152,16 @@ export const run = () => sync(client, { ...syncOptions, store: memoryStore(), te
 describe('probe --write', () => {
   test('asks first, and writes nothing without a yes', async () => {
     const { sandbox, env } = await listening({ records: 100 });
-    const asked: string[] = [];
-    const refused = await run(env, ['probe', 'products', '--write'], terminal(false, asked));
+    const questions: string[] = [];
+    const declined = await run(env, ['probe', 'products', '--write'], terminal(false, questions));
     const mute = await run(env, ['probe', 'products', '--write']);
-    expect([refused.code, mute.code]).toEqual([2, 2]);
-    expect(asked).toEqual([expect.stringContaining(`one product at ${sandbox.baseUrl}`)]);
+    expect([declined.code, mute.code]).toEqual([2, 2]);
+    expect(questions).toEqual([expect.stringContaining(`one product at ${sandbox.baseUrl}`)]);
     expect(mute.log).toContain('--yes');
     expect(sandbox.count()).toBe(0);
   });
 
-  test('makes a product, shows how writes are answered, and leaves nothing', async () => {
+  test('creates a product, shows how the service responds to writes, and leaves nothing', async () => {
     const { sandbox, env } = await listening({
       records: { products: 40 },
       createStatus: 200,

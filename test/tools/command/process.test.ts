@@ -8,7 +8,7 @@ vi.setConfig({ testTimeout: 60_000 });
 afterAll(removeBundle);
 
 describe('the command as a process', () => {
-  test('gives what was asked for on standard output, and the rest on standard error, without colours', async () => {
+  test('prints the result on standard output, and the rest on standard error, without colours', async () => {
     const { sandbox, env } = await listening({ records: { accounts: 90 } });
     const { code, out, log } = await start({ ...env, FORCE_COLOR: undefined, NO_COLOR: '1' }, [
       'pull',
@@ -37,7 +37,7 @@ describe('the command as a process', () => {
     expect(lines.length).toBeGreaterThan(100);
   });
 
-  test('ends quietly where nobody reads any more', async () => {
+  test('ends quietly if its reader has ended', async () => {
     const { env, sandbox } = await listening({ records: { accounts: 9000 }, pageSize: 100 });
     const child = start(env, ['pull', 'accounts']);
     child.stdout?.once('data', () => child.stdout?.destroy());
@@ -58,9 +58,9 @@ describe('the command as a process', () => {
     const { code, log } = await start(env, args, readOnly).ended.finally(() => closeSync(readOnly));
     const [what, advice] = log.trimEnd().split('\n').slice(-2);
     expect([code, what, advice]).toEqual([
-      8,
+      7,
       expect.stringContaining('Standard output cannot be written: EBADF'),
-      expect.stringContaining('Check where it goes'),
+      expect.stringContaining('Check where it is redirected'),
     ]);
     expect(log).not.toContain('    at ');
   });

@@ -12,7 +12,7 @@ afterAll(removeBundle);
 
 test('a pull that is killed three times ends with every record once', () =>
   eachSeed([Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))], async (seed) => {
-    const name = 'accounts.ndjson.gz';
+    const name = 'accounts.ndjson';
     const options = { order: 'none', ids: { gap: 3 } } as const;
     const { sandbox, env } = await listening({ records: { accounts: 10_000 }, pageSize: 100, ...options });
     const file = folder();
@@ -24,7 +24,7 @@ test('a pull that is killed three times ends with every record once', () =>
     expect(kills).toBe(3);
     const { code } = await run(env, args);
     expect(code).toBe(0);
-    // More than was asked for: not only is their union that of the server, none is there twice or torn.
+    // More than required: not only is their union that of the server, none is there twice or torn.
     const ids = linesOf(file(name)).map((line) => (JSON.parse(line) as { id: string }).id);
     expect(ids.length).toBe(10_000);
     expect(readdirSync(file('.'))).toEqual([name]);

@@ -10,12 +10,11 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
-import type { AccountingRecord, Page } from 'accounting-data-sdk';
+import { open } from 'node:fs/promises';
+import { collectionNames, createClient } from 'accounting-data-sdk';
 import type { Sandbox } from 'accounting-data-sdk/testing';
+import { parse } from 'csv-parse/sync';
 import { describe, expect, test, vi } from 'vitest';
-import { PullCheckpoint } from '../../../src/cli/pull/checkpoint.ts';
-import { PullRun } from '../../../src/cli/pull/pull-run.ts';
 import { folder, listening, records, run } from './support/run.ts';
 
 /** A signal that fires with the request of this number. */
@@ -27,7 +26,7 @@ function stopAt(sandbox: Sandbox, request: number): AbortSignal {
 }
 
 describe('pull', () => {
-  test('gives every record on a line of its own, as the service sends it', async () => {
+  test('prints every record on a line of its own, as the service sends it', async () => {
     const { sandbox, env } = await listening({ records: 1500 });
     for (const name of ['accounts', 'products', 'bankFeedConnections'] as const) {
       for (const walk of ['keyset', 'page']) {
@@ -38,7 +37,7 @@ describe('pull', () => {
     }
   });
 
-  test('gives each page at once: whoever reads along is not made to wait', async () => {
+  test('prints each page at once', async () => {
     const { env } = await listening({ records: { accounts: 200 } });
     const pieces: string[] = [];
     await run(env, ['pull', 'accounts'], { write: async (text) => void pieces.push(text) });
@@ -46,7 +45,7 @@ describe('pull', () => {
     expect(records(pieces.join('')).length).toBe(200);
   });
 
-  test('gives records that do not fit the contract as well', async () => {
+  test('prints invalid records too', async () => {
     const { sandbox, env } = await listening({ records: { products: 25 } });
     sandbox.faults.add({ kind: 'money-as-number' }, { probability: 1 });
     const { code, out } = await run(env, ['pull', 'products']);
@@ -57,10 +56,10 @@ describe('pull', () => {
     sandbox.faults.add({ kind: 'rewrite', body: nameless }, { probability: 1 });
     const odd = await run(env, ['pull', 'products']);
     expect([odd.code, records(odd.out).length]).toEqual([0, 25]);
-    expect(odd.log).toContain('1 of them have no id');
+    expect(odd.log).toContain('1 of them have no valid id');
   });
 
-  test('reads what was modified since an instant, and says from when to ask next', async () => {
+  test('reads what was modified since a timestamp, and says from when to read next', async () => {
     const { sandbox, env } = await listening({ records: 2000 });
     const { out, log } = await run(env, ['pull', 'products', '--since', '2024-06-01']);
     const changed = sandbox.store.products.all().filter(({ updatedAt }) => (updatedAt ?? '') >= '2024-06-01');
@@ -70,16 +69,11 @@ describe('pull', () => {
     expect(Math.abs(Date.now() - 120_000 - Date.parse(next))).toBeLessThan(60_000);
   });
 
-  test('writes a file, packed where its name says so', async () => {
+  test('writes a file', async () => {
     const { sandbox, env } = await listening({ records: 1500 });
-    const file = folder();
-    await run(env, ['pull', 'accounts', '--out', file('a.ndjson')]);
-    await run(env, ['pull', 'accounts', '--out', file('a.ndjson.gz')]);
-    const plain = readFileSync(file('a.ndjson'), 'utf8');
-    const packed = readFileSync(file('a.ndjson.gz'));
-    expect(records(plain)).toEqual(sandbox.store.accounts.all());
-    expect(gunzipSync(packed).toString()).toBe(plain);
-    expect(packed.length).toBeLessThan(plain.length / 2);
+    const file = folder()('a.ndjson');
+    await run(env, ['pull', 'accounts', '--out', file]);
+    expect(records(readFileSync(file, 'utf8'))).toEqual(sandbox.store.accounts.all());
   });
 
   test('makes an empty file of an empty collection', async () => {
@@ -120,19 +114,17 @@ describe('pull', () => {
     const shown: (string | undefined)[] = [];
     const { code, out } = await run(env, ['pull', 'accounts'], { status: (text) => void shown.push(text) });
     expect([code, records(out)]).toEqual([0, sandbox.store.accounts.all()]);
-    expect(shown).toContainEqual(expect.stringMatching(/waiting.* for the budget of the key$/));
+    expect(shown).toContainEqual(expect.stringMatching(/waiting.* for the quota of the key$/));
   });
 });
 
 describe('a pull that is stopped', () => {
-  test.for(['a.ndjson', 'a.ndjson.gz'])('leaves whole lines and goes on where it was: %s', async (name) => {
+  test('leaves whole lines and resumes after them', async () => {
+    const name = 'a.ndjson';
     const { sandbox, env } = await listening({ records: { accounts: 900 }, order: 'id-desc' });
     const file = folder();
     const args = ['pull', 'accounts', '--out', file(name), '--checkpoint', file('cp')];
-    const read = (end = '') => {
-      const bytes = readFileSync(file(`${name}${end}`));
-      return records((name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString());
-    };
+    const read = (end = '') => records(readFileSync(file(`${name}${end}`), 'utf8'));
     const seen: number[] = [];
     for (const request of [7, 9]) {
       const { code } = await run(env, args, { signal: stopAt(sandbox, request) });
@@ -145,13 +137,13 @@ describe('a pull that is stopped', () => {
     const before = sandbox.count();
     const { code, log } = await run(env, args);
     expect([code, read()]).toEqual([0, sandbox.store.accounts.all().toReversed()]);
-    expect(log).toContain(`Goes on after ${seen[1]} records.`);
+    expect(log).toContain(`Resuming after ${seen[1]} records.`);
     // What was there was not read again; three requests look behind the end.
     expect(sandbox.count() - before).toBeLessThan(33);
     expect(existsSync(file('cp'))).toBe(false);
   });
 
-  test('by an error goes on as well, and says so', async () => {
+  test('by an error resumes too, and says so', async () => {
     const { sandbox, env } = await listening({ records: { accounts: 600 } });
     const file = folder();
     const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];
@@ -173,7 +165,7 @@ describe('a pull that is stopped', () => {
     expect(records(readFileSync(file('a'), 'utf8'))).toEqual(sandbox.store.accounts.all());
   });
 
-  test('goes on into standard output, where nothing can be taken back', async () => {
+  test('resumes on standard output, from which nothing can be removed', async () => {
     const { sandbox, env } = await listening({ records: { accounts: 600 } });
     const args = ['pull', 'accounts', '--checkpoint', folder()('cp')];
     const first = await run(env, args, { signal: stopAt(sandbox, 9) });
@@ -182,7 +174,7 @@ describe('a pull that is stopped', () => {
     expect(records(first.out + second.out)).toEqual(sandbox.store.accounts.all());
   });
 
-  test('keeps the instant from which to ask next', async () => {
+  test('keeps the time from which to read next', async () => {
     vi.spyOn(performance, 'now').mockReturnValue(0);
     const { sandbox, env } = await listening({ records: { accounts: 600 }, clock: '2026-05-01T12:00:00Z' });
     const file = folder();
@@ -193,18 +185,18 @@ describe('a pull that is stopped', () => {
     expect(log).toContain('--since 2026-05-01T11:58:00Z');
   });
 
-  test('begins anew where ids are no whole numbers, with an empty file', async () => {
+  test('starts over with an empty file if ids are not integers', async () => {
     const { sandbox, env } = await listening({ records: { accounts: 600 }, ids: { form: 'uuid' } });
     const file = folder();
     const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];
     const first = await run(env, args, { signal: stopAt(sandbox, 9) });
-    expect(first.log).toContain('begins anew when it is stopped');
+    expect(first.log).toContain('which cannot be resumed');
     expect(records(readFileSync(file('a.part'), 'utf8')).length).toBeGreaterThan(0);
     expect((await run(env, args)).code).toBe(0);
     expect(records(readFileSync(file('a'), 'utf8'))).toEqual(sandbox.store.accounts.all());
   });
 
-  test('begins anew in the middle where an id turns up that is no whole number', async () => {
+  test('starts over in the middle if an id is not an integer', async () => {
     const { sandbox, env } = await listening({ records: { accounts: 300 } });
     sandbox.store.accounts.insert({ id: 'A-1', name: 'By hand' });
     const file = folder();
@@ -238,12 +230,12 @@ describe('a pull into a file that exists', () => {
     const [what, advice] = alone.log.trimEnd().split('\n').slice(-2);
     expect([what, advice]).toEqual([
       'Stopped before the end.',
-      `${file('a')} is as it was. Run the same command to start over; with --checkpoint it can resume.`,
+      `${file('a')} is unchanged. Run the same command to start over; with --checkpoint it can resume.`,
     ]);
     const resumable = [...args, '--checkpoint', file('cp')];
     const { log } = await run(env, resumable, { signal: stopAt(sandbox, 5) });
     expect(log.trimEnd().split('\n').at(-1)).toBe(
-      `Run the same command to resume. What was read so far is in ${file('a.part')}.`,
+      `Run the same command to resume. The records so far are in ${file('a.part')}.`,
     );
     expect(readFileSync(file('a'), 'utf8')).toBe('older\n');
     expect(readdirSync(file('.')).toSorted()).toEqual(['a', 'a.part', 'cp']);
@@ -264,12 +256,12 @@ describe('a pull into a file that exists', () => {
   test('rejects what is not a regular file, before it sends anything', async () => {
     const { sandbox, env } = await listening({ records: 100 });
     const { code, log } = await run(env, ['pull', 'accounts', '--out', '/dev/null']);
-    expect([code, log]).toEqual([8, expect.stringContaining('/dev/null is not a regular file.')]);
+    expect([code, log]).toEqual([7, expect.stringContaining('/dev/null is not a regular file.')]);
     expect([sandbox.count(), statSync('/dev/null').isFile()]).toEqual([0, false]);
   });
 });
 
-describe('a pull that has to begin anew', () => {
+describe('a pull that has to start over', () => {
   test('cuts off what an earlier run has written', async () => {
     const { sandbox, env } = await listening({ records: { accounts: 600 } });
     const file = folder();
@@ -281,52 +273,29 @@ describe('a pull that has to begin anew', () => {
     expect(ids.toSorted()).toEqual(sandbox.store.accounts.ids().toSorted());
   });
 
-  test('tells the checkpoint before it cuts the file: killed in between, the next run can go on', async () => {
-    const scope = { baseUrl: 'x', collection: 'accounts', since: null, pagination: 'keyset', out: 'a' };
-    const checkpoint = new PullCheckpoint(folder()('cp'), scope);
-    const page = (pagination: Page<AccountingRecord>['pagination'], id: string): Page<AccountingRecord> => ({
-      rows: [{ id }],
-      records: [{ id }],
-      invalid: [],
-      rateLimit: undefined,
-      serverTime: undefined,
-      first: { serverTime: undefined, requestedAt: new Date(), durationMs: 0 },
-      pagination,
-      complete: undefined,
-      restarted: pagination === 'page',
-      ids: [id],
-      requestedAt: new Date(),
-      durationMs: 0,
-      hint: undefined,
-      resumeToken: pagination === 'keyset' ? 'token' : undefined,
+  test('writes the checkpoint before it cuts the file, so that a crash in between loses nothing', async () => {
+    const { sandbox, env } = await listening({ records: { accounts: 600 } });
+    const file = folder();
+    const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];
+    await run(env, args, { signal: stopAt(sandbox, 9) });
+    sandbox.store.accounts.insert({ id: 'A-1', name: 'By hand' });
+    const handle = await open(file('scratch'), 'w');
+    const prototype = Object.getPrototypeOf(handle) as { truncate: (length?: number) => Promise<void> };
+    await handle.close();
+    const truncate = vi.spyOn(prototype, 'truncate');
+    let whenCut = '{}';
+    truncate.mockImplementation(async (length) => {
+      if (length !== 0) return;
+      whenCut = readFileSync(file('cp'), 'utf8');
+      throw new Error('killed');
     });
-    let killed = false;
-    const pull = new PullRun({
-      pages: (async function* () {
-        yield page('keyset', '1');
-        yield page('page', 'A-1');
-      })(),
-      sink: {
-        bytes: 4711,
-        isDue: true,
-        add: () => {},
-        commit: () => (killed ? Promise.reject(new Error('killed')) : Promise.resolve()),
-        restart() {
-          killed = true;
-          return Promise.reject(new Error('killed'));
-        },
-        finish: () => Promise.resolve(),
-        discard: () => Promise.resolve(),
-        close: () => Promise.resolve(),
-      },
-      checkpoint,
-      from: undefined,
-      pagination: 'keyset',
-      onPage: () => {},
-      onByPages: () => {},
-    });
-    await expect(pull.run()).rejects.toThrow('killed');
-    expect(await checkpoint.read()).toMatchObject({ bytes: 0, records: 0, resumeToken: null });
+    await expect(run(env, args)).rejects.toThrow('killed');
+    truncate.mockRestore();
+    expect(JSON.parse(whenCut)).toMatchObject({ bytes: 0, resumeToken: null });
+
+    expect((await run(env, args)).code).toBe(0);
+    const ids = records(readFileSync(file('a'), 'utf8')).map(({ id }) => id);
+    expect(ids.toSorted()).toEqual(sandbox.store.accounts.ids().toSorted());
   });
 });
 
@@ -339,7 +308,7 @@ describe('a checkpoint', () => {
     return { sandbox, env, file, args };
   };
 
-  test('of another pull is refused, and says what differs', async () => {
+  test('of another pull is rejected, and says what differs', async () => {
     const { env, file, args } = await stoppedPull();
     const before = readFileSync(file('a.part'), 'utf8');
     for (const [more, what] of [
@@ -349,13 +318,13 @@ describe('a checkpoint', () => {
       [['--out', file('b')], 'out was '],
     ] as const) {
       const { code, log } = await run(env, [...args, ...more]);
-      expect([code, log]).toEqual([8, expect.stringContaining(what)]);
+      expect([code, log]).toEqual([7, expect.stringContaining(what)]);
     }
-    expect((await run(env, args.with(1, 'boms'))).code).toBe(8);
+    expect((await run(env, args.with(1, 'boms'))).code).toBe(7);
     expect(readFileSync(file('a.part'), 'utf8')).toBe(before);
   });
 
-  test('that cannot be read is refused', async () => {
+  test('that cannot be read is rejected', async () => {
     const { env, file, args } = await stoppedPull();
     const whole = readFileSync(file('cp'), 'utf8');
     for (const text of [
@@ -363,25 +332,25 @@ describe('a checkpoint', () => {
       'nonsense',
       '{}',
       whole.slice(0, 60),
-      whole.replace('"version":2', '"version":1'),
+      whole.replace('"version":3', '"version":2'),
       whole.replace(/"bytes":\d+/, '"bytes":-1'),
     ]) {
       writeFileSync(file('cp'), text);
       const { code, log } = await run(env, args);
-      expect([code, log]).toEqual([8, expect.stringContaining('cannot be read')]);
+      expect([code, log]).toEqual([7, expect.stringContaining('cannot be read')]);
     }
     writeFileSync(file('cp'), whole.replace(/("resumeToken":"[^"]{20})./, '$1!'));
-    expect((await run(env, args)).code).toBe(8);
+    expect((await run(env, args)).code).toBe(7);
   });
 
-  test('whose file was cut or is gone is refused', async () => {
+  test('whose file was cut or is gone is rejected', async () => {
     const { env, file, args } = await stoppedPull();
     truncateSync(file('a.part'), 100);
     const cut = await run(env, args);
-    expect([cut.code, cut.log]).toEqual([8, expect.stringContaining('fewer than')]);
+    expect([cut.code, cut.log]).toEqual([7, expect.stringContaining('fewer than')]);
     rmSync(file('a.part'));
     const gone = await run(env, args);
-    expect([gone.code, gone.log]).toEqual([8, expect.stringContaining('does not exist')]);
+    expect([gone.code, gone.log]).toEqual([7, expect.stringContaining('does not exist')]);
   });
 
   test('is not written where another program writes to the same file', async () => {
@@ -391,6 +360,125 @@ describe('a checkpoint', () => {
     await run(env, args, { signal: stopAt(sandbox, 5) });
     sandbox.onRequest(() => appendFileSync(`${file}.part`, 'x'));
     const { code, log } = await run(env, args);
-    expect([code, log]).toEqual([8, expect.stringContaining('was changed by another program')]);
+    expect([code, log]).toEqual([7, expect.stringContaining('was changed by another program')]);
   });
+});
+
+describe('pull --format csv', () => {
+  /** The rows of CSV by an independent parser. */
+  const rows = (text: string): Record<string, string>[] => parse(text, { columns: true });
+
+  test('has the columns of all records, and every value as the service sent it', async () => {
+    const { sandbox, env } = await listening();
+    const note = 'two\nlines\u2028end';
+    sandbox.store.accounts.insert({ name: 'Cash, "petty"', amount: '0012.3400', note });
+    sandbox.store.accounts.insert({
+      tags: ['a', 'b,c'],
+      empty: '',
+      nothing: null,
+      big: '12345678901234567890',
+    });
+    const { code, out } = await run(env, ['pull', 'accounts', '--format', 'csv']);
+    expect(code).toBe(0);
+    expect(out.split('\n')[0]).toBe('id,name,amount,note,tags,empty,nothing,big');
+    expect(rows(out)).toEqual([
+      expect.objectContaining({ name: 'Cash, "petty"', amount: '0012.3400', note, tags: '' }),
+      expect.objectContaining({ name: '', tags: '["a","b,c"]', nothing: '', big: '12345678901234567890' }),
+    ]);
+    // An empty string is not null.
+    expect(out.trimEnd().split('\n').at(-1)).toContain(',"",,');
+  });
+
+  test('replaces its file with the permissions that it had, and leaves nothing beside it', async () => {
+    const { sandbox, env } = await listening({ records: { products: 500 } });
+    const file = folder();
+    writeFileSync(file('a.csv'), 'older\n', { mode: 0o600 });
+    const args = ['pull', 'products', '--format', 'csv', '--out', file('a.csv'), '--checkpoint', file('cp')];
+    expect((await run(env, args, { signal: stopAt(sandbox, 6) })).code).toBe(130);
+    expect(readFileSync(file('a.csv'), 'utf8')).toBe('older\n');
+    expect((await run(env, args)).code).toBe(0);
+    const ids = rows(readFileSync(file('a.csv'), 'utf8')).map(({ id }) => id);
+    expect(ids).toEqual(sandbox.store.products.ids());
+    expect(readdirSync(file('.'))).toEqual(['a.csv']);
+    expect(statSync(file('a.csv')).mode & 0o777).toBe(0o600);
+  });
+
+  test('makes an empty file of an empty collection', async () => {
+    const { env } = await listening();
+    const { code, out } = await run(env, ['pull', 'boms', '--format', 'csv']);
+    expect([code, out]).toEqual([0, '']);
+  });
+});
+
+describe('pull --all', () => {
+  test('writes a file and a line for each collection that the key may read', async () => {
+    const { sandbox, env } = await listening({ records: 600 });
+    const file = folder();
+    const { code, out, log } = await run(env, ['pull', '--all', '--out', file('data')]);
+    expect([code, out]).toEqual([0, '']);
+    const client = createClient(sandbox.clientOptions);
+    for (const name of collectionNames) {
+      const text = readFileSync(file(`data/${client[name].segment}.ndjson`), 'utf8');
+      expect(records(text)).toEqual(sandbox.store[name].all());
+    }
+    expect(readdirSync(file('data'))).toHaveLength(14);
+    const lines = log.trimEnd().split('\n');
+    expect(lines).toHaveLength(15);
+    expect(lines[0]).toMatch(/^\d+ records of accounts in \d+ pages, [\d.]+ s: complete\.$/);
+    expect(lines.at(-1)).toMatch(/--since \S+Z$/);
+  });
+
+  test('names the collections that the key may not read', async () => {
+    const { sandbox, env } = await listening({ records: 300 });
+    const file = folder();
+    const key = { ...env, ACCOUNTING_API_KEY: sandbox.keys.productsOnly };
+    const { code, log } = await run(key, ['pull', '--all', '--out', file('data'), '--format', 'csv']);
+    expect([code, readdirSync(file('data'))]).toEqual([0, ['products.csv']]);
+    expect(log).toContain('This key may not read accounts (scope_required).');
+
+    const none = { ...env, ACCOUNTING_API_KEY: sandbox.keys.forbidden };
+    expect((await run(none, ['pull', '--all', '--out', file('none')])).code).toBe(3);
+  });
+
+  test.each([
+    [['--all'], 'Name it with --out'],
+    [['accounts', '--all', '--out', 'x'], 'Leave out accounts'],
+    [[], 'Name one, or pass --all'],
+    [['--all', '--out', 'x', '--checkpoint', 'y'], 'Pull one collection after the other'],
+    [['accounts', '--format', 'csv', '--checkpoint', 'y'], 'Name a file with --out'],
+  ])('rejects arguments that do not fit: %j', async (args, advice) => {
+    const { sandbox, env } = await listening();
+    const { code, log } = await run(env, ['pull', ...args]);
+    expect([code, log.split('\n')[1], sandbox.count()]).toEqual([2, expect.stringContaining(advice), 0]);
+  });
+});
+
+describe('what a pull logs at its end', () => {
+  test('warns if a record may be missing', async () => {
+    const options = { records: { accounts: 200 }, hiddenRecords: 0.05 } as const;
+    const likely = await listening({ ...options, order: 'updated-desc', timestampsEverywhere: true });
+    expect((await run(likely.env, ['pull', 'accounts'])).log).toContain('Warning: ');
+    expect((await run(likely.env, ['pull', 'accounts', '--quiet'])).log).toBe('');
+    const certain = await listening({ records: { accounts: 200 } });
+    expect((await run(certain.env, ['pull', 'accounts'])).log).not.toContain('Warning');
+  });
+
+  test.each(['local', 'utc'] as const)(
+    'names a --since that misses nothing on a service that shows local times and compares by %s',
+    async (dateFilter) => {
+      const { sandbox, env } = await listening({
+        records: { products: 100 },
+        timeZone: 'America/New_York',
+        timestamps: 'offset',
+        dateFilter,
+      });
+      const { log } = await run(env, ['pull', 'products']);
+      const since = /--since (\S+)$/m.exec(log)?.[1] ?? '';
+      expect(since).toMatch(/-0[56]:00$/);
+      const id = sandbox.store.products.ids()[50] ?? '';
+      sandbox.store.products.update(id, { name: 'changed' });
+      const { out } = await run(env, ['pull', 'products', '--since', since]);
+      expect(records(out).map((record) => record.id)).toContain(id);
+    },
+  );
 });

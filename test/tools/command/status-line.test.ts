@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { StatusLine } from '../../../src/cli/status-line.ts';
+import { StatusLine } from '../../../src/cli/terminal.ts';
 
 /** What a terminal shows after everything that was written to it; knows `\r` and the clearing of a line. */
 function terminal(columns: number | undefined) {
@@ -30,7 +30,7 @@ describe('the status line', () => {
     vi.useRealTimers();
   });
 
-  test('is cut where it would wrap, also where the terminal does not know its width', () => {
+  test('is cut if it would wrap, even if the terminal does not know its width', () => {
     for (const columns of [20, 0, undefined]) {
       const screen = terminal(columns);
       new StatusLine(screen).show('x'.repeat(200));

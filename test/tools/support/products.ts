@@ -11,7 +11,7 @@ const FROM_MS = Date.UTC(2024, 0, 1);
 
 /**
  * Products whose ids, times of making and times of change are in three different orders: generated ones are made in
- * the order of their ids, so that nobody could tell the two apart.
+ * the order of their ids, so that the two orders would look the same.
  */
 export function fillProducts({ store }: Sandbox, count: number): void {
   for (let index = 0; index < count; index += 1) {

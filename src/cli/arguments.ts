@@ -1,0 +1,66 @@
+import { type CollectionName, collectionNames } from 'accounting-data-sdk';
+import { InvalidArgumentError } from 'commander';
+import { isInstant } from '../schemas/timestamp.ts';
+
+/** A collection by its name (`accountAddresses`) or its path segment (`account-addresses`), in any spelling. */
+export function collectionName(text: string): CollectionName {
+  const letters = (name: string) => name.toLowerCase().replaceAll(/[^a-z]/g, '');
+  const found = collectionNames.find((name) => letters(name) === letters(text));
+  if (found !== undefined) return found;
+  throw new InvalidArgumentError(`No collection has this name. Collections: ${collectionNames.join(', ')}.`);
+}
+
+/** One more collection of a list. */
+export function collectionNameList(text: string, before: readonly CollectionName[] = []): CollectionName[] {
+  return [...before, collectionName(text)];
+}
+
+/** An integer from `least` to `most`. */
+export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+  return (text) => {
+    const value = Number(text.replaceAll('_', ''));
+    if (/^[\d_]+$/.test(text) && value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`Give a whole number ${range}.`);
+  };
+}
+
+/** A date or a timestamp that the service understands. */
+export function timestamp(text: string): string {
+  if (isInstant(text)) return text;
+  throw new InvalidArgumentError(
+    'Give a date such as 2026-01-31, or a timestamp with its offset such as 2026-01-31T12:00:00Z.',
+  );
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** `90s`, `5m`, `0`: a time in ms. */
+export function duration(text: string): number {
+  const [, length = '', unit = 'ms'] = /^(\d+)(ms|s|m|h)$/.exec(text) ?? [];
+  if (length !== '' || text === '0') return Number(length) * (UNITS[unit] ?? 0);
+  throw new InvalidArgumentError('Give a time with its unit, such as 90s or 5m, or 0.');
+}
+
+/** So many requests in so much time, or no limit. */
+export type Rate = { readonly limit: number; readonly windowMs: number } | false;
+
+/** `100/60s`, `1000/1m`, `off`. */
+export function rate(text: string): Rate {
+  if (text === 'off') return false;
+  const [, budget = '', length = '', unit = ''] = /^(\d+)\/(\d+)(ms|s|m|h)$/.exec(text) ?? [];
+  const windowMs = Number(length) * (UNITS[unit] ?? 0);
+  if (Number(budget) > 0 && windowMs > 0) return { limit: Number(budget), windowMs };
+  throw new InvalidArgumentError('Give requests and time, such as 100/60s or 1000/1m, or off.');
+}
+
+/** A JSON object. */
+export function jsonObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {
+    // The message of the parser would quote the text.
+  }
+  throw new InvalidArgumentError(`Give a JSON object such as '{"name":"Desk"}'.`);
+}

@@ -1,0 +1,142 @@
+import { type AnyAccountingError, isAccountingError, isApiError } from 'accounting-data-sdk';
+import { oneLine } from '../internal/text.ts';
+import type { Io } from './io.ts';
+
+/** Exit codes. Scripts rely on these numbers: they do not change within a major version. */
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  denied: 3,
+  notFound: 4,
+  service: 5,
+  unreachable: 6,
+  file: 7,
+  changed: 8,
+  interrupted: 130,
+  pipeClosed: 141,
+  terminated: 143,
+} as const;
+
+/** For the help of the command. */
+export const EXIT_HELP = `
+Exit codes:
+  0    done
+  1    any other failure
+  2    wrong arguments, or ACCOUNTING_BASE_URL or ACCOUNTING_API_KEY is missing; nothing was sent
+  3    the API key is invalid, or has no right to do this
+  4    the record does not exist
+  5    the service returned an error, or a response that cannot be used
+  6    the service does not respond
+  7    a file cannot be read or written, or belongs to something else
+  8    discover --check: the file differs from what the service sends
+  130  stopped by Ctrl-C (143: by SIGTERM, 141: the reader of the output has ended)`;
+
+/** The command cannot do what the user wants: what happened, and in `advice` what to do. It needs no stack trace. */
+export class CommandFailure extends Error {
+  readonly advice: string | undefined;
+  readonly exitCode: number;
+
+  constructor(message: string, more: { advice?: string | undefined; exitCode?: number | undefined } = {}) {
+    super(message);
+    this.advice = more.advice;
+    this.exitCode = more.exitCode ?? EXIT.failed;
+  }
+}
+
+/** The user stopped the command: the reason of its signal. It is not reported as a failure. */
+export class Interrupted extends Error {
+  readonly exitCode: number;
+
+  constructor(by: string, exitCode: number) {
+    super(`Stopped by ${by}.`);
+    this.exitCode = exitCode;
+  }
+}
+
+const LATER = 'Try again later; the same command can be repeated safely.';
+const WRONG_URL = 'Check ACCOUNTING_BASE_URL: the service is not there, or has no such collection.';
+
+/** The exit code of each error of the library, and what to do about it. */
+const CONSEQUENCES: Readonly<
+  Record<AnyAccountingError['code'], readonly [exitCode: number, advice: string]>
+> = {
+  malformed_request: [EXIT.service, 'Check the values given: the service could not read the request.'],
+  unauthenticated: [EXIT.denied, 'Check ACCOUNTING_API_KEY, and that it belongs to this service.'],
+  forbidden: [EXIT.denied, 'This key may not do that; "whoami" shows what it may read.'],
+  scope_required: [EXIT.denied, 'Use a key with this permission; "whoami" shows what this one may read.'],
+  not_found: [EXIT.notFound, 'Check the id: the company of this key has no such record.'],
+  validation_failed: [EXIT.service, 'Correct the fields that are named.'],
+  idempotency_key_required: [
+    EXIT.service,
+    'Check the proxies: something between this machine and the service removes headers.',
+  ],
+  rate_limited: [EXIT.service, LATER],
+  unknown_problem: [
+    EXIT.service,
+    'Contact the operator of the service: this version does not know the error.',
+  ],
+  connection_failed: [EXIT.unreachable, 'Check ACCOUNTING_BASE_URL and the network.'],
+  timeout: [EXIT.unreachable, LATER],
+  redirected: [
+    EXIT.service,
+    'Correct ACCOUNTING_BASE_URL: the command follows no redirects, because they would forward the key.',
+  ],
+  unexpected_response: [EXIT.service, 'Check that ACCOUNTING_BASE_URL is the address of the service itself.'],
+  invalid_input: [EXIT.usage, 'Correct it and run the command again; nothing was sent.'],
+  filter_ignored: [
+    EXIT.service,
+    'Use --pagination page: the service does not honour bounds on id ("probe" shows what it does).',
+  ],
+  checkpoint: [EXIT.file, 'Give the options of the run that wrote it, or delete it to start over.'],
+  concurrent_run: [EXIT.file, 'Start one run after the other.'],
+  sync_failed: [EXIT.failed, 'Correct what each collection names.'],
+  push_failed: [EXIT.failed, 'Run the same command again: it continues.'],
+  reconcile_aborted: [EXIT.failed, 'Check the API key and the local ids.'],
+};
+
+/** Reports why a command ends, unless the user stopped it. Returns the exit code; undefined for an unexpected error. */
+export function reportError(error: unknown, io: Pick<Io, 'log'>): number | undefined {
+  if (error instanceof Interrupted) return error.exitCode;
+  const failure = failureOf(error);
+  if (failure === undefined) return undefined;
+  io.log(failure.message);
+  if (failure.advice !== undefined) io.log(failure.advice);
+  return failure.exitCode;
+}
+
+/** An error as two lines and an exit code; undefined for an unexpected one. */
+export function failureOf(error: unknown): CommandFailure | undefined {
+  if (error instanceof CommandFailure) return error;
+  if (isAccountingError(error)) {
+    const [exitCode, advice] = consequenceOf(error);
+    return new CommandFailure(oneLine(messageOf(error)), { exitCode, advice });
+  }
+  // Errors of the file system name the call that failed.
+  if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return undefined;
+  return new CommandFailure(oneLine(error.message), {
+    exitCode: EXIT.file,
+    advice: 'Check the path, the permissions and the free space.',
+  });
+}
+
+function consequenceOf(error: AnyAccountingError): readonly [exitCode: number, advice: string] {
+  const [exitCode, advice] = CONSEQUENCES[error.code];
+  if (error.code === 'unknown_problem' && error.retryable) return [exitCode, LATER];
+  if (error.code === 'unknown_problem' && error.status === 406) {
+    return [exitCode, 'The service has none of the formats in the Accept header of this command.'];
+  }
+  // A 404 of a whole collection, such as /accounts, does not concern a record.
+  const isCollection = error.path?.split('/').length === 2;
+  if (error.code === 'not_found' && (!error.missing || isCollection)) return [exitCode, WRONG_URL];
+  return [exitCode, advice];
+}
+
+/** Without the advice at the end of the library's messages, because the command has its own. */
+function messageOf(error: AnyAccountingError): string {
+  if (!isApiError(error)) return error.message;
+  const detail = error.detail === undefined ? '' : `: ${error.detail}`;
+  const fields = error.violations.map(({ propertyPath, message }) => `${propertyPath}: ${message}`);
+  const violations = fields.length === 0 ? '' : ` [${fields.join('; ')}]`;
+  return `${error.method} ${error.path} returned ${error.status} (${error.type ?? error.code})${detail}${violations}`;
+}

@@ -1,0 +1,257 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { syncFolder, temporaryOf, unlessMissing } from '../../node/crash-safe-file.ts';
+import { CommandFailure, EXIT } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { csvOf } from './csv.ts';
+
+/** Where the lines of a pull go. A crash can lose lines that were only added, but none that were committed. */
+export interface Output {
+  /** The length of what was committed. */
+  readonly bytes: number;
+  /** Adds the lines of a page. */
+  add(lines: string): void;
+  /** Whether enough was added for a commit. */
+  readonly isDue: boolean;
+  commit(): Promise<void>;
+  /** Removes all lines; false if that is impossible. */
+  restart(): Promise<boolean>;
+  /** Every record was committed: puts the result in its place. */
+  finish(): Promise<void>;
+  /** The pull failed and cannot be resumed: removes what is useless. */
+  discard(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type Format = 'ndjson' | 'csv';
+
+/** Standard output. Lines cannot be removed from it: after a crash the last ones may come twice. */
+export class StandardOutput implements Output {
+  /** The reader gets each page at once. */
+  readonly isDue = true;
+  bytes: number;
+  readonly #print: (text: string) => Promise<void>;
+  #lines = '';
+
+  constructor(io: Io, bytes: number) {
+    this.#print = printTo(io);
+    this.bytes = bytes;
+  }
+
+  add(lines: string): void {
+    this.#lines += lines;
+  }
+
+  async commit(): Promise<void> {
+    const text = this.#lines;
+    this.#lines = '';
+    if (text === '') return;
+    await this.#print(text);
+    this.bytes += Buffer.byteLength(text);
+  }
+
+  async restart(): Promise<boolean> {
+    return false;
+  }
+
+  async finish(): Promise<void> {}
+  async discard(): Promise<void> {}
+  async close(): Promise<void> {}
+}
+
+/** Prints a text that ends with a line end. */
+function printTo({ write, out }: Io): (text: string) => Promise<void> {
+  return write ?? (async (text) => out(text.replace(/\n$/, '')));
+}
+
+/** A commit costs one or two fsyncs; lines between two commits are read again after a crash. */
+const COMMIT_AFTER_MS = 500;
+const COMMIT_AFTER_CHARACTERS = 2 ** 20;
+
+/** A file of lines that grows while the pull runs. When it is complete, `deliver` makes it the result. */
+export class FileOutput implements Output {
+  bytes: number;
+  readonly #file: string;
+  readonly #deliver: (file: string) => Promise<void>;
+  readonly #mode: number;
+  #handle: FileHandle | undefined;
+  #lines: string[] = [];
+  #characters = 0;
+  #committedAt = Date.now();
+
+  private constructor(
+    file: string,
+    { deliver, mode, handle, bytes = 0 }: FileParts & { handle?: FileHandle; bytes?: number },
+  ) {
+    this.#file = file;
+    this.#deliver = deliver;
+    this.#mode = mode;
+    this.#handle = handle;
+    this.bytes = bytes;
+  }
+
+  /** Replaces a file of the user. `from` is the length of an earlier run that is to be resumed. */
+  static async replacing(out: string, format: Format, from: number): Promise<FileOutput> {
+    const target = await targetOf(out);
+    // Accounting data must not become readable to more users than before.
+    const mode = ((await unlessMissing(stat(target)))?.mode ?? 0o666) & 0o777;
+    const deliver = (file: string) =>
+      format === 'csv' ? replaceByCsv(target, file, mode) : replaceBy(target, file);
+    return FileOutput.#open(partialOf(target), { deliver, mode }, from);
+  }
+
+  /** Prints CSV when every record is there, because only then are all columns known. */
+  static printingCsv(io: Io): FileOutput {
+    const print = printTo(io);
+    const deliver = async (file: string) => {
+      for await (const text of csvOf(file)) await print(text);
+      await rm(file);
+    };
+    const file = join(tmpdir(), `accounting-data-sdk-${randomUUID()}.ndjson`);
+    return new FileOutput(file, { deliver, mode: 0o600 });
+  }
+
+  static async #open(file: string, parts: FileParts, from: number): Promise<FileOutput> {
+    if (from === 0) return new FileOutput(file, parts);
+    const handle = await unlessMissing(open(file, 'r+'));
+    if (handle === undefined) throw mismatch(file, 'does not exist');
+    const { size } = await handle.stat();
+    if (size < from) {
+      await handle.close();
+      throw mismatch(file, `has ${size} bytes, fewer than the ${from} of the checkpoint`);
+    }
+    // What follows was not committed.
+    await handle.truncate(from);
+    return new FileOutput(file, { ...parts, handle, bytes: from });
+  }
+
+  get isDue(): boolean {
+    return this.#characters >= COMMIT_AFTER_CHARACTERS || Date.now() - this.#committedAt >= COMMIT_AFTER_MS;
+  }
+
+  add(lines: string): void {
+    this.#lines.push(lines);
+    this.#characters += lines.length;
+  }
+
+  async commit(): Promise<void> {
+    this.#handle ??= await this.#create();
+    const bytes = Buffer.from(this.#lines.join(''), 'utf8');
+    this.#clear();
+    if (bytes.byteLength === 0) return;
+
+    const { size } = await this.#handle.stat();
+    if (size !== this.bytes) throw mismatch(this.#file, 'was changed by another program');
+    try {
+      await append(this.#handle, bytes, this.bytes);
+      // Before the checkpoint: after a loss of power it must not know more than the file.
+      await this.#handle.datasync();
+    } catch (error) {
+      // A full disk may hold half a line.
+      await this.#handle.truncate(this.bytes).catch(() => {});
+      throw error;
+    }
+    this.bytes += bytes.byteLength;
+  }
+
+  async restart(): Promise<boolean> {
+    this.#clear();
+    await this.#handle?.truncate(0);
+    this.bytes = 0;
+    return true;
+  }
+
+  async finish(): Promise<void> {
+    await this.close();
+    await this.#deliver(this.#file);
+  }
+
+  async discard(): Promise<void> {
+    await this.close();
+    await rm(this.#file, { force: true });
+  }
+
+  async close(): Promise<void> {
+    await this.#handle?.close();
+    this.#handle = undefined;
+  }
+
+  #clear(): void {
+    this.#lines = [];
+    this.#characters = 0;
+    this.#committedAt = Date.now();
+  }
+
+  async #create(): Promise<FileHandle> {
+    const handle = await open(this.#file, 'w', this.#mode);
+    // A partial file of an earlier run may have other permissions.
+    await handle.chmod(this.#mode);
+    return handle;
+  }
+}
+
+interface FileParts {
+  readonly deliver: (file: string) => Promise<void>;
+  readonly mode: number;
+}
+
+/** The file that grows beside the file that it is going to replace. */
+export function partialOf(target: string): string {
+  return `${target}.part`;
+}
+
+/**
+ * The file that a name stands for: a rename would replace a link instead of its target. Something else than a regular
+ * file, such as a pipe, cannot be replaced.
+ */
+export async function targetOf(out: string): Promise<string> {
+  const existing = await unlessMissing(stat(out));
+  if (existing === undefined) return out;
+  if (existing.isFile()) return realpath(out);
+  throw new CommandFailure(`${out} is not a regular file.`, {
+    advice: 'Leave out --out and redirect standard output instead.',
+    exitCode: EXIT.file,
+  });
+}
+
+async function replaceBy(target: string, file: string): Promise<void> {
+  try {
+    await rename(file, target);
+  } catch (error) {
+    throw new CommandFailure(`${target} cannot be replaced: ${(error as Error).message}.`, {
+      advice: `Every record is in ${file}. Rename that file.`,
+      exitCode: EXIT.file,
+    });
+  }
+  await syncFolder(target);
+}
+
+async function replaceByCsv(target: string, file: string, mode: number): Promise<void> {
+  const temporary = temporaryOf(target);
+  const handle = await open(temporary, 'w', mode);
+  try {
+    await handle.chmod(mode);
+    for await (const text of csvOf(file)) await handle.write(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await replaceBy(target, temporary);
+  await rm(file);
+}
+
+async function append(handle: FileHandle, bytes: Uint8Array, from: number): Promise<void> {
+  for (let done = 0; done < bytes.byteLength; ) {
+    const { bytesWritten } = await handle.write(bytes, done, bytes.byteLength - done, from + done);
+    done += bytesWritten;
+  }
+}
+
+function mismatch(file: string, what: string): CommandFailure {
+  return new CommandFailure(`${file} ${what}: it is no longer the file of this pull.`, {
+    advice: 'Delete the checkpoint to start over.',
+    exitCode: EXIT.file,
+  });
+}

@@ -1,0 +1,70 @@
+import { styleText } from 'node:util';
+import type { LoggedRequest, SandboxKeys } from 'accounting-data-sdk/testing';
+
+/** What each key of the sandbox may do, in the order in which the keys are printed. */
+const KEYS: Readonly<Record<keyof SandboxKeys, string>> = {
+  full: 'reads and writes everything of the first company',
+  readOnly: 'reads the first company; a write returns 403 scope_required',
+  productsOnly: 'reads and writes products; everything else returns 403 scope_required',
+  forbidden: 'has no rights: 403 forbidden',
+  revoked: 'was revoked: 401 unauthenticated',
+  otherCompany: 'reads and writes everything of the other company',
+  otherReadOnly: 'reads the other company',
+  foreign: 'belongs to a company that the sandbox does not serve: 401 unauthenticated',
+};
+
+const variable = (name: string) => `ACCOUNTING_API_KEY_${name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`;
+
+/** The lines of a `.env` file. The first key has the name that the SDK reads; the others are named by their rights. */
+export function envLines(baseUrl: string, keys: SandboxKeys, description: string): string[] {
+  const { full, ...others } = KEYS;
+  const named = Object.entries(others) as [keyof SandboxKeys, string][];
+  return [
+    `# ${description}`,
+    `# Copy these lines into .env and run: npx accounting-data-sdk pull accounts`,
+    `# or your own program: node --env-file=.env connector.js`,
+    `# or into a shell, after: set -a`,
+    `# or try: curl -H "X-AUTH-TOKEN: ${keys.full}" ${baseUrl}/api/public/v1/accounts`,
+    '',
+    `ACCOUNTING_BASE_URL=${baseUrl}`,
+    `# ${full}`,
+    `ACCOUNTING_API_KEY=${keys.full}`,
+    '',
+    ...named.flatMap(([name, rights]) => [`# ${rights}`, `${variable(name)}=${keys[name]}`]),
+  ];
+}
+
+const API = '/api/public/v1';
+
+/** A request as a line of the log: time, method, status, path, outcome, key. */
+export function requestLine(request: LoggedRequest, withColors: boolean): string {
+  const paint = (style: 'dim' | 'red' | 'yellow' | 'green', text: string) =>
+    withColors ? styleText(style, text, { validateStream: false }) : text;
+  const { at, method, path, query, status, key } = request;
+  const parameters = Object.entries(query).map(([name, value]) => `${name}=${value}`);
+  const url = `${path.startsWith(API) ? path.slice(API.length) : path}${parameters.length === 0 ? '' : `?${parameters.join('&')}`}`;
+  const colour = status === undefined || status >= 500 ? 'red' : status >= 400 ? 'yellow' : 'green';
+  const parts = [outcome(request), key ?? 'no valid key'].filter(Boolean);
+  return [
+    paint('dim', at.toISOString().slice(11, 19)),
+    method.padEnd(6),
+    paint(colour, String(status ?? '---')),
+    printable(url),
+    paint('dim', printable(parts.join(' · '))),
+  ].join(' ');
+}
+
+function outcome({ records, error, fault, idempotencyKey }: LoggedRequest): string {
+  const parts = [
+    records === undefined ? undefined : `${records} record${records === 1 ? '' : 's'}`,
+    error,
+    idempotencyKey === undefined ? undefined : `key ${idempotencyKey}`,
+    fault === undefined ? undefined : `fault ${fault}`,
+  ];
+  return parts.filter((part) => part !== undefined).join(', ');
+}
+
+/** With control characters a request could write lines of its own into the log. */
+function printable(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, '·');
+}

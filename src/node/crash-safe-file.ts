@@ -1,0 +1,55 @@
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/**
+ * Replaces a file: all of the text is there, or none of it, even if the process or the machine dies meanwhile. A crash
+ * can leave the temporary file behind. Under its default name the next call overwrites it, so processes that write at
+ * the same time need names of their own.
+ */
+export async function replaceFile(file: string, text: string, temporary = temporaryOf(file)): Promise<void> {
+  try {
+    const handle = await open(temporary, 'w');
+    try {
+      await handle.writeFile(text, 'utf8');
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await syncFolder(file);
+}
+
+/** The name of the temporary file, unless another is given. */
+export function temporaryOf(file: string): string {
+  return `${file}.tmp`;
+}
+
+/** Makes a rename or a new file in the folder of this file last. Windows cannot open a folder, and need not. */
+export async function syncFolder(file: string): Promise<void> {
+  if (process.platform === 'win32') return;
+
+  const handle = await open(dirname(file), 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The text of a file; undefined if it does not exist. */
+export async function readIfExists(file: string): Promise<string | undefined> {
+  return unlessMissing(readFile(file, 'utf8'));
+}
+
+export async function unlessMissing<V>(work: Promise<V>): Promise<V | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,230 @@
+import { type ChangesOptions, changes, createClient } from 'accounting-data-sdk';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { Page } from '../../../src/pagination/page.ts';
+import type { Paginator } from '../../../src/pagination/paginator.ts';
+import { resolveRunOptions } from '../../../src/sync/options.ts';
+import { CollectionRun } from '../../../src/sync/run.ts';
+import type { SyncSource } from '../../../src/sync/source.ts';
+import { addAccounts, collect, openBooks, START, stateIn } from '../../client/sync/books.ts';
+import { caught } from '../../support/caught.ts';
+import { settle } from '../../support/scripted-server.ts';
+
+afterEach(() => vi.useRealTimers());
+
+const minutes = (n: number) => n * 60_000;
+
+describe('a state belongs to', () => {
+  const same: readonly (readonly [string, ChangesOptions['id'], ChangesOptions['id']])[] = [
+    ['a bound that is undefined', { lte: '20' }, { lte: '20', gt: undefined }],
+    ['the order of bounds', { gt: '1', lte: '20' }, { lte: '20', gt: '1' }],
+    ['how a range is written', { between: ['1', '20'] }, { between: '1..20' }],
+  ];
+
+  test.each(same)('its bounds, whatever %s', async (_, first, second) => {
+    const books = openBooks();
+    await collect(changes(books.client.accounts, { ...books.run, id: first }));
+    const report = await collect(changes(books.client.accounts, { ...books.run, id: second }));
+    expect(report.mode).toBe('incremental');
+  });
+
+  test.each([
+    ['another bound', { lte: '20' }, { lt: '20' }],
+    ['another range', { between: ['1', '20'] }, { between: ['1', '21'] }],
+    ['none', { lte: '20' }, undefined],
+  ] as const)('its bounds, and not to %s', async (_, first, second) => {
+    const books = openBooks();
+    await collect(changes(books.client.accounts, { ...books.run, id: first }));
+    const other = collect(changes(books.client.accounts, { ...books.run, id: second }));
+    await expect(other).rejects.toMatchObject({ code: 'checkpoint' });
+  });
+
+  test('its collection, which a source may name without a segment or an address', async () => {
+    const books = openBooks();
+    const list = books.client.accounts.list.bind(books.client.accounts);
+    await collect(changes({ list }, { ...books.run, name: 'accounts' }));
+    expect((await collect(changes({ list }, { ...books.run, name: 'accounts' }))).mode).toBe('incremental');
+    const elsewhere = { list, baseUrl: 'https://elsewhere.example.com' };
+    const foreign = collect(changes(elsewhere, { ...books.run, name: 'accounts' }));
+    await expect(foreign).rejects.toMatchObject({ code: 'checkpoint' });
+    books.states.set('accounting-data-sdk:acme:boms', books.states.values().next().value ?? '');
+    const renamed = collect(changes({ list }, { ...books.run, name: 'boms' }));
+    await expect(renamed).rejects.toMatchObject({ code: 'checkpoint' });
+  });
+});
+
+describe('the clock of the service', () => {
+  test('that stands still has not gone back', async () => {
+    const books = openBooks();
+    await collect(changes(books.client.accounts, books.run));
+    const report = await collect(changes(books.client.accounts, books.run));
+    expect(report).toMatchObject({ clockWentBack: false, mode: 'incremental' });
+  });
+
+  test('may go back by the lag itself: what was written since then is still asked for', async () => {
+    const books = openBooks();
+    await collect(changes(books.client.accounts, books.run));
+    books.sandbox.clock.advance(-minutes(2));
+    const report = await collect(changes(books.client.accounts, books.run));
+    expect(report).toMatchObject({ clockWentBack: true, mode: 'incremental' });
+  });
+
+  test('is not taken to have gone back where it is hidden and a margin is taken off the local one', async () => {
+    vi.useFakeTimers({ now: Date.parse(START) + minutes(1), toFake: ['Date'] });
+    const books = openBooks();
+    await collect(changes(books.client.accounts, books.run));
+    books.sandbox.faults.next({ kind: 'rewrite', headers: { Date: null } });
+    const report = await collect(changes(books.client.accounts, books.run));
+    expect(report).toMatchObject({ clockWentBack: false, watermark: new Date('2026-01-05T07:56:00Z') });
+  });
+
+  test('that went back makes a run that hands over each record once', async () => {
+    const books = openBooks();
+    addAccounts(books, 25);
+    await collect(changes(books.client.accounts, books.run));
+    books.sandbox.store.accounts.update('4', { name: 'changed' });
+    books.sandbox.clock.advance(-minutes(60));
+    const ids: string[] = [];
+    const report = await collect(changes(books.client.accounts, books.run), ({ records }) =>
+      ids.push(...records.map(({ id }) => id)),
+    );
+    expect(report).toMatchObject({ clockWentBack: true, mode: 'full', records: 25 });
+    expect(ids.toSorted()).toEqual(books.sandbox.store.accounts.ids().toSorted());
+  });
+
+  test('that went back begins no walk again that reads everything anyway', async () => {
+    const books = openBooks();
+    await collect(changes(books.client.accounts, books.run));
+    books.sandbox.clock.advance(-minutes(60));
+    books.sandbox.clearLogs();
+    const report = await collect(changes(books.client.accounts, { ...books.run, mode: 'full' }));
+    expect(report).toMatchObject({ clockWentBack: true, mode: 'full' });
+    // The first page once, and three pages behind it.
+    expect(books.sandbox.count()).toBe(4);
+  });
+});
+
+describe('a run', () => {
+  test('aborts the page that it has asked for ahead when its consumer leaves', async () => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    const aborted: unknown[] = [];
+    const client = createClient({
+      ...books.sandbox.clientOptions,
+      fetch: async (url, init) => {
+        if (books.sandbox.count() === 0) return await books.sandbox.fetch(url, init);
+        return await new Promise((_, reject) => {
+          init?.signal?.addEventListener('abort', () => {
+            aborted.push(url);
+            reject(init.signal?.reason);
+          });
+        });
+      },
+    });
+    for await (const _ of changes(client.accounts, { ...books.run, pagination: 'page' })) {
+      await settle();
+      break;
+    }
+    expect(aborted).toHaveLength(1);
+  });
+
+  test('asks and reads nothing where its signal has fired before', async () => {
+    const books = openBooks();
+    const reads: string[] = [];
+    const store = { get: (key: string) => void reads.push(key) };
+    const run = changes(books.client.accounts, {
+      ...books.run,
+      store,
+      signal: AbortSignal.abort('enough'),
+    });
+    expect(await caught(collect(run))).toBe('enough');
+    expect(books.sandbox.count()).toBe(0);
+    expect(reads).toEqual([]);
+  });
+
+  test('passes a page without rows over, and promotes nothing where it was shown no answer at all', async () => {
+    const books = openBooks();
+    const page = (ids: readonly string[]): Page<{ id: string }> => ({
+      rows: ids.map((id) => ({ id })),
+      records: ids.map((id) => ({ id })),
+      invalid: [],
+      rateLimit: undefined,
+      serverTime: undefined,
+      first: { serverTime: new Date(START), requestedAt: new Date(0), durationMs: 0 },
+      pagination: 'custom',
+      complete: undefined,
+      restarted: false,
+      ids,
+      requestedAt: new Date(0),
+      durationMs: 0,
+      hint: undefined,
+      resumeToken: undefined,
+    });
+    const source = (answers: readonly Page<{ id: string }>[]): SyncSource<{ id: string }> => ({
+      list: () => {
+        const pages = async function* () {
+          yield* answers;
+        };
+        return { pages } as unknown as Paginator<{ id: string }>;
+      },
+    });
+    const options = { ...books.run, name: 'accounts' };
+    const none = await collect(changes(source([]), options));
+    expect(none).toMatchObject({ status: 'done', watermark: undefined, records: 0 });
+    expect(stateIn(books.states)).not.toHaveProperty('watermark');
+
+    const sizes: number[] = [];
+    const some = changes(source([page(['1']), page([]), page(['2', '3'])]), options);
+    const report = await collect(some, ({ records }) => sizes.push(records.length));
+    expect(sizes).toEqual([1, 2, 0]);
+    expect(report).toMatchObject({ records: 3, pages: 2, pagination: 'custom', watermark: new Date(START) });
+
+    const later = await collect(changes(source([]), options));
+    expect(later).toMatchObject({ status: 'done', watermark: new Date(START) });
+  });
+
+  test('hands over a page of which no row fits its schema', async () => {
+    const books = openBooks();
+    const client = books.client.withOptions({ validation: 'report' });
+    books.sandbox.faults.next({ kind: 'rewrite', body: () => JSON.stringify([{ id: 7 }, { id: 8 }]) });
+    const counts: number[][] = [];
+    const run = changes(client.accounts, { ...books.run, pagination: 'page' });
+    await collect(run, ({ records, invalid }) => counts.push([records.length, invalid.length]));
+    expect(counts).toEqual([
+      [0, 2],
+      [0, 0],
+    ]);
+  });
+
+  test('is over after its last batch, and when it was closed', async () => {
+    const books = openBooks();
+    const options = resolveRunOptions(books.run);
+    const run = new CollectionRun(books.client.accounts, { options });
+    expect(await run.next()).toMatchObject({ last: true });
+    expect(await run.next()).toBeUndefined();
+
+    const closed = new CollectionRun(books.client.accounts, { options });
+    await closed.close();
+    expect(await closed.next()).toBeUndefined();
+    expect(books.sandbox.count()).toBe(4);
+  });
+
+  test('passes on what the run before found out, and with the bounds of the caller', async () => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    const seen: unknown[] = [];
+    const { accounts } = books.client;
+    const source: SyncSource<{ id: string }> = {
+      list: (query, options) => {
+        seen.push([query, options.hint?.pageSize, options.resumeFrom, options.prefetch]);
+        return accounts.list(query, options);
+      },
+    };
+    const options = { ...books.run, name: 'accounts', id: { lte: '30' } };
+    await collect(changes(source, options));
+    await collect(changes(source, options));
+    expect(seen).toEqual([
+      [{ id: { lte: '30' } }, undefined, undefined, 0],
+      [{ updatedSince: '2026-01-05T07:58:00Z', id: { lte: '30' } }, 10, undefined, 0],
+    ]);
+  });
+});
