@@ -27,9 +27,9 @@ const ROUNDING: Readonly<Record<Rounding, DecimalJs.Rounding>> = {
 
 /** How {@link toMoney} writes an amount. */
 export interface MoneyOptions {
-  /** Digits after the point, 0 to 8. Default: 4, as the contract illustrates. */
+  /** Digits after the point, 0 to 8. Default: 4, as in the specification. */
   digits?: number | undefined;
-  /** How to round where digits would be lost. Left out, losing a digit is an error. */
+  /** How to round if digits would be lost. Left out, losing a digit is an error. */
   rounding?: Rounding | undefined;
 }
 
@@ -56,7 +56,7 @@ export function toDecimal<E extends null | undefined>(value: Money | E): Decimal
 /**
  * An amount in the form of the service: `"129.0000"`.
  *
- * @throws InvalidInputError where a digit would be lost and no `rounding` is named, for NaN and infinities, and for
+ * @throws InvalidInputError if a digit would be lost and no `rounding` is named, for NaN and infinities, and for
  * more than 18 digits before the point.
  */
 export function toMoney(amount: Decimal, options?: MoneyOptions): Money {

@@ -1,6 +1,6 @@
 import { type CollectionName, collectionNames } from 'accounting-data-sdk';
 import { InvalidArgumentError } from 'commander';
-import { isInstant } from '../schemas/timestamp.ts';
+import { isTimestamp } from '../schemas/timestamp.ts';
 
 /** A collection by its name (`accountAddresses`) or its path segment (`account-addresses`), in any spelling. */
 export function collectionName(text: string): CollectionName {
@@ -27,7 +27,7 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (tex
 
 /** A date or a timestamp that the service understands. */
 export function timestamp(text: string): string {
-  if (isInstant(text)) return text;
+  if (isTimestamp(text)) return text;
   throw new InvalidArgumentError(
     'Give a date such as 2026-01-31, or a timestamp with its offset such as 2026-01-31T12:00:00Z.',
   );

@@ -147,12 +147,12 @@ function bodyText(body: unknown): string | undefined {
   try {
     text = JSON.stringify(body);
   } catch {
-    // Said below.
+    // Reported below.
   }
   if (text === undefined) {
     throw new InvalidInputError(
       'body',
-      'is or holds what JSON cannot hold, as a function, a BigInt or a cycle',
+      'is or contains a value that JSON cannot represent, such as a function, a BigInt or a cycle',
     );
   }
   return text;

@@ -33,14 +33,14 @@ export interface ReadOnlyCollection<T extends { id: string }> {
    * The records of the collection, to iterate: `for await (const record of client.accounts.list())`, `.pages()`, or
    * `.toArray({ limit })`. Nothing is sent before.
    *
-   * @throws At once: InvalidInputError for a filter or an option that cannot be right, CheckpointError for a
+   * @throws At once: InvalidInputError for an invalid filter or option, CheckpointError for a
    * `resumeFrom` that is damaged or not of this list. While iterating: what {@link get} throws, and FilterIgnoredError.
    */
   list(query?: ListQuery, options?: ListOptions): Paginator<T>;
   /**
    * One record by its id.
    *
-   * @throws NotFoundError where the company has no such record; UnauthenticatedError, ForbiddenError,
+   * @throws NotFoundError if the company has no such record; UnauthenticatedError, ForbiddenError,
    * ScopeRequiredError, RateLimitedError, ConnectionError, TimeoutError, UnexpectedResponseError, InvalidInputError.
    */
   get(id: string, options?: RequestOptions): Promise<T>;
@@ -54,8 +54,8 @@ export interface ReadOnlyCollection<T extends { id: string }> {
 /** Options of a create. */
 export interface CreateOptions extends RequestOptions {
   /**
-   * Names this intended create, so that repeating it makes no second record: see `idempotencyKeyFor`. Default: a
-   * random one, made before the first attempt and found on the error when the create fails.
+   * Names this intended create, so that repeating it creates no second record: see `idempotencyKeyFor`. Default: a
+   * random key, generated before the first attempt and found on the error if the create fails.
    */
   idempotencyKey?: string | undefined;
 }
@@ -71,28 +71,29 @@ const ELSEWHERE = [
 /** A collection that can be written too. */
 export interface WritableCollection<T extends { id: string }, Draft, Patch> extends ReadOnlyCollection<T> {
   /**
-   * Makes a record. Retried under one Idempotency-Key with the same bytes, so that a lost answer makes no second one.
+   * Creates a record. Retried under one Idempotency-Key with the same bytes, so that a lost response creates no second
+   * one.
    *
-   * @throws ValidationFailedError with what the service has against the draft; an error with `outcome: 'unknown'` or
-   * `'applied'` and the `idempotencyKey` to repeat it with, where the end is not known or could not be read.
+   * @throws ValidationFailedError with the violations that the service found; an error with `outcome: 'unknown'` or `'applied'` and
+   * the `idempotencyKey` to repeat it with, if the outcome is unknown or the response could not be read.
    */
   create(draft: Draft, options?: CreateOptions): Promise<T>;
   /**
-   * Changes a record: only the fields given; `null` clears a field, `undefined` leaves it out. Retried, for it assigns
-   * absolute values; `retry: { updates: false }` does not.
+   * Changes a record: only the fields given; `null` clears a field, `undefined` leaves it out. Retried, because it
+   * assigns absolute values; `retry: { updates: false }` does not.
    *
    * @throws NotFoundError, ValidationFailedError, and what {@link get} throws.
    */
   update(id: string, patch: Patch, options?: RequestOptions): Promise<T>;
   /**
-   * Deletes a record. Done as well when a retry finds it gone after an attempt whose answer was lost.
+   * Deletes a record. A retry that gets a 404 after a lost response counts as done.
    *
-   * @throws NotFoundError where there was no such record in the first place; what {@link get} throws.
+   * @throws NotFoundError if the record did not exist before the first attempt; what {@link get} throws.
    */
   delete(id: string, options?: RequestOptions): Promise<void>;
 }
 
-/** The client of one collection. Write methods exist only where the service has them. */
+/** The client of one collection. Write methods exist only if the service has them. */
 export function createCollection(
   definition: AnyDefinition,
   context: CollectionContext,
@@ -133,7 +134,7 @@ class ReadOnly<T extends { id: string }> implements ReadOnlyCollection<T> {
     return this.#context.baseUrl;
   }
 
-  /** For a sync, which tells of its checkpoints. */
+  /** A sync notifies these listeners of its checkpoints. */
   get [LISTENERS](): Listeners {
     return this.#context.listeners;
   }
@@ -166,7 +167,7 @@ class ReadOnly<T extends { id: string }> implements ReadOnlyCollection<T> {
     return { path: [this.#segment, checkId(id)], template: `/${this.#segment}/{id}` };
   }
 
-  /** Sends a request whose answer is one record. */
+  /** Sends a request whose response is one record. */
   protected async sendRecord(request: Outgoing, options: RequestOptions): Promise<T> {
     const read = (body: unknown) => this.#reader.one(body);
     return this.send({ ...request, expected: { kind: 'json', read } }, options);

@@ -9,14 +9,14 @@ export interface PaginationOptions {
    * - `page`: `_page=1, 2, …` until an empty page. The documented way and the cheapest; a record that is deleted during
    *   the read can hide another one. The default.
    * - `keyset`: by intervals of ids. No deletion and no order of the service hides a record, every page carries a
-   *   `resumeToken`, and `page.complete` tells whether anything can be missing. It needs one free operator for each
+   *   `resumeToken`, and `page.complete` says whether anything can be missing. It needs one free operator for each
    *   side of `id`: not both `gt` and `gte`, nor both `lt` and `lte`.
    * - a cursor of your own, for the day the service documents one.
    */
   pagination?: 'page' | 'keyset' | CustomCursor<unknown> | undefined;
   /** Pages requested ahead while you work on the last one; `keyset` takes at most 1. Default: 1. */
   prefetch?: number | undefined;
-  /** How the service answers a page after the last one; the API documentation does not say. Default: `empty`. */
+  /** How the service responds to a page after the last one; the API documentation does not say. Default: `empty`. */
   afterLastPage?: AfterLastPage | undefined;
 }
 

@@ -2,15 +2,15 @@ import { checkObject, checkOptionNames, checkText } from '../errors/check-input.
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import { ID_BOUNDS, type IdBounds } from '../pagination/page.ts';
-import { isInstant } from '../schemas/timestamp.ts';
+import { isTimestamp } from '../schemas/timestamp.ts';
 import { LIST_OPTIONS } from './list-options.ts';
 
-/** The filters of a list (contract: Query parameters of every List operation). */
+/** The filters of a list (specification: Query parameters of every List operation). */
 export interface ListQuery {
   /** The first page to read, from 1. With `pagination: 'page'` only, and not with `resumeFrom`. */
   page?: number | undefined;
   /**
-   * Only records modified at or after this instant, the instant included: a `Date`, an ISO 8601 date, or a timestamp
+   * Only records modified at or after this time, which is included: a `Date`, an ISO 8601 date, or a timestamp
    * with its offset.
    */
   updatedSince?: string | Date | undefined;
@@ -20,7 +20,7 @@ export interface ListQuery {
 
 export const LIST_QUERY: OptionNames<ListQuery> = { page: true, updatedSince: true, id: ID_BOUNDS };
 
-/** What is no filter, but an option of the list. */
+/** Options of the list are not filters. */
 const ELSEWHERE = [{ names: LIST_OPTIONS, advice: 'Pass it in the second argument of list.' }];
 
 /** A ListQuery that was checked: values as they go over the wire. */
@@ -33,15 +33,15 @@ export interface CheckedQuery {
 const BOUNDS = ['gt', 'gte', 'lt', 'lte'] as const;
 
 /**
- * Checks a query before anything is sent. A service of this kind drops a filter value that it does not like in
- * silence and answers with the whole collection, so a doubtful value must not leave.
+ * Checks a query before anything is sent. A service of this kind ignores a filter value that it cannot read, without
+ * an error, and returns the whole collection, so a doubtful value must not be sent.
  */
 export function checkQuery(query: ListQuery): CheckedQuery {
   checkObject(query, 'query');
   checkOptionNames(query, LIST_QUERY, { of: 'the query of list, its first argument', elsewhere: ELSEWHERE });
   return {
     page: checkPage(query.page),
-    updatedSince: checkInstant(query.updatedSince),
+    updatedSince: checkTimestamp(query.updatedSince),
     id: checkIds(query.id),
   };
 }
@@ -53,7 +53,7 @@ function checkPage(page: number | undefined): number | undefined {
   return page;
 }
 
-function checkInstant(value: string | Date | undefined): string | undefined {
+function checkTimestamp(value: string | Date | undefined): string | undefined {
   if (value === undefined) return undefined;
   if (value instanceof Date) {
     const year = value.getUTCFullYear();
@@ -62,7 +62,7 @@ function checkInstant(value: string | Date | undefined): string | undefined {
     }
     return value.toISOString();
   }
-  if (typeof value !== 'string' || !isInstant(value)) {
+  if (typeof value !== 'string' || !isTimestamp(value)) {
     throw new InvalidInputError(
       'updatedSince',
       'must be a Date, a date like 2026-01-31, or a timestamp with its offset like 2026-01-31T12:00:00Z',

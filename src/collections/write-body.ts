@@ -17,7 +17,7 @@ type WriteRules = Pick<CollectionDefinition, 'fields' | 'serverFilled'>;
  * The JSON text of a body, made once, so that every attempt sends the same bytes. `undefined` means left out; `null`
  * is sent. Fields that this version does not know go out as they are: the service adds fields without notice.
  *
- * @throws InvalidInputError for a field that the service fills, a value of the wrong kind, and what JSON cannot hold.
+ * @throws InvalidInputError for a field that the service fills, a value of the wrong kind, and a value that JSON cannot represent.
  */
 export function writeBody(definition: WriteRules, body: unknown, argument: 'draft' | 'patch'): string {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -27,10 +27,13 @@ export function writeBody(definition: WriteRules, body: unknown, argument: 'draf
     if (value !== undefined) checkField(definition, `${argument}.${name}`, { name, value });
   }
   try {
-    // A copy, for a `toJSON` on its prototype would send other fields than those that were checked.
+    // A copy, because a `toJSON` on its prototype would send other fields than those that were checked.
     return JSON.stringify({ ...body });
   } catch {
-    throw new InvalidInputError(argument, 'holds a value that JSON cannot hold, as a BigInt or a cycle');
+    throw new InvalidInputError(
+      argument,
+      'contains a value that JSON cannot represent, such as a BigInt or a cycle',
+    );
   }
 }
 

@@ -3,7 +3,7 @@ import { FilterIgnoredError } from '../errors/filter-ignored-error.ts';
 import type { IdBounds, PageResponse } from './page.ts';
 
 /**
- * The id as an integer; undefined where it is not canonical decimal digits. `007`, `+5`, `-3` and `1e3` are not:
+ * The id as an integer; undefined if it is not canonical decimal digits. `007`, `+5`, `-3` and `1e3` are not:
  * the service might order or compare them in another way than integers. 39 digits hold any 128-bit number;
  * beyond that no service counts.
  */
@@ -24,7 +24,7 @@ export function isInRange(id: bigint, { after, through }: IdRange): boolean {
   return id > after && (through === undefined || id <= through);
 }
 
-/** The range that a caller's bounds leave; undefined where a bound is not an integer. */
+/** The range that a caller's bounds leave; undefined if a bound is not an integer. */
 export function rangeOf(bounds: IdBounds = {}): IdRange | undefined {
   const pair = betweenPair(bounds.between);
   if (pair === undefined) return undefined;

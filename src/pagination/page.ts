@@ -127,7 +127,7 @@ export interface ReadOptions {
 }
 
 /**
- * How the service answers a page after the last one: with an empty page, or with 404. Under `not_found` a
+ * How the service responds to a page after the last one: with an empty page, or with 404. Under `not_found` a
  * NotFoundError on any page after the first is the end of the collection.
  */
 export type AfterLastPage = 'empty' | 'not_found';

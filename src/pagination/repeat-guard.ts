@@ -70,7 +70,7 @@ export class RepeatGuard {
   }
 }
 
-/** The ids of all rows. A row without an id is told apart by its content, because such rows can repeat too. */
+/** The ids of all rows. A row without an id is identified by its content, because such rows can repeat too. */
 function rowIds(response: PageResponse<unknown>): string[] {
   return [...response.ids, ...response.invalid.map((row) => row.id ?? `\0${jsonText(row.record)}`)];
 }

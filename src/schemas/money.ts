@@ -1,5 +1,5 @@
 /**
- * A money amount as the service sends it: a decimal string such as `"129.0000"` (contract: Conventions, Money).
+ * A money amount as the service sends it: a decimal string such as `"129.0000"` (specification: Conventions, Money).
  * Never a JSON number: a number has lost digits before anyone can look at it.
  */
 export type Money = string;
@@ -10,7 +10,7 @@ export type Money = string;
  */
 export const MONEY = /^-?\d{1,18}(?:\.\d{1,8})?$/;
 
-/** Whether a value is a money amount in the form of the contract. */
+/** Whether a value is a money amount in the form of the specification. */
 export function isMoney(value: unknown): value is Money {
   return typeof value === 'string' && MONEY.test(value);
 }

@@ -1,9 +1,9 @@
-/** What one part of a request body has against it (RFC 9457 extension, as frameworks of this kind send it). */
+/** One validation error of a request body (RFC 9457 extension, as frameworks of this kind send it). */
 export interface Violation {
   /** The field, as a path such as `salePrice`. */
   readonly propertyPath: string;
   readonly message: string;
-  /** A machine-readable reason, where the service gives one. */
+  /** A machine-readable reason, if the service gives one. */
   readonly code?: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export type ErrorContent = 'problem' | 'json' | 'other';
 
 /**
  * A problem document has at least one of its standard members, and its `status`, if it has one, is that of the
- * response: a JSON body of a proxy or a router is none.
+ * response: a JSON body of a proxy or a router is not one.
  */
 export function contentOf(body: unknown, status: number): ErrorContent {
   if (!isObject(body)) return 'other';

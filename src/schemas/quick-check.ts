@@ -1,8 +1,8 @@
 import { type FieldKind, type FieldTable, fits } from './record.ts';
 
 /**
- * A check built from a table of fields: whether a record can be passed on as the same object. Zod, which is the
- * judge, is loaded and asked only about a record that fails it; a property test holds the two to the same answers.
+ * A check built from a table of fields: whether a record can be passed on as the same object. Zod decides: it is loaded
+ * and called only for a record that fails this check. A property test keeps both consistent.
  */
 export function quickCheck(fields: FieldTable): (record: Record<string, unknown>) => boolean {
   const kindOf = new Map(Object.entries(fields));
@@ -13,11 +13,11 @@ export function quickCheck(fields: FieldTable): (record: Record<string, unknown>
   let names: readonly string[] = [];
   let kinds: readonly (FieldKind | undefined)[] = [];
   return (record) => {
-    // An own `__proto__` is nobody's field: Zod drops it.
+    // Zod drops an own `__proto__`.
     if (Object.hasOwn(record, '__proto__')) return false;
 
     let index = 0;
-    // By the record's own order: engines read the next field of an object faster than one that is asked for by name.
+    // By the record's own order: engines read the next field of an object faster than one by name.
     for (const name in record) {
       if (names[index] !== name) {
         names = Object.keys(record);

@@ -1,4 +1,4 @@
-/** The budget of a key as an answer reported it (contract: Limits). */
+/** The rate limit of a key as a response reported it (specification: Limits). */
 export interface RateLimit {
   /** X-RateLimit-Limit. */
   readonly limit: number;

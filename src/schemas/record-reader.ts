@@ -4,7 +4,7 @@ import { ShapeError } from './shape-error.ts';
 import type { StandardSchema } from './standard-schema.ts';
 import { idOf, isObject, validate } from './validate.ts';
 
-/** What happens to a record that does not fit: see the client's option `validation`. */
+/** What happens to an invalid record: see the client's option `validation`. */
 export type Validation = 'throw' | 'report' | 'off';
 
 /** A row that failed validation. */
@@ -50,7 +50,7 @@ export interface RecordReaderOptions {
 
 type Row = Record<string, unknown> & { id: string };
 
-/** Reads bodies into records. Throws ShapeError for what does not fit. */
+/** Reads bodies into records. Throws ShapeError for an invalid one. */
 export class RecordReader<T extends { id: string }> {
   readonly #options: RecordReaderOptions;
   #fits: ((record: Record<string, unknown>) => boolean) | undefined;
@@ -68,7 +68,7 @@ export class RecordReader<T extends { id: string }> {
     return this.#explain(body);
   }
 
-  /** The records of a list: a bare array or, where a JSON-LD body comes all the same, its members. */
+  /** The records of a list: a bare array or the members of a JSON-LD body. */
   list(body: unknown): ReadList<T> | Promise<ReadList<T>> {
     const rows = members(body);
     if (!rows.every((row) => isObject(row) && this.#passes(row))) return this.#sort(rows);
@@ -106,7 +106,7 @@ export class RecordReader<T extends { id: string }> {
     return list;
   }
 
-  /** The record after our own schema and the caller's; a ShapeError that says why not. */
+  /** The record after our own schema and the caller's; a ShapeError says why it is invalid. */
   async #explain(row: unknown): Promise<T> {
     const { schema, keepFields } = this.#options;
     const record =

@@ -1,4 +1,4 @@
-/** What else is known of a body that does not fit. */
+/** What else is known of an invalid body. */
 interface ShapeDetails {
   readonly recordId?: string | undefined;
   readonly ofCaller?: boolean | undefined;
@@ -7,15 +7,15 @@ interface ShapeDetails {
 }
 
 /**
- * A body that is JSON but not what is due. Internal: the transport turns it into an UnexpectedResponseError, for only
- * it knows what the service may have done.
+ * A body that is JSON but invalid. Internal: the transport throws an UnexpectedResponseError instead, because only it
+ * knows what the service may have done.
  */
 export class ShapeError extends Error {
-  /** `wrong_content`: not the kind of thing at all, as an object where a list is due. `wrong_shape`: fields that do not fit. */
+  /** `wrong_content`: another kind of value, such as an object instead of a list. `wrong_shape`: invalid fields. */
   readonly reason: 'wrong_content' | 'wrong_shape';
-  /** What does not fit, without values. */
+  /** The validation issues, without values. */
   readonly issues: readonly string[];
-  /** The id of the record, where it can be read. */
+  /** The id of the record, if it can be read. */
   readonly recordId: string | undefined;
   /** Whether the caller's schema rejected it, not ours. */
   readonly ofCaller: boolean;

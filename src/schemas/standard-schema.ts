@@ -3,7 +3,7 @@ export interface StandardSchema<Output = unknown> {
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
-    /** Says what a value is, or what is wrong with it. */
+    /** Returns the value, or what is wrong with it. */
     readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
     /** Types only. */
     readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
@@ -19,7 +19,7 @@ export interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** What a schema makes of a record. */
+/** The output of a schema. */
 export type OutputOf<Schema> = Schema extends StandardSchema<infer Output> ? Output : never;
 
 /** Whether a value can be used as a schema. */

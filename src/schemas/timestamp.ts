@@ -2,12 +2,12 @@
  * A date (`2026-01-31`), or a timestamp that names its offset (`2026-01-31T12:00:00Z`, `…+01:00`).
  * A timestamp without an offset is ISO 8601 too, but client and service may read it in different zones.
  */
-const INSTANT =
+const TIMESTAMP =
   /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?:Z|[+-](?:0\d|1[0-4]):?[0-5]\d))?$/;
 
 /** Whether a string is an ISO 8601 date, or a timestamp with an offset, that exists in the calendar. */
-export function isInstant(value: string): boolean {
-  const parts = INSTANT.exec(value);
+export function isTimestamp(value: string): boolean {
+  const parts = TIMESTAMP.exec(value);
   if (parts === null) return false;
 
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts
@@ -19,10 +19,10 @@ export function isInstant(value: string): boolean {
   return date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
 }
 
-/** A caller's instant this far in the service's future is a mistake: nothing would ever be found. */
+/** A caller's timestamp this far in the service's future is a mistake: nothing would ever be found. */
 const FAR_AHEAD_MS = 24 * 3_600_000;
 
-/** Whether an instant lies more than 24 hours ahead of a moment, in ms since the epoch. */
-export function isFarAhead(instant: string, nowMs: number): boolean {
-  return Date.parse(instant) > nowMs + FAR_AHEAD_MS;
+/** Whether a timestamp lies more than 24 hours ahead of a time in ms since the epoch. */
+export function isFarAhead(timestamp: string, nowMs: number): boolean {
+  return Date.parse(timestamp) > nowMs + FAR_AHEAD_MS;
 }

@@ -8,7 +8,7 @@ interface Validation {
   readonly ofCaller: boolean;
 }
 
-/** What a schema makes of a value. A schema that fails, in whichever way, is a ShapeError that names the `row`. */
+/** The output of a schema. If validation fails, in whichever way, a ShapeError names the `row`. */
 export async function validate<T>(
   schema: StandardSchema<T>,
   value: unknown,
@@ -36,7 +36,7 @@ export async function validate<T>(
   throw new ShapeError('wrong_shape', issues, { recordId, ofCaller });
 }
 
-/** The id of a row, where it can be read. */
+/** The id of a row, if it can be read. */
 export function idOf(row: unknown): string | undefined {
   return isObject(row) && typeof row.id === 'string' && row.id !== '' ? row.id : undefined;
 }

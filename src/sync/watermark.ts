@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { ResponseTime } from '../pagination/page.ts';
-import { isFarAhead, isInstant } from '../schemas/timestamp.ts';
+import { isFarAhead, isTimestamp } from '../schemas/timestamp.ts';
 
 /** Without a `Date` header the local clock has to do, and it may be ahead of the service's. */
 const LOCAL_CLOCK_MARGIN_MS = 5 * 60_000;
@@ -41,7 +41,7 @@ export function sinceOf(watermark: string, lookbackMs: number): string {
 /** The caller's own instant to begin from, as ISO 8601. Refused here, before anything is sent. */
 export function checkInstant(value: string | Date, argument: string): string {
   const ms = value instanceof Date ? value.getTime() : Date.parse(value);
-  const isText = typeof value === 'string' && isInstant(value);
+  const isText = typeof value === 'string' && isTimestamp(value);
   if (!(ms >= YEAR_0_MS && ms < YEAR_10000_MS) || !(isText || value instanceof Date)) {
     throw new InvalidInputError(
       argument,

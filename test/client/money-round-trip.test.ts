@@ -21,7 +21,7 @@ function books() {
   return { sandbox, ...createClient(sandbox.clientOptions) };
 }
 
-test('an amount of up to 18 + 8 digits comes back from the books as it was written', async () => {
+test('an amount of up to 18 + 8 digits comes back as it was written', async () => {
   const { products } = books();
   await fc.assert(
     fc.asyncProperty(amount, amount, async (salePrice, later) => {
@@ -37,7 +37,7 @@ test('an amount of up to 18 + 8 digits comes back from the books as it was writt
   );
 });
 
-test('what is calculated with amounts of the books is exact to the last digit, and can be written back', async () => {
+test('calculations with amounts are exact to the last digit, and their results can be written back', async () => {
   const { products } = books();
   await fc.assert(
     fc.asyncProperty(amount, amount, fc.integer({ min: -99, max: 99 }), async (first, second, times) => {
@@ -105,23 +105,23 @@ const noAmounts: readonly unknown[] = [
 // Named, for the test runner cannot write a BigInt down.
 const named = noAmounts.map((value) => ({ name: inspect(value), is: () => value }));
 
-test.each(named)('$name is refused before anything is sent', async ({ is }) => {
+test.each(named)('$name is rejected before anything is sent', async ({ is }) => {
   const { products, sandbox } = books();
   const salePrice = is() as string;
-  const refused = { code: 'invalid_input', outcome: 'not_sent' };
+  const rejected = { code: 'invalid_input', outcome: 'not_sent' };
   expect(await caught(products.create({ salePrice }))).toMatchObject({
-    ...refused,
+    ...rejected,
     argument: 'draft.salePrice',
   });
   expect(await caught(products.update('1', { salePrice }))).toMatchObject({
-    ...refused,
+    ...rejected,
     argument: 'patch.salePrice',
   });
-  expect(thrown(() => toDecimal(salePrice))).toMatchObject({ ...refused, argument: 'value' });
+  expect(thrown(() => toDecimal(salePrice))).toMatchObject({ ...rejected, argument: 'value' });
   expect(sandbox.count()).toBe(0);
 });
 
-test('a text is an amount to the draft, to toDecimal and to the answer alike', async () => {
+test('drafts, toDecimal and responses accept the same strings as amounts', async () => {
   const { products, sandbox } = books();
   const { id } = sandbox.store.products.insert({});
   const nearly = fc.oneof(
@@ -132,8 +132,8 @@ test('a text is an amount to the draft, to toDecimal and to the answer alike', a
   await fc.assert(
     fc.asyncProperty(nearly, async (text) => {
       const isMoney = /^-?[0-9]{1,18}(?:\.[0-9]{1,8})?$/.test(text) && !text.endsWith('\n');
-      const answer = JSON.stringify({ id, salePrice: text });
-      sandbox.faults.next({ kind: 'rewrite', body: answer });
+      const response = JSON.stringify({ id, salePrice: text });
+      sandbox.faults.next({ kind: 'rewrite', body: response });
       const read = products.get(id);
       if (isMoney) {
         expect((await read).salePrice).toBe(text);
@@ -150,7 +150,7 @@ test('a text is an amount to the draft, to toDecimal and to the answer alike', a
 });
 
 test.each(['129', '12345678901234567.89', '1e3', '-0'])(
-  'the number %s in an answer is refused, for it may have lost digits already',
+  'the number %s in a response is rejected, because it may have lost digits already',
   async (number) => {
     const { products, sandbox } = books();
     sandbox.faults.next({ kind: 'rewrite', status: 200, body: `{"id":"1","salePrice":${number}}` });

@@ -221,7 +221,7 @@ export class IntervalReader<T> {
     if (last === undefined) {
       if (through === undefined) return rows > 0 || (await this.#isEnd()) ? 'last' : 'next';
       if (rows > 0) {
-        // Rows without an id: they tell nothing about where they stand.
+        // Rows without an id do not show where they stand.
         state.after = through;
         this.#through = undefined;
         return 'next';
@@ -282,7 +282,7 @@ export class IntervalReader<T> {
   }
 
   #measure(first: Key, end: Key, rows: number): void {
-    // What lies before the first row of all tells nothing about how dense rows are.
+    // The gap before the very first row does not show how dense the rows are.
     const span = end - (this.#state.after ?? first - 1n);
     this.#state.width = nextWidth({ span, rows, pageSize: this.#pageSize }, this.#state.width);
   }

@@ -57,7 +57,7 @@ export class IntervalRequests<T> {
 
   /**
    * The ids of a response to an interval: those of its records in the order sent, and then those of its invalid rows.
-   * Undefined if one is not an integer. A row without an id tells nothing about the others.
+   * Undefined if one is not an integer. A row without an id says nothing about the others.
    */
   idsOf(response: PageResponse<T>, interval: Interval): readonly bigint[] | undefined {
     const texts = [...response.ids, ...response.invalid.flatMap((row) => row.id ?? [])];

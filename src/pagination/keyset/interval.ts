@@ -40,8 +40,8 @@ export function isAscending(keys: readonly Key[]): boolean {
 const LARGEST_IDS = [2_147_483_647n, 2n ** 53n - 1n, 2n ** 63n - 1n];
 
 /**
- * The largest bound that may be requested after the id `highest` was seen. A service whose id column is an int4 answers
- * 500 to a larger one, and then the read could never get past it.
+ * The largest bound that may be requested after the id `highest` was seen. A service whose id column is an int4 responds
+ * with 500 to a larger one, and then the read could never get past it.
  */
 export function largestBound(highest: bigint): bigint | undefined {
   return LARGEST_IDS.find((largest) => highest <= largest);
@@ -81,7 +81,7 @@ export function boundsOf(
  * Where to end the next interval. Nothing below decides what is delivered: a bad guess costs a request, never a row.
  */
 
-/** Splits of one interval after which it is halved, because the rows seen do not tell enough. */
+/** Splits of one interval after which it is halved, because the rows seen do not suffice. */
 const HALVING_AFTER = 2;
 
 /** A full response: the service perhaps cut it. */

@@ -18,7 +18,7 @@ import { BY_PAGE, positionOf, stateOf } from './position.ts';
 /*
  * How a collection with the ids 1 to 75 is read, 30 per page:
  *
- *   request                   response   what it tells
+ *   request                   response   what it shows
  *   (no bounds)               1 … 30     30 rows, as many as the longest page: perhaps cut
  *   id[lte]=29                1 … 29     shorter than a page, so not cut: delivered up to 29
  *   id[gt]=29                 30 … 59    perhaps cut: there is more than one page
@@ -34,13 +34,13 @@ import { BY_PAGE, positionOf, stateOf } from './position.ts';
  * - A response that is shorter than the longest page was not cut, whatever the order is. A longer one is requested
  *   again with a lower upper bound.
  * - If the service hides rows (those that the key may not see), a cut page is short as well. As long as every response
- *   was in the order of ids it still proves which rows exist up to its last id. So the read goes on from there.
+ *   was in the order of ids it still proves which rows exist up to its last id. So the read continues from there.
  * - In any other order a short response is taken as complete, with spot checks of its second page. If one finds rows,
  *   the read starts again and checks every short response. Nothing proves that it found all: `complete` is `likely`.
  */
 
 export interface KeysetOptions extends ReadOptions {
-  /** How the service answers a page after the last one. */
+  /** How the service responds to a page after the last one. */
   readonly afterLastPage: AfterLastPage;
   /** Where to resume: the position of a page of an earlier read with the same filters. */
   readonly resumeFrom?: ResumePosition | undefined;

@@ -1,5 +1,5 @@
 import { isMoney } from '../../schemas/money.ts';
-import { isInstant } from '../../schemas/timestamp.ts';
+import { isTimestamp } from '../../schemas/timestamp.ts';
 import { isNamedLikeMoney, isNamedUnlikeMoney } from '../names.ts';
 import { isRow } from '../rows.ts';
 import type { FieldShape, Kind, Shape } from './shape.ts';
@@ -87,7 +87,7 @@ export class Observation {
     if (isDecimal(text)) {
       const digits = text.split('.')[1]?.length ?? 0;
       this.#decimals.set(digits, (this.#decimals.get(digits) ?? 0) + 1);
-    } else if (/^\d{4}-\d{2}-\d{2}/.test(text) && isInstant(withOffset(text))) {
+    } else if (/^\d{4}-\d{2}-\d{2}/.test(text) && isTimestamp(withOffset(text))) {
       this.#strings[text.includes('T') ? 'timestamps' : 'dates'] += 1;
     }
     const count = this.#values.get(text);

@@ -1,6 +1,6 @@
 import type { FieldTable } from '../../schemas/record.ts';
 import type { ListOrder } from '../../schemas/service-forms.ts';
-import { isInstant } from '../../schemas/timestamp.ts';
+import { isTimestamp } from '../../schemas/timestamp.ts';
 import { type IdForm, idComparison, recordOfIri } from '../ids.ts';
 import { isNamedLikeMoney } from '../names.ts';
 import type { Row } from '../rows.ts';
@@ -48,7 +48,9 @@ function directionOf<T>(
 
 /** A timestamp in ms since the epoch; undefined for anything else, a date without a time included. */
 export function momentOf(value: unknown): number | undefined {
-  return typeof value === 'string' && value.includes('T') && isInstant(value) ? Date.parse(value) : undefined;
+  return typeof value === 'string' && value.includes('T') && isTimestamp(value)
+    ? Date.parse(value)
+    : undefined;
 }
 
 /** The values of createdAt and updatedAt that are timestamps. */

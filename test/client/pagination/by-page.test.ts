@@ -2,17 +2,7 @@ import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { deferred } from '../../support/deferred.ts';
 import { settle } from '../../support/scripted-server.ts';
-import {
-  type Answer,
-  all,
-  idsOf,
-  listing,
-  notFound,
-  range,
-  rowsOf,
-  serviceOf,
-  withPages,
-} from './service.ts';
+import { all, idsOf, listing, notFound, type Rows, range, rowsOf, serviceOf, withPages } from './service.ts';
 
 const strings = (from: number, to: number) => range(from, to).map(String);
 const oneAtATime = { prefetch: 0 };
@@ -70,12 +60,12 @@ test('delivers a page whose rows all fail validation', async () => {
   ]);
 });
 
-const repeating: readonly (readonly [string, (count: number) => Answer])[] = [
+const repeating: readonly (readonly [string, (count: number) => Rows])[] = [
   ['the same page again', () => rowsOf([1, 2])],
   ['the same page in another order', (count) => rowsOf(count % 2 === 0 ? [1, 2] : [2, 1])],
   ['the same invalid rows', () => [{ id: 7 }, { name: 'no id' }]],
-  ['two pages by turns', (count) => rowsOf(count % 2 === 0 ? [1, 2] : [3, 4])],
-  ['fifty pages by turns', (count) => rowsOf(range((count % 50) * 10, (count % 50) * 10 + 9))],
+  ['two pages alternately', (count) => rowsOf(count % 2 === 0 ? [1, 2] : [3, 4])],
+  ['fifty pages alternately', (count) => rowsOf(range((count % 50) * 10, (count % 50) * 10 + 9))],
   [
     'parts of earlier pages',
     (count) => rowsOf(count === 1 ? range(1, 9) : range(1 + (count % 2), 6 + (count % 3))),
@@ -124,7 +114,7 @@ test('takes a 404 after the first page for the end with afterLastPage: not_found
 });
 
 test('requests the first page alone, and then as many ahead as allowed', async () => {
-  const firstPage = deferred<Answer>();
+  const firstPage = deferred<Rows>();
   const { pages, queries } = serviceOf(({ page = 1 }) => (page === 1 ? firstPage.promise : rowsOf([page])));
   const read = pages({}, { prefetch: 3 });
   const first = read.next();
@@ -147,7 +137,7 @@ test('requests nothing after a page that it knows to be the last', async () => {
 });
 
 test('keeps pages in order that arrive out of order', async () => {
-  const late = deferred<Answer>();
+  const late = deferred<Rows>();
   const { accounts } = serviceOf(({ page = 1 }) =>
     page === 2 ? late.promise : rowsOf(page < 5 ? [page] : []),
   );

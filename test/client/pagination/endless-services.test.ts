@@ -41,10 +41,10 @@ const services: readonly (readonly [string, Respond])[] = [
     (query) => rowsOf(paged(inside(45, { id: { gte: query.id.gt, lte: query.id.lte } }), query)),
   ],
   ['compares ids as text', (query) => rowsOf(paged(insideAsText(145, query), query))],
-  ['sends two pages by turns', ({ count }) => rowsOf(count % 2 === 0 ? range(1, 10) : range(11, 20))],
-  ['sends seven pages by turns', ({ count }) => rowsOf(range((count % 7) * 10, (count % 7) * 10 + 9))],
+  ['sends two pages alternately', ({ count }) => rowsOf(count % 2 === 0 ? range(1, 10) : range(11, 20))],
+  ['sends seven pages alternately', ({ count }) => rowsOf(range((count % 7) * 10, (count % 7) * 10 + 9))],
   [
-    'is full and empty by turns',
+    'is full and empty alternately',
     (query) => rowsOf(query.count % 2 === 0 ? [] : paged(inside(45, query), query)),
   ],
   [

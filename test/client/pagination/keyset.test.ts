@@ -7,7 +7,7 @@ import { inside, serviceOf } from './service.ts';
 
 type AccountPage = Page<{ id: string }>;
 
-/** A client of a sandbox that has accounts with these ids, and the bounds of the lists that it is asked for. */
+/** A client of a sandbox that has accounts with these ids, and the query of each request. */
 function accountsOf(ids: readonly (string | number)[], options: SandboxOptions = {}) {
   const sandbox = createSandbox(options);
   for (const id of ids) sandbox.store.accounts.insert({ id: String(id) });
@@ -158,7 +158,7 @@ describe('from a service that hides records after cutting a page', () => {
   });
 });
 
-test('starts again, and says so, when the order of the service turns out to be another one', async () => {
+test('starts again, and says so, when the service uses another order', async () => {
   const { accounts, sandbox } = accountsOf([], { order: 'created-asc', pageSize: 10, clock: '2026-01-01' });
   for (const id of [...range(1, 40), ...range(41, 80).toReversed()]) {
     sandbox.clock.advance(1_000);

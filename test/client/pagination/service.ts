@@ -16,11 +16,11 @@ export interface Query {
 }
 
 /** The rows of a page, or a whole response. */
-export type Answer = readonly object[] | Response;
+export type Rows = readonly object[] | Response;
 
 /** A client of a service that responds as the function says. */
 export function serviceOf(
-  respond: (query: Query, signal: AbortSignal | null | undefined) => Answer | Promise<Answer>,
+  respond: (query: Query, signal: AbortSignal | null | undefined) => Rows | Promise<Rows>,
   options: ClientOptions = {},
 ) {
   const queries: string[] = [];

@@ -63,7 +63,7 @@ test('a schema for products adds to what a product is', () => {
   expectTypeOf<RecordOf<'products', { products: typeof product }>>().toExtend<Product>();
 });
 
-test('a product is closed: a field that is none does not compile', async () => {
+test('a product is closed: an unknown field does not compile', async () => {
   const one = await createClient().products.get('1');
   // @ts-expect-error salesPrice is no field
   one.salesPrice;

@@ -11,7 +11,7 @@ import { stateOf } from '../../../src/pagination/keyset/position.ts';
 import { decodeResumeToken } from '../../../src/pagination/resume-token.ts';
 import { isMoney } from '../../../src/schemas/money.ts';
 import { parseProblem } from '../../../src/schemas/problem.ts';
-import { isInstant } from '../../../src/schemas/timestamp.ts';
+import { isTimestamp } from '../../../src/schemas/timestamp.ts';
 import { decodeState } from '../../../src/sync/state.ts';
 import { stateKey } from '../../../src/sync/state-key.ts';
 import { checkInstant } from '../../../src/sync/watermark.ts';
@@ -52,7 +52,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
     parseProblem(redact({ [text]: [text], type: text, detail: text }, 'secret/1')),
   'an amount': isMoney,
   'a decimal': toDecimal,
-  'an instant': isInstant,
+  'a timestamp': isTimestamp,
   'an instant of a sync': (text) => checkInstant(text, 'updatedSince'),
   'a resume token': (text) => decodeResumeToken(text, scope),
   'a resume token of any content': (text) =>

@@ -8,7 +8,7 @@ export interface ChurnOptions {
   readonly late?: number;
 }
 
-/** One moment in the life of the books: time passes, and perhaps something is deleted, written or added. */
+/** Advances the clock, and perhaps deletes, changes or adds a record. */
 export function churn(server: SimServer, random: SeededRandom, { rate, late = 0.3 }: ChurnOptions): void {
   server.advance(random.int(0, 3_000));
   if (!random.chance(rate)) return;

@@ -36,7 +36,7 @@ async function readHidden({ ids, order, hidden, rate, hiddenPages, seed }: ReadO
     hiddenRun: hiddenPages * pageSize,
     ...(column === undefined ? {} : { column }),
   });
-  server.afterAnswer = () => churn(server, random, { rate });
+  server.afterResponse = () => churn(server, random, { rate });
   // A list of changes looks behind its end only if rows were hidden before, so a run of them must not come as a surprise.
   const hint = anyHint(server, random);
   const isChanges = random.chance(0.5) && (hiddenPages === 0 || hint?.pageSize === 0);

@@ -38,7 +38,7 @@ export function changingServer(options: HistoryOptions): { server: SimServer; ra
     records: options.records ?? random.int(0, 60),
     reshuffles: random.chance(0.2),
   });
-  server.afterAnswer = () => churn(server, random, options.churn);
+  server.afterResponse = () => churn(server, random, options.churn);
   return { server, random };
 }
 

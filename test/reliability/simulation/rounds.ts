@@ -63,6 +63,6 @@ function live(server: SimServer, random: SeededRandom): void {
 
 /** Every commit becomes visible, and nothing changes any more. */
 function rest(server: SimServer): void {
-  server.afterAnswer = undefined;
+  server.afterResponse = undefined;
   server.advance(600_000);
 }

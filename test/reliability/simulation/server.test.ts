@@ -22,7 +22,7 @@ test('changes in the same way for the same seed', async () => {
     [7, 7, 8].map(async (seed) => {
       const server = new SimServer({ ...options, seed });
       const random = new SeededRandom(seed);
-      server.afterAnswer = () => churn(server, random, { rate: 1 });
+      server.afterResponse = () => churn(server, random, { rate: 1 });
       return JSON.stringify(await readAll(server));
     }),
   );
@@ -66,7 +66,7 @@ test('fails with what a hook throws, and forgets a deleted record', async () => 
   const [{ id } = { id: '' }] = server.records;
   server.delete(id);
   expect(await server.get(id)).toBeUndefined();
-  server.beforeAnswer = ({ query }) => {
+  server.beforeResponse = ({ query }) => {
     if (query?.page === 2) throw new Error('429');
   };
   await expect(server.fetchPage()({ page: 2 })).rejects.toThrow('429');

@@ -55,7 +55,7 @@ interface Row extends Sortable {
 
 type NewRow = Pick<Row, 'key' | 'day' | 'version' | 'hidden'>;
 
-/** The service answers 500. */
+/** The service responds with 500. */
 export class InternalError extends Error {}
 
 interface Commit {
@@ -65,7 +65,7 @@ interface Commit {
 
 /**
  * A model of the service in memory, without HTTP: every run with the same seed is the same run. The clock is virtual
- * and moves only when told. A write may be visible later than it was stamped, as a long transaction is.
+ * and only `advance` moves it. A write can become visible later than its timestamp says, as in a long transaction.
  */
 export class SimServer {
   readonly options: SimOptions;
@@ -76,14 +76,14 @@ export class SimServer {
   pageSize: number;
   /** The largest bound that was requested. */
   largestBound = 0n;
-  /** The records of the last list that was answered. */
+  /** The records of the last response to a list request. */
   lastResponse: readonly SimRecord[] = [];
-  /** Requests answered, lists and single records. */
+  /** Requests that got a response: lists and single records. */
   requests = 0;
-  /** Runs before an answer is made. What it throws takes the place of the answer: a 429, a reset. */
-  beforeAnswer: ((request: SimRequest) => void) | undefined;
-  /** Runs when the answer is made and not yet delivered. What it throws loses the answer. */
-  afterAnswer: ((request: SimRequest) => void) | undefined;
+  /** Runs before a response is built. What it throws replaces the response: a 429, a reset. */
+  beforeResponse: ((request: SimRequest) => void) | undefined;
+  /** Runs when the response is built and not yet sent. If it throws, the response is lost. */
+  afterResponse: ((request: SimRequest) => void) | undefined;
 
   readonly #random: SeededRandom;
   readonly #nextId: () => bigint;
@@ -172,12 +172,12 @@ export class SimServer {
     });
   }
 
-  #serve<V>(request: SimRequest, answer: () => V): V {
+  #serve<V>(request: SimRequest, respond: () => V): V {
     this.advance(this.options.latencyMs ?? 0);
-    this.beforeAnswer?.(request);
+    this.beforeResponse?.(request);
     this.requests++;
-    const value = answer();
-    this.afterAnswer?.(request);
+    const value = respond();
+    this.afterResponse?.(request);
     return value;
   }
 

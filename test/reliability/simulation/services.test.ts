@@ -44,10 +44,10 @@ function largestAllowed(highestSeen: bigint): bigint {
 async function readService(seed: number, failing: number) {
   const { server, random, change } = serviceOf(seed);
   let [sent, highestSeen] = [0, 0n];
-  server.beforeAnswer = () => {
+  server.beforeResponse = () => {
     if (++sent === failing) throw new InternalError();
   };
-  server.afterAnswer = () => {
+  server.afterResponse = () => {
     expect(server.largestBound, 'a bound beyond the type of the ids seen').toBeLessThanOrEqual(
       largestAllowed(highestSeen),
     );

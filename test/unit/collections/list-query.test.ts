@@ -23,7 +23,7 @@ test.each<[ListQuery, Record<string, string>]>([
   expect(sent(query)).toEqual(expected);
 });
 
-test('the page and the bounds of a walk stand beside the filters of the caller', () => {
+test('the page and the bounds of the pagination are sent beside the filters of the caller', () => {
   expect(sent({ updatedSince: '2026-01-31' }, { page: 3 })).toEqual({
     _page: '3',
     updatedSince: '2026-01-31',
@@ -78,16 +78,13 @@ test.each<[unknown, string]>([
   ['2026-01-31', 'query'],
   [null, 'query'],
   [7, 'query'],
-])(
-  '%j is refused at once: a service may drop it in silence and answer with everything',
-  (query, argument) => {
-    const fetch = scriptedFetch(jsonResponse([]));
-    const { accounts } = scriptedClient(fetch);
-    const error = thrown(() => accounts.list(query as ListQuery));
-    expect(error).toMatchObject({ code: 'invalid_input', argument, outcome: 'not_sent' });
-    expect(fetch.requests).toHaveLength(0);
-  },
-);
+])('%j is rejected at once, because a service may ignore it and return everything', (query, argument) => {
+  const fetch = scriptedFetch(jsonResponse([]));
+  const { accounts } = scriptedClient(fetch);
+  const error = thrown(() => accounts.list(query as ListQuery));
+  expect(error).toMatchObject({ code: 'invalid_input', argument, outcome: 'not_sent' });
+  expect(fetch.requests).toHaveLength(0);
+});
 
 test.each<[string, object, object]>([
   ['pagination', {}, { pagination: 'cursor' }],
@@ -101,12 +98,12 @@ test.each<[string, object, object]>([
   ['afterLastPage', {}, { afterLastPage: 'not-found' }],
   ['timeoutMs', {}, { timeoutMs: 0 }],
   ['signal', {}, { signal: {} }],
-])('%s: a list of %j with %j is refused at once', (argument, query, options) => {
+])('%s: a list of %j with %j is rejected at once', (argument, query, options) => {
   const { accounts } = scriptedClient(scriptedFetch(jsonResponse([])));
   expect(thrown(() => accounts.list(query, options))).toMatchObject({ code: 'invalid_input', argument });
 });
 
-test('a token that is none is refused at once', () => {
+test('an invalid token is rejected at once', () => {
   const { accounts } = scriptedClient(scriptedFetch(jsonResponse([])));
   expect(thrown(() => accounts.list({}, { resumeFrom: 'token' }))).toMatchObject({ code: 'checkpoint' });
 });

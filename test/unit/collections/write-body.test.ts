@@ -47,18 +47,18 @@ test.each<[unknown, string]>([
   [{ fromTomorrow: Number.NaN }, 'draft.fromTomorrow'],
   [{ fromTomorrow: () => 1 }, 'draft.fromTomorrow'],
   [{ fromTomorrow: Symbol('x') }, 'draft.fromTomorrow'],
-])('%j is refused at %s', (draft, argument) => {
+])('%j is rejected at %s', (draft, argument) => {
   expect(thrown(() => body(draft))).toMatchObject({ code: 'invalid_input', argument, outcome: 'not_sent' });
 });
 
-test('a BigInt and a cycle are refused', () => {
+test('a BigInt and a cycle are rejected', () => {
   const cycle: { self?: unknown } = {};
   cycle.self = cycle;
   expect(thrown(() => body({ fromTomorrow: 1n }))).toMatchObject({ argument: 'draft' });
   expect(thrown(() => body({ fromTomorrow: cycle }))).toMatchObject({ argument: 'draft' });
 });
 
-test('what a value makes of itself as JSON cannot smuggle in what is refused', () => {
+test('toJSON cannot add a field that is rejected', () => {
   expect(thrown(() => body({ toJSON: () => ({ id: '1' }) }))).toMatchObject({ argument: 'draft.toJSON' });
   class Draft {
     name = 'Desk';
@@ -69,7 +69,7 @@ test('what a value makes of itself as JSON cannot smuggle in what is refused', (
   expect(body(new Draft())).toBe('{"name":"Desk"}');
 });
 
-test('a refused draft or patch is never sent', async () => {
+test('a rejected draft or patch is never sent', async () => {
   const fetch = scriptedFetch(jsonResponse({ id: '1' }));
   const { products } = scriptedClient(fetch);
   expect(await caught(products.create({ salePrice: 129 } as unknown as ProductDraft))).toMatchObject({

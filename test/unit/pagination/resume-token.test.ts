@@ -72,18 +72,18 @@ test.each([
   ['collection', { collection: 'budgets' }],
   ['filter', { filters: { ...scope.filters, 'id[gt]': '6' } }],
   ['set of filters', { filters: {} }],
-])('refuses a token of another %s', (_, other) => {
+])('rejects a token of another %s', (_, other) => {
   const token = encodeResumeToken({ ...scope, ...other }, position);
   expect(() => decodeResumeToken(token, scope)).toThrow(CheckpointError);
   expect(() => decodeResumeToken(token, scope)).toThrow('belongs to another');
 });
 
-test('tells nothing of the scope', () => {
+test('does not show the scope', () => {
   const text = decoded(encodeResumeToken(scope, position));
   for (const word of ['books', 'accounts', 'updatedSince', '2026']) expect(text).not.toContain(word);
 });
 
-test('refuses a token of another version, saying so', () => {
+test('rejects a token of another version, and says so', () => {
   const token = encoded(decoded(encodeResumeToken(scope, position)).replace('"v":2', '"v":1'));
   expect(() => decodeResumeToken(token, scope)).toThrow('version');
 });
@@ -95,7 +95,7 @@ test.each([
   ['null', encoded('null')],
   ['a list', encoded('[1]')],
   ['an object without members', encoded('{}')],
-  ['a position that is none', encoded('{"v":2,"of":"x","at":[],"ok":"y"}')],
+  ['an invalid position', encoded('{"v":2,"of":"x","at":[],"ok":"y"}')],
   ['a position with depth', encoded('{"v":2,"of":"x","at":{"a":{}},"ok":"y"}')],
   [
     'a scope that no text can be made of',
@@ -103,11 +103,11 @@ test.each([
   ],
   ['bytes that are no text', Buffer.from([0xff, 0xfe, 0]).toString('base64url')],
   ['far too much', 'A'.repeat(1_000_000)],
-])('refuses %s', (_, token) => {
+])('rejects %s', (_, token) => {
   expect(() => decodeResumeToken(token, scope)).toThrow(CheckpointError);
 });
 
-test.each([undefined, null, 7, {}, []])('refuses %j, which is no string', (token) => {
+test.each([undefined, null, 7, {}, []])('rejects %j, which is not a string', (token) => {
   expect(() => decodeResumeToken(token as unknown as string, scope)).toThrow(CheckpointError);
 });
 
@@ -125,7 +125,7 @@ test('notices every damage of one character, and never throws anything but Check
 });
 
 test.each([null, [], ['keyset'], 7, 'keyset', { at: {} }, { at: [] }])(
-  'refuses a whole token whose position is none: %j',
+  'rejects a whole token with an invalid position: %j',
   (none) => {
     const token = encodeResumeToken(scope, none as unknown as ResumePosition);
     expect(() => decodeResumeToken(token, scope)).toThrow('The resume token is damaged.');

@@ -14,7 +14,7 @@ interface Result {
   readonly value?: object;
 }
 
-/** What each field is told, whatever the order of the fields. */
+/** The message for each field, whatever the order of the fields. */
 const messages = ({ issues }: Result) =>
   Object.fromEntries(issues?.map(({ path, message }) => [String(path), message]) ?? []);
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { isMoney } from '../../../src/schemas/money.ts';
-import { isInstant } from '../../../src/schemas/timestamp.ts';
+import { isFarAhead, isTimestamp } from '../../../src/schemas/timestamp.ts';
 
 test.each([
   '2026-01-31',
@@ -11,8 +11,8 @@ test.each([
   '2026-01-31T12:00:00+01:00',
   '2026-01-31T12:00:00-0930',
   '2026-01-31T23:59:59+14:00',
-])('%s is an instant', (text) => {
-  expect(isInstant(text)).toBe(true);
+])('%s is a timestamp', (text) => {
+  expect(isTimestamp(text)).toBe(true);
 });
 
 test.each([
@@ -37,8 +37,8 @@ test.each([
   ' 2026-01-31',
   '1769860800',
   '20260131T120000Z',
-])('%j is none', (text) => {
-  expect(isInstant(text)).toBe(false);
+])('%j is not a timestamp', (text) => {
+  expect(isTimestamp(text)).toBe(false);
 });
 
 test.each(['0', '-0', '1', '129.0000', '-129.5', '000.1', '123456789012345678.12345678'])(
@@ -69,4 +69,19 @@ test.each([
   undefined,
 ])('%j is no money', (value) => {
   expect(isMoney(value)).toBe(false);
+});
+
+test.each(['0050-06-15', '0099-12-31'])(
+  '%s is rejected, because Date reads years before 100 as others',
+  (text) => {
+    expect(isTimestamp(text)).toBe(false);
+    expect(isTimestamp('0100-06-15')).toBe(true);
+  },
+);
+
+test('a timestamp is far ahead if it lies more than a day in the future', () => {
+  const now = Date.parse('2026-01-31T12:00:00Z');
+  expect(isFarAhead('2026-02-01T12:00:00Z', now)).toBe(false);
+  expect(isFarAhead('2026-02-01T12:00:00.001Z', now)).toBe(true);
+  expect(isFarAhead('2020-01-01', now)).toBe(false);
 });

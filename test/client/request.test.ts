@@ -1,15 +1,14 @@
+import { type AnyRequest, NotFoundError } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
-import { z } from 'zod';
-import type { AnyRequest } from '../../../src/collections/any-request.ts';
-import { NotFoundError } from '../../../src/errors/not-found-error.ts';
-import { caught } from '../../support/caught.ts';
+import * as z from 'zod';
+import { caught } from '../support/caught.ts';
 import {
   jsonResponse,
   networkError,
   problemResponse,
   scriptedClient,
   scriptedFetch,
-} from '../../support/scripted-fetch.ts';
+} from '../support/scripted-fetch.ts';
 
 const done = () => scriptedFetch(jsonResponse({ id: '7', total: '1.0000' }));
 
@@ -49,7 +48,7 @@ test('a request sends its body with the content type that it names', async () =>
   expect(fetch.requests).toHaveLength(2);
 });
 
-test('a request is a GET unless told otherwise, and only a POST carries an Idempotency-Key', async () => {
+test('a request is a GET by default, and only a POST carries an Idempotency-Key', async () => {
   const fetch = done();
   const client = scriptedClient(fetch);
   await client.request({ path: '/invoices/7' });
@@ -78,7 +77,7 @@ test('a body may be any JSON value, and a DELETE may have one', async () => {
   expect(fetch.requests.map(({ init }) => init.body)).toEqual(['null', '0', 'false', '"text"', '[]', '{}']);
 });
 
-test('an answer without a body is undefined', async () => {
+test('a response without a body is undefined', async () => {
   for (const response of [new Response(null, { status: 204 }), new Response('', { status: 200 })]) {
     expect(await scriptedClient(scriptedFetch(response)).request({ path: '/invoices/7' })).toBeUndefined();
   }
@@ -90,12 +89,12 @@ test('a schema types and checks what comes', async () => {
     id: '7',
     total: 6,
   });
-  const misfit = scriptedClient(done()).request({
+  const invalid = scriptedClient(done()).request({
     method: 'POST',
     path: '/invoices',
     schema: z.object({ id: z.number() }),
   });
-  expect(await caught(misfit)).toMatchObject({
+  expect(await caught(invalid)).toMatchObject({
     code: 'unexpected_response',
     reason: 'wrong_shape',
     outcome: 'applied',
@@ -148,14 +147,14 @@ test.each<[string, object]>([
   ['body', { path: '/x', method: 'POST', body: () => 1 }],
   ['body', { path: '/x', method: 'POST', body: Symbol('x') }],
   ['idempotencyKey', { path: '/x', method: 'POST', idempotencyKey: 'a b' }],
-])('%s: %j is refused before anything is sent', async (argument, request) => {
+])('%s: %j is rejected before anything is sent', async (argument, request) => {
   const fetch = done();
   const error = await caught(scriptedClient(fetch).request(request as AnyRequest));
   expect(error).toMatchObject({ code: 'invalid_input', argument, outcome: 'not_sent' });
   expect(fetch.requests).toHaveLength(0);
 });
 
-test('a BigInt and a cycle are refused before anything is sent', async () => {
+test('a BigInt and a cycle are rejected before anything is sent', async () => {
   const cycle: { self?: object } = {};
   cycle.self = cycle;
   for (const body of [{ n: 1n }, cycle]) {
@@ -173,13 +172,13 @@ test('errors are those of every other call', async () => {
   expect(error).toMatchObject({ method: 'GET', path: '/invoices/7' });
 });
 
-test('a delete that finds nothing after a lost answer is done', async () => {
+test('a delete that gets a 404 after a lost response is done', async () => {
   const fetch = scriptedFetch(networkError('ECONNRESET'), problemResponse(404, { type: 'not_found' }));
   expect(await scriptedClient(fetch).request({ method: 'DELETE', path: '/invoices/7' })).toBeUndefined();
   expect(fetch.requests).toHaveLength(2);
 });
 
-test('a delete that finds nothing after a lost answer is no value of a schema that needs one', async () => {
+test('a delete that gets a 404 after a lost response has no value for a schema that needs one', async () => {
   const fetch = scriptedFetch(networkError('ECONNRESET'), problemResponse(404, { type: 'not_found' }));
   const schema = z.object({ id: z.string() });
   const error = await caught(
@@ -205,7 +204,7 @@ test('a collection that this version does not know can be listed, got and found'
   expect('create' in invoices).toBe(false);
 });
 
-test.each(['', '..', 'a/b', '-a', 'a b', 'ä', 7])('the segment %j is refused at once', (segment) => {
+test.each(['', '..', 'a/b', '-a', 'a b', 'ä', 7])('the segment %j is rejected at once', (segment) => {
   const client = scriptedClient(done());
   expect(() => client.collection(segment as string)).toThrow(
     expect.objectContaining({ argument: 'segment' }),

@@ -1,0 +1,198 @@
+import { type ClientOptions, createClient, type StandardSchema } from 'accounting-data-sdk';
+import { expect, test, vi } from 'vitest';
+import * as z from 'zod';
+import { caught } from '../support/caught.ts';
+import { jsonResponse, scriptedClient, scriptedFetch } from '../support/scripted-fetch.ts';
+
+type Options = Pick<ClientOptions, 'validation'> & { readonly schema?: StandardSchema<{ id: string }> };
+
+/** A client of a service that always responds with this body. The schema is that of `products` and `accounts`. */
+function clientOf(body: unknown, { schema, ...options }: Options = {}) {
+  const schemas: Record<never, never> = schema === undefined ? {} : { products: schema, accounts: schema };
+  return scriptedClient(scriptedFetch(jsonResponse(body)), {
+    schemas,
+    retry: { maxAttempts: 1 },
+    ...options,
+  });
+}
+const read = async (body: unknown, options?: Options): Promise<unknown> =>
+  clientOf(body, options).products.get('1');
+async function list(body: unknown, options?: Options) {
+  const { value } = await clientOf(body, options).products.list().pages().next();
+  return value;
+}
+
+/** A schema that no library made. */
+const handMade = (validate: (value: unknown) => unknown) =>
+  ({ '~standard': { version: 1, vendor: 'hand', validate } }) as StandardSchema<{ id: string }>;
+
+test.each([
+  [{ id: '1', salePrice: 129 }, ['salePrice: expected money, a decimal string']],
+  [{ id: '1', salePrice: '1e5' }, ['salePrice: expected money, a decimal string']],
+  [{ id: '1', name: 7, isInactive: 'no' }, ['name: expected a string', 'isInactive: expected true or false']],
+  [{ id: '1', salePriceDecimals: 1.5 }, ['salePriceDecimals: expected an integer']],
+  [{ id: '1', stockQuantity: '7' }, ['stockQuantity: expected a number']],
+  [{ id: '1', tags: {} }, ['tags: expected an array']],
+  [{ id: 7 }, ['id: expected a string']],
+  [{ id: '' }, ['id: expected a string that is not empty']],
+  [{}, ['id: expected a string']],
+])('%j is an invalid product: %j', async (body, issues) => {
+  const error = await caught(read(body));
+  expect(error).toMatchObject({
+    code: 'unexpected_response',
+    reason: 'wrong_shape',
+    recordId: 'id' in body && body.id === '1' ? '1' : undefined,
+  });
+  expect((error as { issues: string[] }).issues.toSorted()).toEqual(issues.toSorted());
+});
+
+test.each([null, 7, 'text', [], [{ id: '1' }]])('%j is not a record', async (body) => {
+  expect(await caught(read(body))).toMatchObject({ reason: 'wrong_content', recordId: undefined });
+});
+
+test.each([null, 7, 'text', { id: '1' }, {}, { member: 'x' }])('%j is not a list', async (body) => {
+  expect(await caught(list(body))).toMatchObject({ reason: 'wrong_content' });
+  expect(await caught(list(body, { validation: 'report' }))).toMatchObject({ reason: 'wrong_content' });
+});
+
+test.each(['member', 'hydra:member'])('the %s of a JSON-LD body are its records', async (name) => {
+  expect(await list({ '@type': 'Collection', [name]: [{ id: '1' }] })).toMatchObject({
+    records: [{ id: '1' }],
+  });
+});
+
+test('null is valid in every documented field, and unknown fields are kept', async () => {
+  const record = { id: '1', name: null, salePrice: null, tags: null, stockQuantity: null, odd: { a: [1] } };
+  expect(await read(record)).toEqual(record);
+  expect(await read({ id: '1', salePrice: '1.0000', fromTomorrow: 1 })).toHaveProperty('fromTomorrow', 1);
+});
+
+test('one invalid record ends a list', async () => {
+  const error = await caught(list([{ id: '1' }, { id: '2', name: 7 }]));
+  expect(error).toMatchObject({ reason: 'wrong_shape', recordId: '2' });
+});
+
+test('with validation: report invalid rows are on the page, not among its records', async () => {
+  const rows = [{ id: '1' }, { id: '2', name: 7 }, { name: 'no id' }, 'text', { id: '3' }];
+  expect(await list(rows, { validation: 'report' })).toMatchObject({
+    rows,
+    records: [{ id: '1' }, { id: '3' }],
+    ids: ['1', '3'],
+    invalid: [
+      { id: '2', issues: ['name: expected a string'], record: rows[1] },
+      { id: undefined, issues: ['id: expected a string'], record: rows[2] },
+      { id: undefined, issues: ['expected a record, a JSON object'], record: 'text' },
+    ],
+  });
+});
+
+test('with validation: report an invalid single record is still an error', async () => {
+  const error = await caught(read({ id: '1', name: 7 }, { validation: 'report' }));
+  expect(error).toMatchObject({ reason: 'wrong_shape' });
+});
+
+test('with validation: off only the id is checked', async () => {
+  const odd = { id: '1', name: 7, salePrice: 129 };
+  expect(await read(odd, { validation: 'off' })).toEqual(odd);
+  const error = await caught(read({ name: 'x' }, { validation: 'off' }));
+  expect(error).toMatchObject({ issues: ['id: expected a string'] });
+});
+
+test.each(['throw', 'off'] as const)(
+  'a member called __proto__ is dropped, validation: %s',
+  async (validation) => {
+    const body = '{"id":"7","__proto__":{"polluted":true}}';
+    const fetch = scriptedFetch(new Response(body, { headers: { 'content-type': 'application/json' } }));
+    const record = await scriptedClient(fetch, { validation }).products.get('7');
+    expect(record.id).toBe('7');
+    expect(Object.hasOwn(record, '__proto__')).toBe(false);
+    expect('polluted' in record).toBe(false);
+  },
+);
+
+test('a schema of the caller runs whole, transforms and defaults included', async () => {
+  const schema = z.looseObject({
+    id: z.string(),
+    name: z.string().transform((name) => name.toUpperCase()),
+    colour: z.string().default('none'),
+  });
+  const record = await read({ id: '1', name: 'Desk', odd: 1 }, { schema });
+  expect(record).toEqual({ id: '1', name: 'DESK', colour: 'none', odd: 1 });
+});
+
+test('a schema of the caller drops fields of an account, and none of a product', async () => {
+  const client = clientOf({ id: '1', name: 'Desk' }, { schema: z.object({ id: z.string() }) });
+  expect(await client.accounts.get('1')).toEqual({ id: '1' });
+  expect(await client.products.get('1')).toEqual({ id: '1', name: 'Desk' });
+});
+
+test('a schema of the caller may be asynchronous', async () => {
+  const schema = z.object({ id: z.string() }).refine(async ({ id }) => id !== '2', 'is on hold');
+  expect(await read({ id: '1' }, { schema })).toEqual({ id: '1' });
+  expect(await caught(read({ id: '2' }, { schema }))).toMatchObject({
+    issues: ['is on hold'],
+    recordId: '2',
+  });
+});
+
+test('issues of a schema name their path, whatever form it has, and there are at most twenty', async () => {
+  const issues = [
+    { message: 'bad' },
+    { message: 'bad', path: ['lines', 0, { key: 'price' }] },
+    ...Array.from({ length: 30 }, () => ({ message: 'more', path: [] })),
+  ];
+  const error = (await caught(read({ id: '1' }, { schema: handMade(() => ({ issues })) }))) as {
+    issues: string[];
+  };
+  expect(error.issues.slice(0, 3)).toEqual(['bad', 'lines.0.price: bad', 'more']);
+  expect(error.issues).toHaveLength(20);
+});
+
+test.each<[string, () => unknown]>([
+  [
+    'throws',
+    () => {
+      throw new Error('of the schema');
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('of the schema'))],
+  ['returns nothing', () => undefined],
+  ['returns invalid issues', () => ({ issues: [null] })],
+])('a schema of the caller that %s makes the record invalid', async (_, validate) => {
+  const error = await caught(read({ id: '1' }, { schema: handMade(validate) }));
+  expect(error).toMatchObject({
+    reason: 'wrong_shape',
+    recordId: '1',
+    issues: [expect.stringMatching(/^the schema threw \(\w*Error: .+\) instead of/)],
+  });
+});
+
+test.each([{}, { id: 7 }, null])('a schema of the caller must keep the id: %j', async (value) => {
+  const error = await caught(read({ id: '1' }, { schema: handMade(() => ({ value })) }));
+  expect(error).toMatchObject({ issues: ['id: lost by the schema'], recordId: '1' });
+});
+
+test('the ids of a page are those that the service sent, even if a schema changes them', async () => {
+  const schema = handMade((value) => ({ value: { id: `acc-${(value as { id: string }).id}` } }));
+  const page = await list([{ id: '1' }, { id: '2' }], { schema });
+  expect(page).toMatchObject({
+    rows: [{ id: '1' }, { id: '2' }],
+    records: [{ id: 'acc-1' }, { id: 'acc-2' }],
+    ids: ['1', '2'],
+  });
+});
+
+test('a schema of the caller validates only records that are valid by our own', async () => {
+  const validate = vi.fn((value: unknown) => ({ value }));
+  await caught(read({ id: '1', name: 7 }, { schema: handMade(validate) }));
+  expect(validate).not.toHaveBeenCalled();
+  await read({ id: '1', name: 7 }, { schema: handMade(validate), validation: 'off' });
+  expect(validate).toHaveBeenCalledTimes(1);
+});
+
+test('a client with an unusable schema is rejected', () => {
+  const schemas = { accounts: { parse: () => 7 } } as never;
+  expect(() => createClient({ baseUrl: 'https://books.example.com', apiKey: 'key', schemas })).toThrow(
+    'schemas',
+  );
+});
