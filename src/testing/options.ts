@@ -153,7 +153,7 @@ export const sandboxOptions = {
   clock: optional(
     is.check<ClockOption>(
       'a timestamp, or an object with now()',
-      (value) => typeof value === 'string' || typeof value === 'number' || typeof value === 'object',
+      (value) => ['string', 'number', 'object'].includes(typeof value) && value !== null,
     ),
   ),
   /** How far the service's clock is ahead of `clock`, in ms. @default 0 */

@@ -19,6 +19,8 @@ test.each([
     'idempotency.storeRejections must be true or false, not "yes".',
   ],
   [{ idempotency: { lifetimeMs: -1 } }, 'idempotency.lifetimeMs must be'],
+  [{ clock: null }, 'clock must be a timestamp, or an object with now(), not null.'],
+  [{ rateLimit: 5 }, 'rateLimit must be an object, not 5.'],
   [{ moneyDigits: '4' }, 'moneyDigits must be'],
   [{ records: '500' }, 'records must be'],
   [{ records: { account: 5 } }, 'records: there is no collection account'],
