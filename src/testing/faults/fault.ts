@@ -1,5 +1,5 @@
 import { suggestion } from '../../internal/option-names.ts';
-import { checkNames, checkValue, shown } from '../checks.ts';
+import { checkValues, is, shown } from '../checks.ts';
 import { connectionEffects, connectionFaults } from './connection.ts';
 import { contentEffects, contentFaults } from './content.ts';
 import type { DelayedDelivery, Delivery } from './delivery.ts';
@@ -34,13 +34,8 @@ export function checkFault(fault: Fault): void {
     throw new TypeError(`There is no fault ${shown(kind)}. ${suggestion(String(kind), kinds)}`);
   }
   const { required = {}, optional = {} }: FaultFields = sandboxFaults[kind];
-  checkNames(`the fault ${kind}`, fault, ['kind', ...Object.keys(required), ...Object.keys(optional)]);
-  const values = new Map<string, unknown>(Object.entries(fault));
-  for (const [name, check] of Object.entries({ ...required, ...optional })) {
-    const value = values.get(name);
-    if (value !== undefined) checkValue(`${kind}.${name}`, value, check);
-    else if (Object.hasOwn(required, name)) {
-      throw new TypeError(`The fault ${kind} has no default for ${name}. Pass it.`);
-    }
-  }
+  const checks = { kind: is.string, ...required, ...optional };
+  checkValues(fault, checks, { of: `the fault ${kind}`, path: `${kind}.` });
+  const missing = Object.keys(required).find((name) => Reflect.get(fault, name) === undefined);
+  if (missing !== undefined) throw new TypeError(`The fault ${kind} has no default for ${missing}. Pass it.`);
 }
