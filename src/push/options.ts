@@ -24,10 +24,15 @@ import type { PushProgress, PushResult } from './results.ts';
 export interface PushTarget<T extends { id: string }, Draft extends object, Patch extends object> {
   /** Where the service is. */
   readonly baseUrl: string;
+  /** The existing products. */
   list(query: SourceQuery, options: SourceOptions): Paginator<T>;
+  /** One product, or `undefined` if it does not exist. */
   find(id: string, options: RequestOptions): Promise<T | undefined>;
+  /** Creates a product. */
   create(draft: Draft, options: RequestOptions & { idempotencyKey?: string | undefined }): Promise<T>;
+  /** Changes the fields of the patch. */
   update(id: string, patch: Patch, options: RequestOptions): Promise<T>;
+  /** Deletes a product. */
   delete(id: string, options: RequestOptions): Promise<void>;
 }
 

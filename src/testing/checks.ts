@@ -5,6 +5,7 @@ import { suggestion, unknownName } from '../internal/option-names.ts';
 export interface Check<T> {
   /** Such as `a string`: the end of a sentence that begins with "must be". */
   readonly expected: string;
+  /** Whether a value is allowed. */
   readonly allows: (value: unknown) => value is T;
   /** All values, if there are few. */
   readonly values?: readonly T[];

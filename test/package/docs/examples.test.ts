@@ -1,7 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import manifest from '../../../package.json' with { type: 'json' };
 import { root } from './code-blocks.ts';
 
 const readmes = globSync('examples/*/README.md', { cwd: root }).toSorted();
@@ -19,12 +18,11 @@ describe('the README of an example', () => {
     const example = basename(dirname(readme));
     const blocks = [...readFileSync(join(root, readme), 'utf8').matchAll(/^```sh\n(.*?)^```$/gms)];
     const [first, second] = blocks.map(([, code = '']) => code);
-    expect(first).toBe(`npm ci && npm run example:${example}\n`);
-    expect(Object.keys(manifest.scripts)).toContain(`example:${example}`);
+    expect(first).toBe(`npm ci && npm run example ${example}\n`);
     expect(second).toMatch(new RegExp(`^npm ci && npm run build\\ncd examples/${example} && npm install\\n`));
   });
 
   test('is there for each of them', () => {
-    expect(projects.length).toBeGreaterThanOrEqual(5);
+    expect(projects.length).toBeGreaterThanOrEqual(3);
   });
 });

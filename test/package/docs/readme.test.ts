@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { collectionNames } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test, vi } from 'vitest';
@@ -85,8 +85,11 @@ describe('the commands in the README', () => {
   test('start each example', () => {
     const rows = tableRows('README.md', '`npm ci && npm run …`');
     const scripts = rows.flatMap(([cell = '']) => namesIn(cell));
-    const examples = Object.keys(manifest.scripts).filter((name) => name.startsWith('example:'));
-    expect(scripts.toSorted()).toEqual([...examples, 'quickstart'].toSorted());
+    const files = globSync(['examples/*.ts', 'examples/*/package.json'], { cwd: root });
+    const names = files.map((path) => path.replace(/^examples\/(.+?)(?:\.ts|\/package\.json)$/, '$1'));
+    const runnable = names.filter((name) => name !== 'run' && !name.endsWith('.test'));
+    const expected = runnable.map((name) => (name === 'quickstart' ? name : `example ${name}`));
+    expect(scripts.toSorted()).toEqual(expected.toSorted());
     for (const [cell = ''] of rows) expect(existsSync(root + /\((.+)\)/.exec(cell)?.[1])).toBe(true);
   });
 

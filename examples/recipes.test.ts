@@ -1,0 +1,167 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { toDecimal } from 'accounting-data-sdk';
+import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+const loader = fileURLToPath(new URL('../test/support/from-source.mjs', import.meta.url));
+let sandbox: Sandbox;
+let folder: string;
+
+beforeEach(async () => {
+  sandbox = createSandbox({ records: 420, seed: 7, requiredFields: ['name'] });
+  await sandbox.listen();
+  folder = await mkdtemp(join(tmpdir(), 'recipe-'));
+});
+afterEach(async () => {
+  await sandbox.close();
+  await rm(folder, { recursive: true });
+});
+
+function start(name: string, args: readonly string[] = [], env: Record<string, string> = {}) {
+  const recipe = fileURLToPath(new URL(`${name}.ts`, import.meta.url));
+  return spawn(process.execPath, ['--import', loader, recipe, ...args], {
+    cwd: folder,
+    env: {
+      ...process.env,
+      ACCOUNTING_BASE_URL: sandbox.baseUrl,
+      ACCOUNTING_API_KEY: sandbox.keys.full,
+      ...env,
+    },
+  });
+}
+
+/** Runs a recipe to its end and returns what it printed. */
+async function run(
+  name: string,
+  args: readonly string[] = [],
+  env: Record<string, string> = {},
+): Promise<string> {
+  const child = start(name, args, env);
+  let printed = '';
+  let complaints = '';
+  child.stdout.on('data', (chunk) => (printed += chunk));
+  child.stderr.on('data', (chunk) => (complaints += chunk));
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  expect({ code, complaints: complaints.replace(/\(node:.*\n|\(Use .*\n/g, '') }).toEqual({
+    code: 0,
+    complaints: '',
+  });
+  return printed;
+}
+
+test('list-and-filter reads what it says', async () => {
+  const { accounts, budgetLines, products } = sandbox.store;
+  const changed = products.all().filter(({ updatedAt = '' }) => `${updatedAt}` >= '2024-01-01').length;
+  const between = accounts.ids().filter((id) => Number(id) > 10 && Number(id) <= 20);
+  const printed = await run('list-and-filter');
+  expect(printed).toContain(`${changed} products changed since 2024\n`);
+  expect(printed).toContain(`accounts 11 to 20: ${between.join(' ')}\n`);
+  expect(printed).toContain(`${budgetLines.count} budget lines\n`);
+});
+
+test('create-product creates one product for one key, and explains a rejected draft', async () => {
+  const before = sandbox.store.products.count;
+  const printed = await run('create-product');
+  expect(printed.split('\n').slice(0, 2)).toEqual(['created Desk', 'created Desk']);
+  expect(printed).toMatch(/correct the row: name: /);
+  expect(sandbox.store.products.count).toBe(before + 1);
+});
+
+test('sync-to-sqlite keeps a copy with every change and deletion', async () => {
+  const env = { SQLITE_FILE: 'copy.sqlite' };
+  const { accounts } = sandbox.store;
+  expect(await run('sync-to-sqlite', [], env)).toContain(
+    `accounts: ${accounts.count} in the copy, 0 deleted\n`,
+  );
+
+  const [first = '', second = ''] = accounts.ids();
+  accounts.delete(first);
+  accounts.update(second, { name: 'Renamed' });
+  expect(await run('sync-to-sqlite', [], env)).toContain(
+    `accounts: ${accounts.count} in the copy, 1 deleted\n`,
+  );
+  const { DatabaseSync } = await import('node:sqlite');
+  const rows = new DatabaseSync(join(folder, 'copy.sqlite')).prepare(
+    "SELECT id, json FROM record WHERE collection = 'accounts' ORDER BY CAST(id AS INTEGER)",
+  );
+  const copy = rows.all();
+  expect(copy.map(({ id }) => id)).toEqual(accounts.ids());
+  expect(JSON.parse(String(copy[0]?.json))).toMatchObject({ id: second, name: 'Renamed' });
+});
+
+test('many-companies syncs every company that it can', async () => {
+  const companies = [
+    { tenant: 'acme' },
+    { tenant: 'bolt', apiKey: sandbox.keys.revoked },
+    { tenant: 'crane', baseUrl: 'nowhere' },
+    { tenant: 'delta', apiKey: sandbox.keys.otherCompany },
+  ];
+  await writeFile(join(folder, 'companies.json'), JSON.stringify(companies));
+  const printed = await run('many-companies', ['companies.json']);
+  expect(printed).toContain('acme: 420 records\n');
+  expect(printed).toMatch(/^bolt: sync_failed: /m);
+  expect(printed).toMatch(/^crane: invalid_input: /m);
+  expect(printed).toMatch(/^delta: \d+ records$/m);
+});
+
+test('export-csv writes every product and adds up the prices exactly', async () => {
+  sandbox.store.products.insert({ name: 'A "quoted", name', salePrice: '12345678901234567.8901' });
+  const printed = await run('export-csv', ['out.csv']);
+  const lines = (await readFile(join(folder, 'out.csv'), 'utf8')).trimEnd().split('\r\n');
+  expect(lines).toHaveLength(sandbox.store.products.count + 1);
+  expect(lines.at(-1)).toContain('"A ""quoted"", name",12345678901234567.8901');
+  const total = sandbox.store.products
+    .all()
+    .reduce((sum, { salePrice }) => sum.plus(toDecimal(salePrice as string | null) ?? 0), toDecimal('0'));
+  expect(printed).toContain(`add up to ${total.toFixed(4)}\n`);
+});
+
+test('web-route maps errors to statuses, and stops when the browser disconnects', async () => {
+  const child = start('web-route', [], { PORT: '0' });
+  let printed = '';
+  child.stdout.on('data', (chunk) => {
+    printed += chunk;
+  });
+  try {
+    await expect.poll(() => printed, { timeout: 30_000 }).toMatch(/port: \d+/);
+    const [, port] = /port: (\d+)/.exec(printed) ?? [];
+    const get = (id: string, init?: RequestInit) => fetch(`http://127.0.0.1:${port}/products/${id}`, init);
+    expect((await get('1')).status).toBe(200);
+    expect((await get('999999')).status).toBe(404);
+    expect((await get('%20..')).status).toBe(404);
+
+    sandbox.faults.next({ kind: 'status', status: 451 });
+    expect((await get('1')).status).toBe(502);
+
+    sandbox.faults.add({ kind: 'stall' });
+    const leave = new AbortController();
+    const before = sandbox.requests.length;
+    const left = get('1', { signal: leave.signal }).catch(() => 'left');
+    await expect.poll(() => sandbox.requests.length).toBe(before + 1);
+    leave.abort();
+    expect(await left).toBe('left');
+    await expect.poll(() => printed).toContain('the browser disconnected\n');
+  } finally {
+    child.kill();
+  }
+});
+
+test('singer-tap resumes from its state', async () => {
+  const parse = (printed: string) =>
+    printed
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  const first = parse(await run('singer-tap'));
+  const { accounts, products } = sandbox.store;
+  expect(first.filter(({ type }) => type === 'RECORD')).toHaveLength(accounts.count + products.count);
+
+  await writeFile(join(folder, 'state.json'), JSON.stringify(first.at(-1).value));
+  sandbox.store.accounts.insert({ name: 'New' });
+  const second = parse(await run('singer-tap', ['state.json'])).filter(({ type }) => type === 'RECORD');
+  expect(second.map(({ record }) => record.name)).toEqual(['New']);
+});
