@@ -13,6 +13,7 @@ import { LIST_ORDERS, type ListOrder } from '../../schemas/service-forms.ts';
 import { jsonObject, type Rate, rate, wholeNumber } from '../arguments.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import type { Io } from '../io.ts';
+import { sandboxHelp } from '../sandbox-help.ts';
 import { envLines, requestLine } from '../sandbox-output.ts';
 
 interface Flags {
@@ -61,14 +62,13 @@ export function addSandbox(program: Command, io: Io): void {
     .option('--page-size <number>', 'records in a full page', wholeNumber(1), 30)
     .addOption(new Option('--order <order>', 'the order of lists').choices(LIST_ORDERS).default('id-asc'))
     .option('--fixtures <file>', 'JSON with records by collection, added to the generated ones')
-    .option(
-      '--options <json>',
-      'any other option of createSandbox, such as ids, listBody or problemType',
-      sandboxOptions,
-    )
+    .option('--options <json>', 'any other option of createSandbox, see below', sandboxOptions)
     .option('--fault <json>', 'a fault with its match conditions; repeat it for several faults', faultList)
     .option('--quiet', 'do not log requests')
-    .addHelpText('after', `\nExamples:\n${EXAMPLES.map((line) => `  $ ${line}`).join('\n')}`)
+    .addHelpText(
+      'after',
+      () => `\n${sandboxHelp()}\n\nExamples:\n${EXAMPLES.map((line) => `  $ ${line}`).join('\n')}`,
+    )
     .action((flags: Flags) => serve(flags, io));
 }
 

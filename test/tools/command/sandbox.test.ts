@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSandbox } from 'accounting-data-sdk/testing';
+import { createSandbox, sandboxFaults, sandboxOptions } from 'accounting-data-sdk/testing';
 import { afterAll, describe, expect, test } from 'vitest';
 import { main } from '../../../src/cli/main.ts';
 import { removeBundle, start as startProcess } from './support/process.ts';
@@ -140,6 +140,18 @@ describe('sandbox', () => {
     const run = start(...sandboxArgs, flag, value);
     expect(await run.code).toBe(2);
     expect(run.log.join()).toContain(message);
+  });
+
+  test('lists every option and fault in its help', async () => {
+    const help = start('sandbox', '--help');
+    expect(await help.code).toBe(0);
+    const text = help.out.join('\n');
+    for (const [name, option] of Object.entries(sandboxOptions)) {
+      expect(text).toMatch('options' in option ? `  ${name}.` : `  ${name}: `);
+    }
+    expect(text).toContain('  order: "id-asc" (id-asc, id-desc,');
+    for (const kind of Object.keys(sandboxFaults)) expect(text).toContain(`  ${kind}`);
+    expect(text).toContain('Match conditions of a fault: method, path, collection, skip, times, probability');
   });
 
   test('accepts every example of its help', async () => {
