@@ -5,13 +5,14 @@ import { addDiscover } from './commands/discover.ts';
 import { addGet } from './commands/get.ts';
 import { addProbe } from './commands/probe.ts';
 import { addPull } from './commands/pull.ts';
+import { addPush } from './commands/push.ts';
 import { addSandbox } from './commands/sandbox.ts';
 import { addWhoami } from './commands/whoami.ts';
 import { CommandFailure, EXIT, EXIT_HELP, reportError } from './errors.ts';
 import { type Io, withoutKey } from './io.ts';
 
 /** Every command adds itself to the program. */
-const COMMANDS = [addProbe, addDiscover, addPull, addGet, addWhoami, addSandbox];
+const COMMANDS = [addProbe, addDiscover, addPull, addPush, addGet, addWhoami, addSandbox];
 
 const SETTINGS_HELP = `
 The address of the service comes from ACCOUNTING_BASE_URL or --base-url, the key from ACCOUNTING_API_KEY. If neither is
@@ -37,7 +38,9 @@ export async function main(args: readonly string[], unsafeIo: Io): Promise<numbe
 
 /** Before the parser reads the arguments, because its errors quote them. */
 function rejectKeys(args: readonly string[]): void {
-  if (!args.some((arg) => /^--?(?:api-?key|key|token|x-auth-token)(?:=|$)/i.test(arg))) return;
+  // The key of a push is a field, and its value is never quoted.
+  const names = args.includes('push') ? 'api-?key|token|x-auth-token' : 'api-?key|key|token|x-auth-token';
+  if (!args.some((arg) => new RegExp(`^--?(?:${names})(?:=|$)`, 'i').test(arg))) return;
   throw new CommandFailure('The command does not accept an API key as an argument.', {
     advice: 'Set ACCOUNTING_API_KEY, or leave it out and type it when asked.',
     exitCode: EXIT.usage,

@@ -1,0 +1,200 @@
+import { once } from 'node:events';
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import { productFields } from '../../collections/products.ts';
+import { isAccountingError } from '../../errors/guards.ts';
+import type { PushAction, PushReport } from '../../errors/push-report.ts';
+import { suggestion } from '../../internal/option-names.ts';
+import { fileStore } from '../../node/file-store.ts';
+import { runPush } from '../../push/push.ts';
+import type { PushProgress, PushResult } from '../../push/results.ts';
+import { duration, wholeNumber } from '../arguments.ts';
+import { type ConnectFlags, connect, connectable } from '../connect.ts';
+import { CommandFailure, EXIT, failureOf } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { type EmptyCells, ProductFile, type ProductFormat } from '../push/product-file.ts';
+
+interface Flags extends ConnectFlags {
+  readonly key: string;
+  readonly tenant: string;
+  readonly dryRun?: true;
+  readonly yes?: true;
+  readonly empty: EmptyCells;
+  readonly format?: ProductFormat;
+  readonly results?: string;
+  readonly state?: string;
+  readonly repeatCreates: boolean;
+  readonly concurrency: number;
+  readonly maxOutage?: number;
+}
+
+/** `accounting-data-sdk push`: creates or updates the products of a file. */
+export function addPush(program: Command, io: Io): void {
+  connectable(
+    program
+      .command('push')
+      .description('create or update products from a CSV or NDJSON file, each once by its key')
+      .argument('<file>', 'CSV whose columns are product fields, or NDJSON with an object on each line')
+      .requiredOption('--key <field>', 'the field that identifies a product, such as productNumber')
+      .option('--dry-run', 'show what would be written, and write nothing')
+      .option('--yes', 'write without asking')
+      .addOption(
+        new Option('--empty <meaning>', 'what an empty cell of a CSV file means')
+          .choices(['ignore', 'clear'])
+          .default('ignore'),
+      )
+      .addOption(
+        new Option('--format <format>', 'default: by the ending of the file').choices(['csv', 'ndjson']),
+      )
+      .option('--results <file>', 'write a line of JSON for each row')
+      .option('--tenant <label>', 'a label for the company; part of every idempotency key', 'default')
+      .option('--state <folder>', 'remember ids and unknown creates between runs')
+      .option(
+        '--no-repeat-creates',
+        'for a service that ignores Idempotency-Key: look before a create is repeated',
+      )
+      .option('--concurrency <number>', 'writes in flight', wholeNumber(1), 4)
+      .option(
+        '--max-outage <time>',
+        'how long to wait for a service that is down: 90s, 5m, 0 (default: 2m)',
+        duration,
+      ),
+    [
+      'accounting-data-sdk push products.csv --key productNumber --dry-run',
+      'accounting-data-sdk push products.ndjson --key ean --yes --results results.ndjson',
+    ],
+  ).action((path: string, flags: Flags) => run(path, flags, io));
+}
+
+async function run(path: string, flags: Flags, io: Io): Promise<void> {
+  const isAsked = flags.dryRun !== true && flags.yes !== true;
+  checkFlags(flags, isAsked && io.prompt === undefined);
+  const file = new ProductFile(resolve(io.cwd ?? '.', path), flags);
+  const client = await connect(io, flags);
+  const results = await ResultFile.open(flags.results && resolve(io.cwd ?? '.', flags.results));
+  const confirm = async (planned: Counts) => {
+    io.status?.(undefined);
+    if (!isAsked || planned.created + planned.updated === 0) return true;
+    return (await io.prompt?.confirm(`${summary(planned, WILL)}; continue?`, io.signal)) ?? false;
+  };
+  try {
+    const report = await runPush(
+      client.products,
+      {
+        tenant: flags.tenant,
+        rows: file.rows(),
+        key: (row) => row[flags.key as 'productNumber'],
+        store: flags.state === undefined ? undefined : fileStore(resolve(io.cwd ?? '.', flags.state)),
+        dryRun: flags.dryRun ?? false,
+        concurrency: flags.concurrency,
+        maxOutageMs: flags.maxOutage,
+        retry: flags.repeatCreates ? undefined : { creates: false },
+        signal: io.signal,
+        onResult: (result) => results?.write(result, file.lineOf(result.row)),
+        onProgress: (progress) => flags.quiet || io.status?.(progressText(progress)),
+      },
+      confirm,
+    );
+    io.status?.(undefined);
+    end(report, flags, io);
+  } catch (error) {
+    throw withCause(error);
+  } finally {
+    io.status?.(undefined);
+    await results?.close();
+  }
+}
+
+/** Before anything is read or sent. */
+function checkFlags({ key }: Flags, mustConfirm: boolean): void {
+  const kinds: Readonly<Record<string, string>> = productFields;
+  if (!Object.hasOwn(kinds, key) || kinds[key] !== 'string') {
+    const names = Object.keys(kinds).filter((name) => kinds[name] === 'string');
+    // Not quoted: somebody may take it for the API key.
+    throw new CommandFailure('The value of --key is not a text field of a product.', {
+      advice: suggestion(key, names),
+      exitCode: EXIT.usage,
+    });
+  }
+  if (!mustConfirm) return;
+  throw new CommandFailure('There is no terminal to confirm the push on.', {
+    advice: 'Pass --yes to write, or --dry-run to see what would be written.',
+    exitCode: EXIT.usage,
+  });
+}
+
+function end({ rows, counts, dryRun }: PushReport, { dryRun: wanted, quiet }: Flags, io: Io): void {
+  if (!quiet) io.log(`${rows} rows: ${summary(counts, dryRun ? WILL : DONE)}.`);
+  if (dryRun && !wanted) io.log('Nothing was written.');
+  const bad = counts.failed + counts.conflict;
+  if (bad === 0) return;
+  throw new CommandFailure(`${bad} of ${rows} rows ${dryRun ? 'would fail' : 'failed'}.`, {
+    advice:
+      'Pass --results <file> to see the reason of each, correct the rows, and run the same command again.',
+    exitCode: EXIT.rowsFailed,
+  });
+}
+
+type Counts = PushReport['counts'];
+
+const ALWAYS: readonly PushAction[] = ['created', 'updated', 'unchanged'];
+const DONE: Partial<Record<PushAction, string>> = { conflict: 'in conflict' };
+const WILL: Partial<Record<PushAction, string>> = { ...DONE, created: 'to create', updated: 'to update' };
+
+/** `37 to create, 12 to update, 451 unchanged`. */
+function summary(counts: Counts, words: Partial<Record<PushAction, string>>): string {
+  return Object.entries(counts)
+    .filter(([action, count]) => count > 0 || ALWAYS.includes(action as PushAction))
+    .map(([action, count]) => `${count} ${words[action as PushAction] ?? action}`)
+    .join(', ');
+}
+
+function progressText({ phase, done, total, waiting }: PushProgress): string {
+  const wait = waiting ? ', waiting' : '';
+  if (phase === 'rows') return `${done} rows read${wait}`;
+  return phase === 'read' ? `${done} products read${wait}` : `${done} of ${total} written${wait}`;
+}
+
+/** A push that stopped ends as its cause does: a rejected key has an exit code of its own. */
+function withCause(error: unknown): unknown {
+  if (!isAccountingError(error, 'push_failed')) return error;
+  const { cause } = error;
+  const failure = failureOf(cause);
+  if (cause instanceof CommandFailure || failure === undefined) return cause;
+  return new CommandFailure(error.message, { advice: failure.advice, exitCode: failure.exitCode });
+}
+
+/** One line of JSON for each row, in the order in which the rows end. */
+class ResultFile {
+  readonly #stream: WriteStream;
+
+  private constructor(stream: WriteStream) {
+    this.#stream = stream;
+  }
+
+  static async open(path: string | undefined): Promise<ResultFile | undefined> {
+    if (path === undefined) return undefined;
+    const stream = createWriteStream(path);
+    try {
+      await once(stream, 'open');
+    } catch (error) {
+      throw new CommandFailure(`${path} cannot be written: ${(error as Error).message}.`, {
+        exitCode: EXIT.file,
+      });
+    }
+    return new ResultFile(stream);
+  }
+
+  write({ key, action, id, ids, fields, error }: PushResult, line: number | undefined): void {
+    const violations = isAccountingError(error, 'validation_failed') ? error.violations : undefined;
+    const shown = error && { code: error.code, message: error.message, violations };
+    const content = { line, key, action, id, ids: ids.length > 0 ? ids : undefined, fields, error: shown };
+    this.#stream.write(`${JSON.stringify(content)}\n`);
+  }
+
+  async close(): Promise<void> {
+    this.#stream.end();
+    await once(this.#stream, 'close');
+  }
+}

@@ -1,0 +1,220 @@
+// One seeded history of a shop that pushes its rows: lost responses, errors, other writers, crashes, several runs.
+
+import {
+  type Client,
+  createClient,
+  isAccountingError,
+  memoryStore,
+  type Product,
+  type ProductDraft,
+  type PushReport,
+  type PushResult,
+  push,
+} from 'accounting-data-sdk';
+import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
+import { SeededRandom } from '../../support/seeded-random.ts';
+import { runToEnd } from '../../support/virtual-clock.ts';
+
+/** Stands between push and the client: makes push worse on purpose. */
+export type Mutation = (products: Client['products']) => object;
+
+/** One run of a push, and what the service committed for it. */
+export interface Run {
+  readonly rows: readonly ProductDraft[];
+  readonly results: readonly PushResult[];
+  /** Undefined if the run was killed or rejected. */
+  readonly report: PushReport | undefined;
+  readonly error: unknown;
+  readonly commits: Sandbox['journal'];
+  readonly usedCopy: boolean;
+}
+
+export interface PushHistory {
+  readonly sandbox: Sandbox;
+  readonly runs: readonly Run[];
+  /** A run without faults and other writers, and the same once more. */
+  readonly last: Run;
+  readonly again: Run;
+}
+
+const KEYS = Array.from({ length: 12 }, (_, n) => `K${n}`);
+const MONEY = ['5', '5.0', '12.5000', '0', '129.99'];
+
+export async function playPush(
+  seed: number,
+  mutation: Mutation = (products) => products,
+): Promise<PushHistory> {
+  const random = new SeededRandom(seed);
+  const sandbox = createSandbox({
+    seed,
+    pageSize: random.int(2, 10),
+    order: random.pick(['id-asc', 'id-asc', 'id-desc']),
+    timestamps: random.pick(['seconds', 'offset', 'milliseconds']),
+    nullFields: random.pick(['sent', 'omitted']),
+    idempotency: { storeRejections: random.chance(0.5) },
+    allowedStatuses: ['active', 'archived'],
+  });
+  const history = new Shop(sandbox, random, mutation);
+  return await history.play();
+}
+
+class Shop {
+  readonly #sandbox: Sandbox;
+  readonly #random: SeededRandom;
+  readonly #mutation: Mutation;
+  readonly #store = memoryStore();
+  readonly #hasStore: boolean;
+  #rows: ProductDraft[] = [];
+  #othersWrite = true;
+
+  constructor(sandbox: Sandbox, random: SeededRandom, mutation: Mutation) {
+    this.#sandbox = sandbox;
+    this.#random = random;
+    this.#mutation = mutation;
+    this.#hasStore = random.chance(0.5);
+  }
+
+  async play(): Promise<PushHistory> {
+    const { store } = this.#sandbox;
+    for (const key of KEYS)
+      if (this.#random.chance(0.4)) store.products.insert({ ...this.#draft(key), status: 'active' });
+    this.#rows = KEYS.filter(() => this.#random.chance(0.7)).map((key) => this.#draft(key));
+    this.#sandbox.onRequest(() => {
+      if (this.#othersWrite && this.#random.chance(0.2)) this.#write();
+    });
+    const runs: Run[] = [];
+    for (let left = this.#random.int(1, 4); left > 0; left--) {
+      runs.push(await this.#run(true));
+      this.#sandbox.clock.advance(this.#random.pick([0, 500, 5_000, 600_000]));
+      this.#changeRows();
+      for (let changes = this.#random.int(0, 2); changes > 0; changes--) this.#writeToRows();
+    }
+    this.#othersWrite = false;
+    const last = await this.#run(false);
+    return { sandbox: this.#sandbox, runs, last, again: await this.#run(false) };
+  }
+
+  async #run(isHarsh: boolean): Promise<Run> {
+    const { products } = this.#sandbox.store;
+    const existing =
+      isHarsh && this.#random.chance(0.3)
+        ? { products: products.all().map((product) => ({ ...product }) as Product), asOf: this.#now() }
+        : undefined;
+    if (existing !== undefined) {
+      this.#sandbox.clock.advance(300_000);
+      for (let changes = this.#random.int(0, 3); changes > 0; changes--) this.#writeToRows();
+    }
+    if (isHarsh) this.#addFaults();
+    const controller = new AbortController();
+    const client = createClient({
+      ...this.#sandbox.clientOptions,
+      fetch: this.#fetchThatDies(
+        isHarsh && this.#random.chance(0.5) ? this.#random.int(1, 25) : 0,
+        controller,
+      ),
+      retry: { maxAttempts: this.#random.int(1, 3) },
+    });
+    const rows = [...this.#rows];
+    const results: PushResult[] = [];
+    this.#sandbox.clearLogs();
+    let report: PushReport | undefined;
+    let error: unknown;
+    const work = push(this.#mutation(client.products) as Client['products'], {
+      tenant: 'shop',
+      rows,
+      key: ({ productNumber }) => productNumber,
+      concurrency: this.#random.int(1, 4),
+      maxOutageMs: this.#random.pick([0, 10_000]),
+      signal: controller.signal,
+      ...(this.#hasStore ? { store: this.#store } : {}),
+      ...(existing === undefined ? {} : { existing }),
+      onResult: (result) => void results.push(result),
+    }).then(
+      (value) => {
+        report = value;
+      },
+      (thrown: unknown) => {
+        error = thrown;
+      },
+    );
+    await runToEnd(work);
+    this.#sandbox.faults.clear();
+    const commits = this.#sandbox.journal;
+    return { rows, results, report, error, commits, usedCopy: existing !== undefined };
+  }
+
+  /** A process that is killed: before a request is sent, or after the service carried it out. */
+  #fetchThatDies(atRequest: number, controller: AbortController): Sandbox['fetch'] {
+    let left = atRequest;
+    const isCarriedOut = this.#random.chance(0.5);
+    return async (...args) => {
+      if (controller.signal.aborted) throw controller.signal.reason;
+      left -= 1;
+      if (left !== 0) return await this.#sandbox.fetch(...args);
+      if (isCarriedOut) await this.#sandbox.fetch(...args).catch(() => undefined);
+      controller.abort(new Error('killed'));
+      throw controller.signal.reason;
+    };
+  }
+
+  #addFaults(): void {
+    const { faults } = this.#sandbox;
+    const probability = this.#random.pick([0, 0.05, 0.2]);
+    if (probability === 0) return;
+    faults.add({ kind: 'lost-response', committed: true }, { probability });
+    faults.add({ kind: 'lost-response', committed: false }, { probability });
+    faults.add({ kind: 'status', status: 503 }, { probability });
+    faults.add({ kind: 'rate-limited', retryAfter: 1 }, { probability });
+  }
+
+  #draft(key: string): ProductDraft {
+    const random = this.#random;
+    return {
+      productNumber: key,
+      name: `Name ${random.int(1, 3)}`,
+      salePrice: random.pick(MONEY),
+      brand: random.pick([null, 'Oak', undefined]),
+      tags: random.pick([['a'], ['a', 'b']]),
+      status: random.chance(0.08) ? 'invalid' : 'active',
+    };
+  }
+
+  #changeRows(): void {
+    this.#rows = this.#rows
+      .filter(() => this.#random.chance(0.95))
+      .map((row) => (this.#random.chance(0.2) ? this.#draft(row.productNumber ?? '') : row));
+  }
+
+  /** Another writer, of products that no row has. */
+  #write(): void {
+    const { products } = this.#sandbox.store;
+    const others = products.all().filter(({ productNumber }) => !KEYS.includes(String(productNumber)));
+    if (others.length === 0 || this.#random.chance(0.5)) {
+      products.insert({ productNumber: `X${this.#random.int(1, 1000)}`, name: 'other' });
+    } else products.delete(this.#random.pick(others).id);
+  }
+
+  /** Another writer, of products that rows have, while no push runs. */
+  #writeToRows(): void {
+    const { products } = this.#sandbox.store;
+    const key = this.#random.pick(KEYS);
+    const product = products.all().find(({ productNumber }) => productNumber === key);
+    if (product === undefined) products.insert({ ...this.#draft(key), status: 'active' });
+    else if (this.#random.chance(0.5)) products.delete(product.id);
+    else products.update(product.id, { name: 'changed', salePrice: '7.0000' });
+  }
+
+  #now(): Date {
+    return new Date(this.#sandbox.clock.now());
+  }
+}
+
+/** Whether a run was killed. */
+export function wasKilled({ error }: Run): boolean {
+  return error instanceof Error && error.message === 'killed';
+}
+
+/** Whether a run stopped by itself. */
+export function wasStopped({ error }: Run): boolean {
+  return isAccountingError(error, 'push_failed');
+}

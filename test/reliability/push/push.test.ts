@@ -1,0 +1,59 @@
+import { createClient } from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { eachSeed, seedsToRun } from '../../support/seeds.ts';
+import { startVirtualClock, stopVirtualClock } from '../../support/virtual-clock.ts';
+import { type Mutation, playPush, wasKilled, wasStopped } from './history.ts';
+import { mutants, withMethods } from './mutants.ts';
+import { verdictOn } from './verdict.ts';
+
+/** Of 2,000 that were played when push was written. */
+const USUAL = 60;
+
+function playAlone(seed: number, mutation?: Mutation) {
+  startVirtualClock(seed);
+  return playPush(seed, mutation);
+}
+
+beforeEach(async () => {
+  // What is loaded with the first request is loaded in true time.
+  await createClient(createSandbox().clientOptions).products.find('1');
+});
+
+afterEach(stopVirtualClock);
+
+/** However slow the machine, and however many histories a soak runs. */
+const NO_HURRY = { timeout: 24 * 3_600_000 };
+
+test(
+  'leaves each key once with the values of its row, after crashes, faults and other writers',
+  NO_HURRY,
+  async () => {
+    const seeds = seedsToRun(USUAL);
+    const figures = { histories: seeds.length, runs: 0, killed: 0, stopped: 0, requests: 0 };
+    await eachSeed(seeds, async (seed) => {
+      const history = await playAlone(seed);
+      expect(verdictOn(history)).toEqual([]);
+      figures.runs += history.runs.length + 2;
+      figures.killed += history.runs.filter(wasKilled).length;
+      figures.stopped += history.runs.filter(wasStopped).length;
+      figures.requests += history.sandbox.count();
+    });
+    if (seeds.length > USUAL) console.log('from seed 0:', figures);
+    if (seeds.length >= USUAL) expect(figures.killed).toBeGreaterThan(10);
+  },
+);
+
+test('finds nothing wrong with a push that is wrapped and not changed', NO_HURRY, async () => {
+  await eachSeed([0, 1, 2, 3, 4, 5, 6, 7, 8, 9], async (seed) => {
+    expect(verdictOn(await playAlone(seed, (products) => withMethods(products, {})))).toEqual([]);
+  });
+});
+
+test.each(Object.entries(mutants))('notices a push that %s', NO_HURRY, async (_, mutation) => {
+  const found: string[] = [];
+  for (let seed = 0; seed < 100 && found.length === 0; seed += 1) {
+    found.push(...verdictOn(await playAlone(seed, mutation)));
+  }
+  expect(found).not.toEqual([]);
+});

@@ -1,0 +1,85 @@
+// What does not hold in a history of pushes, by the service's own journal.
+
+import { type ProductDraft, type PushResult, toDecimal } from 'accounting-data-sdk';
+import { type PushHistory, type Run, wasKilled, wasStopped } from './history.ts';
+
+/** Empty if all is well. */
+export function verdictOn({ sandbox, runs, last, again }: PushHistory): string[] {
+  const all = [...runs, last, again];
+  return [
+    ...all.flatMap((run, n) => runThatBreaks(run).map((what) => `run ${n + 1}: ${what}`)),
+    ...[last, again].flatMap((run) =>
+      run.error === undefined ? [] : [`a quiet run rejected: ${run.error}`],
+    ),
+    ...again.commits.map(({ action, id }) => `an unnecessary ${action} of ${id}`),
+    ...endThatBreaks(sandbox.store.products.all(), again),
+  ];
+}
+
+/** Every key exists once with the values of its row, or the row was reported as failed. */
+function endThatBreaks(products: readonly object[], { rows, results }: Run): string[] {
+  return rows.flatMap((row) => {
+    const key = row.productNumber;
+    const found = products.filter((product) => (product as ProductDraft).productNumber === key);
+    const action = results.find((result) => result.key === key)?.action;
+    if (row.status === 'invalid') return action === 'failed' ? [] : [`${key}: an invalid row was ${action}`];
+    if (found.length !== 1) return [`${key}: ${found.length} products`];
+    return action === 'unchanged' && isAsRow(found[0] as ProductDraft, row)
+      ? []
+      : [`${key}: ${action}, but differs`];
+  });
+}
+
+function isAsRow(product: ProductDraft, row: ProductDraft): boolean {
+  return (
+    product.name === row.name &&
+    JSON.stringify(product.tags) === JSON.stringify(row.tags) &&
+    toDecimal(product.salePrice ?? '').equals(toDecimal(row.salePrice ?? '')) &&
+    (row.brand === undefined || (product.brand ?? null) === row.brand)
+  );
+}
+
+/** A report agrees with the journal. */
+function runThatBreaks(run: Run): string[] {
+  const { rows, results, report, commits } = run;
+  if (report === undefined && !wasKilled(run) && !wasStopped(run)) return [`rejected with ${run.error}`];
+  const broken: string[] = [];
+  const isWhole = report !== undefined;
+  for (const row of rows) {
+    const of = results.filter(({ key }) => key === row.productNumber);
+    if (of.length > 1 || (isWhole && of.length === 0))
+      broken.push(`${row.productNumber}: ${of.length} results`);
+  }
+  for (const result of results) broken.push(...resultThatBreaks(result, run));
+  const counted = Object.values(report?.counts ?? {}).reduce((sum, count) => sum + count, 0);
+  if (isWhole && counted !== results.length) broken.push(`${counted} counted of ${results.length} results`);
+
+  const told = new Set(
+    results.flatMap(({ action, id }) => (action === 'created' || action === 'updated' ? [id] : [])),
+  );
+  const mayBeDone = results.some(({ error }) => error?.outcome === 'unknown' || error?.outcome === 'applied');
+  for (const { action, id } of commits) {
+    if (isWhole && !told.has(id) && !mayBeDone) broken.push(`product ${id}: ${action} is not in the report`);
+  }
+  return broken;
+}
+
+function resultThatBreaks({ key, action, id, fields, error }: PushResult, { commits }: Run): string[] {
+  const of = commits.filter((commit) => commit.id === id);
+  if (
+    action === 'updated' &&
+    !of.some((commit) => commit.action === 'update' && sameNames(commit.fields, fields))
+  ) {
+    return [`${key}: was not updated`];
+  }
+  if ((action === 'unchanged' || action === 'conflict') && of.length > 0)
+    return [`${key}: ${action}, but written`];
+  const isDone = of.some((commit) => commit.action === 'update');
+  if (action === 'failed' && error?.outcome === 'rejected' && isDone)
+    return [`${key}: rejected, but written`];
+  return [];
+}
+
+function sameNames(a: readonly string[], b: readonly string[]): boolean {
+  return String([...a].sort()) === String([...b].sort());
+}

@@ -1,0 +1,156 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Sandbox } from 'accounting-data-sdk/testing';
+import { expect, test } from 'vitest';
+import { folder, listening, records, run } from './support/run.ts';
+
+/** A file of products, and the command that pushes it. */
+async function withFile(text: string, name = 'products.csv') {
+  const { sandbox, env } = await listening();
+  const file = folder();
+  writeFileSync(file(name), text);
+  const push = (...args: string[]) => run(env, ['push', file(name), '--key', 'productNumber', ...args]);
+  return { sandbox, env, file, push };
+}
+
+const products = (sandbox: Sandbox) => sandbox.store.products.all();
+
+test('creates and updates the products of a CSV file, and sends nothing the second time', async () => {
+  const { sandbox, push } = await withFile(
+    'productNumber,name,salePrice,isWebShop,stockQuantity,tags\r\nA,"Desk, oak",129,yes,2.5,new|sale\r\nB,Chair,,no,,\r\n',
+  );
+  sandbox.store.products.insert({ productNumber: 'B', name: 'Stool', salePrice: '5.0000' });
+  const first = await push('--yes');
+  expect(first).toMatchObject({
+    code: 0,
+    log: expect.stringContaining('2 rows: 1 created, 1 updated, 0 unchanged.'),
+  });
+  expect(products(sandbox)).toMatchObject([
+    { productNumber: 'B', name: 'Chair', salePrice: '5.0000', isWebShop: false },
+    {
+      productNumber: 'A',
+      name: 'Desk, oak',
+      salePrice: '129.0000',
+      isWebShop: true,
+      stockQuantity: 2.5,
+      tags: ['new', 'sale'],
+    },
+  ]);
+  sandbox.clearLogs();
+  expect((await push('--yes')).log).toContain('0 created, 0 updated, 2 unchanged.');
+  expect(sandbox.journal).toEqual([]);
+});
+
+test.each([
+  ['a byte order mark and semicolons', '\uFEFFproductNumber;name\nA;Desk\n', 'products.csv'],
+  ['tabs', 'name\tproductNumber\nDesk\tA\n', 'products.tsv'],
+  ['a comma in a quoted column name', '"name";productNumber\n"Desk";A', 'products.csv'],
+  ['NDJSON', '\uFEFF{"productNumber":"A","name":"Desk"}\r\n\n', 'products.ndjson'],
+])('reads a file with %s', async (_, text, name) => {
+  const { sandbox, push } = await withFile(text, name);
+  expect((await push('--yes')).code).toBe(0);
+  expect(products(sandbox)).toMatchObject([{ productNumber: 'A', name: 'Desk' }]);
+});
+
+test('keeps leading zeros, and clears fields only with --empty clear', async () => {
+  const { sandbox, push } = await withFile('productNumber,ean,brand\n007,0012,\n');
+  sandbox.store.products.insert({ productNumber: '007', ean: '0012', brand: 'Oak' });
+  await push('--yes');
+  expect(products(sandbox)).toMatchObject([{ productNumber: '007', ean: '0012', brand: 'Oak' }]);
+  await push('--yes', '--empty', 'clear');
+  expect(products(sandbox)).toMatchObject([{ brand: null }]);
+});
+
+test('writes nothing in a dry run', async () => {
+  const { sandbox, push } = await withFile('productNumber\nA\nB\n');
+  const { code, log } = await push('--dry-run');
+  expect(code).toBe(0);
+  expect(log).toContain('2 rows: 2 to create, 0 to update, 0 unchanged.');
+  expect(sandbox.journal).toEqual([]);
+});
+
+test.each([
+  ['y', true, 1],
+  ['n', false, 0],
+])('asks before it writes (%s)', async (_, answer, count) => {
+  const { sandbox, env, file } = await withFile('productNumber\nA\n');
+  const questions: string[] = [];
+  const confirm = async (question: string) => {
+    questions.push(question);
+    return answer;
+  };
+  const prompt = { confirm, secret: async () => '' };
+  const { code } = await run(env, ['push', file('products.csv'), '--key', 'productNumber'], { prompt });
+  expect(code).toBe(0);
+  expect(questions).toEqual(['1 to create, 0 to update, 0 unchanged; continue?']);
+  expect(products(sandbox)).toHaveLength(count);
+});
+
+test('refuses to write without a terminal unless --yes is given', async () => {
+  const { sandbox, push } = await withFile('productNumber\nA\n');
+  expect(await push()).toMatchObject({ code: 2, log: expect.stringContaining('Pass --yes to write') });
+  expect(sandbox.requests).toEqual([]);
+});
+
+test('writes a result for each row and ends with its own exit code if some failed', async () => {
+  const { sandbox, push, file } = await withFile(
+    'productNumber,salePrice,name\nA,"12,50",x\nB,5,"two\nlines"\nB,6,y\n,7,z\nC,8,z\n',
+  );
+  sandbox.store.products.insert({ productNumber: 'C' });
+  sandbox.store.products.insert({ productNumber: 'C' });
+  const { code, log } = await push('--yes', '--results', file('results.ndjson'));
+  expect(code).toBe(9);
+  expect(log).toContain('5 rows: 1 created, 0 updated, 0 unchanged, 2 failed, 1 in conflict, 1 duplicate.');
+  expect(log).toContain('3 of 5 rows failed.');
+  const results = records(readFileSync(file('results.ndjson'), 'utf8'));
+  expect(results).toHaveLength(5);
+  expect(results).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({
+        line: 2,
+        key: 'A',
+        action: 'failed',
+        error: expect.objectContaining({ code: 'invalid_input' }),
+      }),
+      expect.objectContaining({ key: 'B', action: 'created', id: expect.any(String) }),
+      expect.objectContaining({ key: 'B', action: 'duplicate' }),
+      expect.objectContaining({ key: 'C', action: 'conflict', ids: ['1', '2'] }),
+    ]),
+  );
+});
+
+test.each([
+  ['an unknown column', 'productNumber,salesPrice\nA,5\n', /salesPrice.*Did you mean salePrice\?/s],
+  ['a column that the service fills', 'productNumber,createdAt\nA,5\n', /createdAt/],
+  ['a column twice', 'productNumber,name,name\nA,5,6\n', /name occurs twice/],
+  ['no key column', 'name\nA\n', /no column productNumber/],
+  ['a row with too few cells', 'productNumber,name\nA,x\nB\n', /line 3 has 1 cells/],
+  ['an open quote', 'productNumber,name\nA,"x\n', /cannot be pushed/],
+  ['no content', '', /is empty/],
+])('writes nothing for a file with %s', async (_, text, message) => {
+  const { sandbox, push } = await withFile(text);
+  const { code, log } = await push('--yes');
+  expect(code).toBe(7);
+  expect(log).toMatch(message);
+  expect(sandbox.journal).toEqual([]);
+});
+
+test.each([
+  ['an unknown field', '{"productNumber":"A","nam":"x"}\n', /line 1 names "nam".*Did you mean name\?/s],
+  ['a torn line', '{"productNumber":"A"}\n{"productNum', /line 2 is not a JSON object/],
+])('writes nothing for an NDJSON file with %s', async (_, text, message) => {
+  const { sandbox, push } = await withFile(text, 'products.ndjson');
+  const { code, log } = await push('--yes');
+  expect(code).toBe(7);
+  expect(log).toMatch(message);
+  expect(sandbox.journal).toEqual([]);
+});
+
+test('names a missing file, a wrong key field and a rejected API key', async () => {
+  const { sandbox, env, file } = await withFile('productNumber\nA\n');
+  expect(await run(env, ['push', file('none.csv'), '--key', 'ean', '--yes'])).toMatchObject({ code: 7 });
+  const wrong = await run(env, ['push', file('products.csv'), '--key', 'productNumbr', '--yes']);
+  expect(wrong).toMatchObject({ code: 2, log: expect.stringContaining('Did you mean productNumber?') });
+  sandbox.revokeKey(sandbox.keys.full);
+  const denied = await run(env, ['push', file('products.csv'), '--key', 'productNumber', '--yes']);
+  expect(denied).toMatchObject({ code: 3, log: expect.stringContaining('The push of default stopped') });
+});
