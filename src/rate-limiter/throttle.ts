@@ -1,5 +1,4 @@
-import { Opening, WHOLE_WINDOW } from './opening.ts';
-import { Quota, type Sent } from './quota.ts';
+import { QuotaWindow } from './window.ts';
 
 /** What a response says about the quota. Absent or unreadable headers are undefined. */
 export interface QuotaReport {
@@ -10,124 +9,228 @@ export interface QuotaReport {
   readonly retryAfterMs: number | undefined;
 }
 
+/** A call in flight, with what was known about the quota when it was sent. */
+export interface Sent {
+  readonly sentAt: number;
+  /** After this time the call no longer counts, because its code may never report its end. */
+  readonly expiresAt: number;
+  readonly remainingAtSend: number;
+  /** An epoch ends when the quota is seen to grow. A response to a call of an earlier epoch may describe the window before. */
+  readonly epoch: number;
+  /** No quota was left for the call: it was sent to find out whether the quota is back. */
+  readonly isProbe: boolean;
+}
+
 /** The first call of a key goes alone for so long. Its headers tell us the limit; otherwise every queued call could hit a 429. */
 const ALONE_MS = 5_000;
-/** So many responses without the headers in a row, and the service no longer sends them. */
+/** Initial concurrency. It grows by one with each response, so that it doubles with each round trip. */
+const INITIAL_CONCURRENCY = 4;
+/** After so long without a response, other processes may have used the quota: one call is sent first. */
+const IDLE_MS = 10_000;
+/** A call without a timeout has reached the service, or never will, after so long. */
+const LONGEST_IN_FLIGHT_MS = 60_000;
+/** Calls that never end are looked for at most this often, because the search reads all calls in flight. */
+const EXPIRY_CHECK_MS = 1_000;
+
+/** After so many responses in a row without the headers, the service no longer sends them. */
 const MOST_WITHOUT_HEADERS = 3;
-/** So many successes in a row that say Remaining: 0, and the header does not count calls. */
+/** After so many successes in a row that report Remaining: 0, the header does not count calls. */
 const MOST_ZEROES = 4;
-/** After a 429 the header counts again, and the next doubt takes so many times as many successes. */
+/** After a 429 the header counts again, and it takes so many times as many successes to ignore it. */
 const ZEROES_GROWTH = 4;
-/** Concurrency while it is not certain that the service has no limit. */
-const CAREFUL_CONCURRENCY = 4;
+
+/** Growth by this share of the limit at once is the opening of a window, whatever else is in flight. */
+const LEAP = 0.5;
+/** This share of a new window is left for another process, which would otherwise find no quota and starve. */
+const KEPT_SHARE = 0.1;
+/** Until then, as a part of the window: Retry-After brings the other process within a second after the opening. */
+const KEPT = { part: 0.5, longestMs: 1_000 };
+/** A key is taken to be shared with other processes in its first windows, and for so many after a sign of them. */
+const SHARED_WINDOWS = { first: 2, afterSign: 10 };
+/** On a shared key, the part of the remaining quota that is in flight at once: four processes do not exceed it. */
+const SHARED_PART = 1 / 4;
+/** Left unused on a shared key: a probe that comes a little early is then not rejected. */
+const SPARE = 2;
+
 /** The pause after a 429 without Retry-After; it doubles with each 429 in a row up to the longest. */
 const BACKOFF_MS = { first: 250, longest: 20_000 };
 /** A service that names a longer pause is asked again after a day. */
 const LONGEST_PAUSE_MS = 24 * 3_600_000;
-/** After so many 429s in a row other processes may be probing at the same times: add jitter. */
-const CROWDED = { rejections: 2, jitterMs: 1_000 };
-/** Kept back for other processes in the first part of a window, so that they find quota and are noticed. */
-const KEEP = { share: 0.1, sharedShare: 0.2, untilPart: 0.3, longestWindowMs: 10_000 };
+/** After so many 429s in a row the probes come at a bad time of each window: add jitter. */
+const JITTER = { rejections: 2, longestMs: 1_000 };
 
-/** Decides when the next call may be sent. Told the time; sets no timer and knows no queue. */
+/** Decides when the next call of a key may be sent. Is told the time; sets no timer and knows no queue. */
 export class Throttle {
-  readonly quota = new Quota();
   #state: 'unknown' | 'unlimited' | 'counted' = 'unknown';
-  readonly #opening = new Opening();
-  readonly #random: () => number;
+  readonly #window = new QuotaWindow();
+  readonly #inFlight = new Set<Sent>();
+  #concurrencyLimit = INITIAL_CONCURRENCY;
+  /** As last reported, less what later events imply. */
+  #remaining = 0;
+  /** The lowest report that our own calls explain: that of the last growth, less all calls sent since. */
+  #explained = 0;
+  #epoch = 0;
+  #sharedWindows = SHARED_WINDOWS.first;
+  /** Not used before this time. */
+  #kept = { calls: 0, until: 0 };
   #pauseUntil = 0;
+  /** 429s in a row. */
   #rejections = 0;
   #rejectedAt = Number.NEGATIVE_INFINITY;
+  /** Responses in a row without the headers, and successes in a row that report nothing remaining. */
   #withoutHeaders = 0;
   #zeroes = 0;
   #mostZeroes = MOST_ZEROES;
   #aloneSince = 0;
-
-  constructor(random: () => number) {
-    this.#random = random;
-  }
+  #lastResponseAt = Number.NEGATIVE_INFINITY;
+  #checkExpiryAt = Number.POSITIVE_INFINITY;
 
   /** When a call may be sent: `now` or earlier for at once, Infinity if only a response can tell. */
   opensAt(now: number): number {
     if (now < this.#pauseUntil) return this.#pauseUntil;
 
-    const { quota } = this;
-    quota.expire(now);
-    if (this.#state === 'unlimited') return quota.hasRoom ? now : Number.POSITIVE_INFINITY;
+    this.#expire(now);
+    const inFlight = this.#inFlight.size;
     if (this.#state === 'unknown') {
-      if (quota.inFlight === 0) return now;
-      return quota.inFlight < CAREFUL_CONCURRENCY ? this.#aloneSince + ALONE_MS : Number.POSITIVE_INFINITY;
+      if (inFlight === 0) return now;
+      return inFlight < INITIAL_CONCURRENCY ? this.#aloneSince + ALONE_MS : Number.POSITIVE_INFINITY;
     }
-    if (quota.hasRoom && quota.allowed(now) > quota.inFlight) return now;
-    if (quota.inFlight > 0) return Number.POSITIVE_INFINITY;
-    return quota.keptUntil(now) ?? this.#opening.probeAt;
+    const hasQuota = this.#state === 'unlimited' || inFlight < this.#allowed(now);
+    if (hasQuota && inFlight < this.#concurrencyLimit) return now;
+    if (inFlight > 0) return Number.POSITIVE_INFINITY;
+    if (now < this.#kept.until && this.#allowed(this.#kept.until) > 0) return this.#kept.until;
+    return this.#window.opensAt(this.#lastResponseAt);
+  }
+
+  /** When a call whose end is never reported stops counting. */
+  get expiresAt(): number {
+    return this.#inFlight.size > 0 ? this.#checkExpiryAt : Number.POSITIVE_INFINITY;
   }
 
   /** The quota is known to be used up, or a pause holds: a call sent now would be rejected. */
   isClosed(now: number): boolean {
     if (now < this.#pauseUntil) return true;
-    return this.#state === 'counted' && this.quota.remaining <= this.quota.inFlight;
+    return this.#state === 'counted' && this.#remaining <= this.#inFlight.size;
   }
 
   /** Nothing is in flight and no pause holds: a new limiter would do as well. */
   isIdle(now: number): boolean {
-    this.quota.expire(now);
-    return this.quota.inFlight === 0 && now >= this.#pauseUntil;
+    this.#expire(now);
+    return this.#inFlight.size === 0 && now >= this.#pauseUntil;
   }
 
-  reserve(now: number): Sent {
-    if (this.quota.inFlight === 0) this.#aloneSince = now;
-    if (this.#state === 'counted') this.quota.doubt(now);
-    return this.quota.reserve(now);
+  /** Counts a call that is sent now. */
+  markSent(now: number, timeoutMs: number): Sent {
+    const inFlight = this.#inFlight.size;
+    if (inFlight === 0) this.#aloneSince = now;
+    if (inFlight === 0 && this.#state === 'counted' && this.#isStale(now)) this.#concurrencyLimit = 1;
+    const sent = {
+      sentAt: now,
+      expiresAt: now + Math.min(timeoutMs, LONGEST_IN_FLIGHT_MS),
+      remainingAtSend: this.#remaining,
+      epoch: this.#epoch,
+      isProbe: this.#allowed(now) <= inFlight,
+    };
+    this.#explained -= 1;
+    this.#checkExpiryAt = Math.min(this.#checkExpiryAt, sent.expiresAt);
+    this.#inFlight.add(sent);
+    return sent;
   }
 
-  settle(sent: Sent, report: QuotaReport, now: number): void {
+  /** The call ended without a response. The service may have counted it; the next response corrects a mistake. */
+  cancel(sent: Sent): void {
+    if (this.#inFlight.delete(sent)) this.#use();
+  }
+
+  /** The response to a call. */
+  settle(sent: Sent, { status, ...report }: QuotaReport, now: number): void {
+    if (!this.#inFlight.delete(sent)) return;
+
+    const elapsedMs = (sent.sentAt + now) / 2 - this.#lastResponseAt;
+    this.#lastResponseAt = now;
     const remaining = amount(report.remaining);
-    if (report.status === 429) {
+    if (status === 429) {
       this.#reject(sent, report.retryAfterMs, now);
       if (remaining !== undefined) this.#state = 'counted';
       return;
     }
     this.#rejections = 0;
-    if (remaining === undefined) this.#settleWithoutHeaders(sent, report.status);
-    else this.#settleCounted(sent, { remaining, limit: amount(report.limit) ?? remaining + 1 }, now);
+    this.#concurrencyLimit += 1;
+    if (remaining === undefined) this.#settleWithoutHeaders(status);
+    else this.#count(sent, { remaining, limit: amount(report.limit) ?? remaining + 1, elapsedMs }, now);
   }
 
-  #settleCounted(sent: Sent, report: { remaining: number; limit: number }, now: number): void {
-    const { quota } = this;
+  #count(sent: Sent, report: { remaining: number; limit: number; elapsedMs: number }, now: number): void {
+    const { remaining, limit } = report;
     this.#withoutHeaders = 0;
     // A limit of one call leaves zero each time.
-    this.#zeroes = report.remaining > 0 || report.limit === 1 ? 0 : this.#zeroes + 1;
+    this.#zeroes = remaining > 0 || limit === 1 ? 0 : this.#zeroes + 1;
     if (this.#zeroes >= this.#mostZeroes) {
-      this.#ignoreHeaders(sent);
+      this.#unlimit(INITIAL_CONCURRENCY);
       return;
     }
-    this.#state = 'counted';
-    const grown = quota.settle(sent, report, now);
-    const isFull = report.remaining >= WHOLE_WINDOW * report.limit;
-    const isOpening = sent.isProbe || isFull || quota.isLeap(grown);
-    // One zero after another may mean that the header does not count: no reason to wait longer each time.
-    const isDoubtful = this.#zeroes > 1 && !this.#opening.isBucket;
-    if (grown > 0 && isOpening && !isDoubtful) this.#opened(sent, { ...report, grown }, now);
-    else if (sent.isProbe) this.#opening.missed();
-    this.#opening.count(now);
+    if (this.#state !== 'counted') {
+      this.#state = 'counted';
+      this.#begin(remaining);
+      return;
+    }
+    if (sent.epoch !== this.#epoch) {
+      this.#use();
+      return;
+    }
+    const grown = remaining + 1 - sent.remainingAtSend;
+    const isLeap = grown >= LEAP * limit;
+    // Small growth may be out of date, if another response has arrived since the call was sent.
+    if (grown > 0 && (isLeap || sent.remainingAtSend === this.#remaining)) {
+      this.#begin(remaining);
+      if (sent.isProbe && !this.#isShared) this.#window.learnRefill({ ...report, grown });
+      if (sent.isProbe || isLeap) this.#open(sent, now);
+      return;
+    }
+    if (remaining < this.#explained) this.#share(remaining);
+    this.#remaining = Math.min(this.#remaining, remaining);
   }
 
-  #opened(
-    sent: Sent,
-    { limit, remaining: left, grown }: { limit: number; remaining: number; grown: number },
-    now: number,
-  ): void {
-    const { quota } = this;
-    const opening = this.#opening;
-    const { sentAt, isProbe, isAlone } = sent;
-    opening.granted({ sentAt, now, grown, left, limit, isProbe, isAlone, isShared: quota.isShared });
-    const isWindow =
-      (quota.isShared || grown >= WHOLE_WINDOW * limit) &&
-      !opening.isBucket &&
-      opening.windowMs <= KEEP.longestWindowMs;
-    const calls = isWindow ? quota.remaining * (quota.isShared ? KEEP.sharedShare : KEEP.share) : 0;
-    quota.open({ calls, until: now + opening.windowMs * KEEP.untilPart * (0.7 + 0.6 * this.#random()) });
+  /** The first report, or one that shows that the quota has grown. */
+  #begin(remaining: number): void {
+    this.#epoch += 1;
+    this.#remaining = remaining;
+    this.#explained = remaining - this.#inFlight.size;
+  }
+
+  #open(sent: Sent, now: number): void {
+    // One zero after another may mean that the header does not count calls: that is no reason to wait longer each time.
+    if (this.#zeroes > 1 && !this.#window.isRefill) return;
+
+    this.#window.opened(sent.sentAt, now);
+    if (this.#isShared) this.#sharedWindows -= 1;
+    this.#kept = {
+      calls: this.#window.isRefill ? 0 : KEPT_SHARE * this.#remaining,
+      until: now + Math.min(KEPT.longestMs, KEPT.part * this.#window.lengthMs),
+    };
+  }
+
+  /** Another process uses the same key. */
+  get #isShared(): boolean {
+    return this.#sharedWindows > 0;
+  }
+
+  #share(explained: number): void {
+    this.#sharedWindows = SHARED_WINDOWS.afterSign;
+    this.#explained = explained - this.#inFlight.size;
+  }
+
+  /** How many calls may be in flight. */
+  #allowed(now: number): number {
+    const kept = now < this.#kept.until ? this.#kept.calls : 0;
+    if (!this.#isShared) return this.#remaining - kept;
+    return (this.#remaining - Math.max(SPARE, kept)) * SHARED_PART;
+  }
+
+  /** Other processes may have used what was last reported. */
+  #isStale(now: number): boolean {
+    const wasKept = this.#lastResponseAt < this.#kept.until && this.#kept.until <= now;
+    return wasKept || now - this.#lastResponseAt > IDLE_MS;
   }
 
   #reject(sent: Sent, retryAfterMs: number | undefined, now: number): void {
@@ -137,16 +240,12 @@ export class Throttle {
     this.#rejectedAt = now;
     const backoffMs = Math.min(BACKOFF_MS.first * 2 ** (this.#rejections - 1), BACKOFF_MS.longest);
     const pauseMs = retryAfterMs !== undefined && retryAfterMs > 0 ? retryAfterMs : backoffMs;
-    const jitterMs = this.#rejections > CROWDED.rejections ? this.#random() * CROWDED.jitterMs : 0;
+    const jitterMs = this.#rejections > JITTER.rejections ? Math.random() * JITTER.longestMs : 0;
     this.#pauseUntil = Math.max(this.#pauseUntil, now + Math.min(pauseMs + jitterMs, LONGEST_PAUSE_MS));
-    if (isFirst)
-      this.#opening.rejected({
-        sentAt: sent.sentAt,
-        retryAfterMs: pauseMs,
-        now,
-        isShared: this.quota.isShared,
-      });
-    this.quota.reject(sent, now);
+    if (isFirst) this.#window.rejected(sent.sentAt, now, { retryAfterMs: pauseMs, isShared: this.#isShared });
+    // There was quota for the call, so that another process must have used it.
+    if (!sent.isProbe && sent.epoch === this.#epoch) this.#share(0);
+    this.#remaining = 0;
     if (this.#zeroes >= this.#mostZeroes) {
       this.#mostZeroes *= ZEROES_GROWTH;
       this.#state = 'counted';
@@ -154,27 +253,34 @@ export class Throttle {
     this.#zeroes = 0;
   }
 
-  /** A response of a proxy says nothing about the quota; a service without the headers has none to keep. */
-  #settleWithoutHeaders(sent: Sent, status: number): void {
-    const { quota } = this;
+  /** The response of a proxy says nothing about the quota; a service that never sends the headers has none. */
+  #settleWithoutHeaders(status: number): void {
+    this.#use();
     this.#withoutHeaders += 1;
-    if (this.#state === 'counted') quota.cancel(sent);
-    else quota.remove(sent);
-    quota.concurrencyLimit += 1;
-    if (this.#state === 'unknown' && status < 500) {
-      this.#state = 'unlimited';
-      quota.concurrencyLimit = Number.POSITIVE_INFINITY;
-    } else if (this.#state !== 'unlimited' && this.#withoutHeaders >= MOST_WITHOUT_HEADERS) {
-      this.#state = 'unlimited';
-      quota.concurrencyLimit = CAREFUL_CONCURRENCY;
-    }
+    if (this.#state === 'unknown' && status < 500) this.#unlimit(Number.POSITIVE_INFINITY);
+    else if (this.#withoutHeaders >= MOST_WITHOUT_HEADERS) this.#unlimit(INITIAL_CONCURRENCY);
   }
 
-  #ignoreHeaders(sent: Sent): void {
-    this.quota.remove(sent);
-    this.quota.concurrencyLimit =
-      this.#state === 'unlimited' ? this.quota.concurrencyLimit + 1 : CAREFUL_CONCURRENCY;
+  #unlimit(concurrencyLimit: number): void {
+    if (this.#state !== 'unlimited') this.#concurrencyLimit = concurrencyLimit;
     this.#state = 'unlimited';
+  }
+
+  /** A call may have used a part of the quota that was not reported. */
+  #use(): void {
+    this.#remaining = Math.max(0, this.#remaining - 1);
+  }
+
+  /** Stops counting calls whose end was never reported. */
+  #expire(now: number): void {
+    if (now < this.#checkExpiryAt) return;
+
+    let next = Number.POSITIVE_INFINITY;
+    for (const sent of this.#inFlight) {
+      if (sent.expiresAt <= now) this.cancel(sent);
+      else next = Math.min(next, sent.expiresAt);
+    }
+    this.#checkExpiryAt = Math.max(next, now + EXPIRY_CHECK_MS);
   }
 }
 

@@ -1,5 +1,3 @@
-import type { Sent } from './quota.ts';
-
 /** A call that is about to be sent. */
 export interface LimitedCall {
   /** Interactive calls overtake background calls, which keep one slot in five. */
@@ -17,20 +15,18 @@ export interface LimitedCall {
   readonly onWait: (waitMs: number | undefined) => void;
 }
 
+/** Background calls keep one slot in five: four interactive calls may overtake. */
+const MOST_OVERTAKING = 4;
 /** A pause of a minute that begins a moment after the call still fits into a `maxWaitMs` of a minute: both are common. */
 const GRACE = { share: 0.05, longestMs: 1_000 };
 
 /** A call in the queue. Its code sleeps until it is woken or its own timer fires. */
 export class Waiter {
-  readonly call: LimitedCall;
-  /** Calls that got a 429 go first; then interactive calls, which overtake background calls. */
   readonly lane: Lane;
   /** The call is sent then, even while the limits are unknown. */
   readonly sendAt: number;
   /** The call ends then if the quota is used up. */
   readonly giveUpAt: number;
-  /** The right to send, from the offer on. */
-  offer: Sent | undefined;
   /** When its timer fires, or when it was woken. */
   wakesAt: number;
   isWoken = false;
@@ -40,21 +36,17 @@ export class Waiter {
   next: Waiter | undefined;
   isQueued = false;
 
-  constructor(call: LimitedCall, now: number) {
-    const { maxWaitMs, deadlineAt } = call;
+  constructor({ wasRejected, priority, maxWaitMs, deadlineAt }: LimitedCall, now: number) {
     const graceMs = Math.min(GRACE.longestMs, GRACE.share * maxWaitMs);
-    this.call = call;
-    this.lane = call.wasRejected ? 'rejected' : call.priority;
+    this.lane = wasRejected ? 'rejected' : priority;
     this.sendAt = Math.min(deadlineAt, now + maxWaitMs);
     this.giveUpAt = Math.min(deadlineAt, now + maxWaitMs + graceMs);
     this.wakesAt = now;
   }
 }
 
+/** Calls that got a 429 go first, then interactive calls, then background calls. */
 type Lane = 'rejected' | 'interactive' | 'background';
-
-/** Background calls keep one slot in five: four interactive calls may overtake. */
-const MOST_OVERTAKING = 4;
 
 /** Who is next. First come, first served within a lane; each operation takes the same time for any length. */
 export class WaitingQueue {
@@ -69,10 +61,11 @@ export class WaitingQueue {
 
   /** The next call and the one after it in the same lane, or else of the next lane. */
   get firstTwo(): readonly Waiter[] {
-    const [head, other] = this.#order().flatMap((lane) => this.#lanes[lane].first ?? []);
-    const second = head?.next ?? other;
-    if (head === undefined) return [];
-    return second === undefined ? [head] : [head, second];
+    const { rejected, interactive, background } = this.#lanes;
+    const mayOvertake = this.#overtaking < MOST_OVERTAKING;
+    const order = mayOvertake ? [rejected, interactive, background] : [rejected, background, interactive];
+    const [head, other] = order.flatMap(({ first }) => first ?? []);
+    return [head, head?.next ?? other].filter((waiter) => waiter !== undefined);
   }
 
   add(waiter: Waiter): void {
@@ -99,17 +92,12 @@ export class WaitingQueue {
     this.size -= 1;
   }
 
-  /** Takes out the next call. */
-  shift(): Waiter | undefined {
-    const [head] = this.firstTwo;
-    if (head === undefined) return undefined;
-
-    this.remove(head);
-    if (head.lane === 'background') this.#overtaking = 0;
-    if (head.lane === 'interactive') {
-      this.#overtaking = this.#lanes.background.first === undefined ? 0 : this.#overtaking + 1;
-    }
-    return head;
+  /** Takes out a call that is sent. */
+  shift(waiter: Waiter): void {
+    this.remove(waiter);
+    const { background } = this.#lanes;
+    if (waiter.lane === 'background' || background.first === undefined) this.#overtaking = 0;
+    else if (waiter.lane === 'interactive') this.#overtaking += 1;
   }
 
   *[Symbol.iterator](): Iterator<Waiter> {
@@ -120,11 +108,5 @@ export class WaitingQueue {
         waiter = next;
       }
     }
-  }
-
-  #order(): readonly Lane[] {
-    return this.#overtaking >= MOST_OVERTAKING
-      ? ['rejected', 'background', 'interactive']
-      : ['rejected', 'interactive', 'background'];
   }
 }

@@ -13,9 +13,10 @@ import { chromiumHost } from './hosts/chromium.ts';
 import type { Host } from './hosts/host.ts';
 import { processHosts } from './hosts/process.ts';
 import { workerdHost } from './hosts/workerd.ts';
+import { workerdQueueHost } from './hosts/workerd-queue.ts';
 import { SANDBOX_ARGS, type Service } from './scenario.ts';
 
-const HOSTS: readonly Host[] = [...processHosts, workerdHost, chromiumHost];
+const HOSTS: readonly Host[] = [...processHosts, workerdHost, workerdQueueHost, chromiumHost];
 const here = fileURLToPath(new URL('.', import.meta.url));
 
 /** Bundles the program of a host into the project. */

@@ -1,28 +1,15 @@
 import { getEventListeners } from 'node:events';
+import type { FetchFunction } from 'accounting-data-sdk';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { FetchFunction } from '../../../src/options.ts';
 import { caught } from '../../support/caught.ts';
-import { chance } from '../../support/rate-virtual-time.ts';
 import { jsonResponse, newOrigin, problemResponse, scriptedClient } from '../../support/scripted-fetch.ts';
 import { settle } from '../../support/scripted-server.ts';
+import { advance, loadTransport, startVirtualClock, stopVirtualClock } from '../../support/virtual-clock.ts';
 
-// What sends requests is loaded with the first call, which takes real time.
-beforeAll(async () => {
-  await scriptedClient(async () => ok(99)).accounts.get('1');
-});
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
-  vi.spyOn(Math, 'random').mockImplementation(chance(2026));
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeAll(loadTransport);
+beforeEach(() => startVirtualClock(2026));
+afterEach(stopVirtualClock);
 
-const wait = async (ms: number) => {
-  await settle();
-  await vi.advanceTimersByTimeAsync(ms);
-  await settle();
-};
 const headers = (remaining: number, limit = 100) => ({
   'x-ratelimit-limit': String(limit),
   'x-ratelimit-remaining': String(remaining),
@@ -64,7 +51,7 @@ describe('while the limits are unknown', () => {
     const { fetch, sent, respond } = heldService();
     const client = scriptedClient(fetch);
     for (const id of ['1', '2', '3', '4']) void client.accounts.get(id).catch(() => {});
-    await wait(1_000);
+    await advance(1_000);
     expect(sent).toEqual(['1']);
     await respond('1', ok(99));
     expect(sent).toEqual(['1', '2', '3', '4']);
@@ -74,9 +61,19 @@ describe('while the limits are unknown', () => {
     const { fetch, sent } = heldService();
     const client = scriptedClient(fetch);
     for (const id of ['1', '2']) void client.accounts.get(id).catch(() => {});
-    await wait(4_900);
+    await advance(4_900);
     expect(sent).toEqual(['1']);
-    await wait(200);
+    await advance(200);
+    expect(sent).toEqual(['1', '2']);
+  });
+
+  test('a call that has waited for maxWaitMs is sent', async () => {
+    const { fetch, sent } = heldService();
+    const client = scriptedClient(fetch);
+    for (const id of ['1', '2']) void client.accounts.get(id, { maxWaitMs: 500 }).catch(() => {});
+    await advance(490);
+    expect(sent).toEqual(['1']);
+    await advance(20);
     expect(sent).toEqual(['1', '2']);
   });
 
@@ -85,7 +82,7 @@ describe('while the limits are unknown', () => {
     const { fetch } = slowService(700, () => --remaining);
     const client = scriptedClient(fetch, { maxWaitMs: 500 });
     const calls = Promise.all(Array.from({ length: 10 }, () => client.accounts.get('1')));
-    for (let step = 0; step < 40; step += 1) await wait(100);
+    for (let step = 0; step < 40; step += 1) await advance(100);
     await expect(calls).resolves.toHaveLength(10);
   });
 
@@ -95,7 +92,7 @@ describe('while the limits are unknown', () => {
     const client = scriptedClient(fetch, { retry: { maxAttempts: 1 } });
     const first = caught(client.accounts.get('1'));
     const second = client.accounts.get('2');
-    await wait(0);
+    await advance(0);
     await expect(second).resolves.toEqual({ id: '1' });
     expect(await first).toMatchObject({ code: 'connection_failed' });
   });
@@ -112,7 +109,7 @@ describe('while the limits are unknown', () => {
     };
     const client = scriptedClient(fetch);
     const calls = Array.from({ length: 51 }, () => client.accounts.get('1'));
-    for (let step = 0; step < 5; step += 1) await wait(10);
+    for (let step = 0; step < 5; step += 1) await advance(10);
     await Promise.all(calls);
     expect(most).toBe(50);
   });
@@ -122,7 +119,7 @@ test('a service that always reports 0 remaining does not get slower, and no call
   const { fetch, sent } = slowService(50, () => 0);
   const client = scriptedClient(fetch, { maxWaitMs: 5_000, deadlineMs: 10_000 });
   const calls = Promise.all(Array.from({ length: 300 }, () => client.accounts.get('1')));
-  for (let step = 0; step < 60; step += 1) await wait(50);
+  for (let step = 0; step < 60; step += 1) await advance(50);
   await expect(calls).resolves.toHaveLength(300);
   expect((sent.at(-1) ?? 0) - (sent[0] ?? 0)).toBeLessThan(3_000);
 });
@@ -135,9 +132,33 @@ describe('a quota that is used up', () => {
     await settle();
     for (let id = 1; id <= 30; id += 1) void client.accounts.get(String(id)).catch(() => {});
     await respond('0', ok(6));
-    await wait(1_000);
+    await advance(1_000);
     expect(sent.length - 1).toBeGreaterThan(0);
     expect(sent.length - 1).toBeLessThanOrEqual(6);
+  });
+
+  test('a late response of the window before does not use up the new window', async () => {
+    const { fetch, sent, respond } = heldService();
+    const client = scriptedClient(fetch);
+    void client.accounts.get('0').catch(() => {});
+    await settle();
+    await respond('0', ok(90));
+    for (const id of ['1', '2']) void client.accounts.get(id).catch(() => {});
+    await settle();
+    await respond('2', ok(99));
+    await respond('1', ok(0));
+    void client.accounts.get('3').catch(() => {});
+    await settle();
+    expect(sent).toEqual(['0', '1', '2', '3']);
+  });
+
+  test('the headers of a response let the next call go before its body is read', async () => {
+    const { fetch, sent, respond } = heldService();
+    const client = scriptedClient(fetch);
+    for (const id of ['1', '2']) void client.accounts.get(id).catch(() => {});
+    await settle();
+    await respond('1', new Response(new ReadableStream(), { headers: headers(99) }));
+    expect(sent).toEqual(['1', '2']);
   });
 
   test('a pause holds every call of the key, then one goes first', async () => {
@@ -147,9 +168,9 @@ describe('a quota that is used up', () => {
     await settle();
     await respond('1', tooMany(3));
     for (const id of ['2', '3']) void client.accounts.get(id).catch(() => {});
-    await wait(2_900);
+    await advance(2_900);
     expect(sent).toEqual(['1']);
-    await wait(200);
+    await advance(200);
     // The call that got the 429 goes first.
     expect(sent).toEqual(['1', '1']);
   });
@@ -160,7 +181,7 @@ describe('a quota that is used up', () => {
     void client.accounts.get('1').catch(() => {});
     await settle();
     const hasty = caught(client.accounts.get('2', { maxWaitMs: 2_000 }));
-    await wait(500);
+    await advance(500);
     await respond('1', tooMany(10));
     expect(await hasty).toMatchObject({
       code: 'rate_limited',
@@ -174,11 +195,11 @@ describe('a quota that is used up', () => {
     const { fetch, sent, respond } = heldService();
     const client = scriptedClient(fetch, { deadlineMs: 300_000, timeoutMs: 100_000 });
     const calls = ['1', '2'].map((id) => client.accounts.get(id, { maxWaitMs: 60_000 }));
-    await wait(80);
+    await advance(80);
     await respond('1', tooMany(60));
-    await wait(60_100);
+    await advance(60_100);
     await respond('1', ok(99));
-    await wait(100);
+    await advance(100);
     expect(sent).toEqual(['1', '1', '2']);
     await respond('2', ok(98));
     await expect(Promise.all(calls)).resolves.toHaveLength(2);
@@ -214,7 +235,7 @@ describe('a quota that is used up', () => {
     await settle();
     await respond('1', ok(1));
     expect(sent).toEqual(['1', '2']);
-    await wait(4_100);
+    await advance(4_100);
     expect(sent).toEqual(['1', '2', '3']);
     await respond('3', ok(50));
     expect(await Promise.all(calls)).toMatchObject([{ id: '1' }, { code: 'timeout' }, { id: '1' }]);
@@ -246,7 +267,7 @@ describe('the queue', () => {
     await settle();
     for (let count = 0; count < 3; count += 1) calls.push(client.accounts.list().toArray({ limit: 5 }));
     for (let count = 0; count < 12; count += 1) calls.push(client.accounts.get('1'));
-    for (let step = 0; step < 200; step += 1) await wait(100);
+    for (let step = 0; step < 200; step += 1) await advance(100);
     await Promise.all(calls);
     const order = sent.slice(1).join(' ');
     expect(order).toBe(`${'get get get get list '.repeat(3)}`.trim());
@@ -260,7 +281,7 @@ describe('the queue', () => {
     const timers = vi.getTimerCount();
     const controller = new AbortController();
     const aborted = caught(client.accounts.get('2', { signal: controller.signal }));
-    await wait(10);
+    await advance(10);
     expect(vi.getTimerCount()).toBe(timers + 1);
     controller.abort('no longer needed');
     await settle();
@@ -270,6 +291,19 @@ describe('the queue', () => {
     void client.accounts.get('3').catch(() => {});
     await respond('1', ok(99));
     expect(sent).toEqual(['1', '3']);
+  });
+
+  test('is left by a call that is sent, without a timer or a listener', async () => {
+    const { fetch, respond } = heldService();
+    const client = scriptedClient(fetch);
+    const { signal } = new AbortController();
+    const calls = [client.accounts.get('1'), client.accounts.get('2', { signal })];
+    await settle();
+    await respond('1', ok(99));
+    await respond('2', ok(98));
+    await Promise.all(calls);
+    expect(vi.getTimerCount()).toBe(0);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
   test('has one timer for each call, and wakes no call before its turn', async () => {
@@ -293,7 +327,7 @@ test('a clock that is set back by hours does not lengthen a pause', async () => 
   await settle();
   await respond('1', tooMany(2));
   vi.setSystemTime(Date.now() - 3_600_000);
-  await wait(2_100);
+  await advance(2_100);
   expect(sent).toEqual(['1', '1']);
 });
 
@@ -307,6 +341,6 @@ test('two clients with the same key share its pause, two with different keys do 
   await settle();
   await respond('1', tooMany(30));
   for (const [index, each] of [same, other].entries()) void each.accounts.get(`1${index}`).catch(() => {});
-  await wait(1_000);
+  await advance(1_000);
   expect(sent).toEqual(['1', '11']);
 });
