@@ -1,42 +1,71 @@
-// The client and what its methods take and give.
-export { type Client, type ClientMethods, type CollectionOf, createClient, type Ping, type RecordOf } from './client.ts';
-export type { AppInfo, ApiKey, ClientDefaults, ClientOptions, ContentTypeOptions, FetchFunction, RequestOptions, Schemas, Validation } from './options.ts';
-export type { CallOptions, ResponseMeta, RetryOptions } from './transport/call-options.ts';
-export { idFromIri } from './collections/iri.ts';
-export type { CreateOptions, ReadOnlyCollection, WritableCollection } from './collections/collection.ts';
+// The client, its options and its methods.
+
+export {
+  type Client,
+  type ClientMethods,
+  type CollectionOf,
+  createClient,
+  type Ping,
+  type RecordOf,
+} from './client.ts';
 export type { AnyRequest } from './collections/any-request.ts';
+export type { CreateOptions, ReadOnlyCollection, WritableCollection } from './collections/collection.ts';
 export { type CollectionName, collectionNames } from './collections/index.ts';
+export { idFromIri } from './collections/iri.ts';
+export type {
+  ApiKey,
+  AppInfo,
+  ClientDefaults,
+  ClientOptions,
+  ContentTypeOptions,
+  FetchFunction,
+  RequestOptions,
+  Schemas,
+  Validation,
+} from './options.ts';
+export type { CallOptions, ResponseMeta, RetryOptions } from './transport/call-options.ts';
 export { idempotencyKeyFor, newIdempotencyKey } from './transport/idempotency-key.ts';
 
-// Walks.
-export type { ListQuery } from './collections/list-query.ts';
+// Lists.
+
 export type { ListOptions, PaginationOptions } from './collections/list-options.ts';
-export type { IdBounds, ListHint, PageResponse, PageQuery } from './pagination/page.ts';
+export type { ListQuery } from './collections/list-query.ts';
 export type { CustomCursor } from './pagination/by-cursor.ts';
-export type { ResponseTime, Page, PaginationKind } from './pagination/page.ts';
+export type {
+  IdBounds,
+  ListHint,
+  Page,
+  PageQuery,
+  PageResponse,
+  PaginationKind,
+  ResponseTime,
+} from './pagination/page.ts';
 export type { Paginator } from './pagination/paginator.ts';
 
 // Sync.
-export { changes, type ChangesOptions } from './sync/changes.ts';
-export { sync } from './sync/sync.ts';
-export type { BatchOf, CollectionsIn, SyncOptions } from './sync/sync-types.ts';
+
+export type { ReconcileReport } from './errors/reconcile-report.ts';
+export type { CollectionReport, SyncReport } from './errors/sync-report.ts';
+export type { Batch } from './sync/batch.ts';
+export { type ChangesOptions, changes } from './sync/changes.ts';
+export type { PaginationDefaults, RunOptions } from './sync/options.ts';
+export type { SyncProgress } from './sync/progress.ts';
 export { reconcile } from './sync/reconcile.ts';
 export type { ReconcileOptions, ReconcileProgress, ReconcileSource } from './sync/reconcile-options.ts';
-export { type CompleteStore, memoryStore, type Store } from './sync/store.ts';
-export type { Batch } from './sync/batch.ts';
-export type { RunOptions, PaginationDefaults } from './sync/options.ts';
-export type { SyncProgress } from './sync/progress.ts';
 export type { SyncSource } from './sync/source.ts';
-export type { CollectionReport, SyncReport } from './errors/sync-report.ts';
-export type { ReconcileReport } from './errors/reconcile-report.ts';
+export { type CompleteStore, memoryStore, type Store } from './sync/store.ts';
+export { sync } from './sync/sync.ts';
+export type { BatchOf, CollectionsIn, SyncOptions } from './sync/sync-types.ts';
 
 // Push.
-export { type DraftIn, type PatchIn, push } from './push/push.ts';
-export type { ExistingProducts, PushOptions, PushTarget } from './push/options.ts';
-export type { PushProgress, PushResult } from './push/results.ts';
+
 export type { PushAction, PushReport } from './errors/push-report.ts';
+export type { ExistingProducts, PushOptions, PushTarget } from './push/options.ts';
+export { type DraftIn, type PatchIn, push } from './push/push.ts';
+export type { PushProgress, PushResult } from './push/results.ts';
 
 // Records.
+
 export type { AccountAddress } from './collections/account-addresses.ts';
 export type { AccountContactRelation } from './collections/account-contact-relations.ts';
 export type { AccountContactShoppingStore } from './collections/account-contact-shopping-stores.ts';
@@ -55,12 +84,57 @@ export type { AccountingRecord } from './schemas/record.ts';
 export type { StandardSchema } from './schemas/standard-schema.ts';
 
 // Money.
+
 export { type Decimal, type MoneyOptions, type Rounding, toDecimal, toMoney } from './money.ts';
 export type { Money } from './schemas/money.ts';
 
 // Errors: one class for each code, and guards that narrow to unions.
-export * from './errors/all.ts';
+
+export { AccountingError, type CallFacts, type Outcome } from './errors/accounting-error.ts';
+export { ApiError, type ErrorResponse } from './errors/api-error.ts';
+export { CheckpointError } from './errors/checkpoint-error.ts';
+export { ConcurrentRunError } from './errors/concurrent-run-error.ts';
+export { ConnectionError } from './errors/connection-error.ts';
+export { FilterIgnoredError } from './errors/filter-ignored-error.ts';
+export { ForbiddenError } from './errors/forbidden-error.ts';
+export {
+  type AccountingErrorCode,
+  type AnyAccountingError,
+  type AnyApiError,
+  type ApiErrorCode,
+  isAccountingError,
+  isApiError,
+} from './errors/guards.ts';
+export { IdempotencyKeyRequiredError } from './errors/idempotency-key-required-error.ts';
+export { InvalidInputError } from './errors/invalid-input-error.ts';
+export { MalformedRequestError } from './errors/malformed-request-error.ts';
+export { NotFoundError } from './errors/not-found-error.ts';
+export { PushError } from './errors/push-error.ts';
+export { RateLimitedError } from './errors/rate-limited-error.ts';
+export { ReconcileAbortedError, type ReconcileAbortReason } from './errors/reconcile-aborted-error.ts';
+export { RedirectError } from './errors/redirect-error.ts';
+export { ScopeRequiredError } from './errors/scope-required-error.ts';
+export { type CollectionFailure, SyncError } from './errors/sync-error.ts';
+export { TimeoutError } from './errors/timeout-error.ts';
+export { UnauthenticatedError } from './errors/unauthenticated-error.ts';
+export { type UnexpectedReason, UnexpectedResponseError } from './errors/unexpected-response-error.ts';
+export { UnknownApiError } from './errors/unknown-api-error.ts';
+export { ValidationFailedError } from './errors/validation-failed-error.ts';
+export type { ErrorContent, Problem, Violation } from './schemas/problem.ts';
 
 // Events.
-export type { CallEvent, CheckpointEvent, EndEvent, ErrorEvent, InvalidRecord, Listeners, Logger, RequestEvent, ResponseEvent, RetryEvent, WaitEvent } from './events.ts';
+
+export type {
+  CallEvent,
+  CheckpointEvent,
+  EndEvent,
+  ErrorEvent,
+  InvalidRecord,
+  Listeners,
+  Logger,
+  RequestEvent,
+  ResponseEvent,
+  RetryEvent,
+  WaitEvent,
+} from './events.ts';
 export type { RateLimit } from './schemas/rate-limit.ts';

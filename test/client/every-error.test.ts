@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
+import * as errors from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
-import * as errors from '../../src/errors/all.ts';
 import { provocations } from '../support/provocations.ts';
 
 const KEY = 'secret-key-of-the-company';

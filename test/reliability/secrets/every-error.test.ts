@@ -1,5 +1,5 @@
+import * as errors from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
-import * as errors from '../../../src/errors/all.ts';
 import { CANARIES, formsOf } from '../../support/echoes.ts';
 import { provocations } from '../../support/provocations.ts';
 import { shown } from '../../support/shown.ts';

@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import * as face from '../../../src/errors/all.ts';
 import type { ErrorResponse } from '../../../src/errors/api-error.ts';
 import { apiErrorOf } from '../../../src/errors/api-error-of.ts';
 import type { SyncReport } from '../../../src/errors/sync-report.ts';
+import * as errors from '../../../src/index.ts';
 import { parseProblem } from '../../../src/schemas/problem.ts';
 import { useVirtualClock } from '../../support/virtual-clock.ts';
 
@@ -22,7 +22,7 @@ function answered(status: number, problem: object, more: Partial<ErrorResponse> 
 }
 
 test('what is not known of a call: no attempt, nothing sent, not to be repeated', () => {
-  const error = new face.CheckpointError('said');
+  const error = new errors.CheckpointError('said');
   expect(error).toMatchObject({ attempts: 0, outcome: 'not_sent', retryable: false });
   expect(error).toMatchObject({ method: undefined, path: undefined, idempotencyKey: undefined });
 });
@@ -36,11 +36,11 @@ test('what is known of a call is on its error', () => {
     outcome: 'unknown',
     retryable: true,
   } as const;
-  expect(new face.ConnectionError('said', facts, { reason: 'ECONNRESET' })).toMatchObject(facts);
+  expect(new errors.ConnectionError('said', facts, { reason: 'ECONNRESET' })).toMatchObject(facts);
 });
 
 test('an input that cannot be right was never sent and is not to be repeated, whatever else is known', () => {
-  const error = new face.InvalidInputError('id.gt', 'must be a string', {
+  const error = new errors.InvalidInputError('id.gt', 'must be a string', {
     method: 'GET',
     outcome: 'unknown',
     retryable: true,
@@ -49,8 +49,8 @@ test('an input that cannot be right was never sent and is not to be repeated, wh
   expect(error.message).toBe('id.gt: must be a string.');
 });
 
-const classes = Object.entries(face).filter(
-  (entry): entry is [string, (typeof face)['AccountingError']] =>
+const classes = Object.entries(errors).filter(
+  (entry): entry is [string, (typeof errors)['AccountingError']] =>
     typeof entry[1] === 'function' && 'brand' in entry[1],
 );
 
@@ -65,14 +65,14 @@ test('every class has a brand of its own name, by which another copy of the pack
 });
 
 test('a caller may rename an error, as tools for monitoring do', () => {
-  const error = new face.CheckpointError('said');
+  const error = new errors.CheckpointError('said');
   error.name = 'MyError';
   expect(error.name).toBe('MyError');
   expect(Reflect.defineProperty(error, 'name', { value: 'Another', enumerable: true })).toBe(true);
 });
 
 test('an error without a stack shows its name and message', () => {
-  const error = new face.CheckpointError('said');
+  const error = new errors.CheckpointError('said');
   Object.defineProperty(error, 'stack', { value: undefined });
   expect(inspect(error)).toMatch(/^CheckpointError: said \{/);
 });
@@ -137,23 +137,23 @@ test('retryAt is as far ahead as retryAfterMs says, and absent where that is', (
 
 test('an answer that could not be used names its issues, or none', () => {
   const details = { status: 200, reason: 'wrong_shape' } as const;
-  expect(new face.UnexpectedResponseError('said', {}, details).issues).toEqual([]);
+  expect(new errors.UnexpectedResponseError('said', {}, details).issues).toEqual([]);
   const issues = ['salePrice: is a number'];
-  expect(new face.UnexpectedResponseError('said', {}, { ...details, issues }).issues).toEqual(issues);
+  expect(new errors.UnexpectedResponseError('said', {}, { ...details, issues }).issues).toEqual(issues);
 });
 
 test.each([
-  ['checkpoint', () => new face.CheckpointError('said')],
-  ['concurrent_run', () => new face.ConcurrentRunError('said')],
-  ['connection_failed', () => new face.ConnectionError('said')],
-  ['filter_ignored', () => new face.FilterIgnoredError('said', {})],
-  ['invalid_input', () => new face.InvalidInputError('limit', 'said')],
-  ['redirected', () => new face.RedirectError('said', {}, { status: 302 })],
-  ['sync_failed', () => new face.SyncError(report, { errors: [] })],
-  ['timeout', () => new face.TimeoutError('said', {}, { limit: 'attempt' })],
+  ['checkpoint', () => new errors.CheckpointError('said')],
+  ['concurrent_run', () => new errors.ConcurrentRunError('said')],
+  ['connection_failed', () => new errors.ConnectionError('said')],
+  ['filter_ignored', () => new errors.FilterIgnoredError('said', {})],
+  ['invalid_input', () => new errors.InvalidInputError('limit', 'said')],
+  ['redirected', () => new errors.RedirectError('said', {}, { status: 302 })],
+  ['sync_failed', () => new errors.SyncError(report, { errors: [] })],
+  ['timeout', () => new errors.TimeoutError('said', {}, { limit: 'attempt' })],
   [
     'unexpected_response',
-    () => new face.UnexpectedResponseError('said', {}, { status: 200, reason: 'empty' }),
+    () => new errors.UnexpectedResponseError('said', {}, { status: 200, reason: 'empty' }),
   ],
 ])('an error is told by its code %s', (code, make) => {
   expect(make().code).toBe(code);
@@ -168,15 +168,15 @@ const report: SyncReport = {
 };
 
 test('a sync that failed may be repeated where any of its failures may', () => {
-  const lasting = { collection: 'accounts', error: new face.CheckpointError('said') };
+  const lasting = { collection: 'accounts', error: new errors.CheckpointError('said') };
   const passing = {
     collection: 'boms',
-    error: new face.ConnectionError('said', { retryable: true }),
+    error: new errors.ConnectionError('said', { retryable: true }),
   };
   const strange = { collection: 'budgets', error: { retryable: true } };
 
-  const both = new face.SyncError(report, { errors: [lasting, passing] });
+  const both = new errors.SyncError(report, { errors: [lasting, passing] });
   expect(both).toMatchObject({ retryable: true, report, errors: [lasting, passing] });
   expect(both.cause).toBe(lasting.error);
-  expect(new face.SyncError(report, { errors: [lasting, strange] }).retryable).toBe(false);
+  expect(new errors.SyncError(report, { errors: [lasting, strange] }).retryable).toBe(false);
 });

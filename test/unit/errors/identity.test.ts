@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { isBranded } from '../../../src/errors/accounting-error.ts';
-import * as face from '../../../src/errors/all.ts';
+import * as sdk from '../../../src/index.ts';
 
 const facts = {
   method: 'GET',
@@ -26,55 +26,55 @@ const answer = {
   retryAfterMs: 1_000,
 };
 const api = (
-  Class: new (message: string, f: typeof facts, a: typeof answer) => face.AnyApiError | face.RateLimitedError,
+  Class: new (message: string, f: typeof facts, a: typeof answer) => sdk.AnyApiError | sdk.RateLimitedError,
 ) => new Class('said', facts, answer);
 
 /** One of each class that a call can throw. */
 const errors = [
-  [api(face.MalformedRequestError), face.MalformedRequestError, 'malformed_request'],
-  [api(face.UnauthenticatedError), face.UnauthenticatedError, 'unauthenticated'],
-  [api(face.ForbiddenError), face.ForbiddenError, 'forbidden'],
-  [api(face.ScopeRequiredError), face.ScopeRequiredError, 'scope_required'],
-  [api(face.NotFoundError), face.NotFoundError, 'not_found'],
-  [api(face.ValidationFailedError), face.ValidationFailedError, 'validation_failed'],
-  [api(face.IdempotencyKeyRequiredError), face.IdempotencyKeyRequiredError, 'idempotency_key_required'],
-  [api(face.RateLimitedError), face.RateLimitedError, 'rate_limited'],
-  [api(face.UnknownApiError), face.UnknownApiError, 'unknown_problem'],
+  [api(sdk.MalformedRequestError), sdk.MalformedRequestError, 'malformed_request'],
+  [api(sdk.UnauthenticatedError), sdk.UnauthenticatedError, 'unauthenticated'],
+  [api(sdk.ForbiddenError), sdk.ForbiddenError, 'forbidden'],
+  [api(sdk.ScopeRequiredError), sdk.ScopeRequiredError, 'scope_required'],
+  [api(sdk.NotFoundError), sdk.NotFoundError, 'not_found'],
+  [api(sdk.ValidationFailedError), sdk.ValidationFailedError, 'validation_failed'],
+  [api(sdk.IdempotencyKeyRequiredError), sdk.IdempotencyKeyRequiredError, 'idempotency_key_required'],
+  [api(sdk.RateLimitedError), sdk.RateLimitedError, 'rate_limited'],
+  [api(sdk.UnknownApiError), sdk.UnknownApiError, 'unknown_problem'],
   [
-    new face.ConnectionError('said', facts, { reason: 'ECONNRESET' }),
-    face.ConnectionError,
+    new sdk.ConnectionError('said', facts, { reason: 'ECONNRESET' }),
+    sdk.ConnectionError,
     'connection_failed',
   ],
-  [new face.TimeoutError('said', facts, { limit: 'attempt' }), face.TimeoutError, 'timeout'],
-  [new face.RedirectError('said', facts, { status: 302 }), face.RedirectError, 'redirected'],
+  [new sdk.TimeoutError('said', facts, { limit: 'attempt' }), sdk.TimeoutError, 'timeout'],
+  [new sdk.RedirectError('said', facts, { status: 302 }), sdk.RedirectError, 'redirected'],
   [
-    new face.UnexpectedResponseError('said', facts, { status: 200, reason: 'empty' }),
-    face.UnexpectedResponseError,
+    new sdk.UnexpectedResponseError('said', facts, { status: 200, reason: 'empty' }),
+    sdk.UnexpectedResponseError,
     'unexpected_response',
   ],
-  [new face.InvalidInputError('limit', 'said'), face.InvalidInputError, 'invalid_input'],
-  [new face.FilterIgnoredError('said', facts), face.FilterIgnoredError, 'filter_ignored'],
-  [new face.CheckpointError('said', facts), face.CheckpointError, 'checkpoint'],
-  [new face.ConcurrentRunError('said', facts), face.ConcurrentRunError, 'concurrent_run'],
+  [new sdk.InvalidInputError('limit', 'said'), sdk.InvalidInputError, 'invalid_input'],
+  [new sdk.FilterIgnoredError('said', facts), sdk.FilterIgnoredError, 'filter_ignored'],
+  [new sdk.CheckpointError('said', facts), sdk.CheckpointError, 'checkpoint'],
+  [new sdk.ConcurrentRunError('said', facts), sdk.ConcurrentRunError, 'concurrent_run'],
 ] as const;
 
-let other: typeof face;
+let other: typeof sdk;
 
 beforeAll(async () => {
   vi.resetModules();
-  other = await import('../../../src/errors/all.ts');
+  other = await import('../../../src/index.ts');
 });
 
 test.each(errors)('%s is its class, an AccountingError and an Error, with its code', (error, Class, code) => {
   expect(error).toBeInstanceOf(Class);
-  expect(error).toBeInstanceOf(face.AccountingError);
+  expect(error).toBeInstanceOf(sdk.AccountingError);
   expect(error).toBeInstanceOf(Error);
   expect(error.code).toBe(code);
   expect(error.name).toBe(Class.name);
-  expect(face.isAccountingError(error)).toBe(true);
-  expect(face.isAccountingError(error, code)).toBe(true);
-  expect(face.isApiError(error)).toBe(
-    'status' in error && 'problem' in answer && error instanceof face.ApiError,
+  expect(sdk.isAccountingError(error)).toBe(true);
+  expect(sdk.isAccountingError(error, code)).toBe(true);
+  expect(sdk.isApiError(error)).toBe(
+    'status' in error && 'problem' in answer && error instanceof sdk.ApiError,
   );
 });
 
@@ -90,47 +90,47 @@ test.each(errors)('%s is known to another copy of the package', (error, Class, c
   expect(error instanceof Other).toBe(true);
   expect(error instanceof other.AccountingError).toBe(true);
   expect(other.isAccountingError(error, code)).toBe(true);
-  expect(other.isApiError(error)).toBe(error instanceof face.ApiError);
+  expect(other.isApiError(error)).toBe(error instanceof sdk.ApiError);
 });
 
 test('the guards tell one code from another', () => {
   const [[malformed]] = errors;
-  expect(face.isAccountingError(malformed, 'not_found')).toBe(false);
-  expect(face.isApiError(malformed, 'malformed_request')).toBe(true);
-  expect(face.isApiError(malformed, 'not_found')).toBe(false);
+  expect(sdk.isAccountingError(malformed, 'not_found')).toBe(false);
+  expect(sdk.isApiError(malformed, 'malformed_request')).toBe(true);
+  expect(sdk.isApiError(malformed, 'not_found')).toBe(false);
 });
 
 test.each([undefined, null, 7, 'not_found', {}, { code: 'not_found' }, new Error('x'), () => {}])(
   '%j is no error of this package',
   (value) => {
     expect(isBranded(value)).toBe(false);
-    expect(face.isAccountingError(value)).toBe(false);
-    expect(face.isApiError(value)).toBe(false);
-    expect(value instanceof face.AccountingError).toBe(false);
-    expect(value instanceof face.NotFoundError).toBe(false);
+    expect(sdk.isAccountingError(value)).toBe(false);
+    expect(sdk.isApiError(value)).toBe(false);
+    expect(value instanceof sdk.AccountingError).toBe(false);
+    expect(value instanceof sdk.NotFoundError).toBe(false);
   },
 );
 
 test('a subclass of the caller means its own instances alone', () => {
-  class MyNotFound extends face.NotFoundError {}
-  class Unrelated extends face.NotFoundError {}
+  class MyNotFound extends sdk.NotFoundError {}
+  class Unrelated extends sdk.NotFoundError {}
   const mine = api(MyNotFound);
   expect(mine).toBeInstanceOf(MyNotFound);
-  expect(mine).toBeInstanceOf(face.NotFoundError);
+  expect(mine).toBeInstanceOf(sdk.NotFoundError);
   expect(mine).not.toBeInstanceOf(Unrelated);
-  expect(api(face.NotFoundError)).not.toBeInstanceOf(MyNotFound);
+  expect(api(sdk.NotFoundError)).not.toBeInstanceOf(MyNotFound);
 });
 
 test('every code of the package has exactly one class', () => {
   const codes = errors.map(([, , code]) => code);
   expect(new Set(codes).size).toBe(errors.length);
-  const classes = Object.keys(face).filter((name) => name.endsWith('Error') && !name.startsWith('is'));
+  const classes = Object.keys(sdk).filter((name) => name.endsWith('Error') && !name.startsWith('is'));
   const abstract = ['AccountingError', 'ApiError', 'PushError', 'SyncError', 'ReconcileAbortedError'];
   expect(classes.toSorted()).toEqual([...errors.map(([, Class]) => Class.name), ...abstract].toSorted());
 });
 
 test('toJSON holds what is safe to log, name and message first', () => {
-  const json = JSON.parse(JSON.stringify(api(face.NotFoundError)));
+  const json = JSON.parse(JSON.stringify(api(sdk.NotFoundError)));
   expect(Object.keys(json).slice(0, 2)).toEqual(['name', 'message']);
   expect(json).toMatchObject({
     name: 'NotFoundError',
@@ -155,7 +155,7 @@ test.each(errors)('%s is inspected with its name, message, stack and fields', (e
 });
 
 test('an error is inspected also where the runtime passes no inspect function', () => {
-  const error = api(face.NotFoundError) as unknown as Record<
+  const error = api(sdk.NotFoundError) as unknown as Record<
     symbol,
     (depth: number, options: object) => string
   >;
@@ -163,7 +163,7 @@ test('an error is inspected also where the runtime passes no inspect function', 
 });
 
 test('an error inside another value is inspected with its fields', () => {
-  expect(inspect({ failed: [api(face.NotFoundError)] }, { depth: 5 })).toContain("code: 'not_found'");
+  expect(inspect({ failed: [api(sdk.NotFoundError)] }, { depth: 5 })).toContain("code: 'not_found'");
 });
 
 test.each(errors)('%s survives structuredClone as an Error with its message', (error) => {

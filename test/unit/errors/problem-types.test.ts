@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
-import * as face from '../../../src/errors/all.ts';
 import { apiErrorOf, lastSegment } from '../../../src/errors/api-error-of.ts';
+import * as errors from '../../../src/index.ts';
 import { contentOf, parseProblem } from '../../../src/schemas/problem.ts';
 import { caught } from '../../support/caught.ts';
 import { jsonResponse, scriptedClient, scriptedFetch } from '../../support/scripted-fetch.ts';
 
 const types = [
-  [400, 'malformed_request', face.MalformedRequestError],
-  [401, 'unauthenticated', face.UnauthenticatedError],
-  [403, 'forbidden', face.ForbiddenError],
-  [403, 'scope_required', face.ScopeRequiredError],
-  [404, 'not_found', face.NotFoundError],
-  [422, 'validation_failed', face.ValidationFailedError],
-  [422, 'idempotency_key_required', face.IdempotencyKeyRequiredError],
-  [429, 'rate_limited', face.RateLimitedError],
+  [400, 'malformed_request', errors.MalformedRequestError],
+  [401, 'unauthenticated', errors.UnauthenticatedError],
+  [403, 'forbidden', errors.ForbiddenError],
+  [403, 'scope_required', errors.ScopeRequiredError],
+  [404, 'not_found', errors.NotFoundError],
+  [422, 'validation_failed', errors.ValidationFailedError],
+  [422, 'idempotency_key_required', errors.IdempotencyKeyRequiredError],
+  [429, 'rate_limited', errors.RateLimitedError],
 ] as const;
 const contentTypes = ['application/problem+json', 'application/json', 'application/ld+json; charset=utf-8'];
 const forms = {
@@ -45,7 +45,7 @@ test.each(cases)('$name as $contentType with a type in the form $form is its cla
   const error = await caught(scriptedClient(fetch).products.create({ name: 'Desk' }));
 
   expect(error).toBeInstanceOf(Class);
-  expect(error).toBeInstanceOf(face.ApiError);
+  expect(error).toBeInstanceOf(errors.ApiError);
   expect(error).toMatchObject({
     code: name,
     name: Class.name,
@@ -142,7 +142,7 @@ test.each([
   ['__proto__', 400],
 ])('the type %s with %i is unknown: new types are no breaking change', (type, status) => {
   const error = errorOf(status, { type });
-  expect(error).toBeInstanceOf(face.UnknownApiError);
+  expect(error).toBeInstanceOf(errors.UnknownApiError);
   expect(error).toMatchObject({ code: 'unknown_problem', status, type });
 });
 
