@@ -23,7 +23,7 @@ export type {
   Schemas,
   Validation,
 } from './options.ts';
-export type { CallOptions, ResponseMeta, RetryOptions } from './transport/call-options.ts';
+export type { CallOptions, ResponseMeta, RetryOptions, WaitReason } from './transport/call-options.ts';
 export { idempotencyKeyFor, newIdempotencyKey } from './transport/idempotency-key.ts';
 
 // Lists.
@@ -45,17 +45,19 @@ export type { Paginator } from './pagination/paginator.ts';
 // Sync.
 
 export type { ReconcileReport } from './errors/reconcile-report.ts';
-export type { CollectionReport, SyncReport } from './errors/sync-report.ts';
-export type { Batch } from './sync/batch.ts';
+export type { CollectionReport, DeletionReport, SyncReport } from './errors/sync-report.ts';
+export {
+  type ReconcileOptions,
+  type ReconcileProgress,
+  type ReconcileSource,
+  reconcile,
+} from './reconcile/reconcile.ts';
+export type { Batch, SyncProgress } from './sync/batch.ts';
 export { type ChangesOptions, changes } from './sync/changes.ts';
-export type { PaginationDefaults, RunOptions } from './sync/options.ts';
-export type { SyncProgress } from './sync/progress.ts';
-export { reconcile } from './sync/reconcile.ts';
-export type { ReconcileOptions, ReconcileProgress, ReconcileSource } from './sync/reconcile-options.ts';
+export type { PaginationDefaults, RunOptions } from './sync/run-options.ts';
 export type { SyncSource } from './sync/source.ts';
 export { type CompleteStore, memoryStore, type Store } from './sync/store.ts';
-export { sync } from './sync/sync.ts';
-export type { BatchOf, CollectionsIn, SyncOptions } from './sync/sync-types.ts';
+export { type BatchOf, type CollectionsIn, type SyncOptions, sync } from './sync/sync.ts';
 
 // Push.
 

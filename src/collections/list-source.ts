@@ -8,7 +8,12 @@ import { type FetchPage, isListHint, type PageResponse, type ResponseTime } from
 import type { PaginatorSource } from '../pagination/paginator.ts';
 import { decodeResumeToken, encodeResumeToken } from '../pagination/resume-token.ts';
 import { type ReadList, type RecordReader, withoutSecrets } from '../schemas/record-reader.ts';
-import { type CallSettings, callSettings, checkRequestOptions } from '../transport/call-options.ts';
+import {
+  type CallSettings,
+  callSettings,
+  checkRequestOptions,
+  type RequestOptions,
+} from '../transport/call-options.ts';
 import type { ApiResponse } from '../transport/request.ts';
 
 import type { CollectionContext } from './context.ts';
@@ -127,7 +132,7 @@ function pageFetcher<T extends { id: string }>(
   let first: ResponseTime | undefined;
 
   return async (own, signal) => {
-    const send = () =>
+    const send = (onWait: RequestOptions['onWait']) =>
       context.transport.send<ReadList<T>>({
         method: 'GET',
         path: [segment],
@@ -136,10 +141,10 @@ function pageFetcher<T extends { id: string }>(
         expected: { kind: 'json', read, cleared: withoutSecrets },
         priority: 'background',
         settings,
-        options: { ...options, signal },
+        options: { ...options, signal, onWait },
       });
     const waits = { signal, onWait: options.onWait, maxWaitMs: settings.maxWaitMs };
-    const response = await (outage === undefined ? send() : outage.run(send, waits));
+    const response = await (outage === undefined ? send(options.onWait) : outage.run(send, waits));
     const time = timeOf(response);
     first ??= time;
     return { ...pageOf(response, segment), ...time, first };

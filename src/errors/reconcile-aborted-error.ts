@@ -2,15 +2,16 @@ import { AccountingError } from './accounting-error.ts';
 import type { ReconcileReport } from './reconcile-report.ts';
 
 /**
- * Why a reconcile deleted nothing.
+ * Why a reconcile, or a full sync with `localIds`, deleted nothing.
  * - `empty_read`: the service listed no record at all, and there are local ones.
- * - `no_local_id_seen`: the service listed records, but none of the local ones, as with the key of another company.
+ * - `few_local_ids_seen`: the service listed less than half of the local records, and less than half of what it listed
+ *   is local, as with the API key of another company.
  * - `too_many_candidates`: more local records were not found upstream than `maxCandidates` allows.
  * - `first_record_not_found`: a GET of a record that was just listed returned 404, so a 404 proves nothing.
  */
 export type ReconcileAbortReason =
   | 'empty_read'
-  | 'no_local_id_seen'
+  | 'few_local_ids_seen'
   | 'too_many_candidates'
   | 'first_record_not_found';
 

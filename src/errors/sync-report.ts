@@ -1,4 +1,4 @@
-/** What became of one collection in a sync. */
+/** The result of one collection in a sync. */
 export interface CollectionReport {
   /** The name of the collection, as the client's property. */
   readonly collection: string;
@@ -9,9 +9,9 @@ export interface CollectionReport {
    * - `stopped`: stopped or never started, because the key was rejected (401) or the service was down.
    */
   readonly status: 'done' | 'failed' | 'forbidden' | 'stopped';
-  /** Whether the run read everything or what had changed; undefined where it never began. */
+  /** Whether the run read everything or what had changed; undefined if it never began. */
   readonly mode: 'incremental' | 'full' | undefined;
-  /** How it was read: `page` in the place of `keyset` where an id is no integer. Undefined where nothing was. */
+  /** How it was read: `page` instead of `keyset` if an id is not an integer. Undefined if nothing was read. */
   readonly pagination: 'keyset' | 'page' | 'custom' | undefined;
   /**
    * Whether `keyset` pagination can have missed a record. `likely` is a warning: the service does not list in the order
@@ -19,36 +19,55 @@ export interface CollectionReport {
    * `reconcile`, or run `probe`. Undefined for other pagination, and if nothing was read.
    */
   readonly complete: 'certain' | 'likely' | undefined;
-  /** Whether it went on where an earlier run was interrupted. */
+  /** Whether it resumed a run that was interrupted. */
   readonly resumed: boolean;
-  /** Records handed over and committed. */
+  /** Records delivered and committed. */
   readonly records: number;
-  /** Rows that did not fit their schema, under `validation: 'report'`: they were not handed over as records. */
+  /** Rows that failed validation, under `validation: 'report'`: they were not delivered as records. */
   readonly invalid: number;
   /** Batches that held something. */
   readonly pages: number;
   /**
-   * Records whose `updatedAt` lies before the instant that was asked for. The contract does not equate the two, so
-   * they are delivered all the same; many of them mean that the service ignores `updatedSince`.
+   * Records whose `updatedAt` lies before the bound of the read. The API documentation does not equate the two, so they
+   * are delivered anyway; many of them mean that the service ignores `updatedSince`.
    */
   readonly staleRecords: number;
-  /** The watermark in the store now: the next run asks for what changed since then, less the lag. */
+  /** The deletions that the run looked for. Undefined without `localIds`, or if it did not get that far. */
+  readonly deletions: DeletionReport | undefined;
+  /** The watermark in the store now: the next run reads what changed since then, less the lookback. */
   readonly watermark: Date | undefined;
   /**
-   * The service's clock stood behind the last watermark. The older instant was kept, and where the step was longer
-   * than the lag this run read everything, for no bound could be trusted.
+   * The service's clock stood behind the last watermark. The earlier one was kept, and if the step was longer than the
+   * lookback, this run read everything, because no bound could be trusted.
    */
   readonly clockWentBack: boolean;
-  /** The watermark of the last full walk that came to its end. */
+  /** The watermark of the last full read that ended. */
   readonly lastFullRead: Date | undefined;
 }
 
-/** What became of a sync. */
+/** The deletions that a full sync with `localIds` found. */
+export interface DeletionReport {
+  /**
+   * `resumed`: the run resumed an interrupted one, so it did not list every record, and deleted nothing. Run the sync
+   * again to look for deletions.
+   */
+  readonly skipped: 'resumed' | undefined;
+  /** Local ids. */
+  readonly local: number;
+  /** Local ids that the service did not list. */
+  readonly candidates: number;
+  /** Candidates that do not exist any more: passed to `onDelete`. */
+  readonly deleted: number;
+  /** Candidates that exist: delivered as records. */
+  readonly repaired: number;
+}
+
+/** The result of a sync. */
 export interface SyncReport {
   readonly tenant: string;
   readonly startedAt: Date;
   readonly endedAt: Date;
-  /** Records handed over and committed, over all collections. */
+  /** Records delivered and committed, over all collections. */
   readonly records: number;
   /** In the order in which they were read. */
   readonly collections: readonly CollectionReport[];

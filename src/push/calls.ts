@@ -1,7 +1,7 @@
 // The calls of one run: each outlasts an outage of the service, and an error never hides what may have been done.
 
 import { type AnyAccountingError, isAccountingError } from '../errors/guards.ts';
-import { OutageClock } from '../sync/outage-clock.ts';
+import { Outage } from '../sync/outage.ts';
 import type { PushTarget, ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
 
@@ -11,7 +11,7 @@ export interface LostCreate {
 }
 
 export class Calls<T extends { id: string }, Draft extends object, Patch extends object> {
-  readonly outage: OutageClock;
+  readonly outage: Outage;
   readonly #products: PushTarget<T, Draft, Patch>;
   readonly #options: ResolvedPushOptions<T, Draft, Patch>;
   readonly #results: Results;
@@ -24,7 +24,7 @@ export class Calls<T extends { id: string }, Draft extends object, Patch extends
     this.#products = products;
     this.#options = options;
     this.#results = results;
-    this.outage = new OutageClock(options.maxOutageMs);
+    this.outage = new Outage(options.maxOutageMs);
   }
 
   /** With `retry.creates: false` a create with an unknown outcome is not repeated: it resolves to {@link LostCreate}. */

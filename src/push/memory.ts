@@ -6,9 +6,8 @@
 import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { scopeFingerprint } from '../pagination/resume-token.ts';
-import { storeCall } from '../sync/checkpoints.ts';
 import { parseStored } from '../sync/state.ts';
-import type { Store } from '../sync/store.ts';
+import { readStore, type Store, writeStore } from '../sync/store.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
 import type { Rows } from './row.ts';
 
@@ -149,10 +148,7 @@ export class PushMemory {
 
   async #read(key: string) {
     const { store, signal } = this.#options;
-    const content = parseStored(
-      await storeCall(async () => await store.get(key), { key, what: 'read', signal }),
-      key,
-    );
+    const content = parseStored(await readStore(store, key, signal), key);
     if (content === undefined || (content.v === VERSION && content.scope === this.#scope)) return content;
     throw new CheckpointError(
       content.v === VERSION
@@ -163,16 +159,7 @@ export class PushMemory {
 
   async #write(key: string, text: string): Promise<void> {
     const { store, signal } = this.#options;
-    const result = await storeCall(async () => await store.set?.(key, text), {
-      key,
-      what: 'written',
-      signal,
-    });
-    if (result === false) {
-      throw new CheckpointError(
-        `The state under ${key} could not be written: the store returned false. Check the store, then run this again.`,
-      );
-    }
+    await writeStore(store, { key, text }, signal);
   }
 }
 

@@ -4,12 +4,12 @@ import { checkOptionNames } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import type { Paginator } from '../pagination/paginator.ts';
-import { PAGINATION_DEFAULTS, type PaginationDefaults, resolveListOptions } from '../sync/options.ts';
-import { resolveMaxOutage } from '../sync/outage-clock.ts';
+import { resolveMaxOutage } from '../sync/outage.ts';
+import { PAGINATION_DEFAULTS, type PaginationDefaults, resolveListOptions } from '../sync/run-options.ts';
 import type { SourceOptions, SourceQuery } from '../sync/source.ts';
-import { stateKey } from '../sync/state-key.ts';
+import { stateKey } from '../sync/state.ts';
 import type { Store } from '../sync/store.ts';
-import { checkInstant } from '../sync/watermark.ts';
+import { checkStart } from '../sync/watermark.ts';
 import {
   CALL_OPTIONS,
   type CallOptions,
@@ -180,7 +180,7 @@ export function resolvePushOptions<T extends { id: string }, Draft extends objec
     key,
     existing: existing && {
       products: existing.products,
-      asOf: checkInstant(existing.asOf, 'existing.asOf'),
+      asOf: checkStart(existing.asOf, 'existing.asOf'),
     },
     lookbackMs,
     store,

@@ -160,7 +160,7 @@ export class Planner<T extends { id: string }, Draft extends object, Patch exten
   #abortReason(candidates: number, maxCandidates: number): ReconcileAbortReason | undefined {
     if (maxCandidates === Number.POSITIVE_INFINITY) return undefined;
     if (this.#rows.byKey.size + this.#rows.failedKeys.size === 0) return 'empty_read';
-    if (this.#withRow === 0) return 'no_local_id_seen';
+    if (this.#withRow === 0) return 'few_local_ids_seen';
     return candidates > maxCandidates ? 'too_many_candidates' : undefined;
   }
 
@@ -170,7 +170,7 @@ export class Planner<T extends { id: string }, Draft extends object, Patch exten
     const found = `${candidates} products have no row, of ${this.#withKey} that have a key; `;
     const why = {
       empty_read: 'there are no rows',
-      no_local_id_seen: `none of the ${rows} rows has the key of a product`,
+      few_local_ids_seen: `none of the ${rows} rows has the key of a product`,
       too_many_candidates: `maxCandidates is ${maxCandidates}`,
       first_record_not_found: '',
     };

@@ -1,20 +1,40 @@
 import type { InvalidRecord } from '../events.ts';
+import type { PaginationKind } from '../pagination/page.ts';
 
-/** What a sync hands over at a time: one page of one collection, and how far the sync is once it is taken in. */
+/** What a sync delivers at a time: one page of one collection, and how far the sync is once it is stored. */
 export interface Batch<T, Name extends string = string> {
   /** The name of the collection, as the client's property. */
   readonly collection: Name;
   /** To be upserted by (tenant, collection, id): after a crash the same records come again. */
   readonly records: readonly T[];
-  /** Rows that did not fit their schema, under `validation: 'report'`. */
+  /** Rows that failed validation, under `validation: 'report'`. */
   readonly invalid: readonly InvalidRecord[];
   /** Where the checkpoint is kept. */
   readonly key: string;
   /**
-   * How far the sync is once this batch is taken in: an opaque string under 1 kB. Written to the store when you have
-   * finished with the batch; a store without `set` leaves it to you, in the transaction of the records.
+   * How far the sync is once this batch is stored: an opaque string under 1 kB. Written to the store when you have
+   * finished with the batch; with a store without `set` you write it, in the transaction of the records.
    */
   readonly checkpoint: string;
   /** The batch that ends the run. It has no records; its checkpoint carries the new watermark. */
+  readonly last: boolean;
+}
+
+/** How far the sync of one collection is. */
+export interface SyncProgress {
+  readonly collection: string;
+  /** Records delivered and committed in this run. */
+  readonly records: number;
+  /** Batches that held something. */
+  readonly pages: number;
+  /** Over the whole run so far, waits included. */
+  readonly recordsPerSecond: number;
+  /** `page` instead of `keyset` if an id is not an integer. Undefined before the first response. */
+  readonly pagination: PaginationKind | undefined;
+  /** Whether the run waits, for the quota of its key or to try again. */
+  readonly waiting: boolean;
+  /** When the wait ends, if that is known. */
+  readonly waitingUntil: Date | undefined;
+  /** Whether the run has ended. */
   readonly last: boolean;
 }

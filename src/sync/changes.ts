@@ -1,10 +1,12 @@
 import { checkOptionNames } from '../errors/check-input.ts';
 import type { CollectionReport } from '../errors/sync-report.ts';
 import type { OptionNames } from '../internal/option-names.ts';
+import { Semaphore } from '../internal/semaphore.ts';
 import { ID_BOUNDS, type IdBounds } from '../pagination/page.ts';
 import type { Batch } from './batch.ts';
-import { RUN_OPTIONS, type RunOptions, resolveRunOptions } from './options.ts';
-import { CollectionRun } from './run.ts';
+import { CollectionRun } from './collection-run.ts';
+import { RUN_OPTIONS, type RunOptions, resolveRunOptions } from './run-options.ts';
+import { ServiceOffset } from './service-offset.ts';
 import type { RecordIn, SyncSource } from './source.ts';
 
 /** Options of {@link changes}. */
@@ -23,22 +25,33 @@ export const CHANGES_OPTIONS: OptionNames<ChangesOptions> = { ...RUN_OPTIONS, na
  * ```ts
  * for await (const batch of changes(client.accounts, { store, tenant: 'acme' })) await upsert(batch.records);
  * ```
- * The checkpoint of a batch is written when you ask for the next one; `break` or a throw leaves the batch uncommitted,
+ * The checkpoint of a batch is written when you request the next one; `break` or a throw leaves the batch uncommitted,
  * and it comes again. The run ends with a batch without records, `last: true`, whose checkpoint carries the new
  * watermark: iterate to the end. Returns the report of the run.
  *
- * @throws InvalidInputError at once for options that cannot be right. While iterating: what a list throws;
- * CheckpointError where state or store cannot be trusted; ConcurrentRunError where another run was noticed, which is
- * best effort: see that one run of a tenant and collection is under way at a time.
+ * @throws At once: InvalidInputError for invalid options. While iterating: what a list throws; CheckpointError if the
+ * state or the store cannot be trusted; ConcurrentRunError if another run was noticed, which is best effort: make sure
+ * that only one run of a tenant and collection is active at a time.
  */
 export function changes<Collection extends SyncSource<{ id: string }>>(
   collection: Collection,
   options: ChangesOptions,
 ): AsyncGenerator<Batch<RecordIn<Collection>>, CollectionReport, undefined> {
   checkOptionNames(options, CHANGES_OPTIONS, { of: 'changes' });
-  const { name, id } = options;
+  const { name, id, signal } = options;
   const source = collection as unknown as SyncSource<RecordIn<Collection>>;
-  return batches(new CollectionRun(source, { options: resolveRunOptions(options), name, id }));
+  const resolved = resolveRunOptions(options);
+  const run = new CollectionRun(source, {
+    options: resolved,
+    name,
+    id,
+    signal,
+    offset: new ServiceOffset(resolved, signal),
+    // One collection sends one request at a time, and its consumer asks for one batch at a time.
+    requests: new Semaphore(1),
+    consumer: new Semaphore(1),
+  });
+  return batches(run);
 }
 
 async function* batches<T extends { id: string }>(

@@ -1,9 +1,7 @@
 import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
-import { causeText, sentence } from '../internal/text.ts';
-import { abortable } from './abortable.ts';
 import { decodeState, encodeState, type SyncState } from './state.ts';
-import type { Store } from './store.ts';
+import { readStore, type Store, writeStore } from './store.ts';
 
 /** Which state it is. */
 export interface StateAddress {
@@ -14,15 +12,15 @@ export interface StateAddress {
 }
 
 /**
- * The state of one collection in its store. Before each write, whoever writes, it is read again: a state that neither was there at the
- * beginning nor is of this run was written by another one. Two runs that write at the same moment are not noticed.
+ * The state of one collection in its store. It is read again before each write: a state that is neither the one found
+ * at the beginning nor of this run was written by another run. Two runs that write at the same moment are not noticed.
  */
 export class Checkpoints {
-  /** Marks what this run has written. */
-  readonly by = runId();
+  /** Marks the states that this run writes. */
+  readonly by = randomName();
   readonly #store: Store;
   readonly #address: StateAddress;
-  /** The state that was there at the beginning, as text. */
+  /** The state found at the beginning, encoded. */
   #found: string | undefined;
   /** What this run wrote last. */
   #written: string | undefined;
@@ -37,26 +35,26 @@ export class Checkpoints {
     return this.#store.set === undefined;
   }
 
-  /** The state to begin with; undefined where there is none. A state of another scope is a CheckpointError. */
+  /** The state to begin with; undefined if there is none. A state of another scope is a CheckpointError. */
   async load(): Promise<SyncState | undefined> {
     const state = await this.#read();
     if (state !== undefined && state.scope !== this.#address.scope) {
       throw new CheckpointError(
-        `The state under ${this.#address.key} belongs to another base URL, tenant, collection or set of filters. Give this one a prefix of its own, or delete the state to read everything anew.`,
+        `The state under ${this.#address.key} belongs to another base URL, tenant, collection or set of filters. Pass a prefix of its own for this one, or delete the state to read everything again.`,
       );
     }
     this.#found = state && encodeState(state);
     return state;
   }
 
-  /** The state, if there is one that can be read. What is wrong with it is for {@link load} to report. */
+  /** The state, if there is one that can be read. {@link load} reports what is wrong with it. */
   async peek(): Promise<SyncState | undefined> {
     return this.#read().catch(() => undefined);
   }
 
   /**
-   * Looks for another run before a batch is handed over, where the consumer writes the checkpoints itself: once it has
-   * written this one, that of the other is gone, and nobody would know.
+   * Looks for another run before a batch is delivered to a consumer that writes the checkpoints itself: once it has
+   * written this one, that of the other run is overwritten, and cannot be noticed.
    */
   async beforeConsumer(): Promise<void> {
     if (this.writtenByConsumer) this.#check(await this.#read());
@@ -67,20 +65,24 @@ export class Checkpoints {
     if (!this.writtenByConsumer) {
       this.#check(await this.#read());
       // Without a point to resume at, the checkpoints of a run are all the same.
-      if (text !== this.#written) await this.#write(text);
+      if (text !== this.#written) {
+        const { key, signal } = this.#address;
+        await writeStore(this.#store, { key, text }, signal);
+        this.#written = text;
+      }
     }
-    // Nothing follows that would notice a store, or a consumer, that did not keep it.
+    // No later read would notice that the store, or the consumer, did not keep it.
     if (last) this.#confirm(await this.#read(), text);
   }
 
   #check(state: SyncState | undefined): void {
-    const text = state && encodeState(state);
-    const untouched = text === this.#found;
-    if (state?.by === this.by || (untouched && this.#written === undefined)) return;
-    if (untouched || text === undefined) throw notKept(this.#address.key);
+    if (state?.by === this.by) return;
 
+    const isUntouched = (state && encodeState(state)) === this.#found;
+    if (isUntouched && this.#written === undefined) return;
+    if (isUntouched || state === undefined) throw notKept(this.#address.key);
     throw new ConcurrentRunError(
-      `Another run has written the state under ${this.#address.key} meanwhile. Nothing is lost: what was handed over twice is the same records. See that one run of a tenant and collection is under way at a time.`,
+      `Another run has written the state under ${this.#address.key} meanwhile. Nothing is lost, because both delivered the same records. Make sure that only one run of a tenant and collection is active at a time.`,
       { retryable: true },
     );
   }
@@ -97,20 +99,7 @@ export class Checkpoints {
 
   async #read(): Promise<SyncState | undefined> {
     const { key, signal } = this.#address;
-    const stored = await storeCall(async () => await this.#store.get(key), { key, what: 'read', signal });
-    return decodeState(stored, key);
-  }
-
-  async #write(text: string): Promise<void> {
-    const { key, signal } = this.#address;
-    const write = async () => await this.#store.set?.(key, text);
-    const result = await storeCall(write, { key, what: 'written', signal });
-    // Keyv catches the error of its adapter and says so in this way.
-    if (result === false)
-      throw new CheckpointError(
-        `The state under ${key} could not be written: the store returned false. Check the store, then run this again.`,
-      );
-    this.#written = text;
+    return decodeState(await readStore(this.#store, key, signal), key);
   }
 }
 
@@ -120,26 +109,8 @@ function notKept(key: string): CheckpointError {
   );
 }
 
-/** Calls the store. What it throws becomes the cause of a CheckpointError. */
-export async function storeCall<V>(
-  work: () => Promise<V>,
-  { key, what, signal }: { key: string; what: 'read' | 'written'; signal: AbortSignal | undefined },
-): Promise<V> {
-  try {
-    return await abortable(work(), signal);
-  } catch (error) {
-    if (signal?.aborted && error === signal.reason) throw error;
-    const reason = causeText(error) || 'something other than an error';
-    throw new CheckpointError(
-      `${sentence(`The state under ${key} could not be ${what}: the store threw ${reason}`)} Check the store, then run this again.`,
-      { retryable: true },
-      { cause: error },
-    );
-  }
-}
-
-/** Told apart is all they need to be. */
-function runId(): string {
+/** Different for each run. */
+function randomName(): string {
   const [high = 0, low = 0] = globalThis.crypto.getRandomValues(new Uint32Array(2));
   return high.toString(36) + low.toString(36);
 }

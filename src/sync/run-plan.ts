@@ -1,32 +1,31 @@
-import type { ListHint } from '../pagination/page.ts';
 import { boundAt, isTooLate } from './bound.ts';
-import type { ResolvedRunOptions } from './options.ts';
-import type { RunState, SyncState } from './state.ts';
+import type { ResolvedRunOptions } from './run-options.ts';
+import type { SyncState } from './state.ts';
 import { sinceOf } from './watermark.ts';
 
 /** What a run is going to read. */
 export interface RunPlan {
   readonly mode: 'incremental' | 'full';
-  /** `updatedSince` as asked for, in the offset of the service; undefined asks for everything. */
+  /** `updatedSince` as sent, in the offset of the service; undefined reads everything. */
   readonly since: string | undefined;
-  /** Of an interrupted run that this one continues; otherwise the first answer decides. */
+  /** Of an interrupted run that this one resumes; otherwise the first response decides. */
   readonly watermark: string | undefined;
-  /** Where the walk goes on. */
+  /** Where to resume. */
   readonly token: string | undefined;
   readonly resumed: boolean;
 }
 
 /**
- * Continues the run that was interrupted, or begins one. `offset` is the lowest UTC offset that the service showed, in
- * minutes. If it is lower than what earlier bounds allowed for, they may have missed changes.
+ * Resumes the run that was interrupted, or starts one. `offset` is the lowest UTC offset that the service showed, in
+ * minutes. If it is lower than earlier bounds allowed for, they may have missed changes.
  */
 export function planRun(
   state: SyncState | undefined,
   options: ResolvedRunOptions,
-  offset?: number | undefined,
+  offset: number | undefined,
 ): RunPlan {
   const { mode, list } = options;
-  const missed = state !== undefined && missedChanges(state, offset);
+  const missed = state !== undefined && mayHaveMissedChanges(state, offset);
   const run = mode === 'incremental' || state?.run?.since === undefined ? state?.run : undefined;
   const isReliable = run?.since === undefined || !(missed || isTooLate(run.since, offset));
   if (run !== undefined && isReliable) {
@@ -34,7 +33,7 @@ export function planRun(
       mode: run.since === undefined ? 'full' : 'incremental',
       since: run.since,
       watermark: run.watermark,
-      // A walk by pages has no point to resume at: it begins again, with the watermark that it had.
+      // Pagination by page has no point to resume at: it reads from page 1 again, with the watermark that it had.
       token: list.pagination === 'keyset' ? run.token : undefined,
       resumed: true,
     };
@@ -57,42 +56,15 @@ function startOf(
 }
 
 /** Whether runs since the last full one may have missed changes, because their bounds were too late. */
-function missedChanges({ watermark, full, offset: known }: SyncState, offset: number | undefined): boolean {
+function mayHaveMissedChanges(
+  { watermark, full, offset: known }: SyncState,
+  offset: number | undefined,
+): boolean {
   if (watermark === undefined || watermark === full) return false;
   return isTooLate(boundAt(watermark, known), offset);
 }
 
-/** The plan of a run whose bound cannot be trusted: everything. */
-export function everything(watermark: string): RunPlan {
+/** The plan of a run that trusts no bound: it reads everything. */
+export function readEverything(watermark: string | undefined): RunPlan {
   return { mode: 'full', since: undefined, watermark, token: undefined, resumed: false };
-}
-
-/** The state while the run is under way. */
-export function stateDuring(base: SyncState, { watermark, since, token, offset }: RunState): SyncState {
-  return {
-    ...base,
-    run: {
-      watermark,
-      ...(since === undefined ? {} : { since }),
-      ...(token === undefined ? {} : { token }),
-      ...(offset === undefined ? {} : { offset }),
-    },
-  };
-}
-
-/** The state after the run has come to its end: its watermark is promoted. */
-export function stateAfter(
-  base: SyncState,
-  plan: RunPlan & { readonly watermark: string; readonly offset?: number | undefined },
-  hint: ListHint | undefined,
-): SyncState {
-  const { run: _, offset: __, hint: ___, ...rest } = base;
-  const { watermark, offset } = plan;
-  return {
-    ...rest,
-    watermark,
-    ...(plan.mode === 'full' ? { full: watermark } : {}),
-    ...(offset === undefined ? {} : { offset }),
-    ...(hint === undefined ? {} : { hint }),
-  };
 }

@@ -1,20 +1,18 @@
-import type { CollectionReport } from '../errors/sync-report.ts';
+import type { CollectionReport, DeletionReport } from '../errors/sync-report.ts';
 import type { ListHint, Page, PaginationKind } from '../pagination/page.ts';
-import type { Batch } from './batch.ts';
-import type { SyncProgress } from './progress.ts';
+import type { Batch, SyncProgress } from './batch.ts';
 import type { RunPlan } from './run-plan.ts';
 import type { SyncState } from './state.ts';
 
-/** What is counted while a run is under way. */
+/** What is counted during a run. */
 export class RunStats {
   readonly collection: string;
   status: CollectionReport['status'] = 'stopped';
   plan: RunPlan | undefined;
-  /** The state that the store has. */
+  /** The state in the store. */
   state: SyncState | undefined;
   clockWentBack = false;
-  /** Rows that came in. */
-  rows = 0;
+  deletions: DeletionReport | undefined;
   /** What the next run may know of the service. */
   hint: ListHint | undefined;
   /** Whether a record can have been missed. */
@@ -23,34 +21,34 @@ export class RunStats {
   #records = 0;
   #invalid = 0;
   #pages = 0;
-  #older = 0;
+  #stale = 0;
   #startedAt = Date.now();
 
   constructor(collection: string) {
     this.collection = collection;
   }
 
-  /** The run has begun, from the state that the store has. */
+  /** The run starts from the state in the store. */
   begin(state: SyncState | undefined): void {
     this.state = state;
     this.#startedAt = Date.now();
   }
 
-  /** A page has come in. */
-  read({ pagination, hint, complete, records, invalid }: Page<{ id: string }>): void {
-    this.rows += records.length + invalid.length;
+  /** A page was received. */
+  read({ pagination, hint, complete, records }: Page<{ id: string }>): void {
     this.#pagination = pagination;
     this.hint = hint;
     this.complete = complete;
     const since = this.plan?.since;
-    if (since !== undefined) this.#older += olderThan(records, since);
+    if (since !== undefined) this.#stale += countStale(records, since);
   }
 
-  /** A batch has been taken in and its checkpoint written. */
+  /** A batch was delivered and its checkpoint written. */
   committed({ records, invalid, last }: Batch<unknown>): void {
     this.#records += records.length;
     this.#invalid += invalid.length;
-    if (!last) this.#pages++;
+    if (records.length > 0 || invalid.length > 0) this.#pages++;
+    if (last) this.status = 'done';
   }
 
   /** Whether this tenant could read the collection: in an earlier run, or at the start of this one. */
@@ -86,31 +84,33 @@ export class RunStats {
       records: this.#records,
       invalid: this.#invalid,
       pages: this.#pages,
-      staleRecords: this.#older,
-      watermark: instant(state?.watermark),
+      staleRecords: this.#stale,
+      deletions: this.deletions,
+      watermark: dateOf(state?.watermark),
       clockWentBack: this.clockWentBack,
-      lastFullRead: instant(state?.full),
+      lastFullRead: dateOf(state?.full),
     };
   }
 }
 
-function instant(text: string | undefined): Date | undefined {
-  return text === undefined ? undefined : new Date(text);
+function dateOf(timestamp: string | undefined): Date | undefined {
+  return timestamp === undefined ? undefined : new Date(timestamp);
 }
 
 /**
- * Only Product is documented to carry `updatedAt`; any record that has one is checked. A service that ignores offsets
- * compares dates and times as written: what it rightly sends is not counted.
+ * How many records have an `updatedAt` before the bound. Only Product is documented to have that field; any record that
+ * has it is checked. A service that ignores offsets compares dates and times as written: what it rightly sends does not
+ * count.
  */
-function olderThan(records: readonly { id: string }[], since: string): number {
+function countStale(records: readonly { id: string }[], since: string): number {
   const sinceMs = Date.parse(since);
   const sinceLocal = localPart(since);
-  let older = 0;
+  let stale = 0;
   for (const { updatedAt } of records as readonly { updatedAt?: unknown }[]) {
     if (typeof updatedAt !== 'string' || !(Date.parse(updatedAt) < sinceMs)) continue;
-    if (localPart(updatedAt) < sinceLocal) older++;
+    if (localPart(updatedAt) < sinceLocal) stale++;
   }
-  return older;
+  return stale;
 }
 
 /** `2026-01-31T10:00:00` of `2026-01-31T10:00:00-05:00`. */

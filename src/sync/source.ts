@@ -1,11 +1,11 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { type ClientListeners, LISTENERS } from '../events.ts';
-import type { OUTAGE, OutageGuard } from '../internal/outage.ts';
+import type { OUTAGE, OutageGuard, OutageWaits } from '../internal/outage.ts';
 import type { CustomCursor } from '../pagination/by-cursor.ts';
 import type { AfterLastPage, IdBounds, ListHint } from '../pagination/page.ts';
 import type { Paginator } from '../pagination/paginator.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
-import { collectionName } from './state-key.ts';
+import { collectionName } from './state.ts';
 
 /** The query with which a sync lists. */
 export interface SourceQuery {
@@ -30,10 +30,12 @@ export interface SyncSource<T extends { id: string }> {
   readonly segment?: string | undefined;
   /** The path segment of the collection that these records refer to. A sync of both reads that one first. */
   readonly parent?: string | undefined;
-  /** Where the service is. A state belongs to it. */
+  /** The base URL of the service. A state belongs to it. */
   readonly baseUrl?: string | undefined;
   /** As the `list` of a client's collection. */
   list(query: SourceQuery, options: SourceOptions): Paginator<T>;
+  /** As the `find` of a client's collection: needed only to find deletions. */
+  find?(id: string, options: RequestOptions): Promise<T | undefined>;
 }
 
 /** The record of a collection; of several collections any of their records. */
@@ -43,7 +45,7 @@ export type RecordIn<Collection> = Collection extends {
   ? T
   : never;
 
-/** A name for a collection: the one given, or that of its segment. */
+/** The name of a collection: the one given, or that of its segment. */
 export function nameOf(source: SyncSource<{ id: string }>, given: string | undefined): string {
   if (typeof (source as Partial<typeof source> | null | undefined)?.list !== 'function') {
     throw new InvalidInputError('collection', 'must be a collection of a client, such as client.accounts');
@@ -53,7 +55,32 @@ export function nameOf(source: SyncSource<{ id: string }>, given: string | undef
   return name;
 }
 
-/** Who wants to hear of checkpoints: the listeners of the client that the collection belongs to. */
+/** Requests one record as a sync does: through an outage, and with the options of its list. */
+export async function find<T extends { id: string }>(
+  source: SyncSource<T>,
+  id: string,
+  how: {
+    readonly list: SourceOptions;
+    readonly outage: OutageGuard;
+    readonly signal: AbortSignal | undefined;
+    readonly onWait: OutageWaits['onWait'];
+  },
+): Promise<T | undefined> {
+  const { list, outage, signal } = how;
+  // Without it, every record would look deleted.
+  if (source.find === undefined) {
+    throw new InvalidInputError('collection', 'must be a collection of a client, with find');
+  }
+  const { timeoutMs, deadlineMs, maxWaitMs = Number.POSITIVE_INFINITY, retry, headers } = list;
+  const options = { timeoutMs, deadlineMs, maxWaitMs, retry, headers, signal };
+  return outage.run(async (onWait) => await source.find?.(id, { ...options, onWait }), {
+    signal,
+    onWait: how.onWait,
+    maxWaitMs,
+  });
+}
+
+/** The listeners of the client that a collection belongs to. */
 export function listenersOf(source: object): ClientListeners {
   return (source as { readonly [LISTENERS]?: ClientListeners })[LISTENERS] ?? {};
 }

@@ -1,31 +1,32 @@
 import { CheckpointError } from '../errors/checkpoint-error.ts';
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { isListHint, type ListHint } from '../pagination/page.ts';
 
-/** A run that has not come to its end. */
+/** A run that has not ended. */
 export interface RunState {
-  /** The watermark that the run has if it ends well. It survives every resume. */
+  /** The watermark that becomes the collection's when the run ends. It survives every resume. */
   readonly watermark: string;
-  /** What the run asks for: `updatedSince`. Left out: everything. */
+  /** `updatedSince` of the run. Absent: everything. */
   readonly since?: string;
-  /** Where it goes on. Left out: at its beginning. */
+  /** Where to resume. Absent: at the beginning. */
   readonly token?: string;
-  /** The lowest UTC offset, in minutes, that the service had shown by then. Left out: none. */
+  /** The lowest UTC offset, in minutes, that the service had shown by then. Absent: none. */
   readonly offset?: number;
 }
 
-/** What is kept of one collection of one tenant, as JSON. Instants are ISO 8601 to the second. */
+/** What is kept of one collection of one tenant, as JSON. Timestamps are ISO 8601 to the second. */
 export interface SyncState {
-  /** Names base URL, tenant, collection and filters: a state means nothing elsewhere. */
+  /** A fingerprint of base URL, tenant, collection and filters: the state belongs to them. */
   readonly scope: string;
   /** The process that wrote it, so that two at once notice each other. */
   readonly by: string;
-  /** Everything up to here has been read. Left out until a first run has ended. */
+  /** Everything up to here has been read. Absent until a first run has ended. */
   readonly watermark?: string;
-  /** The watermark of the last full walk that came to its end. */
+  /** The watermark of the last full read that ended. */
   readonly full?: string;
   /** What the last read found out about how the service lists; it saves requests. */
   readonly hint?: ListHint;
-  /** The lowest UTC offset, in minutes, that was known when the last run ended. Left out: none, bounds were in UTC. */
+  /** The lowest UTC offset, in minutes, that was known when the last run ended. Absent: none, bounds were in UTC. */
   readonly offset?: number;
   readonly run?: RunState;
 }
@@ -33,7 +34,7 @@ export interface SyncState {
 const VERSION = 1;
 
 export function encodeState({ scope, by, watermark, full, hint, offset, run }: SyncState): string {
-  // In one order and without members that are undefined: two equal states are the same text.
+  // In one order and without undefined members: two equal states are the same string.
   return JSON.stringify({
     v: VERSION,
     scope,
@@ -46,7 +47,7 @@ export function encodeState({ scope, by, watermark, full, hint, offset, run }: S
   });
 }
 
-/** Reads what a store had; undefined where it had nothing. Anything but a whole state is a CheckpointError. */
+/** Reads what a store returned; undefined if it has nothing. Anything but a whole state is a CheckpointError. */
 export function decodeState(stored: unknown, key: string): SyncState | undefined {
   const content = parseStored(stored, key);
   if (content === undefined) return undefined;
@@ -56,20 +57,20 @@ export function decodeState(stored: unknown, key: string): SyncState | undefined
       `The state under ${key} was written by a later version of this package. Update this package here too.`,
     );
   }
-  const fits =
+  const isState =
     v === VERSION &&
     typeof scope === 'string' &&
     typeof by === 'string' &&
-    isInstantOrAbsent(watermark) &&
-    isInstantOrAbsent(full) &&
-    (hint === undefined || isListHint(hint)) &&
-    isOffsetOrAbsent(offset) &&
-    isRunOrAbsent(run);
-  if (!fits) throw unreadable(key);
+    isOptional(watermark, isTimestamp) &&
+    isOptional(full, isTimestamp) &&
+    isOptional(hint, isListHint) &&
+    isOptional(offset, isOffset) &&
+    isOptional(run, isRun);
+  if (!isState) throw unreadable(key);
   return content as unknown as SyncState;
 }
 
-/** The JSON object that a store had, parsed or not; undefined if it had nothing. */
+/** The JSON object that a store returned, parsed or not; undefined if it has nothing. */
 export function parseStored(stored: unknown, key: string): Record<string, unknown> | undefined {
   if (stored === undefined || stored === null) return undefined;
 
@@ -89,25 +90,26 @@ function parse(text: string, key: string): unknown {
 
 function unreadable(key: string): CheckpointError {
   return new CheckpointError(
-    `What the store has under ${key} is no state of a sync. Delete it there to read everything anew; a silent restart would hide what happened.`,
+    `The value under ${key} is not the state of a sync. Delete it to read everything again; it is not replaced automatically, because that would hide what happened.`,
   );
 }
 
-function isRunOrAbsent(run: unknown): boolean {
-  if (run === undefined) return true;
+function isOptional<V>(value: V, isValid: (value: V) => boolean): boolean {
+  return value === undefined || isValid(value);
+}
+
+function isRun(run: unknown): boolean {
   if (typeof run !== 'object' || run === null) return false;
   const { watermark, since, token, offset } = run as Record<string, unknown>;
   return (
-    watermark !== undefined &&
-    isInstantOrAbsent(watermark) &&
-    isBoundOrAbsent(since) &&
-    isOffsetOrAbsent(offset) &&
-    (token === undefined || typeof token === 'string')
+    isTimestamp(watermark) &&
+    isOptional(since, isBound) &&
+    isOptional(offset, isOffset) &&
+    isOptional(token, (value) => typeof value === 'string')
   );
 }
 
-function isInstantOrAbsent(value: unknown): boolean {
-  if (value === undefined) return true;
+function isTimestamp(value: unknown): boolean {
   return (
     typeof value === 'string' &&
     /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(value) &&
@@ -115,12 +117,53 @@ function isInstantOrAbsent(value: unknown): boolean {
   );
 }
 
-/** A timestamp with any offset: what was asked for. */
-function isBoundOrAbsent(value: unknown): boolean {
-  if (value === undefined) return true;
-  return typeof value === 'string' && isInstantOrAbsent(value.replace(/[+-]\d\d:\d\d$/, 'Z'));
+/** A timestamp with any offset, as `updatedSince` was sent. */
+function isBound(value: unknown): boolean {
+  return typeof value === 'string' && isTimestamp(value.replace(/[+-]\d\d:\d\d$/, 'Z'));
 }
 
-function isOffsetOrAbsent(value: unknown): boolean {
-  return value === undefined || (Number.isInteger(value) && Math.abs(value as number) <= 14 * 60);
+function isOffset(value: unknown): boolean {
+  return Number.isInteger(value) && Math.abs(value as number) <= 14 * 60;
+}
+
+/** What a state belongs to, and where it is kept. */
+export interface StateName {
+  readonly prefix: string;
+  readonly tenant: string;
+  readonly collection: string;
+}
+
+const LABEL = /^(?!.*\.\.)[A-Za-z0-9_.-]{1,100}$/;
+const PREFIX = /^(?!.*\.\.)[A-Za-z0-9_.-]+(?::[A-Za-z0-9_.-]+)*$/;
+
+/**
+ * The key of a state: `<prefix>:<tenant>:<collection>`, in letters, digits and `_.:-`, which every store keeps as they
+ * are. The tenant is a label that the caller chooses, never an API key: keys are replaced, and logs show it.
+ */
+export function stateKey({ prefix, tenant, collection }: StateName): string {
+  if (typeof prefix !== 'string' || prefix.length > 100 || !PREFIX.test(prefix)) {
+    throw new InvalidInputError(
+      'prefix',
+      'must be 1 to 100 letters, digits and "_", ".", "-", ":", without ".."',
+    );
+  }
+  checkLabel('tenant', tenant);
+  checkLabel('name', collection);
+  return `${prefix}:${tenant}:${collection}`;
+}
+
+/** The key of a tenant's UTC offset. No collection has this name, because no name of a collection has a `-`. */
+export function offsetKey(names: Omit<StateName, 'collection'>): string {
+  return stateKey({ ...names, collection: 'utc-offset' });
+}
+
+function checkLabel(argument: string, label: string): void {
+  if (typeof label !== 'string' || !LABEL.test(label)) {
+    throw new InvalidInputError(argument, 'must be 1 to 100 letters, digits and "_", ".", "-", without ".."');
+  }
+}
+
+/** The name of a collection from its segment: `accountAddresses` for `account-addresses`, as the client's property. */
+export function collectionName(segment: string): string {
+  return segment.replace(/-+([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -1,23 +1,27 @@
+import { CheckpointError } from '../errors/checkpoint-error.ts';
+import { untilAborted } from '../internal/callback.ts';
+import { causeText, sentence } from '../internal/text.ts';
+
 type MaybePromise<V> = V | Promise<V>;
 
 /**
  * Where a sync keeps its state: one string under 1 kB for each tenant and collection. A `Map`, Keyv, unstorage,
  * ioredis and node-redis fit as they are.
  *
- * A store must answer `get` with what was last `set`: one that is eventually consistent makes a sync see other runs
- * where there are none. One without `set` is for a consumer that writes `batch.checkpoint` under `batch.key` itself,
- * in the transaction of its rows.
+ * `get` must return what was last `set`: with an eventually consistent store, a sync would report concurrent runs that
+ * do not exist. A store without `set` is for a consumer that writes `batch.checkpoint` under `batch.key` itself, in the
+ * transaction of its rows.
  */
 export interface Store {
   /** What was last written: the string, or the object that it is the JSON of. Nothing: `undefined` or `null`. */
   get(key: string): MaybePromise<string | object | null | undefined>;
   /** Writes. Rejecting and resolving to `false` both mean that it failed. */
   set?: ((key: string, value: string) => unknown) | undefined;
-  /** Not called by a sync: to forget a state is the caller's to decide. */
+  /** Not called by a sync: only the caller decides to delete a state. */
   delete?: ((key: string) => unknown) | undefined;
 }
 
-/** A store of this package: everything that one can have. */
+/** A store of this package, with all three methods. */
 export type CompleteStore = { readonly [Method in keyof Required<Store>]: NonNullable<Store[Method]> };
 
 /** A store in memory, for tests and for copies that live as long as the process. */
@@ -30,4 +34,44 @@ export function memoryStore(): CompleteStore {
     },
     delete: (key) => states.delete(key),
   };
+}
+
+/** Reads from a store. What it throws becomes the cause of a CheckpointError. */
+export async function readStore(
+  store: Store,
+  key: string,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  return storeCall(async () => await store.get(key), { key, done: 'read', signal });
+}
+
+/** Writes to a store. A store that fails is a CheckpointError. */
+export async function writeStore(
+  store: Store,
+  { key, text }: { readonly key: string; readonly text: string },
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const result = await storeCall(async () => await store.set?.(key, text), { key, done: 'written', signal });
+  // Keyv catches the error of its adapter and returns false.
+  if (result !== false) return;
+  throw new CheckpointError(
+    `The state under ${key} could not be written: the store returned false. Check the store, then run this again.`,
+  );
+}
+
+async function storeCall<V>(
+  work: () => Promise<V>,
+  { key, done, signal }: { key: string; done: 'read' | 'written'; signal: AbortSignal | undefined },
+): Promise<V> {
+  try {
+    return await untilAborted(work(), signal);
+  } catch (error) {
+    if (signal?.aborted && error === signal.reason) throw error;
+    const reason = causeText(error) || 'something other than an error';
+    throw new CheckpointError(
+      `${sentence(`The state under ${key} could not be ${done}: the store threw ${reason}`)} Check the store, then run this again.`,
+      { retryable: true },
+      { cause: error },
+    );
+  }
 }

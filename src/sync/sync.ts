@@ -1,30 +1,96 @@
-import { checkOptionNames } from '../errors/check-input.ts';
+import { checkFunction, checkOneOf, checkOptionNames, checkWhole } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { SyncError } from '../errors/sync-error.ts';
 import type { SyncReport } from '../errors/sync-report.ts';
+import type { OptionNames } from '../internal/option-names.ts';
+import type { Paginator } from '../pagination/paginator.ts';
+import { checkDeletionOptions } from '../reconcile/deletion-check.ts';
 import type { Batch } from './batch.ts';
-import { inLevels } from './levels.ts';
-import { resolveRunOptions } from './options.ts';
-import type { SyncSource } from './source.ts';
-import { type CollectionsIn, SYNC_OPTIONS, type SyncOptions } from './sync-types.ts';
-import { TenantRun } from './tenant-run.ts';
+import { RUN_OPTIONS, type RunOptions, resolveRunOptions } from './run-options.ts';
+import type { RecordIn, SyncSource } from './source.ts';
+import { type TenantContext, TenantRun } from './tenant-run.ts';
+
+/** The names of a client's collections: of every property that can be listed. */
+export type CollectionsIn<C> = {
+  [Name in keyof C]: C[Name] extends { list(...args: never[]): Paginator<{ id: string }> } ? Name : never;
+}[keyof C] &
+  string;
+
+/** A batch of any of a client's collections: `batch.collection` names it, and types its records. */
+export type BatchOf<C, Names extends CollectionsIn<C> = CollectionsIn<C>> = {
+  [Name in Names]: Batch<RecordIn<C[Name]>, Name>;
+}[Names];
+
+/** Options of {@link sync}. */
+export interface SyncOptions<C, Names extends CollectionsIn<C> = CollectionsIn<C>> extends RunOptions {
+  /** The collections to read, by the names of the client's properties. Default: every collection of the client. */
+  collections?: readonly Names[] | undefined;
+  /**
+   * Takes a batch: upserts its records, in one transaction with `batch.checkpoint` if the store has no `set`. The sync
+   * waits until it has resolved, also an array of promises. Never called twice at once, nor while the store is: both
+   * may use one connection. If it throws, this collection fails, and the batch comes again in the next run.
+   */
+  onBatch: (batch: BatchOf<C, Names>) => unknown;
+  /**
+   * The ids of the local copy of a collection. With `onDelete`, a sync in mode `full` finds deletions in the same read,
+   * as {@link reconcile} does: local ids that the service did not list are requested one by one, those with a 404 go to
+   * `onDelete`, and records that exist come in a batch. Read to its end before the first request of the collection.
+   *
+   * A run that resumes an interrupted one has not listed every record: it deletes nothing, and its report says
+   * `deletions: { skipped: 'resumed' }`. If the counts look like a mistake, the collection fails with a
+   * ReconcileAbortedError, after its records were delivered, and nothing is deleted.
+   */
+  localIds?: ((collection: Names) => AsyncIterable<string> | Iterable<string>) | undefined;
+  /**
+   * Takes ids of a collection whose records do not exist any more, at most 500 at a time. Never called twice at once, nor
+   * while `onBatch` is.
+   */
+  onDelete?: ((ids: readonly string[], collection: Names) => unknown) | undefined;
+  /** The most local ids of a collection that may be missing upstream: see the same option of {@link reconcile}. */
+  maxCandidates?: number | undefined;
+  /**
+   * What a collection that the key may not read (403) means for the sync.
+   * - `report`: the report lists it as `forbidden`, and the sync succeeds with what the key may read. It fails anyway if
+   *   every collection is forbidden, or if this tenant could read the collection before: the copy of a collection whose
+   *   right was revoked must not become stale unnoticed.
+   * - `fail`: the sync rejects with a SyncError after the other collections have ended.
+   *
+   * @default 'report'
+   */
+  onForbidden?: 'report' | 'fail' | undefined;
+  /** Requests in flight at a time, over all collections. Default: 2. */
+  concurrency?: number | undefined;
+}
+
+export const SYNC_OPTIONS: OptionNames<SyncOptions<object>> = {
+  ...RUN_OPTIONS,
+  collections: true,
+  onBatch: true,
+  localIds: true,
+  onDelete: true,
+  maxCandidates: true,
+  onForbidden: true,
+  concurrency: true,
+};
+
+type Source = SyncSource<{ id: string }>;
 
 /**
- * Brings a copy of a company's books up to date: everything the first time, then what changed.
+ * Brings a copy of a company's records up to date: everything the first time, then what changed.
  *
  * ```ts
  * await sync(client, { store, tenant: 'acme', onBatch: ({ collection, records }) => upsert(collection, records) });
  * ```
- * Parents are read before children, and the collections of a level take turns page by page, two requests in flight.
- * Each has a state of its own in the store and goes on where it was interrupted: a batch is committed when `onBatch`
- * has resolved. There is no deadline and no wait that is too long; `onProgress` tells of waits, `signal` stops.
- * Deletions are not seen by a sync: see {@link reconcile}.
+ * Parents are read before children, and the collections of a level at the same time, two requests in flight. Each has a
+ * state of its own in the store and resumes where it was interrupted: a batch is committed when `onBatch` has resolved.
+ * There is no deadline, and no wait is too long; `onProgress` reports waits, `signal` stops the sync.
+ * A list of changes does not show deletions: pass `localIds` and `onDelete` in mode `full`, or see {@link reconcile}.
  *
- * One run of a tenant at a time: a second one is noticed where it can be (ConcurrentRunError), not kept out.
+ * One run of a tenant at a time: a second one is reported if it is noticed (ConcurrentRunError), not prevented.
  *
  * @throws SyncError if a collection failed, once all have ended: its `report` has the result of each, its `errors` say
- * why. A 403 concerns its collection alone (see `onForbidden`); a 401 stops them all, and so does a service that is down
- * for `maxOutageMs`. InvalidInputError for invalid options. The signal's own reason if it stopped the run.
+ * why. A 403 concerns its collection alone (see `onForbidden`); a 401 stops all collections, and so does a service that
+ * is down (see `maxOutageMs`). InvalidInputError for invalid options. The signal's own reason if it stopped the run.
  */
 export async function sync<C extends object, Names extends CollectionsIn<C> = CollectionsIn<C>>(
   client: C,
@@ -32,21 +98,18 @@ export async function sync<C extends object, Names extends CollectionsIn<C> = Co
 ): Promise<SyncReport> {
   checkOptionNames(options, SYNC_OPTIONS, { of: 'sync' });
   const { onBatch, onForbidden = 'report', concurrency = 2 } = options;
-  if (typeof onBatch !== 'function') throw new InvalidInputError('onBatch', 'must be a function');
-  if (onForbidden !== 'report' && onForbidden !== 'fail') {
-    throw new InvalidInputError('onForbidden', "must be 'report' or 'fail'");
-  }
-  if (!Number.isInteger(concurrency) || concurrency < 1) {
-    throw new InvalidInputError('concurrency', 'must be a whole number of at least 1');
-  }
-  const sources = client as unknown as Readonly<Record<string, SyncSource<{ id: string }>>>;
-  const names = collectionsOf(sources, options.collections);
-  const levels = inLevels(names, sources).map((level) =>
-    level.map((name) => ({ name, source: sources[name] as SyncSource<{ id: string }> })),
-  );
-  const tenant = new TenantRun(levels, {
+  checkFunction(onBatch, 'onBatch');
+  checkOneOf(onForbidden, 'onForbidden', ['report', 'fail']);
+  checkWhole(concurrency, 'concurrency', 1);
+  const sources = client as unknown as Readonly<Record<string, Source>>;
+  const names = namesOf(sources, options.collections);
+  const tenant = new TenantRun(names, sources, {
     options: resolveRunOptions(options),
-    onBatch: onBatch as (batch: Batch<{ id: string }>) => unknown,
+    onBatch: onBatch as TenantContext['onBatch'],
+    deletions: deletionsOf(
+      options as unknown as SyncOptions<object>,
+      names.map((name) => sources[name]),
+    ),
     onForbidden,
     concurrency,
   });
@@ -57,20 +120,39 @@ export async function sync<C extends object, Names extends CollectionsIn<C> = Co
   return report;
 }
 
-function collectionsOf(
+function namesOf(
   client: Readonly<Record<string, unknown>>,
   wanted: readonly string[] | undefined,
 ): readonly string[] {
-  const isListed = (name: string) => {
+  const isCollection = (name: string) => {
     const property = Object.hasOwn(client, name) ? client[name] : undefined;
-    return typeof (property as Partial<SyncSource<{ id: string }>> | null | undefined)?.list === 'function';
+    return typeof (property as Partial<Source> | null | undefined)?.list === 'function';
   };
-  const stranger = wanted?.find((name) => !isListed(name));
-  if (stranger !== undefined) {
+  const unknown = wanted?.find((name) => !isCollection(name));
+  if (unknown !== undefined) {
     throw new InvalidInputError(
       'collections',
-      `names ${JSON.stringify(stranger)}, which the client does not have`,
+      `names ${JSON.stringify(unknown)}, which the client does not have`,
     );
   }
-  return wanted === undefined ? Object.keys(client).filter(isListed) : [...new Set(wanted)];
+  return wanted === undefined ? Object.keys(client).filter(isCollection) : [...new Set(wanted)];
+}
+
+function deletionsOf(
+  { mode, localIds, onDelete, maxCandidates }: SyncOptions<object>,
+  sources: readonly (Source | undefined)[],
+): TenantContext['deletions'] {
+  if (localIds === undefined && onDelete === undefined && maxCandidates === undefined) return undefined;
+
+  checkDeletionOptions({ localIds, onDelete, maxCandidates });
+  if (mode !== 'full') {
+    throw new InvalidInputError(
+      'localIds',
+      "requires mode: 'full', because a list of changes shows no deletions",
+    );
+  }
+  if (sources.some((source) => typeof source?.find !== 'function')) {
+    throw new InvalidInputError('localIds', 'requires collections of a client, with find');
+  }
+  return { localIds, onDelete, maxCandidates } as TenantContext['deletions'];
 }

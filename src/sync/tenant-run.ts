@@ -1,67 +1,67 @@
 import { isAccountingError } from '../errors/guards.ts';
 import type { SyncFailure } from '../errors/sync-error.ts';
 import type { SyncReport } from '../errors/sync-report.ts';
-import { abortable } from './abortable.ts';
+import { settled } from '../internal/callback.ts';
+import { Semaphore } from '../internal/semaphore.ts';
 import type { Batch } from './batch.ts';
-import type { ResolvedRunOptions } from './options.ts';
-import { OutageClock } from './outage-clock.ts';
-import { CollectionRun } from './run.ts';
+import { CollectionRun, type DeletionOptions } from './collection-run.ts';
+import { isOutage } from './outage.ts';
+import type { ResolvedRunOptions } from './run-options.ts';
 import type { RunStats } from './run-stats.ts';
-import { Semaphore } from './semaphore.ts';
-import { tenantOffset } from './service-offset.ts';
-import { settleAll } from './settle-all.ts';
+import { ServiceOffset } from './service-offset.ts';
 import type { SyncSource } from './source.ts';
 
 /** What the runs of one tenant share. */
 export interface TenantContext {
   readonly options: ResolvedRunOptions;
   readonly onBatch: (batch: Batch<{ id: string }>) => unknown;
+  readonly deletions: Omit<DeletionOptions, 'concurrency'> | undefined;
   /** Whether a collection that the key may not read fails the sync. */
   readonly onForbidden: 'report' | 'fail';
   /** Requests in flight at a time. */
   readonly concurrency: number;
 }
 
+type Source = SyncSource<{ id: string }>;
 type Run = CollectionRun<{ id: string }>;
 
 /**
- * The collections of one tenant, level by level. Within a level they take turns page by page; a failure ends its own
- * collection alone; a rejected key and a service that is down stop them all.
+ * The collections of one tenant, level by level: parents before children. The collections of a level run at the same
+ * time and share the requests in flight. A failure ends only its own collection; a rejected key and a service that is
+ * down stop all of them.
  */
 export class TenantRun {
   readonly #context: TenantContext;
   readonly #stop = new AbortController();
-  readonly #outage: OutageClock;
-  readonly #requests: Semaphore;
-  readonly #deliveries = new Semaphore(1);
+  readonly #consumer = new Semaphore(1);
   readonly #levels: readonly (readonly Run[])[];
   readonly #startedAt = new Date();
   readonly #errors = new Map<RunStats, unknown>();
   #stopped: SyncFailure['stop'];
 
-  constructor(
-    levels: readonly (readonly { readonly name: string; readonly source: SyncSource<{ id: string }> }[])[],
-    context: TenantContext,
-  ) {
+  constructor(names: readonly string[], sources: Readonly<Record<string, Source>>, context: TenantContext) {
     this.#context = context;
-    this.#requests = new Semaphore(context.concurrency);
-    const { options } = context;
-    this.#outage = new OutageClock(options.maxOutageMs);
-    const offset = tenantOffset(options, this.#stop.signal);
+    const { options, deletions, concurrency } = context;
+    const { signal } = this.#stop;
     const shared = {
       options,
-      offset,
-      outage: this.#outage,
-      signal: this.#stop.signal,
-      turn: <V>(work: () => Promise<V>) => this.#requests.run(work),
-      alone: <V>(work: () => Promise<V>) => this.#deliveries.run(work),
+      signal,
+      offset: new ServiceOffset(options, signal),
+      requests: new Semaphore(concurrency),
+      consumer: this.#consumer,
+      served: { count: 0 },
+      deletions: deletions && { ...deletions, concurrency },
     };
-    this.#levels = levels.map((level) =>
-      level.map(({ name, source }) => new CollectionRun(source, { ...shared, name })),
+    this.#levels = inLevels(names, sources).map((level) =>
+      level.map((name) => new CollectionRun(sources[name] as Source, { ...shared, name })),
     );
   }
 
-  /** Runs to the end, or until the caller's signal stops it. Rejects with nothing but the signal's reason. */
+  get #runs(): readonly Run[] {
+    return this.#levels.flat();
+  }
+
+  /** Runs to the end, or until the caller's signal stops it. Rejects only with the signal's reason. */
   async run(): Promise<void> {
     const { signal } = this.#context.options;
     const stop = () => this.#stop.abort(signal?.reason);
@@ -70,29 +70,29 @@ export class TenantRun {
     try {
       await this.#learnOffsets();
       for (const level of this.#levels) {
-        // Whether a parent failed or not: what its children say is true all the same.
+        // Even if a parent failed: what its children contain is right anyway.
         await Promise.all(level.map((run) => this.#runOne(run)));
       }
     } finally {
       signal?.removeEventListener('abort', stop);
     }
-    const finished = this.#levels
-      .flat()
-      .every(({ stats: { status } }) => status === 'done' || status === 'forbidden');
-    if (signal?.aborted && !finished) throw signal.reason;
+    const isFinished = this.#runs.every(
+      ({ stats: { status } }) => status === 'done' || status === 'forbidden',
+    );
+    if (signal?.aborted && !isFinished) throw signal.reason;
   }
 
-  /** A store without `set` knows the service's local times only from the checkpoints: from all, before any is used. */
+  /** With a store without `set`, only the checkpoints remember the service's local times: read all before any is used. */
   async #learnOffsets(): Promise<void> {
     if (this.#context.options.store.set !== undefined) return;
-    for (const run of this.#levels.flat()) {
+    for (const run of this.#runs) {
       if (this.#stop.signal.aborted) return;
       await run.learnOffset();
     }
   }
 
   report(): SyncReport {
-    const collections = this.#levels.flat().map(({ stats }) => stats.report());
+    const collections = this.#runs.map(({ stats }) => stats.report());
     return {
       tenant: this.#context.options.tenant,
       startedAt: this.#startedAt,
@@ -105,7 +105,7 @@ export class TenantRun {
   /** Why the sync fails; undefined if it succeeds. */
   failure(): SyncFailure | undefined {
     const { onForbidden } = this.#context;
-    const all = this.#levels.flat().map(({ stats }) => stats);
+    const all = this.#runs.map(({ stats }) => stats);
     const isForbidden = ({ status }: RunStats) => status === 'forbidden';
     const reportsForbidden = onForbidden === 'report' && !all.every(isForbidden);
     const failed = all.filter(
@@ -124,46 +124,83 @@ export class TenantRun {
 
   async #runOne(run: Run): Promise<void> {
     if (this.#stop.signal.aborted) return;
-    // A consumer may use this package too, and throw what another service has said.
-    let ofConsumer = false;
+    // A consumer may use this package too, and throw an error of another service.
+    let isOfConsumer = false;
     try {
       for (let batch = await run.next(); batch !== undefined; batch = await run.next()) {
-        ofConsumer = true;
+        isOfConsumer = true;
         await this.#deliver(run, batch);
-        ofConsumer = false;
+        isOfConsumer = false;
       }
     } catch (error) {
-      this.#fail(run, error, ofConsumer);
+      this.#fail(run, error, isOfConsumer);
     } finally {
       await run.close();
     }
   }
 
-  /** The consumer and the store are never busy with two batches at once: both may be one database connection. */
   #deliver(run: Run, batch: Batch<{ id: string }>): Promise<void> {
-    return this.#deliveries.run(async () => {
-      // It may have waited here while the stop came.
+    return this.#consumer.run(async () => {
+      // The stop may have come while the batch waited here.
       this.#stop.signal.throwIfAborted();
       await run.beforeConsumer();
-      await abortable(settleAll(this.#context.onBatch(batch)), this.#stop.signal);
+      await settled(this.#context.onBatch(batch), this.#stop.signal);
       await run.commit(batch);
     });
   }
 
-  #fail({ stats }: Run, error: unknown, ofConsumer: boolean): void {
+  #fail(run: Run, error: unknown, isOfConsumer: boolean): void {
     // Stopped by the signal, a rejected key or an outage: not a failure of this collection.
     if (this.#stop.signal.aborted) return;
 
-    this.#errors.set(stats, error);
-    stats.status = 'failed';
-    if (ofConsumer) return;
+    this.#errors.set(run.stats, error);
+    run.stats.status = 'failed';
+    if (isOfConsumer) return;
 
-    const forbidden = isAccountingError(error, 'forbidden') || isAccountingError(error, 'scope_required');
-    if (forbidden) stats.status = 'forbidden';
-    // No other collection would fare better with a rejected key, or while the service is down.
-    const keyRejected = isAccountingError(error, 'unauthenticated');
-    if (!keyRejected && !this.#outage.isOver) return;
-    this.#stopped = { reason: keyRejected ? 'key_rejected' : 'outage', error };
+    const isForbidden = isAccountingError(error, 'forbidden') || isAccountingError(error, 'scope_required');
+    if (isForbidden) run.stats.status = 'forbidden';
+    const reason = this.#stopReason(run, error);
+    if (reason === undefined) return;
+    this.#stopped = { reason, error };
     this.#stop.abort(error);
   }
+
+  /** Why no other collection would succeed either. */
+  #stopReason({ outage }: Run, error: unknown): 'key_rejected' | 'outage' | undefined {
+    if (isAccountingError(error, 'unauthenticated')) return 'key_rejected';
+    if (!isOutage(error) || !outage.isOver) return undefined;
+
+    // One collection that fails may be broken by itself. It takes a second one, and no success meanwhile, to tell that
+    // the service is down.
+    return this.#runs.some((run) => run.outage !== outage && run.outage.isDown) ? 'outage' : undefined;
+  }
+}
+
+/**
+ * The names in levels, parents before children. Each source names the segment of its parent, which is looked up among
+ * all sources, even those that are not read: bomLines come after products even if boms are not read.
+ */
+function inLevels(
+  names: readonly string[],
+  sources: Readonly<Record<string, Source>>,
+): readonly (readonly string[])[] {
+  const bySegment = new Map(Object.values(sources).map((source) => [source?.segment, source]));
+  const levelOf = (name: string) => {
+    let level = 0;
+    let parent = sources[name]?.parent;
+    // A source of the caller could name its own child as its parent: a chain is never longer than all sources.
+    while (parent !== undefined && bySegment.has(parent) && level < bySegment.size) {
+      level += 1;
+      parent = bySegment.get(parent)?.parent;
+    }
+    return level;
+  };
+
+  const levels: string[][] = [];
+  for (const name of names) {
+    const level = levelOf(name);
+    levels[level] = [...(levels[level] ?? []), name];
+  }
+  // A level of which no collection is read is a hole in the array.
+  return levels.filter((level) => level !== undefined);
 }

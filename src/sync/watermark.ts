@@ -2,44 +2,44 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { ResponseTime } from '../pagination/page.ts';
 import { isFarAhead, isTimestamp } from '../schemas/timestamp.ts';
 
-/** Without a `Date` header the local clock has to do, and it may be ahead of the service's. */
+/** Without a `Date` header the local clock must do, which may be ahead of the service's. */
 const LOCAL_CLOCK_MARGIN_MS = 5 * 60_000;
 
-/** Outside of these years an instant is written in another way, which a service may take for no date at all. */
+/** Outside of these years a timestamp has another form, which a service may not read as a date. */
 const YEAR_0_MS = Date.parse('0000-01-01T00:00:00Z');
 const YEAR_10000_MS = Date.parse('9999-12-31T23:59:59.999Z') + 1;
 
-/** An instant to the second, rounded down: the precision of `Date` and of the service's own stamps. */
+/** A timestamp to the second, rounded down: the precision of `Date` and of the service's own timestamps. */
 export function toSeconds(ms: number): string {
   return new Date(ms - (((ms % 1000) + 1000) % 1000)).toISOString().replace('.000Z', 'Z');
 }
 
-/** The service's clock as the answer shows it, in ms; the local one in its absence. */
+/** The service's clock as the response shows it, in ms; the local clock if it does not. */
 export function observedTime({ serverTime, requestedAt }: ResponseTime): number {
   return (serverTime ?? requestedAt).getTime();
 }
 
 /**
- * The watermark of a run, from its first response: everything that was visible before it is in the run. Never the
- * largest `updatedAt`, because a late commit may lie below it; never the end of the run, because a change may fall
- * into it.
+ * The watermark of a run, from its first response: the run reads everything that was visible before it. Never the
+ * largest `updatedAt`, because a late commit may lie below it; never the end of the run, because a change may happen
+ * during it.
  *
  * `Date` says when the response was sent. The data was read before that, but not before the request: a change made
  * in between has a timestamp before `Date` and is not in the response.
  */
 export function watermarkOf(response: ResponseTime): string {
   const margin = response.serverTime === undefined ? LOCAL_CLOCK_MARGIN_MS : response.durationMs;
-  // A clock that shows the first years of the era would make a timestamp that the state cannot hold.
+  // A clock in the first years of the era would give a timestamp that the state cannot hold.
   return toSeconds(Math.max(0, observedTime(response) - margin));
 }
 
-/** The instant to ask from: the lag covers commits that become visible after later ones. */
+/** Where the next run starts: the lookback covers commits that become visible after later ones. */
 export function sinceOf(watermark: string, lookbackMs: number): string {
   return toSeconds(Math.max(0, Date.parse(watermark) - lookbackMs));
 }
 
-/** The caller's own instant to begin from, as ISO 8601. Refused here, before anything is sent. */
-export function checkInstant(value: string | Date, argument: string): string {
+/** The caller's own start, as ISO 8601. */
+export function checkStart(value: string | Date, argument: string): string {
   const ms = value instanceof Date ? value.getTime() : Date.parse(value);
   const isText = typeof value === 'string' && isTimestamp(value);
   if (!(ms >= YEAR_0_MS && ms < YEAR_10000_MS) || !(isText || value instanceof Date)) {
@@ -51,8 +51,8 @@ export function checkInstant(value: string | Date, argument: string): string {
   return toSeconds(ms);
 }
 
-/** Refuses a caller's instant that lies in the service's future. */
-export function refuseFuture(since: string, nowMs: number, argument: string): void {
+/** Rejects a start that lies in the service's future: nothing would ever be found. */
+export function rejectFutureStart(since: string, nowMs: number, argument: string): void {
   if (!isFarAhead(since, nowMs)) return;
   throw new InvalidInputError(argument, "is more than 24 hours ahead of the service's clock");
 }

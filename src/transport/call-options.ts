@@ -78,9 +78,17 @@ export interface RequestOptions extends CallOptions {
   headers?: Readonly<Record<string, string>> | undefined;
   /** Called with the response that ended the call, even if it is an error. */
   onResponse?: ((meta: ResponseMeta) => void) | undefined;
-  /** Called before this call waits, for the quota of its key or to retry: for how long in ms, if that is known. */
-  onWait?: ((waitMs: number | undefined) => void) | undefined;
+  /** Called before this call waits: for how long, in ms, if that is known, and why. */
+  onWait?: ((waitMs: number | undefined, reason: WaitReason) => void) | undefined;
 }
+
+/**
+ * Why a call waits.
+ * - `rate_limit`: for the quota of its key.
+ * - `retry`: an attempt has failed, and another follows.
+ * - `outage`: the service is down; `sync`, `changes` and `reconcile` send the call again until `maxOutageMs` is over.
+ */
+export type WaitReason = 'rate_limit' | 'retry' | 'outage';
 
 export const REQUEST_OPTIONS: OptionNames<RequestOptions> = {
   ...CALL_OPTIONS,

@@ -199,7 +199,7 @@ export class HttpTransport implements Transport {
     const reason = failure.status === undefined ? failure.fault : `status ${failure.status}`;
     this.#config.listeners.retry?.({ ...call.event(), reason, waitMs });
     call.wait();
-    this.#tell('onWait', request.options.onWait, waitMs);
+    this.#tell('onWait', (ms: number) => request.options.onWait?.(ms, 'retry'), waitMs);
     if (waitMs > retryDelay) await sleep(waitMs - retryDelay, call.signal);
     return true;
   }
@@ -208,7 +208,7 @@ export class HttpTransport implements Transport {
   #waits(call: Call, waitMs: number | undefined, onWait: ApiRequest<unknown>['options']['onWait']): void {
     call.wait();
     this.#config.listeners.wait?.({ ...call.event(), waitMs });
-    this.#tell('onWait', onWait, waitMs);
+    this.#tell('onWait', () => onWait?.(waitMs, 'rate_limit'), undefined);
   }
 
   #tell<V>(who: string, listener: ((value: V) => unknown) | undefined, value: V): void {

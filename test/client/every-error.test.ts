@@ -111,15 +111,15 @@ const rows: Readonly<Record<string, Row>> = {
   },
   CheckpointError: {
     code: 'checkpoint',
-    what: /is no state of a sync/,
+    what: /is not the state of a sync/,
     where: /under accounting-data-sdk:acme:accounts/,
-    advice: /Delete it there to read everything/,
+    advice: /Delete it to read everything again/,
   },
   ConcurrentRunError: {
     code: 'concurrent_run',
     what: /Another run has written the state/,
     where: /under accounting-data-sdk:acme:accounts/,
-    advice: /See that one run of a tenant and collection is under way at a time/,
+    advice: /Make sure that only one run of a tenant and collection is active at a time/,
   },
   SyncError: {
     code: 'sync_failed',

@@ -11,7 +11,7 @@ import { type Command, Option } from 'commander';
 import { OUTAGE, type OutageGuard } from '../../internal/outage.ts';
 import { temporaryOf } from '../../node/crash-safe-file.ts';
 import { boundAt } from '../../sync/bound.ts';
-import { DEFAULT_MAX_OUTAGE_MS, OutageClock } from '../../sync/outage-clock.ts';
+import { DEFAULT_MAX_OUTAGE_MS, Outage } from '../../sync/outage.ts';
 import { sinceOf } from '../../sync/watermark.ts';
 import { collectionName, duration, timestamp } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
@@ -237,9 +237,14 @@ function pagesOf(
   },
 ) {
   const collection = client.withOptions({ validation: 'report' }).collection(client[name].segment);
-  const clock = new OutageClock(flags.maxOutage);
+  const clock = new Outage(flags.maxOutage);
   const outage: OutageGuard = {
-    run: (call, waits) => clock.run(call, { ...waits, onWait: (waitMs) => progress.outage(waitMs) }),
+    run: (call, waits) => {
+      const onWait: typeof waits.onWait = (waitMs, reason) => {
+        if (reason === 'outage') progress.outage(waitMs ?? 0);
+      };
+      return clock.run(call, { ...waits, onWait });
+    },
   };
   const resumeFrom = from?.resumeToken ?? undefined;
   const options = { pagination: flags.pagination, resumeFrom, signal, [OUTAGE]: outage };

@@ -66,7 +66,7 @@ test('does not count the product of an invalid row as missing', async () => {
 
 test.each([
   ['there are no rows', [], 'empty_read'],
-  ['no product has a row', [{ productNumber: 'other' }], 'no_local_id_seen'],
+  ['no product has a row', [{ productNumber: 'other' }], 'few_local_ids_seen'],
   ['more are missing than maxCandidates', products(9), 'too_many_candidates'],
 ])('writes nothing if %s', async (_, rows, reason) => {
   const { run, sandbox } = setUpPush(products(60));

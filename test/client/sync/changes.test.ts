@@ -24,7 +24,11 @@ describe('changes', () => {
       watermark: new Date(START),
       lastFullRead: new Date(START),
     });
-    expect(stateIn(books.states)).toMatchObject({ watermark: START, full: START, pageSize: 10 });
+    expect(stateIn(books.states)).toMatchObject({
+      watermark: START,
+      full: START,
+      hint: { pageSize: 10, order: 'asc' },
+    });
   });
 
   test('asks afterwards for what changed since the watermark less the lag, in one request where nothing did', async () => {

@@ -41,7 +41,7 @@ describe('a checkpoint is refused', () => {
     await collect(changes(books.client.accounts, books.run));
     const part = changes(books.client.accounts, { ...books.run, id: { gt: '5' } });
     await expect(collect(part)).rejects.toThrow(
-      `The state under ${KEY} belongs to another base URL, tenant, collection or set of filters. Give this one a prefix of its own, or delete the state to read everything anew.`,
+      `The state under ${KEY} belongs to another base URL, tenant, collection or set of filters. Pass a prefix of its own for this one, or delete the state to read everything again.`,
     );
   });
 
@@ -234,7 +234,7 @@ describe('another run of the same collection', () => {
     };
     await expect(first()).rejects.toMatchObject({
       code: 'concurrent_run',
-      message: `Another run has written the state under ${KEY} meanwhile. Nothing is lost: what was handed over twice is the same records. See that one run of a tenant and collection is under way at a time.`,
+      message: `Another run has written the state under ${KEY} meanwhile. Nothing is lost, because both delivered the same records. Make sure that only one run of a tenant and collection is active at a time.`,
       retryable: true,
     });
     expect(stateIn(books.states)).not.toHaveProperty('run');

@@ -269,9 +269,9 @@ describe('a ReconcileAbortedError', () => {
     const error = await caught(
       reconcile(client.accounts, { localIds: () => ['1001', '1002'], onDelete: nothing }),
     );
-    expect(error).toMatchObject({ code: 'reconcile_aborted', reason: 'no_local_id_seen' });
+    expect(error).toMatchObject({ code: 'reconcile_aborted', reason: 'few_local_ids_seen' });
     expect((error as Error).message).toMatch(
-      /0 of 2 local records were found upstream, where there are \d+ others; nothing was deleted\. .*key/,
+      /0 of 2 local records were found upstream, and (\d+) of the \1 records there are not in the local copy; nothing was deleted\. .*key/,
     );
   });
 

@@ -190,6 +190,70 @@ describe('in virtual time a sync', () => {
     expect(error.report.collections.map(({ status }) => status)).toEqual(['failed', 'done', 'done']);
   });
 
+  /** A client of a service that always returns 504 for some collections. */
+  const withBroken = (...broken: ('accounts' | 'budgets' | 'budgetLines')[]) => {
+    const sandbox = createSandbox({ records: 15, rateLimit: false });
+    for (const collection of broken) {
+      sandbox.faults.add({ kind: 'status', status: 504 }, { collection, times: Number.POSITIVE_INFINITY });
+    }
+    return createClient(sandbox.clientOptions);
+  };
+
+  test.each([
+    [['budgets'], undefined],
+    [['budgets'], 0],
+    [['budgets', 'budgetLines'], undefined],
+    [['accounts', 'budgetLines'], 0],
+  ] as const)(
+    'reads every other collection if only %j return 504, with maxOutageMs %s',
+    async (broken, maxOutageMs) => {
+      const client = withBroken(...broken);
+      const options = { store: memoryStore(), tenant: 'acme', onBatch: nothing, maxOutageMs };
+      const error = (await caught(throughVirtualTime(sync(client, options)))) as SyncError;
+      expect(error.errors.map(({ collection }) => collection)).toEqual(broken);
+      const others = error.report.collections.filter(
+        ({ collection }) => !(broken as readonly string[]).includes(collection),
+      );
+      expect(others.map(({ status }) => status)).toEqual(others.map(() => 'done'));
+      expect(error.message).toContain(`failed for ${broken.length} of 14 collections`);
+    },
+  );
+
+  test('reads the other collections while one waits for the service, even with one request in flight', async () => {
+    const startedAt = Date.now();
+    const endedAt = new Map<string, number>();
+    const run = sync(withBroken('budgets'), {
+      store: memoryStore(),
+      tenant: 'acme',
+      collections: ['budgets', 'accounts', 'products'],
+      concurrency: 1,
+      onBatch: nothing,
+      onProgress: ({ collection, last }) => last && endedAt.set(collection, Date.now() - startedAt),
+    });
+    await caught(throughVirtualTime(run));
+    expect([...endedAt.keys()]).toEqual(['accounts', 'products']);
+    // The first call of budgets keeps the slot during its own retries.
+    expect(endedAt.get('products')).toBeLessThan(40 * SECOND);
+  });
+
+  test('counts maxOutageMs from the first failed attempt', async () => {
+    const { sandbox } = failing({ ms: 0 });
+    const client = createClient({
+      ...sandbox.clientOptions,
+      timeoutMs: 20 * SECOND,
+      fetch: (_, init) =>
+        new Promise((_resolve, reject) => {
+          init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+        }),
+    });
+    const startedAt = Date.now();
+    const options = { store: memoryStore(), tenant: 'acme', onBatch: nothing, maxOutageMs: 60 * SECOND };
+    const run = sync(client, { ...options, collections: ['accounts', 'products'] });
+    expect(await caught(throughVirtualTime(run))).toMatchObject({ code: 'sync_failed' });
+    // Five attempts of 20 s and the waits between them.
+    expect(Date.now() - startedAt).toBeLessThan(125 * SECOND);
+  });
+
   test('stops on its signal while it waits for the service', async () => {
     const { client } = failing({ ms: 600 * SECOND });
     const controller = new AbortController();

@@ -184,7 +184,7 @@ describe('reconcile deletes nothing', () => {
     accounts.insert({ id: '77' });
     for (const maxCandidates of [undefined, count, 1000]) {
       const run = reconcile(books.client.accounts, { ...copy.options, maxCandidates });
-      await expect(run).rejects.toMatchObject(refusal('no_local_id_seen'));
+      await expect(run).rejects.toMatchObject(refusal('few_local_ids_seen'));
     }
     expect(copy.deleted).toEqual([]);
     const told = { ...copy.options, maxCandidates: Number.POSITIVE_INFINITY };
@@ -274,8 +274,29 @@ describe('reconcile deletes nothing', () => {
     const copy = copyOf(books);
     const client = createClient({ ...books.sandbox.clientOptions, apiKey: books.sandbox.keys.otherCompany });
     // Fewer than 50, and what the walk shows is found with this key.
-    await expect(reconcile(client.accounts, copy.options)).rejects.toMatchObject(refusal('no_local_id_seen'));
+    await expect(reconcile(client.accounts, copy.options)).rejects.toMatchObject(
+      refusal('few_local_ids_seen'),
+    );
   });
+
+  test.each([3, 9, 40])(
+    'with the key of another company that has one id in common, for a copy of %i records',
+    async (count) => {
+      const books = openBooks({ otherRecords: { accounts: 40 } });
+      addAccounts(books, count - 1);
+      const copy = copyOf(books);
+      const [common = ''] = books.sandbox.otherStore.accounts.ids();
+      copy.ids.add(common);
+      const client = createClient({
+        ...books.sandbox.clientOptions,
+        apiKey: books.sandbox.keys.otherCompany,
+      });
+      await expect(reconcile(client.accounts, copy.options)).rejects.toMatchObject(
+        refusal('few_local_ids_seen'),
+      );
+      expect(gets(books)).toBe(0);
+    },
+  );
 
   test('after the signal, whose reason it rejects with', async () => {
     const { books, accounts, copy } = openWith(40);

@@ -229,7 +229,8 @@ describe('sync', () => {
       'failed',
       ...Array.from({ length: 13 }, () => 'stopped'),
     ]);
-    expect(books.sandbox.count()).toBe(1);
+    // The next request in the queue may be sent before the run hears of the first one's failure.
+    expect(books.sandbox.count()).toBeLessThanOrEqual(2);
   });
 
   test('keeps what was committed where the consumer fails, and goes on there', async () => {

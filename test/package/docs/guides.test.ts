@@ -6,9 +6,9 @@ import { OWN } from '../../../src/opentelemetry/attributes.ts';
 import { createInstruments } from '../../../src/opentelemetry/instruments.ts';
 import { resolveOptions } from '../../../src/options.ts';
 import { PUSH_OPTIONS } from '../../../src/push/options.ts';
+import { RECONCILE_OPTIONS } from '../../../src/reconcile/reconcile.ts';
 import { CHANGES_OPTIONS } from '../../../src/sync/changes.ts';
-import { RECONCILE_OPTIONS } from '../../../src/sync/reconcile-options.ts';
-import { SYNC_OPTIONS } from '../../../src/sync/sync-types.ts';
+import { SYNC_OPTIONS } from '../../../src/sync/sync.ts';
 import { CALL_OPTIONS } from '../../../src/transport/call-options.ts';
 import { compile, namesIn, root, tableRows, writeCodeBlocks } from './code-blocks.ts';
 

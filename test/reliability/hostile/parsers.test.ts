@@ -12,9 +12,8 @@ import { decodeResumeToken } from '../../../src/pagination/resume-token.ts';
 import { isMoney } from '../../../src/schemas/money.ts';
 import { parseProblem } from '../../../src/schemas/problem.ts';
 import { isTimestamp } from '../../../src/schemas/timestamp.ts';
-import { decodeState } from '../../../src/sync/state.ts';
-import { stateKey } from '../../../src/sync/state-key.ts';
-import { checkInstant } from '../../../src/sync/watermark.ts';
+import { decodeState, stateKey } from '../../../src/sync/state.ts';
+import { checkStart } from '../../../src/sync/watermark.ts';
 import { errorOf } from '../../../src/transport/error-of.ts';
 import { checkIdempotencyKey } from '../../../src/transport/idempotency-key.ts';
 import { networkFailure } from '../../../src/transport/network-failure.ts';
@@ -53,7 +52,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'an amount': isMoney,
   'a decimal': toDecimal,
   'a timestamp': isTimestamp,
-  'an instant of a sync': (text) => checkInstant(text, 'updatedSince'),
+  'an instant of a sync': (text) => checkStart(text, 'updatedSince'),
   'a resume token': (text) => decodeResumeToken(text, scope),
   'a resume token of any content': (text) =>
     decodeResumeToken(Buffer.from(text).toString('base64url'), scope),

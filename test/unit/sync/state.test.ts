@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { collections } from '../../../src/collections/index.ts';
-import { decodeState, encodeState, type SyncState } from '../../../src/sync/state.ts';
-import { collectionName, type StateName, stateKey } from '../../../src/sync/state-key.ts';
+import {
+  collectionName,
+  decodeState,
+  encodeState,
+  type StateName,
+  type SyncState,
+  stateKey,
+} from '../../../src/sync/state.ts';
 
 const state: SyncState = {
   scope: 'a1b2',
@@ -86,7 +92,7 @@ describe('a state', () => {
   ])('of which one member is wrong is refused: %j', (wrong) => {
     const stored = { ...JSON.parse(encodeState(state)), ...wrong };
     expect(() => decodeState(stored, 'k')).toThrow(
-      'What the store has under k is no state of a sync. Delete it there to read everything anew; a silent restart would hide what happened.',
+      'The value under k is not the state of a sync. Delete it to read everything again; it is not replaced automatically, because that would hide what happened.',
     );
   });
 

@@ -1,260 +1,64 @@
-import { changes, createClient } from 'accounting-data-sdk';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { decodeState, encodeState } from '../../../src/sync/state.ts';
 import {
-  checkInstant,
+  checkStart,
   observedTime,
-  refuseFuture,
+  rejectFutureStart,
   sinceOf,
   toSeconds,
   watermarkOf,
 } from '../../../src/sync/watermark.ts';
-import { addAccounts, collect, openBooks, START, stateIn } from '../../client/sync/books.ts';
-import { scriptedServer } from '../../support/scripted-server.ts';
 
-const HOUR = 3_600_000;
-const noDate = { kind: 'rewrite', headers: { Date: null } } as const;
+const START = '2026-01-05T08:00:00Z';
 
-afterEach(() => vi.useRealTimers());
+test.each([
+  [0, '1970-01-01T00:00:00Z'],
+  [1_999, '1970-01-01T00:00:01Z'],
+  [-1, '1969-12-31T23:59:59Z'],
+  [-1_000, '1969-12-31T23:59:59Z'],
+  [-1_001, '1969-12-31T23:59:58Z'],
+])('toSeconds rounds %d ms down to %s', (ms, text) => {
+  expect(toSeconds(ms)).toBe(text);
+});
 
-describe('the watermark', () => {
-  test.each(['page', 'keyset'] as const)(
-    'is the Date of the first answer of the run, not of the last: %s',
-    async (pagination) => {
-      const books = openBooks();
-      addAccounts(books, 40);
-      books.sandbox.onRequest(() => books.sandbox.clock.advance(10_000));
-      await collect(changes(books.client.accounts, { ...books.run, pagination }));
-      expect(stateIn(books.states).watermark).toBe(START);
-    },
+test('observedTime is the clock of the service, and the local one if that is unknown', () => {
+  const [serverTime, requestedAt] = [new Date(5_000), new Date(9_000)];
+  expect(observedTime({ serverTime, requestedAt, durationMs: 1 })).toBe(5_000);
+  expect(observedTime({ serverTime: undefined, requestedAt, durationMs: 1 })).toBe(9_000);
+});
+
+test.each([-62_135_596_800_000, -99_999_999_999_999, 8.64e15 * -1])(
+  'the state can hold a watermark whatever the clock of the service shows: %d ms',
+  (ms) => {
+    const watermark = watermarkOf({ serverTime: new Date(ms), requestedAt: new Date(), durationMs: 0 });
+    const state = { scope: 'scope', by: 'run', watermark };
+    expect(decodeState(encodeState(state), 'key')).toMatchObject({ watermark: '1970-01-01T00:00:00Z' });
+  },
+);
+
+test('sinceOf subtracts the lookback, but does not go before 1970', () => {
+  expect(sinceOf(START, 120_000)).toBe('2026-01-05T07:58:00Z');
+  expect(sinceOf('1970-01-01T00:01:00Z', 120_000)).toBe('1970-01-01T00:00:00Z');
+});
+
+test.each([
+  [new Date('0000-01-01T00:00:00Z'), '0000-01-01T00:00:00Z'],
+  [new Date('9999-12-31T23:59:59.999Z'), '9999-12-31T23:59:59Z'],
+  ['2026-01-05T09:00:00.999+01:00', START],
+])('checkStart accepts %s', (value, text) => {
+  expect(checkStart(value, 'updatedSince')).toBe(text);
+});
+
+test('checkStart rejects what is not a date', () => {
+  expect(() => checkStart('yesterday', 'updatedSince')).toThrow(
+    'updatedSince: must be a valid Date of the years 0 to 9999, a date like 2026-01-31, or a timestamp with its offset like 2026-01-31T12:00:00Z',
   );
+});
 
-  test('is less Age where the answer comes out of a cache', async () => {
-    const books = openBooks();
-    books.sandbox.faults.next({ kind: 'rewrite', headers: { Age: '90' } });
-    await collect(changes(books.client.accounts, books.run));
-    expect(stateIn(books.states).watermark).toBe('2026-01-05T07:58:30Z');
-  });
-
-  test('is the local clock less five minutes where there is no Date', async () => {
-    vi.useFakeTimers({ now: Date.parse('2026-01-05T08:30:00.999Z'), toFake: ['Date'] });
-    const books = openBooks();
-    books.sandbox.faults.next(noDate);
-    await collect(changes(books.client.accounts, books.run));
-    expect(stateIn(books.states).watermark).toBe('2026-01-05T08:25:00Z');
-  });
-
-  test('lies before the request of a slow first response, whose data is older than its Date', async () => {
-    const books = openBooks();
-    const monotonic = vi.spyOn(performance, 'now').mockReturnValue(0);
-    const client = createClient({
-      ...books.sandbox.clientOptions,
-      fetch: async (...request) => {
-        const response = await books.sandbox.fetch(...request);
-        if (books.sandbox.count() > 1) return response;
-        // The data has been read; it is sent twenty minutes later, and a record changes meanwhile.
-        books.sandbox.clock.advance(10 * 60_000);
-        books.sandbox.store.accounts.insert({ id: '7' });
-        books.sandbox.clock.advance(10 * 60_000 + 500);
-        monotonic.mockReturnValue(20 * 60_000 + 500);
-        const date = new Date(books.sandbox.clock.now()).toUTCString();
-        return new Response(response.body, { headers: { ...Object.fromEntries(response.headers), date } });
-      },
-    });
-    const first = await collect(changes(client.accounts, { ...books.run, lookbackMs: 0 }));
-    expect(first).toMatchObject({ records: 0, watermark: new Date('2026-01-05T07:59:59Z') });
-    const next = await collect(changes(client.accounts, { ...books.run, lookbackMs: 0 }));
-    expect(next).toMatchObject({ mode: 'incremental', records: 1 });
-  });
-
-  test('covers a change made while a real server works on the first response', async () => {
-    const inFlight = { id: '7', updatedAt: '' };
-    const stamp = () => `${new Date().toISOString().slice(0, 19)}Z`;
-    await using server = await scriptedServer(
-      async (_, { response }) => {
-        await new Promise((resolve) => setTimeout(resolve, 1_200));
-        inFlight.updatedAt = stamp();
-        await new Promise((resolve) => setTimeout(resolve, 1_200));
-        response.setHeader('date', new Date().toUTCString());
-        response.end('[]');
-      },
-      ({ url }, { response }) => {
-        const since = new URL(url, 'http://localhost').searchParams.get('updatedSince') ?? '';
-        response.end(
-          JSON.stringify(inFlight.updatedAt >= since && url.includes('_page=1') ? [inFlight] : []),
-        );
-      },
-    );
-    const client = createClient({ baseUrl: server.url, apiKey: 'key' });
-    const store = new Map<string, string>();
-    const options = { store, tenant: 'acme', lookbackMs: 0, pagination: 'page' } as const;
-    await collect(changes(client.accounts, options));
-    await expect(collect(changes(client.accounts, options))).resolves.toMatchObject({ records: 1 });
-  });
-
-  test('is never taken from updatedAt', async () => {
-    const books = openBooks({ timestampsEverywhere: true });
-    books.sandbox.store.accounts.insert({ updatedAt: '2026-01-05T07:00:00Z' });
-    await collect(changes(books.client.accounts, books.run));
-    expect(stateIn(books.states).watermark).toBe(START);
-  });
-
-  test.each([-62_135_596_800_000, -99_999_999_999_999, 8.64e15 * -1])(
-    'can be read back whatever the clock of the service shows: %d ms',
-    (ms) => {
-      const watermark = watermarkOf({ serverTime: new Date(ms), requestedAt: new Date(), durationMs: 0 });
-      const state = { scope: 'scope', by: 'run', watermark };
-      expect(decodeState(encodeState(state), 'key')).toMatchObject({ watermark: '1970-01-01T00:00:00Z' });
-    },
+test("a start may be 24 hours ahead of the service's clock, and no more", () => {
+  const now = Date.parse(START);
+  expect(() => rejectFutureStart('2026-01-06T08:00:00Z', now, 'updatedSince')).not.toThrow();
+  expect(() => rejectFutureStart('2026-01-06T08:00:01Z', now, 'updatedSince')).toThrow(
+    "updatedSince: is more than 24 hours ahead of the service's clock",
   );
-
-  test('of a clock in the first centuries makes the next run read everything', async () => {
-    const books = openBooks();
-    addAccounts(books, 25);
-    await collect(changes(books.client.accounts, books.run));
-    books.sandbox.faults.next({
-      kind: 'rewrite',
-      headers: { Date: 'Fri, 01 Jan 0100 00:00:00 GMT', Age: '999999999' },
-    });
-    const report = await collect(changes(books.client.accounts, books.run));
-    expect(report).toMatchObject({ clockWentBack: true, mode: 'full', records: 25 });
-    const next = await collect(changes(books.client.accounts, books.run));
-    expect(next).toMatchObject({ records: 25, watermark: new Date(START) });
-  });
-
-  test('finds a change of the very second in which the last run began', async () => {
-    const books = openBooks();
-    await collect(changes(books.client.accounts, { ...books.run, lookbackMs: 0 }));
-    books.sandbox.store.accounts.insert({ id: '7' });
-    const report = await collect(changes(books.client.accounts, { ...books.run, lookbackMs: 0 }));
-    expect(report.records).toBe(1);
-  });
-
-  test('finds a change that becomes visible within the lag', async () => {
-    const books = openBooks();
-    books.sandbox.store.accounts.insert({ id: '7' }, { visibleAfterMs: 100_000 });
-    await collect(changes(books.client.accounts, books.run));
-    books.sandbox.clock.advance(HOUR);
-    const report = await collect(changes(books.client.accounts, books.run));
-    expect(report).toMatchObject({ mode: 'incremental', records: 1 });
-  });
-});
-
-describe('an instant', () => {
-  test.each([
-    [0, '1970-01-01T00:00:00Z'],
-    [999, '1970-01-01T00:00:00Z'],
-    [1_000, '1970-01-01T00:00:01Z'],
-    [-1, '1969-12-31T23:59:59Z'],
-    [-1_000, '1969-12-31T23:59:59Z'],
-    [-1_001, '1969-12-31T23:59:58Z'],
-  ])('of %d ms is rounded down to %s', (ms, text) => {
-    expect(toSeconds(ms)).toBe(text);
-  });
-
-  test('is the clock of the service, and the local one where that is not known', () => {
-    const [serverTime, requestedAt] = [new Date(5_000), new Date(9_000)];
-    expect(observedTime({ serverTime, requestedAt, durationMs: 1 })).toBe(5_000);
-    expect(observedTime({ serverTime: undefined, requestedAt, durationMs: 1 })).toBe(9_000);
-  });
-
-  test('to ask from lies behind the watermark by the lag, and not before the era', () => {
-    expect(sinceOf(START, 120_000)).toBe('2026-01-05T07:58:00Z');
-    expect(sinceOf('1970-01-01T00:01:00Z', 120_000)).toBe('1970-01-01T00:00:00Z');
-  });
-
-  test.each([
-    [new Date('0000-01-01T00:00:00Z'), '0000-01-01T00:00:00Z'],
-    [new Date('9999-12-31T23:59:59.999Z'), '9999-12-31T23:59:59Z'],
-    ['2026-01-05T09:00:00.999+01:00', START],
-  ])('of a caller may be %s', (value, text) => {
-    expect(checkInstant(value, 'updatedSince')).toBe(text);
-  });
-
-  test('of a caller that cannot be right is refused in words', () => {
-    expect(() => checkInstant('yesterday', 'updatedSince')).toThrow(
-      'updatedSince: must be a valid Date of the years 0 to 9999, a date like 2026-01-31, or a timestamp with its offset like 2026-01-31T12:00:00Z',
-    );
-  });
-
-  test('may be ahead of the service by a day, and no more', () => {
-    const now = Date.parse(START);
-    expect(() => refuseFuture('2026-01-06T08:00:00Z', now, 'updatedSince')).not.toThrow();
-    expect(() => refuseFuture('2026-01-06T08:00:01Z', now, 'updatedSince')).toThrow(
-      "updatedSince: is more than 24 hours ahead of the service's clock",
-    );
-  });
-});
-
-describe('a clock of the service that goes back', () => {
-  test('by less than the lag: the older watermark is kept, and the report says so', async () => {
-    const books = openBooks();
-    await collect(changes(books.client.accounts, books.run));
-    books.sandbox.clock.advance(-60_000);
-    const report = await collect(changes(books.client.accounts, books.run));
-    expect(report).toMatchObject({ clockWentBack: true, mode: 'incremental' });
-    expect(stateIn(books.states).watermark).toBe('2026-01-05T07:59:00Z');
-  });
-
-  test.each([
-    [119, 'incremental'],
-    [121, 'full'],
-  ])('by %i s, where the lag is 120 s: the run is %s', async (seconds, mode) => {
-    const books = openBooks();
-    addAccounts(books, 5);
-    await collect(changes(books.client.accounts, books.run));
-    books.sandbox.clock.advance(-seconds * 1000);
-    const report = await collect(changes(books.client.accounts, books.run));
-    expect(report).toMatchObject({ clockWentBack: true, mode });
-  });
-
-  test('by more: everything is read, for no bound can be trusted', async () => {
-    const books = openBooks();
-    addAccounts(books, 25);
-    await collect(changes(books.client.accounts, books.run));
-    books.sandbox.clock.advance(-HOUR);
-    // Written after the last run, and stamped before it: an incremental run would never see it.
-    books.sandbox.store.accounts.update('3', { name: 'late' });
-    books.sandbox.clearLogs();
-    const seen: unknown[] = [];
-    const report = await collect(changes(books.client.accounts, books.run), ({ records }) =>
-      seen.push(...records),
-    );
-    expect(report).toMatchObject({ clockWentBack: true, mode: 'full', records: 25 });
-    expect(seen).toContainEqual(expect.objectContaining({ id: '3', name: 'late' }));
-    expect(stateIn(books.states)).toMatchObject({
-      watermark: '2026-01-05T07:00:00Z',
-      full: '2026-01-05T07:00:00Z',
-    });
-  });
-
-  test('locks nobody out: the own watermark is asked for also where it lies in the future', async () => {
-    const books = openBooks();
-    await collect(changes(books.client.accounts, books.run));
-    books.sandbox.clock.advance(-48 * HOUR);
-    await expect(collect(changes(books.client.accounts, books.run))).resolves.toMatchObject({
-      status: 'done',
-    });
-  });
-});
-
-describe("a caller's own start", () => {
-  test('is asked for on the first run alone', async () => {
-    const books = openBooks();
-    const options = { ...books.run, updatedSince: new Date('2026-01-01T00:00:00.500+01:00') };
-    const report = await collect(changes(books.client.accounts, options));
-    await collect(changes(books.client.accounts, options));
-    expect(books.sandbox.requests.map(({ query }) => query.updatedSince)).toEqual([
-      '2025-12-31T23:00:00Z',
-      '2026-01-05T07:58:00Z',
-    ]);
-    expect(report).toMatchObject({ mode: 'incremental', lastFullRead: undefined });
-  });
-
-  test("is refused where it is more than 24 hours ahead of the service's clock", async () => {
-    const books = openBooks();
-    const ahead = changes(books.client.accounts, { ...books.run, updatedSince: '2026-01-06T08:00:01Z' });
-    await expect(collect(ahead)).rejects.toMatchObject({ code: 'invalid_input', argument: 'updatedSince' });
-    expect(books.states.size).toBe(0);
-  });
 });

@@ -1,13 +1,15 @@
-import { type ChangesOptions, changes, createClient } from 'accounting-data-sdk';
+import {
+  type ChangesOptions,
+  changes,
+  createClient,
+  type Page,
+  type Paginator,
+  type SyncSource,
+} from 'accounting-data-sdk';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { Page } from '../../../src/pagination/page.ts';
-import type { Paginator } from '../../../src/pagination/paginator.ts';
-import { resolveRunOptions } from '../../../src/sync/options.ts';
-import { CollectionRun } from '../../../src/sync/run.ts';
-import type { SyncSource } from '../../../src/sync/source.ts';
-import { addAccounts, collect, openBooks, START, stateIn } from '../../client/sync/books.ts';
 import { caught } from '../../support/caught.ts';
 import { settle } from '../../support/scripted-server.ts';
+import { addAccounts, collect, openBooks, START, stateIn } from './books.ts';
 
 afterEach(() => vi.useRealTimers());
 
@@ -193,19 +195,6 @@ describe('a run', () => {
       [0, 2],
       [0, 0],
     ]);
-  });
-
-  test('is over after its last batch, and when it was closed', async () => {
-    const books = openBooks();
-    const options = resolveRunOptions(books.run);
-    const run = new CollectionRun(books.client.accounts, { options });
-    expect(await run.next()).toMatchObject({ last: true });
-    expect(await run.next()).toBeUndefined();
-
-    const closed = new CollectionRun(books.client.accounts, { options });
-    await closed.close();
-    expect(await closed.next()).toBeUndefined();
-    expect(books.sandbox.count()).toBe(4);
   });
 
   test('passes on what the run before found out, and with the bounds of the caller', async () => {

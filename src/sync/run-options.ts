@@ -1,3 +1,4 @@
+import { checkOneOf } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { CheckpointEvent } from '../events.ts';
 import type { OptionNames } from '../internal/option-names.ts';
@@ -11,25 +12,27 @@ import {
   callSettings,
   checkRequestOptions,
 } from '../transport/call-options.ts';
-import { resolveMaxOutage } from './outage-clock.ts';
-import type { SyncProgress } from './progress.ts';
+import type { SyncProgress } from './batch.ts';
+import { resolveMaxOutage } from './outage.ts';
 import type { SourceOptions } from './source.ts';
 import type { Store } from './store.ts';
-import { checkInstant } from './watermark.ts';
+import { checkStart } from './watermark.ts';
 
 /** How a sync or a reconcile reads. */
 export interface PaginationDefaults {
   /**
-   * How it is read; see the same option of a list. Default: `keyset`, which turns to `page` where an id is no
-   * integer. After a crash `keyset` goes on where it stood; every other begins again, with the watermark it had.
+   * How it is read; see the same option of a list. Default: `keyset`, which becomes `page` if an id is not an integer.
+   * After a crash `keyset` resumes where it stopped; any other starts again, with the watermark that it had.
    */
   pagination?: 'keyset' | 'page' | CustomCursor<unknown> | undefined;
-  /** How the service answers a page past the last one; not shown in the contract. Default: the client's. */
+  /** What the service returns for a page after the last one; the API documentation does not say. Default: the client's. */
   afterLastPage?: AfterLastPage | undefined;
   /**
-   * How long the service may be down, in ms, before the run ends with the error of its last call: connections that
-   * fail, timeouts, 502, 503 and 504, after the retries of the call itself. Until then the call is made again, and
-   * `onProgress` says that the run waits. Default: 120,000; 0 ends the run at once.
+   * How long the calls of a collection may fail because the service is down, in ms: failed connections, timeouts, 502,
+   * 503 and 504. Until then a call is sent again, after its own retries, and `onProgress` reports that the run waits.
+   * Then the collection fails. If a second collection fails in the same way while no call succeeds, the service is
+   * taken to be down, and all collections of the tenant stop. Default: 120,000; 0 waits for nothing but the retries of
+   * each call.
    */
   maxOutageMs?: number | undefined;
   /** Further request headers. `Cache-Control: no-cache` is sent unless you name that one. */
@@ -45,22 +48,22 @@ export const PAGINATION_DEFAULTS: OptionNames<PaginationDefaults> = {
 
 /** What `sync` and `changes` have in common. */
 export interface RunOptions extends CallOptions, PaginationDefaults {
-  /** Where the state is kept: see {@link Store}. One without `set` leaves the writing to you. */
+  /** Where the state is kept: see {@link Store}. With a store without `set` you write the checkpoints yourself. */
   store: Store;
-  /** A label for the company whose books these are: letters, digits and `_.-`. Never its API key. */
+  /** A label for the company whose records these are: letters, digits and `_.-`. Never its API key. */
   tenant: string;
   /** The first part of the state's key, for several copies in one store. Default: `accounting-data-sdk`. */
   prefix?: string | undefined;
   /**
    * - `incremental`: what changed since the last run; everything the first time. The default.
-   * - `full`: everything, as before a {@link reconcile}. The watermark is promoted as well.
+   * - `full`: everything. The watermark advances as well.
    *
-   * A run that was interrupted is ended first, but for a `full` that finds an incremental one.
+   * A run that was interrupted is finished first, except an incremental one if the mode is `full`.
    */
   mode?: 'incremental' | 'full' | undefined;
   /**
-   * How far behind the watermark is asked, in ms, for changes that become visible after later ones. Records of that
-   * time come twice. Longer than the longest transaction of the service. Default: 120,000.
+   * How far behind the watermark a run starts, in ms, to find changes that become visible after later ones. Records
+   * changed in that time come twice. Set it longer than the longest transaction of the service. Default: 120,000.
    */
   lookbackMs?: number | undefined;
   /**
@@ -68,11 +71,14 @@ export interface RunOptions extends CallOptions, PaginationDefaults {
    * ignores offsets: see the guide to syncing. Default: the offsets that its timestamps show, of any collection.
    */
   serviceTimeZone?: string | undefined;
-  /** For a first run: only what changed since then, instead of everything. Later runs go by the watermark. */
+  /**
+   * For a first run: only what changed since then, instead of everything. Later runs start at the watermark. A start
+   * more than 24 hours ahead of the service's clock is rejected when the first response shows that clock.
+   */
   updatedSince?: string | Date | undefined;
-  /** Stops: what is under way is aborted, what was finished is committed. Rejects with the signal's own reason. */
+  /** Stops the run: requests in flight are aborted, finished batches are committed. Rejects with the signal's own reason. */
   signal?: AbortSignal | undefined;
-  /** Told after each batch, and before each wait. */
+  /** Called after each batch, and before each wait. */
   onProgress?: ((progress: SyncProgress) => void) | undefined;
   /** Called after a checkpoint was written to the store, with its collection and key; `last` ends the run. */
   onCheckpoint?: ((event: CheckpointEvent) => void) | undefined;
@@ -102,12 +108,12 @@ export interface ResolvedRunOptions {
   readonly lookbackMs: number;
   readonly serviceTimeZone: string | undefined;
   readonly maxOutageMs: number;
-  /** A caller's own start, as ISO 8601. */
+  /** The caller's own start, as ISO 8601. */
   readonly updatedSince: string | undefined;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: SyncProgress) => void) | undefined;
   readonly onCheckpoint: ((event: CheckpointEvent) => void) | undefined;
-  /** What every list of the run is asked with. */
+  /** The options of every list. */
   readonly list: SourceOptions;
 }
 
@@ -117,9 +123,7 @@ export function resolveRunOptions(options: RunOptions): ResolvedRunOptions {
   if (typeof (store as Partial<Store> | null | undefined)?.get !== 'function') {
     throw new InvalidInputError('store', 'must have a method get');
   }
-  if (mode !== 'incremental' && mode !== 'full') {
-    throw new InvalidInputError('mode', "must be 'incremental' or 'full'");
-  }
+  checkOneOf(mode, 'mode', ['incremental', 'full']);
   if (typeof lookbackMs !== 'number' || !(lookbackMs >= 0 && lookbackMs < Number.POSITIVE_INFINITY)) {
     throw new InvalidInputError('lookbackMs', 'must be a number of milliseconds, at least 0');
   }
@@ -132,7 +136,7 @@ export function resolveRunOptions(options: RunOptions): ResolvedRunOptions {
     lookbackMs,
     serviceTimeZone: options.serviceTimeZone,
     maxOutageMs: resolveMaxOutage(options.maxOutageMs),
-    updatedSince: updatedSince === undefined ? undefined : checkInstant(updatedSince, 'updatedSince'),
+    updatedSince: updatedSince === undefined ? undefined : checkStart(updatedSince, 'updatedSince'),
     signal: options.signal,
     onProgress: options.onProgress,
     onCheckpoint: options.onCheckpoint,
@@ -149,8 +153,8 @@ function checkTimeZone(timeZone: string | undefined): void {
 }
 
 /**
- * Checks how is to be read and applies every default. A sync takes the time that it takes: no deadline for a page, and
- * no wait that is too long. It says that it waits.
+ * Checks how to read and applies every default. A sync takes the time that it takes: a page has no deadline, and no wait
+ * is too long. It reports its waits.
  */
 export function resolveListOptions(
   options: CallOptions & PaginationDefaults & { readonly signal?: AbortSignal | undefined },
@@ -160,18 +164,18 @@ export function resolveListOptions(
     throw new InvalidInputError('pagination', "must be 'keyset', 'page' or a cursor { first, next }");
   }
   checkRequestOptions(options);
-  // For what it refuses: the settings themselves are the client's to make.
+  // Only to reject invalid options: the client resolves them.
   callSettings({ retry: {} } as CallSettings, options);
   return {
     pagination,
-    // Looking ahead is the run's own business: a sync shares its requests in flight among all collections.
+    // The run itself requests one page ahead, so that it can close what it opened.
     prefetch: 0,
     afterLastPage: options.afterLastPage,
     timeoutMs,
     deadlineMs: options.deadlineMs ?? Number.POSITIVE_INFINITY,
     maxWaitMs: options.maxWaitMs ?? Number.POSITIVE_INFINITY,
     retry,
-    // A page out of a cache is a page of yesterday.
+    // A cached page may be a day old.
     headers: { 'cache-control': 'no-cache', ...lowerCased(options.headers) },
   };
 }

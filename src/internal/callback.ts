@@ -1,0 +1,41 @@
+/** What a callback or a store needs to finish what it is doing, and no more: some never settle. */
+const GRACE_MS = 1_000;
+
+/**
+ * Waits for a callback or a store of the caller, which does not know the signal. Once the signal has fired, the work has
+ * a second left to settle, so that what was finished is committed. Then this rejects with the signal's reason.
+ */
+export function untilAborted<V>(work: Promise<V>, signal: AbortSignal | undefined): Promise<V> {
+  if (signal === undefined) return work;
+
+  return new Promise((resolve, reject) => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const onAbort = () => {
+      timer = setTimeout(() => reject(signal.reason), GRACE_MS);
+    };
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    };
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+    work.then(resolve, reject).finally(end);
+  });
+}
+
+/**
+ * Waits for what a callback returned, and for each promise of an array, which `records.map(save)` returns: a checkpoint
+ * must not be ahead of them. Rejects with the first failure once all have ended, or with the signal's reason.
+ */
+export function settled(returned: unknown, signal: AbortSignal | undefined): Promise<void> {
+  return untilAborted(settleAll(returned), signal);
+}
+
+async function settleAll(returned: unknown): Promise<void> {
+  const value = await returned;
+  if (!Array.isArray(value)) return;
+
+  const ends = await Promise.allSettled(value);
+  const failure = ends.find((end) => end.status === 'rejected');
+  if (failure !== undefined) throw failure.reason;
+}

@@ -1,0 +1,146 @@
+import { checkFunction, checkOptionNames, checkWhole } from '../errors/check-input.ts';
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import type { ReconcileReport } from '../errors/reconcile-report.ts';
+import { settled } from '../internal/callback.ts';
+import type { OptionNames } from '../internal/option-names.ts';
+import { OUTAGE } from '../internal/outage.ts';
+import { tell } from '../internal/tell.ts';
+import { Outage, resolveMaxOutage } from '../sync/outage.ts';
+import { PAGINATION_DEFAULTS, type PaginationDefaults, resolveListOptions } from '../sync/run-options.ts';
+import { find, listenersOf, nameOf, type RecordIn, type SyncSource } from '../sync/source.ts';
+import { CALL_OPTIONS, type CallOptions, type RequestOptions } from '../transport/call-options.ts';
+import { checkDeletionOptions, DeletionCheck } from './deletion-check.ts';
+
+/** What a reconcile needs of a collection, such as `client.accounts`: a list, and a way to get one record. */
+export interface ReconcileSource<T extends { id: string }> extends SyncSource<T> {
+  /** One record; `undefined` if it does not exist. */
+  find(id: string, options: RequestOptions): Promise<T | undefined>;
+}
+
+/** How far a reconcile is. */
+export interface ReconcileProgress {
+  readonly collection: string;
+  /**
+   * - `local`: it reads the local ids.
+   * - `read`: it reads the collection.
+   * - `confirm`: it requests the candidates, one by one.
+   * - `delete`: it passes deleted ids to `onDelete`.
+   */
+  readonly phase: 'local' | 'read' | 'confirm' | 'delete';
+  /** Ids or records so far, in this phase. */
+  readonly done: number;
+  /** Whether it waits, for the quota of its key or to try again. */
+  readonly waiting: boolean;
+  /** When the wait ends, if that is known. */
+  readonly waitingUntil: Date | undefined;
+}
+
+/** Options of {@link reconcile}. */
+export interface ReconcileOptions<T> extends CallOptions, PaginationDefaults {
+  /**
+   * The ids of the local copy, of this collection and company alone. Called with the name of the collection, and read
+   * to its end before the first request.
+   */
+  localIds: (collection: string) => AsyncIterable<string> | Iterable<string>;
+  /**
+   * Takes ids whose records do not exist any more, and the name of the collection. Never called twice at once, and not
+   * before every candidate is confirmed.
+   */
+  onDelete: (ids: readonly string[], collection: string) => unknown;
+  /** Takes records that exist although the read did not list them, to be upserted. */
+  onRepair?: ((records: readonly T[]) => unknown) | undefined;
+  /**
+   * The most local ids that the read may have missed: with more, nothing is deleted. Pass `Infinity` if you know that
+   * so many were deleted; only `Infinity` allows that most local ids are missing while the service lists mostly unknown
+   * records, because that is what the API key of another company looks like.
+   *
+   * @default 50, or a tenth of the local ids if that is more
+   */
+  maxCandidates?: number | undefined;
+  /** Ids or records in one call of `onDelete` and `onRepair`. Default: 500. */
+  batchSize?: number | undefined;
+  /** Candidates requested at a time. Default: 2. */
+  concurrency?: number | undefined;
+  /** The name of the collection in report and errors. Default: that of its segment. */
+  name?: string | undefined;
+  /** Stops the reconcile: requests in flight are aborted, and it rejects with the signal's own reason. */
+  signal?: AbortSignal | undefined;
+  /** Called after each page and batch, and before each wait. */
+  onProgress?: ((progress: ReconcileProgress) => void) | undefined;
+}
+
+export const RECONCILE_OPTIONS: OptionNames<ReconcileOptions<unknown>> = {
+  ...CALL_OPTIONS,
+  ...PAGINATION_DEFAULTS,
+  localIds: true,
+  onDelete: true,
+  onRepair: true,
+  maxCandidates: true,
+  batchSize: true,
+  concurrency: true,
+  name: true,
+  signal: true,
+  onProgress: true,
+};
+
+/**
+ * Finds records of a local copy that the service no longer has: the deletions that a list of changes does not show.
+ *
+ * ```ts
+ * await reconcile(client.accounts, { localIds: () => ids('accounts'), onDelete: (gone) => remove('accounts', gone) });
+ * ```
+ * Local ids that a complete read did not list are candidates. Each is requested by itself and deleted only if the service
+ * returns 404; a record that exists goes to `onRepair`. Any other response ends the reconcile before anything is
+ * deleted, and so does every sign of a mistake: no record at all, hardly any of the local records, too many candidates,
+ * or a 404 for a record that was just listed.
+ *
+ * `sync` with `mode: 'full'` and `localIds` does the same in one read.
+ *
+ * @throws ReconcileAbortedError if it stopped for one of these signs; what a list and a GET throw; InvalidInputError;
+ * the signal's own reason.
+ */
+export async function reconcile<Collection extends ReconcileSource<{ id: string }>>(
+  collection: Collection,
+  options: ReconcileOptions<RecordIn<Collection>>,
+): Promise<ReconcileReport> {
+  const source = collection as unknown as ReconcileSource<RecordIn<Collection>>;
+  const name = nameOf(source, options.name);
+  if (typeof source.find !== 'function') {
+    throw new InvalidInputError('collection', 'must be a collection of a client, with find');
+  }
+  checkOptionNames(options, RECONCILE_OPTIONS, { of: 'reconcile' });
+  const { localIds, onDelete, onRepair, maxCandidates, batchSize = 500, concurrency = 2, signal } = options;
+  checkDeletionOptions({ localIds, onDelete, maxCandidates });
+  if (onRepair !== undefined) checkFunction(onRepair, 'onRepair');
+  checkWhole(batchSize, 'batchSize', 1);
+  checkWhole(concurrency, 'concurrency', 1);
+  const list = resolveListOptions(options);
+  const outage = new Outage(resolveMaxOutage(options.maxOutageMs));
+
+  let progress: Pick<ReconcileProgress, 'phase' | 'done'> = { phase: 'local', done: 0 };
+  const report = (waiting: boolean, waitingUntil?: Date) =>
+    tell(options.onProgress, { collection: name, ...progress, waiting, waitingUntil }, (thrown) =>
+      listenersOf(source).listenerFailed?.('onProgress', thrown),
+    );
+  const onWait = (waitMs: number | undefined) =>
+    report(true, waitMs === undefined ? undefined : new Date(Date.now() + waitMs));
+  const check = new DeletionCheck<RecordIn<Collection>>({
+    collection: name,
+    localIds,
+    onDelete,
+    find: (id) => find(source, id, { list, outage, signal, onWait }),
+    maxCandidates,
+    batchSize,
+    concurrency,
+    signal,
+    onProgress: (phase, done) => {
+      progress = { phase, done };
+      report(false);
+    },
+  });
+  await check.readLocalIds();
+  const pages = source.list({}, { ...list, prefetch: 1, signal, onWait, [OUTAGE]: outage }).pages();
+  for await (const page of pages) check.see(page);
+  for await (const records of check.confirm()) await settled(onRepair?.(records), signal);
+  return check.report();
+}
