@@ -3,7 +3,8 @@ import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing'
 import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { jsonResponse, scriptedClient, scriptedFetch } from '../../support/scripted-fetch.ts';
-import { inside, serviceOf } from './service.ts';
+import { settle } from '../../support/scripted-server.ts';
+import { inside, rowsOf, serviceOf } from './service.ts';
 
 type AccountPage = Page<{ id: string }>;
 
@@ -179,6 +180,45 @@ test('says nothing about completeness by page, because a deletion can hide a rec
   const { accounts } = accountsOf(range(1, 5));
   const [page] = await pagesOf(accounts.list().pages());
   expect(page).toMatchObject({ pagination: 'page', complete: undefined, restarted: false });
+});
+
+test('checks short responses in another order, so that hidden records do not hide others', async () => {
+  const hiddenRecords = range(1, 300).filter((id) => id % 9 === 0);
+  const { accounts } = accountsOf(range(1, 300), {
+    hiddenRecords: hiddenRecords.map(String),
+    order: 'none',
+    pageSize: 10,
+  });
+  const pages = await pagesOf(accounts.list({}, keyset).pages());
+  expect(pages.at(-1)?.complete).toBe('likely');
+  expect(new Set(idsOf(pages)).size).toBe(300 - hiddenRecords.length);
+});
+
+test('a read in another order is resumed, and does not start again', async () => {
+  const { accounts } = accountsOf(range(1, 95), { order: 'none', pageSize: 10 });
+  const first = await accounts.list({}, keyset).pages().next();
+  const before = (first.value as AccountPage | undefined)?.ids.map(Number) ?? [];
+  const resumeFrom = (first.value as AccountPage | undefined)?.resumeToken;
+  const after = await pagesOf(accounts.list({}, { ...keyset, resumeFrom }).pages());
+  expect(after.some(({ restarted }) => restarted)).toBe(false);
+  expect([...before, ...idsOf(after)].toSorted((a, b) => a - b)).toEqual(range(1, 95));
+});
+
+test('delivers a record once that a response contains twice', async () => {
+  const { accounts } = serviceOf(({ page = 1, id }) => {
+    const rows = inside(range(1, 20), id).flatMap((row) => [row, row]);
+    return rowsOf(rows.slice((page - 1) * 6, page * 6));
+  });
+  const pages = await pagesOf(accounts.list({}, keyset).pages());
+  for (const { ids, records } of pages) expect(ids).toEqual(records.map(({ id }) => id));
+  expect(idsOf(pages)).toEqual(range(1, 20));
+});
+
+test('requests no interval that a limit cannot need', async () => {
+  const { accounts, queries } = accountsOf(range(1, 75));
+  expect(await accounts.list({}, { pagination: 'keyset' }).toArray({ limit: 29 })).toHaveLength(29);
+  await settle();
+  expect(queries()).toEqual(['', 'id[lte]=29']);
 });
 
 describe('on a service whose id column is an int4', () => {
