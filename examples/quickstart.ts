@@ -1,5 +1,5 @@
 /**
- * The main job in one run: pull every collection, sync what changed, and give a product a whole life.
+ * The main features in one run: read every collection, sync what changed, create, update and delete a product.
  *
  * Without ACCOUNTING_BASE_URL it starts a sandbox on this machine. Pointed at anything else, it only reads.
  */
@@ -38,7 +38,7 @@ async function pullEverything(client: Client): Promise<void> {
   }
   const budget = client.rateLimit;
   say(
-    `  ${total} records; ${budget === undefined ? 'no budget reported' : `${budget.remaining} of ${budget.limit} calls left`}`,
+    `  ${total} records; ${budget === undefined ? 'no quota reported' : `${budget.remaining} of ${budget.limit} calls left`}`,
   );
 }
 
@@ -68,10 +68,10 @@ async function keepInSync(client: Client, sandbox: Sandbox | undefined): Promise
   say(`  the copy has it: ${JSON.stringify(copy.get(`accounts:${someone}`)).includes('Renamed meanwhile')}`);
 }
 
-/** Makes, changes and deletes a product, with a lost answer in the middle. */
+/** Creates, updates and deletes a product; one response is lost. */
 async function productLife(client: Client, sandbox: Sandbox): Promise<void> {
   heading('A product, from create to delete');
-  // The answer to the first attempt is lost after the service has made the record.
+  // The service creates the record, but the response to the first attempt is lost.
   sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
   const before = sandbox.store.products.count;
   const desk = await client.products.create(
@@ -92,7 +92,7 @@ async function productLife(client: Client, sandbox: Sandbox): Promise<void> {
     await client.products.get(desk.id);
   } catch (error) {
     if (!isApiError(error, 'not_found')) throw error;
-    say(`  deleted; asking for it again throws ${error.name} (code ${error.code}, status ${error.status})`);
+    say(`  deleted; reading it now throws ${error.name} (code ${error.code}, status ${error.status})`);
   }
 }
 

@@ -21,7 +21,7 @@ const TAKE = `insert into lease values ('sync', ?1)
 /** Longer than Cloudflare lets a scheduled run live, so that one that holds it is never still at work when it ends. */
 const LEASE_MS = 20 * 60_000;
 
-/** A copy of the books in D1. */
+/** A copy of the accounting data in D1. */
 export class Copy {
   readonly #db: D1;
 

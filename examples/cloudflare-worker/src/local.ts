@@ -8,7 +8,7 @@ export interface Local extends AsyncDisposable {
   readonly db: D1;
   /** What the schedule does. Resolves to how the run ended: `ok` or `exception`. */
   run(): Promise<string>;
-  /** What the worker answers. */
+  /** The response of the worker. */
   counts(): Promise<Record<string, number>>;
 }
 

@@ -4,7 +4,7 @@ import type { Env } from './env.ts';
 
 const COLLECTIONS = ['accounts', 'products', 'budgets', 'budgetLines'] as const;
 
-/** Why a run ends before everything is read. The next one goes on behind the last page that was committed. */
+/** Why a run ends before everything is read. The next run continues after the last committed page. */
 const ENOUGH = new Error('as many requests as a run may send');
 
 export default {

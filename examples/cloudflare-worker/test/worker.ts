@@ -44,7 +44,7 @@ test('copies everything, then what changed, to the last digit', async () => {
   await close();
 });
 
-test('sends no more requests in a run than it may, and goes on in the next', async () => {
+test('sends at most MAX_REQUESTS requests in a run, and continues in the next', async () => {
   const { sandbox, local, close } = await open(30);
   const runs: number[] = [];
   while (runs.length < 20 && (await copied(local).catch(() => [])).length < 260) {

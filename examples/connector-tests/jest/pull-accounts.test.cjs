@@ -10,7 +10,7 @@ test('every account is pulled, whatever the order in which the service lists the
   }
 });
 
-test('an outage in the middle of the walk is sat out', async () => {
+test('waits for the end of an outage in the middle of a list', async () => {
   const sandbox = createSandbox({ records: { accounts: 75 } });
   sandbox.faults.add({ kind: 'status', status: 503 }, { collection: 'accounts', skip: 1, times: 2 });
   const { accounts } = await pullAccounts(createClient(sandbox.clientOptions));
@@ -24,7 +24,7 @@ test('a budget that is used up is waited for', async () => {
   expect(accounts.size).toBe(75);
 });
 
-test('a key that was revoked is told from one that may not read accounts', async () => {
+test('distinguishes a revoked key from a key that may not read accounts', async () => {
   const sandbox = createSandbox();
   const codes = [];
   for (const apiKey of [sandbox.keys.revoked, sandbox.keys.productsOnly]) {

@@ -23,7 +23,7 @@ test('prices rise by two and a half per cent, to the digit', async () => {
   await sandbox.close();
 });
 
-test('an answer that is cut on the wire raises no price twice', async () => {
+test('raises no price twice after a truncated response', async () => {
   const { sandbox, client } = await shop();
   sandbox.faults.add({ kind: 'close-in-body', atByte: 10 }, { method: 'PATCH', times: 1 });
   await reprice(client, '10');
@@ -35,7 +35,7 @@ test('an answer that is cut on the wire raises no price twice', async () => {
   await sandbox.close();
 });
 
-test('a product that the books have locked is left as it is', async () => {
+test('does not change a locked product', async () => {
   const { sandbox, client } = await shop();
   sandbox.store.products.lock('1');
   await assert.rejects(reprice(client, '10'), { code: 'forbidden' });

@@ -14,7 +14,7 @@ test('an article arrives with its price to the digit', async () => {
   ]);
 });
 
-test('an answer that is lost after the commit leaves one product: two attempts, one key', async () => {
+test('creates one product with two attempts and one key if a response is lost after the commit', async () => {
   const sandbox = createSandbox();
   sandbox.faults.next({ kind: 'lost-response', committed: true });
 
@@ -36,16 +36,16 @@ test('a run that is repeated makes no product twice', async () => {
   expect(sandbox.store.products.all().map(({ productNumber }) => productNumber)).toEqual(['D-1', 'L-1']);
 });
 
-test('an article that the books refuse does not stop the others', async () => {
+test('pushes the other articles after one was rejected', async () => {
   const sandbox = createSandbox({ requiredFields: ['name'] });
   const pushed = await pushProducts(createClient(sandbox.clientOptions), [{ ...desk, title: '' }, lamp]);
   expect(pushed).toMatchObject([
-    { sku: 'D-1', refused: 'name' },
+    { sku: 'D-1', rejected: 'name' },
     { sku: 'L-1', product: { name: 'Lamp' } },
   ]);
 });
 
-test('a key that may not write stops the run, and nothing is in the books', async () => {
+test('stops at a key that may not write, and creates nothing', async () => {
   const sandbox = createSandbox();
   const client = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.readOnly });
   const error = await pushProducts(client, [desk, lamp]).catch((reason: unknown) => reason);

@@ -7,15 +7,15 @@ export interface Article {
   readonly price: string;
 }
 
-/** What became of an article: the product in the books, or why it was not taken. */
+/** The result of an article: its product, or why it was rejected. */
 export type Pushed = { readonly sku: string } & (
   | { readonly product: Product }
-  | { readonly refused: string }
+  | { readonly rejected: string }
 );
 
 /**
- * Pushes articles into the books, each once: the key is made of the article, so that a run that died half way can be
- * repeated. An article that the books refuse is reported and does not stop the others.
+ * Creates a product for each article, once. The key is derived from the article, so that an interrupted run can be
+ * repeated. A rejected article is reported and does not stop the others.
  */
 export async function pushProducts(client: Client, articles: readonly Article[]): Promise<Pushed[]> {
   const pushed: Pushed[] = [];
@@ -28,7 +28,7 @@ export async function pushProducts(client: Client, articles: readonly Article[])
       pushed.push({ sku, product });
     } catch (error) {
       if (!isApiError(error, 'validation_failed')) throw error;
-      pushed.push({ sku, refused: error.violations.map(({ propertyPath }) => propertyPath).join(', ') });
+      pushed.push({ sku, rejected: error.violations.map(({ propertyPath }) => propertyPath).join(', ') });
     }
   }
   return pushed;

@@ -34,7 +34,7 @@ async function openPglite(): Promise<Database> {
 
 function openPostgres(connectionString: string): Database {
   const pool = new pg.Pool({ connectionString });
-  // A connection that breaks while idle is replaced when the next one is asked for.
+  // A connection that breaks while idle is replaced by the next query.
   pool.on('error', (error) => console.error(error.message));
   const on = (connection: pg.Pool | pg.PoolClient): Sql => ({
     query: async <Row>(text: string, values?: unknown[]) => {

@@ -1,4 +1,4 @@
-// With DATABASE_URL: one machine of many, which works until it is told to stop. Without: a show in this process.
+// With DATABASE_URL: one machine of many, which works until it is stopped. Without: a demonstration in this process.
 
 import { readFile } from 'node:fs/promises';
 import { createClient } from 'accounting-data-sdk';

@@ -27,7 +27,7 @@ export interface QueueOptions {
   readonly clientOf: (tenant: string) => Client;
   /** After how many seconds without a sign of life a worker is taken for dead; at least 10. Default: 30. */
   readonly heartbeatSeconds?: number;
-  /** Told when a job begins and when it has ended, without a result where it failed. */
+  /** Called when a job begins and when it ends, without a result if it failed. */
   readonly onJob?: (event: 'begin' | 'end', pair: Pair, result?: Result) => void;
 }
 
@@ -76,7 +76,7 @@ export class SyncQueue {
       }));
       const ids = await this.#boss.insert(SYNC, round, { returnId: true });
       added += ids?.length ?? 0;
-      // Jobs of one instant have no order, and the clock of PGlite counts in milliseconds.
+      // Jobs created in the same millisecond have no order, and the clock of PGlite counts in milliseconds.
       await wait(2);
     }
     return added;
@@ -116,7 +116,7 @@ export class SyncQueue {
       }));
   }
 
-  /** Takes no further job, and ends those under way: what they have committed stays, and another machine goes on. */
+  /** Takes no further job, and ends those under way: what they have committed stays, and another machine continues. */
   async stop(): Promise<void> {
     await this.#boss.stop({ graceful: false });
   }

@@ -30,7 +30,7 @@ function failingAt(database: Database, nth: number, failure: () => Promise<unkno
   };
 }
 
-test('rows and checkpoint are there together or not at all, and the next run goes on where the last one broke', async () => {
+test('commits rows and checkpoint together or not at all, and the next run resumes there', async () => {
   const { database, companies, client, sandbox } = await open();
   const broken = failingAt(database, 2, () => Promise.reject(new Error('the disk is full')));
   await assert.rejects(copyPair(broken, client, pair), /the disk is full/);
@@ -47,16 +47,16 @@ test('rows and checkpoint are there together or not at all, and the next run goe
 
 test('a run that was taken for dead writes nothing once another one has begun', async () => {
   const { database, companies, client, sandbox } = await open();
-  let walks = 0;
+  let lists = 0;
   // While the second page of the first run is on its way, another run of the same pair does all of it.
   const stop = sandbox.onRequest(() => {
-    walks += 1;
+    lists += 1;
   });
   const slow = {
     ...database,
     transaction: async (work: Parameters<Database['transaction']>[0]) => {
-      if (walks >= 2 && walks < 1_000) {
-        walks = 1_000;
+      if (lists >= 2 && lists < 1_000) {
+        lists = 1_000;
         await copyPair(database, client, pair);
         sandbox.store.accounts.update('1', { name: 'Changed since' });
         await copyPair(database, client, pair);

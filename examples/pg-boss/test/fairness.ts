@@ -40,22 +40,22 @@ async function untilIdle(queue: SyncQueue): Promise<void> {
   while ((await queue.open()) > 0) await wait(50);
 }
 
-/** What was begun while a company that was not at work had had fewer turns. */
+/** Jobs that started although an idle company had fewer jobs so far. */
 function unfair(jobs: readonly Ended[], tenants: readonly string[]): string[] {
-  const turns = (tenant: string, at: number) =>
+  const jobsOf = (tenant: string, at: number) =>
     jobs.filter((job) => job.tenant === tenant && job.startedOn.getTime() <= at);
   const isBusy = (tenant: string, at: number) =>
-    turns(tenant, at).some(({ completedOn }) => completedOn === null || completedOn.getTime() >= at);
+    jobsOf(tenant, at).some(({ completedOn }) => completedOn === null || completedOn.getTime() >= at);
   return jobs.flatMap((job) => {
     const at = job.startedOn.getTime();
-    const own = turns(job.tenant, at).length;
+    const own = jobsOf(job.tenant, at).length;
     return tenants
-      .filter((other) => !isBusy(other, at) && turns(other, at).length < own - 1)
-      .map((other) => `${job.tenant} ${job.collection} before a turn of ${other}`);
+      .filter((other) => !isBusy(other, at) && jobsOf(other, at).length < own - 1)
+      .map((other) => `${job.tenant} ${job.collection} before a job of ${other}`);
   });
 }
 
-test('each pair has one job at a time, each company one run at a time, and companies take turns', async () => {
+test('each pair has one job at a time, each company one run at a time, and companies alternate', async () => {
   const books = companies();
   const { database, queues, atOnce } = await machines(2, books);
   const [first, second] = queues as [SyncQueue, SyncQueue];
@@ -86,7 +86,7 @@ test('machines come and go while the queue is worked off, and the copy is right 
   const [first] = queues as [SyncQueue];
   await first.plan();
   await first.work(2);
-  // In the middle of the largest walk.
+  // In the middle of the largest list.
   while (books.of('crane').count() < 10) await wait(5);
   await first.stop();
   const later = await start();

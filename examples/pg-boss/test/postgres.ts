@@ -56,7 +56,7 @@ test('processes that are killed at work, with others in their place, leave a cop
       },
       stdio: ['ignore', 'ignore', 'inherit'],
     });
-  // Each dies in the middle of the largest walk of a company.
+  // Each dies in the middle of the largest list of a company.
   for (const tenant of tenants) {
     const doomed = machine();
     const exit = once(doomed, 'exit');

@@ -15,7 +15,7 @@ const guides: DefaultTheme.SidebarItem[] = [
     items: [
       { text: 'First steps', link: '/first-steps' },
       { text: 'The service at a glance', link: '/service' },
-      { text: 'Questions and answers', link: '/faq' },
+      { text: 'Frequently asked questions', link: '/faq' },
     ],
   },
   {

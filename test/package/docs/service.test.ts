@@ -34,7 +34,7 @@ describe('the service at a glance', () => {
     expect(missingMembers([{ type: 'SandboxOptions', path: 'noSuchOption' }])).not.toEqual([]);
   });
 
-  test('names every option of the sandbox that plays an answer', () => {
+  test('names every sandbox option that simulates a choice', () => {
     const named = open.flatMap(([, , , sandboxOption = '']) => namesIn(sandboxOption));
     const options = Object.keys(sandboxOptions);
     expect([...new Set(named), ...OTHERS].toSorted()).toEqual(options.toSorted());

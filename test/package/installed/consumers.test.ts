@@ -39,7 +39,7 @@ describe('the installed command', () => {
     const child = spawn(join(project, 'node_modules/.bin/accounting-data-sdk'), ['sandbox', '--port', '0']);
     const stopped = once(child, 'exit');
     let settings = '';
-    // Not destroyed by `break`: a command that nobody listens to stops by itself.
+    // Not destroyed by `break`: a command whose output is closed stops by itself.
     for await (const text of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
       settings += text;
       if (/ACCOUNTING_API_KEY=.+\n/.test(settings)) break;
@@ -48,9 +48,11 @@ describe('the installed command', () => {
     const [, baseUrl = ''] = /ACCOUNTING_BASE_URL=(\S+)/.exec(settings) ?? [];
     const [, apiKey = ''] = /ACCOUNTING_API_KEY=(\S+)/.exec(settings) ?? [];
 
-    const answer = await fetch(`${baseUrl}/api/public/v1/accounts`, { headers: { 'X-AUTH-TOKEN': apiKey } });
+    const response = await fetch(`${baseUrl}/api/public/v1/accounts`, {
+      headers: { 'X-AUTH-TOKEN': apiKey },
+    });
     child.kill('SIGTERM');
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
     expect(await stopped).toEqual([0, null]);
   });
 

@@ -16,7 +16,7 @@ interface Locked {
 const locked = Object.entries(lockfile.packages as Readonly<Record<string, Locked>>);
 
 describe('package.json', () => {
-  test('has the version that the client tells the service', () => {
+  test('has the version that the client sends', () => {
     expect(VERSION).toBe(manifest.version);
   });
 

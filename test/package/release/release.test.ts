@@ -17,7 +17,7 @@ describe('a release', () => {
   const copied = (path: string) => readFile(join(folder, path), 'utf8');
   const command = (name: string, ...args: string[]) => run(name, args, { cwd: folder });
 
-  // A change of the test's own: between a release and the next change there is none pending.
+  // A change of the test's own: between a release and the next change no change is pending.
   const change = '- Add what a test has thought up.';
   const announce = () =>
     writeFile(join(folder, '.changeset/thought-up.md'), `---\n"${manifest.name}": minor\n---\n\n${change}\n`);
@@ -116,7 +116,7 @@ describe('the workflows', async () => {
       GITHUB_TOKEN: expect.stringContaining('secrets.'),
       NPM_CONFIG_PROVENANCE: 'true',
     });
-    // npm refuses a provenance whose repository package.json does not name.
+    // npm rejects a provenance whose repository package.json does not name.
     const place = job?.steps.findIndex(({ uses }) => uses?.startsWith('changesets/action@'));
     expect(job?.steps.slice(0, place).map(({ run }) => run)).toContainEqual(
       expect.stringMatching(/^npm pkg set .*repository\.url=.*\$GITHUB_REPOSITORY/),

@@ -23,7 +23,7 @@ export class Companies {
 
   readonly clientOf = (tenant: string) => createClient(this.of(tenant).clientOptions);
 
-  /** Every record of every company, as the books have it. */
+  /** Every record of every company, as the service has it. */
   records(): string[] {
     return this.tenants
       .flatMap((tenant) =>

@@ -16,7 +16,7 @@ export interface Postgres extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts Debian's PostgreSQL, installed if need be. Resolves to a sentence where there is none to be had. */
+/** Starts Debian's PostgreSQL, installed if need be. Resolves to a sentence if it cannot be installed. */
 export async function startPostgres(): Promise<Postgres | string> {
   const root = process.getuid?.() === 0;
   if (newest() === undefined && root && existsSync('/usr/bin/apt-get'))
@@ -25,7 +25,7 @@ export async function startPostgres(): Promise<Postgres | string> {
   if (bin === undefined)
     return `there is no PostgreSQL below ${VERSIONS}: install Debian's package postgresql`;
 
-  // The server refuses to run as root.
+  // The server does not run as root.
   const as = (program: string, ...args: string[]): [string, string[]] =>
     root
       ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', join(bin, program), ...args]]

@@ -42,7 +42,7 @@ export async function bundle(program: string, folder: string): Promise<Bundle> {
     target: 'es2023',
     write: false,
     metafile: true,
-    // Rejects for errors all the same; warnings are about chunks outside node_modules, where nobody installs them.
+    // Rejects for errors anyway; warnings are about chunks outside node_modules, where they are never installed.
     logLevel: 'silent',
   });
   // Both lists are in the same order.
