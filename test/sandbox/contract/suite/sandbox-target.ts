@@ -1,25 +1,9 @@
+import { collectionNames } from 'accounting-data-sdk';
 import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import type { Send, Target } from './target.ts';
 
-/** Every collection has two full pages and a bit. */
-const RECORDS = Object.fromEntries(
-  [
-    'accounts',
-    'accountAddresses',
-    'accountContactRelations',
-    'accountContactShoppingStores',
-    'accountCustomerProjectRates',
-    'accountSettings',
-    'bankFeedAccounts',
-    'bankFeedConnections',
-    'bankPayerMemories',
-    'boms',
-    'bomLines',
-    'budgets',
-    'budgetLines',
-    'products',
-  ].map((name) => [name, 65]),
-);
+/** Every collection has two full pages and five records. */
+const RECORDS = Object.fromEntries(collectionNames.map((name) => [name, 65]));
 
 /** A sandbox as the target of the suite, with everything that a check may need. */
 export interface SandboxTarget extends AsyncDisposable {
