@@ -35,7 +35,7 @@ const GENERATORS: { readonly [Name in CollectionName]?: readonly [Generator, sha
 
 /** For a collection that is new in the table and has no generator yet. */
 const DEFAULT_GENERATOR: readonly [Generator, share: number] = [
-  (_, { index }) => ({ name: `Record ${index + 1}` }),
+  (random, { index }) => ({ name: `Record ${index + 1}`, code: random.digits(6) }),
   2,
 ];
 

@@ -44,7 +44,7 @@ describe('sync', () => {
       expect([...(copy.get(collection) ?? [])].toSorted()).toEqual(ids.toSorted());
       expect(records).toBe(ids.length);
     }
-    expect(books.states.size).toBe(14);
+    expect(books.states.size).toBe(collectionNames.length);
   });
 
   test.each([
