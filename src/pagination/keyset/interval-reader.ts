@@ -82,7 +82,10 @@ export class IntervalReader<T> {
     this.#through = width === undefined || this.#knownSize === 0 ? undefined : this.#endAfter(width);
   }
 
-  /** The next interval with rows, or the last one. Not called after the last one, nor during another call. */
+  /**
+   * The next interval with rows, the last one, or an empty one if the read starts again after rows were delivered: its
+   * position replaces that of the rows before. Not called after the last one, nor during another call.
+   */
   async next(): Promise<IntervalResult<T>> {
     for (let splits = 0; ; splits++) {
       const isFirstPage = this.#state.after === undefined && this.#through === undefined;
@@ -90,6 +93,7 @@ export class IntervalReader<T> {
       const keys = this.#read(response);
       if (keys === undefined) return { kind: 'other_ids', response, isFirstPage };
       if (keys === 'restart') {
+        if (this.#restarted) return this.#result(withoutRows(response), 0, false);
         splits = -1;
         continue;
       }
@@ -101,6 +105,7 @@ export class IntervalReader<T> {
       const end = this.#state.inOrder ? await this.#advanceInOrder(keys) : await this.#advance(keys, splits);
       if (end === 'narrowed') continue;
       splits = -1;
+      if (this.#restarted) return this.#result(withoutRows(response), 0, false);
       if (end === 'restart' || (keys.rows === 0 && end !== 'last')) continue;
       return this.#result(response, keys.rows, end === 'last');
     }
@@ -395,4 +400,8 @@ function isInDateOrder(rows: readonly unknown[]): boolean {
     highest = Math.max(highest, at);
   }
   return true;
+}
+
+function withoutRows<T>(response: PageResponse<T>): PageResponse<T> {
+  return { ...response, rows: [], records: [], ids: [], invalid: [] };
 }

@@ -60,7 +60,8 @@ export interface KeysetOptions extends ReadOptions {
  * written meanwhile. It needs integer ids: if one is not, it reads by page from the first page on, and the records
  * delivered before come again.
  *
- * An empty page is delivered only if it is the first one, or if it is the last one and `complete` has changed.
+ * An empty page is delivered only if it is the first one, if the read starts again, or if it is the last one and
+ * `complete` has changed.
  */
 export function byKeyset<T>(fetchPage: FetchPage<T>, options: KeysetOptions): Pages<T> {
   return withLifetime(options.signal, (signal) => readIntervals(fetchPage, { ...options, signal }));
@@ -93,7 +94,7 @@ async function* readIntervals<T>(fetchPage: FetchPage<T>, options: Reading): Pag
     wanted = (restarted ? limit : wanted) - page.records.length;
     ahead = !last && prefetch > 0 && wanted > 0 ? awaitedLater(reader.next()) : undefined;
     const completeNow = state.inOrder && !state.unconfirmed ? 'certain' : 'likely';
-    if (page.records.length > 0 || page.invalid.length > 0 || completeNow !== complete) {
+    if (page.records.length > 0 || page.invalid.length > 0 || restarted || completeNow !== complete) {
       complete = completeNow;
       const resumeToken = tokenOf(positionOf(state));
       yield { ...page, pagination: 'keyset', complete, restarted, hint, resumeToken };

@@ -14,9 +14,9 @@ export function churn(server: SimServer, random: SeededRandom, { rate, late = 0.
   if (!random.chance(rate)) return;
 
   const delayMs = random.chance(late) ? random.int(1, 60) * 1000 : 0;
-  const { records, ids } = server;
-  const kind = records.length === 0 ? 0 : random.next();
+  const { ids } = server;
+  const kind = ids.length === 0 ? 0 : random.next();
   if (kind < 0.25) server.insert(delayMs);
   else if (kind < 0.65) server.delete(random.pick(ids));
-  else server.update(random.pick(records).id, delayMs);
+  else server.update(random.pick(ids), delayMs);
 }

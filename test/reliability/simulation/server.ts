@@ -223,7 +223,9 @@ export class SimServer {
 
   #newRow(): NewRow {
     this.#written++;
-    const { hidden = 0 } = this.options;
+    // A service that hides a run of rows hides some of the new ones as well.
+    const { hiddenRun = 0, hidden = hiddenRun > 0 && this.#written > this.options.records ? 0.05 : 0 } =
+      this.options;
     return {
       key: this.#nextId(),
       day: this.#written + this.#random.int(0, 8),
