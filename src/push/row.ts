@@ -11,6 +11,8 @@ export interface Row {
   draft: string;
   /** The products that have its key, as the read showed them. */
   matches: readonly Match[];
+  /** The product that a create returned. */
+  createdId?: string;
   /** The id that the store remembers for its key. */
   storedId?: string;
   /** The product of that id, if it exists and has another key. */

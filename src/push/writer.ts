@@ -93,7 +93,11 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
       if (isAccountingError(error) && !isOwnError(error)) {
         if (!stops && (error.outcome === 'rejected' || error.outcome === 'not_sent'))
           memory?.settled(row.key);
-        this.#report(row, { action: 'failed', id: row.matches[0]?.id ?? row.stored?.id, error });
+        this.#report(row, {
+          action: 'failed',
+          id: row.matches[0]?.id ?? row.stored?.id ?? row.createdId,
+          error,
+        });
       }
       if (stops) throw error;
     }
@@ -114,6 +118,7 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
         return;
       }
       if (created !== undefined) {
+        row.createdId = created.id;
         const age = this.#ageOf(created);
         if (age === 'new' && !isOutdated) return this.#finish(row, created.id, { action: 'created' });
         const known = age === 'new' ? { product: created, sent: [] } : await this.#existing(row, created);

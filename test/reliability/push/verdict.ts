@@ -55,7 +55,7 @@ function runThatBreaks(run: Run): string[] {
   if (isWhole && counted !== results.length) broken.push(`${counted} counted of ${results.length} results`);
 
   const told = new Set(
-    results.flatMap(({ action, id }) => (action === 'created' || action === 'updated' ? [id] : [])),
+    results.flatMap(({ action, id }) => (['created', 'updated', 'failed'].includes(action) ? [id] : [])),
   );
   const mayBeDone = results.some(({ error }) => error?.outcome === 'unknown' || error?.outcome === 'applied');
   for (const { action, id } of commits) {
