@@ -24,7 +24,7 @@ export const echoHeaders = (canary: string) => ({
 /** Members of a problem document in which a service may echo the key. */
 export const echoMembers = (canary: string) => ({
   title: `No access for ${canary}`,
-  detail: `The key "${canary}" was refused; the body was ${JSON.stringify({ key: canary })}`,
+  detail: `The key "${canary}" was rejected; the body was ${JSON.stringify({ key: canary })}`,
   instance: `/sign-in?token=${encodeURIComponent(canary)}`,
   violations: [{ propertyPath: canary, message: `not ${canary}`, code: canary }],
   trace: [{ args: { [canary]: `X-AUTH-TOKEN: ${canary}` }, url: encodeURIComponent(canary).toLowerCase() }],

@@ -23,7 +23,7 @@ export function callWith(
   }
 }
 
-/** A client of a server on this machine, with waits of next to nothing. */
+/** A client of a server on this machine, with very short retry delays. */
 export function quickClient(baseUrl: string, options: ClientOptions = {}): Client {
   return createClient({
     baseUrl,

@@ -1,7 +1,7 @@
 import { formsOf } from './echoes.ts';
 import { shown } from './shown.ts';
 
-/** The lines in which a value shows a key, in any of its forms, to whoever logs it. */
+/** The lines of a logged value that contain a key in any of its forms. */
 export function leaks(value: unknown, canary: string): string[] {
   const forms = formsOf(canary);
   return shown(value)

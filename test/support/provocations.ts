@@ -24,7 +24,7 @@ const clientOf = (baseUrl: string, apiKey: string, options: ClientOptions = {}) 
     ...options,
   });
 
-/** What a create fails with against a service that answers so. */
+/** The error of a create that gets this response. */
 const failedCreate =
   (responseTo: (canary: string) => ScriptedResponse, options: ClientOptions = {}): Provoke =>
   async (canary, own) => {

@@ -1,23 +1,23 @@
 import { STATUS_CODES } from 'node:http';
 import type { ScriptedResponse } from './scripted-server.ts';
 
-/** An answer as the bytes that go over the wire. */
+/** A response as the bytes on the wire. */
 export interface RawResponse {
   readonly bytes: Buffer;
   /** Where the body begins. */
   readonly bodyAt: number;
 }
 
-/** How the end of a body is told. */
+/** How the end of a body is marked. */
 export type Framing = 'length' | 'chunked';
 
-/** The head of an answer after which the connection closes. */
+/** The head of a response after which the connection closes. */
 export function rawHead(status: number | string, headers: readonly string[]): Buffer {
   const line = typeof status === 'string' ? status : `HTTP/1.1 ${status} ${STATUS_CODES[status]}`;
   return Buffer.from([line, ...headers, 'connection: close', '', ''].join('\r\n'));
 }
 
-/** An answer with a JSON body, framed as it should be; a status that has no body gets none. */
+/** A response with a JSON body and correct framing; a 204 has no body. */
 export function rawJson(
   status: number,
   value: unknown,

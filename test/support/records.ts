@@ -1,4 +1,4 @@
-/** A product as the service answers it. */
+/** A product as the service returns it. */
 export const product = {
   id: '42',
   createdAt: '2026-01-31T12:00:00Z',

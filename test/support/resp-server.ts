@@ -31,8 +31,8 @@ export async function startRespServer() {
       for (let read = readCommand(received); read !== undefined; read = readCommand(received)) {
         received = received.slice(read.length);
         const [name = '', ...args] = read.words;
-        const answer = COMMANDS[name.toUpperCase()];
-        socket.write(answer === undefined ? `-ERR unknown command '${name}'\r\n` : answer(keys, args));
+        const command = COMMANDS[name.toUpperCase()];
+        socket.write(command === undefined ? `-ERR unknown command '${name}'\r\n` : command(keys, args));
       }
     });
   });

@@ -5,7 +5,7 @@ import type { ScriptedResponse, Wire } from './scripted-server.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** An answer with these bytes, as a server that is well sends it. */
+/** A well-formed response with these bytes. */
 export function respond(status: number, headers: Headers, body: string | Uint8Array = ''): ScriptedResponse {
   return (_, { response }) => void response.writeHead(status, headers).end(body);
 }
@@ -23,7 +23,7 @@ export function problem(status: number, members: object = {}, headers: Headers =
   return respond(status, { 'content-type': 'application/problem+json', ...headers }, body);
 }
 
-/** A page of some proxy's. */
+/** The HTML page of a proxy. */
 export const html = (status = 200): ScriptedResponse =>
   respond(status, { 'content-type': 'text/html' }, '<!doctype html><h1>Sign in</h1>');
 
@@ -31,7 +31,7 @@ export const empty = (status: number): ScriptedResponse => respond(status, {});
 
 export const redirect = (status: number, location: string): ScriptedResponse => respond(status, { location });
 
-/** What the service answers when all is well, by method. */
+/** The successful response to each method. */
 export const success: ScriptedResponse = (request, wire) => {
   const status = { POST: 201, DELETE: 204 }[request.method] ?? 200;
   return (status === 204 ? empty(status) : json(JSON.parse(productJson), status))(request, wire);
@@ -53,7 +53,7 @@ const head = (status: number, headers: Headers) =>
 const end = (socket: Wire['socket']) => void socket.destroy();
 const length = Buffer.byteLength(productJson);
 
-/** Each a way in which an answer does not arrive. */
+/** Ways in which a response does not arrive. */
 export const misbehave = {
   close: ((_, { socket }) => void socket.destroy()) as ScriptedResponse,
   reset: ((_, { socket }) => void socket.resetAndDestroy()) as ScriptedResponse,
@@ -83,6 +83,6 @@ export const misbehave = {
   stallInBody: raw(`${head(200, { 'content-length': String(length) })}${productJson.slice(0, 9)}`, () => {}),
 } as const;
 
-/** Far more when unpacked than on the wire. */
+/** Far larger decompressed than on the wire. */
 export const gzipBomb = (bytes: number): ScriptedResponse =>
   respond(200, { ...JSON_TYPE, 'content-encoding': 'gzip' }, gzipSync(`"${' '.repeat(bytes)}"`));

@@ -8,10 +8,10 @@ export interface FetchedRequest {
   readonly headers: Headers;
 }
 
-/** One answer of a script: a Response, what `fetch` rejects with, or what decides by the request. */
+/** One response of a script: a Response, an error that `fetch` rejects with, or a function of the request. */
 export type FetchResponse = Response | Error | ((request: FetchedRequest) => Response | Promise<Response>);
 
-/** A `fetch` that answers by a script without any network; the last answer is given again and again. */
+/** A `fetch` without a network that returns the responses of a script. The last one is repeated. */
 export interface ScriptedFetch extends FetchFunction {
   readonly requests: readonly FetchedRequest[];
 }
@@ -21,21 +21,21 @@ export function scriptedFetch(...script: readonly FetchResponse[]): ScriptedFetc
   const fetch: FetchFunction = async (url, init) => {
     const request = { url: new URL(url), init, headers: new Headers(init.headers) };
     requests.push(request);
-    const answer = script[Math.min(requests.length, script.length) - 1];
-    if (answer instanceof Error) throw answer;
-    if (answer instanceof Response) return answer.clone();
-    if (answer === undefined) throw new TypeError('the script is empty');
-    return answer(request);
+    const next = script[Math.min(requests.length, script.length) - 1];
+    if (next instanceof Error) throw next;
+    if (next instanceof Response) return next.clone();
+    if (next === undefined) throw new TypeError('the script is empty');
+    return next(request);
   };
   return Object.assign(fetch, { requests });
 }
 
 let origins = 0;
 
-/** An origin of its own, so that the shared rate gates of two tests do not meet. */
+/** A new origin, so that two tests do not share a rate limiter. */
 export const newOrigin = () => `https://books-${++origins}.example`;
 
-/** A client on a scripted `fetch`, with waits of next to nothing. */
+/** A client with a scripted `fetch` and very short retry delays. */
 export function scriptedClient<const S extends Schemas = Record<never, never>>(
   fetch: FetchFunction,
   options: ClientOptions<S> = {},
@@ -49,7 +49,7 @@ export function scriptedClient<const S extends Schemas = Record<never, never>>(
   });
 }
 
-/** An answer with a JSON body. */
+/** A response with a JSON body. */
 export function jsonResponse(value: unknown, status = 200, headers: Record<string, string> = {}): Response {
   return new Response(JSON.stringify(value), {
     status,

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** A request as it came over the wire. */
+/** A request as it was received. */
 export interface SeenRequest {
   readonly method: string;
   /** Path and query. */
@@ -10,29 +10,29 @@ export interface SeenRequest {
   readonly body: string;
 }
 
-/** One answer of a script. What misbehaves takes the socket and writes its bytes itself. */
+/** One response of a script. A malformed one writes its bytes to the socket itself. */
 export type ScriptedResponse = (request: SeenRequest, wire: Wire) => void | Promise<void>;
 
-/** Where an answer goes. */
+/** Where a response is written. */
 export interface Wire {
   readonly response: ServerResponse;
   readonly socket: Socket;
 }
 
-/** A real HTTP server that answers by a script. */
+/** An HTTP server that sends the responses of a script. */
 export interface ScriptedServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   /** Every request whose body has arrived, oldest first. */
   readonly requests: readonly SeenRequest[];
-  /** Connections that were opened, also those on which nothing was asked. */
+  /** Connections that were opened, including those without a request. */
   readonly connections: number;
   /** Waits until so many requests have arrived. */
   received(count: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts a server: the first request gets the first answer, and so on; the last answer is given again and again. */
+/** Starts a server. Each request gets the next response of the script; the last one is repeated. */
 export async function scriptedServer(...script: readonly ScriptedResponse[]): Promise<ScriptedServer> {
   const requests: SeenRequest[] = [];
   const sockets = new Set<Socket>();
@@ -48,8 +48,8 @@ export async function scriptedServer(...script: readonly ScriptedResponse[]): Pr
       body: Buffer.concat(chunks).toString(),
     };
     requests.push(request);
-    const answer = script[Math.min(requests.length, script.length) - 1];
-    await answer?.(request, { response, socket: incoming.socket });
+    const respond = script[Math.min(requests.length, script.length) - 1];
+    await respond?.(request, { response, socket: incoming.socket });
   });
   server.on('connection', (socket) => {
     connections += 1;
@@ -73,7 +73,7 @@ export async function scriptedServer(...script: readonly ScriptedResponse[]): Pr
       return connections;
     },
     async received(count) {
-      // Turns of the event loop instead of a timer: fake clocks do not stop them.
+      // Waits for the event loop instead of a timer, because a virtual clock does not stop it.
       while (requests.length < count) await eventLoopTurn();
     },
     close,
@@ -81,19 +81,19 @@ export async function scriptedServer(...script: readonly ScriptedResponse[]): Pr
   };
 }
 
-/** Lets everything that is due in the event loop happen once; no clock is involved. */
+/** Resolves in the next turn of the event loop, without a timer. */
 export function eventLoopTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
 }
 
-/** Enough turns for whatever does not wait for a clock to have happened. */
+/** Waits until everything that needs no timer has happened. */
 export async function settle(turns = 30): Promise<void> {
-  for (let turn = 0; turn < turns; turn += 1) await eventLoopTurn();
+  for (let count = 0; count < turns; count += 1) await eventLoopTurn();
 }
 
-/** A port on which nobody listens: it was free a moment ago. */
+/** A port without a listener. */
 export async function closedPort(): Promise<number> {
   const server = await scriptedServer();
   await server.close();

@@ -1,5 +1,5 @@
 /**
- * The seeds that a test runs: `usual` many, unless `SOAK_HISTORIES` asks for more; of long ones a `share` of that.
+ * The seeds that a test runs: `usual` many, unless `SOAK_HISTORIES` is larger; of long ones a `share` of that.
  * `SEED` repeats the one whose number a failure printed.
  */
 export function seedsToRun(usual: number, share = 1): readonly number[] {

@@ -2,7 +2,7 @@ import { Console } from 'node:console';
 import { Writable } from 'node:stream';
 import { inspect } from 'node:util';
 
-/** Everything that a value shows of itself to whoever logs it: as text, JSON, inspected, cloned, and its whole chain of causes. */
+/** Everything that a log can show of a value: string, JSON, inspection, clone, and its chain of causes. */
 export function shown(value: unknown): string {
   const texts: string[] = [];
   for (let link: unknown = value, depth = 0; link !== undefined && depth < 10; depth += 1) {

@@ -4,7 +4,7 @@ import { eventLoopTurn, settle } from './scripted-server.ts';
 import { SeededRandom } from './seeded-random.ts';
 
 /**
- * Stops timers and dates in every test of this file until the test advances them. Sockets and promises go on, so a
+ * Stops timers and dates in every test of this file until the test advances them. Sockets and promises still work, so a
  * test never depends on the speed of the machine.
  */
 export function useVirtualClock(): void {

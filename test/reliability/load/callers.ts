@@ -51,7 +51,7 @@ async function caller(errandsLeft: { n: number }): Promise<void> {
   }
 }
 
-/** All callers at once, all given up at once, at a moment between the first byte and the answer that never comes. */
+/** All callers start at once and are aborted at once, between the first byte and the response that never comes. */
 async function storm(): Promise<void> {
   const controller = new AbortController();
   const { signal } = controller;
@@ -61,13 +61,13 @@ async function storm(): Promise<void> {
   );
   setTimeout(() => controller.abort(reason), random.int(0, 40));
   for (const call of await Promise.allSettled(calls)) {
-    if (call.status === 'fulfilled') strange.push('an answer in a storm');
+    if (call.status === 'fulfilled') strange.push('a response to an aborted call');
     else if (call.reason !== reason) strange.push(`not the reason of the abort: ${String(call.reason)}`);
     else count('aborted');
   }
   const listeners = getEventListeners(signal, 'abort').length;
   if (listeners > 0) strange.push(`${listeners} listeners left on a signal`);
-  // A connection that nobody waits for any more is made all the same; the next round uses it.
+  // An aborted call still opens its connection; the next round uses it.
   while (sockets.connecting > 0) await wait(5);
 }
 

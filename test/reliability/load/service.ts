@@ -12,7 +12,7 @@ const sandbox = createSandbox({
   idempotency: { lifetimeMs: 60_000 },
 });
 
-/** Of requests that storm: their answer never comes in time. */
+/** The response to these requests never comes in time. */
 sandbox.faults.add(
   { kind: 'delay', ms: 600_000 },
   { when: ({ headers }) => headers['x-storm'] !== undefined, times: Number.POSITIVE_INFINITY },

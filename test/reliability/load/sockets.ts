@@ -6,7 +6,7 @@ export interface Sockets {
   readonly open: number;
   /** Not connected yet: those of calls that were given up meanwhile among them. */
   readonly connecting: number;
-  /** With a request on it whose answer is not read to its end. */
+  /** With a request whose response is not read to its end. */
   readonly inUse: number;
   readonly seen: SocketsSeen;
 }
@@ -22,38 +22,38 @@ export interface SocketsSeen {
   readonly lingering: number;
 }
 
-/** What Node's HTTP client tells of a request. */
-interface Told {
+/** The message that Node's HTTP client publishes about a request. */
+interface ClientMessage {
   readonly request: object;
   readonly socket: Socket;
 }
 
 /**
  * Watches every connection. More can be open than there are callers: one whose call was given up while it was being
- * made is finished all the same and kept for a later call. With a request on it there is one for each caller at most.
+ * opened is finished anyway and kept for a later call. At most one for each caller has a request.
  */
 export function watchSockets(): Sockets {
   const alive = new Set<Socket>();
   const inUse = new Map<object, Socket>();
   const seen = { mostOpen: 0, opened: 0, mostInUse: 0, givenUp: 0, lingering: 0 };
-  // One that was destroyed is closed as soon as the event loop turns.
+  // One that was destroyed is closed in the next turn of the event loop.
   const count = (sockets: Iterable<Socket>) => [...sockets].filter(({ destroyed }) => !destroyed).length;
 
   subscribe('net.client.socket', (message) => {
-    const { socket } = message as Told;
+    const { socket } = message as ClientMessage;
     alive.add(socket);
     socket.once('close', () => alive.delete(socket));
     seen.opened += 1;
     seen.mostOpen = Math.max(seen.mostOpen, count(alive));
   });
   subscribe('undici:client:sendHeaders', (message) => {
-    const { request, socket } = message as Told;
+    const { request, socket } = message as ClientMessage;
     inUse.set(request, socket);
     seen.mostInUse = Math.max(seen.mostInUse, count(inUse.values()));
   });
-  subscribe('undici:request:trailers', (message) => void inUse.delete((message as Told).request));
+  subscribe('undici:request:trailers', (message) => void inUse.delete((message as ClientMessage).request));
   subscribe('undici:request:error', (message) => {
-    const { request } = message as Told;
+    const { request } = message as ClientMessage;
     const socket = inUse.get(request);
     if (socket === undefined) return;
     inUse.delete(request);

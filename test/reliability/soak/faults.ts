@@ -8,7 +8,7 @@ const TIMES = process.env.SOAK_FAULTS ?? '50';
 const RESPONSES = process.env.SOAK_RESPONSES ?? '20000';
 
 /**
- * Faults, secrets and hostile input in their long form: every refusal cut at each of its bytes, and every property
+ * Faults, secrets and hostile input in their long form: every error response cut at each of its bytes, and every property
  * with new seeds. Each file prints its seed; SEED=… plays it again.
  */
 export async function soakFaults(): Promise<boolean> {

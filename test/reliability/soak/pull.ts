@@ -54,7 +54,7 @@ async function pullOften(name: string, options: SandboxOptions, random: SeededRa
   rmSync(folder, { recursive: true });
 }
 
-/** Every form of the file, and every way to walk. */
+/** Every form of the file and every order of the list. */
 export async function soakPull(): Promise<boolean> {
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
   const random = new SeededRandom(seed);

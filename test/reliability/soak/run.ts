@@ -1,4 +1,4 @@
-// The long forms of what the suite holds true in short. Each prints its seeds and figures; the exit code tells.
+// The long forms of tests in the suite. Each prints its seeds and figures; the exit code is 1 if one fails.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

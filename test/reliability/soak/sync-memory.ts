@@ -20,7 +20,7 @@ export async function measureSync(records: number, times = 10): Promise<MemoryVe
   const client = createClient({
     ...sandbox.clientOptions,
     fetch: async (...request) => {
-      // As HTTP does: what waits for finalizers is let go of when the event loop turns.
+      // HTTP yields to the event loop, which lets finalizers run.
       await new Promise((resolve) => setImmediate(resolve));
       return sandbox.fetch(...request);
     },
@@ -62,7 +62,7 @@ export async function measureSync(records: number, times = 10): Promise<MemoryVe
     },
   });
   if (report.candidates !== 0 || report.missing !== 0)
-    throw new Error('the local ids are not those of the books');
+    throw new Error('the local ids are not those of the service');
   return { records, sync: syncing.seen, reconcile: reconciling.seen };
 }
 

@@ -46,8 +46,8 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'accounting-data-sdk-')));
   const teardown = () => rm(folder, { recursive: true, force: true });
   try {
-    const { tarball, ...packed } = await pack(folder);
-    provide('installed', { project: await install(folder, tarball), ...packed });
+    const { tarball, ...contents } = await pack(folder);
+    provide('installed', { project: await install(folder, tarball), ...contents });
   } catch (error) {
     await teardown();
     throw error;

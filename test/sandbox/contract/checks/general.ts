@@ -27,8 +27,8 @@ export const general: readonly Check[] = [
   check(SERVICE, 'no list reports a total count', async (client) => {
     for (const segment of allSegments) {
       const { headers, json, call } = await client.list(segment);
-      const telling = [...headers.keys()].filter((name) => /total|count/.test(name));
-      assert.deepEqual(telling, [], `${call}: no header counts`);
+      const counting = [...headers.keys()].filter((name) => /total|count/.test(name));
+      assert.deepEqual(counting, [], `${call}: no header counts`);
       assert.ok(Array.isArray(json), `${call}: an array has no room for a total`);
     }
   }),

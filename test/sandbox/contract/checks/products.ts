@@ -44,7 +44,7 @@ function values(other: boolean): Record<string, unknown> {
 }
 
 /**
- * The values that the service accepts. Strings and arrays may be limited to a list of values, which is not shown:
+ * The values that the service accepts. Strings and arrays may be limited to a list of values, which the specification leaves open:
  * such a field is left out. Every other field must be accepted.
  */
 async function acceptedOf(client: ContractClient, all: Json): Promise<Record<string, unknown>> {
