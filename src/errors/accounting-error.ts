@@ -4,7 +4,7 @@ import { printedCause } from './cause.ts';
 export type Outcome =
   /** No byte of the request left this process. */
   | 'not_sent'
-  /** The service answered that it did not do it, and no earlier attempt ended otherwise. */
+  /** The service rejected it, and no earlier attempt ended in another way. */
   | 'rejected'
   /** A 2xx was seen whose content could not be read: it is done. */
   | 'applied'
@@ -51,7 +51,7 @@ export abstract class AccountingError extends Error {
   readonly idempotencyKey: string | undefined;
   /** What the service may have done, over all attempts of the call. */
   readonly outcome: Outcome;
-  /** Where a walk can be taken up again, for walks that have such a point. */
+  /** Where a list can be resumed, if its pagination has such a point. */
   resumeToken?: string | undefined;
 
   constructor(message: string, facts: CallFacts = {}, options?: ErrorOptions) {

@@ -56,9 +56,9 @@ const BY_STATUS = new Map([
 const STATUS_CODE_RFC = /^https?:\/\/\S*\brfc-?(?:2616|7231|9110)\b/i;
 
 /** The error that a response of the service becomes. */
-export function apiErrorOf(answer: ErrorResponse, facts: CallFacts): AnyApiError {
-  const { status, problem } = answer;
-  const type = errorTypeOf(answer);
+export function apiErrorOf(response: ErrorResponse, facts: CallFacts): AnyApiError {
+  const { status, problem } = response;
+  const type = errorTypeOf(response);
   const known = BY_TYPE.get(type ?? '');
   const message = sentence(
     [
@@ -69,11 +69,11 @@ export function apiErrorOf(answer: ErrorResponse, facts: CallFacts): AnyApiError
     ].join(''),
   );
   if (known === undefined) {
-    return new UnknownApiError(`${message} ${unknownAdvice(status, facts)}`, facts, answer);
+    return new UnknownApiError(`${message} ${unknownAdvice(status, facts)}`, facts, response);
   }
-  const advice = adviceOn(type, answer, facts) ?? known.advice;
+  const advice = adviceOn(type, response, facts) ?? known.advice;
   // The compiler does not see that every class has a status here: only a RateLimitedError without a response lacks one.
-  return new known.Class(`${message} ${advice}`, facts, answer) as AnyApiError;
+  return new known.Class(`${message} ${advice}`, facts, response) as AnyApiError;
 }
 
 /** Which fields were rejected and why: the line of a log is often all that an operator has. */
@@ -105,11 +105,11 @@ function unknownAdvice(status: number, facts: CallFacts): string {
 }
 
 /** What to do about an error whose response says more than its type. */
-function adviceOn(type: string | undefined, answer: ErrorResponse, facts: CallFacts): string | undefined {
-  if (type === 'not_found') return notFoundAdvice(answer, facts);
-  if (type !== 'rate_limited' || answer.retryAfterMs === undefined) return undefined;
+function adviceOn(type: string | undefined, response: ErrorResponse, facts: CallFacts): string | undefined {
+  if (type === 'not_found') return notFoundAdvice(response, facts);
+  if (type !== 'rate_limited' || response.retryAfterMs === undefined) return undefined;
 
-  return `Wait for ${answer.retryAfterMs} ms (retryAfterMs), or allow longer waits with maxWaitMs.`;
+  return `Wait for ${response.retryAfterMs} ms (retryAfterMs), or allow longer waits with maxWaitMs.`;
 }
 
 /** A wrong URL must not look like a record that does not exist. */
@@ -123,7 +123,7 @@ function notFoundAdvice({ content = 'problem' }: ErrorResponse, { path = '' }: C
 }
 
 /**
- * The specification's name for what happened; undefined if neither type nor status tells. API Platform names the
+ * The specification's name for what happened; undefined if neither type nor status says. API Platform names the
  * violated constraint in the type of a 422, so violations count unless the type names another error.
  */
 export function errorTypeOf({ status, problem, content }: ErrorResponse): string | undefined {

@@ -2,7 +2,7 @@ import type { ErrorContent, Problem, Violation } from '../schemas/problem.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 import { AccountingError, type CallFacts } from './accounting-error.ts';
 
-/** What an error answer of the service said. */
+/** What an error response of the service says. */
 export interface ErrorResponse {
   readonly status: number;
   readonly problem: Problem;
@@ -12,7 +12,7 @@ export interface ErrorResponse {
   readonly rateLimit: RateLimit | undefined;
   /** Response headers on the allow-list, lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Retry-After in ms, where the answer carries a valid one. */
+  /** Retry-After in ms, if the response has a valid one. */
   readonly retryAfterMs: number | undefined;
 }
 
@@ -34,7 +34,7 @@ export abstract class ApiErrorFields extends AccountingError {
   readonly extensions: Readonly<Record<string, unknown>>;
   /** The service's own id of the request, where it sends one: quote it in a support question. */
   readonly requestId: string | undefined;
-  /** The budget reported with this answer. */
+  /** The quota reported with this response. */
   readonly rateLimit: RateLimit | undefined;
   /** Response headers on the allow-list, lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -43,27 +43,27 @@ export abstract class ApiErrorFields extends AccountingError {
   /** When the service expects the next call. */
   readonly retryAt: Date | undefined;
 
-  constructor(message: string, facts: CallFacts, answer: ApiErrorDetails) {
+  constructor(message: string, facts: CallFacts, response: ApiErrorDetails) {
     super(message, facts);
-    this.status = answer.status;
-    this.type = answer.problem.type;
-    this.title = answer.problem.title;
-    this.detail = answer.problem.detail;
-    this.instance = answer.problem.instance;
-    this.violations = answer.problem.violations;
-    this.extensions = answer.problem.extensions;
-    this.requestId = answer.requestId;
-    this.rateLimit = answer.rateLimit;
-    this.headers = answer.headers;
-    this.retryAfterMs = answer.retryAfterMs;
-    this.retryAt = retryAt(answer.retryAfterMs);
+    this.status = response.status;
+    this.type = response.problem.type;
+    this.title = response.problem.title;
+    this.detail = response.problem.detail;
+    this.instance = response.problem.instance;
+    this.violations = response.problem.violations;
+    this.extensions = response.problem.extensions;
+    this.requestId = response.requestId;
+    this.rateLimit = response.rateLimit;
+    this.headers = response.headers;
+    this.retryAfterMs = response.retryAfterMs;
+    this.retryAt = retryAt(response.retryAfterMs);
   }
 }
 
 /**
- * The service answered with an error. Not thrown for an answer that is no answer of the service's: see
+ * The service returned an error. Not thrown for a response that does not come from the service: see
  * UnexpectedResponseError, RedirectError, ConnectionError. The class follows the `type` of the problem document,
- * not the status: a 403 covers both a key without permission and a record that refuses (contract: Errors).
+ * not the status: a 403 covers both a key without permission and a record that rejects the operation.
  */
 export abstract class ApiError extends ApiErrorFields {
   static override readonly brand: string = 'ApiError';

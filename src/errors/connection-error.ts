@@ -1,6 +1,6 @@
 import { AccountingError, type CallFacts } from './accounting-error.ts';
 
-/** Where a connection was to go, and why there is none. Never with credentials. */
+/** Where a connection was to go, and why it failed. Never with credentials. */
 export interface ConnectionDetails {
   readonly reason?: string | undefined;
   readonly host?: string | undefined;
@@ -12,7 +12,7 @@ export interface ConnectionDetails {
 }
 
 /**
- * No response arrived: DNS, refused, reset, TLS, a proxy that rejects; or a bundle lacks the file that sends requests.
+ * No response arrived: DNS, connection refused or reset, TLS, a proxy that rejects; or a bundle lacks the file that sends requests.
  * Not thrown for a response that could not be read: see UnexpectedResponseError.
  */
 export class ConnectionError extends AccountingError {

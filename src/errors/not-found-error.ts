@@ -14,8 +14,8 @@ export class NotFoundError extends ApiError {
    */
   readonly missing: boolean;
 
-  constructor(message: string, facts: CallFacts, answer: ErrorResponse) {
-    super(message, facts, answer);
-    this.missing = (answer.content ?? 'problem') === 'problem';
+  constructor(message: string, facts: CallFacts, response: ErrorResponse) {
+    super(message, facts, response);
+    this.missing = (response.content ?? 'problem') === 'problem';
   }
 }

@@ -4,7 +4,7 @@
  * - `created`: no product had the key; there is one now.
  * - `updated`: the product differed from the row, and only these fields were sent.
  * - `unchanged`: the product already has the values of the row. Nothing was sent.
- * - `failed`: see the error of the row. The other rows go on.
+ * - `failed`: see the error of the row. The other rows are not affected.
  * - `conflict`: two or more products have the key, or two rows belong to one product. None of them is changed.
  * - `duplicate`: an earlier row has the same key. The first row wins.
  * - `deleted`: no row has the product's key, and `missing` is `'delete'`.

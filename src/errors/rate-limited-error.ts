@@ -20,9 +20,9 @@ export class RateLimitedError extends ApiErrorFields {
   /** 429; undefined if the call was not sent. */
   declare readonly status: number | undefined;
 
-  constructor(message: string, facts: CallFacts, answer: ErrorResponse | UsedUpQuota) {
-    const hasResponse = 'status' in answer;
-    super(message, facts, hasResponse ? answer : withoutResponse(answer));
+  constructor(message: string, facts: CallFacts, response: ErrorResponse | UsedUpQuota) {
+    const hasResponse = 'status' in response;
+    super(message, facts, hasResponse ? response : withoutResponse(response));
     if (hasResponse) addBrand(this, 'ApiError');
   }
 }

@@ -1,6 +1,6 @@
 import { AccountingError, type CallFacts } from './accounting-error.ts';
 
-/** The service answered with a redirect. Never followed: `fetch` would carry the API key to wherever it points. */
+/** The service returned a redirect. Never followed: `fetch` would carry the API key to wherever it points. */
 export class RedirectError extends AccountingError {
   static override readonly brand: string = 'RedirectError';
   override readonly code = 'redirected';

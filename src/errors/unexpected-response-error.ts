@@ -1,6 +1,6 @@
 import { AccountingError, type CallFacts } from './accounting-error.ts';
 
-/** Why an answer could not be used. */
+/** Why a response could not be used. */
 export type UnexpectedReason =
   /** No body where one is due. */
   | 'empty'
@@ -15,7 +15,7 @@ export type UnexpectedReason =
   /** More bytes than `maxBodyBytes`. */
   | 'too_large';
 
-/** What is known of such an answer. */
+/** What is known of such a response. */
 export interface UnexpectedDetails {
   readonly status: number;
   readonly reason: UnexpectedReason;
@@ -24,7 +24,7 @@ export interface UnexpectedDetails {
   readonly requestId?: string | undefined;
 }
 
-/** A 2xx whose content is not what the contract says. After a write the record exists: see `outcome` and `recordId`. */
+/** A 2xx whose content is not what the API documentation says. After a write the record exists: see `outcome` and `recordId`. */
 export class UnexpectedResponseError extends AccountingError {
   static override readonly brand: string = 'UnexpectedResponseError';
   override readonly code = 'unexpected_response';
@@ -33,7 +33,7 @@ export class UnexpectedResponseError extends AccountingError {
   readonly reason: UnexpectedReason;
   /** Which fields do not fit, without their values. */
   readonly issues: readonly string[];
-  /** The id of the record that was written or read, where it could be told. */
+  /** The id of the record that was written or read, if it can be read. */
   readonly recordId: string | undefined;
   /** The service's own id of the request, where it sends one. */
   readonly requestId: string | undefined;

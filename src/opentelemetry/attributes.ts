@@ -21,7 +21,7 @@ export const OWN = {
   attempts: 'accounting.call.attempts',
   /** Requests of a call that went out. */
   requests: 'accounting.call.requests',
-  /** Seconds that a call waited: backoff, Retry-After, the rate gate. */
+  /** Seconds that a call waited: backoff, Retry-After, the rate limiter. */
   waited: 'accounting.call.waited',
   /** What the service may have done in a call that failed: `not_sent`, `rejected`, `applied` or `unknown`. */
   outcome: 'accounting.call.outcome',
@@ -36,7 +36,7 @@ export const OWN = {
   remaining: 'accounting.rate_limit.remaining',
 } as const;
 
-/** What tells calls apart in spans and metrics alike. */
+/** The attributes of a call in spans and metrics. */
 export function callAttributes(event: CallEvent): Attributes {
   return {
     [HTTP.method]: event.method,

@@ -3,7 +3,7 @@ import { HTTP, OWN } from './attributes.ts';
 
 /** Everything that is measured. */
 export interface Instruments {
-  /** Each request that went out, up to the last byte of its answer. */
+  /** Each request that was sent, up to the last byte of its response. */
   readonly requestDuration: Histogram;
   /** Each call, with all its attempts and waits. */
   readonly callDuration: Histogram;

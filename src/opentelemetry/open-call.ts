@@ -28,7 +28,7 @@ export interface Sinks {
   readonly attributes: Attributes;
 }
 
-/** A request that has gone out and whose answer is not yet read. */
+/** A request that was sent and whose response is not yet read. */
 interface OpenRequest {
   readonly span: Span;
   readonly startedAt: number;
@@ -97,13 +97,13 @@ export class OpenCall {
       this.#sinks.instruments.budget.record(limit, key);
       this.#sinks.instruments.remaining.record(remaining, key);
     }
-    // These answers are all there is to say. The body of another may still fail: it ends with the next event.
+    // These responses are complete. The body of any other may still fail: it ends with the next event.
     if (status >= 400) this.#endRequest(String(status));
     if (status === 204) this.#endRequest();
   }
 
   retry({ reason, waitMs }: RetryEvent): void {
-    // The conventions name an error answer by its bare status.
+    // The conventions name an error response by its status alone.
     const errorType = reason.replace(/^status /, '');
     this.#endRequest(errorType);
     this.#sinks.instruments.retries.add(1, { ...this.#attributes, [HTTP.errorType]: errorType });
@@ -170,7 +170,7 @@ export class OpenCall {
   }
 }
 
-/** No message goes into a status: those of the service may quote what stands in the books. */
+/** No message goes into a status: those of the service may quote the company's data. */
 function endSpan(span: Span, errorType: string | undefined): void {
   if (errorType !== undefined) {
     span.setAttribute(HTTP.errorType, errorType);

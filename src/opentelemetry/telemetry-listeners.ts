@@ -15,7 +15,7 @@ export interface TelemetryOptions {
   meterProvider?: MeterProvider | undefined;
   /**
    * Attributes for every span and every measurement, such as `{ tenant: '42' }`. A budget belongs to a key: who has
-   * several keys for one service needs something here that tells their gauges apart.
+   * several keys for one service needs an attribute that distinguishes their gauges.
    */
   attributes?: Attributes | undefined;
 }
@@ -29,7 +29,7 @@ export const TELEMETRY_OPTIONS: OptionNames<TelemetryOptions> = {
 const NAME = 'accounting-data-sdk';
 
 /**
- * Listeners that turn what a client tells into spans and metrics, by OpenTelemetry's semantic conventions for HTTP.
+ * Listeners that turn the events of a client into spans and metrics, by OpenTelemetry's semantic conventions for HTTP.
  *
  * ```ts
  * const client = createClient({ on: telemetryListeners({ attributes: { tenant: '42' } }) });

@@ -43,7 +43,7 @@ function keyPart(part: unknown): string {
   if (text === '' || !isWellFormed(text)) {
     throw new InvalidInputError('parts', 'must be strings or finite numbers, none of them empty');
   }
-  // Percent-encoding keeps different parts different, also where one holds the separator.
+  // Percent-encoding keeps different parts different, even if one contains the separator.
   return encodeURIComponent(text);
 }
 

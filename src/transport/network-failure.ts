@@ -4,7 +4,7 @@ import { Failure, type Fault, type Target } from './failure.ts';
 /** Codes of Node, Bun and libuv for a connection that was never made. */
 const UNSENT =
   /^(?:ENOTFOUND|EAI_\w+|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket)$/;
-/** Certificates, TLS versions, and what fetch itself refuses. */
+/** Certificates, TLS versions, and what fetch itself rejects. */
 const BLOCKED =
   /^(?:ERR_TLS_\w+|ERR_SSL_\w+|CERT_\w+|SELF_SIGNED_\w+|DEPTH_ZERO_\w+|UNABLE_TO_\w+|HOSTNAME_MISMATCH|ERR_INVALID_URL|\w*_CERTIFICATE\w*)$/;
 /** A TLS connection that broke while it was in use, as one whose records arrive damaged. */
@@ -50,7 +50,7 @@ function classify(causes: readonly Cause[]): Classified {
       if (BLOCKED_MESSAGE.test(message)) return { fault: 'blocked', reason: message };
       continue;
     }
-    // On an established connection the same codes do not tell what had been sent by then.
+    // On an established connection the same codes do not say what had been sent by then.
     if (syscall === 'read' || syscall === 'write') continue;
     if (UNSENT.test(code) || (syscall === 'connect' && code === 'ETIMEDOUT'))
       return { fault: 'unsent', reason: code };

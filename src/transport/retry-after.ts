@@ -10,7 +10,7 @@ const HTTP_DATES = [
 ] as const;
 
 /**
- * Retry-After in ms (RFC 9110, section 10.2.3): seconds, or an HTTP-date measured against the answer's own `Date`, so
+ * Retry-After in ms (RFC 9110, section 10.2.3): seconds, or an HTTP-date measured against the response's own `Date`, so
  * that a wrong local clock does not count. Anything else is as good as absent: undefined.
  */
 export function parseRetryAfter(value: string | null, date: string | null): number | undefined {

@@ -157,7 +157,7 @@ export class HttpTransport implements Transport {
     return withinLimits(() => keys.ask(), { signal: call.signal, ms, onTimeout });
   }
 
-  /** After the first 401 of a call, its function is asked for another key. */
+  /** After the first 401 of a call, its key function is called for another key. */
   async #refreshKey(call: Call): Promise<boolean> {
     const { ms, limit } = call.timeLeft();
     const onTimeout = () => timeUp(limit, 'apiKey');

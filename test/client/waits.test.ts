@@ -33,7 +33,7 @@ test('a call that the gate holds back says for how long: in an event, to onWait 
   expect(wait.mock.calls).toEqual([
     [expect.objectContaining({ method: 'GET', path: '/accounts/1', waitMs: 2_000 })],
   ]);
-  expect(onWait.mock.calls).toEqual([[2_000]]);
+  expect(onWait.mock.calls).toEqual([[2_000, 'rate_limit']]);
   expect(seen).toMatchObject([{ status: 200, attempts: 1, waitedMs: 2_000 }]);
 });
 
