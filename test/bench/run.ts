@@ -1,11 +1,10 @@
 /**
- * Measures this package beside a bare fetch loop and the clients of other services, on a loopback server in a process
- * of its own. Every client walks in fresh processes, in turns; the processor time is that of the process itself.
+ * Measures this package beside bare fetch and ky loops and the clients of other services, on a loopback server in a
+ * process of its own. Every client runs in fresh processes, in turns; the CPU time is that of the process itself.
  *
  *   npm run bench                      every part
- *   npm run bench -- walk cold         some of them: see `goals.ts`
+ *   npm run bench -- lists cold        some of them: see `goals.ts`
  *   npm run bench -- --json            for machines
- *   npm run bench -- walk --picture    draws walk.svg anew
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -24,7 +23,6 @@ const { values, positionals } = parseArgs({
   options: {
     json: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
-    picture: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '3' },
   },
 });
@@ -49,7 +47,7 @@ const say = (text: string) => {
   if (!values.json) console.log(text);
 };
 
-// The only part that compares with nobody else.
+// The only part that compares with no other client.
 if (wanted.some((name) => name !== 'requests')) prepare();
 const found: Record<string, Findings & { readonly seconds: number }> = {};
 for (const name of wanted) {
@@ -62,10 +60,6 @@ for (const name of wanted) {
 }
 
 const judged: Verdict[] = Object.values(found).flatMap(({ figures }) => verdicts(figures));
-if (values.picture && found.walk !== undefined) {
-  const { drawWalk } = await import('./picture.ts');
-  writeFileSync(`${folder}walk.svg`, await drawWalk(found.walk.tables));
-}
 if (values.json)
   console.log(JSON.stringify({ node: process.version, parts: found, goals: judged }, undefined, 2));
 else say(`\n${tableText(verdictTable(judged))}`);

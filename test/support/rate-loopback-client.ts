@@ -62,7 +62,7 @@ async function plainWorker(key: string, over: AbortSignal): Promise<void> {
 
 async function work(key: string, over: AbortSignal): Promise<void> {
   try {
-    await (options.gate ? limitedWorker(key, over) : plainWorker(key, over));
+    await (options.isLimited ? limitedWorker(key, over) : plainWorker(key, over));
   } catch {
     if (!over.aborted) failed[key] = (failed[key] ?? 0) + 1;
   }

@@ -1,11 +1,11 @@
 import type { Effort, Findings } from '../support/part.ts';
 import { printedBy } from '../support/rows-of.ts';
 
-/** What `rate-gate.ts --json` prints for each limiter under each setting. */
+/** What `rate-limiter.ts --json` prints for each limiter under each setting. */
 interface Row {
   readonly limiter: string;
   readonly workers: number;
-  readonly gate: boolean;
+  readonly isLimited: boolean;
   readonly processes: number;
   readonly share: number;
   readonly failed: number;
@@ -17,24 +17,32 @@ interface Row {
 const FIXED_WINDOWS = ['fixed window', 'window from first call'];
 
 export async function rateLimiter({ quick }: Effort): Promise<Findings> {
-  const printed = await printedBy('rate-gate.ts', '--json', '--windows', quick ? '2' : '15');
+  const printed = await printedBy('rate-limiter.ts', '--json', '--windows', quick ? '2' : '15');
   const rows = JSON.parse(printed) as readonly Row[];
-  const gated = rows.filter(({ gate }) => gate);
+  const limited = rows.filter(({ isLimited }) => isLimited);
   const least = (limiters: readonly string[], processes: number) =>
     Math.min(
-      ...gated
+      ...limited
         .filter((row) => limiters.includes(row.limiter) && row.processes === processes)
         .map(({ share }) => share),
     );
   return {
     tables: [
       {
-        title: 'Share of the budget of a key, and 429s',
-        columns: ['limiter', 'workers', 'gate', 'share', '429s, by half', 'most a window', 'failed calls'],
+        title: 'Share of the quota of a key, and 429s',
+        columns: [
+          'limiter',
+          'workers',
+          'limiter on',
+          'share',
+          '429s, by half',
+          'most a window',
+          'failed calls',
+        ],
         rows: rows.map((row) => [
           row.limiter,
           row.processes > 1 ? `${row.processes} × ${row.workers}` : `${row.workers}`,
-          row.gate ? 'yes' : 'no',
+          row.isLimited ? 'yes' : 'no',
           row.share.toFixed(2),
           `${row.refusedInFirstHalf} + ${row.refusedInSecondHalf}`,
           `${row.mostRefusedInAWindow}`,
@@ -47,7 +55,7 @@ export async function rateLimiter({ quick }: Effort): Promise<Findings> {
       tokenBucket: least(['token bucket'], 1),
       slidingCounter: least(['sliding counter'], 1),
       twoProcesses: least(FIXED_WINDOWS, 2),
-      failedCalls: gated.reduce((sum, { failed }) => sum + failed, 0),
+      failedCalls: limited.reduce((sum, { failed }) => sum + failed, 0),
     },
   };
 }

@@ -1,8 +1,8 @@
 /**
- * How much of a key's budget the rate gate uses, in real time, against limiters on a loopback server in a process of
+ * How much of a key's quota the rate limiter uses, in real time, against limiters on a loopback server in a process of
  * its own; beside it, workers that only wait for Retry-After and give up after five attempts.
  *
- *   npx node test/bench/rate-gate.ts [--windows 15] [--json]
+ *   npx node test/bench/rate-limiter.ts [--windows 15] [--json]
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,17 +25,17 @@ const PREPARATION_MS = 2_000;
 /** What runs at the same time, each in processes of its own, against every limiter under a key of its own. */
 const GROUPS: readonly (readonly Setting[])[] = [
   [
-    { workers: 8, gate: true, processes: 1 },
-    { workers: 8, gate: false, processes: 1 },
+    { workers: 8, isLimited: true, processes: 1 },
+    { workers: 8, isLimited: false, processes: 1 },
   ],
   [
-    { workers: 200, gate: true, processes: 1 },
-    { workers: 200, gate: false, processes: 1 },
+    { workers: 200, isLimited: true, processes: 1 },
+    { workers: 200, isLimited: false, processes: 1 },
   ],
   [
-    { workers: 8, gate: true, processes: 2 },
-    { workers: 8, gate: false, processes: 2 },
-    { workers: 200, gate: true, processes: 2 },
+    { workers: 8, isLimited: true, processes: 2 },
+    { workers: 8, isLimited: false, processes: 2 },
+    { workers: 200, isLimited: true, processes: 2 },
   ],
 ];
 
@@ -62,7 +62,7 @@ async function main(): Promise<void> {
       `limit ${ALLOWANCE.limit} in ${ALLOWANCE.windowMs} ms, ${windows} windows, loopback server\n`,
     );
     console.log(
-      'limiter                 workers      gate      share   429s, first half + second        failed',
+      'limiter                 workers      limited   share   429s, first half + second        failed',
     );
   }
   const rows: Row[] = [];
@@ -113,24 +113,24 @@ async function failuresOf(client: ChildProcess): Promise<Record<string, number>>
 
 function row({ allowed, refusals, ...report }: Report, windows: number): Row {
   // A bucket is full at the start and fills while it is used.
-  const budget = ALLOWANCE.limit * (report.limiter === 'token bucket' ? windows + 1 : windows);
+  const quota = ALLOWANCE.limit * (report.limiter === 'token bucket' ? windows + 1 : windows);
   const half = Math.ceil(windows / 2);
   const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
   return {
     ...report,
-    share: allowed / budget,
+    share: allowed / quota,
     refusedInFirstHalf: sum(refusals.slice(0, half)),
     refusedInSecondHalf: sum(refusals.slice(half)),
     mostRefusedInAWindow: Math.max(...refusals),
   };
 }
 
-function line({ limiter, workers, gate, processes, share, failed, ...refused }: Row): string {
+function line({ limiter, workers, isLimited, processes, share, failed, ...refused }: Row): string {
   const refusals = `${refused.refusedInFirstHalf} + ${refused.refusedInSecondHalf}, at most ${refused.mostRefusedInAWindow} a window`;
   return [
     limiter.padEnd(23),
     `${processes > 1 ? `${processes} × ` : ''}${workers}`.padEnd(12),
-    (gate ? 'yes' : 'no').padEnd(9),
+    (isLimited ? 'yes' : 'no').padEnd(9),
     share.toFixed(3).padEnd(7),
     refusals.padEnd(32),
     failed,

@@ -12,7 +12,7 @@ export interface PaginationOptions extends Source {
   readonly most?: number;
 }
 
-export interface WalkCost {
+export interface ListCost {
   readonly records: number;
   readonly cpuUs: number;
   readonly wallMs: number;
@@ -53,7 +53,7 @@ const { user, system } = process.cpuUsage(before);
 const wallMs = performance.now() - startedAt;
 clearInterval(timer);
 look();
-const cost: WalkCost = {
+const cost: ListCost = {
   records,
   cpuUs: user + system,
   wallMs,

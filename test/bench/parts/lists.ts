@@ -1,4 +1,4 @@
-import type { PaginationOptions, WalkCost } from '../programs/walk.ts';
+import type { ListCost, PaginationOptions } from '../programs/list.ts';
 import { allClients, type ClientName, clientNames } from '../support/clients.ts';
 import type { Effort, Findings, Table } from '../support/part.ts';
 import { runProgram, withServer } from '../support/programs.ts';
@@ -10,20 +10,20 @@ import { interleave, median, type Rounds, ratios, shown } from '../support/round
  */
 const PAGES = { 100: 1_000, 30: 1_500 };
 const WARM_UP_PAGES = 50;
-/** Who takes several times as long walks a part of it; what it takes for a record is far from any other all the same. */
+/** A client that takes several times as long reads a part of the list. */
 const SHARE: Partial<Record<ClientName, number>> = { octokit: 1 / 3 };
 
-type Costs = Readonly<Record<ClientName, Rounds<WalkCost>>>;
+type Costs = Readonly<Record<ClientName, Rounds<ListCost>>>;
 
 interface Way {
   readonly pageSize: number;
   readonly pages: number;
-  /** Pages that are walked before; no part of what is measured. */
+  /** Pages that are read before the measurement. */
   readonly warmUpPages: number;
 }
 
-/** What each client takes for a whole walk. */
-export function walkCosts({ pageSize, pages, warmUpPages }: Way, rounds: number): Promise<Costs> {
+/** The cost of a whole list for each client. */
+export function listCosts({ pageSize, pages, warmUpPages }: Way, rounds: number): Promise<Costs> {
   return withServer({ pageSize, records: pages * pageSize }, (origin) =>
     interleave(allClients, rounds, (client) => {
       const share = SHARE[client];
@@ -34,48 +34,48 @@ export function walkCosts({ pageSize, pages, warmUpPages }: Way, rounds: number)
         warmUp: Math.min(warmUpPages, pages) * pageSize,
         ...(share === undefined ? {} : { most: Math.ceil(pages * share) * pageSize }),
       };
-      return runProgram<WalkCost>('walk.ts', options);
+      return runProgram<ListCost>('list.ts', options);
     }),
   );
 }
 
 /** Processor time for each record, in µs, round by round. */
-export function cpuOf(costs: Rounds<WalkCost>): number[] {
+export function cpuOf(costs: Rounds<ListCost>): number[] {
   return costs.map(({ cpuUs, records }) => cpuUs / records);
 }
 
-/** Round by round, what a client takes of what the fetch loop takes. */
-export function overFetch(costs: Costs, client: ClientName): number[] {
-  return ratios(cpuOf(costs[client]), cpuOf(costs.fetch));
+/** Round by round, the CPU time of a client, as a multiple of that of a bare ky loop. */
+export function overKy(costs: Costs, client: ClientName): number[] {
+  return ratios(cpuOf(costs[client]), cpuOf(costs.ky));
 }
 
 export function costTable(title: string, costs: Costs): Table {
   const byCost = allClients.toSorted((a, b) => median(cpuOf(costs[a])) - median(cpuOf(costs[b])));
   return {
     title,
-    columns: ['client', 'CPU µs', '× fetch loop', 'peak heap MB', 'peak RSS MB'],
+    columns: ['client', 'CPU µs', '× ky loop', 'peak heap MB', 'peak RSS MB'],
     rows: byCost.map((client) => [
       clientNames[client],
       shown(cpuOf(costs[client])),
-      shown(overFetch(costs, client), 2),
+      shown(overKy(costs, client), 2),
       shown(costs[client].map(({ peakHeapMb }) => peakHeapMb)),
       shown(costs[client].map(({ peakRssMb }) => peakRssMb)),
     ]),
   };
 }
 
-export async function walk({ rounds, quick }: Effort): Promise<Findings> {
+export async function lists({ rounds, quick }: Effort): Promise<Findings> {
   const pagesOf = (pageSize: 100 | 30) => PAGES[pageSize] / (quick ? 100 : 1);
   const costsAt = (pageSize: 100 | 30) =>
-    walkCosts({ pageSize, pages: pagesOf(pageSize), warmUpPages: WARM_UP_PAGES }, rounds);
+    listCosts({ pageSize, pages: pagesOf(pageSize), warmUpPages: WARM_UP_PAGES }, rounds);
   const by100 = await costsAt(100);
   const by30 = await costsAt(30);
   const title = (pageSize: 100 | 30) => {
     const records = (pagesOf(pageSize) * pageSize).toLocaleString('en');
-    return `Walk of ${records} records, ${pageSize} a page, for each record`;
+    return `List of ${records} records, ${pageSize} a page, for each record`;
   };
   return {
     tables: [costTable(title(100), by100), costTable(title(30), by30)],
-    figures: { walk100: median(overFetch(by100, 'ours')), walk30: median(overFetch(by30, 'ours')) },
+    figures: { list100: median(overKy(by100, 'ours')), list30: median(overKy(by30, 'ours')) },
   };
 }
