@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 
 /** Every way into the package; `exports` in package.json names the same, and a test holds both equal. */
@@ -54,6 +54,12 @@ const commonJs: Options = {
   entry: { ...main, ...others },
   splitting: false,
   noExternal: ['ky', 'p-retry', 'is-network-error'],
+  // Lines of a file that is only run, mostly by test runners: names stay, and lines stay short.
+  minifyWhitespace: true,
+  esbuildOptions(options, context) {
+    shared.esbuildOptions?.(options, context);
+    options.lineLimit = 160;
+  },
 };
 
 /**
@@ -78,12 +84,20 @@ const command: Options = {
   ],
 };
 
+/** The declarations once: a module may import those of CommonJS, but not the other way round. */
 const types: Options = {
   ...shared,
-  format: ['esm', 'cjs'],
+  format: 'cjs',
   entry: { ...main, ...others },
   dts: { only: true },
 };
+
+/** Declarations of modules, which have the same names as those of CommonJS. */
+function writeModuleTypes(outDir: string): void {
+  for (const entry of Object.keys({ ...main, ...others })) {
+    writeFileSync(join(outDir, `${entry}.d.ts`), `export * from './${basename(entry)}.cjs';\n`);
+  }
+}
 
 /** A build with the licenses of the packages that become part of its files: they ask to be passed on with them. */
 function withLicenses(build: Options, outDir: string, file: string): Options {
@@ -124,6 +138,8 @@ export default defineConfig(({ dts, outDir = 'dist' }) => {
     withLicenses(command, outDir, 'cli-third-party-licenses.txt'),
   ];
   // `tsup --no-dts` is the quick build: what runs, without its types.
-  const builds = [esm, otherEsm, ...bundling, ...(dts === false ? [] : [types])];
+  const withTypes = dts !== false;
+  const withModuleTypes = { ...esm, onSuccess: async () => writeModuleTypes(outDir) };
+  const builds = [withTypes ? withModuleTypes : esm, otherEsm, ...bundling, ...(withTypes ? [types] : [])];
   return builds.map((build) => ({ outDir, ...build }));
 });

@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -62,7 +63,7 @@ describe('the installed command', () => {
 
     const text = await readFile(join(project, 'node_modules/accounting-data-sdk/dist/cli.js'), 'utf8');
     const imports = [...text.matchAll(/\b(?:from|import)\s*\(?"([\w@][^"]*)"/g)].map(([, name = '']) => name);
-    const packages = imports.filter((name) => !name.startsWith('node:')).map((name) => name.split('/')[0]);
+    const packages = imports.filter((name) => !isBuiltin(name)).map((name) => name.split('/')[0]);
     expect(Object.keys(manifest.dependencies)).toEqual(expect.arrayContaining(packages));
   });
 });

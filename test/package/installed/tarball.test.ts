@@ -31,7 +31,6 @@ describe('the tarball', () => {
         "LICENSE",
         "README.md",
         "dist/<chunk>.d.cts",
-        "dist/<chunk>.d.ts",
         "dist/<chunk>.js",
         "dist/cli-third-party-licenses.txt",
         "dist/cli.js",
@@ -73,6 +72,7 @@ describe('the tarball', () => {
         "src/guides/money.md",
         "src/guides/performance.md",
         "src/guides/proxies.md",
+        "src/guides/pushing.md",
         "src/guides/reading.md",
         "src/guides/running-at-scale.md",
         "src/guides/sandbox-options.md",
@@ -93,7 +93,7 @@ describe('the tarball', () => {
 
   test('stays within its size', () => {
     const command = files.filter(({ path }) => path.startsWith('dist/cli'));
-    expect(unpackedSize - command.reduce((sum, { size }) => sum + size, 0)).toBeLessThanOrEqual(1_300_000);
+    expect(unpackedSize - command.reduce((sum, { size }) => sum + size, 0)).toBeLessThanOrEqual(1_400_000);
   });
 
   test('names no place on the machine that built it', () => {
@@ -110,7 +110,7 @@ describe('the tarball', () => {
     const names = (licenses = '') =>
       [...licenses.matchAll(/^([@\w/.-]+)\n\n(?=.*(?:MIT|ISC|Copyright))/gm)].map(([, name]) => name);
     expect(names(library)).toEqual(['is-network-error', 'ky', 'p-retry']);
-    expect(names(command)).toEqual(expect.arrayContaining(['cli-table3', 'commander', 'picocolors']));
+    expect(names(command)).toEqual(expect.arrayContaining(['commander']));
     // Every package that a bundle names was found.
     const inside = texts.flatMap(({ path, text }) =>
       [...text.matchAll(/"node_modules\/((?:@[^/]+\/)?[^/]+)\//g)].map(([, name]) => ({ path, name })),
@@ -136,6 +136,6 @@ describe('the declarations in the tarball', () => {
   });
 
   test('keep what they say about options', () => {
-    expect(declarations.find(({ path }) => path === 'dist/index.d.ts')?.text).toContain('/**');
+    expect(declarations.find(({ path }) => path === 'dist/index.d.cts')?.text).toContain('/**');
   });
 });
