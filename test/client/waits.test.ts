@@ -22,7 +22,7 @@ async function pausedClient(...script: readonly FetchResponse[]) {
   return { client, fetch, wait };
 }
 
-test('a call that the gate holds back says for how long: in an event, to onWait and in waitedMs', async () => {
+test('a call that the rate limiter delays reports how long: in an event, to onWait and in waitedMs', async () => {
   const { client, wait } = await pausedClient(jsonResponse({ id: '1' }));
   const onWait = vi.fn();
   const seen: ResponseMeta[] = [];
