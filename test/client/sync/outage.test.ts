@@ -219,6 +219,14 @@ describe('in virtual time a sync', () => {
     },
   );
 
+  test('reads the next level even if the only collection before it fails', async () => {
+    const options = { store: memoryStore(), tenant: 'acme', onBatch: nothing };
+    const collections = ['budgets', 'accountAddresses'] as const;
+    const run = sync(withBroken('budgets'), { ...options, collections });
+    const error = (await caught(throughVirtualTime(run))) as SyncError;
+    expect(error.report.collections.map(({ status }) => status)).toEqual(['failed', 'done']);
+  });
+
   test('reads the other collections while one waits for the service, even with one request in flight', async () => {
     const startedAt = Date.now();
     const endedAt = new Map<string, number>();
