@@ -50,7 +50,7 @@ describe('changes', () => {
     expect(stateIn(books.states)).toMatchObject({ watermark: '2026-01-05T09:00:00Z', full: START });
   });
 
-  test('takes the lag that it is told', async () => {
+  test('subtracts the lookback of the option', async () => {
     const books = openBooks();
     await collect(changes(books.client.accounts, books.run));
     await collect(changes(books.client.accounts, { ...books.run, lookbackMs: minutes(30) }));
@@ -78,13 +78,13 @@ describe('changes', () => {
     expect(pages).toEqual([null, '2', '3', '4']);
   });
 
-  test('asks for no cached page', async () => {
+  test('rejects cached pages', async () => {
     const books = openBooks();
     await collect(changes(books.client.accounts, books.run));
     expect(books.sandbox.requests[0]?.headers['cache-control']).toBe('no-cache');
   });
 
-  test('commits a batch when the next one is asked for', async () => {
+  test('commits a batch when the next one is requested', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     const seen: (string | undefined)[] = [];
@@ -110,7 +110,7 @@ describe('changes', () => {
     expect(books.states.size).toBe(0);
   });
 
-  test('goes on where it was interrupted, with the watermark and the bound that it had', async () => {
+  test('resumes where it was interrupted, with the watermark and the bound that it had', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     await collect(changes(books.client.accounts, books.run));
@@ -142,7 +142,7 @@ describe('changes', () => {
     expect(stateIn(books.states)).not.toHaveProperty('run');
   });
 
-  test('begins a walk by pages again at page 1, with the watermark that it had', async () => {
+  test('starts a read by page again at page 1, with the watermark that it had', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     const options = { ...books.run, pagination: 'page' } as const;
@@ -161,7 +161,7 @@ describe('changes', () => {
     expect(books.sandbox.requests[0]?.query).toEqual({ _page: '1' });
   });
 
-  test('begins anew with a new watermark where no checkpoint was written yet', async () => {
+  test('starts again with a new watermark if no checkpoint was written yet', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     for await (const _ of changes(books.client.accounts, books.run)) break;
@@ -227,7 +227,7 @@ describe('changes', () => {
     });
   });
 
-  test('counts records that are older than what was asked for, and hands them over', async () => {
+  test('counts records that are older than the bound, and delivers them', async () => {
     const books = openBooks({ timestampsEverywhere: true });
     await collect(changes(books.client.accounts, books.run));
     books.sandbox.faults.next({
@@ -268,14 +268,14 @@ describe('changes', () => {
     expect(books.states.get('accounting-data-sdk:acme:accounts')).toBe(first);
   });
 
-  test('tells the client of its checkpoints and the caller of its progress', async () => {
+  test('reports its checkpoints to the client and its progress to the caller', async () => {
     const books = openBooks();
     addAccounts(books, 25);
     const { createClient } = await import('accounting-data-sdk');
-    const told: unknown[] = [];
+    const events: unknown[] = [];
     const client = createClient({
       ...books.sandbox.clientOptions,
-      on: { checkpoint: (event) => told.push(event) },
+      on: { checkpoint: (event) => events.push(event) },
     });
     const progress: unknown[] = [];
     const batches: unknown[] = [];
@@ -288,7 +288,9 @@ describe('changes', () => {
       (batch) => batches.push(batch),
     );
     const key = 'accounting-data-sdk:acme:accounts';
-    expect(told).toEqual([false, false, false, true].map((last) => ({ collection: 'accounts', key, last })));
+    expect(events).toEqual(
+      [false, false, false, true].map((last) => ({ collection: 'accounts', key, last })),
+    );
     expect(progress).toMatchObject([
       { collection: 'accounts', records: 10, pages: 1, pagination: 'page', waiting: false, last: false },
       { records: 20, pages: 2 },
@@ -313,7 +315,7 @@ describe('changes', () => {
   });
 });
 
-describe('changes refuses', () => {
+describe('changes rejects', () => {
   const books = openBooks();
   test.each([
     ['store', { store: {} }],

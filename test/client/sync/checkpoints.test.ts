@@ -9,7 +9,7 @@ function storeOver({ states }: Books, changed: Partial<Store>): Store {
   return { get: (key) => states.get(key), set: (key, value) => states.set(key, value), ...changed };
 }
 
-describe('a checkpoint is refused', () => {
+describe('a checkpoint is rejected', () => {
   test.each(['', 'nonsense', '{"v":1}', '{"v":9}'])('where the store has %j', async (stored) => {
     const books = openBooks();
     books.states.set(KEY, stored);
@@ -107,7 +107,7 @@ describe('a store that fails', () => {
 
   test('that throws an error of this package keeps it as the cause', async () => {
     const books = openBooks();
-    const own = new InvalidInputError('key', 'is refused by the store');
+    const own = new InvalidInputError('key', 'was rejected by the store');
     const store = storeOver(books, { get: () => Promise.reject(own) });
     await expect(collect(changes(books.client.accounts, { ...books.run, store }))).rejects.toMatchObject({
       code: 'checkpoint',
@@ -333,11 +333,11 @@ describe('a store with get alone', () => {
       const client = createClient({
         ...books.sandbox.clientOptions,
         fetch: async (...request) => {
-          const answer = await books.sandbox.fetch(...request);
-          if (books.sandbox.count() === 1) return answer;
+          const response = await books.sandbox.fetch(...request);
+          if (books.sandbox.count() === 1) return response;
           await firstCommit;
           books.states.set(KEY, (books.states.get(KEY) ?? '').replace(/"by":"\w+"/, '"by":"another"'));
-          return answer;
+          return response;
         },
       });
       const options = {

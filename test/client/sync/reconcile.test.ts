@@ -43,11 +43,11 @@ describe('reconcile', () => {
       deleted: 3,
       repaired: 0,
     });
-    // Three candidates, and the first record of the walk.
+    // Three candidates, and the first record of the read.
     expect(gets(books)).toBe(4);
   });
 
-  test('asks for no single record where nothing is gone', async () => {
+  test('requests no single record if nothing was deleted', async () => {
     const { books, copy } = openWith(40);
     await reconcile(books.client.accounts, copy.options);
     expect(copy.deleted).toEqual([]);
@@ -67,14 +67,14 @@ describe('reconcile', () => {
     expect(counts).toEqual(Array.from({ length: 10 }, () => 0));
   });
 
-  test('leaves alone what is added to the copy while the walk is under way', async () => {
+  test('leaves alone what is added to the copy during the read', async () => {
     const { books, copy } = openWith(40);
     books.sandbox.onRequest(() => copy.ids.add('999'));
     await reconcile(books.client.accounts, copy.options);
     expect(copy.deleted).toEqual([]);
   });
 
-  test('repairs what the walk missed and a GET finds', async () => {
+  test('repairs what the read missed and a GET finds', async () => {
     const { books, copy } = openWith(40);
     // A page from which a row was lost, as one is where something before it is deleted.
     books.sandbox.faults.add(
@@ -136,7 +136,7 @@ describe('reconcile', () => {
     expect(copy.deleted).toEqual([['1', '2'], ['3', '4'], ['5']]);
   });
 
-  test('tells how far it is', async () => {
+  test('reports how far it is', async () => {
     const { books, accounts, copy } = openWith(40);
     accounts.delete('3');
     const progress: ReconcileProgress[] = [];
@@ -148,14 +148,14 @@ describe('reconcile', () => {
 });
 
 describe('reconcile deletes nothing', () => {
-  const refusal = (reason: string) => ({ code: 'reconcile_aborted', reason });
+  const abortedFor = (reason: string) => ({ code: 'reconcile_aborted', reason });
 
-  test('where the walk shows no record at all', async () => {
+  test('where the read lists no record at all', async () => {
     const { books, accounts, copy } = openWith(10);
     accounts.clear();
     await expect(
       reconcile(books.client.accounts, { ...copy.options, maxCandidates: Number.POSITIVE_INFINITY }),
-    ).rejects.toMatchObject(refusal('empty_read'));
+    ).rejects.toMatchObject(abortedFor('empty_read'));
     expect(gets(books)).toBe(0);
   });
 
@@ -163,14 +163,14 @@ describe('reconcile deletes nothing', () => {
     const { books, accounts, copy } = openWith(100);
     for (let id = 1; id <= 51; id++) accounts.delete(String(id));
     await expect(reconcile(books.client.accounts, copy.options)).rejects.toMatchObject({
-      ...refusal('too_many_candidates'),
+      ...abortedFor('too_many_candidates'),
       message:
         'The reconcile of accounts was aborted: 51 of 100 local records were not found upstream; maxCandidates is 50; nothing was deleted. Check the API key and localIds. If so many were really deleted, pass a higher maxCandidates.',
       report: { collection: 'accounts', local: 100, seen: 49, candidates: 51, deleted: 0 },
     });
     expect(gets(books)).toBe(0);
-    const told = await reconcile(books.client.accounts, { ...copy.options, maxCandidates: 51 });
-    expect(told.deleted).toBe(51);
+    const allowed = await reconcile(books.client.accounts, { ...copy.options, maxCandidates: 51 });
+    expect(allowed.deleted).toBe(51);
   });
 
   test('unless they are just 50', async () => {
@@ -179,20 +179,23 @@ describe('reconcile deletes nothing', () => {
     expect(await reconcile(books.client.accounts, copy.options)).toMatchObject({ deleted: 50 });
   });
 
-  test.each([1, 3, 9, 10])('where none of %i local ids is found upstream, unless told', async (count) => {
-    const { books, accounts, copy } = openWith(count);
-    accounts.clear();
-    accounts.insert({ id: '77' });
-    for (const maxCandidates of [undefined, count, 1000]) {
-      const run = reconcile(books.client.accounts, { ...copy.options, maxCandidates });
-      await expect(run).rejects.toMatchObject(refusal('few_local_ids_seen'));
-    }
-    expect(copy.deleted).toEqual([]);
-    const told = { ...copy.options, maxCandidates: Number.POSITIVE_INFINITY };
-    expect(await reconcile(books.client.accounts, told)).toMatchObject({ deleted: count });
-  });
+  test.each([1, 3, 9, 10])(
+    'where none of %i local ids is found upstream, unless maxCandidates is Infinity',
+    async (count) => {
+      const { books, accounts, copy } = openWith(count);
+      accounts.clear();
+      accounts.insert({ id: '77' });
+      for (const maxCandidates of [undefined, count, 1000]) {
+        const run = reconcile(books.client.accounts, { ...copy.options, maxCandidates });
+        await expect(run).rejects.toMatchObject(abortedFor('few_local_ids_seen'));
+      }
+      expect(copy.deleted).toEqual([]);
+      const allowed = { ...copy.options, maxCandidates: Number.POSITIVE_INFINITY };
+      expect(await reconcile(books.client.accounts, allowed)).toMatchObject({ deleted: count });
+    },
+  );
 
-  test('where the first record of the walk is not found by its id', async () => {
+  test('where the first record of the read is not found by its id', async () => {
     const { books, accounts, copy } = openWith(40);
     accounts.delete('3');
     books.sandbox.faults.add(
@@ -200,12 +203,12 @@ describe('reconcile deletes nothing', () => {
       { path: /\/accounts\/./, times: 9 },
     );
     await expect(reconcile(books.client.accounts, copy.options)).rejects.toMatchObject(
-      refusal('first_record_not_found'),
+      abortedFor('first_record_not_found'),
     );
     expect(copy.deleted).toEqual([]);
   });
 
-  test.each([401, 403, 400, 500])('where a candidate answers %s', async (status) => {
+  test.each([401, 403, 400, 500])('where a candidate returns %s', async (status) => {
     const { books, accounts, copy } = openWith(40);
     for (const id of ['3', '17', '30']) accounts.delete(id);
     const type = {
@@ -222,7 +225,7 @@ describe('reconcile deletes nothing', () => {
     expect(copy.deleted).toEqual([]);
   });
 
-  test('where no record of the walk could be read, so that none can be asked for', async () => {
+  test('where no record of the list is valid, so that none can be requested', async () => {
     const { books, copy } = openWith(10);
     const client = books.client.withOptions({ validation: 'report' });
     books.sandbox.faults.next({ kind: 'rewrite', body: () => JSON.stringify([{ id: 7 }, { id: 8 }]) });
@@ -232,12 +235,12 @@ describe('reconcile deletes nothing', () => {
         pagination: 'page',
         maxCandidates: Number.POSITIVE_INFINITY,
       }),
-    ).rejects.toMatchObject(refusal('first_record_not_found'));
+    ).rejects.toMatchObject(abortedFor('first_record_not_found'));
     expect(gets(books)).toBe(0);
     expect(copy.deleted).toEqual([]);
   });
 
-  test('where the collection has no way to ask for one record', async () => {
+  test('where the collection has no find', async () => {
     const { books, copy } = openWith(10);
     const { list } = books.client.accounts;
     const run = reconcile({ segment: 'accounts', list } as never, copy.options);
@@ -248,7 +251,7 @@ describe('reconcile deletes nothing', () => {
     expect(books.sandbox.count()).toBe(0);
   });
 
-  test('where the walk breaks off', async () => {
+  test('where the read fails', async () => {
     const { books, accounts, copy } = openWith(40);
     accounts.delete('3');
     books.sandbox.faults.add({ kind: 'status', status: 400 }, { skip: 2, times: 9 });
@@ -257,7 +260,7 @@ describe('reconcile deletes nothing', () => {
     expect(gets(books)).toBe(0);
   });
 
-  test('where the local ids break off, and asks for nothing', async () => {
+  test('where the local ids fail, and sends nothing', async () => {
     const { books, copy } = openWith(10);
     async function* localIds() {
       yield '1';
@@ -274,9 +277,9 @@ describe('reconcile deletes nothing', () => {
     addAccounts(books, count);
     const copy = copyOf(books);
     const client = createClient({ ...books.sandbox.clientOptions, apiKey: books.sandbox.keys.otherCompany });
-    // Fewer than 50, and what the walk shows is found with this key.
+    // Fewer than 50, and what the read lists is found with this key.
     await expect(reconcile(client.accounts, copy.options)).rejects.toMatchObject(
-      refusal('few_local_ids_seen'),
+      abortedFor('few_local_ids_seen'),
     );
   });
 
@@ -293,7 +296,7 @@ describe('reconcile deletes nothing', () => {
         apiKey: books.sandbox.keys.otherCompany,
       });
       await expect(reconcile(client.accounts, copy.options)).rejects.toMatchObject(
-        refusal('few_local_ids_seen'),
+        abortedFor('few_local_ids_seen'),
       );
       expect(gets(books)).toBe(0);
     },

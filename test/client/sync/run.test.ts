@@ -62,7 +62,7 @@ describe('the clock of the service', () => {
     expect(report).toMatchObject({ clockWentBack: false, mode: 'incremental' });
   });
 
-  test('may go back by the lag itself: what was written since then is still asked for', async () => {
+  test('may go back by the lag itself: what was written since then is still in the bound', async () => {
     const books = openBooks();
     await collect(changes(books.client.accounts, books.run));
     books.sandbox.clock.advance(-minutes(2));
@@ -93,7 +93,7 @@ describe('the clock of the service', () => {
     expect(ids.toSorted()).toEqual(books.sandbox.store.accounts.ids().toSorted());
   });
 
-  test('that went back begins no walk again that reads everything anyway', async () => {
+  test('that went back does not start a full read again', async () => {
     const books = openBooks();
     await collect(changes(books.client.accounts, books.run));
     books.sandbox.clock.advance(-minutes(60));
@@ -106,7 +106,7 @@ describe('the clock of the service', () => {
 });
 
 describe('a run', () => {
-  test('aborts the page that it has asked for ahead when its consumer leaves', async () => {
+  test('aborts the page requested ahead when its consumer leaves', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     const aborted: unknown[] = [];
@@ -143,7 +143,7 @@ describe('a run', () => {
     expect(reads).toEqual([]);
   });
 
-  test('passes a page without rows over, and promotes nothing where it was shown no answer at all', async () => {
+  test('passes a page without rows over, and advances nothing without any response', async () => {
     const books = openBooks();
     const page = (ids: readonly string[]): Page<{ id: string }> => ({
       rows: ids.map((id) => ({ id })),
@@ -161,10 +161,10 @@ describe('a run', () => {
       hint: undefined,
       resumeToken: undefined,
     });
-    const source = (answers: readonly Page<{ id: string }>[]): SyncSource<{ id: string }> => ({
+    const source = (responses: readonly Page<{ id: string }>[]): SyncSource<{ id: string }> => ({
       list: () => {
         const pages = async function* () {
-          yield* answers;
+          yield* responses;
         };
         return { pages } as unknown as Paginator<{ id: string }>;
       },

@@ -14,7 +14,7 @@ import { addAccounts, type Books, openBooks, START, stateIn } from './books.ts';
 
 const nothing = () => undefined;
 
-/** The paths in the order in which they were asked for, each once. */
+/** The paths in the order of the requests, each once. */
 function paths({ sandbox }: Books): string[] {
   return [...new Set(sandbox.requests.map(({ path }) => path.replace('/api/public/v1/', '')))];
 }
@@ -106,7 +106,7 @@ describe('sync', () => {
     );
   });
 
-  test('reads only what it is told to', async () => {
+  test('reads only the given collections', async () => {
     const books = openBooks({ records: 280 });
     const report = await sync(books.client, {
       ...books.run,
@@ -117,7 +117,7 @@ describe('sync', () => {
     expect(paths(books).toSorted()).toEqual(['accounts', 'products']);
   });
 
-  test('takes turns page by page, with two requests in flight', async () => {
+  test('reads the collections of a level at the same time, with two requests in flight', async () => {
     const books = openBooks({ records: { accounts: 60, products: 60, budgets: 60 } });
     let inFlight = 0;
     let most = 0;
@@ -125,10 +125,10 @@ describe('sync', () => {
       ...books.sandbox.clientOptions,
       fetch: async (...request) => {
         most = Math.max(most, ++inFlight);
-        const answer = await books.sandbox.fetch(...request);
+        const response = await books.sandbox.fetch(...request);
         await new Promise((resolve) => setTimeout(resolve));
         inFlight--;
-        return answer;
+        return response;
       },
     });
     const order: string[] = [];
@@ -172,7 +172,7 @@ describe('sync', () => {
     expect(report.records).toBe(400);
   });
 
-  test('goes through 429s and lost answers', async () => {
+  test('outlasts 429s and lost responses', async () => {
     const books = openBooks();
     // The limiter waits by the monotonic clock.
     vi.restoreAllMocks();
@@ -234,7 +234,7 @@ describe('sync', () => {
     expect(books.sandbox.count()).toBeLessThanOrEqual(2);
   });
 
-  test('keeps what was committed where the consumer fails, and goes on there', async () => {
+  test('keeps what was committed if the consumer fails, and resumes there', async () => {
     const books = openBooks();
     addAccounts(books, 60);
     books.sandbox.store.budgets.insert({});
@@ -286,7 +286,7 @@ describe('sync', () => {
     expect(books.sandbox.count()).toBe(0);
   });
 
-  test('tells how far each collection is', async () => {
+  test('reports how far each collection is', async () => {
     const books = openBooks({ records: { accounts: 25, budgets: 5 } });
     const progress: SyncProgress[] = [];
     await sync(books.client, {
@@ -344,7 +344,7 @@ describe('sync', () => {
     ['store', { store: undefined }],
     ['tenant', { tenant: 'a:b' }],
     ['lookbackMs', { lookbackMs: Number.POSITIVE_INFINITY }],
-  ])('refuses a wrong %s before anything is sent', async (argument, wrong) => {
+  ])('rejects an invalid %s before anything is sent', async (argument, wrong) => {
     const books = openBooks();
     const options = { ...books.run, onBatch: nothing, ...(wrong as object) };
     await expect(sync(books.client, options)).rejects.toMatchObject({ code: 'invalid_input', argument });

@@ -28,7 +28,7 @@ describe('the error of a sync', () => {
     ['forbidden', 'forbidden'],
     ['scope_required', 'forbidden'],
     ['not_found', 'failed'],
-  ])('of a collection that answers %s says that it is %s', async (type, status) => {
+  ])('of a collection that returns %s says that it is %s', async (type, status) => {
     const books = openBooks();
     books.sandbox.faults.add({ kind: 'status', status: 403, type }, { collection: 'accounts', times: 9 });
     const run = sync(books.client, { ...books.run, collections: ['accounts'], onBatch: nothing });
@@ -37,7 +37,7 @@ describe('the error of a sync', () => {
   });
 });
 
-describe('a collection that is refused behind its first page', () => {
+describe('a collection that is rejected after its first page', () => {
   test.each([
     [403, 'forbidden', ['forbidden', 'done']],
     [401, 'unauthenticated', ['failed', 'stopped']],
@@ -71,7 +71,7 @@ describe('the report of a sync', () => {
     });
   });
 
-  test('tells when it began and ended, and adds up what was taken in', async () => {
+  test('says when it began and ended, and adds up what was taken in', async () => {
     const books = openBooks({ records: { accounts: 25, budgets: 5 } });
     const before = Date.now();
     const report = await sync(books.client, {
@@ -87,7 +87,7 @@ describe('the report of a sync', () => {
   });
 });
 
-describe('a sync refuses in words', () => {
+describe('a sync rejects invalid options', () => {
   test.each([
     [{ onBatch: 'no' }, 'onBatch: must be a function'],
     [{ concurrency: 0 }, 'concurrency: must be a whole number of at least 1'],
@@ -171,7 +171,7 @@ describe('the signal of a sync', () => {
     expect([...books.states.keys()]).toEqual(['accounting-data-sdk:acme:accounts']);
   });
 
-  test('hands over no batch that has waited for its turn meanwhile', async () => {
+  test('delivers no batch that was waiting', async () => {
     const books = openBooks({ records: { accounts: 30, products: 30 } });
     const controller = new AbortController();
     const taken: string[] = [];

@@ -10,7 +10,7 @@ afterEach(() => vi.useRealTimers());
 
 describe('the watermark', () => {
   test.each(['page', 'keyset'] as const)(
-    'is the Date of the first answer of the run, not of the last: %s',
+    'is the Date of the first response of the run, not of the last: %s',
     async (pagination) => {
       const books = openBooks();
       addAccounts(books, 40);
@@ -20,7 +20,7 @@ describe('the watermark', () => {
     },
   );
 
-  test('is less Age where the answer comes out of a cache', async () => {
+  test('is less Age if the response comes from a cache', async () => {
     const books = openBooks();
     books.sandbox.faults.next({ kind: 'rewrite', headers: { Age: '90' } });
     await collect(changes(books.client.accounts, books.run));
@@ -164,7 +164,7 @@ describe('a clock of the service that goes back', () => {
     });
   });
 
-  test('locks nobody out: the own watermark is asked for also where it lies in the future', async () => {
+  test('is sent even if it lies in the future of the service', async () => {
     const books = openBooks();
     await collect(changes(books.client.accounts, books.run));
     books.sandbox.clock.advance(-48 * HOUR);
@@ -175,7 +175,7 @@ describe('a clock of the service that goes back', () => {
 });
 
 describe("a caller's own start", () => {
-  test('is asked for on the first run alone', async () => {
+  test('is sent only by the first run', async () => {
     const books = openBooks();
     const options = { ...books.run, updatedSince: new Date('2026-01-01T00:00:00.500+01:00') };
     const report = await collect(changes(books.client.accounts, options));
@@ -187,7 +187,7 @@ describe("a caller's own start", () => {
     expect(report).toMatchObject({ mode: 'incremental', lastFullRead: undefined });
   });
 
-  test("is refused where it is more than 24 hours ahead of the service's clock", async () => {
+  test("is rejected if it is more than 24 hours ahead of the service's clock", async () => {
     const books = openBooks();
     const ahead = changes(books.client.accounts, { ...books.run, updatedSince: '2026-01-06T08:00:01Z' });
     await expect(collect(ahead)).rejects.toMatchObject({ code: 'invalid_input', argument: 'updatedSince' });
