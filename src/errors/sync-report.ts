@@ -15,7 +15,7 @@ export interface CollectionReport {
   readonly pagination: 'keyset' | 'page' | 'custom' | undefined;
   /**
    * Whether `keyset` pagination can have missed a record. `likely` is a warning: the service does not list in the order
-   * of ids, so a page that it shortened looks like the last one. The watermark was advanced anyway; compare with a
+   * of ids, so a page that it shortened looks like the last one, or it hides a page of records or more. The watermark was advanced anyway; compare with a
    * `reconcile`, or run `probe`. Undefined for other pagination, and if nothing was read.
    */
   readonly complete: 'certain' | 'likely' | undefined;

@@ -91,7 +91,7 @@ export interface Page<T> extends PageResponse<T> {
   /**
    * Whether `keyset` pagination can have missed a record so far. `certain`: every response was in the order of ids, so
    * each one proves which records exist up to its last id. `likely`: the service uses another order, so a response that
-   * the service shortened looks like a complete one; or the end could not be confirmed. `undefined` for `page` and for
+   * the service shortened looks like a complete one; or it hides a page of records or more. `undefined` for `page` and for
    * a cursor of your own: a record deleted during the read can hide another one.
    */
   readonly complete: 'certain' | 'likely' | undefined;

@@ -16,25 +16,21 @@ export interface EndCheck {
   readonly width: bigint | undefined;
 }
 
-/** Where a read continues after a run of hidden rows, and whether all rows before are known to be hidden. */
-export interface Continuation {
-  readonly after: Key;
-  readonly isProven: boolean;
-}
-
 /**
  * Looks behind an empty response to an open interval. If the service hides rows, a whole page of them looks like the
- * end: then the pages after it have rows, or ids further on exist. Undefined if nothing was found.
+ * end: then the pages after it have rows, or ids further on exist. Returns the key to continue after, or undefined if
+ * nothing was found. It takes several responses, between which rows may change, so it proves nothing about the rows
+ * before that key.
  */
 export async function findAfterEnd(
   requests: IntervalRequests<unknown>,
   { after, pageSize, width }: EndCheck,
-): Promise<Continuation | undefined> {
+): Promise<Key | undefined> {
   const open: Interval = { after, through: undefined };
   for (const page of PAGES_BEHIND) {
     if ((await requests.keysOnPage(open, page)) === undefined) continue;
     const first = await firstFrom(requests, open, 2);
-    return first === undefined ? undefined : { after: first - 1n, isProven: true };
+    return first === undefined ? undefined : first - 1n;
   }
   if (width === undefined) return undefined;
 
@@ -47,7 +43,7 @@ export async function findAfterEnd(
     if (far <= after) return undefined;
     if ((await requests.keysOnPage({ after: far, through: undefined }, 1)) !== undefined) {
       const first = await firstFrom(requests, open, (PAGES_BEHIND.at(-1) ?? 1) + 1);
-      return first === undefined ? { after: far, isProven: false } : { after: first - 1n, isProven: true };
+      return first === undefined ? far : first - 1n;
     }
     if (far === last) return undefined;
   }

@@ -316,8 +316,8 @@ export class IntervalReader<T> {
     if (found === undefined) return true;
 
     this.#findsHiddenRows();
-    state.after = found.after;
-    if (!found.isProven) state.unconfirmed = true;
+    state.after = found;
+    state.unconfirmed = true;
     return false;
   }
 
@@ -344,7 +344,7 @@ export class IntervalReader<T> {
     const [only] = found;
     if (only === undefined) return true;
 
-    state.shortPages = true;
+    state.shortPages = state.unconfirmed = true;
     if (delivered.length + found.length === 1) {
       state.after = keyOf(only, state.descending) - 1n;
       this.#through = keyOf(only, state.descending);
@@ -369,14 +369,14 @@ export class IntervalReader<T> {
 
   /** What a later read may know. */
   get #hint(): ListHint | undefined {
-    const { inOrder, unconfirmed, shortPages, longest, descending, proven } = this.#state;
+    const { inOrder, shortPages, longest, descending, proven } = this.#state;
     const { hint, onlyChanges } = this.#options;
     const direction = this.#directionKnown ? (descending ? 'desc' : 'asc') : hint?.order;
     const order = inOrder ? direction : undefined;
     // Only a read of everything can show that a service does not hide rows any more.
     const hidesRows = shortPages || (onlyChanges && hint?.pageSize === 0);
     if (hidesRows) return { pageSize: 0, order, proven: proven && inOrder };
-    if (!inOrder || unconfirmed) return undefined;
+    if (!inOrder) return undefined;
     const pageSize = Math.max(longest, this.#hintedSize);
     return pageSize === 0 ? undefined : { pageSize, order, proven };
   }

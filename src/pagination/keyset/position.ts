@@ -14,7 +14,7 @@ export interface ReadState {
   proven: boolean;
   /** Whether a response had fewer rows than a page although more followed: the service hides rows. */
   shortPages: boolean;
-  /** Whether the end could not be confirmed somewhere. */
+  /** Whether a page or more of hidden rows was found: several responses show where it ends, which proves nothing. */
   unconfirmed: boolean;
   /** The highest id seen, rounded up to the largest id of its type: no bound above it is requested. */
   largest: bigint | undefined;
