@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import manifest from '../../../package.json' with { type: 'json' };
 
@@ -59,6 +59,57 @@ describe('a release', () => {
     const left = await readdir(join(folder, '.changeset'));
     expect(left.filter((name) => name.endsWith('.md'))).toEqual(['README.md']);
   });
+});
+
+describe('release:check', () => {
+  const places = {
+    repository: { type: 'git', url: 'git+https://code.example.com/acme/accounting-data-sdk.git' },
+    homepage: 'https://code.example.com/acme/accounting-data-sdk#readme',
+    bugs: { url: 'https://code.example.com/acme/accounting-data-sdk/issues' },
+  };
+
+  /** Runs the script beside a package.json with these fields. */
+  async function check(fields: object): Promise<{ readonly code: number; readonly log: string }> {
+    const folder = await mkdtemp(join(tmpdir(), 'accounting-data-sdk-release-check-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    await cp(join(root, '.changeset/release-check.mjs'), join(folder, '.changeset/release-check.mjs'));
+    await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'a-package', ...fields }));
+    const args = [join(folder, '.changeset/release-check.mjs')];
+    return new Promise((resolve) => {
+      execFile(process.execPath, args, (error, _, log) => resolve({ code: error === null ? 0 : 1, log }));
+    });
+  }
+
+  test('passes if repository, homepage and bugs are URLs', async () => {
+    expect(await check(places)).toEqual({ code: 0, log: '' });
+    expect(await check({ ...places, repository: places.repository.url, bugs: places.bugs.url })).toEqual({
+      code: 0,
+      log: '',
+    });
+  });
+
+  test.each([
+    [{}, 'repository, homepage, bugs'],
+    [{ ...places, repository: undefined }, 'repository'],
+    [{ ...places, repository: { type: 'git' } }, 'repository'],
+    [{ ...places, homepage: '' }, 'homepage'],
+    [{ ...places, bugs: { email: 'bugs@example.com' } }, 'bugs'],
+  ])('fails for %j and names the fields', async (fields, named) => {
+    const { code, log } = await check(fields);
+    expect(code).toBe(1);
+    expect(log).toContain(`package.json has no https URL in ${named}. `);
+  });
+
+  test('runs before every publish', () => {
+    expect(manifest.scripts.prepublishOnly).toMatch(/^npm run release:check && /);
+  });
+});
+
+test('npm run quickstart keeps the declarations of an earlier build', () => {
+  const { quickstart, 'build:js': build } = manifest.scripts;
+  expect(quickstart).toMatch(/^npm run --silent build:js && /);
+  // tsup overwrites what it builds and removes nothing (`clean: false`), and `--no-dts` builds no declarations.
+  expect(build).toBe('tsup --no-dts --silent');
 });
 
 interface Workflow {
@@ -116,10 +167,7 @@ describe('the workflows', async () => {
       GITHUB_TOKEN: expect.stringContaining('secrets.'),
       NPM_CONFIG_PROVENANCE: 'true',
     });
-    // npm rejects a provenance whose repository package.json does not name.
     const place = job?.steps.findIndex(({ uses }) => uses?.startsWith('changesets/action@'));
-    expect(job?.steps.slice(0, place).map(({ run }) => run)).toContainEqual(
-      expect.stringMatching(/^npm pkg set .*repository\.url=.*\$GITHUB_REPOSITORY/),
-    );
+    expect(job?.steps.slice(0, place).map(({ run }) => run)).toContain('npm run release:check');
   });
 });
