@@ -69,7 +69,13 @@ export default defineConfig({
       '/': [...guides, { text: 'Examples', link: '/examples/' }],
     },
     outline: [2, 3],
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      // A search for a task should list guides before the types that they name.
+      options: {
+        miniSearch: { searchOptions: { boostDocument: (id: string) => (id.startsWith('/api/') ? 1 : 4) } },
+      },
+    },
   },
   markdown: {
     // In the repository and in the package a guide links to the files of an example; here it has a page.

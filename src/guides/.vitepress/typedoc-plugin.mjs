@@ -21,7 +21,7 @@ function withoutSchema(type) {
 
 /**
  * Names each module as it is imported, groups the main entry by task, shows the collections of the client with the
- * records that they have without a schema of the caller's, and leaves out members with a symbol for a name.
+ * records that they have without a schema of the caller's, and leaves out constructors of errors and members with a symbol for a name.
  */
 export function load({ converter }) {
   converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
@@ -36,7 +36,11 @@ export function load({ converter }) {
       }
     }
     for (const member of project.getReflectionsByKind(ReflectionKind.ClassMember)) {
-      if (member.name.startsWith('[')) project.removeReflection(member);
+      const isOfError = member.parent?.name.endsWith('Error') ?? false;
+      // Users catch errors; they do not construct them.
+      if (member.name.startsWith('[') || (isOfError && member.kind === ReflectionKind.Constructor)) {
+        project.removeReflection(member);
+      }
     }
     for (const client of project.getReflectionsByKind(ReflectionKind.Interface)) {
       if (client.name !== 'Client') continue;
