@@ -11,7 +11,7 @@ useVirtualClock();
 const reason = { why: 'the user has left' };
 
 test.each(METHODS)(
-  '%s rejects with the very reason of the signal while the answer is due',
+  '%s rejects with the signal’s own reason while it waits for the response',
   async (method) => {
     await using server = await scriptedServer(misbehave.stall);
     const controller = new AbortController();
@@ -48,7 +48,7 @@ test.each(METHODS)('%s rejects with the reason during a backoff', async (method)
   expect(server.requests).toHaveLength(1);
 });
 
-test.each(METHODS)('%s rejects with the reason during the wait that a 429 asks for', async (method) => {
+test.each(METHODS)('%s rejects with the reason of the signal during the wait after a 429', async (method) => {
   await using server = await scriptedServer(problem(429, { type: 'rate_limited' }, { 'retry-after': '30' }));
   const controller = new AbortController();
   const call = caught(callWith(quickClient(server.url), method, { signal: controller.signal }));
@@ -67,7 +67,7 @@ test.each(METHODS)('%s with a signal that has fired sends nothing', async (metho
   expect(server.requests).toHaveLength(0);
 });
 
-test('a signal that fires while the key is asked for stops the call', async () => {
+test('a signal that fires while apiKey is running stops the call', async () => {
   await using server = await scriptedServer(json({ id: '42' }));
   const controller = new AbortController();
   const apiKey = () => new Promise<string>(() => {});
@@ -78,7 +78,7 @@ test('a signal that fires while the key is asked for stops the call', async () =
   expect(server.requests).toHaveLength(0);
 });
 
-test('a signal that fires while another key is asked for after a 401 stops the call', async () => {
+test('a signal that fires while apiKey fetches another key after a 401 stops the call', async () => {
   await using server = await scriptedServer(problem(401, { type: 'unauthenticated' }));
   const controller = new AbortController();
   let asked = 0;
@@ -111,7 +111,7 @@ test('a signal that fires while an update is read back stops the call', async ()
   expect(await call).toBe(reason);
 });
 
-test('a signal stops a walk, and the page that was asked for ahead', async () => {
+test('a signal stops a pagination and its prefetched page', async () => {
   await using server = await scriptedServer(json([{ id: '1' }]), misbehave.stall);
   const controller = new AbortController();
   const pages = quickClient(server.url).accounts.list({}, { signal: controller.signal }).pages();

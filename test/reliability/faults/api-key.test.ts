@@ -32,13 +32,13 @@ test('a key is refreshed again after the apiKey function has hung once', async (
     return (isNew ? json({ id: '1' }) : problem(401, { type: 'unauthenticated' }))(request, wire);
   };
   await using server = await scriptedServer(onlyNewKey);
-  const answers = [
+  const results = [
     async () => 'old-key',
     () => new Promise<string>(() => {}),
     async () => 'old-key',
     async () => 'new-key',
   ];
-  const apiKey = vi.fn(() => answers.shift()?.() ?? 'new-key');
+  const apiKey = vi.fn(() => results.shift()?.() ?? 'new-key');
   const client = createClient({ baseUrl: server.url, apiKey, timeoutMs: 5_000, rateLimiter: false });
   const hung = caught(client.accounts.get('1'));
   await server.received(1);

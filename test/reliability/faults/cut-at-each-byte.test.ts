@@ -7,14 +7,14 @@ import { type ScriptedResponse, type SeenRequest, scriptedServer } from '../../s
 
 type Call = 'LIST' | (typeof METHODS)[number];
 
-/** What follows a cut behind the head: sent again, as good as answered, or an error at once. */
+/** What the client does after a cut behind the head: sends again, counts the call as done, or throws at once. */
 type Then = 'R' | 'done' | 'X';
 
 interface Kind {
   readonly call: Call;
   readonly status: number;
   readonly framing: Framing;
-  readonly answer: RawResponse;
+  readonly response: RawResponse;
   readonly then: Then;
 }
 
@@ -29,11 +29,11 @@ const kind = (call: Call, status: number, then: Then, framing: Framing = 'length
   };
   const headers = status === 429 ? ['retry-after: 3600'] : [];
   const body = bodies[status] ?? (call === 'LIST' ? [record] : record);
-  return { call, status, framing, then, answer: rawJson(status, body, { framing, headers }) };
+  return { call, status, framing, then, response: rawJson(status, body, { framing, headers }) };
 };
 
-/** Every method with every refusal in the long form: the bytes are the same. */
-const refusals: readonly (readonly [Call, number, Framing])[] =
+/** A soak tests every method with every problem response: the bytes are the same. */
+const problems: readonly (readonly [Call, number, Framing])[] =
   process.env.SOAK_FAULTS === undefined
     ? [
         ['POST', 422, 'length'],
@@ -50,7 +50,7 @@ const kinds: readonly Kind[] = [
   kind('PATCH', 200, 'R'),
   kind('DELETE', 200, 'done'),
   kind('DELETE', 204, 'done'),
-  ...refusals.map(([method, status, framing]) => kind(method, status, 'X', framing)),
+  ...problems.map(([method, status, framing]) => kind(method, status, 'X', framing)),
 ];
 
 const well: Record<Call, RawResponse> = {
@@ -67,12 +67,12 @@ function start(client: Client, call: Call, options: RequestOptions): Promise<unk
     : callWith(client, call, options);
 }
 
-/** Each request names the byte at which its answer is cut; the next attempt is answered well. */
-function cutting({ call, answer }: Kind): ScriptedResponse {
+/** Each request names the byte at which its response is cut; the next attempt gets a whole response. */
+function cutting({ call, response }: Kind): ScriptedResponse {
   const seen = new Set<string>();
   return (request, wire) => {
     const at = String(request.headers['x-cut']);
-    const bytes = seen.has(at) ? well[call].bytes : answer.bytes.subarray(0, Number(at));
+    const bytes = seen.has(at) ? well[call].bytes : response.bytes.subarray(0, Number(at));
     seen.add(at);
     return sendRaw(bytes)(request, wire);
   };
@@ -84,11 +84,11 @@ interface Ended {
   readonly requests: readonly SeenRequest[];
 }
 
-/** Calls whose answer is cut at every byte, at most 16 at a time, and what was seen of each. */
+/** Makes one call for every byte at which the response can be cut, at most 16 at a time; returns what happened to each. */
 async function cutEverywhere(of: Kind, attempts: 1 | 2, signal: AbortSignal): Promise<Ended[]> {
   await using server = await scriptedServer(cutting(of));
   const ended: Promise<Omit<Ended, 'requests'>>[] = [];
-  for (let at = 0; at < of.answer.bytes.length; at += 1) {
+  for (let at = 0; at < of.response.bytes.length; at += 1) {
     // A client of its own each, for a retry budget of its own; limits so long that what stays behind is seen.
     const client = quickClient(server.url, {
       rateLimiter: false,
@@ -115,14 +115,14 @@ async function cutEverywhere(of: Kind, attempts: 1 | 2, signal: AbortSignal): Pr
 }
 
 /** What is due for a cut at this byte, as one line. */
-function due({ call, status, answer, then }: Kind, at: number, attempts: 1 | 2): string {
-  const inHead = at < answer.bodyAt;
+function due({ call, status, response, then }: Kind, at: number, attempts: 1 | 2): string {
+  const inHead = at < response.bodyAt;
   const again = inHead || then === 'R';
   if (!again && then === 'done') return 'well, 1 request';
   if (again && attempts === 2) return 'well, 2 requests';
   if (inHead) return `connection_failed, unknown, 1 attempts, 1 requests, retryable true, ${call}`;
   if (again) return `unexpected_response, applied, 1 attempts, 1 requests, retryable true, ${call}`;
-  // The status of a refusal decides, whatever became of its body; but no type can be read.
+  // The status decides even if the body is cut, but the type cannot be read.
   const code = status === 429 ? 'rate_limited' : 'unknown_problem';
   return `${code}, rejected, 1 attempts, 1 requests, retryable ${status === 429}, ${call}`;
 }
@@ -135,7 +135,7 @@ function found({ call }: Kind, { error, requests }: Ended): string {
 }
 
 test.each(kinds)(
-  '$call: an answer with $status, by $framing, may be cut at each of its bytes',
+  '$call handles a $status response, framed by $framing, that is cut at any byte',
   async (of) => {
     const before = openResources();
     const { signal } = new AbortController();

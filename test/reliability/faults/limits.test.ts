@@ -24,19 +24,25 @@ test.each(METHODS)('%s gives up an attempt after timeoutMs and sends it again', 
   ).toBe(1);
 });
 
-test.each(METHODS)('%s that is never answered ends as unknown after its attempts', async (method) => {
-  await using server = await scriptedServer(misbehave.stall);
-  const call = caught(
-    callWith(quickClient(server.url, { timeoutMs: 500, retry: { maxAttempts: 2, baseDelayMs: 1 } }), method),
-  );
+test.each(METHODS)(
+  '%s that never gets a response fails with outcome unknown after its last attempt',
+  async (method) => {
+    await using server = await scriptedServer(misbehave.stall);
+    const call = caught(
+      callWith(
+        quickClient(server.url, { timeoutMs: 500, retry: { maxAttempts: 2, baseDelayMs: 1 } }),
+        method,
+      ),
+    );
 
-  await server.received(1);
-  await advance(500);
-  await advance(5);
-  await server.received(2);
-  await advance(500);
-  expect(await call).toMatchObject({ code: 'timeout', limit: 'attempt', outcome: 'unknown', attempts: 2 });
-});
+    await server.received(1);
+    await advance(500);
+    await advance(5);
+    await server.received(2);
+    await advance(500);
+    expect(await call).toMatchObject({ code: 'timeout', limit: 'attempt', outcome: 'unknown', attempts: 2 });
+  },
+);
 
 test.each([
   ['GET', 2, 'resolved'],
@@ -173,13 +179,13 @@ test('Infinity for every limit waits as long as it takes', async () => {
   await expect(call).resolves.toEqual(product);
 });
 
-test('an answer that is in time leaves no timer behind', async () => {
+test('a response that arrives in time leaves no timer behind', async () => {
   await using server = await scriptedServer(success);
   await quickClient(server.url, { rateLimiter: false }).products.get('42');
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('a body at the cap is read and one byte more is refused', async () => {
+test('a body of maxBodyBytes is read, and one byte more is an error', async () => {
   const body = JSON.stringify({ id: '1', name: 'x'.repeat(50) });
   await using server = await scriptedServer(respond(200, { 'content-type': 'application/json' }, body));
   await expect(
@@ -191,7 +197,7 @@ test('a body at the cap is read and one byte more is refused', async () => {
   expect(error).toMatchObject({ code: 'unexpected_response', reason: 'too_large' });
 });
 
-test('a page of a walk has a deadline of its own', async () => {
+test('each page of a list has its own deadline', async () => {
   const slowPage: ScriptedResponse = (request, wire) => {
     const page = Number(new URL(request.url, 'http://x').searchParams.get('_page'));
     setTimeout(() => json(page <= 5 ? [{ id: String(page) }] : [])(request, wire), 900);

@@ -6,7 +6,7 @@ import { networkError, scriptedFetch } from '../../support/scripted-fetch.ts';
 import { closedPort, scriptedServer } from '../../support/scripted-server.ts';
 
 test.each(METHODS)(
-  '%s is sent again where nobody listens, and says that nothing was sent',
+  '%s is retried while the port is closed, and reports that nothing was sent',
   async (method) => {
     const client = quickClient(`http://127.0.0.1:${await closedPort()}`);
     expect(await caught(callWith(client, method))).toMatchObject({
@@ -19,7 +19,7 @@ test.each(METHODS)(
   },
 );
 
-test.each(METHODS)('%s is sent again where a name is not known', async (method) => {
+test.each(METHODS)('%s is retried if the host name does not resolve', async (method) => {
   const fetch = scriptedFetch(networkError('ENOTFOUND'));
   const client = quickClient('https://nowhere.invalid', { fetch });
   expect(await caught(callWith(client, method))).toMatchObject({ reason: 'ENOTFOUND', outcome: 'not_sent' });
@@ -47,15 +47,15 @@ test.each(METHODS)('%s stops at once at a port that fetch does not go to', async
   });
 });
 
-test('a call that gets through at the second try is answered', async () => {
+test('a call that connects at the second attempt succeeds', async () => {
   const fetch = scriptedFetch(networkError('ECONNREFUSED'), Response.json({ id: '42' }));
   const client = quickClient('https://second-try.invalid', { fetch });
   await expect(client.accounts.get('42')).resolves.toEqual({ id: '42' });
 });
 
 test.each(METHODS)('%s does not say that nothing was sent where an attempt before was', async (method) => {
-  const [lost, refused] = [networkError('ECONNRESET'), networkError('ECONNREFUSED')];
-  const fetch = scriptedFetch(lost, refused, refused, refused);
+  const [lost, unsent] = [networkError('ECONNRESET'), networkError('ECONNREFUSED')];
+  const fetch = scriptedFetch(lost, unsent, unsent, unsent);
   const client = quickClient('https://gone-in-between.invalid', { fetch });
   const error = await caught(callWith(client, method));
   expect(error).toMatchObject({ reason: 'ECONNREFUSED', attempts: 5 });

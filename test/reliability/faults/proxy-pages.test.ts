@@ -18,7 +18,7 @@ const ok = (headers: readonly string[], body: string | Uint8Array, stays = false
   return (_, { socket }) => void socket.write(bytes, () => stays || socket.end());
 };
 
-const pages: readonly (readonly [name: string, answer: ScriptedResponse])[] = [
+const pages: readonly (readonly [name: string, response: ScriptedResponse])[] = [
   ['a cut page without a content type', ok([LENGTH], PAGE)],
   ['a cut page that claims to be JSON', ok([LENGTH, JSON_TYPE], PAGE)],
   ['a stalled page without a content type', ok([LENGTH], PAGE, true)],
@@ -27,10 +27,10 @@ const pages: readonly (readonly [name: string, answer: ScriptedResponse])[] = [
   ['a page in UTF-16 without a content type', ok([], Buffer.from(`\ufeff${PAGE}`, 'utf16le'))],
   ['a page after a kilobyte of blank lines', ok([JSON_TYPE], `\ufeff${'\r\n'.repeat(512)}${PAGE}`)],
 ];
-const each = pages.flatMap(([name, answer]) => METHODS.map((method) => ({ name, answer, method })));
+const each = pages.flatMap(([name, response]) => METHODS.map((method) => ({ name, response, method })));
 
-test.each(each)('$method does not take $name for a response of the service', async ({ answer, method }) => {
-  await using server = await scriptedServer(answer);
+test.each(each)('$method does not take $name for a response of the service', async ({ response, method }) => {
+  await using server = await scriptedServer(response);
   const responded = vi.fn<() => void>();
   const client = quickClient(server.url, {
     on: { response: responded },

@@ -12,7 +12,7 @@ import { closedPort } from '../../support/scripted-server.ts';
 
 const run = promisify(execFile);
 
-/** A proxy that answers every CONNECT with a status. */
+/** A proxy that responds to every CONNECT with a status. */
 async function rejectingProxy(status: number) {
   const targets: (string | undefined)[] = [];
   const server = createServer();
@@ -112,7 +112,7 @@ test('a proxy of the environment that cannot be reached is named beside host and
   });
 });
 
-test('a proxy that NO_PROXY excludes for the host, or that Node is not told to use, is not named', async () => {
+test('the error does not name a proxy that NO_PROXY excludes or that Node does not use', async () => {
   const port = await closedPort();
   const env = {
     HTTP_PROXY: 'http://127.0.0.1:1',

@@ -12,7 +12,7 @@ test.each(statuses)('a %i to another path of the same origin is not followed eit
   expect(server.requests).toHaveLength(1);
 });
 
-test('a redirect without a Location is an error of its own all the same', async () => {
+test('a redirect without a Location is a redirected error too', async () => {
   await using server = await scriptedServer(respond(302, {}));
   expect(await caught(callWith(quickClient(server.url), 'GET'))).toMatchObject({
     code: 'redirected',
@@ -34,7 +34,7 @@ test('a redirect that a browser makes opaque is an error at once', async () => {
   expect(calls).toBe(1);
 });
 
-test('an answer that a fetch of the caller’s own was redirected to is an error too', async () => {
+test('a response that a custom fetch was redirected to is a redirected error too', async () => {
   const followed = Object.defineProperty(Response.json({ id: '42' }), 'redirected', { value: true });
   const fetch = async () => followed;
   const error = await caught(callWith(quickClient('https://followed.example', { fetch }), 'GET'));

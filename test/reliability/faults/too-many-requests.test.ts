@@ -8,22 +8,22 @@ import { advance, stateOf, useVirtualClock } from '../../support/virtual-clock.t
 
 useVirtualClock();
 
-const refused = (headers: Record<string, string> = {}) => problem(429, { type: 'rate_limited' }, headers);
+const tooMany = (headers: Record<string, string> = {}) => problem(429, { type: 'rate_limited' }, headers);
 const date = (ms: number) => new Date(Date.parse('2026-01-31T12:00:00Z') + ms).toUTCString();
 
 const forms = {
   seconds: { 'retry-after': '30' },
   'an HTTP-date, measured against Date': { 'retry-after': date(630_000), date: date(600_000) },
 };
-const gates = ['shared', 'client', false] as const;
-const cases = gates.flatMap((rateLimiter) =>
+const rateLimiters = ['shared', 'client', false] as const;
+const cases = rateLimiters.flatMap((rateLimiter) =>
   Object.entries(forms).map(([form, headers]) => ({ rateLimiter, form, headers })),
 );
 
 test.each(cases)(
-  'a 429 waits as long as Retry-After says: $form, gate $rateLimiter',
+  'a 429 waits as long as Retry-After says: $form, rate limiter $rateLimiter',
   async ({ rateLimiter, headers }) => {
-    await using server = await scriptedServer(refused(headers), success);
+    await using server = await scriptedServer(tooMany(headers), success);
     const call = quickClient(server.url, { rateLimiter }).products.get('42');
     await server.received(1);
     await advance(29_900);
@@ -35,7 +35,7 @@ test.each(cases)(
 );
 
 test.each(METHODS)('%s that meets 429 is sent again with the same key and bytes', async (method) => {
-  await using server = await scriptedServer(refused({ 'retry-after': '1' }), success);
+  await using server = await scriptedServer(tooMany({ 'retry-after': '1' }), success);
   const call = callWith(quickClient(server.url), method);
   await server.received(1);
   await advance(1_100);
@@ -45,30 +45,33 @@ test.each(METHODS)('%s that meets 429 is sent again with the same key and bytes'
   ).toBe(1);
 });
 
-test.each(gates)('a wait that is longer than maxWaitMs is thrown at once, gate %s', async (rateLimiter) => {
-  await using server = await scriptedServer(refused({ 'retry-after': '61' }));
-  const error = (await caught(
-    quickClient(server.url, { rateLimiter }).products.get('42'),
-  )) as RateLimitedError;
-  expect(error).toMatchObject({
-    code: 'rate_limited',
-    retryAfterMs: 61_000,
-    retryAt: new Date('2026-01-31T12:01:01Z'),
-    retryable: true,
-    outcome: 'rejected',
-    attempts: 1,
-  });
-  expect(server.requests).toHaveLength(1);
-});
+test.each(rateLimiters)(
+  'a wait that is longer than maxWaitMs is thrown at once, rate limiter %s',
+  async (rateLimiter) => {
+    await using server = await scriptedServer(tooMany({ 'retry-after': '61' }));
+    const error = (await caught(
+      quickClient(server.url, { rateLimiter }).products.get('42'),
+    )) as RateLimitedError;
+    expect(error).toMatchObject({
+      code: 'rate_limited',
+      retryAfterMs: 61_000,
+      retryAt: new Date('2026-01-31T12:01:01Z'),
+      retryable: true,
+      outcome: 'rejected',
+      attempts: 1,
+    });
+    expect(server.requests).toHaveLength(1);
+  },
+);
 
 test('a wait that would pass the deadline is thrown at once', async () => {
-  await using server = await scriptedServer(refused({ 'retry-after': '10' }));
+  await using server = await scriptedServer(tooMany({ 'retry-after': '10' }));
   const error = await caught(quickClient(server.url, { deadlineMs: 9_000 }).products.get('42'));
   expect(error).toMatchObject({ code: 'rate_limited', retryAfterMs: 10_000 });
 });
 
 test('a Retry-After of centuries is thrown at once, not slept through', async () => {
-  await using server = await scriptedServer(refused({ 'retry-after': '99999999999999999999' }));
+  await using server = await scriptedServer(tooMany({ 'retry-after': '99999999999999999999' }));
   const error = await caught(quickClient(server.url).products.get('42'));
   expect(error).toMatchObject({
     code: 'rate_limited',
@@ -80,7 +83,7 @@ test('a Retry-After of centuries is thrown at once, not slept through', async ()
 test.each(['1.5', '-1', 'soon', ''])(
   'a Retry-After of %j counts as none: the call backs off',
   async (value) => {
-    await using server = await scriptedServer(refused({ 'retry-after': value }), success);
+    await using server = await scriptedServer(tooMany({ 'retry-after': value }), success);
     const call = quickClient(server.url).products.get('42');
     await server.received(1);
     await advance(1_000);
@@ -89,7 +92,7 @@ test.each(['1.5', '-1', 'soon', ''])(
 );
 
 test('429s cost no attempt: a call may meet more of them than it has attempts', async () => {
-  const script = Array.from({ length: 6 }, () => refused({ 'retry-after': '1' }));
+  const script = Array.from({ length: 6 }, () => tooMany({ 'retry-after': '1' }));
   await using server = await scriptedServer(...script, success);
   const attempts: number[] = [];
   const call = quickClient(server.url, {
@@ -106,8 +109,8 @@ test('429s cost no attempt: a call may meet more of them than it has attempts', 
   expect(server.requests).toHaveLength(7);
 });
 
-test('a service that answers 429 for ever is given up at the deadline', async () => {
-  await using server = await scriptedServer(refused({ 'retry-after': '10' }));
+test('a call gives up at the deadline if every response is a 429', async () => {
+  await using server = await scriptedServer(tooMany({ 'retry-after': '10' }));
   const call = caught(quickClient(server.url, { deadlineMs: 60_000 }).products.get('42'));
   for (let n = 0; n < 13; n += 1) await advance(5_000);
   expect(await call).toMatchObject({ code: 'rate_limited', outcome: 'rejected' });
@@ -115,7 +118,7 @@ test('a service that answers 429 for ever is given up at the deadline', async ()
 });
 
 test('a call that the rate limiter would delay for too long is rate_limited, and says when the quota is back', async () => {
-  await using server = await scriptedServer(refused({ 'retry-after': '120' }), success);
+  await using server = await scriptedServer(tooMany({ 'retry-after': '120' }), success);
   const client = quickClient(server.url);
   await caught(client.products.get('42'));
   const error = await caught(client.products.get('43'));
@@ -136,11 +139,11 @@ test('a call that the rate limiter would delay for too long is rate_limited, and
   expect(server.requests).toHaveLength(1);
 });
 
-test('a call that was refused, and then held back because another was told to wait longer, fails for its own 429', async () => {
-  let refuseSecond = () => {};
+test('a call that got a 429, and is then throttled because of the longer pause of another call, fails for its own 429', async () => {
+  let rejectSecond = () => {};
   await using server = await scriptedServer(success, (request, wire) => {
-    if (request.url.endsWith('/1')) return refused({ 'retry-after': '1' })(request, wire);
-    refuseSecond = () => void refused({ 'retry-after': '120' })(request, wire);
+    if (request.url.endsWith('/1')) return tooMany({ 'retry-after': '1' })(request, wire);
+    rejectSecond = () => void tooMany({ 'retry-after': '120' })(request, wire);
   });
   const client = quickClient(server.url);
   await client.products.get('42');
@@ -148,7 +151,7 @@ test('a call that was refused, and then held back because another was told to wa
   const second = caught(client.accounts.get('2'));
   await server.received(3);
   await settle();
-  refuseSecond();
+  rejectSecond();
   expect(await second).toMatchObject({ code: 'rate_limited', retryAfterMs: 120_000 });
   await advance(1_100);
   expect(await first).toMatchObject({
@@ -160,8 +163,8 @@ test('a call that was refused, and then held back because another was told to wa
   expect(server.requests).toHaveLength(3);
 });
 
-test('an answer after a 429 tells how long the call waited', async () => {
-  await using server = await scriptedServer(refused({ 'retry-after': '30' }), success);
+test('a response after a 429 reports how long the call waited', async () => {
+  await using server = await scriptedServer(tooMany({ 'retry-after': '30' }), success);
   let waitedMs = 0;
   const call = quickClient(server.url).products.get('42', {
     onResponse: (meta) => {
@@ -222,10 +225,10 @@ test('calls to a service that always reports 0 remaining, with 200s, do not fail
   await expect(calls).resolves.toHaveLength(20);
 });
 
-test.each(gates)(
-  'a 429 without Retry-After is not sent again at once, even if maxWaitMs is small; gate %s',
+test.each(rateLimiters)(
+  'a 429 without Retry-After is not sent again at once, even if maxWaitMs is small; rate limiter %s',
   async (rateLimiter) => {
-    await using server = await scriptedServer(refused());
+    await using server = await scriptedServer(tooMany());
     const client = quickClient(server.url, { rateLimiter });
     const impatient = caught(client.accounts.get('1', { maxWaitMs: 50 }));
     await server.received(1);
@@ -235,7 +238,7 @@ test.each(gates)(
 );
 
 test('without a rate limiter a call that gets 429s waits at least 100 ms between requests', async () => {
-  await using server = await scriptedServer(refused());
+  await using server = await scriptedServer(tooMany());
   const client = quickClient(server.url, { rateLimiter: false, deadlineMs: 2_000, maxWaitMs: 120 });
   const call = caught(client.accounts.get('1'));
   for (let n = 0; n < 40; n += 1) await advance(50);
@@ -243,8 +246,8 @@ test('without a rate limiter a call that gets 429s waits at least 100 ms between
   expect(server.requests.length).toBeLessThanOrEqual(20);
 });
 
-test.each(gates)(
-  'a 429 page of a proxy that asks for a day pauses the key for a minute; rate limiter %s',
+test.each(rateLimiters)(
+  'a proxy’s 429 page with a Retry-After of one day pauses the key for a minute; rate limiter %s',
   async (rateLimiter) => {
     const page = respond(429, { 'content-type': 'text/html', 'retry-after': '86400' }, '<h1>Slow down</h1>');
     await using server = await scriptedServer(page, success);
@@ -263,7 +266,7 @@ test.each([
     'the headers of the quota',
     respond(429, { 'retry-after': '86400', 'x-ratelimit-limit': '9', 'x-ratelimit-remaining': '0' }, 'Slow'),
   ],
-])('a 429 of the service, with %s, can ask for a day', async (_, of) => {
+])('a 429 of the service, with %s, can pause the key for a day', async (_, of) => {
   await using server = await scriptedServer(of);
   const error = await caught(quickClient(server.url).products.get('42'));
   expect(error).toMatchObject({ code: 'rate_limited', attempts: 1, retryAfterMs: 86_400_000 });

@@ -18,13 +18,13 @@ import { type ScriptedResponse, type SeenRequest, scriptedServer } from '../../s
 
 /**
  * R: sent again. X: an error at once. U, A: an error at once, outcome unknown or applied. `once U`, `once A`: sent
- * again one time, then so. `reread`: the record is read with GET. `done`: as good as answered.
+ * again one time, then so. `reread`: the record is read with GET. `done`: the call succeeds.
  */
 type Cell = 'R' | 'X' | 'U' | 'A' | 'once U' | 'once A' | 'reread' | 'done';
 
 interface Row {
   readonly fault: string;
-  readonly answer: ScriptedResponse;
+  readonly response: ScriptedResponse;
   /** The code of the error, where the fault stays. */
   readonly code: string;
   /** The outcome of R and X, where the fault stays. */
@@ -35,21 +35,21 @@ interface Row {
 const PAGE = '\n <!doctype html><h1>Sign in</h1>';
 const row = (
   fault: string,
-  answers: ScriptedResponse,
+  response: ScriptedResponse,
   [code, outcome]: [string, Outcome],
   ...cells: [Cell, Cell, Cell, Cell]
-): Row => ({ fault, answer: answers, code, outcome, cells });
+): Row => ({ fault, response, code, outcome, cells });
 
 const LOST: [string, Outcome] = ['connection_failed', 'unknown'];
 const CUT: [string, Outcome] = ['unexpected_response', 'applied'];
 const ODD: [string, Outcome] = ['unexpected_response', 'unknown'];
-const MISFIT: [string, Outcome] = ['unexpected_response', 'applied'];
+const INVALID: [string, Outcome] = ['unexpected_response', 'applied'];
 const JSON_TYPE = { 'content-type': 'application/json' };
 const MAX_BODY_BYTES = 2_000;
 
 const rows: readonly Row[] = [
-  row('a close before the answer', misbehave.close, LOST, 'R', 'R', 'R', 'R'),
-  row('a reset before the answer', misbehave.reset, LOST, 'R', 'R', 'R', 'R'),
+  row('a close before the response', misbehave.close, LOST, 'R', 'R', 'R', 'R'),
+  row('a reset before the response', misbehave.reset, LOST, 'R', 'R', 'R', 'R'),
   row('a close in the headers', misbehave.closeInHeaders, LOST, 'R', 'R', 'R', 'R'),
   row('bytes that are no HTTP', misbehave.garbage, LOST, 'R', 'R', 'R', 'R'),
   row('a close in the body', misbehave.closeInBody, CUT, 'R', 'R', 'R', 'done'),
@@ -58,8 +58,8 @@ const rows: readonly Row[] = [
   row('an end between chunks', misbehave.endInChunks, CUT, 'R', 'R', 'R', 'done'),
   row('corrupt gzip', misbehave.corruptGzip, CUT, 'R', 'R', 'R', 'done'),
   row('truncated JSON', misbehave.truncatedJson, CUT, 'R', 'R', 'R', 'done'),
-  row('204', empty(204), MISFIT, 'X', 'once A', 'reread', 'done'),
-  row('200 without a body', empty(200), MISFIT, 'X', 'once A', 'reread', 'done'),
+  row('204', empty(204), INVALID, 'X', 'once A', 'reread', 'done'),
+  row('200 without a body', empty(200), INVALID, 'X', 'once A', 'reread', 'done'),
   row('HTML with 200', html(), ODD, 'X', 'once U', 'U', 'U'),
   row('HTML that names no type', respond(200, {}, PAGE), ODD, 'X', 'once U', 'U', 'U'),
   row(
@@ -98,16 +98,16 @@ const rows: readonly Row[] = [
   row(
     'invalid UTF-8',
     respond(200, JSON_TYPE, Buffer.from([0x7b, 0xff, 0x7d])),
-    MISFIT,
+    INVALID,
     'X',
     'A',
     'A',
     'done',
   ),
-  row('money as a number', json({ ...product, salePrice: 129 }), MISFIT, 'X', 'A', 'A', 'done'),
-  row('a record without an id', json({ name: 'Desk' }), MISFIT, 'X', 'A', 'A', 'done'),
-  row('a body over the cap', json({ ...product, remark: 'x'.repeat(3_000) }), MISFIT, 'X', 'A', 'A', 'done'),
-  row('a gzip bomb', gzipBomb(3_000_000), MISFIT, 'X', 'A', 'A', 'done'),
+  row('money as a number', json({ ...product, salePrice: 129 }), INVALID, 'X', 'A', 'A', 'done'),
+  row('a record without an id', json({ name: 'Desk' }), INVALID, 'X', 'A', 'A', 'done'),
+  row('a body over the cap', json({ ...product, remark: 'x'.repeat(3_000) }), INVALID, 'X', 'A', 'A', 'done'),
+  row('a gzip bomb', gzipBomb(3_000_000), INVALID, 'X', 'A', 'A', 'done'),
   ...[300, 301, 302, 303, 304, 305, 307, 308].map((status) => {
     const outcome = [301, 307, 308].includes(status) ? 'rejected' : 'unknown';
     const elsewhere = respond(status, { location: 'https://elsewhere.example/' });
@@ -162,7 +162,7 @@ function expectSameRequest(requests: readonly SeenRequest[], method: FourMethods
   expect(keys).toEqual([method === 'POST' ? expect.stringMatching(/^[!-~]{16,}$/) : undefined]);
 }
 
-test.each(cases)('$method meets $fault: $cell', async ({ answer: fault, method, cell, code, outcome }) => {
+test.each(cases)('$method meets $fault: $cell', async ({ response: fault, method, cell, code, outcome }) => {
   await using passing = await scriptedServer(fault, success);
   const passed = await callWith(quickClient(passing.url, { maxBodyBytes: MAX_BODY_BYTES }), method).then(
     () => 'resolved',
@@ -195,7 +195,7 @@ test.each(cases)('$method meets $fault: $cell', async ({ answer: fault, method, 
 
 test.each(rows)(
   'a create that meets $fault is not sent again under retry.creates: false if it may have been applied',
-  async ({ answer: fault, code, outcome, cells: [, cell] }) => {
+  async ({ response: fault, code, outcome, cells: [, cell] }) => {
     await using server = await scriptedServer(fault);
     const client = quickClient(server.url, {
       maxBodyBytes: MAX_BODY_BYTES,
@@ -219,16 +219,16 @@ test('retry.creates: false does not keep a 429 and a request that was never sent
   await callWith(quickClient(server.url, { retry }), 'POST');
   expect(server.requests).toHaveLength(2);
 
-  let refused = 0;
+  let failures = 0;
   const client = quickClient(server.url, {
     retry,
     fetch: async (url, init) => {
-      if (refused++ === 0) throw networkError('ECONNREFUSED');
+      if (failures++ === 0) throw networkError('ECONNREFUSED');
       return fetch(url, init);
     },
   });
   await callWith(client, 'POST');
-  expect([refused, server.requests.length]).toEqual([2, 3]);
+  expect([failures, server.requests.length]).toEqual([2, 3]);
 });
 
 test('retry.creates: false keeps reads, updates and deletes from nothing', async () => {

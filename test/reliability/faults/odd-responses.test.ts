@@ -16,7 +16,7 @@ const odd = (
   status = 'HTTP/1.1 200 OK',
 ) => Buffer.concat([rawHead(status, [TYPE, ...headers]), Buffer.from(body)]);
 
-/** Something that comes before the answer. */
+/** An interim response before the actual response. */
 const before = (status: string, headers: readonly string[] = []) =>
   Buffer.concat([Buffer.from([status, ...headers, '', ''].join('\r\n')), rawJson(200, product).bytes]);
 
@@ -26,24 +26,24 @@ const hints = ['link: </style.css>; rel=preload'];
 test.each([
   ['a 102 before it', before('HTTP/1.1 102 Processing')],
   ['early hints before it', before('HTTP/1.1 103 Early Hints', hints)],
-  ['an interim answer that nobody knows before it', before('HTTP/1.1 199 Odd')],
+  ['an unknown interim response before it', before('HTTP/1.1 199 Odd')],
   [
     'gzip without its trailer',
     odd([`content-length: ${gzip.length - 8}`, 'content-encoding: gzip'], gzip.subarray(0, -8)),
   ],
   ['a byte order mark', odd([], `\ufeff${productJson}`)],
   ['bytes beyond ASCII in a header', odd([LENGTH, 'x-request-id: \u00e9'])],
-  ['an end that only the connection tells', odd([])],
+  ['no length: the end of the connection is the end of the body', odd([])],
   ['a status line of HTTP/1.0', odd([], productJson, 'HTTP/1.0 200 OK')],
-])('an answer with %s is read', async (_, bytes) => {
+])('a response with %s is read', async (_, bytes) => {
   await using server = await scriptedServer(sendRaw(bytes));
   await expect(quickClient(server.url).products.get('42')).resolves.toEqual(product);
   expect(server.requests).toHaveLength(1);
 });
 
 const unread: readonly (readonly [string, Uint8Array])[] = [
-  ['100 that nobody asked for', before('HTTP/1.1 100 Continue')],
-  ['101 that nobody asked for', before('HTTP/1.1 101 Switching', ['upgrade: x', 'connection: upgrade'])],
+  ['an unrequested 100', before('HTTP/1.1 100 Continue')],
+  ['an unrequested 101', before('HTTP/1.1 101 Switching', ['upgrade: x', 'connection: upgrade'])],
   ['ten thousand headers', odd([LENGTH, ...Array.from({ length: 10_000 }, (_, n) => `x-${n}: v`)])],
   ['a header of a megabyte', odd([LENGTH, `x-long: ${'v'.repeat(2 ** 20)}`])],
   ['two lengths that differ', odd([LENGTH, 'content-length: 5'])],
@@ -62,7 +62,7 @@ const unread: readonly (readonly [string, Uint8Array])[] = [
 
 const each = unread.flatMap(([name, bytes]) => METHODS.map((method) => ({ name, bytes, method })));
 
-test.each(each)('$method meets $name: as good as no answer', async ({ bytes, method }) => {
+test.each(each)('$method fails with outcome unknown if it gets $name', async ({ bytes, method }) => {
   await using server = await scriptedServer(sendRaw(bytes));
   const client = quickClient(server.url, { rateLimiter: false, retry: { maxAttempts: 2, baseDelayMs: 1 } });
   expect(await caught(callWith(client, method))).toMatchObject({
@@ -84,8 +84,8 @@ test.each(METHODS)('%s meets a length that is too short: the rest of the body is
   expect(server.requests).toHaveLength(method === 'DELETE' ? 1 : 2);
 });
 
-test('bytes behind an answer are not taken for the next one', async () => {
-  const smuggled = rawJson(200, { ...product, name: 'Somebody else' }).bytes;
+test('bytes behind a response are not taken for the next response', async () => {
+  const smuggled = rawJson(200, { ...product, name: 'Another product' }).bytes;
   const kept = Buffer.from(`HTTP/1.1 200 OK\r\n${TYPE}\r\n${LENGTH}\r\n\r\n${productJson}`);
   await using server = await scriptedServer(
     (_, { socket }) => void socket.write(Buffer.concat([kept, smuggled])),

@@ -8,7 +8,7 @@ import { scriptedServer } from '../../support/scripted-server.ts';
 
 const retry = { baseDelayMs: 1, maxDelayMs: 5 };
 
-test('a create whose answer is lost after the commit makes one record under one key', async () => {
+test('a create whose response is lost after the commit creates one record under one key', async () => {
   await using sandbox = createSandbox();
   await sandbox.listen();
   sandbox.faults.next({ kind: 'lost-response', committed: true });
@@ -22,7 +22,7 @@ test('a create whose answer is lost after the commit makes one record under one 
   expect(new Set(sandbox.requests.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
 });
 
-test('a create that fails for good after a lost answer can be repeated with the key of its error', async () => {
+test('a create that fails after a lost response can be repeated with the key of its error', async () => {
   await using sandbox = createSandbox();
   await sandbox.listen();
   sandbox.faults.add({ kind: 'lost-response', committed: true }, { times: 2 });
@@ -47,7 +47,7 @@ test.each([
   [422, 'validation_failed', 'validation_failed'],
   [429, 'rate_limited', 'rate_limited'],
 ] as const)(
-  'a create that is answered with %i after a lost answer is never called rejected',
+  'a create that gets %i after a lost response is never reported as rejected',
   async (status, type, code) => {
     await using sandbox = createSandbox();
     await sandbox.listen();
@@ -66,19 +66,19 @@ test.each([
   },
 );
 
-test.each([404, 410])('a delete that is answered with %i after a lost answer is done', async (status) => {
+test.each([404, 410])('a delete that gets %i after a lost response succeeds', async (status) => {
   await using server = await scriptedServer(misbehave.close, problem(status));
   await expect(quickClient(server.url).products.delete('42')).resolves.toBeUndefined();
   expect(server.requests).toHaveLength(2);
 });
 
-test('a delete that is answered with 404 after an attempt that was refused is an error', async () => {
+test('a delete that gets 404 after a rejected attempt is an error', async () => {
   await using server = await scriptedServer(problem(425), problem(404));
   const error = await caught(quickClient(server.url).products.delete('42'));
   expect(error).toMatchObject({ code: 'not_found', outcome: 'rejected', attempts: 2 });
 });
 
-test('a delete whose answer is lost after the commit is done, and done once', async () => {
+test('a delete whose response is lost after the commit succeeds and deletes once', async () => {
   await using sandbox = createSandbox();
   await sandbox.listen();
   const { id } = sandbox.store.products.insert({ name: 'Desk' });
@@ -91,7 +91,7 @@ test('a delete whose answer is lost after the commit is done, and done once', as
   expect(sandbox.journal.map(({ action }) => action)).toEqual(['delete']);
 });
 
-test('an update that is answered with 204 gives the record as it is afterwards', async () => {
+test('an update that gets 204 returns the updated record', async () => {
   await using sandbox = createSandbox({ updateStatus: 204 });
   await sandbox.listen();
   const { id } = sandbox.store.products.insert({ name: 'Desk', brand: 'Oak & Co' });
@@ -103,18 +103,18 @@ test('an update that is answered with 204 gives the record as it is afterwards',
   expect(sandbox.requests.map(({ method }) => method)).toEqual(['PATCH', 'GET']);
 });
 
-test('an update that is read back tells of one answer, its own', async () => {
+test('an update that is read back calls onResponse once, for the update itself', async () => {
   await using sandbox = createSandbox({ updateStatus: 204 });
   await sandbox.listen();
   const { id } = sandbox.store.products.insert({ name: 'Desk' });
   const client = createClient({ ...sandbox.clientOptions, retry });
-  const told: unknown[] = [];
-  const onResponse = ({ status, attempts }: ResponseMeta) => void told.push([status, attempts]);
+  const responses: unknown[] = [];
+  const onResponse = ({ status, attempts }: ResponseMeta) => void responses.push([status, attempts]);
   await client.products.update(id, { name: 'Standing desk' }, { onResponse });
-  expect(told).toEqual([[204, 1]]);
+  expect(responses).toEqual([[204, 1]]);
 });
 
-test('an update that is answered with 204 says applied where the record cannot be read', async () => {
+test('an update that gets 204 has outcome applied if the record cannot be read', async () => {
   await using server = await scriptedServer((request, wire) =>
     request.method === 'PATCH'
       ? void wire.response.writeHead(204).end()
@@ -137,21 +137,18 @@ test('an update that may have been applied is not sent again under retry.updates
   expect(server.requests).toHaveLength(1);
 });
 
-test.each(METHODS)(
-  '%s survives that the service closes a connection which is being reused',
-  async (method) => {
-    // The second request goes out on the connection of the first, which then breaks without an answer.
-    await using server = await scriptedServer(
-      ...[1, 2].map((n) => (n === 1 ? problem(404, { type: 'not_found' }) : misbehave.reset)),
-      (request, wire) =>
-        request.method === 'DELETE'
-          ? void wire.response.writeHead(204).end()
-          : void wire.response.writeHead(200, { 'content-type': 'application/json' }).end('{"id":"42"}'),
-    );
-    const client = quickClient(server.url);
-    expect(await client.accounts.find('1')).toBeUndefined();
-    await callWith(client, method);
-    expect(server.requests).toHaveLength(3);
-    expect(server.connections).toBe(2);
-  },
-);
+test.each(METHODS)('%s survives a reset of the reused connection', async (method) => {
+  // The second request goes out on the connection of the first, which then breaks without a response.
+  await using server = await scriptedServer(
+    ...[1, 2].map((n) => (n === 1 ? problem(404, { type: 'not_found' }) : misbehave.reset)),
+    (request, wire) =>
+      request.method === 'DELETE'
+        ? void wire.response.writeHead(204).end()
+        : void wire.response.writeHead(200, { 'content-type': 'application/json' }).end('{"id":"42"}'),
+  );
+  const client = quickClient(server.url);
+  expect(await client.accounts.find('1')).toBeUndefined();
+  await callWith(client, method);
+  expect(server.requests).toHaveLength(3);
+  expect(server.connections).toBe(2);
+});
