@@ -30,7 +30,7 @@ const echo = {
 const echoes = {
   type: `https://errors.example/${CANARY}`,
   title: `No access for ${CANARY}`,
-  detail: `The key "${CANARY}" was refused`,
+  detail: `The key "${CANARY}" was rejected`,
   instance: `/${CANARY}`,
   violations: [{ propertyPath: CANARY, message: `not ${CANARY}`, code: CANARY }],
   trace: [{ args: { [CANARY]: `X-AUTH-TOKEN: ${CANARY}` } }],
@@ -51,12 +51,12 @@ const faults: Record<string, ScriptedResponse> = {
   'no body': respond(200, echo),
   'too much': json({ id: '42', remark: CANARY.repeat(300) }, 200, echo),
   'a redirect': redirect(302, `https://${CANARY}.example/${CANARY}?token=${CANARY}`),
-  'a lost answer': misbehave.reset,
-  'a cut answer': misbehave.closeInBody,
+  'a lost response': misbehave.reset,
+  'a cut response': misbehave.closeInBody,
 };
 
-const told: unknown[] = [];
-const note = (event: unknown) => void told.push(event);
+const events: unknown[] = [];
+const note = (event: unknown) => void events.push(event);
 const on: Listeners = {
   request: note,
   response: note,
@@ -71,7 +71,7 @@ const write = (line: string) => void lines.push(line);
 const logger = { debug: write, info: write, warn: write };
 
 beforeEach(() => {
-  told.length = 0;
+  events.length = 0;
   lines.length = 0;
 });
 afterEach(() => {
@@ -89,7 +89,7 @@ const clientOf = (baseUrl: string, options: ClientOptions = {}): Client =>
     ...options,
   });
 
-/** The lines in which a value shows the key to whoever logs it. */
+/** The lines in which a value shows the key in a log. */
 const leaks = (value: unknown) =>
   shown(value)
     .split('\n')
@@ -107,8 +107,8 @@ test.each(Object.keys(faults))(
       expect(leaks(end)).toEqual([]);
     }
     expect(server.requests[0]?.headers['x-auth-token']).toBe(CANARY);
-    expect(told.length).toBeGreaterThan(4);
-    for (const event of told) expect(leaks(event)).toEqual([]);
+    expect(events.length).toBeGreaterThan(4);
+    for (const event of events) expect(leaks(event)).toEqual([]);
     for (const meta of metas) expect(leaks({ ...meta })).toEqual([]);
     expect(lines.length).toBeGreaterThan(4);
     expect(lines.filter((line) => line.includes(CANARY))).toEqual([]);
@@ -138,13 +138,13 @@ test('a fetch that quotes the key in its error is not quoted', async () => {
   }
 });
 
-test('neither client nor collection nor walk nor page shows the key', async () => {
+test('neither a client, a collection, a list nor a page shows the key', async () => {
   await using server = await scriptedServer(json([{ id: '1' }], 200, echo), json([]));
   const client = clientOf(server.url);
-  const walk = client.accounts.list();
-  const pages = walk.pages();
+  const list = client.accounts.list();
+  const pages = list.pages();
   const { value: page } = await pages.next();
-  const records = walk[Symbol.asyncIterator]();
+  const records = list[Symbol.asyncIterator]();
   const other = client.withOptions({ timeoutMs: 5 });
   const things = [
     client,
@@ -152,7 +152,7 @@ test('neither client nor collection nor walk nor page shows the key', async () =
     client.accounts,
     client.products,
     client.collection('x'),
-    walk,
+    list,
     pages,
     page,
     records,
@@ -173,8 +173,8 @@ test('what the process keeps for its clients shows no key', async () => {
   for (const symbol of symbols) expect(leaks(Reflect.get(globalThis, symbol))).toEqual([]);
 });
 
-test('options that are refused are not quoted', async () => {
-  const refused: (() => unknown)[] = [
+test('the error for an invalid option does not quote it', async () => {
+  const rejected: (() => unknown)[] = [
     () => clientOf('https://x.example', { apiKey: `${CANARY} with space` }),
     () => clientOf('https://x.example', { apiKey: `${CANARY}\n` }),
     () => clientOf(`https://${CANARY}@x.example`),
@@ -184,7 +184,7 @@ test('options that are refused are not quoted', async () => {
     () => clientOf('https://x.example').accounts.list({}, { headers: { 'X-Auth-Token': CANARY } }),
     () => clientOf('https://x.example').accounts.list({}, { headers: { 'x-trace': `${CANARY}\r\n` } }),
   ];
-  for (const act of refused) expect(leaks(thrown(act))).toEqual([]);
+  for (const act of rejected) expect(leaks(thrown(act))).toEqual([]);
 
   const client = clientOf('https://x.example');
   const key = { idempotencyKey: `${CANARY}\r\n` };

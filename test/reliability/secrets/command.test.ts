@@ -65,21 +65,21 @@ test.each(cases)('a good run shows no key: $name, $canary', async ({ canary, arg
   expect(server.requests[0]?.headers['x-auth-token']).toBe(canary);
 });
 
-const failures: Readonly<Record<string, { answer: (canary: string) => ScriptedResponse; codes: number[] }>> =
+const failures: Readonly<Record<string, { respond: (canary: string) => ScriptedResponse; codes: number[] }>> =
   {
     'a 401 that echoes': {
-      answer: (canary) =>
+      respond: (canary) =>
         problem(401, { ...echoMembers(canary), type: 'unauthenticated' }, echoHeaders(canary)),
       codes: [3],
     },
-    'a reset': { answer: () => misbehave.reset, codes: [6] },
+    'a reset': { respond: () => misbehave.reset, codes: [6] },
     'a redirect': {
-      answer: (canary) => redirect(302, `https://${encodeURIComponent(canary)}.x/${canary}`),
+      respond: (canary) => redirect(302, `https://${encodeURIComponent(canary)}.x/${canary}`),
       // To probe and discover it is a finding.
       codes: [5, 0],
     },
     'a page that echoes': {
-      answer:
+      respond:
         (canary) =>
         (_, { response }) =>
           void response.writeHead(200, { 'content-type': 'text/html' }).end(`<h1>${canary}</h1>`),
@@ -90,8 +90,8 @@ const failures: Readonly<Record<string, { answer: (canary: string) => ScriptedRe
 const failing = cases.flatMap((one) => Object.keys(failures).map((failure) => ({ ...one, failure })));
 
 test.concurrent.each(failing)('$failure shows no key: $name, $canary', async ({ canary, args, failure }) => {
-  const { answer, codes } = failures[failure] as (typeof failures)[string];
-  await using server = await scriptedServer(answer(canary));
+  const { respond, codes } = failures[failure] as (typeof failures)[string];
+  await using server = await scriptedServer(respond(canary));
   const ran = await said(environment(server.url, canary), [...args, '--quiet']);
   expect(leaksOf(ran.text, canary)).toEqual([]);
   expect(codes).toContain(ran.code);
@@ -109,7 +109,7 @@ const misplaced: readonly (readonly [args: readonly string[], code: number])[] =
   [['whoami', '-k=KEY'], 2],
   [['--key', 'KEY', 'whoami'], 2],
 ];
-/** Where only the environment tells that it is the key. */
+/** Arguments in which only the environment variable shows that they are the key. */
 const unmarked: typeof misplaced = [
   [['KEY'], 2],
   [['--KEY'], 2],
@@ -130,7 +130,7 @@ const withKey = (args: readonly string[], canary: string) =>
   args.map((arg) => arg.replaceAll('KEY', canary).replaceAll('ENCODED', encodeURIComponent(canary)));
 
 test.each(given([...misplaced, ...unmarked]))(
-  'a key that is set and given as well is not shown: $name, $canary',
+  'the command does not print a key that is both an argument and in the environment: $name, $canary',
   async ({ canary, args, code }) => {
     await using server = await scriptedServer(
       problem(404, { ...echoMembers(canary), type: 'not_found' }, echoHeaders(canary)),
@@ -142,7 +142,7 @@ test.each(given([...misplaced, ...unmarked]))(
 );
 
 test.each(given(misplaced))(
-  'a key that is only given is not shown: $name, $canary',
+  'the command does not print a key that is only an argument: $name, $canary',
   async ({ canary, args, code }) => {
     const ran = await said({}, withKey(args, canary));
     expect([ran.code, leaksOf(ran.text, canary)]).toEqual([code, []]);
@@ -169,7 +169,7 @@ test.each(CANARIES)('no schema file shows the key, whatever records have: %s', a
   expect(leaksOf(source, canary)).toEqual([]);
 });
 
-test('no checkpoint of a pull that was refused half-way shows the key', async () => {
+test('no checkpoint of a pull that was rejected half-way shows the key', async () => {
   const path = folder();
   const { sandbox, env } = await listening({ records: { accounts: 300 } });
   const key = sandbox.keys.full;

@@ -18,13 +18,13 @@ test('there is a case for every class that can be thrown', () => {
 
 const cases = CANARIES.flatMap((canary) => classes.map((name) => ({ canary, name })));
 
-test.each(cases)('$name shows no key, also where everything echoes it: $canary', async ({ canary, name }) => {
+test.each(cases)('$name shows no key even if everything echoes it: $canary', async ({ canary, name }) => {
   const error = await provocations[name]?.(canary);
   expect((error as Error).name).toBe(name);
   const lines = shown(error).split('\n');
   expect(lines.length).toBeGreaterThan(5);
   expect(lines.filter((line) => formsOf(canary).some((form) => line.includes(form)))).toEqual([]);
-  // Wrapped by somebody else, as loggers and test runners do.
+  // Wrapped in another error, as loggers and test runners do.
   const wrapped = shown(new AggregateError([error], 'outer', { cause: error }));
   expect(wrapped.split('\n').filter((line) => formsOf(canary).some((form) => line.includes(form)))).toEqual(
     [],

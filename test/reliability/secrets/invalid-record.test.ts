@@ -7,7 +7,7 @@ import { json } from '../../support/responses.ts';
 import { scriptedServer } from '../../support/scripted-server.ts';
 
 /** One schema whose issues name members and values, as those of a caller may. */
-const telling = z.looseObject({ id: z.string() }).superRefine((record, context) => {
+const quoting = z.looseObject({ id: z.string() }).superRefine((record, context) => {
   for (const [name, value] of Object.entries(record)) {
     context.addIssue({ code: 'custom', path: [name], message: `${name} is ${String(value)}` });
   }
@@ -16,7 +16,7 @@ const telling = z.looseObject({ id: z.string() }).superRefine((record, context) 
 const schemas = {
   'of its own': undefined,
   'that is strict': z.strictObject({ id: z.string() }),
-  'that quotes values': telling,
+  'that quotes values': quoting,
 };
 const kinds = Object.keys(schemas) as (keyof typeof schemas)[];
 const cases = CANARIES.flatMap((canary) => kinds.map((kind) => ({ canary, kind })));
@@ -24,11 +24,11 @@ const cases = CANARIES.flatMap((canary) => kinds.map((kind) => ({ canary, kind }
 test.each(cases)(
   'a row that echoes the key as a name, a value and its id: on.invalidRecord and page.invalid do not, by a schema $kind: $canary',
   async ({ canary, kind }) => {
-    // A schema of the caller's is asked only about rows that fit the contract.
+    // A caller's schema checks only rows that are valid by the built-in schema.
     const fields = kind === 'of its own' ? { name: 7, salePrice: canary } : { name: canary };
     const row = { id: `r-${canary}`, ...fields, [canary]: `${canary}!` };
     await using server = await scriptedServer(json([row], 200, echoHeaders(canary)), json([]));
-    const told: InvalidRecord[] = [];
+    const events: InvalidRecord[] = [];
     const lines: string[] = [];
     const write = (line: string) => void lines.push(line);
     const schema = schemas[kind];
@@ -36,34 +36,34 @@ test.each(cases)(
       baseUrl: server.url,
       apiKey: canary,
       validation: 'report',
-      on: { invalidRecord: (event) => void told.push(event) },
+      on: { invalidRecord: (event) => void events.push(event) },
       logger: { debug: write, info: write, warn: write },
       ...(schema === undefined ? {} : { schemas: { products: schema } }),
     });
     const invalid: InvalidRecord[] = [];
     for await (const page of client.products.list().pages()) invalid.push(...page.invalid);
 
-    expect([told.length, invalid.length]).toEqual([1, 1]);
-    for (const { record, id: _id, ...said } of [...told, ...invalid]) {
+    expect([events.length, invalid.length]).toEqual([1, 1]);
+    for (const { record, id: _id, ...said } of [...events, ...invalid]) {
       expect(said).toMatchObject({ collection: 'products' });
       expect(said.issues.length).toBeGreaterThan(0);
       expect(leaks(said, canary)).toEqual([]);
-      // The row is data of the books, like those that fit: it is handed on as it was sent.
+      // The row is the company's data, like valid rows: it is passed on unchanged.
       expect(record).toEqual(row);
     }
-    expect([told[0]?.id, invalid[0]?.id]).toEqual(['r-[redacted]', 'r-[redacted]']);
+    expect([events[0]?.id, invalid[0]?.id]).toEqual(['r-[redacted]', 'r-[redacted]']);
     expect(lines.filter((line) => line.includes('products r-[redacted]: '))).toHaveLength(1);
     expect(leaks(lines, canary)).toEqual([]);
   },
 );
 
-test('a row that does not echo is told as it is', async () => {
+test('an invalid row that does not echo the key is reported unchanged', async () => {
   await using server = await scriptedServer(json([{ id: '7', salePrice: 5 }]), json([]));
-  const told: InvalidRecord[] = [];
-  const on = { invalidRecord: (event: InvalidRecord) => void told.push(event) };
+  const events: InvalidRecord[] = [];
+  const on = { invalidRecord: (event: InvalidRecord) => void events.push(event) };
   const client = createClient({ baseUrl: server.url, apiKey: CANARIES[0], validation: 'report', on });
   expect(await client.products.list().toArray({ limit: 5 })).toEqual([]);
-  expect(told).toEqual([
+  expect(events).toEqual([
     {
       collection: 'products',
       id: '7',

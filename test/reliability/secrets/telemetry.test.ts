@@ -49,11 +49,11 @@ test.each(CANARIES)(
     const recorder = record();
     const lines: string[] = [];
     const write = (line: string) => void lines.push(line);
-    const told: unknown[] = [];
-    const note = (event: unknown) => void told.push(event);
+    const events: unknown[] = [];
+    const note = (event: unknown) => void events.push(event);
     const rows = json([{ id: canary }], 200, echoHeaders(canary));
-    const refusal = problem(404, { ...echoMembers(canary), type: 'not_found' }, echoHeaders(canary));
-    await using server = await scriptedServer(rows, problem(503, echoMembers(canary)), refusal);
+    const notFound = problem(404, { ...echoMembers(canary), type: 'not_found' }, echoHeaders(canary));
+    await using server = await scriptedServer(rows, problem(503, echoMembers(canary)), notFound);
     const client = clientOf(server.url, canary, {
       on: [
         telemetryListeners(recorder.options),
@@ -75,8 +75,8 @@ test.each(CANARIES)(
     for (const error of errors)
       expect(error).toMatchObject({ code: 'not_found', path: '/products/[redacted]' });
     const { spans, points } = await exported(recorder);
-    expect([spans.length, lines.length > 10, told.length > 10]).toEqual([11, true, true]);
-    for (const thing of [...errors, ...spans, ...points, ...told, ...lines])
+    expect([spans.length, lines.length > 10, events.length > 10]).toEqual([11, true, true]);
+    for (const thing of [...errors, ...spans, ...points, ...events, ...lines])
       expect(leaks(thing, canary)).toEqual([]);
   },
 );
@@ -89,14 +89,14 @@ test.each(cases)('neither span nor measurement of $name shows the key: $canary',
   expect((error as Error).name).toBe(name);
 
   const { spans, points, metrics } = await exported(recorder);
-  // What is refused before a call, and what is wrong with a store, is no call's.
+  // Invalid input and store errors belong to no call, so they have no span.
   const isOfCalls = !['InvalidInputError', 'CheckpointError'].includes(name);
   expect(spans.length > 0).toBe(isOfCalls);
   for (const thing of [...spans, ...points, ...metrics]) expect(leaks(thing, canary)).toEqual([]);
   expect(spans.filter(({ statusMessage }) => statusMessage !== undefined)).toEqual([]);
 });
 
-/** A 503, two 429s, a page with a row that does not fit, its end, a refusal: all of them echo. */
+/** A 503, two 429s, a page with an invalid row, its end, a 403: all of them echo. */
 const script = (canary: string): ScriptedResponse[] => {
   const echo = echoHeaders(canary);
   const slow = problem(
@@ -115,7 +115,7 @@ const script = (canary: string): ScriptedResponse[] => {
 };
 
 test.each(CANARIES)(
-  'retries, waits, checkpoints and invalid rows are told without the key: %s',
+  'the telemetry of retries, waits, checkpoints and invalid rows shows no key: %s',
   async (canary) => {
     const recorder = record();
     await using server = await scriptedServer(...script(canary));

@@ -6,7 +6,7 @@ import { leaks } from '../../support/leaks.ts';
 import { json, problem } from '../../support/responses.ts';
 import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
 
-/** Wherever a record can hold the key: as its id, a value, an instant, the name of a member, deep inside. */
+/** Wherever a record can hold the key: as its id, a value, a timestamp, the name of a member, deep inside. */
 const rowsOf = (canary: string) =>
   Array.from({ length: 30 }, (_, n) => ({
     id: n === 3 ? canary : `r${n}-${canary}`,
@@ -18,7 +18,7 @@ const rowsOf = (canary: string) =>
     ...(n % 2 === 0 ? { status: `is ${canary}` } : {}),
   }));
 
-/** Lists answer, writes and records are refused; whatever is said echoes the key. */
+/** Lists succeed, writes and reads of one record are rejected; every response echoes the key. */
 const service =
   (canary: string): ScriptedResponse =>
   (request, wire) => {
@@ -43,38 +43,38 @@ test.each(CANARIES)(
   'no finding of a probe shows the key, which the service puts everywhere: %s',
   async (canary) => {
     await using server = await scriptedServer(service(canary));
-    const told: unknown[] = [];
+    const notified: unknown[] = [];
     const report = await probe(clientOf(server.url, canary), {
       collections: ['accounts', 'products'],
       write: { draft: { remark: canary } },
-      onPlan: (plan) => void told.push(plan),
-      onProgress: (progress) => void told.push(progress),
-      onCollection: (findings) => void told.push(findings),
-      onLeftBehind: (ids) => void told.push(ids),
+      onPlan: (plan) => void notified.push(plan),
+      onProgress: (progress) => void notified.push(progress),
+      onCollection: (findings) => void notified.push(findings),
+      onLeftBehind: (ids) => void notified.push(ids),
     });
     expect(report.collections.map(({ access }) => access)).toEqual(['readable', 'readable']);
     expect(report.problems.seen.length).toBeGreaterThan(1);
     expect(JSON.stringify(report)).toContain('[redacted]');
-    for (const thing of [report, ...told]) expect(leaks(thing, canary)).toEqual([]);
+    for (const thing of [report, ...notified]) expect(leaks(thing, canary)).toEqual([]);
   },
 );
 
 test.each(CANARIES)('nothing that discover finds or prints shows the key: %s', async (canary) => {
   await using server = await scriptedServer(service(canary));
-  const told: unknown[] = [];
+  const notified: unknown[] = [];
   const options = {
     collections: ['accounts', 'products'] as const,
-    onProgress: (progress: unknown) => void told.push(progress),
+    onProgress: (progress: unknown) => void notified.push(progress),
   };
   const client = clientOf(server.url, canary);
   const first = await discover(client, options);
   const again = await discover(client, { ...options, strict: true });
   expect(first.collections.map(({ records }) => records)).toEqual([30, 30]);
   expect(first.source).toContain("'[redacted]'");
-  for (const thing of [first, again, ...told]) expect(leaks(thing, canary)).toEqual([]);
+  for (const thing of [first, again, ...notified]) expect(leaks(thing, canary)).toEqual([]);
 });
 
-test('a request of the caller gets what the service sent, as a record of a walk does', async () => {
+test('client.request returns what the service sent, unredacted, as lists do', async () => {
   const [canary] = CANARIES;
   await using server = await scriptedServer(service(canary));
   const client = clientOf(server.url, canary);
