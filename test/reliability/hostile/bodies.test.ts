@@ -27,7 +27,7 @@ test.each(Object.entries(deepForms))('a record with %s nested 100,000 deep is re
 });
 
 test.each(Object.entries(deepForms))(
-  'a misfit and a refusal with %s nested 100,000 deep are errors',
+  'an invalid record and a problem document with %s nested 100,000 deep are errors',
   async (_, deep) => {
     await using server = await scriptedServer(
       body(`{"id":"42","salePrice":${deep}}`),
@@ -36,9 +36,9 @@ test.each(Object.entries(deepForms))(
     );
     const { products } = quickClient(server.url);
     expect(await caught(products.get('42'))).toMatchObject({ code: 'unexpected_response', recordId: '42' });
-    const refusal = await caught(products.get('42'));
-    expect(refusal).toMatchObject({ code: 'forbidden', detail: undefined });
-    expect(JSON.stringify(refusal).length).toBeLessThan(10_000);
+    const forbidden = await caught(products.get('42'));
+    expect(forbidden).toMatchObject({ code: 'forbidden', detail: undefined });
+    expect(JSON.stringify(forbidden).length).toBeLessThan(10_000);
     expect(await caught(products.get('42'))).toMatchObject({ code: 'unexpected_response' });
   },
 );
@@ -85,7 +85,7 @@ test.each(['[', '{"a":', '[{"a":', '"'])(
   },
 );
 
-test('a draft nested 100,000 deep is refused before it is sent', async () => {
+test('a draft nested 100,000 deep is rejected before it is sent', async () => {
   await using server = await scriptedServer(body(productJson, 201));
   let deep: unknown = 0;
   for (let n = 0; n < DEPTH; n += 1) deep = [deep];
@@ -167,7 +167,7 @@ test('UTF-16 is no UTF-8', async () => {
   expect(await caught(quickClient(server.url).products.get('42'))).toMatchObject({ reason: 'not_utf8' });
 });
 
-test('a number that JSON.parse cannot hold is refused where it counts', async () => {
+test('a number that JSON.parse cannot hold is rejected in a typed field', async () => {
   await using server = await scriptedServer(
     body('{"id":"42","stockQuantity":1e999}'),
     body('{"id":"42","salePriceDecimals":9007199254740993}'),
@@ -179,14 +179,14 @@ test('a number that JSON.parse cannot hold is refused where it counts', async ()
   }
 });
 
-test('a million fields that nobody knows are kept', async () => {
+test('a million unknown fields are kept', async () => {
   const fields = Array.from({ length: 1_000_000 }, (_, n) => `"f${n}":${n % 10}`).join();
   await using server = await scriptedServer(body(`{"id":"42",${fields}}`));
   const record = await quickClient(server.url).accounts.get('42');
   expect([record.f0, record.f999999]).toEqual([0, 9]);
-  await using refusing = await scriptedServer(body(`{"type":"not_found",${fields}}`, 404));
+  await using rejecting = await scriptedServer(body(`{"type":"not_found",${fields}}`, 404));
   // More than a megabyte is not read for what it says.
-  expect(await caught(quickClient(refusing.url).accounts.get('42'))).toMatchObject({
+  expect(await caught(quickClient(rejecting.url).accounts.get('42'))).toMatchObject({
     code: 'not_found',
     type: undefined,
   });

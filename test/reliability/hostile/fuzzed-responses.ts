@@ -135,7 +135,7 @@ export class FuzzedCall {
   #reached = false;
   #succeeded = false;
   #exists: boolean;
-  /** How often a request is answered as it should be. */
+  /** How often a request gets a correct response. */
   readonly #health: number;
   #lastUrl = '';
   #apiKey = '';
@@ -260,7 +260,7 @@ export class FuzzedCall {
       body,
     );
     if (response.sent > body.indexOf('<')) return response;
-    // Nothing of the page arrives: its headers alone must tell that it is one, and the connection that it has a body.
+    // Nothing of the body arrives: only the headers show that it is a page, and only the connection that it has a body.
     const ending = response.ending === 'short' ? 'broken' : response.ending;
     return { ...response, ending, headers: { ...response.headers, 'content-type': random.pick(PAGE_TYPES) } };
   }

@@ -10,7 +10,7 @@ const look = () => {
   peak = Math.max(peak, process.memoryUsage.rss());
 };
 
-// What loading and compiling takes is not the answer's doing.
+// Warm up first: loading and compiling take memory too.
 for (let n = 0; n < 20; n += 1) await client.accounts.get('warm-up');
 const before = process.memoryUsage.rss();
 const looking = setInterval(look, 2);

@@ -19,11 +19,11 @@ const MB = 2 ** 20;
 const LIMIT_MB = 50;
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** A JSON text of so many blanks, packed while it is made. */
+/** JSON of so many blanks, compressed while it is generated. */
 async function gzipOfBlanks(bytes: number): Promise<Buffer> {
   const gzip = createGzip();
-  const packed: Buffer[] = [];
-  gzip.on('data', (chunk: Buffer) => packed.push(chunk));
+  const compressed: Buffer[] = [];
+  gzip.on('data', (chunk: Buffer) => compressed.push(chunk));
   const blanks = Buffer.alloc(MB, ' ');
   for (let written = 0; written < bytes; written += MB) {
     if (!gzip.write(blanks)) await new Promise((resolve) => gzip.once('drain', resolve));
@@ -31,7 +31,7 @@ async function gzipOfBlanks(bytes: number): Promise<Buffer> {
   const ended = new Promise((resolve) => gzip.once('end', resolve));
   gzip.end('null');
   await ended;
-  return Buffer.concat(packed);
+  return Buffer.concat(compressed);
 }
 
 let bomb: Buffer;
@@ -57,8 +57,8 @@ async function readInProcess(server: ScriptedServer) {
 
 const bombs: Readonly<Record<string, () => ScriptedResponse>> = {
   'a record': () => respond(200, { ...JSON_TYPE, 'content-encoding': 'gzip' }, bomb),
-  'a record, packed twice': () => respond(200, { ...JSON_TYPE, 'content-encoding': 'gzip, gzip' }, twice),
-  'a refusal': () => respond(403, { ...JSON_TYPE, 'content-encoding': 'gzip' }, bomb),
+  'a record, compressed twice': () => respond(200, { ...JSON_TYPE, 'content-encoding': 'gzip, gzip' }, twice),
+  'a problem response': () => respond(403, { ...JSON_TYPE, 'content-encoding': 'gzip' }, bomb),
 };
 
 test.each(Object.entries(bombs))(
@@ -68,23 +68,25 @@ test.each(Object.entries(bombs))(
       request.url.endsWith('/bomb') ? make()(request, wire) : json({ id: '1' })(request, wire),
     );
     const { end, risenMb } = await readInProcess(server);
-    expect(end).toBe(make === bombs['a refusal'] ? 'unknown_problem' : 'too_large');
+    expect(end).toBe(make === bombs['a problem response'] ? 'unknown_problem' : 'too_large');
     expect(risenMb).toBeLessThan(LIMIT_MB);
   },
 );
 
-test('a bomb of another packing is stopped at the cap too', async () => {
+test('a brotli bomb is stopped at the cap too', async () => {
   const params = { [constants.BROTLI_PARAM_QUALITY]: 3 };
-  const packed = brotliCompressSync(Buffer.alloc(40 * MB, ' '), { params });
-  await using server = await scriptedServer(respond(200, { ...JSON_TYPE, 'content-encoding': 'br' }, packed));
+  const compressed = brotliCompressSync(Buffer.alloc(40 * MB, ' '), { params });
+  await using server = await scriptedServer(
+    respond(200, { ...JSON_TYPE, 'content-encoding': 'br' }, compressed),
+  );
   expect(await caught(quickClient(server.url).products.get('42'))).toMatchObject({ reason: 'too_large' });
 });
 
-/** A body without an end; tells how much of it was taken, and whether the connection was closed. */
+/** A body without an end; counts the bytes that were read and the connections that are open. */
 function endless(status: number, unit: string) {
   const state = { written: 0, open: 0 };
   const chunk = Buffer.from(unit.repeat(Math.ceil(65_536 / unit.length)));
-  const answers: ScriptedResponse = (_, { response, socket }) => {
+  const respondEndlessly: ScriptedResponse = (_, { response, socket }) => {
     state.open += 1;
     socket.once('close', () => {
       state.open -= 1;
@@ -98,7 +100,7 @@ function endless(status: number, unit: string) {
     };
     write();
   };
-  return { state, answers };
+  return { state, respondEndlessly };
 }
 
 const CAP = 2 * MB;
@@ -106,8 +108,8 @@ const CAP = 2 * MB;
 test.each(METHODS)(
   '%s stops reading a body without an end at the cap, and closes the connection',
   async (method) => {
-    const { state, answers } = endless(200, ' ');
-    await using server = await scriptedServer(answers);
+    const { state, respondEndlessly } = endless(200, ' ');
+    await using server = await scriptedServer(respondEndlessly);
     const client = quickClient(server.url, { maxBodyBytes: CAP, rateLimiter: false });
     const end = await callWith(client, method).catch((error: unknown) => error);
     if (method === 'DELETE') expect(end).toBeUndefined();
@@ -120,10 +122,10 @@ test.each(METHODS)(
 );
 
 test.each(['{"a":"', '[[[[', '"\\u0000', '\u00e9'])(
-  'a refusal without an end, of %j, is decided by its status',
+  'the status decides for a problem response without an end, of %j',
   async (unit) => {
-    const { state, answers } = endless(404, unit);
-    await using server = await scriptedServer(answers);
+    const { state, respondEndlessly } = endless(404, unit);
+    await using server = await scriptedServer(respondEndlessly);
     const error = await caught(quickClient(server.url, { rateLimiter: false }).products.get('42'));
     expect(error).toMatchObject({ code: 'not_found', type: undefined, outcome: 'rejected' });
     while (state.open > 0) await eventLoopTurn();
@@ -131,7 +133,7 @@ test.each(['{"a":"', '[[[[', '"\\u0000', '\u00e9'])(
   },
 );
 
-test.each(METHODS)('%s gives up on interim answers without an end after timeoutMs', async (method) => {
+test.each(METHODS)('%s gives up on endless interim responses after timeoutMs', async (method) => {
   await using server = await scriptedServer((_, { socket }) => {
     const hint = () => {
       if (!socket.destroyed)

@@ -10,7 +10,7 @@ import { json, respond, success } from '../../support/responses.ts';
 import { scriptedFetch } from '../../support/scripted-fetch.ts';
 import { type SeenRequest, scriptedServer } from '../../support/scripted-server.ts';
 
-/** True where the call went through; false where the text was refused before anything was sent. */
+/** True if the call succeeded; false if the text was rejected before anything was sent. */
 async function taken(call: Promise<unknown>): Promise<boolean> {
   try {
     await call;
@@ -21,7 +21,7 @@ async function taken(call: Promise<unknown>): Promise<boolean> {
   }
 }
 
-test('a name of any text comes back as it went out, or is refused before it is sent', async () => {
+test('a name of any text is returned unchanged, or rejected before it is sent', async () => {
   await using sandbox = createSandbox({ rateLimit: false });
   await sandbox.listen();
   const { products } = createClient(sandbox.clientOptions);
@@ -46,7 +46,7 @@ function idIn({ url }: SeenRequest): string {
   return decodeURIComponent(found?.[1] ?? `no id in ${url}`);
 }
 
-test('an id of any text arrives as it is, under the path of its collection, or is refused', async () => {
+test('an id of any text arrives unchanged under the path of its collection, or is rejected', async () => {
   await using server = await scriptedServer(success);
   const { products } = quickClient(server.url, { rateLimiter: false });
   const arrives = async (id: string) => {
@@ -74,7 +74,7 @@ test('an id of any text arrives as it is, under the path of its collection, or i
   );
 });
 
-test('a value of a query arrives as it is, whatever it holds, or is refused', async () => {
+test('a query value of any text arrives unchanged, or is rejected', async () => {
   await using server = await scriptedServer(json([]));
   const client = quickClient(server.url, { rateLimiter: false });
   const arrives = async (text: string) => {
@@ -91,7 +91,7 @@ test('a value of a query arrives as it is, whatever it holds, or is refused', as
       ...(bound ? [text] : []),
     ]);
   };
-  // A list refuses such a bound where it is called, not where it is iterated.
+  // list() rejects such a bound when it is called, not when it is iterated.
   const refusedAtOnce = (text: string) => text === '' || /\p{Cc}|\p{Surrogate}/u.test(text);
   for (const text of NAUGHTY.filter((one) => !refusedAtOnce(one))) await arrives(text);
   await fc.assert(
@@ -110,7 +110,7 @@ test('a value of a query arrives as it is, whatever it holds, or is refused', as
   }
 });
 
-test('an Idempotency-Key and an API key of any text arrive as they are, or are refused', async () => {
+test('an Idempotency-Key and an API key of any text arrive unchanged, or are rejected', async () => {
   await using server = await scriptedServer(json(product, 201));
   const arrives = async (text: string) => {
     const before = server.requests.length;
@@ -131,7 +131,7 @@ test('an Idempotency-Key and an API key of any text arrive as they are, or are r
   await fc.assert(fc.asyncProperty(anyText, arrives), tries(30));
 });
 
-test('ids of any text that a list holds can be asked for one by one', async () => {
+test('listed ids of any text can be requested one by one', async () => {
   await using server = await scriptedServer((request, wire) => {
     const { pathname, searchParams } = new URL(request.url, 'http://x');
     const id = pathname.split('/')[5];
@@ -210,7 +210,7 @@ test.each(METHODS)('%s ignores what a hostile service calls its records', async 
   expect(Object.hasOwn(record as object, '__proto__')).toBe(false);
 });
 
-test('a draft with a member __proto__ is sent with it, or refused, but never read through it', async () => {
+test('a draft with a member __proto__ is sent with it, or rejected, but never read through it', async () => {
   await using server = await scriptedServer(json(product, 201));
   const draft = JSON.parse('{"name":"Desk","__proto__":{"salePrice":12.5}}');
   const end = await quickClient(server.url)

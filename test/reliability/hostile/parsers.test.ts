@@ -52,7 +52,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'an amount': isMoney,
   'a decimal': toDecimal,
   'a timestamp': isTimestamp,
-  'an instant of a sync': (text) => checkStart(text, 'updatedSince'),
+  'a timestamp of a sync': (text) => checkStart(text, 'updatedSince'),
   'a resume token': (text) => decodeResumeToken(text, scope),
   'a resume token of any content': (text) =>
     decodeResumeToken(Buffer.from(text).toString('base64url'), scope),

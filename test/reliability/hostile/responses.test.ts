@@ -58,14 +58,14 @@ async function endOf(call: FuzzedCall, sent: Promise<unknown>): Promise<string> 
   return 'value' in end ? 'resolved' : (end.error as { outcome: string }).outcome;
 }
 
-function tally(ends: readonly string[]): string {
+function countsOf(ends: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const end of ends) counts.set(end, (counts.get(end) ?? 0) + 1);
   return [...counts].map(([end, count]) => `${count} ${end}`).join(', ');
 }
 
 const describeRun = (kind: CallKind, where: string, ends: readonly string[]) =>
-  console.log(`responses ${where}: ${kind}, SEED=${SEED}, ${ends.length} calls: ${tally(ends)}`);
+  console.log(`responses ${where}: ${kind}, SEED=${SEED}, ${ends.length} calls: ${countsOf(ends)}`);
 
 test.each(CALLS)(
   'a %s that gets random responses from a fetch ends, and its outcome is true',
