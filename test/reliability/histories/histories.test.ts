@@ -9,7 +9,7 @@ import { play, type Subject } from './play.ts';
 import { verdictOn } from './verdict.ts';
 
 const USUAL = 400;
-/** However slow the machine, and however many histories a soak asks for. */
+/** Long enough for a slow machine and for the many histories of a soak. */
 const NO_HURRY = { timeout: 24 * 3_600_000 };
 
 function playAlone(seed: number, subject?: Subject): Promise<History> {
@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterEach(stopVirtualClock);
 
 test(
-  'no history of concurrent writes under faults makes a second record or tells an author what is not so',
+  'no history of concurrent writes under faults creates a duplicate or reports a wrong outcome',
   NO_HURRY,
   async () => {
     const seeds = seedsToRun(USUAL);

@@ -14,14 +14,14 @@ export type Intent =
   | { readonly what: 'update'; readonly id: string; readonly marker: string; readonly patch: ProductPatch }
   | { readonly what: 'delete'; readonly id: string };
 
-/** How a call ended, as the author was told. */
+/** How a call ended, as reported to its caller. */
 export type Ending =
   | { readonly as: 'done'; readonly id: string }
   | { readonly as: 'failed'; readonly outcome: Outcome; readonly recordId: string | undefined }
   | { readonly as: 'aborted' };
 
-/** One call of an author. */
-export interface Told {
+/** One call of a caller. */
+export interface ReportedCall {
   readonly intent: Intent;
   ending: Ending | undefined;
 }
@@ -53,13 +53,13 @@ const MARKERS = [
   'saleTaxCode',
 ] as const;
 
-/** What the authors of one run were told, and what they saw at that moment. */
+/** What the client reported to the callers of one run, and what they saw at that moment. */
 export class History {
   readonly sandbox: Sandbox;
-  readonly calls: Told[] = [];
-  /** What did not hold when an author looked. */
+  readonly calls: ReportedCall[] = [];
+  /** What was wrong when a caller looked. */
   readonly broken: string[] = [];
-  /** Records that authors know of. */
+  /** Records that callers know of. */
   readonly known: string[] = [];
   readonly initial: readonly AccountingRecord[];
   /** The reason of every abort. */
@@ -86,13 +86,13 @@ export class History {
     return this.#markers.pop();
   }
 
-  begin<I extends Intent>(intent: I): Told & { readonly intent: I } {
+  begin<I extends Intent>(intent: I): ReportedCall & { readonly intent: I } {
     const call = { intent, ending: undefined };
     this.calls.push(call);
     return call;
   }
 
-  created(call: Told & { intent: { what: 'create' } }, made: Product): void {
+  created(call: ReportedCall & { intent: { what: 'create' } }, made: Product): void {
     call.ending = { as: 'done', id: made.id };
     const { name } = call.intent;
     if (made.productNumber !== name) this.broken.push(`create ${name} was given ${made.productNumber}`);
@@ -103,22 +103,22 @@ export class History {
     if (!this.known.includes(made.id)) this.known.push(made.id);
   }
 
-  updated(call: Told & { intent: { what: 'update' } }, record: Product): void {
+  updated(call: ReportedCall & { intent: { what: 'update' } }, record: Product): void {
     const { id, marker, patch } = call.intent;
     call.ending = { as: 'done', id: record.id };
     const seen = [record.id, record[marker as keyof Product]];
     const due = [id, patch[marker as keyof ProductPatch]];
-    if (String(seen) !== String(due)) this.broken.push(`update of ${marker} in ${due} was answered ${seen}`);
+    if (String(seen) !== String(due)) this.broken.push(`update of ${marker} in ${due} returned ${seen}`);
   }
 
-  deleted(call: Told & { intent: { what: 'delete' } }): void {
+  deleted(call: ReportedCall & { intent: { what: 'delete' } }): void {
     const { id } = call.intent;
     call.ending = { as: 'done', id };
     if (this.sandbox.store.products.get(id) !== undefined)
       this.broken.push(`delete ${id} was acknowledged and the record is there`);
   }
 
-  failed(call: Told, error: unknown): void {
+  failed(call: ReportedCall, error: unknown): void {
     if (error === this.givenUp) {
       call.ending = { as: 'aborted' };
       return;

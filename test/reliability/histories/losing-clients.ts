@@ -1,14 +1,14 @@
 import { isAccountingError } from 'accounting-data-sdk';
-import type { Pen, Subject } from './play.ts';
+import type { Subject, Writer } from './play.ts';
 
-const patched = (inner: Pen, changes: Partial<Pen>): Pen => ({
+const patched = (inner: Writer, changes: Partial<Writer>): Writer => ({
   create: (...call) => inner.create(...call),
   update: (...call) => inner.update(...call),
   delete: (...call) => inner.delete(...call),
   ...changes,
 });
 
-/** Clients as they are often written, and an author as they often are; what the journal has to show of each. */
+/** Clients as they are often written, and typical callers; and the mistake that the journal must show for each. */
 export const losingClients: Readonly<Record<string, { subject: Subject; seen: RegExp }>> = {
   'makes a new idempotency key for each attempt': {
     subject: {
@@ -24,9 +24,9 @@ export const losingClients: Readonly<Record<string, { subject: Subject; seen: Re
     subject: { forgetsKeys: true },
     seen: /^P-\d+: [2-9] records$/,
   },
-  'says rejected where the answer was lost': {
+  'says rejected where the response was lost': {
     subject: {
-      pen: (inner) =>
+      writer: (inner) =>
         patched(inner, {
           create: (...call) => inner.create(...call).catch(sayRejected),
           update: (...call) => inner.update(...call).catch(sayRejected),
@@ -37,7 +37,8 @@ export const losingClients: Readonly<Record<string, { subject: Subject; seen: Re
   },
   'takes a delete for done whatever comes back': {
     subject: {
-      pen: (inner) => patched(inner, { delete: (...call) => inner.delete(...call).catch(() => undefined) }),
+      writer: (inner) =>
+        patched(inner, { delete: (...call) => inner.delete(...call).catch(() => undefined) }),
     },
     seen: /^delete \d+: said to be done, and was not$/,
   },
@@ -50,7 +51,7 @@ export const losingClients: Readonly<Record<string, { subject: Subject; seen: Re
   },
   'takes an update for done when it was sent': {
     subject: {
-      pen: (inner) =>
+      writer: (inner) =>
         patched(inner, {
           update: (id, patch, options) =>
             inner.update(id, patch, options).catch(() => ({ id, ...definedIn(patch) })),

@@ -10,56 +10,60 @@ import {
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import { runToEnd } from '../../support/virtual-clock.ts';
-import { clientHabits, faultsOf, sandboxHabits } from './habits.ts';
 import { History } from './history.ts';
+import { clientOptions, faultsOf, sandboxOptions } from './random-options.ts';
 
-/** What the authors of a history write with. */
-export type Pen = Pick<Client['products'], 'create' | 'update' | 'delete'>;
+/** The writes that the callers of a history use. */
+export type Writer = Pick<Client['products'], 'create' | 'update' | 'delete'>;
 
 /** The client that is judged, or one made worse on purpose. */
 export interface Subject {
   /** Stands between the client and the service. */
   readonly fetch?: ((inner: FetchFunction, random: SeededRandom) => FetchFunction) | undefined;
-  /** Stands between the authors and the client. */
-  readonly pen?: ((inner: Pen) => Pen) | undefined;
-  /** Names the create that is repeated after an error: an author who forgets the key makes another one. */
+  /** Stands between the callers and the client. */
+  readonly writer?: ((inner: Writer) => Writer) | undefined;
+  /** Names the create that is repeated after an error: a caller who forgets the key makes another one. */
   readonly forgetsKeys?: boolean | undefined;
 }
 
-/** Several authors write to the same books at once, under faults, until all have ended and nothing is under way. */
+/** Several callers write to the same sandbox concurrently, under faults, until every call has ended. */
 export async function play(seed: number, subject: Subject = {}): Promise<History> {
   const random = new SeededRandom(seed);
-  const sandbox = createSandbox({ seed, ...sandboxHabits(random) });
+  const sandbox = createSandbox({ seed, ...sandboxOptions(random) });
   const history = new History(sandbox);
   for (const { fault, probability } of faultsOf(random)) sandbox.faults.add(fault, { probability });
-  const pen = penOf(sandbox, random, subject);
-  const authors = Array.from({ length: random.int(1, 4) }, (_, n) =>
-    new Author(history, pen, { random: new SeededRandom(seed * 8 + n + 1), subject }).write(),
+  const writer = writerOf(sandbox, random, subject);
+  const callers = Array.from({ length: random.int(1, 4) }, (_, n) =>
+    new Caller(history, writer, { random: new SeededRandom(seed * 8 + n + 1), subject }).write(),
   );
-  await runToEnd(Promise.all(authors));
+  await runToEnd(Promise.all(callers));
   return history;
 }
 
-function penOf(sandbox: Sandbox, random: SeededRandom, { fetch, pen }: Subject): Pen {
+function writerOf(sandbox: Sandbox, random: SeededRandom, { fetch, writer }: Subject): Writer {
   const { products } = createClient({
     ...sandbox.clientOptions,
-    ...clientHabits(random),
+    ...clientOptions(random),
     fetch: fetch?.(sandbox.fetch, random) ?? sandbox.fetch,
   });
-  return pen?.(products) ?? products;
+  return writer?.(products) ?? products;
 }
 
 const SHARED_FIELDS = ['name', 'salePrice', 'stockQuantity', 'isInactive'] as const;
 
-class Author {
+class Caller {
   readonly #history: History;
-  readonly #pen: Pen;
+  readonly #writer: Writer;
   readonly #random: SeededRandom;
   readonly #subject: Subject;
 
-  constructor(history: History, pen: Pen, { random, subject }: { random: SeededRandom; subject: Subject }) {
+  constructor(
+    history: History,
+    writer: Writer,
+    { random, subject }: { random: SeededRandom; subject: Subject },
+  ) {
     this.#history = history;
-    this.#pen = pen;
+    this.#writer = writer;
     this.#random = random;
     this.#subject = subject;
   }
@@ -100,7 +104,7 @@ class Author {
   async #send(name: string, draft: ProductDraft, options: CreateOptions): Promise<string | undefined> {
     const call = this.#history.begin({ what: 'create', name, draft });
     try {
-      const made = await this.#pen.create(draft, { ...options, ...this.#patience() });
+      const made = await this.#writer.create(draft, { ...options, ...this.#patience() });
       this.#history.created(call, made);
       return undefined;
     } catch (error) {
@@ -122,7 +126,7 @@ class Author {
     };
     const call = this.#history.begin({ what: 'update', id, marker, patch });
     try {
-      this.#history.updated(call, await this.#pen.update(id, patch, this.#patience()));
+      this.#history.updated(call, await this.#writer.update(id, patch, this.#patience()));
     } catch (error) {
       this.#history.failed(call, error);
     }
@@ -137,14 +141,14 @@ class Author {
   async #remove(id: string): Promise<void> {
     const call = this.#history.begin({ what: 'delete', id });
     try {
-      await this.#pen.delete(id, this.#patience());
+      await this.#writer.delete(id, this.#patience());
       this.#history.deleted(call);
     } catch (error) {
       this.#history.failed(call, error);
     }
   }
 
-  /** Some authors give up at a moment of their own. */
+  /** Some callers abort at a random moment. */
   #patience(): { signal?: AbortSignal } {
     if (!this.#random.chance(0.15)) return {};
     const controller = new AbortController();

@@ -63,8 +63,8 @@ export function faultsOf(random: SeededRandom): { fault: Fault; probability: num
   }));
 }
 
-/** What the contract leaves open, one way or another. */
-export function sandboxHabits(random: SeededRandom): SandboxOptions {
+/** Random choices for what the specification leaves open. */
+export function sandboxOptions(random: SeededRandom): SandboxOptions {
   return {
     createStatus: random.pick([200, 201]),
     updateStatus: random.pick([200, 201, 204]),
@@ -79,12 +79,12 @@ export function sandboxHabits(random: SeededRandom): SandboxOptions {
 }
 
 /** How patient the client is. */
-export function clientHabits(random: SeededRandom): ClientOptions {
+export function clientOptions(random: SeededRandom): ClientOptions {
   return {
     timeoutMs: random.pick([1_000, 10_000, 30_000]),
     deadlineMs: random.pick([5_000, 120_000]),
     retry: { maxAttempts: random.int(1, 6), updates: random.chance(0.7) },
-    // Behind a gate a history takes many timers: a waiter looks for its turn every few ms.
+    // A rate limiter sets a timer for each queued call, which makes a history slow.
     rateLimiter: random.pick(['client', false, false, false]),
     validation: random.pick(['throw', 'off']),
   };

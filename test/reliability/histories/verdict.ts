@@ -1,8 +1,10 @@
 import type { Sandbox } from 'accounting-data-sdk/testing';
-import type { History, Intent, Told } from './history.ts';
+import type { History, Intent, ReportedCall } from './history.ts';
 
 type Commit = Sandbox['journal'][number];
-type ToldOf<W extends Intent['what']> = Told & { readonly intent: Extract<Intent, { what: W }> };
+type ReportedCallOf<W extends Intent['what']> = ReportedCall & {
+  readonly intent: Extract<Intent, { what: W }>;
+};
 
 /** What does not hold in a history that has ended, by the service's own journal; empty where all is well. */
 export function verdictOn(history: History): string[] {
@@ -20,14 +22,14 @@ export function verdictOn(history: History): string[] {
 }
 
 const of = <W extends Intent['what']>(history: History, what: W) =>
-  history.calls.filter((call): call is ToldOf<W> => call.intent.what === what);
+  history.calls.filter((call): call is ReportedCallOf<W> => call.intent.what === what);
 
-/** Told for certain that nothing was done. */
-const denied = ({ ending }: Told) =>
+/** The client reported for certain that nothing was done. */
+const denied = ({ ending }: ReportedCall) =>
   ending?.as === 'failed' && (ending.outcome === 'rejected' || ending.outcome === 'not_sent');
 
-/** Told for certain that it was done. */
-const confirmed = ({ ending }: Told) =>
+/** The client reported for certain that it was done. */
+const confirmed = ({ ending }: ReportedCall) =>
   ending?.as === 'done' || (ending?.as === 'failed' && ending.outcome === 'applied');
 
 /** Which intended create each Idempotency-Key was seen with: by the bodies that arrived, whatever the client says. */
@@ -55,11 +57,11 @@ function createsThatBreak(
   const broken: string[] = [];
   const made = grouped(
     commits.filter(({ action }) => action === 'create'),
-    ({ idempotencyKey }) => names.get(idempotencyKey) ?? 'a create of nobody',
+    ({ idempotencyKey }) => names.get(idempotencyKey) ?? 'a create that no call sent',
   );
   const intended = grouped(of(history, 'create'), ({ intent }) => intent.name);
   for (const [name, records] of made) {
-    if (!intended.has(name)) broken.push(`${name}: nobody meant to make it`);
+    if (!intended.has(name)) broken.push(`${name}: no call meant to create it`);
     if (records.length > 1) broken.push(`${name}: ${records.length} records`);
   }
   for (const [name, calls] of intended) {
@@ -68,9 +70,10 @@ function createsThatBreak(
     for (const call of calls) {
       if (confirmed(call) && ids.length === 0) broken.push(`${name}: said to be done, and was not`);
       const { ending } = call;
-      const told = ending?.as === 'done' ? ending.id : ending?.as === 'failed' ? ending.recordId : undefined;
-      if (told !== undefined && !ids.includes(told))
-        broken.push(`${name}: told of record ${told}, not ${ids}`);
+      const reported =
+        ending?.as === 'done' ? ending.id : ending?.as === 'failed' ? ending.recordId : undefined;
+      if (reported !== undefined && !ids.includes(reported))
+        broken.push(`${name}: the client reported record ${reported}, not ${ids}`);
     }
   }
   return broken;
@@ -83,7 +86,7 @@ function updatesThatBreak(history: History, commits: readonly Commit[]): string[
   for (const { id, fields } of updates) {
     const call = calls.find(({ intent }) => fields.includes(intent.marker));
     const named = Object.keys(call?.intent.patch ?? {});
-    if (call === undefined || call.intent.id !== id) broken.push(`record ${id}: an update of nobody`);
+    if (call === undefined || call.intent.id !== id) broken.push(`record ${id}: an update that no call sent`);
     else if (String([...named].sort()) !== String([...fields].sort()))
       broken.push(`record ${id}: ${fields} were set where ${named} were named`);
   }
@@ -109,7 +112,7 @@ function deletesThatBreak(history: History, commits: readonly Commit[]): string[
   return broken;
 }
 
-/** Does every commit again on the books as they were, with what the author named and no more: the same must come out. */
+/** Applies every commit again to the initial records, with only what its caller sent: the result must be the same. */
 function booksThatBreak(
   history: History,
   commits: readonly Commit[],
