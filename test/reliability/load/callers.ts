@@ -26,7 +26,7 @@ function count(how: string): void {
 const anyId = () => String(random.int(1, 200));
 
 /** What a caller may do; some of it is more than one call. */
-const errands: readonly (() => Promise<unknown>)[] = [
+const tasks: readonly (() => Promise<unknown>)[] = [
   () => client.products.get(anyId()),
   () => client.accounts.find(String(random.int(1, 4_000))),
   () => client.accounts.list({ id: { gt: String(random.int(1, 2_000)) } }).toArray({ limit: 40 }),
@@ -38,11 +38,11 @@ const errands: readonly (() => Promise<unknown>)[] = [
   },
 ];
 
-async function caller(errandsLeft: { n: number }): Promise<void> {
-  while (errandsLeft.n > 0) {
-    errandsLeft.n -= 1;
+async function caller(tasksLeft: { n: number }): Promise<void> {
+  while (tasksLeft.n > 0) {
+    tasksLeft.n -= 1;
     try {
-      await random.pick(errands)();
+      await random.pick(tasks)();
       count('done');
     } catch (error) {
       if (isAccountingError(error)) count(error.code);
@@ -52,12 +52,12 @@ async function caller(errandsLeft: { n: number }): Promise<void> {
 }
 
 /** All callers start at once and are aborted at once, between the first byte and the response that never comes. */
-async function storm(): Promise<void> {
+async function abortAll(): Promise<void> {
   const controller = new AbortController();
   const { signal } = controller;
-  const reason = new Error('the storm');
+  const reason = new Error('aborted by the load test');
   const calls = Array.from({ length: settings.callers }, () =>
-    client.products.get(anyId(), { signal, headers: { 'x-storm': '1' } }),
+    client.products.get(anyId(), { signal, headers: { 'x-abort': '1' } }),
   );
   setTimeout(() => controller.abort(reason), random.int(0, 40));
   for (const call of await Promise.allSettled(calls)) {
@@ -71,17 +71,17 @@ async function storm(): Promise<void> {
   while (sockets.connecting > 0) await wait(5);
 }
 
-async function round(errandsInRound: number): Promise<void> {
-  const left = { n: errandsInRound };
+async function round(tasksInRound: number): Promise<void> {
+  const left = { n: tasksInRound };
   await Promise.all(Array.from({ length: settings.callers }, () => caller(left)));
-  await storm();
+  await abortAll();
 }
 
-// What is made once is no growth: code that gets compiled, connections, the gate.
-await round(settings.errandsInRound);
+// A warm-up round: compiled code, connections and the rate limiter are created once and are no growth.
+await round(settings.tasksInRound);
 const heapMb: number[] = [heapAfterCollection()];
 for (let n = 0; n < settings.rounds; n += 1) {
-  await round(settings.errandsInRound);
+  await round(settings.tasksInRound);
   await wait(10);
   heapMb.push(heapAfterCollection());
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { EXPECTED_ERRORS, runLoad } from './load.ts';
 
 test('sixty callers under faults and aborts leave nothing behind', { timeout: 600_000 }, async () => {
-  const size = { callers: 60, rounds: 2, errandsInRound: 200, timeoutMs: 1_000, idleMs: 0 };
+  const size = { callers: 60, rounds: 2, tasksInRound: 200, timeoutMs: 1_000, idleMs: 0 };
   const report = await runLoad({ seed: 1, ...size });
 
   expect(report.strange).toEqual([]);

@@ -11,7 +11,7 @@ export interface LoadSettings {
   readonly callers: number;
   /** The first round is to warm up; after each of these the heap is looked at. */
   readonly rounds: number;
-  readonly errandsInRound: number;
+  readonly tasksInRound: number;
   /** For an attempt. A call that is given up while it connects leaves its connection to a later one. */
   readonly timeoutMs: number;
   /** How long connections that are kept for a later call may take to run out, once there is no call any more. */
@@ -20,7 +20,7 @@ export interface LoadSettings {
 
 /** What became of it. */
 export interface LoadReport {
-  /** Errands by how they ended: done, aborted, or the code of their error. */
+  /** Tasks by how they ended: done, aborted, or the code of their error. */
   readonly ended: Readonly<Record<string, number>>;
   /** What must not happen. */
   readonly strange: readonly string[];

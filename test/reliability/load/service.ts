@@ -15,7 +15,7 @@ const sandbox = createSandbox({
 /** The response to these requests never comes in time. */
 sandbox.faults.add(
   { kind: 'delay', ms: 600_000 },
-  { when: ({ headers }) => headers['x-storm'] !== undefined, times: Number.POSITIVE_INFINITY },
+  { when: ({ headers }) => headers['x-abort'] !== undefined, times: Number.POSITIVE_INFINITY },
 );
 
 const faults: readonly (readonly [Fault, FaultMatch?])[] = [

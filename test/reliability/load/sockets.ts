@@ -36,7 +36,7 @@ export function watchSockets(): Sockets {
   const alive = new Set<Socket>();
   const inUse = new Map<object, Socket>();
   const seen = { mostOpen: 0, opened: 0, mostInUse: 0, givenUp: 0, lingering: 0 };
-  // One that was destroyed is closed in the next turn of the event loop.
+  // A destroyed socket closes in the next turn of the event loop.
   const count = (sockets: Iterable<Socket>) => [...sockets].filter(({ destroyed }) => !destroyed).length;
 
   subscribe('net.client.socket', (message) => {
