@@ -4,11 +4,11 @@ import type { CopyContent } from './connector.ts';
 
 const COLLECTIONS = ['accounts', 'accountAddresses'] as const;
 
-/** The books behind a port, which change at every other request, and a judge of copies. */
+/** A sandbox on a port whose records change at every other request; it compares copies with its records. */
 export class KillBooks {
   readonly sandbox: Sandbox;
   readonly random: SeededRandom;
-  /** When each record was last written to, by the clock of the books. */
+  /** When each record was last written to, by the clock of the sandbox. */
   readonly #writtenAt = new Map<string, number>();
   #resting = false;
 
@@ -29,7 +29,7 @@ export class KillBooks {
     this.#resting = true;
   }
 
-  /** Every row there once and as it is in the books, and no other. */
+  /** The differences between a copy and the sandbox; empty if the copy has every row once and no other. */
   differences({ rows }: CopyContent): string[] {
     const inBooks = COLLECTIONS.flatMap((name) =>
       this.sandbox.store[name].all().map(({ id, rev }) => `${name} ${id} rev ${rev}`),
@@ -95,7 +95,7 @@ function coverage(checkpoint: string | undefined): (id: string, writtenAt: numbe
   return (id, writtenAt) => writtenAt < promoted || (passed(id) && writtenAt >= from && writtenAt < until);
 }
 
-/** Whether a walk that stands at a resume token has passed an id. */
+/** Whether a pagination that stands at a resume token has passed an id. */
 function passedBy(token: string | undefined): (id: string) => boolean {
   if (token === undefined) return () => false;
   const { at } = JSON.parse(Buffer.from(token, 'base64url').toString()) as {

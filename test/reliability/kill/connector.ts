@@ -3,7 +3,7 @@
 import { PGlite } from '@electric-sql/pglite';
 import { createClient, isAccountingError, reconcile, sync } from 'accounting-data-sdk';
 
-/** What the process is told: the first and only message to it. */
+/** The settings of the process: the first and only message to it. */
 export interface Orders {
   readonly baseUrl: string;
   readonly apiKey: string;

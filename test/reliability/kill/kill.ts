@@ -13,13 +13,13 @@ import type { CopyContent, Orders } from './connector.ts';
 const root = new URL('../../../', import.meta.url);
 
 /** Made once for many deaths: a connector in one file, and an empty database. */
-export interface Weapons {
+export interface Fixtures {
   readonly connector: string;
   readonly database: string;
   clear(): Promise<void>;
 }
 
-export async function prepare(): Promise<Weapons> {
+export async function prepare(): Promise<Fixtures> {
   // Below node_modules, so that PGlite is found from there.
   const connector = fileURLToPath(new URL(`node_modules/.cache/kill/${process.pid}.mjs`, root));
   await build({
@@ -47,16 +47,16 @@ export interface KillVerdict {
   readonly afterFirstCheckpoint: number;
   /** What a death left that its checkpoint did not say. Empty where all is well. */
   readonly broken: readonly string[];
-  /** How the copy differed from the books at the end. Empty where all is well. */
+  /** How the copy differed from the sandbox at the end. Empty if the copy is right. */
   readonly differences: readonly string[];
 }
 
 /**
- * Kills a connector so many times, each at a random moment of its work, while the books change; looks at what each
- * death has left; lets the last one end, and compares copy and books.
+ * Kills a connector so many times, each at a random moment of its work, while the records change; checks what each
+ * death left behind; lets the last run end, and compares the copy with the sandbox.
  */
 export async function killOften(
-  { connector: program, database }: Weapons,
+  { connector: program, database }: Fixtures,
   options: { kills: number; seed: number },
 ): Promise<KillVerdict> {
   const dataDir = await mkdtemp(join(tmpdir(), 'killed-'));
