@@ -6,9 +6,9 @@ import {
   reconcile,
   sync,
 } from 'accounting-data-sdk';
-import { Crash, type Luck, type Process, SyncWorld, type WorldOptions } from './sync-world.ts';
+import { Crash, type FailureRates, type Process, SyncWorld, type WorldOptions } from './sync-world.ts';
 
-const GOOD_LUCK: Luck = { crash: 0, fault: 0 };
+const NO_FAILURES: FailureRates = { crash: 0, fault: 0 };
 
 /** What one history did to the copy. */
 export interface SyncVerdict {
@@ -22,29 +22,29 @@ export interface SyncVerdict {
 }
 
 /**
- * Months of a connector: runs that end, die or fail, and books that change all the while; now and then a full run and
- * a reconcile. At last the books rest, and the copy is brought up to date.
+ * Months of a connector: runs that end, die or fail, and records that change all the while; now and then a full run and
+ * a reconcile. In the end the records stop changing, and the copy is brought up to date.
  */
 export async function liveThrough(options: WorldOptions): Promise<SyncVerdict> {
   const world = new SyncWorld(options);
   const { random } = world;
   const transactional = random.chance(0.5);
   const crash = random.pick([0, 0.01, 0.03, 0.1]);
-  const luck = { crash, fault: random.pick([0, 0.05, 0.3]) };
+  const failureRates = { crash, fault: random.pick([0, 0.05, 0.3]) };
   const runs = random.int(2, 6);
   let crashes = 0;
   for (let run = 0; run < runs; run++) {
-    const process = world.start(luck);
+    const process = world.start(failureRates);
     await syncOnce(process, transactional, random.chance(0.15) ? 'full' : 'incremental', random.int(1, 3));
-    // By pages a row can hide from the walk: then it is the GET that saves it.
-    const walk = random.pick<'keyset' | 'page'>(['keyset', 'page']);
-    if (!process.died && random.chance(0.3)) await reconcileAll(world, process, walk);
+    // Page pagination can miss a row: then the GET saves it.
+    const pagination = random.pick<'keyset' | 'page'>(['keyset', 'page']);
+    if (!process.died && random.chance(0.3)) await reconcileAll(world, process, pagination);
     if (process.died) crashes++;
     world.live();
   }
 
   world.rest();
-  const process = world.start(GOOD_LUCK);
+  const process = world.start(NO_FAILURES);
   // The first ends the runs that were interrupted, with the watermarks that they had.
   for (let run = 0; run < 2; run++) await syncOnce(process, transactional, 'incremental', 2);
   const { lost } = world.differences();
@@ -68,7 +68,7 @@ export async function runRepeatedly(options: WorldOptions): Promise<RunsVerdict>
   const { random } = world;
   const transactional = random.chance(0.5);
   // A process dies at a request or a row, of which a run of hundreds of records has many.
-  const luck = { crash: random.pick([0, 0.001, 0.005, 0.02]), fault: random.pick([0, 0.05, 0.3]) };
+  const failureRates = { crash: random.pick([0, 0.001, 0.005, 0.02]), fault: random.pick([0, 0.05, 0.3]) };
   const runs = random.int(2, 6);
   let [crashes, likely] = [0, false];
   const runOnce = async (process: Process, mode: 'incremental' | 'full') => {
@@ -79,12 +79,12 @@ export async function runRepeatedly(options: WorldOptions): Promise<RunsVerdict>
     if (process.died) crashes++;
   };
   for (let run = 0; run < runs; run++) {
-    await runOnce(world.start(luck), random.chance(0.15) ? 'full' : 'incremental');
+    await runOnce(world.start(failureRates), random.chance(0.15) ? 'full' : 'incremental');
     world.live();
   }
 
   world.rest();
-  const process = world.start(GOOD_LUCK);
+  const process = world.start(NO_FAILURES);
   // The first ends the run that was interrupted, with the watermark that it had.
   for (let run = 0; run < 2; run++) await runOnce(process, 'incremental');
   return { lost: world.differences().lost, likely, crashes, runs: runs + 2 };
@@ -166,7 +166,7 @@ async function reconcileAll(
   }
 }
 
-/** A death, also one in the middle of the store; or a request without an answer. */
+/** A crash, even one in the middle of a store write; or a request without a response. */
 function isExpected(error: unknown): boolean {
   if (error instanceof Crash || isAccountingError(error, 'connection_failed')) return true;
   return isAccountingError(error, 'checkpoint') && error.cause instanceof Crash;

@@ -24,13 +24,13 @@ function report(name: string, counts: readonly number[]): void {
 /** No test of how busy the machine is. */
 const timeout = 3_600_000;
 
-describe('over the same certified walk and the same crashes, the simulation sees the losses of', {
+describe('with the same keyset pagination and the same crashes, the simulation sees lost records with', {
   timeout,
 }, () => {
   test.each([
     ['the largest updatedAt as the watermark', { ...GOOD, watermark: 'largest' }],
     ['the end of the run as the watermark', { ...GOOD, watermark: 'end' }],
-    ['a watermark that is taken anew when a run goes on', { ...GOOD, keepsStart: false }],
+    ['a new watermark whenever a run resumes', { ...GOOD, keepsStart: false }],
     ['a checkpoint that is written before the rows', { ...GOOD, sinkFirst: false }],
   ] as const)('%s', async (name, strategy) => {
     const counts = [];
@@ -39,7 +39,7 @@ describe('over the same certified walk and the same crashes, the simulation sees
     for (const [index, count] of counts.entries()) expect(count, ORDERS[index]).toBeGreaterThan(0);
   });
 
-  test('nobody who takes the beginning of the run, keeps it, and writes the rows first', async () => {
+  test('a sync that takes the start of the run, keeps it, and writes the rows first loses nothing', async () => {
     for (const order of ORDERS) expect(await losses(GOOD, order), order).toBe(0);
   });
 });

@@ -1,15 +1,15 @@
 import type { SimRecord } from './chronicle.ts';
-import { Crash, type Luck, type Process, SyncWorld, type WorldOptions } from './sync-world.ts';
+import { Crash, type FailureRates, type Process, SyncWorld, type WorldOptions } from './sync-world.ts';
 
 /** How a sync of one's own decides what a run has covered. Each has lost records in the wild but the first. */
 export interface Strategy {
   /**
-   * - `start`: the server's date at the beginning of the run, less a lag of 120 s.
+   * - `start`: the server's date at the beginning of the run, less a lookback of 120 s.
    * - `end`: the same at its end.
    * - `largest`: the largest `updatedAt` seen.
    */
   readonly watermark: 'start' | 'end' | 'largest';
-  /** Whether a run that goes on after a crash keeps the beginning that it had, or takes the moment of its restart. */
+  /** Whether a run that resumes after a crash keeps its start, or takes the time of the restart. */
   readonly keepsStart: boolean;
   /** Whether the rows are committed before the checkpoint. */
   readonly sinkFirst: boolean;
@@ -21,7 +21,7 @@ interface State {
 }
 
 const KEY = 'state';
-const LAG_MS = 120_000;
+const LOOKBACK_MS = 120_000;
 const ROUNDS = 6;
 
 /** Brings the copy up to date in the way of the strategy, until it ends or the process dies. */
@@ -32,7 +32,7 @@ async function syncNaively(world: SyncWorld, process: Process, strategy: Strateg
     world.states.set(KEY, JSON.stringify(next));
   };
   const { since } = state;
-  const walk = world
+  const list = world
     .collection('accounts', process)
     .list(since === undefined ? {} : { updatedSince: since }, {
       pagination: 'keyset',
@@ -41,7 +41,7 @@ async function syncNaively(world: SyncWorld, process: Process, strategy: Strateg
   let start = strategy.keepsStart ? state.run?.start : undefined;
   let largest = state.run?.largest ?? 0;
   let end = 0;
-  for await (const page of walk.pages()) {
+  for await (const page of list.pages()) {
     const records = page.records as readonly SimRecord[];
     end = page.serverTime?.getTime() ?? end;
     start ??= page.first.serverTime?.getTime() ?? end;
@@ -51,7 +51,7 @@ async function syncNaively(world: SyncWorld, process: Process, strategy: Strateg
     process.upsert('accounts', records);
     if (strategy.sinkFirst) save(next);
   }
-  const covered = { start: (start ?? 0) - LAG_MS, end: end - LAG_MS, largest }[strategy.watermark];
+  const covered = { start: (start ?? 0) - LOOKBACK_MS, end: end - LOOKBACK_MS, largest }[strategy.watermark];
   save({ since: covered > 0 ? new Date(covered).toISOString() : since });
 }
 
@@ -59,8 +59,8 @@ async function syncNaively(world: SyncWorld, process: Process, strategy: Strateg
 export async function losesForGood(strategy: Strategy, options: WorldOptions): Promise<boolean> {
   const world = new SyncWorld({ ...options, alone: true, dated: true });
   const { random } = world;
-  const run = async (luck: Luck) => {
-    const process = world.start(luck);
+  const run = async (failureRates: FailureRates) => {
+    const process = world.start(failureRates);
     try {
       await syncNaively(world, process, strategy);
     } catch (error) {

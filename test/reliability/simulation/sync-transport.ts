@@ -12,29 +12,29 @@ const ATTEMPTS = 4;
 
 export interface SimTransportOptions {
   /**
-   * Runs before each attempt, when the data for its response has been read, and when the response is there. What it
+   * Runs before each attempt, when the data for its response has been read, and when the response arrives. What it
    * throws ends the call, unless a Fault.
    */
-  readonly on: (moment: 'request' | 'response' | 'answer') => void;
+  readonly on: (moment: 'request' | 'read' | 'response') => void;
   /** By how much the local clock is ahead of the service's, in ms. */
   readonly skewMs: number;
-  /** Whether answers carry `Date`. */
+  /** Whether responses carry `Date`. */
   readonly dated: boolean;
 }
 
 /** A transport to the model of the service, without HTTP. Time passes only on the service's clock. */
 export function simTransport(server: SimServer, options: SimTransportOptions): Transport {
-  const ask = async <T>(request: ApiRequest<T>): Promise<ApiResponse<T>> => {
+  const send = async <T>(request: ApiRequest<T>): Promise<ApiResponse<T>> => {
     const { signal } = request.options;
     signal?.throwIfAborted();
     const requestedAt = server.nowMs + options.skewMs;
     options.on('request');
     const body = await read(server, request);
-    options.on('response');
+    options.on('read');
     const durationMs = server.nowMs + options.skewMs - requestedAt;
     const serverTime = options.dated ? new Date(server.nowMs - (server.nowMs % 1000)) : undefined;
-    options.on('answer');
-    // A turn of the event loop less than HTTP takes, but enough for others to get in between.
+    options.on('response');
+    // One microtask less than HTTP takes, but enough for other tasks to run in between.
     await undefined;
     signal?.throwIfAborted();
     if (request.expected.kind !== 'json') throw new Error('only reads are simulated');
@@ -53,10 +53,10 @@ export function simTransport(server: SimServer, options: SimTransportOptions): T
     async send(request) {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await ask(request);
+          return await send(request);
         } catch (error) {
           if (!(error instanceof Fault)) throw error;
-          if (attempt === ATTEMPTS) throw new ConnectionError('GET had no answer', { retryable: true });
+          if (attempt === ATTEMPTS) throw new ConnectionError('GET got no response', { retryable: true });
         }
       }
     },

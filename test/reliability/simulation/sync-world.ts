@@ -12,13 +12,13 @@ export class Crash extends Error {}
 
 export interface WorldOptions {
   readonly seed: number;
-  /** How likely the books change at each request. 1: after every single one. */
+  /** How likely the records change at each request. 1: after every one. */
   readonly churn: number;
   /** Left out: the seed decides. */
   readonly order?: Order;
   /** One collection alone. Left out: the seed decides. */
   readonly alone?: boolean;
-  /** Whether answers carry `Date`. Left out: the seed decides. */
+  /** Whether responses carry `Date`. Left out: the seed decides. */
   readonly dated?: boolean;
   /** Left out: the seed decides. */
   readonly ids?: IdStyle;
@@ -32,15 +32,15 @@ export interface WorldOptions {
   readonly hiddenRun?: number;
 }
 
-/** How a process fares. */
-export interface Luck {
+/** How often a process fails. */
+export interface FailureRates {
   /** How likely it dies at each of its steps. */
   readonly crash: number;
-  /** How likely a request meets a 429, or its answer is lost. */
+  /** How likely a request gets a 429, or its response is lost. */
   readonly fault: number;
 }
 
-/** The books of a company, a copy of them, and processes that bring the copy up to date and die. */
+/** The records of a company, a copy of them, and processes that bring the copy up to date and die. */
 export class SyncWorld {
   readonly random: SeededRandom;
   readonly servers: ReadonlyMap<string, SimServer>;
@@ -67,8 +67,8 @@ export class SyncWorld {
   }
 
   /** The client of a process that has just begun. It dies at the latest with this one's successor. */
-  start(luck: Luck): Process {
-    return new Process(this, luck);
+  start(failureRates: FailureRates): Process {
+    return new Process(this, failureRates);
   }
 
   /** Time passes between two runs. */
@@ -115,16 +115,16 @@ export class SyncWorld {
       on: (moment) => {
         process.step();
         // A slow response: the data was read long before it was sent, and changes meanwhile.
-        if (moment === 'response') {
+        if (moment === 'read') {
           if (this.#resting || !this.random.chance(0.1)) return;
           server.advance(this.random.int(0, 600) * 1000);
           churn(server, this.random, { rate });
           server.advance(this.random.int(0, 600) * 1000);
           return;
         }
-        if (moment === 'answer' && !this.#resting) churn(server, this.random, { rate });
-        if (process.meetsFault()) throw new Fault(moment === 'request' ? '429' : 'the answer was lost');
-        if (moment === 'answer') this.journal.push(`${name} ${server.nowMs}`);
+        if (moment === 'response' && !this.#resting) churn(server, this.random, { rate });
+        if (process.meetsFault()) throw new Fault(moment === 'request' ? '429' : 'the response was lost');
+        if (moment === 'response') this.journal.push(`${name} ${server.nowMs}`);
       },
     });
     return simCollection(name, transport);
@@ -149,12 +149,12 @@ export class SyncWorld {
 /** One process: everything that it touches goes through here, and ends when it dies. */
 export class Process {
   readonly #world: SyncWorld;
-  readonly #luck: Luck;
+  readonly #failureRates: FailureRates;
   #alive = true;
 
-  constructor(world: SyncWorld, luck: Luck) {
+  constructor(world: SyncWorld, failureRates: FailureRates) {
     this.#world = world;
-    this.#luck = luck;
+    this.#failureRates = failureRates;
   }
 
   get died(): boolean {
@@ -163,12 +163,12 @@ export class Process {
 
   /** A step at which the process may die; nothing happens once it has. */
   step(): void {
-    if (this.#alive && this.#world.random.chance(this.#luck.crash)) this.#alive = false;
+    if (this.#alive && this.#world.random.chance(this.#failureRates.crash)) this.#alive = false;
     if (!this.#alive) throw new Crash('the process is dead');
   }
 
   meetsFault(): boolean {
-    return this.#world.random.chance(this.#luck.fault);
+    return this.#world.random.chance(this.#failureRates.fault);
   }
 
   /** The client, as `sync` takes it. */

@@ -13,8 +13,8 @@ async function endsEqual(world: WorldOptions): Promise<{ runs: number; crashes: 
   return verdict;
 }
 
-describe('a copy kept by sync and reconcile ends equal to the books', { timeout }, () => {
-  test('that change after every single request, through crashes, 429s and lost answers', async () => {
+describe('a copy kept by sync and reconcile ends equal to the records', { timeout }, () => {
+  test('that change after every single request, through crashes, 429s and lost responses', async () => {
     const seen = { runs: 0, crashes: 0 };
     await eachSeed(seedsToRun(400), async (seed) => {
       const { runs, crashes } = await endsEqual({ seed, churn: 1 });
