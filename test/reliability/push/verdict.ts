@@ -54,12 +54,13 @@ function runThatBreaks(run: Run): string[] {
   const counted = Object.values(report?.counts ?? {}).reduce((sum, count) => sum + count, 0);
   if (isWhole && counted !== results.length) broken.push(`${counted} counted of ${results.length} results`);
 
-  const told = new Set(
+  const reported = new Set(
     results.flatMap(({ action, id }) => (['created', 'updated', 'failed'].includes(action) ? [id] : [])),
   );
   const mayBeDone = results.some(({ error }) => error?.outcome === 'unknown' || error?.outcome === 'applied');
   for (const { action, id } of commits) {
-    if (isWhole && !told.has(id) && !mayBeDone) broken.push(`product ${id}: ${action} is not in the report`);
+    if (isWhole && !reported.has(id) && !mayBeDone)
+      broken.push(`product ${id}: ${action} is not in the report`);
   }
   return broken;
 }
