@@ -7,11 +7,11 @@ const LANES = 2;
 export async function soakKills(): Promise<boolean> {
   const kills = Number(process.env.KILLS ?? 200);
   const first = Number(process.env.SEED ?? Date.now() % 1_000_000);
-  const weapons = await prepare();
+  const fixtures = await prepare();
   try {
     const lanes = Array.from({ length: LANES }, (_, lane) => {
       const seed = first + lane;
-      return killOften(weapons, { kills: Math.ceil(kills / LANES), seed }).then((verdict) => ({
+      return killOften(fixtures, { kills: Math.ceil(kills / LANES), seed }).then((verdict) => ({
         seed,
         ...verdict,
       }));
@@ -25,7 +25,7 @@ export async function soakKills(): Promise<boolean> {
     }
     return verdicts.every(({ broken, differences }) => broken.length === 0 && differences.length === 0);
   } finally {
-    await weapons.clear();
+    await fixtures.clear();
   }
 }
 

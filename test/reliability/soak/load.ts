@@ -1,6 +1,6 @@
 /**
  * Two hundred callers at once under faults and storms of aborts: the errors that are due and no others, a heap that
- * does not grow, at most 200 sockets in use, none left. `LOAD_ROUNDS` sets how many times ten thousand errands, SEED
+ * does not grow, at most 200 sockets in use, none left. `LOAD_ROUNDS` sets how many times ten thousand tasks, SEED
  * another beginning.
  */
 import { EXPECTED_ERRORS, runLoad, slopeOf } from '../load/load.ts';
@@ -14,13 +14,13 @@ export async function soakLoad(): Promise<boolean> {
     seed,
     rounds,
     callers: CALLERS,
-    errandsInRound: 10_000,
+    tasksInRound: 10_000,
     timeoutMs: 10_000,
     idleMs: 60_000,
   });
   const { ended, strange, heapMb, sockets } = report;
   const slope = slopeOf(heapMb);
-  console.log(`load: seed ${seed}: errands by their end ${JSON.stringify(ended)}`);
+  console.log(`load: seed ${seed}: tasks by their end ${JSON.stringify(ended)}`);
   console.log(
     `  heap after each 10,000 in MB: ${heapMb.map((mb) => mb.toFixed(1)).join(' ')}; slope ${slope.toFixed(3)}`,
   );
