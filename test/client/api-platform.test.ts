@@ -92,7 +92,7 @@ test.each([
     '{"type":"/errors/scope_required"}',
     'scope_required',
   ],
-  ['a type that nobody knows', 'application/problem+json', '{"type":"/errors/locked"}', 'unknown_problem'],
+  ['an unknown type', 'application/problem+json', '{"type":"/errors/locked"}', 'unknown_problem'],
 ])('a 403 with %s is %4$s', async (_, contentType, body, code) => {
   const { sandbox, client } = await service({});
   await using _service = sandbox;
@@ -204,7 +204,7 @@ describe('a 404 without a problem document', () => {
     },
   );
 
-  test('a page after the last is the end of the list all the same', async () => {
+  test('an HTML 404 after the last page is the end of the list', async () => {
     const { sandbox, client } = await service(
       { notFoundBody: 'html', afterLastPage: 'not-found', records: { accounts: 31 } },
       { afterLastPage: 'not_found' },

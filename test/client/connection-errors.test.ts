@@ -111,7 +111,7 @@ test('an attempt that was not sent after one that was says so', async () => {
 });
 
 test.each(['EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN'])(
-  '%s on an established connection does not tell what was sent',
+  '%s on an established connection has outcome unknown',
   async (code) => {
     for (const syscall of ['read', 'write']) {
       expect(await failureOf(wrapped(withCode(code, { syscall })))).toMatchObject(KINDS.lost);

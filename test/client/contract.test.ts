@@ -92,7 +92,7 @@ describe.each(collectionNames)('%s', (name) => {
     expect(pages).toMatchObject([{ records: [], invalid: [] }]);
   });
 
-  test('keeps fields that nobody knows, from get and from list', async () => {
+  test('keeps unknown fields, from get and from list', async () => {
     const { sandbox, collection } = books(name);
     const { id } = sandbox.store[name].all()[0] ?? { id: '' };
     const unknown = { id, fromTomorrow: { note: 'first', of: ['a', 'b'] } };
@@ -100,7 +100,7 @@ describe.each(collectionNames)('%s', (name) => {
     expect((await collection.list().toArray({ limit: 1 }))[0]).toMatchObject(unknown);
   });
 
-  test('sends each filter as the contract writes it', async () => {
+  test('sends each filter as the specification defines it', async () => {
     const { sandbox, collection } = books(name);
     const id = { gt: '1', gte: '2', lt: '9', lte: '8' };
     await collection.list({ page: 1, updatedSince: '2020-01-01', id }).toArray({ limit: 1 });

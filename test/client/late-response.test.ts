@@ -16,16 +16,16 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('an answer that a fetch brings after its time is nobody’s: no event tells of it, its body is given up', async () => {
+test('discards a response that arrives after the timeout: emits no event and cancels its body', async () => {
   const statuses: number[] = [];
   const on: Listeners = { response: ({ status }) => void statuses.push(status) };
   const late = jsonResponse({ id: 'late' });
   const cancel = vi.spyOn(late.body as ReadableStream, 'cancel');
-  let answerLate: (response: Response) => void = () => {};
+  let respondLate: (response: Response) => void = () => {};
   // A fetch that does not listen to its signal.
   const deaf: FetchResponse = () =>
     new Promise<Response>((resolve) => {
-      answerLate = resolve;
+      respondLate = resolve;
     });
   const client = scriptedClient(scriptedFetch(deaf, jsonResponse({ id: '1' })), { on, timeoutMs: 500 });
 
@@ -33,13 +33,13 @@ test('an answer that a fetch brings after its time is nobody’s: no event tells
   await settle();
   await vi.advanceTimersByTimeAsync(510);
   expect(await call).toEqual({ id: '1' });
-  answerLate(late);
+  respondLate(late);
   await settle();
   expect(statuses).toEqual([200]);
   expect(cancel).toHaveBeenCalledTimes(1);
 });
 
-test('a signal that a listener fires stops the call it was told of', async () => {
+test('a signal that a request listener fires stops the call', async () => {
   const controller = new AbortController();
   const on: Listeners = { request: () => controller.abort('enough') };
   const fetch = scriptedFetch(jsonResponse({ id: '1' }));
@@ -48,7 +48,7 @@ test('a signal that a listener fires stops the call it was told of', async () =>
   expect(fetch.requests).toHaveLength(0);
 });
 
-test('calls at the same time do not wait for each other once the service has answered', async () => {
+test('concurrent calls do not wait for each other after the first response', async () => {
   const open: ((response: Response) => void)[] = [];
   const slow: FetchResponse = () => new Promise<Response>((resolve) => open.push(resolve));
   const client = scriptedClient(scriptedFetch(jsonResponse({ id: '0' }), slow));
@@ -56,8 +56,8 @@ test('calls at the same time do not wait for each other once the service has ans
   const calls = ['1', '2', '3'].map((id) => client.accounts.get(id));
   await settle();
   expect(open).toHaveLength(3);
-  open.reverse().forEach((answer, n) => {
-    answer(jsonResponse({ id: String(3 - n) }));
+  open.reverse().forEach((respond, n) => {
+    respond(jsonResponse({ id: String(3 - n) }));
   });
   expect(await Promise.all(calls)).toEqual([{ id: '1' }, { id: '2' }, { id: '3' }]);
 });

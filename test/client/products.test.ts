@@ -19,7 +19,7 @@ test('a product is created, changed, cleared of a field and deleted', async () =
   expect(await products.find(desk.id)).toBeUndefined();
 });
 
-test('every field of the contract goes out and comes back with its digits untouched', async () => {
+test('every specified field is sent and returned with the same digits', async () => {
   const sandbox = createSandbox({ moneyDigits: 'as-sent' });
   const { products } = createClient(sandbox.clientOptions);
   const samples = {

@@ -14,15 +14,15 @@ const budget = (remaining: number) => ({
   'x-ratelimit-remaining': String(remaining),
 });
 
-test('onResponse is told of the answer that ended the call, once', async () => {
-  const told: ResponseMeta[] = [];
+test('onResponse is called once, with the response that ended the call', async () => {
+  const responses: ResponseMeta[] = [];
   const fetch = scriptedFetch(
     problemResponse(503),
     jsonResponse({ id: '1' }, 200, { ...budget(7), 'x-request-id': 'r1', 'set-cookie': 'a=b' }),
   );
-  await scriptedClient(fetch).accounts.get('1', { onResponse: (meta) => void told.push(meta) });
-  expect(told).toHaveLength(1);
-  const [meta] = told;
+  await scriptedClient(fetch).accounts.get('1', { onResponse: (meta) => void responses.push(meta) });
+  expect(responses).toHaveLength(1);
+  const [meta] = responses;
   expect(meta).toMatchObject({
     status: 200,
     attempts: 2,
@@ -33,14 +33,14 @@ test('onResponse is told of the answer that ended the call, once', async () => {
   expect(meta?.waitedMs).toBeGreaterThanOrEqual(0);
 });
 
-test('onResponse is told of an error answer', async () => {
-  const told: number[] = [];
+test('onResponse is called with an error response', async () => {
+  const responses: number[] = [];
   const client = scriptedClient(scriptedFetch(problemResponse(404, { status: 404 })));
-  await client.accounts.find('1', { onResponse: ({ status }) => void told.push(status) });
-  expect(told).toEqual([404]);
+  await client.accounts.find('1', { onResponse: ({ status }) => void responses.push(status) });
+  expect(responses).toEqual([404]);
 });
 
-test('onResponse is not told of an earlier answer when the last attempt got none', async () => {
+test('onResponse is not called with an earlier response if the last attempt got none', async () => {
   const onResponse = vi.fn();
   const fetch = scriptedFetch(problemResponse(503), networkError('ECONNRESET'));
   const call = scriptedClient(fetch).accounts.get('1', { onResponse });

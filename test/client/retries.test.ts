@@ -17,10 +17,10 @@ beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
 });
 
-const refused = (headers: Record<string, string> = {}) => problemResponse(429, {}, headers);
+const tooMany = (headers: Record<string, string> = {}) => problemResponse(429, {}, headers);
 const good = jsonResponse({ id: '1' });
 
-/** Lets a call run to its end; what it came to, and every wait of which it told. */
+/** Runs a call to its end; returns its result, and every wait that it reported. */
 async function waitsOf(script: readonly FetchResponse[], options: ClientOptions) {
   const waits: [event: string, waitMs: unknown][] = [];
   const on = {
@@ -34,39 +34,42 @@ async function waitsOf(script: readonly FetchResponse[], options: ClientOptions)
   const client = scriptedClient(fetch, { rateLimiter: false, on, ...options });
   const call = client.accounts.get('1', { onWait }).catch((error: unknown) => error);
   for (let second = 0; second < 60; second += 1) await advance(1_000);
-  const told = onWait.mock.calls.map(([waitMs]) => waitMs);
-  return { end: await call, waits, told, requests: fetch.requests.length, on };
+  const onWaitMs = onWait.mock.calls.map(([waitMs]) => waitMs);
+  return { end: await call, waits, onWaitMs, requests: fetch.requests.length, on };
 }
 
-test('without a gate a 429 is waited for as long as it asks, and longer the second time', async () => {
-  const script = [refused({ 'retry-after': '2' }), refused({ 'retry-after': '2' }), good];
-  const { end, waits, told, on } = await waitsOf(script, { retry: { baseDelayMs: 400, maxAttempts: 1 } });
+test('without a rate limiter a call waits for Retry-After, and longer after a second 429', async () => {
+  const script = [tooMany({ 'retry-after': '2' }), tooMany({ 'retry-after': '2' }), good];
+  const { end, waits, onWaitMs, on } = await waitsOf(script, { retry: { baseDelayMs: 400, maxAttempts: 1 } });
   expect(end).toEqual({ id: '1' });
   expect(waits).toEqual([
     ['wait', 2_000],
     ['wait', 2_000 + 200],
   ]);
-  expect(told).toEqual([2_000, 2_200]);
+  expect(onWaitMs).toEqual([2_000, 2_200]);
   expect(on.wait).toHaveBeenLastCalledWith(expect.objectContaining({ method: 'GET', path: '/accounts/1' }));
 });
 
 test('with a rate limiter each wait is reported once', async () => {
-  const script = [refused({ 'retry-after': '2' }), refused({ 'retry-after': '2' }), good];
-  const { end, waits, told } = await waitsOf(script, { rateLimiter: 'client', retry: { baseDelayMs: 400 } });
+  const script = [tooMany({ 'retry-after': '2' }), tooMany({ 'retry-after': '2' }), good];
+  const { end, waits, onWaitMs } = await waitsOf(script, {
+    rateLimiter: 'client',
+    retry: { baseDelayMs: 400 },
+  });
   expect(end).toEqual({ id: '1' });
-  expect(told).toEqual([2_000, 2_000]);
-  expect(waits).toEqual(told.map((waitMs) => ['wait', waitMs]));
+  expect(onWaitMs).toEqual([2_000, 2_000]);
+  expect(waits).toEqual(onWaitMs.map((waitMs) => ['wait', waitMs]));
 });
 
-test('a call that was refused goes before those who came after it', async () => {
-  const answers: FetchResponse[] = [
+test('a call that got a 429 is sent before later calls', async () => {
+  const responses: FetchResponse[] = [
     async () => {
       await new Promise((resolve) => setTimeout(resolve, 100));
-      return refused({ 'retry-after': '2' });
+      return tooMany({ 'retry-after': '2' });
     },
     good,
   ];
-  const fetch = scriptedFetch(...answers);
+  const fetch = scriptedFetch(...responses);
   const client = scriptedClient(fetch, { rateLimiter: 'client' });
   const calls = ['1', '2'].map((id) => client.accounts.get(id));
   for (let second = 0; second < 5; second += 1) await advance(1_000);
@@ -74,34 +77,34 @@ test('a call that was refused goes before those who came after it', async () => 
   expect(fetch.requests.map(({ url }) => url.pathname.at(-1))).toEqual(['1', '1', '2']);
 });
 
-test('a 429 that names no time backs off, never at once, however small the base', async () => {
-  const script = [refused(), refused(), good];
-  expect((await waitsOf(script, { retry: { baseDelayMs: 400 } })).told).toEqual([600, 1_200]);
-  expect((await waitsOf(script, { retry: { baseDelayMs: 0 } })).told).toEqual([100, 100]);
+test('a call backs off after a 429 without Retry-After, even if baseDelayMs is 0', async () => {
+  const script = [tooMany(), tooMany(), good];
+  expect((await waitsOf(script, { retry: { baseDelayMs: 400 } })).onWaitMs).toEqual([600, 1_200]);
+  expect((await waitsOf(script, { retry: { baseDelayMs: 0 } })).onWaitMs).toEqual([100, 100]);
 });
 
 test('what is added to the Retry-After of a second 429 stays within maxWaitMs', async () => {
-  const script = [refused({ 'retry-after': '2' }), refused({ 'retry-after': '2' }), good];
-  const { end, told } = await waitsOf(script, { retry: { baseDelayMs: 400 }, maxWaitMs: 2_100 });
+  const script = [tooMany({ 'retry-after': '2' }), tooMany({ 'retry-after': '2' }), good];
+  const { end, onWaitMs } = await waitsOf(script, { retry: { baseDelayMs: 400 }, maxWaitMs: 2_100 });
   expect(end).toEqual({ id: '1' });
-  expect(told).toEqual([2_000, 2_100]);
+  expect(onWaitMs).toEqual([2_000, 2_100]);
 });
 
-test('a 429 that asks for longer than maxWaitMs is thrown at once, one that asks for as long is waited for', async () => {
-  const script = [refused({ 'retry-after': '2' }), good];
-  const { end, told } = await waitsOf(script, { maxWaitMs: 1_999 });
+test('a Retry-After above maxWaitMs is thrown at once; the call waits if it equals maxWaitMs', async () => {
+  const script = [tooMany({ 'retry-after': '2' }), good];
+  const { end, onWaitMs } = await waitsOf(script, { maxWaitMs: 1_999 });
   expect(end).toMatchObject({ code: 'rate_limited', attempts: 1, retryAfterMs: 2_000 });
-  expect(told).toEqual([]);
+  expect(onWaitMs).toEqual([]);
   expect((await waitsOf(script, { maxWaitMs: 2_000 })).end).toEqual({ id: '1' });
 });
 
 test('a 429 whose wait would pass the deadline is thrown at once', async () => {
-  const { end, told } = await waitsOf([refused(), good], {
+  const { end, onWaitMs } = await waitsOf([tooMany(), good], {
     retry: { baseDelayMs: 10_000 },
     deadlineMs: 4_000,
   });
   expect(end).toMatchObject({ code: 'rate_limited', attempts: 1 });
-  expect(told).toEqual([]);
+  expect(onWaitMs).toEqual([]);
 });
 
 test('a failure backs off twice as long each time, no longer than maxWaitMs, and says why', async () => {
@@ -117,7 +120,7 @@ test('a failure backs off twice as long each time, no longer than maxWaitMs, and
     expect.objectContaining({ method: 'GET', path: '/accounts/1', attempt: 3 }),
   );
   const capped = await waitsOf(script, { retry: { baseDelayMs: 400 }, maxWaitMs: 800 });
-  expect(capped.told).toEqual([600, 800, 800]);
+  expect(capped.onWaitMs).toEqual([600, 800, 800]);
 });
 
 test('a failure that names a time is not tried again before it, and not at all beyond maxWaitMs', async () => {
@@ -125,17 +128,17 @@ test('a failure that names a time is not tried again before it, and not at all b
   expect((await waitsOf(script, {})).waits).toEqual([['status 503', 3_000]]);
   const impatient = await waitsOf(script, { maxWaitMs: 2_000 });
   expect(impatient.end).toMatchObject({ status: 503, attempts: 1, retryAfterMs: 3_000 });
-  expect([impatient.waits, impatient.told, impatient.requests]).toEqual([[], [], 1]);
+  expect([impatient.waits, impatient.onWaitMs, impatient.requests]).toEqual([[], [], 1]);
 });
 
 test('no more attempts are made than retry.maxAttempts allows, 429s not counted', async () => {
-  const script = [problemResponse(503), refused({ 'retry-after': '1' }), problemResponse(503)];
+  const script = [problemResponse(503), tooMany({ 'retry-after': '1' }), problemResponse(503)];
   const { end, requests } = await waitsOf(script, { retry: { maxAttempts: 2 } });
   expect(end).toMatchObject({ status: 503, attempts: 2, retryable: true });
   expect(requests).toBe(3);
 });
 
-test('the budget of the key as last reported stays known after an answer that does not report it', async () => {
+test('the last reported quota stays known after a response that does not report it', async () => {
   const budget = { 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': '7' };
   const fetch = scriptedFetch(jsonResponse({ id: '1' }, 200, budget), good);
   const client = scriptedClient(fetch, { rateLimiter: false });
@@ -146,7 +149,7 @@ test('the budget of the key as last reported stays known after an answer that do
   }
 });
 
-test('a delete that finds nothing after a lost answer has succeeded, also for those who listen', async () => {
+test('a delete that gets 404 after a lost response succeeds, and its listeners see a success', async () => {
   const [end, error, onResponse] = [vi.fn(), vi.fn(), vi.fn()];
   const gone = scriptedFetch(networkError('ECONNRESET'), problemResponse(404, { status: 404 }));
   const client = scriptedClient(gone, { on: { end, error }, retry: { baseDelayMs: 0 } });
@@ -158,7 +161,7 @@ test('a delete that finds nothing after a lost answer has succeeded, also for th
   expect(onResponse).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ status: 404 }));
 });
 
-test('a delete whose answer was cut gives what the schema of the caller makes of no body', async () => {
+test('a delete whose response is cut returns what the schema of the caller makes of an empty body', async () => {
   const cut = new Response('{"id":', { headers: { 'content-type': 'application/json' } });
   const request = { method: 'DELETE', path: '/invoices/7' } as const;
   const gone = { ...request, schema: z.undefined().transform(() => 'gone') };
@@ -207,7 +210,7 @@ test('an update that is stopped while its record is read ends as aborted', async
   ]);
 });
 
-test('an update that was answered without the record reads it, within what is left of the deadline', async () => {
+test('an update that gets 204 reads the record within what is left of the deadline', async () => {
   const fetch = scriptedFetch(new Response(null, { status: 204 }), async () => {
     await new Promise((resolve) => setTimeout(resolve, 5_000));
     return good;
@@ -221,6 +224,6 @@ test('an update that was answered without the record reads it, within what is le
     ['PATCH', '{"name":"Desk"}'],
     ['GET', undefined],
   ]);
-  // Of the answer to the update alone: the caller asked for nothing else.
+  // Called only for the update: the caller did not request the read.
   expect(onResponse).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ status: 204 }));
 });

@@ -12,11 +12,11 @@ import { loadTransport, runToEnd, startVirtualClock, stopVirtualClock } from '..
 beforeAll(loadTransport);
 afterEach(stopVirtualClock);
 
-const instant = { baseDelayMs: 0, maxDelayMs: 0 };
+const withoutDelay = { baseDelayMs: 0, maxDelayMs: 0 };
 
 test('in an outage a call costs one request once the budget is gone', async () => {
   const fetch = scriptedFetch(networkError('ECONNRESET'));
-  const client = scriptedClient(fetch, { retry: instant, rateLimiter: false });
+  const client = scriptedClient(fetch, { retry: withoutDelay, rateLimiter: false });
   for (let n = 0; n < 34; n += 1) await caught(client.accounts.get('1'));
   expect(fetch.requests).toHaveLength(34 + 100);
 
@@ -29,7 +29,7 @@ test('calls that succeed at a retry never use the budget up', async () => {
   const fetch = scriptedFetch(
     ...Array.from({ length: 150 }, () => [networkError('ECONNRESET'), jsonResponse({ id: '1' })]).flat(),
   );
-  const client = scriptedClient(fetch, { retry: { ...instant, maxAttempts: 2 }, rateLimiter: false });
+  const client = scriptedClient(fetch, { retry: { ...withoutDelay, maxAttempts: 2 }, rateLimiter: false });
   for (let n = 0; n < 150; n += 1) await client.accounts.get('1');
   expect(fetch.requests).toHaveLength(300);
 });
@@ -37,7 +37,7 @@ test('calls that succeed at a retry never use the budget up', async () => {
 test('a call that succeeds at once does not pay for a whole retry', async () => {
   const lost = Array.from({ length: 34 + 100 }, () => networkError('ECONNRESET'));
   const fetch = scriptedFetch(...lost, jsonResponse({ id: '1' }), networkError('ECONNRESET'));
-  const client = scriptedClient(fetch, { retry: instant, rateLimiter: false });
+  const client = scriptedClient(fetch, { retry: withoutDelay, rateLimiter: false });
   for (let n = 0; n < 34; n += 1) await caught(client.accounts.get('1'));
   await client.accounts.get('1');
   expect(await caught(client.accounts.get('1'))).toMatchObject({ code: 'connection_failed', attempts: 1 });
@@ -45,18 +45,18 @@ test('a call that succeeds at once does not pay for a whole retry', async () => 
 
 test('clients made with withOptions share the budget', async () => {
   const fetch = scriptedFetch(networkError('ECONNRESET'));
-  const client = scriptedClient(fetch, { retry: instant, rateLimiter: false });
+  const client = scriptedClient(fetch, { retry: withoutDelay, rateLimiter: false });
   for (let n = 0; n < 34; n += 1) await caught(client.withOptions({}).accounts.get('1'));
   expect(fetch.requests).toHaveLength(134);
 });
 
 test('a 429 takes nothing from the budget', async () => {
   startVirtualClock(1);
-  const refusals = Array.from({ length: 150 }, () =>
+  const tooMany = Array.from({ length: 150 }, () =>
     problemResponse(429, { type: 'rate_limited' }, { 'retry-after': '0' }),
   );
-  const fetch = scriptedFetch(...refusals, networkError('ECONNRESET'), jsonResponse({ id: '1' }));
-  const client = scriptedClient(fetch, { retry: instant, rateLimiter: false });
+  const fetch = scriptedFetch(...tooMany, networkError('ECONNRESET'), jsonResponse({ id: '1' }));
+  const client = scriptedClient(fetch, { retry: withoutDelay, rateLimiter: false });
   const call = client.accounts.get('1');
   await runToEnd(call);
   await expect(call).resolves.toEqual({ id: '1' });
@@ -66,7 +66,7 @@ test('a 429 takes nothing from the budget', async () => {
 test('successes never save up for more than a hundred retries', async () => {
   const good = Array.from({ length: 200 }, () => jsonResponse({ id: '1' }));
   const fetch = scriptedFetch(...good, networkError('ECONNRESET'));
-  const client = scriptedClient(fetch, { retry: instant, rateLimiter: false });
+  const client = scriptedClient(fetch, { retry: withoutDelay, rateLimiter: false });
   for (let n = 0; n < 200; n += 1) await client.accounts.get('1');
   for (let n = 0; n < 34; n += 1) await caught(client.accounts.get('1'));
   expect(fetch.requests).toHaveLength(200 + 34 + 100);
@@ -76,7 +76,7 @@ test('five calls that succeed at once pay for one retry', async () => {
   const lost = Array.from({ length: 34 + 100 }, () => networkError('ECONNRESET'));
   const good = Array.from({ length: 5 }, () => jsonResponse({ id: '1' }));
   const fetch = scriptedFetch(...lost, ...good, networkError('ECONNRESET'));
-  const client = scriptedClient(fetch, { retry: instant, rateLimiter: false });
+  const client = scriptedClient(fetch, { retry: withoutDelay, rateLimiter: false });
   for (let n = 0; n < 34; n += 1) await caught(client.accounts.get('1'));
   for (let n = 0; n < 5; n += 1) await client.accounts.get('1');
   expect(await caught(client.accounts.get('1'))).toMatchObject({ attempts: 2 });

@@ -149,7 +149,7 @@ const failures: readonly (readonly [what: string, provoke: () => Promise<unknown
     'raise deadlineMs',
   ],
   [
-    'a proxy that asks for a password',
+    'a proxy that requires a password',
     async () => {
       const server = createServer().on('connect', (_, socket) => {
         socket.end('HTTP/1.1 407 Rejected\r\ncontent-length: 0\r\n\r\n');

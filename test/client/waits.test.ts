@@ -13,12 +13,12 @@ import { advance, useVirtualClock } from '../support/virtual-clock.ts';
 
 useVirtualClock();
 
-/** A client whose key the service has just told to wait for two seconds. */
+/** A client whose key just got a 429 with a Retry-After of two seconds. */
 async function pausedClient(...script: readonly FetchResponse[]) {
   const fetch = scriptedFetch(problemResponse(429, {}, { 'retry-after': '2' }), ...script);
   const wait = vi.fn();
   const client = scriptedClient(fetch, { rateLimiter: 'client', on: { wait } });
-  await caught(client.accounts.get('refused', { maxWaitMs: 0 }));
+  await caught(client.accounts.get('limited', { maxWaitMs: 0 }));
   return { client, fetch, wait };
 }
 
@@ -51,7 +51,7 @@ test('a call that the rate limiter would send too late says so, and when to try 
   });
 });
 
-test('an interactive call passes a walk that was there before it', async () => {
+test('an interactive call overtakes a list that was queued before it', async () => {
   const { client, fetch } = await pausedClient(({ url }) =>
     jsonResponse(url.pathname.endsWith('/accounts') ? [] : { id: '1' }),
   );
@@ -65,7 +65,7 @@ test('an interactive call passes a walk that was there before it', async () => {
   ]);
 });
 
-test('the response event says how long the answer took', async () => {
+test('the response event says how long the response took', async () => {
   const response = vi.fn();
   const fetch = scriptedFetch(async () => {
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -77,7 +77,7 @@ test('the response event says how long the answer took', async () => {
   expect(response).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ durationMs: 300 }));
 });
 
-test('what is told of a row that does not fit is cleared of the key', async () => {
+test('the issues of an invalid row do not show the key', async () => {
   const row = { id: '1', 'key-of-the-company': 7 };
   const schemas = { products: z.strictObject({ id: z.string() }) };
   const client = scriptedClient(scriptedFetch(jsonResponse([row])), { schemas, validation: 'report' });

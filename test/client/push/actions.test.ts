@@ -72,7 +72,7 @@ test.each([
   expect(results).toMatchObject([{ action: fields.length > 0 ? 'updated' : 'unchanged', fields }]);
 });
 
-test('reports a rejected row with its violations and goes on with the others', async () => {
+test('reports a rejected row with its violations and continues with the others', async () => {
   const { run } = setUp([], { sandbox: { allowedStatuses: ['active'] } });
   const { results, report } = await run([
     { productNumber: 'A', status: 'broken' },

@@ -82,7 +82,7 @@ test('keeps at most `concurrency` writes in flight', async () => {
   }
 });
 
-test('tells how far it is', async () => {
+test('reports its progress', async () => {
   const { run } = setUpPush(rows(3));
   const seen: PushProgress[] = [];
   await run(rows(5), { onProgress: (progress) => void seen.push(progress) });
@@ -90,7 +90,7 @@ test('tells how far it is', async () => {
   expect(seen.at(-1)).toMatchObject({ phase: 'write', done: 2, total: 2, waiting: false });
 });
 
-test('goes on if a listener throws', async () => {
+test('continues if a listener throws', async () => {
   const { run } = setUpPush();
   const fail = () => {
     throw new Error('listener');

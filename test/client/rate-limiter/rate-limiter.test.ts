@@ -19,7 +19,7 @@ const tooMany = (retryAfter: number) =>
   problemResponse(429, { type: 'rate_limited' }, { ...headers(0), 'retry-after': String(retryAfter) });
 const idOf = (url: string) => new URL(url).pathname.split('/').at(-1) ?? '';
 
-/** A service that holds each request until it is answered by its id. */
+/** A service that holds each request until the test responds to its id. */
 function heldService() {
   const held = new Map<string, (response: Response) => void>();
   const sent: string[] = [];
@@ -35,7 +35,7 @@ function heldService() {
   return { fetch, sent, respond };
 }
 
-/** A service that answers after so long with what remains of its quota. */
+/** A service that responds after so long with what remains of its quota. */
 function slowService(afterMs: number, remaining: () => number) {
   const sent: number[] = [];
   const fetch: FetchFunction = async () => {
@@ -306,7 +306,7 @@ describe('the queue', () => {
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
-  test('has one timer for each call, and wakes no call before its turn', async () => {
+  test('has one timer for each call, and wakes no call too early', async () => {
     const { fetch, respond } = heldService();
     const client = scriptedClient(fetch);
     void client.accounts.get('first').catch(() => {});

@@ -2,7 +2,7 @@ import { type Batch, type Client, createClient } from 'accounting-data-sdk';
 import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { vi } from 'vitest';
 
-/** When the books of these tests are open. */
+/** The time of the sandbox clock in these tests. */
 export const START = '2026-01-05T08:00:00Z';
 
 export interface Books {
@@ -26,7 +26,7 @@ export function openBooks(options: SandboxOptions = {}): Books {
   };
 }
 
-/** So many accounts, written an hour before the books of these tests are open. */
+/** Adds so many accounts, written an hour before START. */
 export function addAccounts({ sandbox }: Books, count: number): void {
   sandbox.clock.set('2026-01-05T07:00:00Z');
   for (let n = 0; n < count; n++) sandbox.store.accounts.insert({ name: `account ${n}` });

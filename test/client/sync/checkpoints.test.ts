@@ -128,7 +128,7 @@ describe('a store that fails', () => {
     });
   });
 
-  test('by forgetting in silence is noticed', async () => {
+  test('by losing a write without an error is noticed', async () => {
     const books = openBooks();
     const store = storeOver(books, { set: () => undefined });
     await expect(collect(changes(books.client.accounts, { ...books.run, store }))).rejects.toMatchObject({
@@ -137,7 +137,7 @@ describe('a store that fails', () => {
     });
   });
 
-  test('by forgetting in silence what it had kept once is noticed too', async () => {
+  test('by losing a later write without an error is noticed too', async () => {
     const books = openBooks();
     await collect(changes(books.client.accounts, books.run));
     const store = storeOver(books, { set: () => undefined });
@@ -148,8 +148,8 @@ describe('a store that fails', () => {
   });
 });
 
-describe('a store that is asked to write', () => {
-  test('is so once where the checkpoints of a run are all the same, as by pages', async () => {
+describe('a store', () => {
+  test('is written once if all checkpoints of a run are equal, as by page', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     const written: string[] = [];

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { addAccounts, openBooks } from './books.ts';
 
-/** A sink that takes its time and refuses one record. */
+/** A slow sink that rejects one record. */
 function sink() {
   const saved: string[] = [];
   const save = async ({ id }: { id: string }) => {
@@ -15,7 +15,7 @@ function sink() {
 }
 
 describe('a consumer that writes to another service with this package', () => {
-  test('fails its collection alone with what that service refuses', async () => {
+  test('fails only the collection that the other service rejects', async () => {
     const books = openBooks({ records: { accounts: 25, budgets: 5, accountAddresses: 5 } });
     const { keys, clientOptions } = openBooks().sandbox;
     const target = (apiKey: string) => createClient({ ...clientOptions, apiKey }).products;
@@ -63,7 +63,7 @@ describe('a consumer that returns an array of promises', () => {
     const localIds = accounts.ids();
     const some = ['2', '3'];
     if (callback === 'onDelete') for (const id of some) accounts.delete(id);
-    // A list that leaves some out: they are there all the same.
+    // A list that omits some records which exist.
     const { client } = books;
     const find = client.accounts.find.bind(client.accounts);
     const source =

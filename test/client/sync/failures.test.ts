@@ -207,8 +207,8 @@ describe('a sync whose key may not read every collection', () => {
 
   test('fails for a collection that becomes forbidden while it is read', async () => {
     const books = openBooks({ records: { accounts: 30, products: 5 } });
-    const refused = { kind: 'status', status: 403, type: 'forbidden' } as const;
-    books.sandbox.faults.add(refused, { collection: 'accounts', skip: 1, times: 9 });
+    const forbidden = { kind: 'status', status: 403, type: 'forbidden' } as const;
+    books.sandbox.faults.add(forbidden, { collection: 'accounts', skip: 1, times: 9 });
     const error = await failed(books, { pagination: 'page', collections: ['accounts', 'products'] });
     expect(error.errors).toMatchObject([{ collection: 'accounts' }]);
   });

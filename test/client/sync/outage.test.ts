@@ -17,7 +17,7 @@ import { collect } from './books.ts';
 const SECOND = 1_000;
 const nothing = () => undefined;
 
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Lets virtual time pass until the work has ended. */
 async function throughVirtualTime<V>(work: Promise<V>): Promise<V> {
@@ -27,7 +27,7 @@ async function throughVirtualTime<V>(work: Promise<V>): Promise<V> {
   };
   work.then(end, end);
   while (!ended) {
-    await turn();
+    await nextTurn();
     if (vi.getTimerCount() > 0) await vi.advanceTimersToNextTimerAsync();
   }
   return work;

@@ -5,7 +5,7 @@ import { addAccounts, type Books, openBooks } from './books.ts';
 
 type Options = ReconcileOptions<{ id: string }>;
 
-/** A copy that holds everything that the books hold now, and what a reconcile does to it. */
+/** A copy of all current records, and what a reconcile does to it. */
 function copyOf({ sandbox }: Books) {
   const ids = new Set(sandbox.store.accounts.ids());
   const deleted: string[][] = [];

@@ -129,7 +129,7 @@ describe.each(stores)('in %s the offset of a service', (_, storeOf) => {
 });
 
 describe('a first run with a start of its own', () => {
-  test('asks again, in the offset that the first records show', async () => {
+  test('repeats its first request in the offset that the first records show', async () => {
     const { sandbox, client, bounds } = inNewYork();
     for (let hour = 0; hour < 12; hour++) {
       sandbox.store.products.insert({ id: String(hour + 1) });
@@ -213,7 +213,7 @@ describe('serviceTimeZone', () => {
 });
 
 describe('a run that was interrupted', () => {
-  test('goes on with the bound that it had', async () => {
+  test('resumes with the same bound', async () => {
     const { sandbox, client, bounds } = inNewYork({ pageSize: 5 });
     const insertMany = (count: number) => {
       for (let n = 0; n < count; n++) sandbox.store.products.insert({});
@@ -234,7 +234,7 @@ describe('a run that was interrupted', () => {
     expect(new Set(bounds()).size).toBe(1);
   });
 
-  test('is a CheckpointError if what is stored of its offset is none', async () => {
+  test('is a CheckpointError if its stored offset is invalid', async () => {
     const { sandbox, client } = inNewYork();
     sandbox.store.products.insert({});
     const store = new Map<string, string>();

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 
 /** A client whose events are kept, by name. */
 function listening(sandbox: Sandbox, more: Listeners = {}) {
-  const told: string[] = [];
+  const events: string[] = [];
   const ends: EndEvent[] = [];
-  const keep = (name: string) => (event: CallEvent) => void told.push(`${name} ${event.call}`);
+  const keep = (name: string) => (event: CallEvent) => void events.push(`${name} ${event.call}`);
   const on: Listeners = {
     request: keep('request'),
     error: keep('error'),
@@ -17,10 +17,10 @@ function listening(sandbox: Sandbox, more: Listeners = {}) {
     },
   };
   const client = createClient({ ...sandbox.clientOptions, on, retry: { baseDelayMs: 1 } });
-  return { client, told, ends, names: () => told.map((line) => line.split(' ')[0]) };
+  return { client, events, ends, names: () => events.map((line) => line.split(' ')[0]) };
 }
 
-test('tells that a call has ended well, once, after everything else', async () => {
+test('emits end once, after every other event, for a call that succeeds', async () => {
   const sandbox = createSandbox({ records: { products: 1 } });
   const { client, ends, names } = listening(sandbox);
   await client.products.get('1');
@@ -37,14 +37,14 @@ test('tells that a call has ended well, once, after everything else', async () =
   expect(ends[0]?.durationMs).toBeGreaterThanOrEqual(0);
 });
 
-test('tells that a call has ended in an error, after the error', async () => {
+test('emits end after the error event for a call that fails', async () => {
   const { client, ends, names } = listening(createSandbox());
   await expect(client.products.get('1')).rejects.toThrow();
   expect(names()).toEqual(['request', 'error', 'end']);
   expect(ends[0]).toMatchObject({ result: 'error', attempt: 1 });
 });
 
-test('tells of the end of an aborted call, whose only last word it is', async () => {
+test('emits end, but no error event, for an aborted call', async () => {
   const sandbox = createSandbox();
   const controller = new AbortController();
   const { client, ends, names } = listening(sandbox, {
@@ -56,7 +56,7 @@ test('tells of the end of an aborted call, whose only last word it is', async ()
   expect(ends[0]?.result).toBe('aborted');
 });
 
-test('tells of the end of a call that is aborted while it waits to be retried', async () => {
+test('emits end for a call that is aborted while it waits for a retry', async () => {
   const sandbox = createSandbox();
   const controller = new AbortController();
   const { client, ends } = listening(sandbox, { retry: () => controller.abort('enough') });
@@ -66,21 +66,21 @@ test('tells of the end of a call that is aborted while it waits to be retried', 
   expect(ends.map(({ result }) => result)).toEqual(['aborted']);
 });
 
-test('tells of the end of a call whose signal had fired before', async () => {
+test('emits end for a call whose signal had fired before', async () => {
   const { client, ends, names } = listening(createSandbox());
   await expect(client.products.get('1', { signal: AbortSignal.abort('never') })).rejects.toBe('never');
   expect(names()).toEqual(['end']);
   expect(ends[0]).toMatchObject({ result: 'aborted', attempt: 0 });
 });
 
-test('tells of an error as an error where a listener aborts the others on it', async () => {
+test('reports the result error even if an error listener aborts the call', async () => {
   const controller = new AbortController();
   const { client, ends } = listening(createSandbox(), { error: () => controller.abort() });
   await expect(client.products.get('1', { signal: controller.signal })).rejects.toThrow('not_found');
   expect(ends[0]?.result).toBe('error');
 });
 
-test('tells of two calls where an update is read again, both ended well', async () => {
+test('emits end twice for an update that is read back', async () => {
   const sandbox = createSandbox({ records: { products: 1 }, updateStatus: 204 });
   const { client, ends } = listening(sandbox);
   await client.products.update('1', { name: 'Desk' });
@@ -90,7 +90,7 @@ test('tells of two calls where an update is read again, both ended well', async 
   ]);
 });
 
-test('tells of a delete that a retry finds done as of one that has ended well', async () => {
+test('reports the result ok for a delete that a retry finds done', async () => {
   const sandbox = createSandbox({ records: { products: 1 } });
   const { client, ends, names } = listening(sandbox);
   sandbox.faults.next({ kind: 'lost-response', committed: true });

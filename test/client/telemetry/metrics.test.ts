@@ -117,7 +117,7 @@ test('counts rows that did not fit', async () => {
   expect(point?.value).toBeGreaterThan(0);
 });
 
-test('makes one series of a walk, whatever it filters for', async () => {
+test('records one series for a list, whatever its filters', async () => {
   const { client, recorded } = measured({ records: { products: 50 }, pageSize: 5 });
   await client.products.list({ id: { gt: '3' } }).toArray({ limit: 100 });
   await client.products.list({ id: { gt: '9' }, updatedSince: '2020-01-01' }).toArray({ limit: 100 });

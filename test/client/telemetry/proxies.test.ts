@@ -80,7 +80,7 @@ test('takes the proxy from the environment with EnvHttpProxyAgent, and spares th
   expect(proxy.targets).toHaveLength(1);
 });
 
-test("goes through a proxy without any code, where Node is told to use the environment's", async () => {
+test('goes through the proxy of the environment without any code if Node is set to use it', async () => {
   await using sandbox = createSandbox({ records: { products: 1 } });
   await sandbox.listen();
   await using proxy = await startProxy();

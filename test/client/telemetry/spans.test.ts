@@ -87,7 +87,7 @@ test('gives each attempt a span, with resend_count from the second on', async ()
   });
 });
 
-test('counts a request that was refused with 429 as sent, though it costs no attempt', async () => {
+test('counts a request that got a 429 as sent, although it costs no attempt', async () => {
   const { sandbox, client, recorded } = traced();
   sandbox.faults.next({ kind: 'rate-limited', retryAfter: 0 });
   await client.products.get('1');
@@ -105,7 +105,7 @@ test('counts a request that was refused with 429 as sent, though it costs no att
   expect(attributes).toMatchObject({ 'accounting.call.attempts': 1, 'accounting.call.requests': 2 });
 });
 
-test('marks the spans of a refused call as failed, with its code and its outcome', async () => {
+test('marks the spans of a rejected call as failed, with its code and its outcome', async () => {
   const { client, recorded } = traced({ allowedStatuses: ['active'] });
   await expect(client.products.update('1', { status: 'lost' })).rejects.toThrow();
 
@@ -170,7 +170,7 @@ test('ends every span of a call that is aborted in flight, or while it waits', a
   ]);
 });
 
-test('leaves no span open after walks that were left, calls that failed and calls that were never sent', async () => {
+test('leaves no span open after lists that were left early, failed calls and calls that were never sent', async () => {
   const { sandbox, client, recorded } = traced({ records: { products: 100 }, pageSize: 5 });
   for await (const _ of client.products.list()) break;
   await client.products.list().toArray({ limit: 12 });

@@ -33,7 +33,7 @@ describe('sync', () => {
     });
   });
 
-  test('knows only what it was told to read', () => {
+  test('knows only the collections that it reads', () => {
     void sync(client, {
       ...run,
       collections: ['accounts', 'products'],
@@ -45,7 +45,7 @@ describe('sync', () => {
     void sync(client, { ...run, collections: ['request'], onBatch: () => undefined });
   });
 
-  test('asks for store, tenant and onBatch', () => {
+  test('requires store, tenant and onBatch', () => {
     // @ts-expect-error: no onBatch
     void sync(client, run);
     // @ts-expect-error: no tenant

@@ -1,7 +1,7 @@
 import { createServer, request } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
-/** A proxy on this machine that keeps the hosts it was asked for: tunnels by CONNECT, and requests passed on. */
+/** A local proxy that records the requested hosts: it tunnels CONNECT, and forwards other requests. */
 export async function startProxy() {
   const targets: string[] = [];
   const authorizations: (string | undefined)[] = [];
@@ -10,9 +10,9 @@ export async function startProxy() {
     const url = new URL(incoming.url ?? '');
     targets.push(url.host);
     const { method, headers } = incoming;
-    const onward = request(url, { method, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(outgoing);
+    const onward = request(url, { method, headers }, (response) => {
+      outgoing.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(outgoing);
     });
     onward.on('error', () => incoming.socket.destroy());
     incoming.pipe(onward);
