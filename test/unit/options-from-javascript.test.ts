@@ -14,9 +14,9 @@ describe('what cannot be right is an InvalidInputError, before anything is sent'
       'an appInfo without a name',
       () => createClient({ ...createSandbox().clientOptions, appInfo: {} as never }),
     ],
-    ['names that are a text', () => client().withOptions({ retry: { inProgressTypes: 'abc' as never } })],
+    ['names that are a string', () => client().withOptions({ retry: { inProgressTypes: 'abc' as never } })],
     ['an empty name', () => client().withOptions({ retry: { inProgressTypes: [''] } })],
-    ['no habits', () => client().withOptions(none)],
+    ['no client options', () => client().withOptions(none)],
     ['no list options', () => client().accounts.list({}, none)],
   ])('%s', (_, act) => {
     expect(act).toThrow(InvalidInputError);
@@ -28,7 +28,7 @@ describe('what cannot be right is an InvalidInputError, before anything is sent'
     ['no headers', () => client().accounts.get('1', { headers: none })],
     ['headers as a Headers object', () => client().accounts.get('1', { headers: new Headers() as never })],
     ['a header of the connection', () => client().accounts.get('1', { headers: { 'Content-Length': '5' } })],
-    ['a request that is none', () => client().request(none)],
+    ['a request of null', () => client().request(none)],
     [
       'an idempotency key where none goes',
       () => client().request({ method: 'PATCH', path: ['products', '1'], body: {}, idempotencyKey: 'k' }),
@@ -42,13 +42,13 @@ describe('what cannot be right is an InvalidInputError, before anything is sent'
   });
 });
 
-describe('a walk that is stopped in the middle of a page', () => {
-  test('hands nothing more out and rejects with the reason', async () => {
+describe('a list that is aborted in the middle of a page', () => {
+  test('yields no more records and rejects with the reason', async () => {
     const controller = new AbortController();
     const seen: string[] = [];
-    const walk = client().accounts.list({}, { signal: controller.signal });
+    const list = client().accounts.list({}, { signal: controller.signal });
     const reading = (async () => {
-      for await (const { id } of walk) {
+      for await (const { id } of list) {
         seen.push(id);
         if (seen.length === 3) controller.abort('enough');
       }
@@ -59,26 +59,26 @@ describe('a walk that is stopped in the middle of a page', () => {
 });
 
 describe('a call that cannot get its key', () => {
-  test('tells so in an error event', async () => {
-    const told: string[] = [];
+  test('emits an error event', async () => {
+    const codes: string[] = [];
     const { baseUrl, fetch } = createSandbox().clientOptions;
     const keyless = createClient({
       baseUrl,
       ...(fetch === undefined ? {} : { fetch }),
       apiKey: () => Promise.reject(new Error('the vault is down')),
-      on: { error: ({ error }) => told.push(error.code) },
+      on: { error: ({ error }) => codes.push(error.code) },
     });
     await expect(keyless.accounts.get('1')).rejects.toBeInstanceOf(InvalidInputError);
-    expect(told).toEqual(['invalid_input']);
+    expect(codes).toEqual(['invalid_input']);
   });
 });
 
-describe('an error answer', () => {
-  test('carries the wait that it asks for, whatever its class', async () => {
+describe('an error response', () => {
+  test('carries its Retry-After, whatever its class', async () => {
     const sandbox = createSandbox();
     sandbox.faults.next({ kind: 'status', status: 503, retryAfter: 3600 });
-    const asked = createClient(sandbox.clientOptions).accounts.get('1');
-    await expect(asked).rejects.toMatchObject({ code: 'unknown_problem', retryAfterMs: 3_600_000 });
+    const call = createClient(sandbox.clientOptions).accounts.get('1');
+    await expect(call).rejects.toMatchObject({ code: 'unknown_problem', retryAfterMs: 3_600_000 });
   });
 
   test('may be tried again where the first request with the key still runs', async () => {

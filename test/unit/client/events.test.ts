@@ -12,18 +12,18 @@ import {
 } from '../../support/scripted-fetch.ts';
 import { settle } from '../../support/scripted-server.ts';
 
-/** Listeners that write down what they are told. */
+/** Listeners that record every event. */
 function recorder() {
-  const told: [name: string, event: Record<string, unknown>][] = [];
+  const events: [name: string, event: Record<string, unknown>][] = [];
   const names = ['request', 'response', 'retry', 'wait', 'error', 'end', 'invalidRecord'] as const;
   const on = Object.fromEntries(
-    names.map((name) => [name, (event: object) => void told.push([name, { ...event }])]),
+    names.map((name) => [name, (event: object) => void events.push([name, { ...event }])]),
   ) as Listeners;
-  return { on, told };
+  return { on, events };
 }
 
-test('a call that is retried tells of each step under one number', async () => {
-  const { on, told } = recorder();
+test('a retried call emits each step under one number', async () => {
+  const { on, events } = recorder();
   const fetch = scriptedFetch(
     networkError('ECONNRESET'),
     problemResponse(503),
@@ -35,7 +35,7 @@ test('a call that is retried tells of each step under one number', async () => {
   );
   await scriptedClient(fetch, { on, baseUrl: 'https://events.example/proxy' }).products.get('42');
 
-  expect(told.map(([name, { attempt }]) => `${name} ${attempt}`)).toEqual([
+  expect(events.map(([name, { attempt }]) => `${name} ${attempt}`)).toEqual([
     'request 1',
     'retry 1',
     'request 2',
@@ -45,8 +45,8 @@ test('a call that is retried tells of each step under one number', async () => {
     'response 3',
     'end 3',
   ]);
-  expect(new Set(told.map(([, { call }]) => call)).size).toBe(1);
-  for (const [, event] of told) {
+  expect(new Set(events.map(([, { call }]) => call)).size).toBe(1);
+  for (const [, event] of events) {
     expect(event).toMatchObject({
       method: 'GET',
       origin: 'https://events.example',
@@ -55,40 +55,40 @@ test('a call that is retried tells of each step under one number', async () => {
       template: '/products/{id}',
     });
   }
-  expect(told[1]?.[1]).toMatchObject({ reason: 'lost', waitMs: expect.any(Number) });
-  expect(told[4]?.[1]).toMatchObject({ reason: 'status 503' });
-  expect(told[6]?.[1]).toMatchObject({
+  expect(events[1]?.[1]).toMatchObject({ reason: 'lost', waitMs: expect.any(Number) });
+  expect(events[4]?.[1]).toMatchObject({ reason: 'status 503' });
+  expect(events[6]?.[1]).toMatchObject({
     status: 200,
     durationMs: expect.any(Number),
     rateLimit: { limit: 10, remaining: 9 },
     requestId: 'r1',
   });
-  expect(told[7]?.[1]).toMatchObject({ result: 'ok' });
+  expect(events[7]?.[1]).toMatchObject({ result: 'ok' });
 });
 
-test('a call that fails for good tells of its error, once', async () => {
-  const { on, told } = recorder();
+test('a call that fails emits its error once', async () => {
+  const { on, events } = recorder();
   const error = await caught(scriptedClient(scriptedFetch(problemResponse(403)), { on }).accounts.get('1'));
-  const failures = told.filter(([name]) => name === 'error');
+  const failures = events.filter(([name]) => name === 'error');
   expect(failures).toHaveLength(1);
   expect(failures[0]?.[1].error).toBe(error);
-  expect(told.at(-1)).toMatchObject(['end', { result: 'error' }]);
+  expect(events.at(-1)).toMatchObject(['end', { result: 'error' }]);
 });
 
-test('a 429 tells of the wait', async () => {
-  const { on, told } = recorder();
+test('a 429 emits a wait event', async () => {
+  const { on, events } = recorder();
   const fetch = scriptedFetch(
     problemResponse(429, {}, { 'retry-after': '0' }),
     problemResponse(429, {}, { 'retry-after': '0' }),
     jsonResponse({ id: '1' }),
   );
   await scriptedClient(fetch, { on, rateLimiter: 'client' }).accounts.get('1');
-  expect(told.some(([name]) => name === 'wait')).toBe(true);
-  expect(told.filter(([name]) => name === 'retry')).toEqual([]);
+  expect(events.some(([name]) => name === 'wait')).toBe(true);
+  expect(events.filter(([name]) => name === 'retry')).toEqual([]);
 });
 
-test('an invalid record is told of under validation: report', async () => {
-  const { on, told } = recorder();
+test('an invalid record is an event under validation: report', async () => {
+  const { on, events } = recorder();
   const bad = { id: '2', salePrice: 129 };
   const fetch = scriptedFetch(jsonResponse([{ id: '1' }, bad]), jsonResponse([]));
   const pages = scriptedClient(fetch, { on, validation: 'report' }).products.list().pages();
@@ -101,11 +101,11 @@ test('an invalid record is told of under validation: report', async () => {
     record: bad,
   };
   expect(page?.invalid).toEqual([invalid]);
-  expect(told.filter(([name]) => name === 'invalidRecord').map(([, event]) => event)).toEqual([invalid]);
+  expect(events.filter(([name]) => name === 'invalidRecord').map(([, event]) => event)).toEqual([invalid]);
 });
 
-test('a row that does not fit is told of once, however often a certified walk was shown it', async () => {
-  const { on, told } = recorder();
+test('an invalid row is an event once, even if keyset pagination reads it several times', async () => {
+  const { on, events } = recorder();
   await using sandbox = createSandbox({ pageSize: 10, records: { products: 200 } });
   const bad = new Set<string>();
   const shown: string[] = [];
@@ -129,17 +129,17 @@ test('a row that does not fit is told of once, however often a certified walk wa
     .list({}, { pagination: 'keyset' })
     .toArray({ limit: Number.POSITIVE_INFINITY });
 
-  const ids = told.filter(([name]) => name === 'invalidRecord').map(([, { id }]) => id);
+  const ids = events.filter(([name]) => name === 'invalidRecord').map(([, { id }]) => id);
   expect(shown.length).toBeGreaterThan(bad.size);
   expect(ids.toSorted()).toEqual([...bad].toSorted());
   expect(records).toHaveLength(200 - bad.size);
 });
 
-test('an abort is no error event, but an end', async () => {
-  const { on, told } = recorder();
+test('an abort emits no error event, but an end event', async () => {
+  const { on, events } = recorder();
   const signal = AbortSignal.abort();
   await caught(scriptedClient(scriptedFetch(jsonResponse({})), { on }).accounts.get('1', { signal }));
-  expect(told.map(([name]) => name)).toEqual(['end']);
+  expect(events.map(([name]) => name)).toEqual(['end']);
 });
 
 test.each<[string, (...args: never[]) => unknown]>([
@@ -201,7 +201,7 @@ test('listeners may be the methods of a class', async () => {
   expect(tracker.seen).toBe(1);
 });
 
-test('where nobody listens there is nothing to call', () => {
+test('without listeners there is nothing to call', () => {
   expect(combineListeners({}, undefined)).toEqual({});
   expect(combineListeners({ request: undefined }, undefined)).toEqual({});
   expect(Object.keys(combineListeners({ retry: () => {} }, undefined))).toEqual(['retry']);

@@ -25,7 +25,7 @@ const retried = () =>
     jsonResponse({ id: '1' }, 200, { 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': '9' }),
   );
 
-test('a logger hears of requests, answers and retries in lines that can be read', async () => {
+test('a logger gets requests, responses and retries as readable lines', async () => {
   const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn() };
   await scriptedClient(retried(), { logger }).accounts.get('1');
   const said = (mock: typeof logger.debug) =>

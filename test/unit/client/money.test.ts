@@ -114,7 +114,7 @@ test.each<[string, () => unknown, string]>([
   ['half a digit', () => toMoney(toDecimal('1'), { digits: 0.5 }), 'digits'],
   ['an unknown rounding', () => toMoney(toDecimal('1'), { rounding: 'bankers' as never }), 'rounding'],
   ['an inherited rounding', () => toMoney(toDecimal('1'), { rounding: 'constructor' as never }), 'rounding'],
-])('%s is refused', (_, act, argument) => {
+])('%s is rejected', (_, act, argument) => {
   expect(thrown(act)).toMatchObject({ code: 'invalid_input', argument });
 });
 

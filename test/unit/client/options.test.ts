@@ -121,7 +121,7 @@ test.each<[string, object]>([
   ['schemas.acounts', { schemas: { acounts: z.object({ id: z.string() }) } }],
   ['rateLimiter', { rateLimiter: 'none' }],
   ['fetch', { fetch: 'undici' }],
-])('%s: %j is refused at once', (argument, options) => {
+])('createClient rejects %s: %j', (argument, options) => {
   const error = thrown(() => createClient({ ...needed, ...options } as ClientOptions));
   expect(error).toMatchObject({ code: 'invalid_input', argument, outcome: 'not_sent' });
 });
@@ -167,7 +167,7 @@ test('withOptions keeps what it does not name and shares transport and schemas',
   expect(patient.rateLimit).toBe(client.rateLimit);
 });
 
-test('withOptions changes how lists are walked and records checked', async () => {
+test('withOptions changes how lists are paginated and records validated', async () => {
   const fetch = scriptedFetch(({ url }) =>
     jsonResponse(url.searchParams.get('_page') === '1' ? [{ id: '1', name: 7 }] : []),
   );
@@ -182,14 +182,14 @@ test('withOptions changes how lists are walked and records checked', async () =>
   expect(() => client.withOptions({ prefetch: -1 }).accounts.list()).toThrow(
     expect.objectContaining({ argument: 'prefetch' }),
   );
-  const certified = client.withOptions({ pagination: 'keyset' });
-  expect(() => certified.accounts.list({ page: 2 })).toThrow(expect.objectContaining({ argument: 'page' }));
+  const keyset = client.withOptions({ pagination: 'keyset' });
+  expect(() => keyset.accounts.list({ page: 2 })).toThrow(expect.objectContaining({ argument: 'page' }));
 });
 
 test.each([
   [{ validation: 'warn' }, 'validation'],
   [{ timeoutMs: -1 }, 'timeoutMs'],
-])('withOptions refuses %j', (options, argument) => {
+])('withOptions rejects %j', (options, argument) => {
   const client = scriptedClient(scriptedFetch(jsonResponse({})));
   expect(thrown(() => client.withOptions(options as object))).toMatchObject({
     code: 'invalid_input',

@@ -9,8 +9,8 @@ import { useVirtualClock } from '../../support/virtual-clock.ts';
 
 useVirtualClock();
 
-function answered(status: number, problem: object, more: Partial<ErrorResponse> = {}) {
-  const answer = {
+function problemError(status: number, problem: object, more: Partial<ErrorResponse> = {}) {
+  const response = {
     status,
     problem: parseProblem(problem),
     requestId: undefined,
@@ -18,7 +18,7 @@ function answered(status: number, problem: object, more: Partial<ErrorResponse> 
     headers: {},
     retryAfterMs: undefined,
   };
-  return apiErrorOf({ ...answer, ...more }, { method: 'GET', path: '/products/7' });
+  return apiErrorOf({ ...response, ...more }, { method: 'GET', path: '/products/7' });
 }
 
 test('what is not known of a call: no attempt, nothing sent, not to be repeated', () => {
@@ -58,7 +58,7 @@ test('every class has a brand of its own name, by which another copy of the pack
   expect(classes.length).toBeGreaterThan(15);
   for (const [name, Class] of classes) expect([name, Class.brand]).toEqual([name, name]);
   const brands = Object.getOwnPropertyDescriptor(
-    answered(404, { type: 'not_found' }),
+    problemError(404, { type: 'not_found' }),
     Symbol.for('accounting-data-sdk.error'),
   );
   expect(brands?.value).toEqual(['NotFoundError', 'ApiError', 'AccountingError']);
@@ -94,7 +94,7 @@ test.each([
     'This version does not know the error: see status and type, and ask who runs the service.',
   ],
 ])('the message of %s says what to do next', (type, advice) => {
-  expect(answered(499, { type }).message).toBe(`GET /products/7 returned 499 (${type}). ${advice}`);
+  expect(problemError(499, { type }).message).toBe(`GET /products/7 returned 499 (${type}). ${advice}`);
 });
 
 test.each([
@@ -107,7 +107,7 @@ test.each([
   ['See a.b', 'See a.b.'],
   ['  In 2.5 days', '  In 2.5 days.'],
 ])('a detail %j becomes the sentence %j', (detail, sentence) => {
-  const { message } = answered(404, { detail });
+  const { message } = problemError(404, { detail });
   expect(message).toBe(
     `GET /products/7 returned 404: ${sentence} The company of this key has no such record: check the id.`,
   );
@@ -118,24 +118,30 @@ test.each([
   [422, 'validation_failed'],
   [409, 'unknown_problem'],
 ])('violations without a type, under status %i, are %s', (status, code) => {
-  expect(answered(status, { violations: [{ propertyPath: 'name', message: 'is empty' }] }).code).toBe(code);
+  expect(problemError(status, { violations: [{ propertyPath: 'name', message: 'is empty' }] }).code).toBe(
+    code,
+  );
 });
 
 test('a type that only quotes the address of an RFC is no generic one', () => {
-  expect(answered(404, { type: 'https://www.rfc-editor.org/rfc/rfc9110#section-15' }).code).toBe('not_found');
-  expect(answered(404, { type: 'see https://www.rfc-editor.org/rfc/rfc9110' }).code).toBe('unknown_problem');
+  expect(problemError(404, { type: 'https://www.rfc-editor.org/rfc/rfc9110#section-15' }).code).toBe(
+    'not_found',
+  );
+  expect(problemError(404, { type: 'see https://www.rfc-editor.org/rfc/rfc9110' }).code).toBe(
+    'unknown_problem',
+  );
 });
 
 test('retryAt is as far ahead as retryAfterMs says, and absent where that is', () => {
-  expect(answered(429, {}, { retryAfterMs: 90_000 })).toMatchObject({
+  expect(problemError(429, {}, { retryAfterMs: 90_000 })).toMatchObject({
     retryAfterMs: 90_000,
     retryAt: new Date('2026-01-31T12:01:30Z'),
   });
-  expect(answered(429, {})).toMatchObject({ retryAfterMs: undefined, retryAt: undefined });
-  expect(answered(429, {}, { retryAfterMs: Number.MAX_VALUE }).retryAt).toBeUndefined();
+  expect(problemError(429, {})).toMatchObject({ retryAfterMs: undefined, retryAt: undefined });
+  expect(problemError(429, {}, { retryAfterMs: Number.MAX_VALUE }).retryAt).toBeUndefined();
 });
 
-test('an answer that could not be used names its issues, or none', () => {
+test('an unexpected response lists its issues, or none', () => {
   const details = { status: 200, reason: 'wrong_shape' } as const;
   expect(new errors.UnexpectedResponseError('said', {}, details).issues).toEqual([]);
   const issues = ['salePrice: is a number'];
@@ -155,7 +161,7 @@ test.each([
     'unexpected_response',
     () => new errors.UnexpectedResponseError('said', {}, { status: 200, reason: 'empty' }),
   ],
-])('an error is told by its code %s', (code, make) => {
+])('an error has the code %s', (code, make) => {
   expect(make().code).toBe(code);
 });
 

@@ -10,7 +10,7 @@ const facts = {
   outcome: 'unknown',
   retryable: true,
 } as const;
-const answer = {
+const response = {
   status: 404,
   problem: {
     type: 'not_found',
@@ -26,8 +26,8 @@ const answer = {
   retryAfterMs: 1_000,
 };
 const api = (
-  Class: new (message: string, f: typeof facts, a: typeof answer) => sdk.AnyApiError | sdk.RateLimitedError,
-) => new Class('said', facts, answer);
+  Class: new (message: string, f: typeof facts, a: typeof response) => sdk.AnyApiError | sdk.RateLimitedError,
+) => new Class('said', facts, response);
 
 /** One of each class that a call can throw. */
 const errors = [
@@ -74,7 +74,7 @@ test.each(errors)('%s is its class, an AccountingError and an Error, with its co
   expect(sdk.isAccountingError(error)).toBe(true);
   expect(sdk.isAccountingError(error, code)).toBe(true);
   expect(sdk.isApiError(error)).toBe(
-    'status' in error && 'problem' in answer && error instanceof sdk.ApiError,
+    'status' in error && 'problem' in response && error instanceof sdk.ApiError,
   );
 });
 
@@ -93,7 +93,7 @@ test.each(errors)('%s is known to another copy of the package', (error, Class, c
   expect(other.isApiError(error)).toBe(error instanceof sdk.ApiError);
 });
 
-test('the guards tell one code from another', () => {
+test('the guards distinguish codes', () => {
   const [[malformed]] = errors;
   expect(sdk.isAccountingError(malformed, 'not_found')).toBe(false);
   expect(sdk.isApiError(malformed, 'malformed_request')).toBe(true);
@@ -154,7 +154,7 @@ test.each(errors)('%s is inspected with its name, message, stack and fields', (e
   expect(String(error)).toBe(`${Class.name}: ${error.message}`);
 });
 
-test('an error is inspected also where the runtime passes no inspect function', () => {
+test('an error can be inspected even if the runtime passes no inspect function', () => {
   const error = api(sdk.NotFoundError) as unknown as Record<
     symbol,
     (depth: number, options: object) => string

@@ -31,7 +31,7 @@ test('members of a wrong type are ignored, as RFC 9457 asks, and the others are 
   expect(parseProblem({ ...body, title: 'Kept' })).toEqual({ ...nothing, title: 'Kept' });
 });
 
-test('violations keep path, message and code; what is none is left out', () => {
+test('violations keep path, message and code; invalid ones are omitted', () => {
   const violations = [
     { propertyPath: 'salePrice', message: 'is negative', code: 'range', payload: 1 },
     { message: 'is empty' },
@@ -64,7 +64,7 @@ test('whatever JSON comes, it is read without an error', () => {
   );
 });
 
-test('an error answer carries what it said of itself', async () => {
+test('an error carries the members of its problem response', async () => {
   const fetch = scriptedFetch(
     problemResponse(
       422,
@@ -96,12 +96,12 @@ test.each([
   ['no body', new Response(null, { status: 404 })],
   ['bytes that are no UTF-8', new Response(new Uint8Array([0xff, 0xfe]), { status: 404 })],
   ['a megabyte', new Response(`{"type":"forbidden","x":"${'x'.repeat(2 ** 20)}"}`, { status: 404 })],
-])('an error answer with %s is decided by its status', async (_, response) => {
+])('the status decides for an error response with %s', async (_, response) => {
   const error = await caught(scriptedClient(scriptedFetch(response)).accounts.get('1'));
   expect(error).toMatchObject({ code: 'not_found', type: undefined, status: 404 });
 });
 
-test('an error answer whose body breaks off is decided by its status', async () => {
+test('the status decides for an error response whose body is cut', async () => {
   const body = new ReadableStream({
     start(controller) {
       controller.enqueue(new TextEncoder().encode('{"type":"forb'));

@@ -62,17 +62,14 @@ test.each(cases)('$name as $contentType with a type in the form $form is its cla
   });
 });
 
-test.each(types)(
-  '%i with a type of the contract is that type, whatever the status says: %s',
-  (_, name, Class) => {
-    for (const status of [400, 401, 403, 404, 409, 418, 422, 500]) {
-      expect(errorOf(status, { type: name })).toBeInstanceOf(Class);
-    }
-  },
-);
+test.each(types)('%i with a specified type is that type, whatever its status: %s', (_, name, Class) => {
+  for (const status of [400, 401, 403, 404, 409, 418, 422, 500]) {
+    expect(errorOf(status, { type: name })).toBeInstanceOf(Class);
+  }
+});
 
 function errorOf(status: number, body: unknown) {
-  const answer = {
+  const response = {
     status,
     problem: parseProblem(body),
     content: contentOf(body, status),
@@ -81,7 +78,7 @@ function errorOf(status: number, body: unknown) {
     headers: {},
     retryAfterMs: undefined,
   };
-  return apiErrorOf(answer, { method: 'GET', path: '/products/7' });
+  return apiErrorOf(response, { method: 'GET', path: '/products/7' });
 }
 
 const generic = {

@@ -78,7 +78,7 @@ test('a sleep longer than timers can hold does not end at once', async () => {
   expect(awake).toBe(true);
 });
 
-test('telling a listener changes nothing, whatever it does', async () => {
+test('a listener that throws or rejects changes nothing', async () => {
   const heard: unknown[] = [];
   tell((value) => heard.push(value), 1);
   tell(undefined, 2);

@@ -198,7 +198,7 @@ describe('problemSchema', () => {
         return [response.status, await response.json()] as const;
       };
       const problems = [
-        await ask('accounts', { headers: { 'X-AUTH-TOKEN': 'nobody' } }),
+        await ask('accounts', { headers: { 'X-AUTH-TOKEN': 'unknown-key' } }),
         await ask('accounts/none'),
         await ask('products', { method: 'POST', body: '{}', headers: { 'Idempotency-Key': 'a' } }),
       ];

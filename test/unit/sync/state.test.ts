@@ -41,7 +41,7 @@ describe('a state', () => {
     expect(encodeState(decodeState(reordered, 'k') as SyncState)).toBe(encodeState(state));
   });
 
-  test.each([undefined, null])('is none where the store has %s', (nothing) => {
+  test.each([undefined, null])('is undefined if the store has %s', (nothing) => {
     expect(decodeState(nothing, 'k')).toBeUndefined();
   });
 
@@ -89,7 +89,7 @@ describe('a state', () => {
     { run: { ...state.run, watermark: 'yesterday' } },
     { run: { ...state.run, since: 'yesterday' } },
     { run: { ...state.run, token: null } },
-  ])('of which one member is wrong is refused: %j', (wrong) => {
+  ])('of which one member is wrong is rejected: %j', (wrong) => {
     const stored = { ...JSON.parse(encodeState(state)), ...wrong };
     expect(() => decodeState(stored, 'k')).toThrow(
       'The value under k is not the state of a sync. Delete it to read everything again; it is not replaced automatically, because that would hide what happened.',
@@ -122,7 +122,7 @@ describe('the key of a state', () => {
   });
 
   test.each(['', 'a b', 'a:b', 'ä', '..', 'a..b', 'x'.repeat(101), '/etc'])(
-    'refuses the tenant %j',
+    'rejects the tenant %j',
     (tenant) => {
       expect(() => stateKey({ prefix: 'p', tenant, collection: 'accounts' })).toThrow(
         expect.objectContaining({ code: 'invalid_input', argument: 'tenant' }),
@@ -130,7 +130,7 @@ describe('the key of a state', () => {
     },
   );
 
-  test.each(['', ':', 'a::b', 'a:', 'a/b', '..'])('refuses the prefix %j', (prefix) => {
+  test.each(['', ':', 'a::b', 'a:', 'a/b', '..'])('rejects the prefix %j', (prefix) => {
     expect(() => stateKey({ prefix, tenant: 't', collection: 'accounts' })).toThrow(
       expect.objectContaining({ code: 'invalid_input', argument: 'prefix' }),
     );
@@ -149,7 +149,7 @@ describe('the key of a state', () => {
     [{ tenant: undefined }, 'tenant: must be 1 to 100 letters, digits and "_", ".", "-", without ".."'],
     [{ tenant: 7 }, 'tenant: must be 1 to 100 letters, digits and "_", ".", "-", without ".."'],
     [{ collection: '' }, 'name: must be 1 to 100 letters, digits and "_", ".", "-", without ".."'],
-  ])('refuses %j in words', (wrong, message) => {
+  ])('rejects %j with a message', (wrong, message) => {
     const name = { prefix: 'p', tenant: 't', collection: 'accounts', ...wrong } as StateName;
     expect(() => stateKey(name)).toThrow(expect.objectContaining({ message: `${message}.` }));
   });

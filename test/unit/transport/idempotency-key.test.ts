@@ -68,7 +68,7 @@ test.each([
   });
 });
 
-test('a key is never cut off: more than 200 characters are refused', () => {
+test('a key is never truncated: more than 200 characters are rejected', () => {
   expect(idempotencyKeyFor('x'.repeat(200))).toHaveLength(200);
   expect(thrown(() => idempotencyKeyFor('x'.repeat(201)))).toMatchObject({
     code: 'invalid_input',
@@ -78,7 +78,7 @@ test('a key is never cut off: more than 200 characters are refused', () => {
 });
 
 test.each(['', ' ', 'a b', 'a\n', 'ü', 'x'.repeat(201), 5, null])(
-  'the key %j of a caller is refused',
+  'the key %j of a caller is rejected',
   async (key) => {
     expect(thrown(() => checkIdempotencyKey(key))).toMatchObject({
       argument: 'idempotencyKey',
@@ -96,15 +96,15 @@ test('a key that idempotencyKeyFor has just made is never too long to send', () 
   expect(checkIdempotencyKey(longest)).toBe(longest);
 });
 
-test('the key of a create is told in the request event before anything is sent', async () => {
-  const told: (string | undefined)[] = [];
+test('the request event has the key of a create before anything is sent', async () => {
+  const keys: (string | undefined)[] = [];
   const fetch = scriptedFetch(({ headers }) => {
-    expect(told).toEqual([headers.get('idempotency-key')]);
+    expect(keys).toEqual([headers.get('idempotency-key')]);
     return jsonResponse({ id: '1' });
   });
   const on = {
-    request: ({ idempotencyKey }: { idempotencyKey: string | undefined }) => void told.push(idempotencyKey),
+    request: ({ idempotencyKey }: { idempotencyKey: string | undefined }) => void keys.push(idempotencyKey),
   };
   await scriptedClient(fetch, { on }).products.create({});
-  expect(told).toHaveLength(1);
+  expect(keys).toHaveLength(1);
 });

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { redact, redactText } from '../../../src/transport/redact.ts';
 
 test.each([
-  ['as it is', 'plain-key_1.0~', 'refused: plain-key_1.0~!', 'refused: [redacted]!'],
+  ['as it is', 'plain-key_1.0~', 'rejected: plain-key_1.0~!', 'rejected: [redacted]!'],
   ['more than once', 'k1', 'k1 k1', '[redacted] [redacted]'],
   ['as it stands in a URL', 'a/b+c', '/x?key=a%2Fb%2Bc&y=1', '/x?key=[redacted]&y=1'],
   ['as it stands in a URL in lower case', 'a/b+C', '/x?key=a%2fb%2bC', '/x?key=[redacted]'],
   ['as it stands in quoted JSON', 'a"b\\c', '{"key":"a\\"b\\\\c"}', '{"key":"[redacted]"}'],
   ['not at all', 'k1', 'K1 is another', 'K1 is another'],
-])('a key that a text holds %s is not shown', (_, key, text, shown) => {
+])('a key that a text holds %s is redacted', (_, key, text, shown) => {
   expect(redactText(text, key)).toBe(shown);
 });
 
@@ -34,7 +34,7 @@ test('in a JSON value every text and every name is looked at, and the rest is le
   ]);
 });
 
-test.each(['a list', 'an object'])('what lies more than twenty levels deep in %s is not shown', (kind) => {
+test.each(['a list', 'an object'])('values more than twenty levels deep in %s are redacted', (kind) => {
   const nested = (levels: number, inside: unknown): unknown => {
     let value = inside;
     for (let level = 0; level < levels; level += 1) value = kind === 'a list' ? [value] : { value };

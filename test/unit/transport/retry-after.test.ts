@@ -25,7 +25,7 @@ test.each([
   ['IMF-fixdate', 'Sat, 31 Jan 2026 12:00:30 GMT'],
   ['RFC 850', 'Saturday, 31-Jan-26 12:00:30 GMT'],
   ['asctime', 'Sat Jan 31 12:00:30 2026'],
-])('an HTTP-date in the form %s is a wait from the Date of the answer on', (_, value) => {
+])('an HTTP-date in the form %s is measured from the Date of the response', (_, value) => {
   expect(parseRetryAfter(value, NOW)).toBe(30_000);
   expect(parseRetryAfter(value, 'Sat, 31 Jan 2026 12:00:20 GMT')).toBe(10_000);
   expect(parseRetryAfter(` ${value} `, ' Sat, 31 Jan 2026 12:00:20 GMT ')).toBe(10_000);
@@ -35,7 +35,7 @@ test('an asctime day of one digit is padded with a blank', () => {
   expect(parseHttpDate('Sun Nov  6 08:49:37 1994')).toBe(Date.UTC(1994, 10, 6, 8, 49, 37));
 });
 
-test('an HTTP-date is measured against the local clock where the answer has no Date', () => {
+test('an HTTP-date is measured from the local clock if the response has no Date', () => {
   expect(parseRetryAfter('Sat, 31 Jan 2026 12:01:00 GMT', null)).toBe(60_000);
   expect(parseRetryAfter('Sat, 31 Jan 2026 12:01:00 GMT', 'yesterday')).toBe(60_000);
 });

@@ -154,7 +154,7 @@ test('the outcome of a call does not depend on the order of its attempts and nev
   );
 });
 
-test('a 401 asks for another key once in a call', () => {
+test('a 401 refreshes the key once in a call', () => {
   for (const method of METHODS) {
     const state = { ...first, method, keyRefreshed: false };
     expect(verdictOn(failure('status', 401), state)).toBe('refresh_key');

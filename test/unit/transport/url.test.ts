@@ -44,7 +44,7 @@ test.each([
   ['http://x127.0.0.1.example', 'must be https'],
   ['http://127.0.0.1.example.com', 'must be https'],
   ['http://10.0.0.1', 'must be https'],
-])('the base URL %j is refused without being quoted: %s', (given, problem) => {
+])('the base URL %j is rejected without being quoted: %s', (given, problem) => {
   const error = thrown(() => parseBaseUrl(given, false));
   expect(error).toBeInstanceOf(InvalidInputError);
   expect(error).toMatchObject({ argument: 'baseUrl', outcome: 'not_sent' });
@@ -84,15 +84,15 @@ test.each([
   ['/accounts#x'],
   ['/accounts/a b'],
   ['/accounts/ü'],
-])('the path %j is refused', (path) => {
-  const refusal = {
+])('the path %j is rejected', (path) => {
+  const invalidPath = {
     code: 'invalid_input',
     message: 'path: must stay below /api/public/v1, without query, fragment or dot segments.',
     argument: 'path',
   };
-  expect(thrown(() => requestUrl(BASE, path))).toMatchObject(refusal);
-  // And again: only an address that was found good is not looked at a second time.
-  expect(thrown(() => requestUrl(BASE, path))).toMatchObject(refusal);
+  expect(thrown(() => requestUrl(BASE, path))).toMatchObject(invalidPath);
+  // Twice, because only a valid path is cached.
+  expect(thrown(() => requestUrl(BASE, path))).toMatchObject(invalidPath);
 });
 
 test('a query is encoded, brackets included', () => {
@@ -127,7 +127,7 @@ test.each([
   [null, 'must be a string'],
   [undefined, 'must be a string'],
   [{ toString: () => '42' }, 'must be a string'],
-])('the id %j is refused: %s', (id, problem) => {
+])('the id %j is rejected: %s', (id, problem) => {
   const error = thrown(() => checkId(id));
   expect(error).toMatchObject({ code: 'invalid_input', argument: 'id' });
   expect(String(error)).toContain(problem);
