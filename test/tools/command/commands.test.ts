@@ -179,7 +179,7 @@ describe('an error', () => {
 });
 
 describe('the key', () => {
-  test('is rejected as an argument, and not shown', async () => {
+  test('is rejected as an argument, and not printed', async () => {
     const { sandbox, env } = await listening();
     for (const args of [
       ['--api-key', 'secret-key'],

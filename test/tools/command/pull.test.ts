@@ -29,8 +29,8 @@ describe('pull', () => {
   test('prints every record on a line of its own, as the service sends it', async () => {
     const { sandbox, env } = await listening({ records: 1500 });
     for (const name of ['accounts', 'products', 'bankFeedConnections'] as const) {
-      for (const walk of ['keyset', 'page']) {
-        const { code, out } = await run(env, ['pull', name, '--pagination', walk]);
+      for (const pagination of ['keyset', 'page']) {
+        const { code, out } = await run(env, ['pull', name, '--pagination', pagination]);
         expect(code).toBe(0);
         expect(records(out)).toEqual(sandbox.store[name].all());
       }

@@ -71,12 +71,12 @@ test('writes nothing in a dry run', async () => {
 test.each([
   ['y', true, 1],
   ['n', false, 0],
-])('asks before it writes (%s)', async (_, answer, count) => {
+])('asks for confirmation before it writes (%s)', async (_, confirmed, count) => {
   const { sandbox, env, file } = await withFile('productNumber\nA\n');
   const questions: string[] = [];
   const confirm = async (question: string) => {
     questions.push(question);
-    return answer;
+    return confirmed;
   };
   const prompt = { confirm, secret: async () => '' };
   const { code } = await run(env, ['push', file('products.csv'), '--key', 'productNumber'], { prompt });
@@ -85,7 +85,7 @@ test.each([
   expect(products(sandbox)).toHaveLength(count);
 });
 
-test('refuses to write without a terminal unless --yes is given', async () => {
+test('requires --yes to write without a terminal', async () => {
   const { sandbox, push } = await withFile('productNumber\nA\n');
   expect(await push()).toMatchObject({ code: 2, log: expect.stringContaining('Pass --yes to write') });
   expect(sandbox.requests).toEqual([]);
