@@ -4,11 +4,11 @@ export interface Verdict {
   /** X-RateLimit-Limit and -Remaining; undefined for a service that does not send them. */
   readonly limit: number | undefined;
   readonly remaining: number | undefined;
-  /** Retry-After in whole seconds, rounded up, with a refusal. */
+  /** Retry-After in whole seconds, rounded up, with a 429. */
   readonly retryAfterS: number | undefined;
 }
 
-/** Counts the calls of one key as some services do. Told the time, so that it runs in virtual time and in real. */
+/** Counts the calls of one key as some services do. Gets the time as an argument, so that it runs in virtual time and in real. */
 export type Limiter = (nowMs: number) => Verdict;
 
 /** So many calls in so long. */
@@ -33,9 +33,9 @@ function fixedWindow(allowance: Allowance): Limiter {
     const index = Math.floor(now / allowance.windowMs);
     if (index !== current) used = 0;
     current = index;
-    const answer = verdict(allowance, allowance.limit - used, (index + 1) * allowance.windowMs - now);
-    if (answer.allowed) used += 1;
-    return answer;
+    const result = verdict(allowance, allowance.limit - used, (index + 1) * allowance.windowMs - now);
+    if (result.allowed) used += 1;
+    return result;
   };
 }
 
@@ -48,9 +48,9 @@ function firstCallWindow(allowance: Allowance): Limiter {
       beganAt = now;
       used = 0;
     }
-    const answer = verdict(allowance, allowance.limit - used, beganAt + allowance.windowMs - now);
-    if (answer.allowed) used += 1;
-    return answer;
+    const result = verdict(allowance, allowance.limit - used, beganAt + allowance.windowMs - now);
+    if (result.allowed) used += 1;
+    return result;
   };
 }
 
@@ -62,9 +62,9 @@ function tokenBucket(allowance: Allowance): Limiter {
   return (now) => {
     tokens = Math.min(allowance.limit, tokens + (now - (filledAt ?? now)) * perMs);
     filledAt = now;
-    const answer = verdict(allowance, tokens, (1 - tokens) / perMs);
-    if (answer.allowed) tokens -= 1;
-    return answer;
+    const result = verdict(allowance, tokens, (1 - tokens) / perMs);
+    if (result.allowed) tokens -= 1;
+    return result;
   };
 }
 
@@ -83,9 +83,9 @@ function slidingCounter(allowance: Allowance): Limiter {
     const free = limit - used - last * covered;
     // When the last window has faded enough for one more call; the next window at the latest.
     const opensInMs = last === 0 ? covered * windowMs : Math.min(covered, (1 - free) / last) * windowMs;
-    const answer = verdict(allowance, free, opensInMs);
-    if (answer.allowed) used += 1;
-    return answer;
+    const result = verdict(allowance, free, opensInMs);
+    if (result.allowed) used += 1;
+    return result;
   };
 }
 
@@ -94,13 +94,13 @@ function slidingLog(allowance: Allowance): Limiter {
   const log: number[] = [];
   return (now) => {
     while (log.length > 0 && (log[0] as number) <= now - allowance.windowMs) log.shift();
-    const answer = verdict(
+    const result = verdict(
       allowance,
       allowance.limit - log.length,
       (log[0] ?? now) + allowance.windowMs - now,
     );
-    if (answer.allowed) log.push(now);
-    return answer;
+    if (result.allowed) log.push(now);
+    return result;
   };
 }
 

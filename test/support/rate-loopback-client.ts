@@ -17,14 +17,14 @@ async function call(key: string): Promise<QuotaReport> {
   const response = await fetch(url, { headers: { 'x-auth-token': key } });
   const { status, headers } = response;
   const retryAfter = headers.get('retry-after');
-  const answer = {
+  const report = {
     status,
     limit: Number(headers.get('x-ratelimit-limit')),
     remaining: Number(headers.get('x-ratelimit-remaining')),
     retryAfterMs: retryAfter === null ? undefined : Number(retryAfter) * 1000,
   };
   await response.arrayBuffer();
-  return answer;
+  return report;
 }
 
 const limiters = limitersFor('shared');

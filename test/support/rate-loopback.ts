@@ -15,7 +15,7 @@ export interface Report extends Setting {
   readonly limiter: LimiterName;
   readonly allowed: number;
   /** 429s in each window, from that of the first call on. */
-  readonly refusals: readonly number[];
+  readonly rateLimited: readonly number[];
   readonly failed: number;
 }
 
@@ -23,7 +23,7 @@ interface Account {
   readonly limiter: Limiter;
   readonly startedAt: number;
   allowed: number;
-  readonly refusals: number[];
+  readonly rateLimited: number[];
 }
 
 const options = JSON.parse(process.argv[2] ?? '{}') as Allowance & { windows: number };
@@ -39,10 +39,10 @@ function accountOf(key: string): Account {
 
   const name = key.split('/')[0] as LimiterName;
   const limiter = LIMITERS[name](options);
-  const refusals = Array.from({ length: options.windows }, () => 0);
+  const rateLimited = Array.from({ length: options.windows }, () => 0);
   const at = now();
   const startedAt = ALIGNED.has(name) ? Math.floor(at / options.windowMs) * options.windowMs : at;
-  const account = { limiter, startedAt, allowed: 0, refusals };
+  const account = { limiter, startedAt, allowed: 0, rateLimited };
   accounts.set(key, account);
   return account;
 }
@@ -55,7 +55,7 @@ function count(key: string): [number, Record<string, string>] {
   const window = Math.floor((at - account.startedAt) / options.windowMs);
   if (window < options.windows) {
     if (verdict.allowed) account.allowed += 1;
-    else account.refusals[window] = (account.refusals[window] ?? 0) + 1;
+    else account.rateLimited[window] = (account.rateLimited[window] ?? 0) + 1;
   }
   const headers: Record<string, string> = {
     'x-ratelimit-limit': String(verdict.limit),
@@ -68,8 +68,8 @@ function count(key: string): [number, Record<string, string>] {
 const server = createServer((request, response) => {
   const url = new URL(request.url ?? '/', 'http://127.0.0.1');
   if (url.pathname === '/report') {
-    const { allowed, refusals } = accountOf(url.searchParams.get('key') ?? '');
-    response.end(JSON.stringify({ allowed, refusals }));
+    const { allowed, rateLimited } = accountOf(url.searchParams.get('key') ?? '');
+    response.end(JSON.stringify({ allowed, rateLimited }));
     return;
   }
   const [status, headers] = count(String(request.headers['x-auth-token']));
