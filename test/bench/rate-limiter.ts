@@ -42,12 +42,12 @@ const GROUPS: readonly (readonly Setting[])[] = [
 const helper = (name: string) => new URL(`../support/${name}.ts`, import.meta.url);
 
 /** What `--json` prints for each limiter under each setting. */
-interface Row extends Omit<Report, 'allowed' | 'refusals'> {
+interface Row extends Omit<Report, 'allowed' | 'rateLimited'> {
   /** Of what a client with perfect knowledge could have used. */
   readonly share: number;
-  readonly refusedInFirstHalf: number;
-  readonly refusedInSecondHalf: number;
-  readonly mostRefusedInAWindow: number;
+  readonly rateLimitedInFirstHalf: number;
+  readonly rateLimitedInSecondHalf: number;
+  readonly mostRateLimitedInAWindow: number;
 }
 
 async function main(): Promise<void> {
@@ -76,7 +76,7 @@ async function main(): Promise<void> {
   if (values.json) console.log(JSON.stringify(rows, undefined, 2));
 }
 
-/** Lets the processes of a setting call for the time of the run, and asks the server what became of it. */
+/** Lets the processes of a setting call for the time of the run, and gets the counts from the server. */
 async function carryOut(setting: Setting, { port, windows }: { port: number; windows: number }) {
   const { windowMs } = ALLOWANCE;
   // All processes at once, when they have started; in the first half of a window, so that it can be used.
@@ -94,8 +94,8 @@ async function carryOut(setting: Setting, { port, windows }: { port: number; win
   const failures = await Promise.all(clients.map(failuresOf));
   return Promise.all(
     runs.map(async ({ limiter, key }): Promise<Report> => {
-      const answer = await fetch(`http://127.0.0.1:${port}/report?key=${encodeURIComponent(key)}`);
-      const counts = (await answer.json()) as Pick<Report, 'allowed' | 'refusals'>;
+      const response = await fetch(`http://127.0.0.1:${port}/report?key=${encodeURIComponent(key)}`);
+      const counts = (await response.json()) as Pick<Report, 'allowed' | 'rateLimited'>;
       return {
         ...setting,
         ...counts,
@@ -111,7 +111,7 @@ async function failuresOf(client: ChildProcess): Promise<Record<string, number>>
   return failed;
 }
 
-function row({ allowed, refusals, ...report }: Report, windows: number): Row {
+function row({ allowed, rateLimited, ...report }: Report, windows: number): Row {
   // A bucket is full at the start and fills while it is used.
   const quota = ALLOWANCE.limit * (report.limiter === 'token bucket' ? windows + 1 : windows);
   const half = Math.ceil(windows / 2);
@@ -119,20 +119,20 @@ function row({ allowed, refusals, ...report }: Report, windows: number): Row {
   return {
     ...report,
     share: allowed / quota,
-    refusedInFirstHalf: sum(refusals.slice(0, half)),
-    refusedInSecondHalf: sum(refusals.slice(half)),
-    mostRefusedInAWindow: Math.max(...refusals),
+    rateLimitedInFirstHalf: sum(rateLimited.slice(0, half)),
+    rateLimitedInSecondHalf: sum(rateLimited.slice(half)),
+    mostRateLimitedInAWindow: Math.max(...rateLimited),
   };
 }
 
-function line({ limiter, workers, isLimited, processes, share, failed, ...refused }: Row): string {
-  const refusals = `${refused.refusedInFirstHalf} + ${refused.refusedInSecondHalf}, at most ${refused.mostRefusedInAWindow} a window`;
+function line({ limiter, workers, isLimited, processes, share, failed, ...counts }: Row): string {
+  const rateLimited = `${counts.rateLimitedInFirstHalf} + ${counts.rateLimitedInSecondHalf}, at most ${counts.mostRateLimitedInAWindow} a window`;
   return [
     limiter.padEnd(23),
     `${processes > 1 ? `${processes} × ` : ''}${workers}`.padEnd(12),
     (isLimited ? 'yes' : 'no').padEnd(9),
     share.toFixed(3).padEnd(7),
-    refusals.padEnd(32),
+    rateLimited.padEnd(32),
     failed,
   ].join(' ');
 }

@@ -1,6 +1,6 @@
 /**
  * Measures this package beside bare fetch and ky loops and the clients of other services, on a loopback server in a
- * process of its own. Every client runs in fresh processes, in turns; the CPU time is that of the process itself.
+ * process of its own. The clients alternate, each in fresh processes; the CPU time is that of the process itself.
  *
  *   npm run bench                      every part
  *   npm run bench -- lists cold        some of them: see `goals.ts`

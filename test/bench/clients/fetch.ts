@@ -1,6 +1,6 @@
-import { API_KEY, type WalkClient } from '../support/client.ts';
+import { API_KEY, type ReadAll } from '../support/client.ts';
 
-export const walk: WalkClient = async ({ origin }, visit) => {
+export const readAll: ReadAll = async ({ origin }, visit) => {
   for (let page = 1; ; page += 1) {
     const response = await fetch(`${origin}/api/public/v1/products?_page=${page}`, {
       headers: { 'x-auth-token': API_KEY },

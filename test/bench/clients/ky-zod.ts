@@ -2,7 +2,7 @@ import ky from 'ky';
 import * as z from 'zod';
 import { products } from '../../../src/collections/products.ts';
 import type { FieldKind } from '../../../src/schemas/record.ts';
-import { API_KEY, type Source, type WalkClient } from '../support/client.ts';
+import { API_KEY, type ReadAll, type Source } from '../support/client.ts';
 
 const kinds: Record<FieldKind, z.ZodType> = {
   string: z.string(),
@@ -26,6 +26,6 @@ async function* records({ origin }: Source) {
   }
 }
 
-export const walk: WalkClient = async (source, visit) => {
+export const readAll: ReadAll = async (source, visit) => {
   for await (const record of records(source)) if (!visit(record)) return;
 };

@@ -1,7 +1,7 @@
 import ky from 'ky';
-import { API_KEY, type WalkClient } from '../support/client.ts';
+import { API_KEY, type ReadAll } from '../support/client.ts';
 
-export const walk: WalkClient = async ({ origin }, visit) => {
+export const readAll: ReadAll = async ({ origin }, visit) => {
   const client = ky.create({ headers: { 'x-auth-token': API_KEY } });
   for (let page = 1; ; page += 1) {
     const url = `${origin}/api/public/v1/products`;

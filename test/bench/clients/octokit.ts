@@ -1,11 +1,11 @@
 import { Octokit } from '@octokit/core';
 import { paginateRest } from '@octokit/plugin-paginate-rest';
 import { throttling } from '@octokit/plugin-throttling';
-import { API_KEY, type WalkClient } from '../support/client.ts';
+import { API_KEY, type ReadAll } from '../support/client.ts';
 
 const WithPlugins = Octokit.plugin(paginateRest, throttling);
 
-export const walk: WalkClient = async ({ origin, pageSize }, visit) => {
+export const readAll: ReadAll = async ({ origin, pageSize }, visit) => {
   const octokit = new WithPlugins({
     auth: API_KEY,
     baseUrl: origin,

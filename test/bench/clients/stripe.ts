@@ -1,7 +1,7 @@
 import Stripe from 'stripe';
-import { API_KEY, type WalkClient } from '../support/client.ts';
+import { API_KEY, type ReadAll } from '../support/client.ts';
 
-export const walk: WalkClient = async ({ origin, pageSize }, visit) => {
+export const readAll: ReadAll = async ({ origin, pageSize }, visit) => {
   const { hostname, port } = new URL(origin);
   const stripe = new Stripe(API_KEY, { protocol: 'http', host: hostname, port, telemetry: false });
   for await (const record of stripe.products.list({ limit: pageSize })) if (!visit(record)) return;

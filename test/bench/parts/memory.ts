@@ -60,14 +60,14 @@ interface Amount {
   readonly least: number;
 }
 
-/** Sizes in turns, because a machine that slows down would look like a cost that grows. */
+/** Alternates the sizes, because a machine that slows down would look like a cost that grows. */
 async function costsOf(
   sizes: readonly number[],
   { warmUp, rounds, least }: Amount,
 ): Promise<readonly Pair[]> {
   return withServers(sizes, async (origins) => {
-    const costs = (client: ClientName, turns: number, records: number) =>
-      interleave(sizes.map(String), turns, (size) => {
+    const costs = (client: ClientName, rounds: number, records: number) =>
+      interleave(sizes.map(String), rounds, (size) => {
         const options: PaginationOptions = {
           client,
           origin: origins[sizes.indexOf(Number(size))] ?? '',

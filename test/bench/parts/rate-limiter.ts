@@ -9,9 +9,9 @@ interface Row {
   readonly processes: number;
   readonly share: number;
   readonly failed: number;
-  readonly refusedInFirstHalf: number;
-  readonly refusedInSecondHalf: number;
-  readonly mostRefusedInAWindow: number;
+  readonly rateLimitedInFirstHalf: number;
+  readonly rateLimitedInSecondHalf: number;
+  readonly mostRateLimitedInAWindow: number;
 }
 
 const FIXED_WINDOWS = ['fixed window', 'window from first call'];
@@ -44,8 +44,8 @@ export async function rateLimiter({ quick }: Effort): Promise<Findings> {
           row.processes > 1 ? `${row.processes} × ${row.workers}` : `${row.workers}`,
           row.isLimited ? 'yes' : 'no',
           row.share.toFixed(2),
-          `${row.refusedInFirstHalf} + ${row.refusedInSecondHalf}`,
-          `${row.mostRefusedInAWindow}`,
+          `${row.rateLimitedInFirstHalf} + ${row.rateLimitedInSecondHalf}`,
+          `${row.mostRateLimitedInAWindow}`,
           `${row.failed}`,
         ]),
       },

@@ -1,4 +1,4 @@
-/** Walks page by page as a consumer that is busy for a while with each; prints ms. */
+/** Reads page by page as a consumer that is busy for a while with each; prints ms. */
 import { createClient } from '../support/built.ts';
 import { API_KEY } from '../support/client.ts';
 
@@ -12,7 +12,7 @@ export interface LatencyOptions {
 
 const { origin, prefetch, consumerMs, pages } = JSON.parse(process.argv[2] ?? '') as LatencyOptions;
 const client = createClient({ baseUrl: origin, apiKey: API_KEY });
-// What is loaded with the first request is no latency of a walk.
+// Loading code for the first request is no latency of pagination.
 await client.products.list().toArray({ limit: 1 });
 
 let seen = 0;

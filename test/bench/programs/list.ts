@@ -1,14 +1,14 @@
-/** Walks with one client, warmed up before, and prints what it took of this process. */
+/** Reads lists with one client, after a warm-up, and prints the CPU time and memory of this process. */
 import { getHeapStatistics } from 'node:v8';
-import type { Source, WalkClient } from '../support/client.ts';
+import type { ReadAll, Source } from '../support/client.ts';
 import type { ClientName } from '../support/clients.ts';
 
 export interface PaginationOptions extends Source {
   readonly client: ClientName;
   readonly warmUp: number;
-  /** Walks of what is measured; one where it is not named. */
+  /** How often the list is read; once by default. */
   readonly times?: number;
-  /** The records of a walk; all where it is not named. */
+  /** The records to read each time; all by default. */
   readonly most?: number;
 }
 
@@ -28,10 +28,10 @@ const {
   most = Number.POSITIVE_INFINITY,
   ...source
 } = JSON.parse(process.argv[2] ?? '') as PaginationOptions;
-const { walk } = (await import(`../clients/${client}.ts`)) as { walk: WalkClient };
+const { readAll } = (await import(`../clients/${client}.ts`)) as { readAll: ReadAll };
 
 let warmed = 0;
-await walk(source, () => ++warmed < warmUp);
+await readAll(source, () => ++warmed < warmUp);
 
 let peakHeap = 0;
 const look = () => {
@@ -42,12 +42,12 @@ let records = 0;
 const startedAt = performance.now();
 const before = process.cpuUsage();
 for (let time = 0; time < times; time += 1) {
-  let walked = 0;
-  await walk(source, ({ id }) => {
-    if (id.length > 0) walked += 1;
-    return walked < most;
+  let seen = 0;
+  await readAll(source, ({ id }) => {
+    if (id.length > 0) seen += 1;
+    return seen < most;
   });
-  records += walked;
+  records += seen;
 }
 const { user, system } = process.cpuUsage(before);
 const wallMs = performance.now() - startedAt;

@@ -4,10 +4,10 @@ export interface Source {
   readonly pageSize: number;
 }
 
-/** Told of each record; false ends the walk. */
+/** Called for each record; returns false to stop. */
 export type Visit = (record: { readonly id: string }) => boolean;
 
-/** Walks all records, page after page, as users of the client do. */
-export type WalkClient = (source: Source, visit: Visit) => Promise<void>;
+/** Reads all records, page after page, as users of the client do. */
+export type ReadAll = (source: Source, visit: Visit) => Promise<void>;
 
 export const API_KEY = 'key-of-the-bench';

@@ -1,4 +1,4 @@
-/** Whom the bench lets walk, by the name of the file in `clients`. */
+/** The clients that the bench measures, by the name of the file in `clients`. */
 export const clientNames = {
   undici: 'undici.request',
   fetch: 'fetch loop',

@@ -1,6 +1,6 @@
 /** How much is measured. */
 export interface Effort {
-  /** Rounds in fresh processes, each client in turn. */
+  /** Rounds in fresh processes, in which the clients alternate. */
   readonly rounds: number;
   /** A hundredth of the work: to see that everything runs, not what it costs. */
   readonly quick: boolean;

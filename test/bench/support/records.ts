@@ -27,7 +27,7 @@ function fieldValue(kind: FieldKind, seed: number): unknown {
   }
 }
 
-/** A product with fields that the contract does not name, as JSON of exactly BYTES bytes. */
+/** A product with fields that are unspecified, as JSON of exactly BYTES bytes. */
 export function recordJson(index: number): string {
   const record: Record<string, unknown> = { id: String(FIRST_ID + index) };
   Object.entries(products.fields).forEach(([name, kind], field) => {

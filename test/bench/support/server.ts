@@ -6,7 +6,7 @@ import { BYTES, FIRST_ID, recordJson } from './records.ts';
 export interface ServerOptions {
   readonly pageSize: number;
   readonly records: number;
-  /** Before each answer. */
+  /** Before each response. */
   readonly latencyMs?: number;
 }
 
@@ -35,12 +35,12 @@ const after = (id: string | null) => (id === null ? 0 : Number(id) - FIRST_ID + 
 const wrapped = (head: string, from: number, tail: string) =>
   Buffer.concat([Buffer.from(`{${head}`), rows(from), Buffer.from(`${tail}}`)]);
 
-interface Answer {
+interface ListResponse {
   readonly body: Buffer;
   readonly link?: string;
 }
 
-function answer({ pathname, searchParams: query, origin }: URL): Answer {
+function listResponse({ pathname, searchParams: query, origin }: URL): ListResponse {
   if (pathname.endsWith('/api/public/v1/products'))
     return { body: rows((Number(query.get('_page')) - 1) * pageSize) };
 
@@ -71,7 +71,7 @@ const LIMIT = 100_000_000;
 let served = 0;
 
 const server = createServer((request, response) => {
-  const { body, link } = answer(new URL(request.url ?? '/', `http://${request.headers.host}`));
+  const { body, link } = listResponse(new URL(request.url ?? '/', `http://${request.headers.host}`));
   served += 1;
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',
