@@ -1,5 +1,5 @@
 /**
- * Two hundred callers at once under faults and storms of aborts: the errors that are due and no others, a heap that
+ * Two hundred callers at once under faults and mass aborts: only the expected errors, a heap that
  * does not grow, at most 200 sockets in use, none left. `LOAD_ROUNDS` sets how many times ten thousand tasks, SEED
  * another beginning.
  */
