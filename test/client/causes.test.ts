@@ -5,6 +5,7 @@ import {
   createClient,
   type Logger,
   memoryStore,
+  reconcile,
   type SyncError,
   sync,
 } from 'accounting-data-sdk';
@@ -212,6 +213,11 @@ test('a listener that throws changes nothing, and the log names the listener and
     onBatch: () => {},
     onProgress: fails('onProgress'),
   });
+  await reconcile(client.accounts, {
+    localIds: () => ['1'],
+    onDelete: () => {},
+    onProgress: fails('onProgress of a reconcile'),
+  });
   await new Promise((resolve) => setImmediate(resolve));
   expect(new Set(lines)).toEqual(
     new Set([
@@ -220,6 +226,7 @@ test('a listener that throws changes nothing, and the log names the listener and
       'accounting-data-sdk: onWait threw RangeError: bug in onWait',
       'accounting-data-sdk: onResponse threw RangeError: bug in onResponse',
       'accounting-data-sdk: onProgress threw RangeError: bug in onProgress',
+      'accounting-data-sdk: onProgress threw RangeError: bug in onProgress of a reconcile',
     ]),
   );
   expect(fields).toContainEqual({ cause: { name: 'RangeError', message: 'bug in onWait', code: 'E_BUG' } });
