@@ -1,8 +1,11 @@
 import { ascending, type Interval, type Key } from './interval.ts';
 import type { IntervalRequests } from './interval-requests.ts';
 
-/** The pages after an empty one that are looked at: the last of them follows a run of three hidden pages. */
-export const PAGES_BEHIND: readonly number[] = [2, 3, 4];
+/**
+ * The pages that are looked at after an empty one. Page 4 follows a run of three hidden pages. The first page comes again
+ * at the end, because a row that was deleted meanwhile moves every later one up, perhaps from page 2 to page 1.
+ */
+export const PAGES_BEHIND: readonly number[] = [2, 3, 4, 1];
 /** How many pages are looked at once rows are known to follow. */
 const MAX_HIDDEN_PAGES = 100;
 /** The distances, in powers of four widths, at which ids further on are looked for. */
@@ -29,7 +32,7 @@ export async function findAfterEnd(
   const open: Interval = { after, through: undefined };
   for (const page of PAGES_BEHIND) {
     if ((await requests.keysOnPage(open, page)) === undefined) continue;
-    const first = await firstFrom(requests, open, 2);
+    const first = await firstRow(requests, open);
     return first === undefined ? undefined : first - 1n;
   }
   if (width === undefined) return undefined;
@@ -42,7 +45,7 @@ export async function findAfterEnd(
     const far = last !== undefined && wanted > last ? last : wanted;
     if (far <= after) return undefined;
     if ((await requests.keysOnPage({ after: far, through: undefined }, 1)) !== undefined) {
-      const first = await firstFrom(requests, open, (PAGES_BEHIND.at(-1) ?? 1) + 1);
+      const first = await firstRow(requests, open);
       return first === undefined ? far : first - 1n;
     }
     if (far === last) return undefined;
@@ -50,17 +53,16 @@ export async function findAfterEnd(
   return undefined;
 }
 
-/** The first row from a page on, each of which is looked at. */
-export async function firstFrom(
+/** The first row of an interval, looked for page by page. */
+export async function firstRow(
   requests: IntervalRequests<unknown>,
   open: Interval,
-  from: number,
 ): Promise<Key | undefined> {
-  for (let page = from; page <= MAX_HIDDEN_PAGES; page++) {
+  for (let page = 1; page <= MAX_HIDDEN_PAGES; page++) {
     const found = await requests.keysOnPage(open, page);
     if (found === undefined) continue;
     // A row that was deleted meanwhile moves every later one up: the first of this page may be on the page before now.
-    const before = await requests.keysOnPage(open, page - 1);
+    const before = page > 1 ? await requests.keysOnPage(open, page - 1) : undefined;
     return ascending([...found, ...(before ?? [])])[0];
   }
   return undefined;

@@ -1,5 +1,5 @@
 import type { FetchPage, ListHint, PageResponse } from '../page.ts';
-import { findAfterEnd, firstFrom, PAGES_BEHIND } from './end-check.ts';
+import { findAfterEnd, firstRow, PAGES_BEHIND } from './end-check.ts';
 import { ascending, type Interval, isAscending, type Key, keyOf, narrow, nextWidth } from './interval.ts';
 import { IntervalRequests, type RequestOptions } from './interval-requests.ts';
 import { type ReadState, stateAtStart } from './position.ts';
@@ -351,7 +351,7 @@ export class IntervalReader<T> {
       return false;
     }
     this.#learnsDirection([...delivered, ...found]);
-    const first = await firstFrom(this.#requests, this.#requests.outer, 2);
+    const first = await firstRow(this.#requests, this.#requests.outer);
     if (first === undefined) return true;
     const keys = delivered.map((id) => keyOf(id, state.descending));
     state.after = ascending([...keys, first - 1n]).at(-1);

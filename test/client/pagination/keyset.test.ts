@@ -53,6 +53,7 @@ test('reads interval after interval, and ends with an empty response to an open 
     '_page=2&id[gt]=75',
     '_page=3&id[gt]=75',
     '_page=4&id[gt]=75',
+    '_page=1&id[gt]=75',
   ]);
 });
 
@@ -466,4 +467,20 @@ test('rejects a list by page that repeats its rows for ever', async () => {
   expect(error).toMatchObject({ code: 'filter_ignored' });
   // Prefetch has requested one more by then.
   expect(fetch.requests.length).toBeLessThanOrEqual(4);
+});
+
+test('looks at the first page again: a deletion may have moved a record up behind a page of hidden ones', async () => {
+  const { sandbox } = accountsOf(range(1, 61), { hiddenRecords: range(31, 60).map(String) });
+  let requests = 0;
+  const client = createClient({
+    ...sandbox.clientOptions,
+    fetch: async (url, init) => {
+      const response = await sandbox.fetch(url, init);
+      // The open interval behind record 30 was empty; then a hidden record goes, and record 61 moves to its first page.
+      if (new URL(url).search === '?id%5Bgt%5D=30' && requests++ === 0) sandbox.store.accounts.delete('31');
+      return response;
+    },
+  });
+  const records = await client.accounts.list({}, keyset).toArray({ limit: Number.POSITIVE_INFINITY });
+  expect(records.map(({ id }) => id)).toContain('61');
 });
