@@ -1,4 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
+import * as face from 'accounting-data-sdk';
 import { collectionNames } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test, vi } from 'vitest';
@@ -6,7 +7,6 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { main } from '../../../src/cli/main.ts';
 import { CREATE_OPTIONS } from '../../../src/collections/collection.ts';
 import { LIST_OPTIONS } from '../../../src/collections/list-options.ts';
-import * as face from '../../../src/index.ts';
 import { CLIENT_OPTIONS, resolveOptions } from '../../../src/options.ts';
 import { compile, namesIn, root, tableRows, writeCodeBlocks } from './code-blocks.ts';
 import { missingMembers } from './members.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { createClient } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
 import lockfile from '../../../package-lock.json' with { type: 'json' };
-import { VERSION } from '../../../src/internal/version.ts';
 
 interface Locked {
   readonly resolved?: string;
@@ -16,8 +16,18 @@ interface Locked {
 const locked = Object.entries(lockfile.packages as Readonly<Record<string, Locked>>);
 
 describe('package.json', () => {
-  test('has the version that the client sends', () => {
-    expect(VERSION).toBe(manifest.version);
+  test('has the version that the client sends', async () => {
+    const userAgents: (string | null)[] = [];
+    const client = createClient({
+      baseUrl: 'https://books.example.com',
+      apiKey: 'id/secret',
+      fetch: async (_, init) => {
+        userAgents.push(new Headers(init?.headers).get('user-agent'));
+        return Response.json([]);
+      },
+    });
+    await client.accounts.list().first();
+    expect(userAgents).toEqual([expect.stringMatching(`^${manifest.name}/${manifest.version}( |$)`)]);
   });
 
   test('has each entry for import and for require, with types of its own', () => {

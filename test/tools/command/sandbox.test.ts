@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSandbox, sandboxFaults, sandboxOptions } from 'accounting-data-sdk/testing';
 import { afterAll, describe, expect, test } from 'vitest';
-import { main } from '../../../src/cli/main.ts';
 import { removeBundle, start as startProcess } from './support/process.ts';
+import { main } from './support/run.ts';
 
 /** A run of the command, with what it says. */
 function start(...args: string[]) {

@@ -7,6 +7,8 @@ import type { Io } from '../../../../src/cli/io.ts';
 import { main } from '../../../../src/cli/main.ts';
 import type { Ran, Settings } from './process.ts';
 
+export { main };
+
 /** A sandbox on a port, and the environment that names it. */
 export async function listening(options: SandboxOptions = {}): Promise<{ sandbox: Sandbox; env: Settings }> {
   const sandbox = createSandbox(options);
