@@ -78,15 +78,6 @@ export interface InvalidRecord {
   readonly record: unknown;
 }
 
-/** A sync has written a checkpoint. */
-export interface CheckpointEvent {
-  readonly collection: string;
-  /** The key in the store. */
-  readonly key: string;
-  /** Whether this was the last of its run. */
-  readonly last: boolean;
-}
-
 /** Listeners, each optional. An error that one throws is written to the logger and never affects the call. */
 export interface Listeners {
   /** Before each request is sent. */
@@ -103,12 +94,7 @@ export interface Listeners {
   end?: ((event: EndEvent) => void) | undefined;
   /** For each row that is left out of a list, under `validation: 'report'`, when its page is returned. */
   invalidRecord?: ((event: InvalidRecord) => void) | undefined;
-  /** When a sync has written a checkpoint. */
-  checkpoint?: ((event: CheckpointEvent) => void) | undefined;
 }
-
-/** Under this name a collection passes on the listeners of its client to a sync. */
-export const LISTENERS: unique symbol = Symbol.for('accounting-data-sdk.listeners');
 
 /**
  * What console, pino and winston have in common. pino gets an object and a message, winston a message and an object,
@@ -116,7 +102,7 @@ export const LISTENERS: unique symbol = Symbol.for('accounting-data-sdk.listener
  * every other logger gets the message.
  */
 export interface Logger {
-  /** Each request, response and checkpoint. */
+  /** Each request and response. */
   debug(message: string): unknown;
   /** Retries and waits. */
   info(message: string): unknown;
@@ -133,7 +119,6 @@ export const EVENTS: OptionNames<Listeners> = {
   error: true,
   end: true,
   invalidRecord: true,
-  checkpoint: true,
 };
 
 /** The listeners of a client. */
@@ -214,10 +199,6 @@ function loggingListeners(logger: Logger): Listeners {
       const text = `accounting-data-sdk #${event.call} failed after ${Math.round(durationMs)} ms: ${code}${done}. ${message}`;
       const ofService = isApiError(error) ? { status: error.status, requestId: error.requestId } : {};
       return write('warn', text, { ...fieldsOf(event), durationMs, waitedMs, ...ofService, code, outcome });
-    },
-    checkpoint: ({ collection, key, last }) => {
-      const text = `accounting-data-sdk checkpoint ${key}${last ? ', the last of its run' : ''}`;
-      return write('debug', text, { collection, key, last });
     },
     invalidRecord: ({ collection, id, issues }) => {
       const text = `accounting-data-sdk ${collection} ${id ?? '?'}: ${issues.join('; ')}`;

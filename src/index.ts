@@ -30,6 +30,7 @@ export { idempotencyKeyFor, newIdempotencyKey } from './transport/idempotency-ke
 
 export type { ListOptions, PaginationOptions } from './collections/list-options.ts';
 export type { ListQuery } from './collections/list-query.ts';
+export type { RequestGuard, RequestWaits } from './internal/request-guard.ts';
 export type { CustomCursor } from './pagination/by-cursor.ts';
 export type {
   IdBounds,
@@ -54,7 +55,7 @@ export {
 } from './reconcile/reconcile.ts';
 export type { Batch, SyncProgress } from './sync/batch.ts';
 export { type ChangesOptions, changes } from './sync/changes.ts';
-export type { PaginationDefaults, RunOptions } from './sync/run-options.ts';
+export type { CheckpointEvent, PaginationDefaults, RunOptions } from './sync/run-options.ts';
 export type { SyncSource } from './sync/source.ts';
 export { type CompleteStore, memoryStore, type Store } from './sync/store.ts';
 export { type BatchOf, type CollectionsIn, type SyncOptions, sync } from './sync/sync.ts';
@@ -65,6 +66,7 @@ export type { PushAction, PushReport } from './errors/push-report.ts';
 export type { ExistingProducts, PushOptions, PushTarget } from './push/options.ts';
 export { type DraftIn, type PatchIn, push } from './push/push.ts';
 export type { PushProgress, PushResult } from './push/results.ts';
+export type { WriteFacts } from './transport/write-facts.ts';
 
 // Records.
 
@@ -128,7 +130,6 @@ export type { ErrorContent, Problem, Violation } from './schemas/problem.ts';
 
 export type {
   CallEvent,
-  CheckpointEvent,
   EndEvent,
   ErrorEvent,
   InvalidRecord,

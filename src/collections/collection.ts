@@ -1,6 +1,5 @@
 import { checkId, checkObject, checkOptionNames } from '../errors/check-input.ts';
 import { NotFoundError } from '../errors/not-found-error.ts';
-import { LISTENERS, type Listeners } from '../events.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import { createPaginator, type Paginator } from '../pagination/paginator.ts';
 import { RecordReader } from '../schemas/record-reader.ts';
@@ -13,7 +12,7 @@ import {
 } from '../transport/call-options.ts';
 import { checkIdempotencyKey, newIdempotencyKey } from '../transport/idempotency-key.ts';
 import type { ApiRequest } from '../transport/request.ts';
-import { WRITE_FACTS, type WriteFacts } from '../transport/write-facts.ts';
+import type { WriteFacts } from '../transport/write-facts.ts';
 import type { CollectionContext } from './context.ts';
 import type { AnyDefinition } from './define.ts';
 import { LIST_OPTIONS, type ListOptions } from './list-options.ts';
@@ -49,6 +48,8 @@ export interface ReadOnlyCollection<T extends { id: string }> {
    * NotFoundError, if a 404 is not the service's problem document (see the client option `bareNotFound`).
    */
   find(id: string, options?: RequestOptions): Promise<T | undefined>;
+  /** Writes to the logger of the client that a callback threw: for `sync` and `reconcile`. */
+  callbackFailed(name: string, thrown: unknown): void;
 }
 
 /** Options of a create. */
@@ -91,6 +92,8 @@ export interface WritableCollection<T extends { id: string }, Draft, Patch> exte
    * @throws NotFoundError if the record did not exist before the first attempt; what {@link get} throws.
    */
   delete(id: string, options?: RequestOptions): Promise<void>;
+  /** What `push` compares and checks with. */
+  readonly writeFacts: WriteFacts;
 }
 
 /** The client of one collection. Write methods exist only if the service has them. */
@@ -134,9 +137,8 @@ class ReadOnly<T extends { id: string }> implements ReadOnlyCollection<T> {
     return this.#context.baseUrl;
   }
 
-  /** A sync notifies these listeners of its checkpoints. */
-  get [LISTENERS](): Listeners {
-    return this.#context.listeners;
+  callbackFailed(name: string, thrown: unknown): void {
+    this.#context.listeners.listenerFailed?.(name, thrown);
   }
 
   list(query: ListQuery = {}, options: ListOptions = {}): Paginator<T> {
@@ -196,8 +198,7 @@ class Writable<T extends { id: string }>
   implements WritableCollection<T, object, object>
 {
   readonly #definition: AnyDefinition;
-  /** For a push. */
-  readonly [WRITE_FACTS]: WriteFacts;
+  readonly writeFacts: WriteFacts;
 
   constructor(
     definition: AnyDefinition,
@@ -208,7 +209,7 @@ class Writable<T extends { id: string }>
     this.#definition = definition;
     const { fields } = definition;
     const body = (draft: object) => writeBody(definition, draft, 'draft');
-    this[WRITE_FACTS] = { fields, settings: context.settings, body };
+    this.writeFacts = { fields, settings: context.settings, body };
   }
 
   async create(draft: object, options: CreateOptions = {}): Promise<T> {

@@ -1,4 +1,4 @@
-import type { Listeners } from '../events.ts';
+import type { ClientListeners } from '../events.ts';
 import type { Validation } from '../schemas/record-reader.ts';
 import type { CallSettings } from '../transport/call-options.ts';
 import type { Transport } from '../transport/request.ts';
@@ -12,5 +12,5 @@ export interface CollectionContext {
   readonly settings: CallSettings;
   readonly lists: Required<{ [K in keyof PaginationOptions]: NonNullable<PaginationOptions[K]> }>;
   readonly validation: Validation;
-  readonly listeners: Listeners;
+  readonly listeners: ClientListeners;
 }

@@ -1,6 +1,5 @@
 import { checkOptionNames } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import { OUTAGE, type OutageGuard } from '../internal/outage.ts';
 import { byCursor, type CustomCursor } from '../pagination/by-cursor.ts';
 import { byPage } from '../pagination/by-page.ts';
 import { byKeyset } from '../pagination/keyset/keyset.ts';
@@ -101,6 +100,9 @@ function checkPagination({ lists }: CollectionContext, query: CheckedQuery, opti
   if (afterLastPage !== 'empty' && afterLastPage !== 'not_found') {
     throw new InvalidInputError('afterLastPage', "must be 'empty' or 'not_found'");
   }
+  if (options.requestGuard !== undefined && typeof options.requestGuard?.run !== 'function') {
+    throw new InvalidInputError('requestGuard', 'must have the method run');
+  }
   if (options.hint !== undefined && !isListHint(options.hint)) {
     throw new InvalidInputError('hint', 'must be the hint of a page');
   }
@@ -128,7 +130,7 @@ function pageFetcher<T extends { id: string }>(
   settings: CallSettings,
 ): FetchPage<T> {
   const read = (body: unknown) => reader.list(body);
-  const outage = (options as { readonly [OUTAGE]?: OutageGuard })[OUTAGE];
+  const { requestGuard } = options;
   let first: ResponseTime | undefined;
 
   return async (own, signal) => {
@@ -144,7 +146,9 @@ function pageFetcher<T extends { id: string }>(
         options: { ...options, signal, onWait },
       });
     const waits = { signal, onWait: options.onWait, maxWaitMs: settings.maxWaitMs };
-    const response = await (outage === undefined ? send(options.onWait) : outage.run(send, waits));
+    const response = await (requestGuard === undefined
+      ? send(options.onWait)
+      : requestGuard.run(send, waits));
     const time = timeOf(response);
     first ??= time;
     return { ...pageOf(response, segment), ...time, first };

@@ -4,4 +4,4 @@
  * @packageDocumentation
  */
 
-export { type TelemetryOptions, telemetryListeners } from './telemetry-listeners.ts';
+export { checkpointCounter, type TelemetryOptions, telemetryListeners } from './telemetry-listeners.ts';

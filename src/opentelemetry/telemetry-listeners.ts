@@ -3,11 +3,12 @@ import { checkOptionNames } from '../errors/check-input.ts';
 import type { CallEvent, Listeners } from '../events.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import { VERSION } from '../internal/version.ts';
+import type { CheckpointEvent } from '../sync/run-options.ts';
 import { OWN } from './attributes.ts';
 import { createInstruments } from './instruments.ts';
 import { OpenCall, type Sinks } from './open-call.ts';
 
-/** Options of {@link telemetryListeners}. */
+/** Options of {@link telemetryListeners} and {@link checkpointCounter}. */
 export interface TelemetryOptions {
   /** Where spans go. Default: the provider that is registered with OpenTelemetry at the first event. */
   tracerProvider?: TracerProvider | undefined;
@@ -41,12 +42,7 @@ const NAME = 'accounting-data-sdk';
 export function telemetryListeners(options: TelemetryOptions = {}): Listeners {
   checkOptionNames(options, TELEMETRY_OPTIONS, { of: 'telemetryListeners' });
   const calls = new Map<number, OpenCall>();
-  let made: Sinks | undefined;
-  // With the first event rather than now: a provider is often registered after modules have made their clients.
-  const sinks = () => {
-    made ??= createSinks(options);
-    return made;
-  };
+  const sinks = lazySinks(options);
   const callOf = (event: CallEvent): OpenCall => {
     let call = calls.get(event.call);
     if (call === undefined) {
@@ -55,7 +51,6 @@ export function telemetryListeners(options: TelemetryOptions = {}): Listeners {
     }
     return call;
   };
-  const countIn = (collection: string) => ({ ...sinks().attributes, [OWN.collection]: collection });
 
   return {
     request: (event) => callOf(event).request(event),
@@ -68,8 +63,38 @@ export function telemetryListeners(options: TelemetryOptions = {}): Listeners {
       calls.delete(event.call);
       call.end(event);
     },
-    invalidRecord: ({ collection }) => sinks().instruments.invalidRecords.add(1, countIn(collection)),
-    checkpoint: ({ collection }) => sinks().instruments.checkpoints.add(1, countIn(collection)),
+    invalidRecord: ({ collection }) => countIn(collection, sinks(), 'invalidRecords'),
+  };
+}
+
+/**
+ * Counts the checkpoints that syncs write, as the metric `accounting.sync.checkpoints`: the option `onCheckpoint` of
+ * `sync` and `changes`.
+ *
+ * ```ts
+ * await sync(client, { store, tenant, onBatch, onCheckpoint: checkpointCounter({ attributes: { tenant } }) });
+ * ```
+ */
+export function checkpointCounter(options: TelemetryOptions = {}): (event: CheckpointEvent) => void {
+  checkOptionNames(options, TELEMETRY_OPTIONS, { of: 'checkpointCounter' });
+  const sinks = lazySinks(options);
+  return ({ collection }) => countIn(collection, sinks(), 'checkpoints');
+}
+
+function countIn(
+  collection: string,
+  { instruments, attributes }: Sinks,
+  what: 'invalidRecords' | 'checkpoints',
+): void {
+  instruments[what].add(1, { ...attributes, [OWN.collection]: collection });
+}
+
+/** With the first event, because a provider is often registered after modules have created their clients. */
+function lazySinks(options: TelemetryOptions): () => Sinks {
+  let sinks: Sinks | undefined;
+  return () => {
+    sinks ??= createSinks(options);
+    return sinks;
   };
 }
 

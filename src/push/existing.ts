@@ -1,7 +1,7 @@
 // Reads the existing products: all of them, or a local copy and what changed since.
 
 import type { InvalidRecord } from '../events.ts';
-import { OUTAGE, type OutageGuard } from '../internal/outage.ts';
+import type { RequestGuard } from '../internal/request-guard.ts';
 import type { Page, ResponseTime } from '../pagination/page.ts';
 import { boundAt, lowestOffset } from '../sync/bound.ts';
 import type { SourceQuery } from '../sync/source.ts';
@@ -23,7 +23,7 @@ export interface ExistingPage<T> {
 export interface Reading<T extends { id: string }, Draft extends object, Patch extends object> {
   readonly products: PushTarget<T, Draft, Patch>;
   readonly options: ResolvedPushOptions<T, Draft, Patch>;
-  readonly outage: OutageGuard;
+  readonly outage: RequestGuard;
   readonly results: Results;
 }
 
@@ -69,7 +69,7 @@ export function listed<T extends { id: string }, Draft extends object, Patch ext
 ): AsyncIterable<Page<T>> {
   const { list, signal } = options;
   return products
-    .list(query, { ...list, prefetch: 1, signal, onWait: results.wait, [OUTAGE]: outage })
+    .list(query, { ...list, prefetch: 1, signal, onWait: results.wait, requestGuard: outage })
     .pages();
 }
 

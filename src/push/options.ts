@@ -17,13 +17,15 @@ import {
   callSettings,
   type RequestOptions,
 } from '../transport/call-options.ts';
-import { WRITE_FACTS, type WriteFacts } from '../transport/write-facts.ts';
+import type { WriteFacts } from '../transport/write-facts.ts';
 import type { PushProgress, PushResult } from './results.ts';
 
 /** What a push needs of a collection: `client.products`. */
 export interface PushTarget<T extends { id: string }, Draft extends object, Patch extends object> {
   /** Where the service is. */
   readonly baseUrl: string;
+  /** The fields of a product, and the defaults of the client. */
+  readonly writeFacts: WriteFacts;
   /** The existing products. */
   list(query: SourceQuery, options: SourceOptions): Paginator<T>;
   /** One product, or `undefined` if it does not exist. */
@@ -145,9 +147,8 @@ export function resolvePushOptions<T extends { id: string }, Draft extends objec
   checkOptionNames(options, PUSH_OPTIONS, { of: 'push' });
   const { rows, key, existing, store, missing = 'keep', maxCandidates, lookbackMs = 120_000 } = options;
   const { dryRun = false, concurrency = 4, signal, timeoutMs, retry, headers } = options;
-  const facts = (products as Partial<Record<typeof WRITE_FACTS, WriteFacts>> | null | undefined)?.[
-    WRITE_FACTS
-  ];
+  // From JavaScript it may be missing.
+  const facts = (products as Partial<typeof products> | null | undefined)?.writeFacts;
   if (facts === undefined) throw new InvalidInputError('products', 'must be client.products of a client');
   if (!isIterable(rows))
     throw new InvalidInputError('rows', 'must be an Iterable or an AsyncIterable of drafts');

@@ -3,11 +3,10 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { ReconcileReport } from '../errors/reconcile-report.ts';
 import { settled } from '../internal/callback.ts';
 import type { OptionNames } from '../internal/option-names.ts';
-import { OUTAGE } from '../internal/outage.ts';
 import { tell } from '../internal/tell.ts';
 import { Outage, resolveMaxOutage } from '../sync/outage.ts';
 import { PAGINATION_DEFAULTS, type PaginationDefaults, resolveListOptions } from '../sync/run-options.ts';
-import { find, listenersOf, nameOf, type RecordIn, type SyncSource } from '../sync/source.ts';
+import { find, nameOf, type RecordIn, type SyncSource } from '../sync/source.ts';
 import { CALL_OPTIONS, type CallOptions, type RequestOptions } from '../transport/call-options.ts';
 import { checkDeletionOptions, DeletionCheck } from './deletion-check.ts';
 
@@ -120,7 +119,7 @@ export async function reconcile<Collection extends ReconcileSource<{ id: string 
   let progress: Pick<ReconcileProgress, 'phase' | 'done'> = { phase: 'local', done: 0 };
   const report = (waiting: boolean, waitingUntil?: Date) =>
     tell(options.onProgress, { collection: name, ...progress, waiting, waitingUntil }, (thrown) =>
-      listenersOf(source).listenerFailed?.('onProgress', thrown),
+      source.callbackFailed?.('onProgress', thrown),
     );
   const onWait = (waitMs: number | undefined) =>
     report(true, waitMs === undefined ? undefined : new Date(Date.now() + waitMs));
@@ -139,7 +138,7 @@ export async function reconcile<Collection extends ReconcileSource<{ id: string 
     },
   });
   await check.readLocalIds();
-  const pages = source.list({}, { ...list, prefetch: 1, signal, onWait, [OUTAGE]: outage }).pages();
+  const pages = source.list({}, { ...list, prefetch: 1, signal, onWait, requestGuard: outage }).pages();
   for await (const page of pages) check.see(page);
   for await (const records of check.confirm()) await settled(onRepair?.(records), signal);
   return check.report();

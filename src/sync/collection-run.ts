@@ -1,5 +1,4 @@
-import type { CheckpointEvent } from '../events.ts';
-import { OUTAGE, type OutageGuard } from '../internal/outage.ts';
+import type { RequestGuard } from '../internal/request-guard.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
 import { tell } from '../internal/tell.ts';
 import { awaitedLater } from '../pagination/lifetime.ts';
@@ -9,11 +8,11 @@ import { DeletionCheck, type DeletionCheckOptions } from '../reconcile/deletion-
 import type { Batch } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Outage, type ServedCalls } from './outage.ts';
-import type { ResolvedRunOptions } from './run-options.ts';
+import type { CheckpointEvent, ResolvedRunOptions } from './run-options.ts';
 import { planRun, type RunPlan, readEverything } from './run-plan.ts';
 import { RunStats } from './run-stats.ts';
 import type { ServiceOffset } from './service-offset.ts';
-import { find, listenersOf, nameOf, type SyncSource } from './source.ts';
+import { find, nameOf, type SyncSource } from './source.ts';
 import { encodeState, type SyncState, stateKey } from './state.ts';
 import { observedTime, rejectFutureStart, watermarkOf } from './watermark.ts';
 
@@ -187,7 +186,7 @@ export class CollectionRun<T extends { id: string }> {
         {
           ...options.list,
           signal,
-          [OUTAGE]: this.#guard,
+          requestGuard: this.#guard,
           resumeFrom: plan.token,
           hint: this.#base.hint,
           onWait: this.#onWait,
@@ -197,7 +196,7 @@ export class CollectionRun<T extends { id: string }> {
   }
 
   /** A request waits here for a free slot. While it waits for a service that is down, it holds none. */
-  get #guard(): OutageGuard {
+  get #guard(): RequestGuard {
     return {
       run: (call, waits) =>
         this.outage.run((onWait) => this.#context.requests.run(() => call(onWait)), waits),
@@ -351,14 +350,13 @@ export class CollectionRun<T extends { id: string }> {
 
   #notifyProgress(progress: Parameters<RunStats['progress']>[0]): void {
     tell(this.#context.options.onProgress, this.stats.progress(progress), (thrown) =>
-      listenersOf(this.#source).listenerFailed?.('onProgress', thrown),
+      this.#source.callbackFailed?.('onProgress', thrown),
     );
   }
 
   #notifyCheckpoint(event: CheckpointEvent): void {
-    listenersOf(this.#source).checkpoint?.(event);
     tell(this.#context.options.onCheckpoint, event, (thrown) =>
-      listenersOf(this.#source).listenerFailed?.('onCheckpoint', thrown),
+      this.#source.callbackFailed?.('onCheckpoint', thrown),
     );
   }
 }

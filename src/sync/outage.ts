@@ -1,7 +1,7 @@
 import { checkMs } from '../errors/check-input.ts';
 import { isAccountingError, isApiError } from '../errors/guards.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
-import type { OutageGuard, OutageWaits } from '../internal/outage.ts';
+import type { RequestGuard, RequestWaits } from '../internal/request-guard.ts';
 import { sleep } from '../internal/sleep.ts';
 import { tell } from '../internal/tell.ts';
 
@@ -23,7 +23,7 @@ export interface ServedCalls {
  * Outlasts an outage of the service, for the calls of one collection. A call that has failed after its own retries is
  * sent again, until it succeeds or `maxOutageMs` have passed since its first failed attempt.
  */
-export class Outage implements OutageGuard {
+export class Outage implements RequestGuard {
   readonly #maxOutageMs: number;
   readonly #served: ServedCalls;
   /** The count when the last failed call of this collection began to fail, and at the last failure. */
@@ -47,8 +47,8 @@ export class Outage implements OutageGuard {
   }
 
   async run<V>(
-    call: (onWait: OutageWaits['onWait']) => Promise<V>,
-    { signal, onWait, maxWaitMs }: OutageWaits,
+    call: (onWait: RequestWaits['onWait']) => Promise<V>,
+    { signal, onWait, maxWaitMs }: RequestWaits,
   ): Promise<V> {
     const served = this.#served;
     let firstFailureAt: number | undefined;
@@ -58,7 +58,7 @@ export class Outage implements OutageGuard {
       this.#countAtLastFailure = served.count;
       return firstFailureAt;
     };
-    const onOwnWait: OutageWaits['onWait'] = (waitMs, reason) => {
+    const onOwnWait: RequestWaits['onWait'] = (waitMs, reason) => {
       if (reason === 'retry') onFailedAttempt();
       onWait?.(waitMs, reason);
     };

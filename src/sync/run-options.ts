@@ -1,6 +1,5 @@
 import { checkOneOf } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import type { CheckpointEvent } from '../events.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import { zoneOffsetMs } from '../internal/utc-offset.ts';
 import type { CustomCursor } from '../pagination/by-cursor.ts';
@@ -17,6 +16,15 @@ import { resolveMaxOutage } from './outage.ts';
 import type { SourceOptions } from './source.ts';
 import type { Store } from './store.ts';
 import { checkStart } from './watermark.ts';
+
+/** A sync has written a checkpoint. */
+export interface CheckpointEvent {
+  readonly collection: string;
+  /** The key in the store. */
+  readonly key: string;
+  /** Whether this was the last of its run. */
+  readonly last: boolean;
+}
 
 /** How a sync or a reconcile reads. */
 export interface PaginationDefaults {

@@ -1,6 +1,5 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import { type ClientListeners, LISTENERS } from '../events.ts';
-import type { OUTAGE, OutageGuard, OutageWaits } from '../internal/outage.ts';
+import type { RequestGuard, RequestWaits } from '../internal/request-guard.ts';
 import type { CustomCursor } from '../pagination/by-cursor.ts';
 import type { AfterLastPage, IdBounds, ListHint } from '../pagination/page.ts';
 import type { Paginator } from '../pagination/paginator.ts';
@@ -20,8 +19,8 @@ export interface SourceOptions extends RequestOptions {
   afterLastPage?: AfterLastPage | undefined;
   resumeFrom?: string | undefined;
   hint?: ListHint | undefined;
-  /** Outlasts an outage of the service. */
-  [OUTAGE]?: OutageGuard;
+  /** Sends each request again while the service is down, and limits the requests in flight. */
+  requestGuard?: RequestGuard | undefined;
 }
 
 /** What a sync needs of a collection, such as `client.accounts`: `list` is enough. */
@@ -36,6 +35,8 @@ export interface SyncSource<T extends { id: string }> {
   list(query: SourceQuery, options: SourceOptions): Paginator<T>;
   /** As the `find` of a client's collection: needed only to find deletions. */
   find?(id: string, options: RequestOptions): Promise<T | undefined>;
+  /** Writes to the logger of the client that a callback threw, such as `onProgress`. */
+  callbackFailed?(name: string, thrown: unknown): void;
 }
 
 /** The record of a collection; of several collections any of their records. */
@@ -61,9 +62,9 @@ export async function find<T extends { id: string }>(
   id: string,
   how: {
     readonly list: SourceOptions;
-    readonly outage: OutageGuard;
+    readonly outage: RequestGuard;
     readonly signal: AbortSignal | undefined;
-    readonly onWait: OutageWaits['onWait'];
+    readonly onWait: RequestWaits['onWait'];
   },
 ): Promise<T | undefined> {
   const { list, outage, signal } = how;
@@ -78,9 +79,4 @@ export async function find<T extends { id: string }>(
     onWait: how.onWait,
     maxWaitMs,
   });
-}
-
-/** The listeners of the client that a collection belongs to. */
-export function listenersOf(source: object): ClientListeners {
-  return (source as { readonly [LISTENERS]?: ClientListeners })[LISTENERS] ?? {};
 }

@@ -10,6 +10,3 @@ export interface WriteFacts {
   /** The JSON text of a body. Throws an InvalidInputError for what a create or update would reject before sending. */
   body(draft: object): string;
 }
-
-/** The name under which a writable collection passes on its {@link WriteFacts}. */
-export const WRITE_FACTS: unique symbol = Symbol.for('accounting-data-sdk.write-facts');

@@ -8,7 +8,7 @@ import {
   type Listeners,
 } from 'accounting-data-sdk';
 import { type Command, Option } from 'commander';
-import { OUTAGE, type OutageGuard } from '../../internal/outage.ts';
+import type { RequestGuard } from '../../internal/request-guard.ts';
 import { temporaryOf } from '../../node/crash-safe-file.ts';
 import { boundAt } from '../../sync/bound.ts';
 import { DEFAULT_MAX_OUTAGE_MS, Outage } from '../../sync/outage.ts';
@@ -238,7 +238,7 @@ function pagesOf(
 ) {
   const collection = client.withOptions({ validation: 'report' }).collection(client[name].segment);
   const clock = new Outage(flags.maxOutage);
-  const outage: OutageGuard = {
+  const outage: RequestGuard = {
     run: (call, waits) => {
       const onWait: typeof waits.onWait = (waitMs, reason) => {
         if (reason === 'outage') progress.outage(waitMs ?? 0);
@@ -247,7 +247,7 @@ function pagesOf(
     },
   };
   const resumeFrom = from?.resumeToken ?? undefined;
-  const options = { pagination: flags.pagination, resumeFrom, signal, [OUTAGE]: outage };
+  const options = { pagination: flags.pagination, resumeFrom, signal, requestGuard: outage };
   return collection.list({ updatedSince: flags.since }, options).pages();
 }
 

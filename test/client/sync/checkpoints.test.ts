@@ -277,19 +277,19 @@ describe('a store with get alone', () => {
     const books = openBooks();
     addAccounts(books, 40);
     const events: unknown[] = [];
-    const client = createClient({
-      ...books.sandbox.clientOptions,
-      on: { checkpoint: (event) => events.push(event) },
-    });
+    const onCheckpoint = (event: unknown) => events.push(event);
     const store = { get: (key: string) => books.states.get(key) };
     const commit = ({ key, checkpoint }: { key: string; checkpoint: string }) =>
       books.states.set(key, checkpoint);
     let batches = 0;
-    for await (const batch of changes(client.accounts, { ...books.run, store })) {
+    for await (const batch of changes(books.client.accounts, { ...books.run, store, onCheckpoint })) {
       if (++batches === 3) break;
       commit(batch);
     }
-    const report = await collect(changes(client.accounts, { ...books.run, store }), commit);
+    const report = await collect(
+      changes(books.client.accounts, { ...books.run, store, onCheckpoint }),
+      commit,
+    );
     expect(report).toMatchObject({ resumed: true, status: 'done' });
     expect(stateIn(books.states)).not.toHaveProperty('run');
     expect(events).toEqual([]);

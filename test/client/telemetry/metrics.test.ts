@@ -1,5 +1,5 @@
-import { type ClientOptions, createClient } from 'accounting-data-sdk';
-import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
+import { type ClientOptions, createClient, memoryStore, sync } from 'accounting-data-sdk';
+import { checkpointCounter, telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { afterEach, expect, test, vi } from 'vitest';
 import { record } from './support/recorder.ts';
@@ -115,6 +115,25 @@ test('counts rows that did not fit', async () => {
   const [point] = await recorded.points('accounting.client.invalid_records');
   expect(point).toMatchObject({ attributes: { 'accounting.collection': 'products', tenant: '42' } });
   expect(point?.value).toBeGreaterThan(0);
+});
+
+test('counts the checkpoints that a sync has written', async () => {
+  const { client, recorded } = measured({ records: { products: 3, boms: 1 }, pageSize: 2 });
+  const onCheckpoint = checkpointCounter({ ...recorded.options, attributes: { tenant: '42' } });
+  const collections = ['products', 'boms'] as const;
+  const run = { store: memoryStore(), tenant: '42', pagination: 'page', onBatch: () => {} } as const;
+  await sync(client, { ...run, collections, onCheckpoint });
+
+  const counts = (await recorded.points('accounting.sync.checkpoints')).map(({ attributes, value }) => [
+    attributes['accounting.collection'],
+    value,
+    attributes.tenant,
+  ]);
+  // One for each page, and one at the end.
+  expect(counts.sort()).toEqual([
+    ['boms', 2, '42'],
+    ['products', 3, '42'],
+  ]);
 });
 
 test('records one series for a list, whatever its filters', async () => {

@@ -4,7 +4,6 @@ import { type Client, isAccountingError, newIdempotencyKey } from 'accounting-da
 import type { Mutation } from './history.ts';
 
 type Products = Client['products'];
-const FACTS = Symbol.for('accounting-data-sdk.write-facts');
 
 /** A collection with some methods in the place of its own. */
 export function withMethods(products: Products, methods: object): object {
@@ -15,12 +14,10 @@ export function withMethods(products: Products, methods: object): object {
     create: (...args: Parameters<Products['create']>) => products.create(...args),
     update: (...args: Parameters<Products['update']>) => products.update(...args),
     delete: (...args: Parameters<Products['delete']>) => products.delete(...args),
-    [FACTS]: factsOf(products),
+    writeFacts: products.writeFacts,
     ...methods,
   };
 }
-
-const factsOf = (products: Products) => (products as unknown as Record<typeof FACTS, object>)[FACTS];
 
 export const mutants: Readonly<Record<string, Mutation>> = {
   'uses a new idempotency key when it repeats a create': (products) =>
@@ -29,7 +26,7 @@ export const mutants: Readonly<Record<string, Mutation>> = {
         products.create(draft, { ...options, idempotencyKey: newIdempotencyKey() }),
     }),
   'compares money as text': (products) =>
-    withMethods(products, { [FACTS]: { ...factsOf(products), fields: {} } }),
+    withMethods(products, { writeFacts: { ...products.writeFacts, fields: {} } }),
   'stops at the first row that fails': (products) =>
     withMethods(products, {
       create: (...args: Parameters<Products['create']>) => products.create(...args).catch(stop),

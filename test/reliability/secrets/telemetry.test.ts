@@ -1,5 +1,5 @@
 import { type ClientOptions, changes, createClient, memoryStore } from 'accounting-data-sdk';
-import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
+import { checkpointCounter, telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { record } from '../../client/telemetry/support/recorder.ts';
@@ -128,6 +128,7 @@ test.each(CANARIES)(
       store: memoryStore(),
       tenant: 'acme',
       pagination: 'page',
+      onCheckpoint: checkpointCounter(recorder.options),
     }));
     await caught(client.accounts.get('1'));
 

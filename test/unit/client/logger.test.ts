@@ -52,7 +52,7 @@ test('a logger hears of a failure with its code, its reason and how long it took
   ]);
 });
 
-test('a logger hears of waits, invalid records and checkpoints', () => {
+test('a logger gets waits and invalid records', () => {
   const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn() };
   const on = combineListeners({}, logger);
   const call = { call: 1, method: 'GET', origin: 'o', basePath: '', path: '/x', template: '/x', attempt: 1 };
@@ -64,17 +64,11 @@ test('a logger hears of waits, invalid records and checkpoints', () => {
     issues: ['id: expected a string', 'x'],
     record: {},
   });
-  on.checkpoint?.({ collection: 'boms', key: 'k', last: true });
-  on.checkpoint?.({ collection: 'boms', key: 'k', last: false });
   expect(logger.info.mock.calls.flat()).toEqual([
     'accounting-data-sdk #1 GET /x waits 1500 ms',
     'accounting-data-sdk #1 GET /x waits for the quota of the key',
   ]);
   expect(logger.warn.mock.calls.flat()).toEqual(['accounting-data-sdk boms ?: id: expected a string; x']);
-  expect(logger.debug.mock.calls.flat()).toEqual([
-    'accounting-data-sdk checkpoint k, the last of its run',
-    'accounting-data-sdk checkpoint k',
-  ]);
 });
 
 test('console is a logger as it is, and so is one whose methods need their this', async () => {
