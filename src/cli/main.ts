@@ -16,7 +16,7 @@ const COMMANDS = [addProbe, addDiscover, addPull, addPush, addGet, addWhoami, ad
 
 const SETTINGS_HELP = `
 The address of the service comes from ACCOUNTING_BASE_URL or --base-url, the key from ACCOUNTING_API_KEY. If neither is
-set, both come from the .env file of the working directory, or from --env-file. The command asks for a missing key. It
+set, both come from the .env file of the working directory, or from --env-file. The command prompts for a missing key. It
 does not accept a key as an argument, because other users of the machine could see it.`;
 
 /** Runs the command line; returns the exit code. */

@@ -49,7 +49,7 @@ export function environment(name: string): string | undefined {
   }
 }
 
-/** Whether the runtime's own `fetch` takes its proxy from the environment: Bun and Deno do, Node if it is told to. */
+/** Whether the runtime's own `fetch` takes its proxy from the environment: Bun and Deno do, Node if it is set to. */
 export function usesEnvironmentProxy(): boolean {
   if (runtime.Bun !== undefined || runtime.Deno !== undefined) return true;
 

@@ -1,7 +1,7 @@
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { type Permit, RateLimiter } from './rate-limiter.ts';
 
-/** Finds the rate limiter of a key. It is asked again for each call: an idle limiter may have been replaced. */
+/** Finds the rate limiter of a key. Called for each call, because an idle limiter may have been replaced. */
 export type Limiters = (origin: string, apiKey: string) => Limiter;
 
 /** What sends a call when the quota allows it. */

@@ -21,7 +21,7 @@ export interface Sent {
   readonly isProbe: boolean;
 }
 
-/** The first call of a key goes alone for so long. Its headers tell us the limit; otherwise every queued call could hit a 429. */
+/** The first call of a key runs alone for so long. Its headers tell us the limit; otherwise every queued call could hit a 429. */
 const ALONE_MS = 5_000;
 /** Initial concurrency. It grows by one with each response, so that it doubles with each round trip. */
 const INITIAL_CONCURRENCY = 4;
@@ -54,12 +54,12 @@ const SPARE = 2;
 
 /** The pause after a 429 without Retry-After; it doubles with each 429 in a row up to the longest. */
 const BACKOFF_MS = { first: 250, longest: 20_000 };
-/** A service that names a longer pause is asked again after a day. */
+/** If the service names a longer pause, the next request is sent after a day. */
 const LONGEST_PAUSE_MS = 24 * 3_600_000;
 /** After so many 429s in a row the probes come at a bad time of each window: add jitter. */
 const JITTER = { rejections: 2, longestMs: 1_000 };
 
-/** Decides when the next call of a key may be sent. Is told the time; sets no timer and knows no queue. */
+/** Decides when the next call of a key may be sent. Gets the time as an argument; has no timer and no queue. */
 export class Throttle {
   #state: 'unknown' | 'unlimited' | 'counted' = 'unknown';
   readonly #window = new QuotaWindow();
@@ -85,7 +85,7 @@ export class Throttle {
   #lastResponseAt = Number.NEGATIVE_INFINITY;
   #checkExpiryAt = Number.POSITIVE_INFINITY;
 
-  /** When a call may be sent: `now` or earlier for at once, Infinity if only a response can tell. */
+  /** When a call may be sent: `now` or earlier for at once, Infinity if it depends on a response. */
   opensAt(now: number): number {
     if (now < this.#pauseUntil) return this.#pauseUntil;
 

@@ -11,7 +11,7 @@ export interface LimitedCall {
   readonly maxWaitMs: number;
   /** The time within which an attempt ends: after that it no longer counts as in flight. */
   readonly timeoutMs: number;
-  /** Called once, before a wait. `waitMs` is undefined if only a response can tell. */
+  /** Called once, before a wait. `waitMs` is undefined if it depends on a response. */
   readonly onWait: (waitMs: number | undefined) => void;
 }
 

@@ -25,7 +25,7 @@ interface Refill {
   readonly elapsedMs: number;
 }
 
-/** Learns when a used-up quota comes back: at once, in windows, or little by little. Is told the time; sets no timer. */
+/** Learns when a used-up quota comes back: at once, in windows, or little by little. Gets the time as an argument; has no timer. */
 export class QuotaWindow {
   /** The best guess of the length. It lies above `above`, and is at most `upTo`. */
   lengthMs = SHORTEST_MS;
@@ -61,7 +61,7 @@ export class QuotaWindow {
     this.#canPredict = true;
   }
 
-  /** Learns how fast the quota comes back. A single call tells nothing: the service may count in another way. */
+  /** Learns how fast the quota comes back. A single call proves nothing: the service may count in another way. */
   learnRefill({ grown, remaining, limit, elapsedMs }: Refill): void {
     if (grown < 2 && !this.isRefill) return;
     const isWindow = remaining >= WHOLE_WINDOW * limit || this.#misses >= MOST_MISSES;

@@ -29,7 +29,7 @@ export function lowestOffset(
   return lowest;
 }
 
-/** The lowest offset of a zone in the year after a timestamp, in minutes: what is asked for lies after it. */
+/** The lowest offset of a zone in the year after a timestamp, in minutes: the requested records lie after it. */
 export function lowestOffsetOfZone(timeZone: string, fromMs: number): number {
   let lowest = Number.POSITIVE_INFINITY;
   // By the week: no zone is known to have kept an offset for a shorter time.

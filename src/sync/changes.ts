@@ -47,7 +47,7 @@ export function changes<Collection extends SyncSource<{ id: string }>>(
     id,
     signal,
     offset: new ServiceOffset(resolved, signal),
-    // One collection sends one request at a time, and its consumer asks for one batch at a time.
+    // One collection sends one request at a time, and its consumer requests one batch at a time.
     requests: new Semaphore(1),
     consumer: new Semaphore(1),
   });

@@ -111,7 +111,7 @@ function checkFlags({ key }: Flags, mustConfirm: boolean): void {
   const kinds: Readonly<Record<string, string>> = productFields;
   if (!Object.hasOwn(kinds, key) || kinds[key] !== 'string') {
     const names = Object.keys(kinds).filter((name) => kinds[name] === 'string');
-    // Not quoted: somebody may take it for the API key.
+    // Not quoted, because the caller may have passed the API key by mistake.
     throw new CommandFailure('The value of --key is not a text field of a product.', {
       advice: suggestion(key, names),
       exitCode: EXIT.usage,

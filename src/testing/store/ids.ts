@@ -4,7 +4,7 @@ import type { ResolvedSandboxOptions } from '../options.ts';
 /** Ascending ids, each computed from its index alone. */
 export interface IdSequence {
   at(index: number): string;
-  /** The index from which on every id is larger than this one; 0 if the form of ids does not tell. */
+  /** The index from which on every id is larger than this one; 0 if the form of ids does not show it. */
   indexAfter(id: string): number;
 }
 
