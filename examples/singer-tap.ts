@@ -12,7 +12,7 @@ const write = (message: object) => process.stdout.write(`${JSON.stringify(messag
 
 for (const stream of streams) {
   write({ type: 'SCHEMA', stream, schema: { type: 'object' }, key_properties: ['id'] });
-  // Without `set`, the checkpoint of a batch is stored by whoever stores its records: here the target, as STATE.
+  // Without `set`, the consumer stores the checkpoint of a batch with its records: here the target, as STATE.
   const store = { get: () => bookmarks[stream] };
   for await (const { records, checkpoint } of changes(client[stream], { store, tenant: 'singer' })) {
     for (const record of records) write({ type: 'RECORD', stream, record });
