@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect, inject, test } from 'vitest';
 import { node } from './support/run.ts';
@@ -20,9 +21,14 @@ test.each(['README.md', 'src/guides/first-steps.md'])(
 
     // npx runs this file of the installed package. Port 0 instead of 4010, which may be in use.
     const bin = join(project, 'node_modules/accounting-data-sdk/dist/cli.js');
-    const sandbox = spawn(process.execPath, [bin, 'sandbox', '--port', '0'], { cwd: project });
+    // As `> .env` does: each line is in the file before the command says on stderr that it is listening.
+    const env = openSync(join(project, '.env'), 'w');
+    const sandbox = spawn(process.execPath, [bin, 'sandbox', '--port', '0'], {
+      cwd: project,
+      stdio: ['ignore', env, 'pipe'],
+    }) as ChildProcess & { readonly stderr: Readable };
+    closeSync(env);
     try {
-      sandbox.stdout.pipe(createWriteStream(join(project, '.env')));
       await once(sandbox.stderr, 'data');
       const { code, output } = await node('--env-file=.env', 'first.mjs');
       expect({ code, output }).toEqual({ code: 0, output: printed });
