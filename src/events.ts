@@ -1,8 +1,8 @@
 import { printedCause } from './errors/cause.ts';
 import { type AnyAccountingError, isApiError } from './errors/guards.ts';
 import { logWriter } from './internal/logger.ts';
+import { notify } from './internal/notify.ts';
 import type { OptionNames } from './internal/option-names.ts';
-import { tell } from './internal/tell.ts';
 import { causeText } from './internal/text.ts';
 import type { RateLimit } from './schemas/rate-limit.ts';
 
@@ -142,7 +142,7 @@ export function combineListeners(
     combined[name] = (event) => {
       for (const [index, listeners] of everyone.entries()) {
         const who = isOfLogger(index) ? 'the logger' : `the listener on.${name}`;
-        tell(
+        notify(
           () => listeners[name]?.(event as never),
           undefined,
           (thrown) => listenerFailed?.(who, thrown),
@@ -157,7 +157,7 @@ function failureReporter(logger: Logger): (who: string, thrown: unknown) => void
   return (who, thrown) => {
     const text = `accounting-data-sdk: ${who} threw ${causeText(thrown) || 'something other than an error'}`;
     // The logger may be what is broken.
-    tell(() => logWriter(logger)('warn', text, { cause: printedCause(thrown) }), undefined);
+    notify(() => logWriter(logger)('warn', text, { cause: printedCause(thrown) }), undefined);
   };
 }
 

@@ -2,7 +2,7 @@
 
 import type { AnyAccountingError } from '../errors/guards.ts';
 import type { PushAction, PushReport } from '../errors/push-report.ts';
-import { tell } from '../internal/tell.ts';
+import { notify } from '../internal/notify.ts';
 import type { Plan } from './row.ts';
 
 /** What became of one row, or of a product that no row has. */
@@ -68,7 +68,7 @@ export class Results {
   add(outcome: Outcome): void {
     this.#counts[outcome.action] += 1;
     if (this.#phase === 'write') this.advance(1);
-    tell(this.#listeners.onResult, { id: undefined, ids: [], fields: [], error: undefined, ...outcome });
+    notify(this.#listeners.onResult, { id: undefined, ids: [], fields: [], error: undefined, ...outcome });
   }
 
   /** The counts as they will be once everything that was planned is written. */
@@ -128,7 +128,7 @@ export class Results {
   #report(
     wait: Pick<PushProgress, 'waiting' | 'waitingUntil'> = { waiting: false, waitingUntil: undefined },
   ) {
-    tell(this.#listeners.onProgress, {
+    notify(this.#listeners.onProgress, {
       phase: this.#phase,
       done: this.#done,
       total: this.#total,

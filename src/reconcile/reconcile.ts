@@ -2,8 +2,8 @@ import { checkFunction, checkOptionNames, checkWhole } from '../errors/check-inp
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { ReconcileReport } from '../errors/reconcile-report.ts';
 import { settled } from '../internal/callback.ts';
+import { notify } from '../internal/notify.ts';
 import type { OptionNames } from '../internal/option-names.ts';
-import { tell } from '../internal/tell.ts';
 import { Outage, resolveMaxOutage } from '../sync/outage.ts';
 import { PAGINATION_DEFAULTS, type PaginationDefaults, resolveListOptions } from '../sync/run-options.ts';
 import { find, nameOf, type RecordIn, type SyncSource } from '../sync/source.ts';
@@ -118,7 +118,7 @@ export async function reconcile<Collection extends ReconcileSource<{ id: string 
 
   let progress: Pick<ReconcileProgress, 'phase' | 'done'> = { phase: 'local', done: 0 };
   const report = (waiting: boolean, waitingUntil?: Date) =>
-    tell(options.onProgress, { collection: name, ...progress, waiting, waitingUntil }, (thrown) =>
+    notify(options.onProgress, { collection: name, ...progress, waiting, waitingUntil }, (thrown) =>
       source.callbackFailed?.('onProgress', thrown),
     );
   const onWait = (waitMs: number | undefined) =>

@@ -1,6 +1,6 @@
+import { notify } from '../internal/notify.ts';
 import type { RequestGuard } from '../internal/request-guard.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
-import { tell } from '../internal/tell.ts';
 import { awaitedLater } from '../pagination/lifetime.ts';
 import type { IdBounds, Page } from '../pagination/page.ts';
 import { scopeFingerprint } from '../pagination/resume-token.ts';
@@ -30,7 +30,7 @@ export interface RunContext {
   readonly requests: Semaphore;
   /** Held while the consumer or the store is called: both may be one database connection. */
   readonly consumer: Semaphore;
-  /** Shared by all collections of a tenant, to tell whether the service is down. */
+  /** Shared by all collections of a tenant, to detect an outage of the service. */
   readonly served?: ServedCalls | undefined;
   /** Finds deletions in a full read. */
   readonly deletions?: DeletionOptions | undefined;
@@ -349,13 +349,13 @@ export class CollectionRun<T extends { id: string }> {
   }
 
   #notifyProgress(progress: Parameters<RunStats['progress']>[0]): void {
-    tell(this.#context.options.onProgress, this.stats.progress(progress), (thrown) =>
+    notify(this.#context.options.onProgress, this.stats.progress(progress), (thrown) =>
       this.#source.callbackFailed?.('onProgress', thrown),
     );
   }
 
   #notifyCheckpoint(event: CheckpointEvent): void {
-    tell(this.#context.options.onCheckpoint, event, (thrown) =>
+    notify(this.#context.options.onCheckpoint, event, (thrown) =>
       this.#source.callbackFailed?.('onCheckpoint', thrown),
     );
   }

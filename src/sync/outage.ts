@@ -1,9 +1,9 @@
 import { checkMs } from '../errors/check-input.ts';
 import { isAccountingError, isApiError } from '../errors/guards.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
+import { notify } from '../internal/notify.ts';
 import type { RequestGuard, RequestWaits } from '../internal/request-guard.ts';
 import { sleep } from '../internal/sleep.ts';
-import { tell } from '../internal/tell.ts';
 
 /** Longer than a deployment and most incidents; short enough for a job that runs by the hour. */
 export const DEFAULT_MAX_OUTAGE_MS = 120_000;
@@ -83,7 +83,7 @@ export class Outage implements RequestGuard {
 
         // maxWaitMs limits what the service asks for: a shorter delay would send more requests to a service that is down.
         const waitMs = Math.max(retryAfterMs, Math.min(delayMs(failures), leftMs));
-        tell((ms: number) => onWait?.(ms, 'outage'), waitMs);
+        notify((ms: number) => onWait?.(ms, 'outage'), waitMs);
         await sleep(waitMs, signal);
       }
     }

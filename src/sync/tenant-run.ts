@@ -170,7 +170,7 @@ export class TenantRun {
     if (isAccountingError(error, 'unauthenticated')) return 'key_rejected';
     if (!isOutage(error) || !outage.isOver) return undefined;
 
-    // One collection that fails may be broken by itself. It takes a second one, and no success meanwhile, to tell that
+    // One collection that fails may be broken by itself. It takes a second one, and no success meanwhile, to show that
     // the service is down.
     return this.#runs.some((run) => run.outage !== outage && run.outage.isDown) ? 'outage' : undefined;
   }

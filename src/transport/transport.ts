@@ -1,7 +1,7 @@
 import { isAccountingError } from '../errors/guards.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
+import { notify } from '../internal/notify.ts';
 import { MAX_TIMER_MS, sleep } from '../internal/sleep.ts';
-import { tell } from '../internal/tell.ts';
 import { type Limiters, limitersFor } from '../rate-limiter/limiters.ts';
 import { WaitEnded } from '../rate-limiter/rate-limiter.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
@@ -66,7 +66,7 @@ export class HttpTransport implements Transport {
     } catch (error) {
       return await this.#conclude(request, call, error);
     } finally {
-      if (call.meta !== undefined) this.#tell('onResponse', request.options.onResponse, call.meta);
+      if (call.meta !== undefined) this.#notify('onResponse', request.options.onResponse, call.meta);
       this.#config.listeners.end?.(call.endEvent());
     }
   }
@@ -199,7 +199,7 @@ export class HttpTransport implements Transport {
     const reason = failure.status === undefined ? failure.fault : `status ${failure.status}`;
     this.#config.listeners.retry?.({ ...call.event(), reason, waitMs });
     call.wait();
-    this.#tell('onWait', (ms: number) => request.options.onWait?.(ms, 'retry'), waitMs);
+    this.#notify('onWait', (ms: number) => request.options.onWait?.(ms, 'retry'), waitMs);
     if (waitMs > retryDelay) await sleep(waitMs - retryDelay, call.signal);
     return true;
   }
@@ -208,11 +208,11 @@ export class HttpTransport implements Transport {
   #waits(call: Call, waitMs: number | undefined, onWait: ApiRequest<unknown>['options']['onWait']): void {
     call.wait();
     this.#config.listeners.wait?.({ ...call.event(), waitMs });
-    this.#tell('onWait', () => onWait?.(waitMs, 'rate_limit'), undefined);
+    this.#notify('onWait', () => onWait?.(waitMs, 'rate_limit'), undefined);
   }
 
-  #tell<V>(who: string, listener: ((value: V) => unknown) | undefined, value: V): void {
-    tell(listener, value, (thrown) => this.#config.listeners.listenerFailed?.(who, thrown));
+  #notify<V>(who: string, listener: ((value: V) => unknown) | undefined, value: V): void {
+    notify(listener, value, (thrown) => this.#config.listeners.listenerFailed?.(who, thrown));
   }
 
   /** No further attempt: decides what the call ends with. */

@@ -1,8 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import packageJson from '../../../package.json' with { type: 'json' };
+import { notify } from '../../../src/internal/notify.ts';
 import { environment, userAgent } from '../../../src/internal/runtime.ts';
 import { MAX_TIMER_MS, sleep } from '../../../src/internal/sleep.ts';
-import { tell } from '../../../src/internal/tell.ts';
 import { hasControlCharacters, isVisibleAscii, isWellFormed } from '../../../src/internal/text.ts';
 import { VERSION } from '../../../src/internal/version.ts';
 import { caught } from '../../support/caught.ts';
@@ -80,12 +80,12 @@ test('a sleep longer than timers can hold does not end at once', async () => {
 
 test('a listener that throws or rejects changes nothing', async () => {
   const heard: unknown[] = [];
-  tell((value) => heard.push(value), 1);
-  tell(undefined, 2);
-  tell(() => {
+  notify((value) => heard.push(value), 1);
+  notify(undefined, 2);
+  notify(() => {
     throw new Error('mine');
   }, 3);
-  tell(() => Promise.reject(new Error('mine')), 4);
+  notify(() => Promise.reject(new Error('mine')), 4);
   await new Promise((resolve) => setImmediate(resolve));
   expect(heard).toEqual([1]);
 });

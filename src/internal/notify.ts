@@ -1,5 +1,5 @@
 /** Calls a listener of the caller's. What it throws never affects the call; `onFailure` may report it. */
-export function tell<V>(
+export function notify<V>(
   listener: ((value: V) => unknown) | undefined,
   value: V,
   onFailure: (thrown: unknown) => void = () => undefined,
