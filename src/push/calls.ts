@@ -1,7 +1,9 @@
 // The calls of one run: each outlasts an outage of the service, and an error never hides what may have been done.
 
 import { type AnyAccountingError, isAccountingError } from '../errors/guards.ts';
+import type { RequestWaits } from '../internal/request-guard.ts';
 import { Outage } from '../sync/outage.ts';
+import type { RequestOptions } from '../transport/call-options.ts';
 import type { PushTarget, ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
 
@@ -30,9 +32,9 @@ export class Calls<T extends { id: string }, Draft extends object, Patch extends
   /** With `retry.creates: false` a create with an unknown outcome is not repeated: it resolves to {@link LostCreate}. */
   create(draft: object, idempotencyKey: string): Promise<T | LostCreate> {
     const mayRepeat = this.#options.settings.retry.creates;
-    return this.#run(async () => {
+    return this.#run(async (options) => {
       try {
-        return await this.#products.create(draft as Draft, { ...this.#call, idempotencyKey });
+        return await this.#products.create(draft as Draft, { ...options, idempotencyKey });
       } catch (error) {
         if (!mayRepeat && isAccountingError(error) && error.outcome === 'unknown') return { lost: error };
         throw error;
@@ -41,16 +43,16 @@ export class Calls<T extends { id: string }, Draft extends object, Patch extends
   }
 
   update(id: string, patch: object): Promise<T> {
-    return this.#run(() => this.#products.update(id, patch as Patch, this.#call));
+    return this.#run((options) => this.#products.update(id, patch as Patch, options));
   }
 
   delete(id: string): Promise<void> {
-    return this.#run(() => this.#products.delete(id, this.#call));
+    return this.#run((options) => this.#products.delete(id, options));
   }
 
   /** Undefined only if a problem document says that there is no such product. */
   find(id: string): Promise<T | undefined> {
-    return this.#run(() => this.#products.find(id, this.#call));
+    return this.#run((options) => this.#products.find(id, options));
   }
 
   /** Whether no other row can fare better: a rejected key, a key without the right to write, an outage, our own errors. */
@@ -60,15 +62,11 @@ export class Calls<T extends { id: string }, Draft extends object, Patch extends
     return stops.includes(error.code) || this.outage.isOver;
   }
 
-  get #call() {
-    return { ...this.#options.call, onWait: this.#results.wait };
-  }
-
-  async #run<V>(work: () => Promise<V>): Promise<V> {
+  async #run<V>(work: (options: RequestOptions) => Promise<V>): Promise<V> {
     let unknown: unknown;
-    const attempt = async () => {
+    const attempt = async (onWait: RequestWaits['onWait']) => {
       try {
-        return await work();
+        return await work({ ...this.#options.call, onWait });
       } catch (error) {
         if (isAccountingError(error) && error.outcome === 'unknown') unknown ??= error;
         throw error;
