@@ -9,7 +9,7 @@ import type { ExistingPage } from './existing.ts';
 import type { PushMemory } from './memory.ts';
 import type { ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
-import type { Match, Missing, Plan, Row, Rows, Update } from './row.ts';
+import type { Match, Missing, Plan, Row, Rows } from './row.ts';
 
 /** Takes in the existing products page by page, then plans. */
 export class Planner<T extends { id: string }, Draft extends object, Patch extends object> {
@@ -19,6 +19,8 @@ export class Planner<T extends { id: string }, Draft extends object, Patch exten
   readonly #byStoredId = new Map<string, Row[]>();
   /** The row that has the key of a product which another row claims through the store. */
   readonly #rivals = new Map<string, Row>();
+  /** One list for all rows that differ in the same fields, by its names. */
+  readonly #fieldLists = new Map<string, readonly string[]>();
   /** By id, because a read that starts again shows a product twice. */
   #missing = new Map<string, Missing>();
   /** Products with a key, and those of them that have a row. */
@@ -49,26 +51,22 @@ export class Planner<T extends { id: string }, Draft extends object, Patch exten
   /** Reports every row that needs no write, and lets the store remember the ids that are known. */
   plan(results: Results, memory: PushMemory | undefined): Plan {
     const creates: Row[] = [];
-    const updates: Update[] = [];
+    const updates: Row[] = [];
     const conflicts = this.#storeConflicts();
     for (const row of this.#rows.byKey.values()) {
-      const { key, index, matches, stored } = row;
-      const match = matches[0] ?? stored;
+      const { key, index, matches, match } = row;
       if (match !== undefined) memory?.settled(key);
       if (matches.length > 1 || conflicts.has(row)) {
         const ids = matches.length > 1 ? matches.map(({ id }) => id) : [match?.id ?? ''];
         results.add({ key, row: index, action: 'conflict', id: ids[0], ids });
       } else if (match === undefined) {
         creates.push(row);
-        continue;
       } else if (match.fields.length > 0) {
-        updates.push({ row, match });
-        continue;
+        updates.push(row);
       } else {
         memory?.found(key, match.id, row.storedId);
         results.add({ key, row: index, action: 'unchanged', id: match.id });
       }
-      row.draft = '';
     }
     return { creates, updates, missing: this.#checkedMissing() };
   }
@@ -77,8 +75,10 @@ export class Planner<T extends { id: string }, Draft extends object, Patch exten
     const key = this.#keyOf(product);
     const row = key === undefined ? undefined : this.#rows.byKey.get(key);
     if (row !== undefined) {
+      const match = this.#match(row, product);
       const others = row.matches.filter(({ id }) => id !== product.id);
-      row.matches = [...others, this.#match(row, product)];
+      // A spread reserves memory for more than one.
+      row.matches = others.length === 0 ? [match] : [...others, match];
     }
     const claimants = this.#byStoredId.get(product.id) ?? [];
     for (const claimant of claimants) if (claimant !== row) claimant.stored = this.#match(claimant, product);
@@ -92,7 +92,10 @@ export class Planner<T extends { id: string }, Draft extends object, Patch exten
 
   #match({ draft }: Row, product: T): Match {
     const fields = changedFields(product as Fields, JSON.parse(draft) as Fields, this.#options.facts.fields);
-    return { id: product.id, fields };
+    const names = fields.join();
+    const known = this.#fieldLists.get(names) ?? fields;
+    this.#fieldLists.set(names, known);
+    return { id: product.id, fields: known };
   }
 
   /** Only a product that differs from its patch is a candidate: the others were changed by an earlier run. */

@@ -1,22 +1,40 @@
 // What is known of the rows, and what is to be written.
 
 import type { Fields } from './draft.ts';
+import type { Drafts } from './drafts.ts';
 
 /** A row, and what is known of its product. */
-export interface Row {
+export class Row {
   readonly key: string;
   /** Its position in `rows`. */
   readonly index: number;
-  /** The normalised draft as JSON, which takes a fraction of the memory of an object. Empty once it is not needed. */
-  draft: string;
+  readonly #drafts: Drafts;
+  readonly #position: number;
   /** The products that have its key, as the read showed them. */
-  matches: readonly Match[];
+  matches: readonly Match[] = NONE;
   /** The product that a create returned. */
-  createdId?: string;
+  createdId: string | undefined;
   /** The id that the store remembers for its key. */
-  storedId?: string;
+  storedId: string | undefined;
   /** The product of that id, if it exists and has another key. */
-  stored?: Match;
+  stored: Match | undefined;
+
+  constructor({ key, index }: { key: string; index: number }, draft: string, drafts: Drafts) {
+    this.key = key;
+    this.index = index;
+    this.#drafts = drafts;
+    this.#position = drafts.add(draft);
+  }
+
+  /** Its one product, if it exists. */
+  get match(): Match | undefined {
+    return this.matches[0] ?? this.stored;
+  }
+
+  /** The normalised draft as JSON. */
+  get draft(): string {
+    return this.#drafts.at(this.#position);
+  }
 }
 
 /** A product of a row. */
@@ -26,6 +44,8 @@ export interface Match {
   readonly fields: readonly string[];
 }
 
+const NONE: readonly Match[] = [];
+
 /** The rows by key. */
 export interface Rows {
   readonly byKey: Map<string, Row>;
@@ -33,12 +53,6 @@ export interface Rows {
   readonly failedKeys: ReadonlySet<string>;
   /** Whether every row has a key: if not, it is unknown which products are missing. */
   readonly haveKeys: boolean;
-}
-
-/** A row whose product is to be changed. */
-export interface Update {
-  readonly row: Row;
-  readonly match: Match;
 }
 
 /** A product that no row has. */
@@ -52,6 +66,7 @@ export interface Missing {
 /** What is to be written. */
 export interface Plan {
   readonly creates: readonly Row[];
-  readonly updates: readonly Update[];
+  /** Rows whose {@link Row.match} is to be changed. */
+  readonly updates: readonly Row[];
   readonly missing: readonly Missing[];
 }

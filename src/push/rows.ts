@@ -3,9 +3,10 @@
 import { isAccountingError } from '../errors/guards.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { type Fields, normalised } from './draft.ts';
+import { Drafts } from './drafts.ts';
 import type { ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
-import type { Match, Row, Rows } from './row.ts';
+import { Row, type Rows } from './row.ts';
 
 /** Reads the rows to their end. Reports those that can never be written: without a key, invalid, duplicate. */
 export async function readRows<T, Draft extends object, Patch>(
@@ -13,6 +14,7 @@ export async function readRows<T, Draft extends object, Patch>(
   results: Results,
 ): Promise<Rows> {
   const byKey = new Map<string, Row>();
+  const drafts = new Drafts();
   const failedKeys = new Set<string>();
   let haveKeys = true;
   for await (const row of rows) {
@@ -26,7 +28,7 @@ export async function readRows<T, Draft extends object, Patch>(
         continue;
       }
       const draft = normalised(JSON.parse(facts.body(row)) as Fields, facts.fields);
-      byKey.set(name, { key: name, index, draft: JSON.stringify(draft), matches: NONE });
+      byKey.set(name, new Row({ key: name, index }, JSON.stringify(draft), drafts));
     } catch (error) {
       if (!isAccountingError(error)) throw error;
       if (name === undefined) haveKeys = false;
@@ -37,8 +39,6 @@ export async function readRows<T, Draft extends object, Patch>(
   }
   return { byKey, failedKeys, haveKeys };
 }
-
-const NONE: readonly Match[] = [];
 
 function keyOf<Draft>(row: Draft, key: (row: Draft) => unknown, index: number): string {
   let value: unknown;

@@ -10,7 +10,7 @@ import { idempotencyKeyOf, isDeterministic } from './idempotency.ts';
 import type { Attempt, PushMemory } from './memory.ts';
 import type { ResolvedPushOptions } from './options.ts';
 import type { PushResult, Results } from './results.ts';
-import type { Missing, Plan, Row, Rows, Update } from './row.ts';
+import type { Match, Missing, Plan, Row, Rows } from './row.ts';
 
 /** What the writer works with. */
 export interface Writing<T extends { id: string }, Draft extends object, Patch extends object> {
@@ -54,7 +54,7 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
   async write({ creates, updates, missing }: Plan): Promise<void> {
     const { concurrency } = this.#writing.options;
     await this.create(creates);
-    await forEach(updates, concurrency, (update) => this.#row(update.row, () => this.#update(update)));
+    await forEach(updates, concurrency, (row) => this.#row(row, () => this.#update(row)));
     await forEach(missing, concurrency, (product) => this.#missing(product));
   }
 
@@ -95,7 +95,7 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
           memory?.settled(row.key);
         this.#report(row, {
           action: 'failed',
-          id: row.matches[0]?.id ?? row.stored?.id ?? row.createdId,
+          id: row.match?.id ?? row.createdId,
           error,
         });
       }
@@ -212,7 +212,8 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
     });
   }
 
-  async #update({ row, match: { id, fields } }: Update): Promise<void> {
+  async #update(row: Row): Promise<void> {
+    const { id, fields } = row.match as Match;
     await this.#writing.calls.update(id, picked(JSON.parse(row.draft) as Fields, fields));
     this.#finish(row, id, { action: 'updated', fields });
   }

@@ -2,7 +2,7 @@
 export interface Goal {
   readonly part: PartName;
   readonly what: string;
-  readonly unit: '×' | 'µs' | 'ms' | 'kB' | '' | '%';
+  readonly unit: '×' | 'µs' | 'ms' | 'kB' | 'MB' | '' | '%';
   readonly most?: number;
   readonly least?: number;
 }
@@ -13,6 +13,7 @@ export const partNames = [
   'latency',
   'requests',
   'memory',
+  'push',
   'cold',
   'size',
   'rate-limiter',
@@ -81,6 +82,18 @@ export const goals = {
     what: 'CPU a record: spread over 10,000, 100,000, a million',
     unit: '%',
     most: 15,
+  },
+  pushRss: {
+    part: 'push',
+    what: 'peak RSS of a push of 100,000 rows to as many products',
+    unit: 'MB',
+    most: 150,
+  },
+  pushHeld: {
+    part: 'push',
+    what: 'what that push holds, measured after garbage collection',
+    unit: 'MB',
+    most: 80,
   },
   import: { part: 'cold', what: 'import of the package over bare Node', unit: 'ms', most: 15 },
   firstPage: {

@@ -3,6 +3,7 @@ import { cold } from './parts/cold.ts';
 import { latency } from './parts/latency.ts';
 import { lists } from './parts/lists.ts';
 import { memory } from './parts/memory.ts';
+import { push } from './parts/push.ts';
 import { rateLimiter } from './parts/rate-limiter.ts';
 import { request } from './parts/request.ts';
 import { requests } from './parts/requests.ts';
@@ -17,6 +18,7 @@ export const parts: Readonly<Record<PartName, Part>> = {
   request,
   lists,
   memory,
+  push,
   latency,
   'rate-limiter': rateLimiter,
 };

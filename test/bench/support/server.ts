@@ -12,26 +12,32 @@ export interface ServerOptions {
 
 const { pageSize, records, latencyMs = 0 } = JSON.parse(process.argv[2] ?? '') as ServerOptions;
 
-/** A page of records; their ids are written over. */
+/** Records of different content; the ids are replaced. */
+const KINDS = Math.min(pageSize, records);
+
+/** Twice, so that a page can begin with each of them. */
 const template = Buffer.from(
-  `[${Array.from({ length: Math.min(pageSize, records) }, (_, index) => recordJson(index)).join(',')}]`,
+  `[${Array.from({ length: 2 * KINDS }, (_, index) => recordJson(index % KINDS)).join(',')}]`,
 );
 const ID_OFFSET = '[{"id":"'.length;
 
-/** The JSON array of so many records from one on. */
-function rows(from: number): Buffer {
-  const count = Math.max(0, Math.min(pageSize, records - from));
-  const page = Buffer.from(template.subarray(0, count * (BYTES + 1) + 1));
+/** The JSON array of a page of records, from one on and before another. */
+function rows(from: number, end = records): Buffer {
+  const count = Math.max(0, Math.min(pageSize, Math.min(end, records) - from));
   if (count === 0) return Buffer.from('[]');
+  const start = from % KINDS;
+  const page = Buffer.from(template.subarray(start * (BYTES + 1), (start + count) * (BYTES + 1) + 1));
   for (let row = 0; row < count; row += 1) {
     page.write(String(FIRST_ID + from + row), ID_OFFSET + row * (BYTES + 1), 'latin1');
   }
+  page[0] = 0x5b;
   page[page.length - 1] = 0x5d;
   return page;
 }
 
 /** Where the records after one begin. */
 const after = (id: string | null) => (id === null ? 0 : Number(id) - FIRST_ID + 1);
+const LAST_ID = String(FIRST_ID + records - 1);
 const wrapped = (head: string, from: number, tail: string) =>
   Buffer.concat([Buffer.from(`{${head}`), rows(from), Buffer.from(`${tail}}`)]);
 
@@ -41,8 +47,10 @@ interface ListResponse {
 }
 
 function listResponse({ pathname, searchParams: query, origin }: URL): ListResponse {
-  if (pathname.endsWith('/api/public/v1/products'))
-    return { body: rows((Number(query.get('_page')) - 1) * pageSize) };
+  if (pathname.endsWith('/api/public/v1/products')) {
+    const from = after(query.get('id[gt]')) + (Number(query.get('_page') ?? 1) - 1) * pageSize;
+    return { body: rows(from, after(query.get('id[lte]') ?? LAST_ID)) };
+  }
 
   if (pathname === '/v1/products') {
     const from = after(query.get('starting_after'));

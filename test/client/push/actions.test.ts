@@ -166,3 +166,14 @@ test('writes nothing if the rows end with an error', async () => {
   expect((error as Error).message).toContain('line 3 is cut off');
   expect(sandbox.requests).toEqual([]);
 });
+
+test('keeps every character of long drafts', async () => {
+  const { run, sandbox } = setUp([], { sandbox: { maxRequestBytes: 2 ** 23 } });
+  const rows = ['é', '漢', '😀', '\u0000', '\ud800', '\ufeff'].map((character, index) => ({
+    productNumber: `P-${index}`,
+    description: character.repeat(1 + 250_000 * (index % 3)),
+  }));
+  await run(rows);
+  const stored = sandbox.store.products.all().map(({ description }) => description);
+  expect(stored.toSorted()).toEqual(rows.map(({ description }) => description).toSorted());
+});

@@ -1,0 +1,89 @@
+import {
+  createClient,
+  type Product,
+  type ProductDraft,
+  type PushReport,
+  type PushResult,
+  push,
+} from 'accounting-data-sdk';
+import { describe, expectTypeOf, test } from 'vitest';
+
+const client = createClient();
+const rows: ProductDraft[] = [{ productNumber: 'A', salePrice: '5.00' }];
+const key = (row: ProductDraft | Product) => row.productNumber;
+const run = { tenant: 'shop', rows, key };
+
+describe('push', () => {
+  test('returns a report', () => {
+    expectTypeOf(push(client.products, run)).toEqualTypeOf<Promise<PushReport>>();
+  });
+
+  test('checks each row against the draft of a product', () => {
+    void push(client.products, { ...run, rows: [{ productNumber: 'A', name: null, isWebShop: undefined }] });
+    // @ts-expect-error: a product has no such field
+    void push(client.products, { ...run, rows: [{ productNumber: 'A', salesPrice: '5.00' }] });
+    // @ts-expect-error: money is a string
+    void push(client.products, { ...run, rows: [{ productNumber: 'A', salePrice: 5 }] });
+    // @ts-expect-error: the service assigns ids
+    void push(client.products, { ...run, rows: [{ id: '1', productNumber: 'A' }] });
+    // @ts-expect-error: one row is not an Iterable of rows
+    void push(client.products, { ...run, rows: { productNumber: 'A' } });
+  });
+
+  test('accepts rows of an async generator', () => {
+    async function* read(): AsyncGenerator<ProductDraft> {
+      yield { productNumber: 'A' };
+    }
+    void push(client.products, { ...run, rows: read() });
+  });
+
+  test('needs a collection that can be written', () => {
+    // @ts-expect-error: accounts are read-only
+    void push(client.accounts, run);
+    // @ts-expect-error: the client is no collection
+    void push(client, run);
+  });
+
+  test('needs tenant, rows and a key that is a string', () => {
+    // @ts-expect-error: no tenant
+    void push(client.products, { rows, key });
+    // @ts-expect-error: no rows
+    void push(client.products, { tenant: 'shop', key });
+    // @ts-expect-error: no key
+    void push(client.products, { tenant: 'shop', rows });
+    // @ts-expect-error: a number of items is no key
+    void push(client.products, { ...run, key: (row) => row.stockQuantity });
+    // @ts-expect-error: a key is read by a function
+    void push(client.products, { ...run, key: 'productNumber' });
+  });
+
+  test('types the product and the patch of `missing`, and the local copy', () => {
+    void push(client.products, {
+      ...run,
+      missing: (product) => {
+        expectTypeOf(product).toEqualTypeOf<Product>();
+        return product.isInactive === true ? undefined : { isInactive: true };
+      },
+    });
+    // @ts-expect-error: a boolean
+    void push(client.products, { ...run, missing: () => ({ isInactive: 'yes' }) });
+    // @ts-expect-error: 'keep' and 'delete' are all there is
+    void push(client.products, { ...run, missing: 'remove' });
+    const copy: Product[] = [];
+    void push(client.products, { ...run, existing: { products: copy, asOf: new Date() } });
+    // @ts-expect-error: what changed after an unknown time cannot be read
+    void push(client.products, { ...run, existing: { products: copy } });
+  });
+
+  test('types each result', () => {
+    void push(client.products, {
+      ...run,
+      onResult: (result) => {
+        expectTypeOf(result).toEqualTypeOf<PushResult>();
+        expectTypeOf(result.action).toEqualTypeOf<
+          'created' | 'updated' | 'unchanged' | 'failed' | 'conflict' | 'duplicate' | 'deleted'
+        >();
+      },
+    });
+  });
+});
