@@ -1,3 +1,4 @@
+import { createClient } from 'accounting-data-sdk';
 import { afterEach, expect, test, vi } from 'vitest';
 import { caught } from '../support/caught.ts';
 import { jsonResponse, scriptedClient, scriptedFetch } from '../support/scripted-fetch.ts';
@@ -121,4 +122,13 @@ test('the error of a library that fails to load does not show an id that is the 
   const error = await caught(client.products.get('canary-key-1'));
   expect(error).toMatchObject({ code: 'connection_failed', path: '/products/[redacted]' });
   expect(JSON.stringify(error)).not.toContain('canary');
+});
+
+test('each request uses the fetch that is global then, so that a test double may start late', async () => {
+  const client = createClient({ baseUrl: 'https://x.example', apiKey: 'key' });
+  for (const id of ['1', '2']) {
+    vi.stubGlobal('fetch', async () => Response.json({ id }));
+    await expect(client.accounts.get('1')).resolves.toEqual({ id });
+  }
+  vi.unstubAllGlobals();
 });

@@ -8,6 +8,7 @@ import {
   scriptedFetch,
 } from '../support/scripted-fetch.ts';
 import { settle } from '../support/scripted-server.ts';
+import { stateOf } from '../support/virtual-clock.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
@@ -37,6 +38,35 @@ test('discards a response that arrives after the timeout: emits no event and can
   await settle();
   expect(statuses).toEqual([200]);
   expect(cancel).toHaveBeenCalledTimes(1);
+});
+
+test('gives the body the time that the headers have left of timeoutMs', async () => {
+  const headersLate: FetchResponse = () =>
+    new Promise<Response>((resolve) => {
+      const headers = { 'content-type': 'application/json' };
+      setTimeout(() => resolve(new Response(new ReadableStream(), { headers })), 400);
+    });
+  const client = scriptedClient(scriptedFetch(headersLate), { timeoutMs: 500, retry: { maxAttempts: 1 } });
+  const call = caught(client.accounts.get('1'));
+  await settle();
+  await vi.advanceTimersByTimeAsync(400);
+  await settle();
+  await vi.advanceTimersByTimeAsync(99);
+  expect(await stateOf(call)).toBe('pending');
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await stateOf(call)).toBe('resolved');
+  expect(await call).toMatchObject({ code: 'timeout', limit: 'attempt' });
+});
+
+test('stops with the reason of the signal while a body stalls that ignores it', async () => {
+  const controller = new AbortController();
+  const headers = { 'content-type': 'application/json' };
+  const fetch = scriptedFetch(new Response(new ReadableStream(), { headers }));
+  const call = caught(scriptedClient(fetch).accounts.get('1', { signal: controller.signal }));
+  await settle();
+  controller.abort('enough');
+  expect(await stateOf(call)).toBe('resolved');
+  expect(await call).toBe('enough');
 });
 
 test('a signal that a request listener fires stops the call', async () => {

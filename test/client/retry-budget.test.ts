@@ -81,3 +81,11 @@ test('five calls that succeed at once pay for one retry', async () => {
   for (let n = 0; n < 5; n += 1) await client.accounts.get('1');
   expect(await caught(client.accounts.get('1'))).toMatchObject({ attempts: 2 });
 });
+
+test('a call that may not wait for its retry takes nothing from the budget', async () => {
+  const later = Array.from({ length: 100 }, () => problemResponse(503, {}, { 'retry-after': '100' }));
+  const fetch = scriptedFetch(...later, networkError('ECONNRESET'), jsonResponse({ id: '1' }));
+  const client = scriptedClient(fetch, { retry: withoutDelay, rateLimiter: false });
+  for (let n = 0; n < 100; n += 1) await caught(client.accounts.get('1'));
+  await expect(client.accounts.get('1')).resolves.toEqual({ id: '1' });
+});
