@@ -4,14 +4,17 @@ import { createClient, isAccountingError, memoryStore, sync } from 'accounting-d
 
 interface Company {
   readonly tenant: string; // a label that you choose, never the API key
+  readonly apiKey: string; // without one, createClient would use ACCOUNTING_API_KEY: that of another company
   readonly baseUrl?: string;
-  readonly apiKey?: string;
 }
 
 const file = process.argv[2];
 const companies: Company[] = file
   ? JSON.parse(readFileSync(file, 'utf8'))
-  : [{ tenant: 'acme' }, { tenant: 'bolt', apiKey: 'revoked-key' }, { tenant: 'crane' }];
+  : [
+      { tenant: 'acme', apiKey: process.env.ACCOUNTING_API_KEY ?? '' },
+      { tenant: 'bolt', apiKey: 'a-revoked-key' },
+    ];
 const store = memoryStore(); // use fileStore(folder) of accounting-data-sdk/node, Redis or a table
 
 async function syncCompany({ tenant, ...connection }: Company): Promise<string> {

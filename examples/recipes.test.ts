@@ -95,9 +95,9 @@ test('sync-to-sqlite keeps a copy with every change and deletion', async () => {
 
 test('many-companies syncs every company that it can', async () => {
   const companies = [
-    { tenant: 'acme' },
+    { tenant: 'acme', apiKey: sandbox.keys.full },
     { tenant: 'bolt', apiKey: sandbox.keys.revoked },
-    { tenant: 'crane', baseUrl: 'nowhere' },
+    { tenant: 'crane', apiKey: sandbox.keys.full, baseUrl: 'nowhere' },
     { tenant: 'delta', apiKey: sandbox.keys.otherCompany },
   ];
   await writeFile(join(folder, 'companies.json'), JSON.stringify(companies));

@@ -12,20 +12,22 @@ const remove = db.prepare('DELETE FROM record WHERE collection = ? AND id = ?');
 const ids = db.prepare('SELECT id FROM record WHERE collection = ?');
 const getCheckpoint = db.prepare('SELECT value FROM checkpoint WHERE key = ?');
 const setCheckpoint = db.prepare('INSERT OR REPLACE INTO checkpoint VALUES (?, ?)');
-
-const save = (collection: string, records: readonly { id: string }[]) => {
-  for (const record of records) upsert.run(collection, record.id, JSON.stringify(record));
-};
-
-const report = await sync(client, {
+const save = (collection: string, records: readonly { id: string }[]) =>
+  records.forEach((record) => void upsert.run(collection, record.id, JSON.stringify(record)));
+await sync(client, {
   tenant: 'acme',
   collections,
   store: { get: (key) => getCheckpoint.get(key)?.value as string | undefined },
   onBatch: ({ collection, records, key, checkpoint }) => {
-    db.exec('BEGIN'); // if the program stops before COMMIT, SQLite discards both
-    save(collection, records);
-    setCheckpoint.run(key, checkpoint);
-    db.exec('COMMIT');
+    db.exec('BEGIN');
+    try {
+      save(collection, records);
+      setCheckpoint.run(key, checkpoint);
+      db.exec('COMMIT');
+    } catch (error) {
+      db.exec('ROLLBACK');
+      throw error;
+    }
   },
 });
 for (const collection of collections) {
@@ -36,4 +38,3 @@ for (const collection of collections) {
   });
   console.log(`${collection}: ${ids.all(collection).length} in the copy, ${deleted} deleted`);
 }
-console.log(`${report.records} records read`);

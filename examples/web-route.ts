@@ -10,6 +10,7 @@ function statusOf(error: unknown): number {
   if (!isAccountingError(error)) return 500;
   if (error.code === 'not_found') return error.missing ? 404 : 502;
   if (error.code === 'invalid_input') return 400;
+  if (error.code === 'malformed_request') return 500;
   if (error.code === 'forbidden' || error.code === 'scope_required') return 403;
   if (error.code === 'timeout') return 504;
   return error.retryable || error.code === 'rate_limited' ? 503 : 502;

@@ -39,11 +39,15 @@ export function userAgent(app: AppInfo | undefined): string | undefined {
   return `accounting-data-sdk/${VERSION}${product}`;
 }
 
-/** An environment variable; undefined where the runtime has none or does not let it be read. */
+/** An environment variable; undefined if it is empty, or if the runtime has none or does not let it be read. */
 export function environment(name: string): string | undefined {
+  return environmentAsSet(name) || undefined;
+}
+
+/** The same, but an empty variable is an empty string. */
+export function environmentAsSet(name: string): string | undefined {
   try {
-    const value = runtime.process?.env?.[name];
-    return value === '' ? undefined : value;
+    return runtime.process?.env?.[name];
   } catch {
     return undefined;
   }

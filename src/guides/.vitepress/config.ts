@@ -38,7 +38,6 @@ const guides: DefaultTheme.SidebarItem[] = [
     text: 'Test and operate',
     items: [
       { text: 'Testing', link: '/testing' },
-      { text: 'Options of the sandbox', link: '/sandbox-options' },
       { text: 'Sandbox options', link: '/sandbox-options' },
       { text: 'The command', link: '/command' },
       { text: 'Running at scale', link: '/running-at-scale' },

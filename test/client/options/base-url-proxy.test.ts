@@ -8,7 +8,7 @@ const clientFor = (baseUrl: string, more: object = {}) => createClient({ baseUrl
 
 beforeEach(() => {
   for (const name of ['http_proxy', 'HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy'])
-    vi.stubEnv(name, '');
+    vi.stubEnv(name, undefined);
   vi.stubEnv('NODE_USE_ENV_PROXY', '1');
   vi.stubEnv('HTTP_PROXY', 'http://user:s3cret@proxy.example:3128');
 });
@@ -34,4 +34,10 @@ test.each<[why: string, baseUrl: string, prepare: () => object | undefined]>([
   ['the base URL is https', 'https://books.example', () => undefined],
 ])('a client is created if %s', (_, baseUrl, prepare) => {
   expect(() => clientFor(baseUrl, prepare() ?? {})).not.toThrow();
+});
+
+test('an empty no_proxy counts before NO_PROXY, as it does for Node', () => {
+  vi.stubEnv('NO_PROXY', 'localhost');
+  vi.stubEnv('no_proxy', '');
+  expect(thrown(() => clientFor('http://localhost:8080'))).toMatchObject({ argument: 'baseUrl' });
 });

@@ -17,7 +17,7 @@ const STATUS: Readonly<Record<AccountingErrorCode, number>> = {
   connection_failed: 503,
   timeout: 504,
   redirected: 502,
-  unexpected_response: 502,
+  unexpected_response: 503,
   invalid_input: 400,
   filter_ignored: 502,
   checkpoint: 500,

@@ -97,7 +97,7 @@ describe('the tables of the guides', () => {
 
     const elsewhere: string[] = [OWN.waitReason, OWN.waitExpected, OWN.collection];
     const onSpans = Object.values(OWN).filter((name) => !elsewhere.includes(name));
-    expect(namesOf('telemetry.md', 'attribute of ours').toSorted()).toEqual(onSpans.toSorted());
+    expect(namesOf('telemetry.md', 'attribute').toSorted()).toEqual(onSpans.toSorted());
   });
 
   test('state the limits that are applied', () => {
