@@ -23,6 +23,7 @@ const guides: DefaultTheme.SidebarItem[] = [
     items: [
       { text: 'Reading and pagination', link: '/reading' },
       { text: 'Writing', link: '/writing' },
+      { text: 'Product fields', link: '/product-fields' },
       { text: 'Money', link: '/money' },
       { text: 'Errors', link: '/errors' },
     ],

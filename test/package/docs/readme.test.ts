@@ -79,7 +79,7 @@ describe('the commands in the README', () => {
 
   test('are those that there are', () => {
     const named = new Set(commands.map(({ name }) => name));
-    expect([...named].toSorted()).toEqual(['discover', 'get', 'probe', 'pull', 'sandbox', 'whoami']);
+    expect([...named].toSorted()).toEqual(['discover', 'get', 'probe', 'pull', 'push', 'sandbox', 'whoami']);
   });
 
   test('start each example', () => {

@@ -71,6 +71,7 @@ describe('the tarball', () => {
         "src/guides/first-steps.md",
         "src/guides/money.md",
         "src/guides/performance.md",
+        "src/guides/product-fields.md",
         "src/guides/proxies.md",
         "src/guides/pushing.md",
         "src/guides/reading.md",
