@@ -19,6 +19,7 @@ export type {
   ContentTypeOptions,
   IdempotencyOptions,
   IdOptions,
+  NotFoundBody,
   ProblemType,
   RateLimitOptions,
   RecordCounts,

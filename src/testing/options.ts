@@ -131,6 +131,9 @@ const recordCounts = is.check<RecordCounts>(
     isCount(value) || (typeof value === 'object' && value !== null && Object.values(value).every(isCount)),
 );
 
+/** The body of a 404. Named, so that the declarations list its values in the same order in every build. */
+export type NotFoundBody = 'problem' | 'html' | 'json' | 'empty';
+
 /** Every option of `createSandbox`, with its default and the values that it may have. */
 export const sandboxOptions = {
   /** Seed of the generated records, the keys and the faults with a probability. @default 1 */
@@ -250,7 +253,7 @@ export const sandboxOptions = {
    * without members of a problem document, or nothing.
    * @default 'problem'
    */
-  notFoundBody: option(is.oneOf('problem', 'html', 'json', 'empty'), 'problem'),
+  notFoundBody: option(is.oneOf<NotFoundBody>('problem', 'html', 'json', 'empty'), 'problem'),
   /**
    * The content types that POST and PATCH accept; any other is a 415. By default `application/json`, and any other is a
    * 400.

@@ -6,6 +6,9 @@ import { PROBLEMS, type Problem, type ProblemName, problemResponse } from '../se
 import { whole } from './delivery.ts';
 import type { Effects, FieldValues } from './family.ts';
 
+/** Named, so that the declarations list its values in the same order in every build. */
+export type StatusBody = 'problem' | 'html' | 'empty';
+
 const retryAfterCheck = is.check<number | Date | string | null>(
   'a number of seconds, a Date, a string or null',
   (value) =>
@@ -38,7 +41,7 @@ export const contentFaults = {
       /** The error type. @default that of the status */
       type: is.string,
       /** The body. @default 'problem' */
-      body: is.oneOf('problem', 'html', 'empty'),
+      body: is.oneOf<StatusBody>('problem', 'html', 'empty'),
       /** `Retry-After`, as for `rate-limited`. @default none */
       retryAfter: retryAfterCheck,
       /** Whether the request is carried out. @default false */
