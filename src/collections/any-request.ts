@@ -90,10 +90,10 @@ function checkRequest(request: AnyRequest<unknown>, options: RequestOptions): vo
   if (!METHODS.includes(method))
     throw new InvalidInputError('method', `must be one of ${METHODS.join(', ')}`);
   if (method === 'GET' && request.body !== undefined) {
-    throw new InvalidInputError('body', 'goes with POST, PATCH and DELETE: fetch sends none with GET');
+    throw new InvalidInputError('body', 'is for POST, PATCH and DELETE: fetch sends none with GET');
   }
   if (method !== 'POST' && request.idempotencyKey !== undefined) {
-    throw new InvalidInputError('idempotencyKey', 'goes with POST');
+    throw new InvalidInputError('idempotencyKey', 'is for POST');
   }
   if (schema !== undefined && !isStandardSchema(schema)) {
     throw new InvalidInputError('schema', 'must be a Standard Schema');

@@ -16,7 +16,7 @@ import { ValidationFailedError } from './validation-failed-error.ts';
 
 const NO_SUCH_RECORD = 'The company of this key has no such record: check the id.';
 
-/** The contract's error types, each with its class and what its reader should do next. */
+/** The error types of the API documentation, each with its class and what to do next. */
 const BY_TYPE = new Map([
   [
     'malformed_request',
@@ -26,7 +26,10 @@ const BY_TYPE = new Map([
     'unauthenticated',
     { Class: UnauthenticatedError, advice: 'Check the API key and that it belongs to this service.' },
   ],
-  ['forbidden', { Class: ForbiddenError, advice: 'This is not allowed: use a key that may do it.' }],
+  [
+    'forbidden',
+    { Class: ForbiddenError, advice: 'Use a key that may do this, or leave the record as it is.' },
+  ],
   ['scope_required', { Class: ScopeRequiredError, advice: 'Use a key with the permission that this needs.' }],
   ['not_found', { Class: NotFoundError, advice: NO_SUCH_RECORD }],
   ['validation_failed', { Class: ValidationFailedError, advice: 'Correct the fields named in violations.' }],
@@ -39,7 +42,7 @@ const BY_TYPE = new Map([
   ],
   [
     'rate_limited',
-    { Class: RateLimitedError, advice: 'Wait for retryAfterMs, or allow longer waits with maxWaitMs.' },
+    { Class: RateLimitedError, advice: 'Try again later, or allow longer waits with maxWaitMs.' },
   ],
 ]);
 
@@ -68,12 +71,11 @@ export function apiErrorOf(response: ErrorResponse, facts: CallFacts): AnyApiErr
       violationsText(problem.violations),
     ].join(''),
   );
-  if (known === undefined) {
-    return new UnknownApiError(`${message} ${unknownAdvice(status, facts)}`, facts, response);
-  }
-  const advice = adviceOn(type, response, facts) ?? known.advice;
+  const advice =
+    known === undefined ? unknownAdvice(response, facts) : (adviceOn(type, response, facts) ?? known.advice);
+  const text = [message, advice, outcomeAdvice(facts)].filter(Boolean).join(' ');
   // The compiler does not see that every class has a status here: only a RateLimitedError without a response lacks one.
-  return new known.Class(`${message} ${advice}`, facts, response) as AnyApiError;
+  return new (known?.Class ?? UnknownApiError)(text, facts, response) as AnyApiError;
 }
 
 /** Which fields were rejected and why: the line of a log is often all that an operator has. */
@@ -90,8 +92,7 @@ const MAX_VIOLATIONS_SHOWN = 5;
 const MAX_VIOLATIONS_LENGTH = 500;
 
 /** What to do about an error that the specification does not name. */
-function unknownAdvice(status: number, facts: CallFacts): string {
-  const { method, retryable } = facts;
+function unknownAdvice({ status, content }: ErrorResponse, { method, retryable }: CallFacts): string {
   if (status === 406) {
     return 'The service has no format that the Accept header of the request allows: check the headers option.';
   }
@@ -99,9 +100,11 @@ function unknownAdvice(status: number, facts: CallFacts): string {
     const option = method === 'PATCH' ? 'contentTypes.update' : 'contentTypes.create';
     return `The service does not accept the Content-Type of the request: set the client option ${option}.`;
   }
-  if (retryable) return ['Try again later.', outcomeAdvice(facts)].filter(Boolean).join(' ');
-
-  return 'This version does not know the error: see status and type, and ask who runs the service.';
+  if (retryable) return 'Try again later.';
+  if (content === 'other') {
+    return 'The body is not a problem document: check what a proxy or firewall on the way allows.';
+  }
+  return 'This version does not know this error: ask the operator of the service what it means.';
 }
 
 /** What to do about an error whose response says more than its type. */

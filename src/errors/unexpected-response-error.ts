@@ -2,11 +2,11 @@ import { AccountingError, type CallFacts } from './accounting-error.ts';
 
 /** Why a response could not be used. */
 export type UnexpectedReason =
-  /** No body where one is due. */
+  /** No body, although one is expected. */
   | 'empty'
   /** The body ended early or is no JSON. */
   | 'truncated'
-  /** Another content type, or an object where a list is due. */
+  /** Another content type, or an object instead of a list. */
   | 'wrong_content'
   /** Bytes that are not UTF-8. */
   | 'not_utf8'

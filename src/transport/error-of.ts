@@ -20,9 +20,8 @@ export function errorOf(failure: Failure, facts: CallFacts): AnyAccountingError 
     case 'network':
       return connectionError(failure, details, facts);
     case 'not_a_response': {
-      const advice = outcomeAdvice(facts) ?? 'Make it return one.';
-      const message = `${called(facts)} got no response: the function given as fetch did not return a Response of the Fetch standard. ${advice}`;
-      return new ConnectionError(message, { ...facts, retryable: false });
+      const message = `${called(facts)} got no response: the function given as fetch did not return a Response of the Fetch standard. Correct that function.`;
+      return new ConnectionError(withOutcome(message, facts), { ...facts, retryable: false });
     }
     case 'time':
       return timeoutError(details, facts);
@@ -33,7 +32,7 @@ export function errorOf(failure: Failure, facts: CallFacts): AnyAccountingError 
     case 'redirect': {
       const where = details.locationOrigin === undefined ? '' : ` to ${details.locationOrigin}`;
       const message = `${called(facts)} was redirected${where}. Redirects are never followed, because they would carry the API key along: correct baseUrl.`;
-      return new RedirectError(message, facts, details);
+      return new RedirectError(withOutcome(message, facts), facts, details);
     }
     case 'status':
       return apiErrorOf(details.response, {
@@ -49,6 +48,10 @@ type Details<Kind> = Extract<FailureDetails, { kind: Kind }>;
 
 function called({ method, path }: CallFacts): string {
   return `${method} ${path}`;
+}
+
+function withOutcome(message: string, facts: CallFacts): string {
+  return [message, outcomeAdvice(facts)].filter(Boolean).join(' ');
 }
 
 /** Whether the same call may succeed later, by its status alone. */
@@ -83,10 +86,13 @@ function whatHappened({ reason, proxyStatus, cause, target }: Details<'network'>
 
 function connectionAdvice(
   fault: Failure['fault'],
-  { proxyStatus }: Details<'network'>,
+  { proxyStatus, reason }: Details<'network'>,
   facts: CallFacts,
 ): string {
-  if (fault === 'lost') return `The connection broke. ${outcomeAdvice(facts) ?? 'Try again.'}`;
+  if (fault === 'lost') {
+    const broke = reason === undefined ? '' : 'The connection broke. ';
+    return `${broke}${outcomeAdvice(facts) ?? 'Try again.'}`;
+  }
   if (facts.outcome !== 'not_sent') {
     const advice = outcomeAdvice(facts) ?? 'Check baseUrl and the network.';
     return `This attempt was not sent, but one before it was. ${advice}`;
@@ -142,11 +148,11 @@ function throttledError(
   const what = `${called(facts)} was not sent`;
   const known = { ...facts, retryable: true };
   if (limit !== undefined) {
-    const message = `${what}: deadlineMs ran out while the call waited for the first response to this key. Try again, or raise deadlineMs.`;
+    const message = `${what}: deadlineMs ran out while the call waited for the first response with this key. Try again, or raise deadlineMs.`;
     return new TimeoutError(message, known, { limit });
   }
-  const when = retryAfterMs === undefined ? '' : ` It is expected back in ${retryAfterMs} ms.`;
-  const message = `${what}: the quota of the key is used up for longer than maxWaitMs or deadlineMs allow.${when} Try again then, or allow longer waits.`;
+  const when = retryAfterMs === undefined ? 'later' : `in ${retryAfterMs} ms, when it is expected back`;
+  const message = `${what}: the quota of the key is used up for longer than maxWaitMs or deadlineMs allow. Try again ${when}, or allow longer waits.`;
   return new RateLimitedError(message, known, { retryAfterMs, rateLimit });
 }
 
@@ -157,29 +163,31 @@ function contentError(
 ): UnexpectedResponseError {
   const { status, reason, issues = [], ofCaller = false, cause } = details;
   const shown = issues.length === 0 ? '' : ` (${issues.join('; ')})`;
-  const what = ofCaller ? 'it does not fit the schema that you gave' : WHAT[reason];
+  const what = ofCaller ? 'it does not match the schema that you gave' : WHAT[reason];
   const advice = ofCaller ? 'Correct the schema or the record.' : ADVICE[reason];
-  const message = [`${called(facts)} returned ${status}, but ${what}${shown}.`, advice, outcomeAdvice(facts)];
+  const retryable = facts.retryable ?? fault === 'cut';
+  const next = outcomeAdvice(facts) ?? (retryable ? 'Try again.' : undefined);
+  const message = [`${called(facts)} returned ${status}, but ${what}${shown}.`, advice, next];
   return new UnexpectedResponseError(
     message.filter(Boolean).join(' '),
-    { ...facts, retryable: facts.retryable ?? fault === 'cut' },
+    { ...facts, retryable },
     details,
     cause === undefined ? undefined : { cause },
   );
 }
 
 const WHAT: Readonly<Record<UnexpectedReason, string>> = {
-  empty: 'without the body that is due',
+  empty: 'its body is empty',
   truncated: 'its body ended early or is not JSON',
-  wrong_content: 'with something other than the JSON that is due',
+  wrong_content: 'its body is not the expected JSON',
   not_utf8: 'its body is not UTF-8',
   wrong_shape: 'a record does not have the documented shape',
   too_large: 'its body is larger than maxBodyBytes',
 };
 
 const ADVICE: Readonly<Record<UnexpectedReason, string>> = {
-  empty: 'Check that baseUrl points at the service, and what stands between.',
-  truncated: 'Try again, and check what stands between client and service.',
+  empty: 'Check that baseUrl points at the service, and any proxy on the way.',
+  truncated: 'Check any proxy between client and service.',
   wrong_content: 'Check that baseUrl points at the service.',
   not_utf8: 'Ask the operator of the service.',
   wrong_shape: "Ask the operator of the service; a list skips such records with validation: 'report'.",

@@ -14,9 +14,9 @@ export type Fault =
   | 'not_a_response'
   /** A 2xx whose body ended early, stalled, or is not JSON. */
   | 'cut'
-  /** A 2xx without a body where one is due. */
+  /** A 2xx without the expected body. */
   | 'empty'
-  /** A 2xx of another content type, or an object where a list is due. */
+  /** A 2xx of another content type, or an object instead of a list. */
   | 'wrong_content'
   /** A 2xx with invalid UTF-8 or a record that does not fit its schema. */
   | 'unreadable'
@@ -65,7 +65,7 @@ export type FailureDetails =
   | { readonly kind: 'status'; readonly response: ErrorResponse }
   | UnusableContent;
 
-/** A 2xx whose content is not what is due. */
+/** A 2xx whose content is not the expected one. */
 export interface UnusableContent extends UnexpectedDetails {
   readonly kind: 'content';
   /** Whether the caller's own schema rejected it. */

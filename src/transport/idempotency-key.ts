@@ -24,7 +24,7 @@ export function newIdempotencyKey(): string {
  * off could be that of another create.
  */
 export function idempotencyKeyFor(...parts: readonly (string | number | bigint)[]): string {
-  if (parts.length === 0) throw new InvalidInputError('parts', 'must be at least one');
+  if (parts.length === 0) throw new InvalidInputError('parts', 'must not be empty');
 
   const key = parts.map(keyPart).join(':');
   if (key.length > MAX_LENGTH) {

@@ -22,7 +22,7 @@ export interface Reading<T> {
 /** See the client option `bareNotFound`. */
 export type BareNotFound = 'error' | 'missing';
 
-/** Turns a response into the value that is due, or throws a Failure. The one place that reads bodies. */
+/** Turns a response into the expected value, or throws a Failure. The one place that reads bodies. */
 export async function readResponse<T>(reading: Reading<T>): Promise<T> {
   const { response, body, expected, maxBodyBytes } = reading;
   // Never followed, and never read: in browsers it is opaque and its status 0.

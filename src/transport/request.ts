@@ -3,7 +3,7 @@ import type { CallOptions, CallSettings, RequestOptions, ResponseMeta } from './
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
-/** What is due in a 2xx. */
+/** What a 2xx must contain. */
 export type Expected<T> =
   /** A JSON body; `read` turns it into the value or throws a ShapeError. */
   | {
@@ -17,7 +17,7 @@ export type Expected<T> =
   /** Nothing: any 2xx will do. */
   | { readonly kind: 'nothing'; readonly value: T };
 
-/** One logical request: what is sent, and what is due in return. */
+/** One logical request: what is sent, and what response is expected. */
 export interface ApiRequest<T> {
   readonly method: Method;
   /** Path segments under `/api/public/v1`, not yet encoded; or one that is encoded already. */

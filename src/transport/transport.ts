@@ -250,7 +250,7 @@ export class HttpTransport implements Transport {
   }
 }
 
-/** The value of a response without content; undefined if content is due. */
+/** The value of a response without content; undefined if content is expected. */
 async function emptyValue<T>(expected: Expected<T>): Promise<{ value: T } | undefined> {
   if (expected.kind === 'nothing') return { value: expected.value };
   if (expected.mayBeEmpty !== true) return undefined;

@@ -98,7 +98,7 @@ test('an attempt that was not sent after one that was says so', async () => {
         baseUrl: newOrigin(),
         fetch: scriptedFetch(withCode('ECONNRESET'), withCode('ENOTFOUND')),
       }).products.create({}),
-      'See outcome for what the service may have done.',
+      'The service may have carried it out (outcome: unknown): repeat it only under the same idempotencyKey.',
     ],
   ] as const;
   for (const [method, call, advice] of calls) {

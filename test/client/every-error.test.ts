@@ -35,7 +35,7 @@ const rows: Readonly<Record<string, Row>> = {
     code: 'forbidden',
     what: /returned 403 \(forbidden\)/,
     where: CREATE,
-    advice: /use a key that may/,
+    advice: /[Uu]se a key that may/,
   },
   ScopeRequiredError: {
     code: 'scope_required',
@@ -71,19 +71,19 @@ const rows: Readonly<Record<string, Row>> = {
     code: 'unknown_problem',
     what: /returned 409 \(https:/,
     where: CREATE,
-    advice: /see status and type, and ask who runs the service/,
+    advice: /ask the operator of the service what it means/,
   },
   ConnectionError: {
     code: 'connection_failed',
     what: /got no response \(\w+ 127\.0\.0\.1:\d+\)\. The connection broke/,
     where: CREATE,
-    advice: /See outcome for what the service may have done/,
+    advice: /may have carried it out \(outcome: unknown\): repeat it only under the same idempotencyKey/,
   },
   TimeoutError: {
     code: 'timeout',
     what: /got no complete response within timeoutMs/,
     where: CREATE,
-    advice: /See outcome for what the service may have done/,
+    advice: /may have carried it out \(outcome: unknown\): repeat it only under the same idempotencyKey/,
   },
   RedirectError: {
     code: 'redirected',
@@ -95,7 +95,7 @@ const rows: Readonly<Record<string, Row>> = {
     code: 'unexpected_response',
     what: /returned 200, but a record does not have the documented shape \(.*name: /,
     where: CREATE,
-    advice: /Ask the operator of the service.*See outcome/,
+    advice: /Ask the operator of the service.*has carried it out \(outcome: applied\)/,
   },
   InvalidInputError: {
     code: 'invalid_input',
@@ -125,13 +125,13 @@ const rows: Readonly<Record<string, Row>> = {
     code: 'sync_failed',
     what: /^The sync of acme failed for \d+ of \d+ collections: .+ returned 403/,
     where: /GET \/accounts returned/,
-    advice: /use a key that may/,
+    advice: /[Uu]se a key that may/,
   },
   PushError: {
     code: 'push_failed',
     what: /^The push of acme stopped \(0 rows read; 0 created, 0 updated\): .+ returned 403/,
     where: /GET \/products returned/,
-    advice: /use a key that may/,
+    advice: /[Uu]se a key that may/,
   },
   ReconcileAbortedError: {
     code: 'reconcile_aborted',

@@ -189,11 +189,11 @@ const failures: readonly (readonly [what: string, provoke: () => Promise<unknown
     'a sign-in page',
     read(html()),
     'returned 200',
-    'something other than the JSON',
+    'its body is not the expected JSON',
     'Check that baseUrl points at the service',
   ],
   ['a body that is cut', read(misbehave.closeInBody), 'its body ended early', 'Try again'],
-  ['a response without a body', read(empty(200)), 'without the body that is due'],
+  ['a response without a body', read(empty(200)), 'its body is empty'],
   [
     'a body that is too large',
     read(json({ id: '1', note: 'x'.repeat(2_000) }), { maxBodyBytes: 1_000 }),
@@ -277,7 +277,7 @@ const failures: readonly (readonly [what: string, provoke: () => Promise<unknown
     'timeoutMS: is not an option of createClient',
     'Did you mean timeoutMs?',
   ],
-  ['no argument at all', async () => thrown(() => idempotencyKeyFor()), 'parts: must be at least one.'],
+  ['no argument at all', async () => thrown(() => idempotencyKeyFor()), 'parts: must not be empty.'],
 ];
 
 test('there are more than twenty failures', () => {

@@ -83,7 +83,7 @@ test.each([
     'empty',
     'applied',
     new Uint8Array(0),
-    'without the body that is due. Check that baseUrl points at the service, and what stands between.',
+    'its body is empty. Check that baseUrl points at the service, and any proxy on the way.',
   ],
   [
     'not_utf8',
@@ -95,13 +95,13 @@ test.each([
     'truncated',
     'applied',
     '{"html":"<',
-    'its body ended early or is not JSON. Try again, and check what stands between client and service.',
+    'its body ended early or is not JSON. Check any proxy between client and service. Try again.',
   ],
   [
     'wrong_content',
     'unknown',
     '\n <!doctype html>',
-    'with something other than the JSON that is due. Check that baseUrl points at the service.',
+    'its body is not the expected JSON. Check that baseUrl points at the service.',
   ],
   [
     'too_large',

@@ -42,7 +42,7 @@ test('a call that the rate limiter would send too late says so, and when to try 
   expect(await caught(client.accounts.get('1', { maxWaitMs: 1_000 }))).toMatchObject({
     code: 'rate_limited',
     message:
-      'GET /accounts/1 was not sent: the quota of the key is used up for longer than maxWaitMs or deadlineMs allow. It is expected back in 2000 ms. Try again then, or allow longer waits.',
+      'GET /accounts/1 was not sent: the quota of the key is used up for longer than maxWaitMs or deadlineMs allow. Try again in 2000 ms, when it is expected back, or allow longer waits.',
     status: undefined,
     retryAfterMs: 2_000,
     retryable: true,

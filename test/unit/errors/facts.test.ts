@@ -80,7 +80,7 @@ test('an error without a stack shows its name and message', () => {
 test.each([
   ['malformed_request', 'Check the query and the body that were sent.'],
   ['unauthenticated', 'Check the API key and that it belongs to this service.'],
-  ['forbidden', 'This is not allowed: use a key that may do it.'],
+  ['forbidden', 'Use a key that may do this, or leave the record as it is.'],
   ['scope_required', 'Use a key with the permission that this needs.'],
   ['not_found', 'The company of this key has no such record: check the id.'],
   ['validation_failed', 'Correct the fields named in violations.'],
@@ -88,11 +88,8 @@ test.each([
     'idempotency_key_required',
     'Something between client and service removed Idempotency-Key: make it pass on this header.',
   ],
-  ['rate_limited', 'Wait for retryAfterMs, or allow longer waits with maxWaitMs.'],
-  [
-    'stock_frozen',
-    'This version does not know the error: see status and type, and ask who runs the service.',
-  ],
+  ['rate_limited', 'Try again later, or allow longer waits with maxWaitMs.'],
+  ['stock_frozen', 'This version does not know this error: ask the operator of the service what it means.'],
 ])('the message of %s says what to do next', (type, advice) => {
   expect(problemError(499, { type }).message).toBe(`GET /products/7 returned 499 (${type}). ${advice}`);
 });

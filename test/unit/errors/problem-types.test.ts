@@ -166,6 +166,6 @@ test('a message is one sentence after the other, with method, path, status and w
     'GET /products/7 returned 404: Gone. The company of this key has no such record: check the id.',
   );
   expect(errorOf(418, { type: 'teapot', detail: 'No coffee!' }).message).toBe(
-    'GET /products/7 returned 418 (teapot): No coffee! This version does not know the error: see status and type, and ask who runs the service.',
+    'GET /products/7 returned 418 (teapot): No coffee! This version does not know this error: ask the operator of the service what it means.',
   );
 });

@@ -62,7 +62,7 @@ test.each([
     argument: 'parts',
     message: expect.stringMatching(
       parts.length === 0
-        ? /^parts: must be at least one\.$/
+        ? /^parts: must not be empty\.$/
         : /^parts: must be strings or finite numbers, none of them empty\.$/,
     ),
   });
