@@ -2,10 +2,10 @@ import { ascending, type Interval, type Key } from './interval.ts';
 import type { IntervalRequests } from './interval-requests.ts';
 
 /**
- * The pages that are looked at after an empty one. Page 4 follows a run of three hidden pages. The first page comes again
- * at the end, because a row that was deleted meanwhile moves every later one up, perhaps from page 2 to page 1.
+ * The pages that are looked at after an empty one. Page 4 follows a run of three hidden pages. They are requested from
+ * the last to the first, because a row that is deleted meanwhile moves every later one to an earlier page.
  */
-export const PAGES_BEHIND: readonly number[] = [2, 3, 4, 1];
+export const PAGES_BEHIND: readonly number[] = [4, 3, 2, 1];
 /** How many pages are looked at once rows are known to follow. */
 const MAX_HIDDEN_PAGES = 100;
 /** The distances, in powers of four widths, at which ids further on are looked for. */

@@ -54,8 +54,6 @@ export class IntervalReader<T> {
   readonly #trustsHint: boolean;
   /** Whether a response was taken as short because of that page size alone. */
   #reliedOnHint: boolean;
-  /** Whether a response had two rows, so that the direction is known. */
-  #directionKnown: boolean;
   #highestKey: Key | undefined;
   /** A short response was delivered up to its last row: any row up to here now was left out of it. */
   #rest: { readonly through: Key | undefined } | undefined;
@@ -69,15 +67,13 @@ export class IntervalReader<T> {
     this.#options = options;
     this.#state = resumeFrom ?? stateAtStart(hint);
     this.#requests = new IntervalRequests(fetchPage, options, this.#state);
-    const { after, inOrder, proven, shortPages, descending, rows, longest, width } = this.#state;
+    const { after, inOrder, proven, shortPages, longest, width } = this.#state;
     this.#trustsHint = proven;
     // Pages may have another size by now, which only a read in id order cannot be misled by.
     this.#hintedSize = inOrder ? Math.max(longest, hint?.pageSize ?? 0) : 0;
     this.#state.longest = 0;
     this.#reliedOnHint = after !== undefined;
     this.#checksEach = !inOrder && shortPages;
-    // A single row has no direction: the token calls it ascending until a second one was delivered.
-    this.#directionKnown = after !== undefined && (descending || rows > 1);
     // As long as the page size is unknown, an open interval shows it best.
     this.#through = width === undefined || this.#knownSize === 0 ? undefined : this.#endAfter(width);
   }
@@ -167,13 +163,13 @@ export class IntervalReader<T> {
   /** Whether the rows go the other way than assumed, so that what was requested so far does not help. */
   #learnsDirection(sent: readonly bigint[]): boolean {
     const state = this.#state;
-    if (this.#directionKnown || sent.length === 0) return false;
+    if (state.directionKnown || sent.length === 0) return false;
     if (sent.every((id) => id === sent[0])) {
       // One row per page: in ascending order, the pinned row would not have come before this lower one.
       if (this.#pin === undefined || state.descending) return false;
       state.descending = true;
     } else {
-      this.#directionKnown = true;
+      state.directionKnown = true;
       const goesDown = isAscending(sent.toReversed());
       if (goesDown === state.descending) return false;
       state.descending = goesDown;
@@ -303,7 +299,7 @@ export class IntervalReader<T> {
     const { hint } = this.#options;
     const looksBehind = this.#alwaysLooksBehind;
     if (state.after === undefined && !looksBehind) return true;
-    const isDirectionKnown = this.#directionKnown || (!looksBehind && hint?.order !== undefined);
+    const isDirectionKnown = state.directionKnown || (!looksBehind && hint?.order !== undefined);
     if (state.after === undefined || !isDirectionKnown) return this.#isOnlyPage();
 
     const isSizeKnown = !looksBehind && hint !== undefined && hint.pageSize > 0;
@@ -369,9 +365,9 @@ export class IntervalReader<T> {
 
   /** What a later read may know. */
   get #hint(): ListHint | undefined {
-    const { inOrder, shortPages, longest, descending, proven } = this.#state;
+    const { inOrder, shortPages, longest, directionKnown, descending, proven } = this.#state;
     const { hint, onlyChanges } = this.#options;
-    const direction = this.#directionKnown ? (descending ? 'desc' : 'asc') : hint?.order;
+    const direction = directionKnown ? (descending ? 'desc' : 'asc') : hint?.order;
     const order = inOrder ? direction : undefined;
     // Only a read of everything can show that a service does not hide rows any more.
     const hidesRows = shortPages || (onlyChanges && hint?.pageSize === 0);

@@ -26,7 +26,7 @@ import { BY_PAGE, positionOf, stateOf } from './position.ts';
  *   id[gt]=58&id[lte]=82      59 … 75    delivered up to 75, the last row, not up to the end of the interval
  *   id[gt]=75&id[lte]=99      (empty)    the next request has no upper bound
  *   id[gt]=75                 (empty)    the end: only an empty response to an open interval ends a read
- *   …&_page=2, 3, 4           (empty)    a read of unknown page size, or a long one, looks behind its end
+ *   …&_page=4, 3, 2, 1        (empty)    a read of unknown page size, or a long one, looks behind its end
  *
  * One response shows one state of the data. So neither the order of the service nor a change between two requests can
  * hide a row in it, unless the service cut the response, or hid rows after cutting it:

@@ -8,6 +8,8 @@ export interface ReadState {
   /** Everything up to this key was delivered; undefined before the first page. */
   after: Key | undefined;
   descending: boolean;
+  /** Whether a response had two rows: a single one has no direction. */
+  directionKnown: boolean;
   /** Whether every response was in the order of ids. */
   inOrder: boolean;
   /** Whether that order is proven to be no order by date: see `ListHint`. */
@@ -30,6 +32,7 @@ export function stateAtStart(hint: ListHint | undefined): ReadState {
   return {
     after: undefined,
     descending: hint?.order === 'desc',
+    directionKnown: false,
     inOrder: true,
     proven: hint?.proven ?? false,
     shortPages: false,
@@ -64,11 +67,12 @@ export function positionOf(state: ReadState): ResumePosition {
 export function stateOf(position: ResumePosition): ReadState | undefined {
   if (position.pagination === 'page') return undefined;
 
-  const { pagination, order, inOrder, proven, shortPages, unconfirmed, id, largest, longest, width, rows } =
-    position;
+  const { pagination, order, directionKnown, inOrder, proven, shortPages, unconfirmed } = position;
+  const { id, largest, longest, width, rows } = position;
   const isKeyset =
     pagination === 'keyset' &&
     (order === 'asc' || order === 'desc') &&
+    typeof directionKnown === 'boolean' &&
     typeof inOrder === 'boolean' &&
     typeof proven === 'boolean' &&
     typeof shortPages === 'boolean' &&
@@ -88,6 +92,7 @@ export function stateOf(position: ResumePosition): ReadState | undefined {
   return {
     after: id === undefined ? undefined : keyOf(BigInt(id), descending),
     descending,
+    directionKnown,
     inOrder,
     proven,
     shortPages,

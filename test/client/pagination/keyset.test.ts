@@ -50,9 +50,9 @@ test('reads interval after interval, and ends with an empty response to an open 
     'id[gt]=58&id[lte]=82',
     'id[gt]=75&id[lte]=99',
     'id[gt]=75',
-    '_page=2&id[gt]=75',
-    '_page=3&id[gt]=75',
     '_page=4&id[gt]=75',
+    '_page=3&id[gt]=75',
+    '_page=2&id[gt]=75',
     '_page=1&id[gt]=75',
   ]);
 });
