@@ -1,8 +1,10 @@
 // The calls of one run: each outlasts an outage of the service, and an error never hides what may have been done.
 
-import { type AnyAccountingError, isAccountingError } from '../errors/guards.ts';
+import { type AnyAccountingError, isAccountingError, isApiError } from '../errors/guards.ts';
+import { monotonicMs } from '../internal/monotonic-clock.ts';
 import type { RequestWaits } from '../internal/request-guard.ts';
-import { Outage } from '../sync/outage.ts';
+import { sleep } from '../internal/sleep.ts';
+import { isOutage, Outage, outageDelayMs } from '../sync/outage.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
 import type { PushTarget, ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
@@ -12,8 +14,18 @@ export interface LostCreate {
   readonly lost: AnyAccountingError;
 }
 
+/** Creates that were lost one after the other, without one that the service responded to. */
+interface Losses {
+  readonly count: number;
+  /** When the first of them was lost. */
+  readonly since: number;
+}
+
 export class Calls<T extends { id: string }, Draft extends object, Patch extends object> {
   readonly outage: Outage;
+  #losses: Losses | undefined;
+  /** Whether no create has succeeded for `maxOutageMs`. */
+  #gaveUp = false;
   readonly #products: PushTarget<T, Draft, Patch>;
   readonly #options: ResolvedPushOptions<T, Draft, Patch>;
   readonly #results: Results;
@@ -29,17 +41,24 @@ export class Calls<T extends { id: string }, Draft extends object, Patch extends
     this.outage = new Outage(options.maxOutageMs);
   }
 
-  /** With `retry.creates: false` a create with an unknown outcome is not repeated: it resolves to {@link LostCreate}. */
-  create(draft: object, idempotencyKey: string): Promise<T | LostCreate> {
-    const mayRepeat = this.#options.settings.retry.creates;
-    return this.#run(async (options) => {
+  /**
+   * With `retry.creates: false` a create with an unknown outcome is not repeated: it resolves to {@link LostCreate}, in
+   * an outage after a wait, so that the next create is sent later.
+   */
+  async create(draft: object, idempotencyKey: string): Promise<T | LostCreate> {
+    const { creates } = this.#options.settings.retry;
+    const created = await this.#run(async (options): Promise<T | LostCreate> => {
       try {
         return await this.#products.create(draft as Draft, { ...options, idempotencyKey });
       } catch (error) {
-        if (!mayRepeat && isAccountingError(error) && error.outcome === 'unknown') return { lost: error };
+        if (isApiError(error) && !isDown(error)) this.#losses = undefined;
+        if (!creates && isAccountingError(error) && error.outcome === 'unknown') return { lost: error };
         throw error;
       }
     });
+    if ('lost' in created && isDown(created.lost)) await this.#waitAfter(created.lost);
+    else this.#losses = undefined;
+    return created;
   }
 
   update(id: string, patch: object): Promise<T> {
@@ -59,7 +78,27 @@ export class Calls<T extends { id: string }, Draft extends object, Patch extends
   stopsRun(error: unknown): boolean {
     if (!isAccountingError(error) || this.#options.signal?.aborted) return true;
     const stops = ['unauthenticated', 'forbidden', 'scope_required', 'checkpoint', 'concurrent_run'];
-    return stops.includes(error.code) || this.outage.isOver;
+    return stops.includes(error.code) || this.outage.isOver || this.#gaveUp;
+  }
+
+  /** Rejects if the outage has lasted for `maxOutageMs`, and for as many creates as a call has attempts. */
+  async #waitAfter(error: AnyAccountingError): Promise<void> {
+    const { maxOutageMs, settings, signal } = this.#options;
+    const { count, since } = this.#losses ?? { count: 0, since: monotonicMs() };
+    this.#losses = { count: count + 1, since };
+    const leftMs = since + maxOutageMs - monotonicMs();
+    const retryAfterMs = isApiError(error) ? (error.retryAfterMs ?? 0) : 0;
+    if ((leftMs <= 0 && count + 1 >= settings.retry.maxAttempts) || retryAfterMs > this.#maxWaitMs) {
+      this.#gaveUp = true;
+      throw error;
+    }
+    const waitMs = Math.max(retryAfterMs, Math.min(outageDelayMs(count + 1), leftMs));
+    this.#results.wait(waitMs);
+    await sleep(waitMs, signal);
+  }
+
+  get #maxWaitMs(): number {
+    return this.#options.list.maxWaitMs ?? Number.POSITIVE_INFINITY;
   }
 
   async #run<V>(work: (options: RequestOptions) => Promise<V>): Promise<V> {
@@ -72,16 +111,20 @@ export class Calls<T extends { id: string }, Draft extends object, Patch extends
         throw error;
       }
     };
-    const { signal, list } = this.#options;
-    const maxWaitMs = list.maxWaitMs ?? Number.POSITIVE_INFINITY;
+    const waits = { signal: this.#options.signal, onWait: this.#results.wait, maxWaitMs: this.#maxWaitMs };
     try {
-      return await this.outage.run(attempt, { signal, onWait: this.#results.wait, maxWaitMs });
+      return await this.outage.run(attempt, waits);
     } catch (error) {
       // The last call of an outage was perhaps not even sent; an earlier one may have been carried out.
       if (unknown === undefined || !isAccountingError(error) || isRejectedKey(error.code)) throw error;
       throw error.outcome === 'not_sent' || error.outcome === 'rejected' ? unknown : error;
     }
   }
+}
+
+/** Whether an error may be one of an outage. A call that must not be repeated is not `retryable`. */
+export function isDown(error: AnyAccountingError): boolean {
+  return error.code === 'connection_failed' || error.code === 'timeout' || isOutage(error);
 }
 
 function isRejectedKey(code: string): boolean {

@@ -1,9 +1,11 @@
 // For services that ignore Idempotency-Key (`retry.creates: false`): looks for the product before a create is sent again.
 
+import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { sleep } from '../internal/sleep.ts';
 import type { ResponseTime } from '../pagination/page.ts';
 import type { SourceQuery } from '../sync/source.ts';
 import { sinceOf } from '../sync/watermark.ts';
+import { isDown } from './calls.ts';
 import { listed, type Reading } from './existing.ts';
 import type { Row } from './row.ts';
 import type { Writer } from './writer.ts';
@@ -14,27 +16,29 @@ export async function settleLost<T extends { id: string }, Draft extends object,
   reading: Reading<T, Draft, Patch>,
   first: ResponseTime | undefined,
 ): Promise<void> {
-  const { options, results } = reading;
-  const { maxAttempts } = options.settings.retry;
-  for (let attempt = 1; writer.lost.length > 0; attempt++) {
-    const lost = writer.lost;
-    writer.lost = [];
+  const { maxOutageMs, settings } = reading.options;
+  const startedAt = monotonicMs();
+  for (let attempt = 1; writer.lost.size > 0; attempt++) {
     await waitForAttempts(reading);
-    const found = await look(new Set(lost.map(({ row }) => row.key)), reading, {
+    const lost = [...writer.lost];
+    const found = await look(new Set(lost.map(([row]) => row.key)), reading, {
       first,
       proof: writer.writtenId,
     });
     const again: Row[] = [];
-    for (const { row, error } of lost) {
+    const isInTime = monotonicMs() - startedAt < maxOutageMs;
+    for (const [row, error] of lost) {
       const products = found.products.get(row.key) ?? [];
       const [product] = products;
-      const { key, index } = row;
+      const mayRepeat = attempt < settings.retry.maxAttempts || (isInTime && isDown(error));
       if (products.length > 1) {
-        const ids = products.map(({ id }) => id);
-        results.add({ key, row: index, action: 'conflict', id: ids[0], ids });
+        writer.lostInConflict(
+          row,
+          products.map(({ id }) => id),
+        );
       } else if (product !== undefined) await writer.foundLost(row, product);
-      else if (attempt < maxAttempts && !found.hasInvalid) again.push(row);
-      else results.add({ key, row: index, action: 'failed', error });
+      else if (mayRepeat && !found.hasInvalid) again.push(row);
+      else writer.failLost([row]);
     }
     await writer.create(again);
   }

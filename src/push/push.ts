@@ -134,6 +134,7 @@ async function run(products: Target, { options, results, confirm, followsClosely
     await writer.write(plan);
     await settleLost(writer, reading, first);
   } catch (error) {
+    writer.failLost();
     // What is known is worth keeping, but the reason why the push stopped is the error to report.
     await memory?.finish().catch(() => undefined);
     throw error;

@@ -25,12 +25,6 @@ export interface Writing<T extends { id: string }, Draft extends object, Patch e
   readonly followsClosely: boolean;
 }
 
-/** A row whose create may have been carried out by a service that ignores Idempotency-Key. */
-export interface LostRow {
-  readonly row: Row;
-  readonly error: AnyAccountingError;
-}
-
 /** Creates that are written down at a time, before the first of them is sent. */
 const CHUNK = 100;
 
@@ -41,8 +35,8 @@ const MAX_GENERATIONS = 100;
 type Age = 'new' | 'old' | 'unsure';
 
 export class Writer<T extends { id: string }, Draft extends object, Patch extends object> {
-  /** Creates of which it is unknown whether they were carried out, with `retry.creates: false`. */
-  lost: LostRow[] = [];
+  /** The rows whose create may have been carried out, with `retry.creates: false`, and why that is unknown. */
+  readonly lost = new Map<Row, AnyAccountingError>();
   /** The id of a product that this run wrote. */
   writtenId: string | undefined;
   readonly #writing: Writing<T, Draft, Patch>;
@@ -83,6 +77,16 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
     await this.#row(row, () => this.#finishCreate(row, product, { action: 'created', sent: [] }));
   }
 
+  /** Reports that a row has several products, after its create was lost. */
+  lostInConflict(row: Row, ids: readonly string[]): void {
+    this.#report(row, { action: 'conflict', id: ids[0], ids });
+  }
+
+  /** Reports rows whose create is not sent again. */
+  failLost(rows: Iterable<Row> = this.lost.keys()): void {
+    for (const row of rows) this.#report(row, { action: 'failed', error: this.lost.get(row) });
+  }
+
   /** Does the work of a row. An error fails the row, and stops the run only if no other row can fare better. */
   async #row(row: Row, work: () => Promise<void>): Promise<void> {
     const { calls, memory } = this.#writing;
@@ -114,7 +118,7 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
         throw error;
       });
       if (created !== undefined && 'lost' in created) {
-        this.lost.push({ row, error: created.lost });
+        this.lost.set(row, created.lost);
         return;
       }
       if (created !== undefined) {
@@ -226,8 +230,9 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
     this.#report(row, { id, ...result });
   }
 
-  #report({ key, index }: Row, result: Pick<PushResult, 'action'> & Partial<PushResult>): void {
-    this.#writing.results.add({ key, row: index, ...result });
+  #report(row: Row, result: Pick<PushResult, 'action'> & Partial<PushResult>): void {
+    this.lost.delete(row);
+    this.#writing.results.add({ key: row.key, row: row.index, ...result });
   }
 
   async #missing({ id, key, patch }: Missing): Promise<void> {

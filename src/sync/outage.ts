@@ -82,7 +82,7 @@ export class Outage implements RequestGuard {
         }
 
         // maxWaitMs limits what the service asks for: a shorter delay would send more requests to a service that is down.
-        const waitMs = Math.max(retryAfterMs, Math.min(delayMs(failures), leftMs));
+        const waitMs = Math.max(retryAfterMs, Math.min(outageDelayMs(failures), leftMs));
         notify((ms: number) => onWait?.(ms, 'outage'), waitMs);
         await sleep(waitMs, signal);
       }
@@ -91,7 +91,7 @@ export class Outage implements RequestGuard {
 }
 
 /** At least half of the exponential delay: the service has just failed several attempts. */
-function delayMs(failures: number): number {
+export function outageDelayMs(failures: number): number {
   return (0.5 + Math.random() / 2) * Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (failures - 1));
 }
 

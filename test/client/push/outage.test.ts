@@ -1,4 +1,4 @@
-import { createClient, push } from 'accounting-data-sdk';
+import { createClient, type PushResult, push } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
@@ -33,4 +33,75 @@ test.each([
   expect(await ended).toMatchObject({ code: 'push_failed', cause: { code: 'timeout' } });
   // The attempts of 20 s of one call and the waits between them, and no second series of attempts.
   expect(Date.now() - startedAt).toBeLessThan(125 * SECOND);
+});
+
+/** A service that ignores Idempotency-Key. An outage begins with the first create: its gateway returns 503. */
+function serviceWithOutage({ forMs, isDown, isCarriedOut = false }: Outage) {
+  const sandbox = createSandbox({ rateLimit: false, idempotency: { replay: 'ignored' } });
+  let startedAt: number | undefined;
+  const client = createClient({
+    ...sandbox.clientOptions,
+    timeoutMs: 5 * SECOND,
+    retry: { creates: false },
+    fetch: async (input, init) => {
+      const method = init?.method ?? 'GET';
+      if (method === 'POST') startedAt ??= Date.now();
+      const isOver = startedAt === undefined || Date.now() - startedAt >= forMs;
+      if (isOver || !isDown.includes(method)) return sandbox.fetch(input, init);
+      if (isCarriedOut && method === 'POST') await sandbox.fetch(input, init);
+      posts += Number(method === 'POST');
+      return new Response('down', { status: 503 });
+    },
+  });
+  let posts = 0;
+  const run = async (maxOutageMs: number) => {
+    const rows = Array.from({ length: 100 }, (_, n) => ({ productNumber: `P-${n}`, name: 'New' }));
+    const results: PushResult[] = [];
+    const ended = push(client.products, {
+      tenant: 'shop',
+      rows,
+      key: productNumber,
+      maxOutageMs,
+      onResult: (result) => void results.push(result),
+    }).catch((error: unknown) => error);
+    await runToEnd(ended);
+    return { ended: await ended, results, seconds: (Date.now() - (startedAt ?? 0)) / SECOND, posts };
+  };
+  return { sandbox, run };
+}
+
+interface Outage {
+  readonly forMs: number;
+  readonly isDown: readonly string[];
+  readonly isCarriedOut?: boolean;
+}
+
+test.each<[string, Outage]>([
+  ['creates fail', { forMs: 60 * SECOND, isDown: ['POST'] }],
+  ['creates fail that are carried out', { forMs: 60 * SECOND, isDown: ['POST'], isCarriedOut: true }],
+  ['everything fails', { forMs: 60 * SECOND, isDown: ['POST', 'GET'] }],
+  ['the first creates fail', { forMs: SECOND / 10, isDown: ['POST'] }],
+])('without repeated creates, outlasts an outage in which %s', async (_, outage) => {
+  const { sandbox, run } = serviceWithOutage(outage);
+  const { ended, posts } = await run(120 * SECOND);
+  expect(ended).toMatchObject({ counts: { created: 100, failed: 0 } });
+  const keys = sandbox.store.products.all().map(({ productNumber: key }) => key);
+  expect(new Set(keys).size).toBe(100);
+  expect(keys).toHaveLength(100);
+  // One at a time for each of four writers, with growing delays.
+  expect(posts).toBeLessThan(40);
+});
+
+test('without repeated creates, stops after maxOutageMs and reports the creates that may have been carried out', async () => {
+  const { sandbox, run } = serviceWithOutage({ forMs: 3_600 * SECOND, isDown: ['POST'] });
+  const { ended, results, seconds, posts } = await run(60 * SECOND);
+  expect(ended).toMatchObject({ code: 'push_failed', cause: { status: 503 } });
+  expect(seconds).toBeGreaterThanOrEqual(60);
+  expect(seconds).toBeLessThan(90);
+  expect(results.length).toBe(posts);
+  expect(new Set(results.map(({ key }) => key)).size).toBe(posts);
+  expect(results.every(({ action, error }) => action === 'failed' && error?.outcome === 'unknown')).toBe(
+    true,
+  );
+  expect(sandbox.store.products.all()).toEqual([]);
 });
