@@ -2,7 +2,7 @@ import { Decimal as DecimalJs } from 'decimal.js';
 import { checkOptionNames } from './errors/check-input.ts';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
 import type { OptionNames } from './internal/option-names.ts';
-import { isMoney, type Money } from './schemas/money.ts';
+import { isMoney, type Money, moneyProblem } from './schemas/money.ts';
 
 /**
  * A Decimal of this package's own: 60 digits, so that sums of 18 + 8 digits stay exact, and no exponent in
@@ -47,8 +47,7 @@ export function toDecimal(value: Money): Decimal;
 export function toDecimal<E extends null | undefined>(value: Money | E): Decimal | E;
 export function toDecimal<E extends null | undefined>(value: Money | E): Decimal | E {
   if (value === null || value === undefined) return value as E;
-  if (!isMoney(value))
-    throw new InvalidInputError('value', `${EXPECTED}; a number may have lost digits already`);
+  if (!isMoney(value)) throw new InvalidInputError('value', moneyProblem(value));
 
   return new Decimal(value);
 }
@@ -81,6 +80,3 @@ export function toMoney(amount: Decimal, options?: MoneyOptions): Money {
 
   return text;
 }
-
-const EXPECTED =
-  'must be a decimal string such as "129.0000", at most 18 digits before the point and 8 after';

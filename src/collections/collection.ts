@@ -48,7 +48,7 @@ export interface ReadOnlyCollection<T extends { id: string }> {
    * NotFoundError, if a 404 is not the service's problem document (see the client option `bareNotFound`).
    */
   find(id: string, options?: RequestOptions): Promise<T | undefined>;
-  /** Writes to the logger of the client that a callback threw: for `sync` and `reconcile`. */
+  /** Writes to the logger of the client that a callback threw: for `sync`, `reconcile` and `push`. */
   callbackFailed(name: string, thrown: unknown): void;
 }
 

@@ -1,13 +1,13 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { moneyProblem } from '../schemas/money.ts';
 import { type FieldKind, fits } from '../schemas/record.ts';
 import type { CollectionDefinition } from './define.ts';
 
-const EXPECTED: Readonly<Record<FieldKind, string>> = {
+const EXPECTED: Readonly<Record<Exclude<FieldKind, 'money'>, string>> = {
   string: 'must be a string',
-  money: 'must be a decimal string such as "129.0000"; a number may have lost digits',
-  boolean: 'must be a boolean',
+  boolean: 'must be true or false',
   integer: 'must be a whole number',
-  number: 'must be a finite number',
+  number: 'must be a number such as 2.5',
   array: 'must be an array',
 };
 
@@ -46,7 +46,9 @@ function checkField(
   if (value === null) return;
 
   const kind = Object.hasOwn(fields, name) ? fields[name] : undefined;
-  if (kind !== undefined && !fits(kind, value)) throw new InvalidInputError(argument, EXPECTED[kind]);
+  if (kind !== undefined && !fits(kind, value)) {
+    throw new InvalidInputError(argument, kind === 'money' ? moneyProblem(value) : EXPECTED[kind]);
+  }
   if (typeof value === 'number' && !Number.isFinite(value)) {
     throw new InvalidInputError(
       argument,

@@ -36,6 +36,8 @@ export interface PushTarget<T extends { id: string }, Draft extends object, Patc
   update(id: string, patch: Patch, options: RequestOptions): Promise<T>;
   /** Deletes a product. */
   delete(id: string, options: RequestOptions): Promise<void>;
+  /** Writes to the logger of the client that a callback threw, such as `onResult`. */
+  callbackFailed?(name: string, thrown: unknown): void;
 }
 
 /** A local copy of the products, as a sync keeps it. */
@@ -89,9 +91,12 @@ export interface PushOptions<T, Draft, Patch> extends CallOptions, PaginationDef
   concurrency?: number | undefined;
   /** Stops the push: writes in flight are aborted. Rejects with the signal's own reason. */
   signal?: AbortSignal | undefined;
-  /** Called once for each row, and for each missing product that was changed or deleted. Results are not kept. */
+  /**
+   * Called once for each row, and for each missing product that was changed or deleted. Results are not kept. What it
+   * throws is written to the logger of the client and does not stop the push.
+   */
   onResult?: ((result: PushResult) => void) | undefined;
-  /** Called after each page and each write, and before each wait. */
+  /** Called after each page and each write, and before each wait. Errors: as with `onResult`. */
   onProgress?: ((progress: PushProgress) => void) | undefined;
 }
 

@@ -70,7 +70,7 @@ export async function runPush<Collection extends PushTarget<{ id: string }, neve
   const given = options as unknown as PushOptions<{ id: string }, object, object>;
   const resolved = resolvePushOptions(target, given);
   const end = beginRun(`${target.baseUrl} ${resolved.storeKey}`);
-  const results = new Results(resolved);
+  const results = new Results(resolved, (name, thrown) => target.callbackFailed?.(name, thrown));
   try {
     resolved.signal?.throwIfAborted();
     await run(target, { options: resolved, results, confirm, followsClosely: end.followsClosely });

@@ -43,32 +43,38 @@ export function noCounts(): Record<PushAction, number> {
 
 type Outcome = Pick<PushResult, 'key' | 'row' | 'action'> & Partial<PushResult>;
 
-interface Listeners {
+interface Callbacks {
   readonly tenant: string;
   readonly onResult: ((result: PushResult) => void) | undefined;
   readonly onProgress: ((progress: PushProgress) => void) | undefined;
 }
 
-/** Counts results and calls the listeners. */
+/** Reports to the logger of the client that a callback threw. */
+type CallbackFailed = ((name: string, thrown: unknown) => void) | undefined;
+
+/** Counts results and calls the callbacks of the caller. */
 export class Results {
   /** Rows read so far. */
   rows = 0;
   readonly #counts = noCounts();
   readonly #startedAt = new Date();
-  readonly #listeners: Listeners;
+  readonly #callbacks: Callbacks;
+  readonly #callbackFailed: CallbackFailed;
   #isDryRun = false;
   #phase: PushProgress['phase'] = 'rows';
   #done = 0;
   #total: number | undefined;
 
-  constructor(listeners: Listeners) {
-    this.#listeners = listeners;
+  constructor(callbacks: Callbacks, callbackFailed: CallbackFailed) {
+    this.#callbacks = callbacks;
+    this.#callbackFailed = callbackFailed;
   }
 
   add(outcome: Outcome): void {
     this.#counts[outcome.action] += 1;
     if (this.#phase === 'write') this.advance(1);
-    notify(this.#listeners.onResult, { id: undefined, ids: [], fields: [], error: undefined, ...outcome });
+    const result = { id: undefined, ids: [], fields: [], error: undefined, ...outcome };
+    notify(this.#callbacks.onResult, result, (thrown) => this.#callbackFailed?.('onResult', thrown));
   }
 
   /** The counts as they will be once everything that was planned is written. */
@@ -114,7 +120,7 @@ export class Results {
   };
 
   report(): PushReport {
-    const { tenant } = this.#listeners;
+    const { tenant } = this.#callbacks;
     return {
       tenant,
       startedAt: this.#startedAt,
@@ -128,11 +134,7 @@ export class Results {
   #report(
     wait: Pick<PushProgress, 'waiting' | 'waitingUntil'> = { waiting: false, waitingUntil: undefined },
   ) {
-    notify(this.#listeners.onProgress, {
-      phase: this.#phase,
-      done: this.#done,
-      total: this.#total,
-      ...wait,
-    });
+    const progress = { phase: this.#phase, done: this.#done, total: this.#total, ...wait };
+    notify(this.#callbacks.onProgress, progress, (thrown) => this.#callbackFailed?.('onProgress', thrown));
   }
 }

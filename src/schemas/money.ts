@@ -14,3 +14,10 @@ export const MONEY = /^-?\d{1,18}(?:\.\d{1,8})?$/;
 export function isMoney(value: unknown): value is Money {
   return typeof value === 'string' && MONEY.test(value);
 }
+
+/** What to tell a caller whose value is no money amount. */
+export function moneyProblem(value: unknown): string {
+  return typeof value === 'string'
+    ? 'is not a decimal with a point: write "1234.50", without thousands separators and currency, with at most 18 digits before the point and 8 after it'
+    : 'must be a decimal string such as "129.0000"; a number may have lost digits';
+}

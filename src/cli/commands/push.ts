@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { createWriteStream, type WriteStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { productFields } from '../../collections/products.ts';
@@ -8,12 +6,13 @@ import type { PushAction, PushReport } from '../../errors/push-report.ts';
 import { suggestion } from '../../internal/option-names.ts';
 import { fileStore } from '../../node/file-store.ts';
 import { runPush } from '../../push/push.ts';
-import type { PushProgress, PushResult } from '../../push/results.ts';
+import type { PushProgress } from '../../push/results.ts';
 import { duration, wholeNumber } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { CommandFailure, EXIT, failureOf } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { type EmptyCells, ProductFile, type ProductFormat } from '../push/product-file.ts';
+import { RowResults } from '../push/row-results.ts';
 
 interface Flags extends ConnectFlags {
   readonly key: string;
@@ -72,7 +71,7 @@ async function run(path: string, flags: Flags, io: Io): Promise<void> {
   checkFlags(flags, isAsked && io.prompt === undefined);
   const file = new ProductFile(resolve(io.cwd ?? '.', path), flags);
   const client = await connect(io, flags);
-  const results = await ResultFile.open(flags.results && resolve(io.cwd ?? '.', flags.results));
+  const results = await RowResults.open(flags.results && resolve(io.cwd ?? '.', flags.results));
   const confirm = async (planned: Counts) => {
     io.status?.(undefined);
     if (!isAsked || planned.created + planned.updated === 0) return true;
@@ -91,18 +90,18 @@ async function run(path: string, flags: Flags, io: Io): Promise<void> {
         maxOutageMs: flags.maxOutage,
         retry: flags.repeatCreates ? undefined : { creates: false },
         signal: io.signal,
-        onResult: (result) => results?.write(result, file.lineOf(result.row)),
+        onResult: (result) => results.add(result, file.lineOf(result.row)),
         onProgress: (progress) => flags.quiet || io.status?.(progressText(progress)),
       },
       confirm,
     );
     io.status?.(undefined);
-    end(report, flags, io);
+    end(report, { flags, io, results });
   } catch (error) {
     throw withCause(error);
   } finally {
     io.status?.(undefined);
-    await results?.close();
+    await results.close();
   }
 }
 
@@ -124,14 +123,25 @@ function checkFlags({ key }: Flags, mustConfirm: boolean): void {
   });
 }
 
-function end({ rows, counts, dryRun }: PushReport, { dryRun: wanted, quiet }: Flags, io: Io): void {
-  if (!quiet) io.log(`${rows} rows: ${summary(counts, dryRun ? WILL : DONE)}.`);
-  if (dryRun && !wanted) io.log('Nothing was written.');
+interface Ended {
+  readonly flags: Flags;
+  readonly io: Io;
+  readonly results: RowResults;
+}
+
+function end({ rows, counts, dryRun }: PushReport, { flags, io, results }: Ended): void {
+  if (!flags.quiet) io.log(`${rows} rows: ${summary(counts, dryRun ? WILL : DONE)}.`);
+  if (dryRun && !flags.dryRun) io.log('Nothing was written.');
   const bad = counts.failed + counts.conflict;
   if (bad === 0) return;
+
+  for (const problem of results.problems) io.log(problem);
+  if (results.moreProblems > 0) {
+    const where = flags.results === undefined ? 'pass --results <file> to see them' : `see ${flags.results}`;
+    io.log(`and ${results.moreProblems} more; ${where}`);
+  }
   throw new CommandFailure(`${bad} of ${rows} rows ${dryRun ? 'would fail' : 'failed'}.`, {
-    advice:
-      'Pass --results <file> to see the reason of each, correct the rows, and run the same command again.',
+    advice: 'Correct them, and run the same command again.',
     exitCode: EXIT.rowsFailed,
   });
 }
@@ -163,38 +173,4 @@ function withCause(error: unknown): unknown {
   const failure = failureOf(cause);
   if (cause instanceof CommandFailure || failure === undefined) return cause;
   return new CommandFailure(error.message, { advice: failure.advice, exitCode: failure.exitCode });
-}
-
-/** One line of JSON for each row, in the order in which the rows end. */
-class ResultFile {
-  readonly #stream: WriteStream;
-
-  private constructor(stream: WriteStream) {
-    this.#stream = stream;
-  }
-
-  static async open(path: string | undefined): Promise<ResultFile | undefined> {
-    if (path === undefined) return undefined;
-    const stream = createWriteStream(path);
-    try {
-      await once(stream, 'open');
-    } catch (error) {
-      throw new CommandFailure(`${path} cannot be written: ${(error as Error).message}.`, {
-        exitCode: EXIT.file,
-      });
-    }
-    return new ResultFile(stream);
-  }
-
-  write({ key, action, id, ids, fields, error }: PushResult, line: number | undefined): void {
-    const violations = isAccountingError(error, 'validation_failed') ? error.violations : undefined;
-    const shown = error && { code: error.code, message: error.message, violations };
-    const content = { line, key, action, id, ids: ids.length > 0 ? ids : undefined, fields, error: shown };
-    this.#stream.write(`${JSON.stringify(content)}\n`);
-  }
-
-  async close(): Promise<void> {
-    this.#stream.end();
-    await once(this.#stream, 'close');
-  }
 }

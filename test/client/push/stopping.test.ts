@@ -90,13 +90,30 @@ test('reports its progress', async () => {
   expect(seen.at(-1)).toMatchObject({ phase: 'write', done: 2, total: 2, waiting: false });
 });
 
-test('continues if a listener throws', async () => {
-  const { run } = setUpPush();
-  const fail = () => {
-    throw new Error('listener');
-  };
-  const { report } = await run(rows(2), { onResult: fail, onProgress: fail });
+test.each([
+  [
+    'onResult',
+    'throws',
+    () => {
+      throw new Error('disk full');
+    },
+  ],
+  ['onResult', 'rejects', () => Promise.reject(new Error('disk full'))],
+  [
+    'onProgress',
+    'throws',
+    () => {
+      throw new Error('disk full');
+    },
+  ],
+] as const)('continues if %s %s, and writes that to the logger of the client', async (name, _, callback) => {
+  const warnings: string[] = [];
+  const ignore = () => undefined;
+  const logger = { debug: ignore, info: ignore, warn: (text: string) => void warnings.push(text) };
+  const { run } = setUpPush([], { client: { logger } });
+  const { report } = await run(rows(2), { [name]: callback });
   expect(report.counts.created).toBe(2);
+  expect(warnings).toContain(`accounting-data-sdk: ${name} threw Error: disk full`);
 });
 
 test.each([

@@ -29,7 +29,7 @@ test('product-push pushes the export of a shop, and sends nothing the second tim
   };
   const first = await run();
   expect(first.printed).toContain('DESK-160: created');
-  expect(first.printed).toContain('SHELF-3: draft.salePrice: must be a decimal string');
+  expect(first.printed).toContain('SHELF-3: draft.salePrice: is not a decimal with a point');
   expect(first.printed).toContain('MAT-10: duplicate');
   expect(first.printed).toMatch(/BIN-1: .*422/);
   expect(first).toMatchObject({ code: 1, printed: expect.stringContaining('created: 5') });

@@ -1,11 +1,19 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import type { ProductDraft } from 'accounting-data-sdk';
 import type { Sandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { folder, listening, records, run } from './support/run.ts';
 
+interface SetUp {
+  readonly name?: string;
+  readonly existing?: readonly ProductDraft[];
+  readonly allowedStatuses?: readonly string[];
+}
+
 /** A file of products, and the command that pushes it. */
-async function withFile(text: string, name = 'products.csv') {
-  const { sandbox, env } = await listening();
+async function withFile(text: string, { name = 'products.csv', existing = [], allowedStatuses }: SetUp = {}) {
+  const { sandbox, env } = await listening({ allowedStatuses });
+  for (const product of existing) sandbox.store.products.insert({ ...product });
   const file = folder();
   writeFileSync(file(name), text);
   const push = (...args: string[]) => run(env, ['push', file(name), '--key', 'productNumber', ...args]);
@@ -46,7 +54,7 @@ test.each([
   ['a comma in a quoted column name', '"name";productNumber\n"Desk";A', 'products.csv'],
   ['NDJSON', '\uFEFF{"productNumber":"A","name":"Desk"}\r\n\n', 'products.ndjson'],
 ])('reads a file with %s', async (_, text, name) => {
-  const { sandbox, push } = await withFile(text, name);
+  const { sandbox, push } = await withFile(text, { name });
   expect((await push('--yes')).code).toBe(0);
   expect(products(sandbox)).toMatchObject([{ productNumber: 'A', name: 'Desk' }]);
 });
@@ -118,6 +126,48 @@ test('writes a result for each row and ends with its own exit code if some faile
   );
 });
 
+test('prints why the first rows failed', async () => {
+  const rows = Array.from({ length: 20 }, (_, n) => `P-${n},${n < 12 ? '"12,50"' : 5},sold`);
+  const { push, file } = await withFile(`productNumber,salePrice,status\nC,1,new\n${rows.join('\n')}\n`, {
+    allowedStatuses: ['new'],
+    existing: [{ productNumber: 'C' }, { productNumber: 'C' }],
+  });
+  const { code, log } = await push('--yes');
+  expect(code).toBe(9);
+  const printed = log.split('\n').filter((line) => /^line \d+, |^and /.test(line));
+  expect(printed).toHaveLength(11);
+  expect(printed[0]).toMatch(
+    /^line 3, P-0: invalid_input: draft\.salePrice: is not a decimal with a point: write "1234\.50", /,
+  );
+  expect(printed[10]).toBe('and 11 more; pass --results <file> to see them');
+  expect((await push('--yes', '--quiet', '--results', file('results'))).log).toContain(
+    `and 11 more; see ${file('results')}`,
+  );
+});
+
+test('prints the violations of a row, and the products of a conflict', async () => {
+  const { push } = await withFile('productNumber,status\nC,new\nA,sold\n', {
+    allowedStatuses: ['new'],
+    existing: [{ productNumber: 'C' }, { productNumber: 'C' }],
+  });
+  const { log } = await push('--yes', '--quiet');
+  expect(log.split('\n').slice(0, 2)).toEqual([
+    'line 2, C: conflict: products 1, 2 have this key',
+    expect.stringMatching(/^line 3, A: validation_failed: POST \/products returned 422 .*\[status: .+\]$/),
+  ]);
+});
+
+test.runIf(existsSync('/dev/full'))(
+  'writes the products if the disk of the results is full, and says so',
+  async () => {
+    const { sandbox, push } = await withFile('productNumber\nA\nB\n');
+    const { code, log } = await push('--yes', '--results', '/dev/full');
+    expect(code).toBe(7);
+    expect(log).toContain('/dev/full cannot be written: ENOSPC');
+    expect(products(sandbox)).toHaveLength(2);
+  },
+);
+
 test.each([
   ['an unknown column', 'productNumber,salesPrice\nA,5\n', /salesPrice.*Did you mean salePrice\?/s],
   ['a column that the service fills', 'productNumber,createdAt\nA,5\n', /createdAt/],
@@ -138,7 +188,7 @@ test.each([
   ['an unknown field', '{"productNumber":"A","nam":"x"}\n', /line 1 names "nam".*Did you mean name\?/s],
   ['a torn line', '{"productNumber":"A"}\n{"productNum', /line 2 is not a JSON object/],
 ])('writes nothing for an NDJSON file with %s', async (_, text, message) => {
-  const { sandbox, push } = await withFile(text, 'products.ndjson');
+  const { sandbox, push } = await withFile(text, { name: 'products.ndjson' });
   const { code, log } = await push('--yes');
   expect(code).toBe(7);
   expect(log).toMatch(message);
