@@ -30,7 +30,6 @@ export { idempotencyKeyFor, newIdempotencyKey } from './transport/idempotency-ke
 
 export type { ListOptions, PaginationOptions } from './collections/list-options.ts';
 export type { ListQuery } from './collections/list-query.ts';
-export type { RequestGuard, RequestWaits } from './internal/request-guard.ts';
 export type { CustomCursor } from './pagination/by-cursor.ts';
 export type {
   IdBounds,

@@ -1,5 +1,4 @@
 import type { OptionNames } from '../internal/option-names.ts';
-import type { RequestGuard } from '../internal/request-guard.ts';
 import type { CustomCursor } from '../pagination/by-cursor.ts';
 import type { AfterLastPage, ListHint } from '../pagination/page.ts';
 import { REQUEST_OPTIONS, type RequestOptions } from '../transport/call-options.ts';
@@ -36,8 +35,6 @@ export interface ListOptions extends RequestOptions, PaginationOptions {
    * read, as in a list of changes.
    */
   hint?: ListHint | undefined;
-  /** Through this each page is requested: see {@link RequestGuard}. Default: each request is sent at once. */
-  requestGuard?: RequestGuard | undefined;
 }
 
 const HINT: OptionNames<ListHint> = { pageSize: true, order: true, proven: true };
@@ -47,5 +44,4 @@ export const LIST_OPTIONS: OptionNames<ListOptions> = {
   ...PAGINATION_OPTIONS,
   resumeFrom: true,
   hint: HINT,
-  requestGuard: true,
 };

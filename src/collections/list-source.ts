@@ -1,5 +1,6 @@
 import { checkOptionNames } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { guardOf } from '../internal/request-guard.ts';
 import { byCursor, type CustomCursor } from '../pagination/by-cursor.ts';
 import { byPage } from '../pagination/by-page.ts';
 import { byKeyset } from '../pagination/keyset/keyset.ts';
@@ -100,9 +101,6 @@ function checkPagination({ lists }: CollectionContext, query: CheckedQuery, opti
   if (afterLastPage !== 'empty' && afterLastPage !== 'not_found') {
     throw new InvalidInputError('afterLastPage', "must be 'empty' or 'not_found'");
   }
-  if (options.requestGuard !== undefined && typeof options.requestGuard?.run !== 'function') {
-    throw new InvalidInputError('requestGuard', 'must have the method run');
-  }
   if (options.hint !== undefined && !isListHint(options.hint)) {
     throw new InvalidInputError('hint', 'must be the hint of a page');
   }
@@ -130,7 +128,7 @@ function pageFetcher<T extends { id: string }>(
   settings: CallSettings,
 ): FetchPage<T> {
   const read = (body: unknown) => reader.list(body);
-  const { requestGuard } = options;
+  const guard = guardOf(options);
   let first: ResponseTime | undefined;
 
   return async (own, signal) => {
@@ -146,9 +144,7 @@ function pageFetcher<T extends { id: string }>(
         options: { ...options, signal, onWait },
       });
     const waits = { signal, onWait: options.onWait, maxWaitMs: settings.maxWaitMs };
-    const response = await (requestGuard === undefined
-      ? send(options.onWait)
-      : requestGuard.run(send, waits));
+    const response = await (guard === undefined ? send(options.onWait) : guard.run(send, waits));
     const time = timeOf(response);
     first ??= time;
     return { ...pageOf(response, segment), ...time, first };

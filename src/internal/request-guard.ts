@@ -10,10 +10,22 @@ export interface RequestWaits {
 }
 
 /**
- * Decides when a request is sent, and whether it is sent again: `sync` sends it again while the service is down, and
- * limits the requests in flight.
+ * Decides when a request of a list is sent, and whether it is sent again: `sync` sends it again while the service is
+ * down, and limits the requests in flight.
  */
 export interface RequestGuard {
   /** Resolves with what `send` resolves with. The request reports its own waits to the `onWait` that `send` gets. */
   run<V>(send: (onWait: RequestWaits['onWait']) => Promise<V>, waits: RequestWaits): Promise<V>;
+}
+
+/** Of the registry, so that a sync and a client of two installed copies find the same one. */
+const GUARD: unique symbol = Symbol.for('accounting-data-sdk.request-guard');
+
+/** The options of a list whose requests go through a guard. It is no public option, so it has no name. */
+export function guarded<Options extends object>(options: Options, guard: RequestGuard): Options {
+  return { ...options, [GUARD]: guard };
+}
+
+export function guardOf(options: object): RequestGuard | undefined {
+  return (options as { readonly [GUARD]?: RequestGuard })[GUARD];
 }

@@ -1,7 +1,7 @@
 // Reads the existing products: all of them, or a local copy and what changed since.
 
 import type { InvalidRecord } from '../events.ts';
-import type { RequestGuard } from '../internal/request-guard.ts';
+import { guarded, type RequestGuard } from '../internal/request-guard.ts';
 import type { Page, ResponseTime } from '../pagination/page.ts';
 import { boundAt, lowestOffset } from '../sync/bound.ts';
 import type { SourceQuery } from '../sync/source.ts';
@@ -69,7 +69,7 @@ export function listed<T extends { id: string }, Draft extends object, Patch ext
 ): AsyncIterable<Page<T>> {
   const { list, signal } = options;
   return products
-    .list(query, { ...list, prefetch: 1, signal, onWait: results.wait, requestGuard: outage })
+    .list(query, guarded({ ...list, prefetch: 1, signal, onWait: results.wait }, outage))
     .pages();
 }
 

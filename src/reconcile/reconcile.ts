@@ -4,6 +4,7 @@ import type { ReconcileReport } from '../errors/reconcile-report.ts';
 import { settled } from '../internal/callback.ts';
 import { notify } from '../internal/notify.ts';
 import type { OptionNames } from '../internal/option-names.ts';
+import { guarded } from '../internal/request-guard.ts';
 import { Outage, resolveMaxOutage } from '../sync/outage.ts';
 import { PAGINATION_DEFAULTS, type PaginationDefaults, resolveListOptions } from '../sync/run-options.ts';
 import { find, nameOf, type RecordIn, type SyncSource } from '../sync/source.ts';
@@ -138,7 +139,7 @@ export async function reconcile<Collection extends ReconcileSource<{ id: string 
     },
   });
   await check.readLocalIds();
-  const pages = source.list({}, { ...list, prefetch: 1, signal, onWait, requestGuard: outage }).pages();
+  const pages = source.list({}, guarded({ ...list, prefetch: 1, signal, onWait }, outage)).pages();
   for await (const page of pages) check.see(page);
   for await (const records of check.confirm()) await settled(onRepair?.(records), signal);
   return check.report();

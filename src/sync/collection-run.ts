@@ -1,5 +1,5 @@
 import { notify } from '../internal/notify.ts';
-import type { RequestGuard } from '../internal/request-guard.ts';
+import { guarded, type RequestGuard } from '../internal/request-guard.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
 import { awaitedLater } from '../pagination/lifetime.ts';
 import type { IdBounds, Page } from '../pagination/page.ts';
@@ -183,14 +183,16 @@ export class CollectionRun<T extends { id: string }> {
           ...(plan.since === undefined ? {} : { updatedSince: plan.since }),
           ...(id === undefined ? {} : { id }),
         },
-        {
-          ...options.list,
-          signal,
-          requestGuard: this.#guard,
-          resumeFrom: plan.token,
-          hint: this.#base.hint,
-          onWait: this.#onWait,
-        },
+        guarded(
+          {
+            ...options.list,
+            signal,
+            resumeFrom: plan.token,
+            hint: this.#base.hint,
+            onWait: this.#onWait,
+          },
+          this.#guard,
+        ),
       )
       .pages();
   }

@@ -19,8 +19,6 @@ export interface SourceOptions extends RequestOptions {
   afterLastPage?: AfterLastPage | undefined;
   resumeFrom?: string | undefined;
   hint?: ListHint | undefined;
-  /** Sends each request again while the service is down, and limits the requests in flight. */
-  requestGuard?: RequestGuard | undefined;
 }
 
 /** What a sync needs of a collection, such as `client.accounts`: `list` is enough. */

@@ -8,7 +8,7 @@ import {
   type Listeners,
 } from 'accounting-data-sdk';
 import { type Command, Option } from 'commander';
-import type { RequestGuard } from '../../internal/request-guard.ts';
+import { guarded, type RequestGuard } from '../../internal/request-guard.ts';
 import { temporaryOf } from '../../node/crash-safe-file.ts';
 import { boundAt } from '../../sync/bound.ts';
 import { DEFAULT_MAX_OUTAGE_MS, Outage } from '../../sync/outage.ts';
@@ -247,7 +247,7 @@ function pagesOf(
     },
   };
   const resumeFrom = from?.resumeToken ?? undefined;
-  const options = { pagination: flags.pagination, resumeFrom, signal, requestGuard: outage };
+  const options = guarded({ pagination: flags.pagination, resumeFrom, signal }, outage);
   return collection.list({ updatedSince: flags.since }, options).pages();
 }
 

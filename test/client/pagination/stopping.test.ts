@@ -1,4 +1,4 @@
-import type { CustomCursor, ListOptions, RequestGuard } from 'accounting-data-sdk';
+import type { CustomCursor, ListOptions } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { settle } from '../../support/scripted-server.ts';
@@ -160,28 +160,5 @@ test.each(kinds)(
     // Keyset pagination requests the first interval again, narrowed, because the service may have cut it.
     expect(queries).toHaveLength(name === 'keyset' ? 2 : 1);
     await read.return?.();
-  },
-);
-
-test.each(kinds)(
-  'requests each page through requestGuard, which may send it again: %s',
-  async (_, options) => {
-    let failures = 1;
-    let sent = 0;
-    const service = serviceOf(({ page = 1, id }) => {
-      if (failures-- > 0) throw new Error('down');
-      return rowsOf(inside(range(1, 25), id).slice((page - 1) * 10, page * 10));
-    });
-    const requestGuard: RequestGuard = {
-      run: async (send, { onWait }) => {
-        sent += 1;
-        return send(onWait).catch(() => send(onWait));
-      },
-    };
-    const retry = { maxAttempts: 1 };
-    const list = service.accounts.list({}, { ...options, retry, requestGuard });
-    const records = await list.toArray({ limit: 100 });
-    expect(new Set(records.map(({ id }) => id)).size).toBe(25);
-    expect(sent).toBeGreaterThan(1);
   },
 );

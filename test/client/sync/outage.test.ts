@@ -1,4 +1,5 @@
 import {
+  type CustomCursor,
   changes,
   createClient,
   isAccountingError,
@@ -57,6 +58,12 @@ function failing({ after = 0, ms, status = 502 }: { after?: number; ms: number; 
   return { sandbox, client, failures: () => failed };
 }
 
+/** A service that documents a cursor: the last id of a page. */
+const byId: CustomCursor<unknown> = {
+  first: {},
+  next: ({ ids }) => (ids.length === 0 ? undefined : { id: { gt: ids.at(-1) } }),
+};
+
 const collections = ['accounts', 'products', 'accountAddresses'] as const;
 
 /** A consumer that counts how often it gets each record. */
@@ -96,9 +103,11 @@ describe('in virtual time a sync', () => {
     [60, 5, 'keyset'],
     [60, 5, 'page'],
     [110, 7, 'page'],
+    [60, 5, 'a cursor'],
   ] as const)(
     'outlasts %i s of 502s after %i requests and delivers each record once: %s',
-    async (seconds, after, pagination) => {
+    async (seconds, after, kind) => {
+      const pagination = kind === 'a cursor' ? byId : kind;
       const { sandbox, client, failures } = failing({ after, ms: seconds * SECOND });
       const { onBatch, expectEachOnce } = counting();
       const options = { store: memoryStore(), tenant: 'acme', collections, onBatch, pagination };
