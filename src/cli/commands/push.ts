@@ -140,10 +140,13 @@ function end({ rows, counts, dryRun }: PushReport, { flags, io, results }: Ended
     const where = flags.results === undefined ? 'pass --results <file> to see them' : `see ${flags.results}`;
     io.log(`and ${results.moreProblems} more; ${where}`);
   }
-  throw new CommandFailure(`${bad} of ${rows} rows ${dryRun ? 'would fail' : 'failed'}.`, {
-    advice: 'Correct them, and run the same command again.',
-    exitCode: EXIT.rowsFailed,
-  });
+  throw new CommandFailure(
+    `${bad} of ${rows} rows ${dryRun ? 'would not be written' : 'were not written'}.`,
+    {
+      advice: 'Correct them, and run the same command again.',
+      exitCode: EXIT.rowsFailed,
+    },
+  );
 }
 
 type Counts = PushReport['counts'];

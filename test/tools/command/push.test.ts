@@ -108,7 +108,7 @@ test('writes a result for each row and ends with its own exit code if some faile
   const { code, log } = await push('--yes', '--results', file('results.ndjson'));
   expect(code).toBe(9);
   expect(log).toContain('5 rows: 1 created, 0 updated, 0 unchanged, 2 failed, 1 in conflict, 1 duplicate.');
-  expect(log).toContain('3 of 5 rows failed.');
+  expect(log).toContain('3 of 5 rows were not written.');
   const results = records(readFileSync(file('results.ndjson'), 'utf8'));
   expect(results).toHaveLength(5);
   expect(results).toEqual(
