@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 
 /** Every way into the package; `exports` in package.json names the same, and a test holds both equal. */
@@ -19,69 +19,111 @@ const shared: Options = {
   removeNodeProtocol: false,
   // Cleaned by the script before: all builds share the folder.
   clean: false,
-  // Not minified, so that a stack trace shows lines that a reader understands. Source maps would double the package.
-  esbuildOptions(options, { format }) {
-    // `import()` becomes a `require` that runs when reached: Jest runs CommonJS without a loader for modules.
-    if (format === 'cjs') options.supported = { 'dynamic-import': false };
-  },
 };
 
-const esm: Options = {
-  ...shared,
-  format: 'esm',
-  entry: { ...main, money: 'src/money.ts' },
-  splitting: true,
-  // The face takes money from a file of its own: who does not import it does not bundle decimal.js.
-  esbuildPlugins: [
-    {
-      name: 'money-apart',
-      setup({ onResolve }) {
-        onResolve({ filter: /^\.\/money\.ts$/ }, ({ importer }) =>
-          importer.endsWith('index.ts') ? { path: './money.js', external: true, sideEffects: false } : null,
-        );
-      },
-    },
-  ],
-};
+/** The longest line of a minified file: an uncaught error prints the whole line that threw. */
+const LINE_LENGTH = 160;
 
-/** Apart from the main entry, which would otherwise fall into a chunk for each thing that one of these shares with it. */
-const otherEsm: Options = { ...shared, format: 'esm', entry: others, splitting: true };
-
-/** ky and p-retry are modules only: `require` in Jest cannot load them, so that they are part of these files. */
-const commonJs: Options = {
-  ...shared,
-  format: 'cjs',
-  entry: { ...main, ...others },
-  splitting: false,
-  noExternal: ['ky', 'p-retry', 'is-network-error'],
-  // Lines of a file that is only run, mostly by test runners: names stay, and lines stay short.
-  minifyWhitespace: true,
-  esbuildOptions(options, context) {
-    shared.esbuildOptions?.(options, context);
-    options.lineLimit = 160;
+/**
+ * Writes each file a second time for CommonJS, with the names of the source and without its spaces. ky and p-retry are
+ * modules only, which Jest cannot load with `require`: there, they are part of the package.
+ */
+const commonJsBeside: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'commonjs-beside',
+  setup({ onEnd, esbuild }) {
+    onEnd(async ({ outputFiles = [] }) => {
+      for (const { path, text } of outputFiles) {
+        if (basename(path) === 'cli.js') continue;
+        const { code } = await esbuild.transform(text, {
+          format: 'cjs',
+          platform: 'node',
+          // `import()` becomes a `require` that runs when reached: Jest runs CommonJS without a loader for modules.
+          supported: { 'dynamic-import': false },
+          minifyWhitespace: true,
+          minifySyntax: true,
+          lineLimit: LINE_LENGTH,
+        });
+        const required = code
+          .replaceAll(/require\("(\.[^"]+)\.js"\)/g, 'require("$1.cjs")')
+          .replaceAll(/require\("(ky|p-retry)"\)/g, 'require("./libraries/$1.cjs")');
+        mkdirSync(dirname(path), { recursive: true });
+        writeFileSync(path.replace(/\.js$/, '.cjs'), required);
+      }
+    });
   },
 };
 
 /**
- * The libraries that only the command needs are part of its file, so that users do not install them. The client, the
- * sandbox and the tools are the files beside it.
+ * Not minified, so that a stack trace shows lines that a reader understands. Source maps would double the package.
+ * The command is built with the main entry, and shares its code.
  */
-const command: Options = {
+const esm: Options = {
   ...shared,
   format: 'esm',
-  entry: { cli: 'src/cli/bin.ts' },
-  splitting: false,
+  entry: { ...main, money: 'src/money.ts', cli: 'src/cli/bin.ts' },
+  splitting: true,
   esbuildPlugins: [
     {
-      name: 'entries-beside',
+      name: 'files-beside',
       setup({ onResolve }) {
-        onResolve({ filter: /^accounting-data-sdk(\/|$)/ }, ({ path }) => ({
-          path: `./${path.split('/')[1] ?? 'index'}.js`,
+        // The main entry takes money from a file of its own: a program that does not import it does not bundle decimal.js.
+        onResolve({ filter: /^\.\/money\.ts$/ }, ({ importer }) =>
+          importer.endsWith('index.ts') ? { path: './money.js', external: true, sideEffects: false } : null,
+        );
+        onResolve({ filter: /^accounting-data-sdk$/ }, () => ({ path: resolve(main.index) }));
+        onResolve({ filter: /^accounting-data-sdk\// }, ({ path }) => ({
+          path: path.replace(/^[^/]+(.*)/, '.$1.js'),
+          external: true,
+        }));
+        onResolve({ filter: /^(?:commander|csv-parse)$/ }, ({ path }) => ({
+          path: `./libraries/${path}.js`,
           external: true,
         }));
       },
     },
+    commonJsBeside,
   ],
+};
+
+/** Apart from the main entry, which would otherwise fall into a chunk for each thing that one of these shares with it. */
+const otherEsm: Options = {
+  ...shared,
+  format: 'esm',
+  entry: others,
+  splitting: true,
+  esbuildPlugins: [commonJsBeside],
+};
+
+/**
+ * Libraries that are part of the package: users do not install what only the command needs, and Jest cannot load
+ * libraries that are modules only with `require`. They are minified, because a user does not debug them.
+ */
+const libraries: Options = {
+  ...shared,
+  minify: true,
+  keepNames: true,
+  splitting: false,
+  esbuildOptions(options) {
+    options.lineLimit = LINE_LENGTH;
+  },
+};
+
+const commandLibraries: Options = {
+  ...libraries,
+  format: 'esm',
+  entry: {
+    'libraries/commander': 'node_modules/commander/index.js',
+    'libraries/csv-parse': 'node_modules/csv-parse/lib/index.js',
+  },
+};
+
+const commonJsLibraries: Options = {
+  ...libraries,
+  format: 'cjs',
+  entry: {
+    'libraries/ky': 'node_modules/ky/distribution/index.js',
+    'libraries/p-retry': 'node_modules/p-retry/index.js',
+  },
 };
 
 /** The declarations once: a module may import those of CommonJS, but not the other way round. */
@@ -134,8 +176,8 @@ function licensesIn(folders: ReadonlySet<string>): string {
 
 export default defineConfig(({ dts, outDir = 'dist' }) => {
   const bundling = [
-    withLicenses(commonJs, outDir, 'third-party-licenses.txt'),
-    withLicenses(command, outDir, 'cli-third-party-licenses.txt'),
+    withLicenses(commonJsLibraries, outDir, 'third-party-licenses.txt'),
+    withLicenses(commandLibraries, outDir, 'cli-third-party-licenses.txt'),
   ];
   // `tsup --no-dts` is the quick build: what runs, without its types.
   const withTypes = dts !== false;

@@ -93,8 +93,7 @@ describe('the tarball', () => {
   });
 
   test('stays within its size', () => {
-    const command = files.filter(({ path }) => path.startsWith('dist/cli'));
-    expect(unpackedSize - command.reduce((sum, { size }) => sum + size, 0)).toBeLessThanOrEqual(1_400_000);
+    expect(unpackedSize).toBeLessThanOrEqual(1_500_000);
   });
 
   test('names no place on the machine that built it', () => {
@@ -117,7 +116,7 @@ describe('the tarball', () => {
       [...text.matchAll(/"node_modules\/((?:@[^/]+\/)?[^/]+)\//g)].map(([, name]) => ({ path, name })),
     );
     for (const { path, name } of inside) {
-      expect(path.startsWith('dist/cli') ? command : library).toContain(`${name}\n\n`);
+      expect(path.endsWith('.js') ? command : library).toContain(`${name}\n\n`);
     }
   });
 });
