@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -28,7 +29,7 @@ export function connectable(command: Command, examples: readonly string[]): Comm
  * A client for the service that flags, environment or a `.env` file name. It waits for the quota of its key as long as
  * it takes, because the user sees that it waits and can stop it.
  */
-export async function connect(io: Io, flags: ConnectFlags, on: Listeners = {}): Promise<Client> {
+export async function connect(io: Io, flags: ConnectFlags, on: Listeners = {}): Promise<Connection> {
   const { baseUrl, apiKey } = await settings(io, flags);
   if (baseUrl === undefined) {
     throw new CommandFailure('No base URL is configured.', {
@@ -58,7 +59,18 @@ export async function connect(io: Io, flags: ConnectFlags, on: Listeners = {}): 
       exitCode: EXIT.usage,
     });
   }
-  return create(apiKey ?? (await askForKey(io)), allowInsecure);
+  const key = apiKey ?? (await askForKey(io));
+  return { client: create(key, allowInsecure), keyDigest: digestOf(key) };
+}
+
+export interface Connection {
+  readonly client: Client;
+  /** Tells two keys apart, and is too short to find a key by. */
+  readonly keyDigest: string;
+}
+
+function digestOf(key: string): string {
+  return createHash('sha256').update(key).digest('hex').slice(0, 8);
 }
 
 async function askForKey(io: Io): Promise<string> {

@@ -48,7 +48,7 @@ export function addDiscover(program: Command, io: Io): void {
 async function run(names: readonly CollectionName[], flags: Flags, io: Io): Promise<void> {
   const { out, sample, quiet = false } = flags;
   const previous = await previousFile(flags);
-  const client = await connect(io, flags);
+  const { client } = await connect(io, flags);
   const count = names.length > 0 ? names.length : collectionNames.length;
   if (!quiet) io.log(`Reading about ${sample} records of each of ${count} collections. Ctrl-C stops.`);
   const discovery = await discover(client, {

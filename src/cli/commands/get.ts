@@ -15,7 +15,7 @@ export function addGet(program: Command, io: Io): void {
       .argument('<id>', 'the identifier of the record'),
     ['accounting-data-sdk get accounts 42', 'accounting-data-sdk get products 17 | jq .salePrice'],
   ).action(async (name: CollectionName, id: string, flags: ConnectFlags) => {
-    const client = await connect(io, flags);
+    const { client } = await connect(io, flags);
     // Without a schema: an invalid record is printed, so that the user can see it.
     const collection = client.collection(client[name].segment);
     io.out(jsonText(await collection.get(id, { signal: io.signal }), 2));

@@ -40,7 +40,7 @@ export function addProbe(program: Command, io: Io): void {
 
 async function run(names: readonly CollectionName[], flags: Flags, io: Io): Promise<void> {
   const { json, config, write = false, draft, quiet } = flags;
-  const client = await connect(io, flags);
+  const { client } = await connect(io, flags);
   if (write) await confirmWriting(client.products.baseUrl, flags, io);
 
   const learned: CollectionFindings[] = [];

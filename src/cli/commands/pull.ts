@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { access, constants, mkdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import {
@@ -14,10 +15,16 @@ import { boundAt } from '../../sync/bound.ts';
 import { DEFAULT_MAX_OUTAGE_MS, Outage } from '../../sync/outage.ts';
 import { sinceOf } from '../../sync/watermark.ts';
 import { collectionName, duration, timestamp } from '../arguments.ts';
-import { type ConnectFlags, connect, connectable } from '../connect.ts';
+import { type ConnectFlags, type Connection, connect, connectable } from '../connect.ts';
 import { CommandFailure, EXIT, failureOf } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { PullCheckpoint, type PullPoint } from '../pull/checkpoint.ts';
+import {
+  BEGINNING,
+  PullCheckpoint,
+  type PullPoint,
+  type PullStart,
+  type PullState,
+} from '../pull/checkpoint.ts';
 import {
   FileOutput,
   type Format,
@@ -27,7 +34,7 @@ import {
   targetOf,
 } from '../pull/outputs.ts';
 import { PullProgress } from '../pull/progress.ts';
-import { type PullResult, readCollection } from '../pull/read-collection.ts';
+import { readCollection } from '../pull/read-collection.ts';
 import { checkWritable } from '../writable.ts';
 
 interface Flags extends ConnectFlags {
@@ -36,6 +43,7 @@ interface Flags extends ConnectFlags {
   readonly out?: string;
   readonly format: Format;
   readonly checkpoint?: string;
+  readonly restart?: true;
   readonly pagination: 'keyset' | 'page';
   readonly maxOutage: number;
 }
@@ -61,8 +69,9 @@ export function addPull(program: Command, io: Io): void {
       )
       .option(
         '--checkpoint <file>',
-        'remembers the position: after an interruption the same command resumes there',
+        'remembers the position: after an interruption the same command resumes there. --all always has one',
       )
+      .option('--restart', 'read everything from the start, even if there is a checkpoint')
       .addOption(
         new Option(
           '--pagination <kind>',
@@ -96,7 +105,7 @@ async function run(name: CollectionName | undefined, flags: Flags, io: Io): Prom
 const LOOKBACK_MS = 120_000;
 
 /** In the offset of the service's timestamps, because some services compare the bound with local times. */
-function nextSince({ startedAt, utcOffset }: PullResult): string {
+function nextSince({ startedAt, utcOffset }: PullStart): string {
   return boundAt(sinceOf(startedAt ?? '', LOOKBACK_MS), utcOffset ?? undefined);
 }
 
@@ -106,64 +115,103 @@ function checkFlags(name: CollectionName | undefined, { all, out, format, checkp
   if (all && name !== undefined) throw wrong('--all pulls every collection.', `Leave out ${name} or --all.`);
   if (!all && name === undefined) throw wrong('No collection is named.', 'Name one, or pass --all.');
   if (all && out === undefined) throw wrong('--all needs a folder.', 'Name it with --out.');
-  if (all && checkpoint !== undefined)
-    throw wrong('--all cannot resume.', 'Pull one collection after the other with --checkpoint.');
   if (checkpoint !== undefined && format === 'csv' && out === undefined)
     throw wrong('CSV on standard output cannot resume.', 'Name a file with --out.');
 }
 
-async function pullOne(name: CollectionName, flags: Flags, io: Io): Promise<PullResult> {
+async function pullOne(name: CollectionName, flags: Flags, io: Io): Promise<PullStart> {
   await checkFiles(flags);
   const progress = new PullProgress(io, name, flags.quiet ?? false);
-  const client = await connect(
+  const connection = await connect(
     io,
     flags,
     listeners(() => progress),
   );
+  const checkpoint = flags.checkpoint === undefined ? undefined : checkpointOf(connection, name, flags);
+  const earlier = flags.restart ? undefined : await checkpoint?.read();
+  const save = checkpoint && ((point: PullPoint) => checkpoint.write({ ...NOTHING, reading: name, point }));
   try {
-    return await pull(client, { name, flags, io, progress });
+    const from = earlier?.point ?? BEGINNING;
+    const start = await pull(connection.client, { name, flags, io, progress, from, save });
+    await checkpoint?.remove();
+    return start;
   } catch (error) {
     if (isInterrupted(io.signal)) logHowToResume(flags, io);
-    throw withWayToResume(error, flags);
+    throw checkpoint === undefined ? error : withWayToResume(error);
   }
 }
 
 /** One file and one line of progress for each collection. */
-async function pullAll(flags: Flags & { out?: string }, io: Io): Promise<PullResult> {
+async function pullAll(flags: Flags & { out?: string }, io: Io): Promise<PullStart> {
   const { out: folder = '', format, quiet = false } = flags;
   await mkdir(folder, { recursive: true });
   let progress = new PullProgress(io, 'accounts', quiet);
-  const client = await connect(
+  const connection = await connect(
     io,
     flags,
     listeners(() => progress),
   );
-  let first: PullResult | undefined;
+  const file = flags.checkpoint ?? join(folder, 'pull.checkpoint');
+  const files = join(folder, `*.${format}`);
+  const checkpoint = checkpointOf(connection, 'all', { ...flags, checkpoint: file, out: files });
+  let state = (flags.restart ? undefined : await checkpoint.read()) ?? NOTHING;
   for (const name of collectionNames) {
     progress = new PullProgress(io, name, quiet);
-    const out = join(folder, `${client[name].segment}.${format}`);
-    await checkFiles({ ...flags, out });
+    const out = join(folder, `${connection.client[name].segment}.${format}`);
+    if (state.done.includes(name) && existsSync(out)) {
+      if (!quiet) io.log(`${name} is complete: kept from the run that was interrupted.`);
+      continue;
+    }
+    await checkFiles({ checkpoint: file, out });
+    const from = state.reading === name ? state.point : BEGINNING;
+    const save = (point: PullPoint) => {
+      state = { ...state, reading: name, point };
+      return checkpoint.write(state);
+    };
     try {
-      const result = await pull(client, { name, flags: { ...flags, out }, io, progress });
-      const utcOffset = lower(first?.utcOffset, result.utcOffset);
-      first = { startedAt: first?.startedAt ?? result.startedAt, utcOffset };
+      const start = await pull(connection.client, {
+        name,
+        flags: { ...flags, out },
+        io,
+        progress,
+        from,
+        save,
+      });
+      state = { ...state, done: [...state.done, name], start: earlier(state.start, start) };
+      await checkpoint.write(state);
     } catch (error) {
-      if (!isApiError(error, 'forbidden') && !isApiError(error, 'scope_required')) {
-        if (isInterrupted(io.signal)) io.log(`Stopped at ${name}. The files before it are complete.`);
-        throw error;
+      const isDenied = isApiError(error, 'forbidden') || isApiError(error, 'scope_required');
+      // A key that loses its rights in the middle of a collection leaves a part of it.
+      if (!isDenied || progress.hasPages) {
+        if (isInterrupted(io.signal))
+          io.log(`Stopped at ${name}. The files before it are complete. Run the same command to resume.`);
+        throw withWayToResume(error);
       }
       if (!quiet) io.log(`This key may not read ${name} (${error.code}).`);
     }
   }
-  if (first !== undefined) return first;
+  await checkpoint.remove();
+  if (state.done.length > 0) return state.start;
   throw new CommandFailure('The API key is valid but has no read access.', {
     advice: 'Use the key of a user who may read the data of the company.',
     exitCode: EXIT.denied,
   });
 }
 
-function lower(a: number | null | undefined, b: number | null): number | null {
-  return a === null || a === undefined || b === null ? (a ?? b) : Math.min(a, b);
+const NOTHING: PullState = {
+  done: [],
+  start: { startedAt: null, utcOffset: null },
+  reading: '',
+  point: BEGINNING,
+};
+
+/** The start of both. */
+function earlier(first: PullStart, second: PullStart): PullStart {
+  const offsets = [first, second].flatMap(({ utcOffset }) => utcOffset ?? []);
+  return {
+    startedAt: first.startedAt ?? second.startedAt,
+    utcOffset: offsets.length === 0 ? null : Math.min(...offsets),
+  };
 }
 
 function listeners(progress: () => PullProgress): Listeners {
@@ -178,29 +226,40 @@ interface PullTask {
   readonly flags: Flags;
   readonly io: Io;
   readonly progress: PullProgress;
+  readonly from: PullPoint;
+  /** Writes the checkpoint; undefined without one. */
+  readonly save: ((point: PullPoint) => Promise<void>) | undefined;
 }
 
-async function pull(client: Client, { name, flags, io, progress }: PullTask): Promise<PullResult> {
-  const checkpoint = checkpointOf(client, name, flags);
-  const from = await checkpoint?.read();
+async function pull(client: Client, task: PullTask): Promise<PullStart> {
+  const { flags, io, progress, from, save } = task;
   // Before a file is touched: this rejects a resume token that does not fit.
-  const pages = pagesOf(client, name, { flags, from, signal: io.signal, progress });
+  const pages = pagesOf(client, task);
   const output = await openOutput(flags, from, io);
-  if (from !== undefined && from.records > 0) progress.resumes(from);
+  if (from.records > 0) progress.resumes(from);
   try {
     const { pagination } = flags;
-    const result = await readCollection({ pages, output, checkpoint, from, pagination, progress });
+    const start = await readCollection({
+      pages,
+      output,
+      from,
+      save: save ?? noCheckpoint,
+      pagination,
+      progress,
+    });
     progress.end('complete.');
-    return result;
+    return start;
   } catch (error) {
     progress.end('not complete.');
-    if (checkpoint === undefined) await output.discard();
+    if (save === undefined) await output.discard();
     throw error;
   } finally {
     io.status?.(undefined);
     await output.close();
   }
 }
+
+const noCheckpoint = async () => {};
 
 /** Rejects names of which one file would overwrite or delete another, and files that cannot be written. */
 async function checkFiles({ out, checkpoint }: Pick<Flags, 'out' | 'checkpoint'>): Promise<void> {
@@ -221,21 +280,7 @@ async function checkFiles({ out, checkpoint }: Pick<Flags, 'out' | 'checkpoint'>
 }
 
 /** The pages of a collection, invalid records included: the file holds what the service sent. */
-function pagesOf(
-  client: Client,
-  name: CollectionName,
-  {
-    flags,
-    from,
-    signal,
-    progress,
-  }: {
-    readonly flags: Flags;
-    readonly from: PullPoint | undefined;
-    readonly signal: AbortSignal;
-    readonly progress: PullProgress;
-  },
-) {
+function pagesOf(client: Client, { name, flags, from, io: { signal }, progress }: PullTask) {
   const collection = client.withOptions({ validation: 'report' }).collection(client[name].segment);
   const clock = new Outage(flags.maxOutage);
   const outage: RequestGuard = {
@@ -246,21 +291,24 @@ function pagesOf(
       return clock.run(call, { ...waits, onWait });
     },
   };
-  const resumeFrom = from?.resumeToken ?? undefined;
+  const resumeFrom = from.resumeToken ?? undefined;
   const options = guarded({ pagination: flags.pagination, resumeFrom, signal }, outage);
   return collection.list({ updatedSince: flags.since }, options).pages();
 }
 
-function checkpointOf(client: Client, collection: CollectionName, flags: Flags): PullCheckpoint | undefined {
-  const { checkpoint, since = null, out = null, pagination } = flags;
-  if (checkpoint === undefined) return undefined;
+function checkpointOf(
+  { client, keyDigest }: Connection,
+  collection: string,
+  { checkpoint = '', since, out, pagination }: Flags,
+): PullCheckpoint {
   const { baseUrl } = client.accounts;
-  return new PullCheckpoint(checkpoint, { baseUrl, collection, since, pagination, out });
+  const scope = { baseUrl, keyDigest, collection, since: since ?? null, pagination, out: out ?? null };
+  return new PullCheckpoint(checkpoint, scope);
 }
 
-async function openOutput({ out, format }: Flags, from: PullPoint | undefined, io: Io): Promise<Output> {
-  if (out !== undefined) return FileOutput.replacing(out, format, from?.bytes ?? 0);
-  return format === 'csv' ? FileOutput.printingCsv(io) : new StandardOutput(io, from?.bytes ?? 0);
+async function openOutput({ out, format }: Flags, { bytes }: PullPoint, io: Io): Promise<Output> {
+  if (out !== undefined) return FileOutput.replacing(out, format, bytes);
+  return format === 'csv' ? FileOutput.printingCsv(io) : new StandardOutput(io, bytes);
 }
 
 /** By the user. If the reader of the output has ended, it needs no advice. */
@@ -280,10 +328,10 @@ function logHowToResume({ checkpoint, out }: Flags, io: Io): void {
 }
 
 /** Adds to the advice that the same command resumes, if it does. */
-function withWayToResume(error: unknown, { checkpoint }: Flags): unknown {
+function withWayToResume(error: unknown): unknown {
   const failure = failureOf(error);
   const cannotResume = failure?.exitCode === EXIT.usage || failure?.exitCode === EXIT.file;
-  if (failure === undefined || checkpoint === undefined || cannotResume) return error;
+  if (failure === undefined || cannotResume) return error;
   const advice = `${failure.advice ?? ''} Run the same command to resume.`.trim();
   return new CommandFailure(failure.message, { advice, exitCode: failure.exitCode });
 }

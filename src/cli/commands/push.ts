@@ -70,7 +70,7 @@ async function run(path: string, flags: Flags, io: Io): Promise<void> {
   const isAsked = flags.dryRun !== true && flags.yes !== true;
   checkFlags(flags, isAsked && io.prompt === undefined);
   const file = new ProductFile(resolve(io.cwd ?? '.', path), flags);
-  const client = await connect(io, flags);
+  const { client } = await connect(io, flags);
   const results = await RowResults.open(flags.results && resolve(io.cwd ?? '.', flags.results));
   const confirm = async (planned: Counts) => {
     io.status?.(undefined);

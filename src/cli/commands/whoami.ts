@@ -21,7 +21,7 @@ export function addWhoami(program: Command, io: Io): void {
       'accounting-data-sdk whoami --json | jq -r \'.collections[] | select(.access != "readable") | .collection\'',
     ],
   ).action(async (flags: Flags) => {
-    const client = await connect(io, flags);
+    const { client } = await connect(io, flags);
     const report = await whoami(client, {
       signal: io.signal,
       onProgress: ({ collection, done, of }) => {

@@ -5,6 +5,8 @@ import { CommandFailure, EXIT } from '../errors.ts';
 /** What a checkpoint belongs to: another pull must not resume from it. */
 export interface PullScope {
   readonly baseUrl: string;
+  /** Two companies have the same address: their records must not come into one file. */
+  readonly keyDigest: string;
   readonly collection: string;
   readonly since: string | null;
   readonly pagination: string;
@@ -12,22 +14,47 @@ export interface PullScope {
   readonly out: string | null;
 }
 
-/** Where a pull stands: everything before it is in the output. */
-export interface PullPoint {
+/** When a pull began, by the service. */
+export interface PullStart {
+  /** The service's clock: a later pull reads what changed since then. Null before the first response. */
+  readonly startedAt: string | null;
+  /** The lowest UTC offset in the service's timestamps, in minutes. */
+  readonly utcOffset: number | null;
+}
+
+/** Where the pull of a collection stands: everything before it is in the output. */
+export interface PullPoint extends PullStart {
   /** Where the read resumes; null if it has to start over. */
   readonly resumeToken: string | null;
   /** The length of the output at this point: whatever follows is cut off. */
   readonly bytes: number;
   readonly records: number;
   readonly pages: number;
-  /** The service's clock when the first run began. */
-  readonly startedAt: string | null;
-  /** The lowest UTC offset in the service's timestamps, in minutes. */
-  readonly utcOffset: number | null;
 }
 
-const VERSION = 3;
-const SCOPE = ['baseUrl', 'collection', 'since', 'pagination', 'out'] as const;
+/** Nothing is read, or what was read has to be read again. */
+export const BEGINNING: PullPoint = {
+  startedAt: null,
+  utcOffset: null,
+  resumeToken: null,
+  bytes: 0,
+  records: 0,
+  pages: 0,
+};
+
+/** Where a pull stands. */
+export interface PullState {
+  /** The collections whose files are complete. */
+  readonly done: readonly string[];
+  /** The start of the first of them. */
+  readonly start: PullStart;
+  /** The collection that is being read, and its point. */
+  readonly reading: string;
+  readonly point: PullPoint;
+}
+
+const VERSION = 4;
+const SCOPE = ['baseUrl', 'keyDigest', 'collection', 'since', 'pagination', 'out'] as const;
 
 /** The checkpoint of a pull, in a file. */
 export class PullCheckpoint {
@@ -40,23 +67,24 @@ export class PullCheckpoint {
   }
 
   /** Where to resume; undefined without a checkpoint. Fails for the checkpoint of another pull. */
-  async read(): Promise<PullPoint | undefined> {
+  async read(): Promise<PullState | undefined> {
     const text = await readIfExists(this.#file);
     if (text === undefined) return undefined;
 
-    const { scope, point } = parse(text) ?? {};
+    const { scope, state } = parse(text) ?? {};
     if (scope === undefined) throw this.#failure('cannot be read', 'Delete it to start over.');
     const other = SCOPE.find((name) => scope[name] !== this.#scope[name]);
-    if (other === undefined) return point;
+    if (other === undefined) return state;
     const was = `${other} was ${scope[other] ?? 'not given'}, is ${this.#scope[other] ?? 'not given'}`;
     throw this.#failure(
-      `belongs to another pull (${was})`,
+      `belongs to another pull (${other === 'keyDigest' ? 'it has another API key' : was})`,
       'Give the same options, another checkpoint, or delete it.',
     );
   }
 
-  write(point: PullPoint): Promise<void> {
-    return replaceFile(this.#file, `${JSON.stringify({ version: VERSION, ...this.#scope, ...point })}\n`);
+  write(state: PullState): Promise<void> {
+    const content = { version: VERSION, scope: this.#scope, state };
+    return replaceFile(this.#file, `${JSON.stringify(content)}\n`);
   }
 
   /** Once everything is read, the next pull is a new one. */
@@ -70,15 +98,27 @@ export class PullCheckpoint {
   }
 }
 
-function parse(text: string): { scope: PullScope; point: PullPoint } | undefined {
+const isCount = (value: number) => Number.isSafeInteger(value) && value >= 0;
+const isStart = ({ startedAt, utcOffset }: PullStart) =>
+  (startedAt === null || typeof startedAt === 'string') &&
+  (utcOffset === null || Number.isInteger(utcOffset));
+
+function parse(text: string): { scope: PullScope; state: PullState } | undefined {
   try {
-    const { version, baseUrl, collection, since, pagination, out, ...point } = JSON.parse(text);
-    const isPoint =
+    const { version, scope, state } = JSON.parse(text) as {
+      version: number;
+      scope: PullScope;
+      state: PullState;
+    };
+    const { done, start, reading, point } = state;
+    const { resumeToken, bytes, records, pages } = point;
+    const isState =
       version === VERSION &&
-      [point.resumeToken, point.startedAt].every((value) => value === null || typeof value === 'string') &&
-      [point.bytes, point.records, point.pages].every((value) => Number.isSafeInteger(value) && value >= 0) &&
-      (point.utcOffset === null || Number.isInteger(point.utcOffset));
-    return isPoint ? { scope: { baseUrl, collection, since, pagination, out }, point } : undefined;
+      [...done, reading].every((name) => typeof name === 'string') &&
+      [start, point].every(isStart) &&
+      (resumeToken === null || typeof resumeToken === 'string') &&
+      [bytes, records, pages].every(isCount);
+    return isState ? { scope, state } : undefined;
   } catch {
     return undefined;
   }

@@ -30,6 +30,11 @@ export class PullProgress {
     this.#quiet = quiet;
   }
 
+  /** Whether a page was read, by this run or an earlier one. */
+  get hasPages(): boolean {
+    return this.#counts.pages > 0;
+  }
+
   page(counts: PullCounts): void {
     const now = Date.now();
     this.#counts = counts;

@@ -2,7 +2,7 @@ import type { AccountingRecord, Page } from 'accounting-data-sdk';
 import { jsonText } from '../../internal/json-text.ts';
 import { lowestOffset } from '../../sync/bound.ts';
 import { watermarkOf } from '../../sync/watermark.ts';
-import type { PullCheckpoint, PullPoint } from './checkpoint.ts';
+import { BEGINNING, type PullPoint, type PullStart } from './checkpoint.ts';
 import type { Output } from './outputs.ts';
 import type { PullProgress } from './progress.ts';
 
@@ -11,26 +11,19 @@ export interface PullParts {
   /** The pages that are still to be read. */
   readonly pages: AsyncIterable<Page<AccountingRecord>>;
   readonly output: Output;
-  readonly checkpoint: PullCheckpoint | undefined;
   /** Where an earlier run stopped. */
-  readonly from: PullPoint | undefined;
+  readonly from: PullPoint;
+  /** Writes the checkpoint; does nothing without one. */
+  readonly save: (point: PullPoint) => Promise<void>;
   readonly pagination: 'page' | 'keyset';
   readonly progress: PullProgress;
 }
 
-/** What a later pull has to know. */
-export interface PullResult {
-  /** The service's clock at the start: a later pull reads what changed since then. */
-  readonly startedAt: string | null;
-  /** The lowest UTC offset in the timestamps of the service, in minutes. */
-  readonly utcOffset: number | null;
-}
-
 /** Reads a collection to its end: page after page into the output, then a checkpoint that knows no more than that. */
-export async function readCollection(parts: PullParts): Promise<PullResult> {
-  const { pages, output, checkpoint, from, progress } = parts;
-  let { startedAt = null, utcOffset = null, resumeToken = null } = from ?? {};
-  let { records, pages: pageCount, invalid } = { records: 0, pages: 0, ...from, invalid: 0 };
+export async function readCollection(parts: PullParts): Promise<PullStart> {
+  const { pages, output, from, save, progress } = parts;
+  let { startedAt, utcOffset, resumeToken, records, pages: pageCount } = from;
+  let invalid = 0;
   let complete: Page<AccountingRecord>['complete'];
   let byPages = false;
   /** Whether a commit failed: lines may be missing from the output. */
@@ -39,7 +32,7 @@ export async function readCollection(parts: PullParts): Promise<PullResult> {
   const point = (): PullPoint =>
     // A read by pages cannot be resumed: the next run starts over, with an empty file.
     resumeToken === null || byPages
-      ? { startedAt: null, utcOffset: null, resumeToken: null, bytes: 0, records: 0, pages: 0 }
+      ? BEGINNING
       : { startedAt, utcOffset, resumeToken, bytes: output.bytes, records, pages: pageCount };
   const commit = async () => {
     isTorn = true;
@@ -56,7 +49,7 @@ export async function readCollection(parts: PullParts): Promise<PullResult> {
       // The records before this page come again. The checkpoint is written first, because it must never say more than
       // the file holds, whenever the process ends.
       resumeToken = null;
-      await checkpoint?.write(point());
+      await save(point());
       if (await output.restart()) {
         records = 0;
         pageCount = 0;
@@ -81,7 +74,7 @@ export async function readCollection(parts: PullParts): Promise<PullResult> {
       added += 1;
       if (!output.isDue) continue;
       await commit();
-      await checkpoint?.write(point());
+      await save(point());
     }
     await commit();
   } catch (error) {
@@ -89,12 +82,12 @@ export async function readCollection(parts: PullParts): Promise<PullResult> {
     // skip lines that the output does not hold.
     if (added > 0 && !isTorn)
       await commit()
-        .then(() => checkpoint?.write(point()))
+        .then(() => save(point()))
         .catch(() => {});
     throw error;
   }
-  // In this order: if the process ends in between, the next run starts over, and both files are as they were.
-  await checkpoint?.remove();
+  // In this order: if the process ends in between, the next run reads this collection again, and its file is as it was.
+  await save(BEGINNING);
   await output.finish();
   return { startedAt, utcOffset };
 }

@@ -32,8 +32,10 @@ describe('the command as a process', () => {
     expect([ended.code, ended.signal]).toEqual([code, null]);
     expect(ended.log).toContain('not complete.');
     const lines = records(readFileSync(file('a.part'), 'utf8'));
-    const checkpoint = JSON.parse(readFileSync(file('cp'), 'utf8')) as { records: number };
-    expect(lines.length).toBe(checkpoint.records);
+    const checkpoint = JSON.parse(readFileSync(file('cp'), 'utf8')) as {
+      state: { point: { records: number } };
+    };
+    expect(lines.length).toBe(checkpoint.state.point.records);
     expect(lines.length).toBeGreaterThan(100);
   });
 

@@ -41,8 +41,10 @@ describe('a pull that runs out of disk', () => {
     const emptyDisk = await fillDisk(file('scratch'));
     const full = await run(env, args).finally(emptyDisk);
     expect([full.code, full.log]).toEqual([7, expect.stringContaining('ENOSPC')]);
-    const checkpoint = JSON.parse(readFileSync(file('cp'), 'utf8')) as { records: number };
-    expect(read('.part').length).toBe(checkpoint.records);
+    const checkpoint = JSON.parse(readFileSync(file('cp'), 'utf8')) as {
+      state: { point: { records: number } };
+    };
+    expect(read('.part').length).toBe(checkpoint.state.point.records);
     expect(read('.part').length).toBeGreaterThan(0);
 
     expect((await run(env, args)).code).toBe(0);

@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { collectionNames, createClient } from 'accounting-data-sdk';
 import { afterAll, expect, test, vi } from 'vitest';
 import { killAtRandom } from '../../support/kill-at-random.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
@@ -29,4 +30,24 @@ test('a pull that is killed three times ends with every record once', () =>
     expect(ids.length).toBe(10_000);
     expect(readdirSync(file('.'))).toEqual([name]);
     expect(new Set(ids)).toEqual(new Set(sandbox.store.accounts.ids()));
+  }));
+
+test('a pull of everything that is killed four times ends with every record of every collection once', () =>
+  eachSeed([Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))], async (seed) => {
+    const { sandbox, env } = await listening({ records: 3000, pageSize: 20, ids: { gap: 3 } });
+    const file = folder();
+    const args = ['pull', '--all', '--out', file('data')];
+    const killing = { sandbox, random: new SeededRandom(seed), mostRequests: 50 };
+    let kills = 0;
+    while (kills < 4 && (await killAtRandom(start(env, args), killing))) kills += 1;
+
+    expect(kills).toBe(4);
+    expect((await run(env, args)).code).toBe(0);
+    const client = createClient(sandbox.clientOptions);
+    for (const name of collectionNames) {
+      const lines = linesOf(file(`data/${client[name].segment}.ndjson`));
+      const ids = lines.map((line) => (JSON.parse(line) as { id: string }).id);
+      expect([name, ids]).toEqual([name, sandbox.store[name].ids()]);
+    }
+    expect(readdirSync(file('data'))).toHaveLength(collectionNames.length);
   }));

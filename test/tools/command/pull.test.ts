@@ -291,7 +291,7 @@ describe('a pull that has to start over', () => {
     });
     await expect(run(env, args)).rejects.toThrow('killed');
     truncate.mockRestore();
-    expect(JSON.parse(whenCut)).toMatchObject({ bytes: 0, resumeToken: null });
+    expect(JSON.parse(whenCut)).toMatchObject({ state: { point: { bytes: 0, resumeToken: null } } });
 
     expect((await run(env, args)).code).toBe(0);
     const ids = records(readFileSync(file('a'), 'utf8')).map(({ id }) => id);
@@ -309,7 +309,7 @@ describe('a checkpoint', () => {
   };
 
   test('of another pull is rejected, and says what differs', async () => {
-    const { env, file, args } = await stoppedPull();
+    const { sandbox, env, file, args } = await stoppedPull();
     const before = readFileSync(file('a.part'), 'utf8');
     for (const [more, what] of [
       [['--since', '2024-01-01'], 'since was not given, is 2024-01-01'],
@@ -321,6 +321,8 @@ describe('a checkpoint', () => {
       expect([code, log]).toEqual([7, expect.stringContaining(what)]);
     }
     expect((await run(env, args.with(1, 'boms'))).code).toBe(7);
+    const otherKey = await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.otherCompany }, args);
+    expect([otherKey.code, otherKey.log]).toEqual([7, expect.stringContaining('it has another API key')]);
     expect(readFileSync(file('a.part'), 'utf8')).toBe(before);
   });
 
@@ -332,7 +334,7 @@ describe('a checkpoint', () => {
       'nonsense',
       '{}',
       whole.slice(0, 60),
-      whole.replace('"version":3', '"version":2'),
+      whole.replace('"version":4', '"version":3'),
       whole.replace(/"bytes":\d+/, '"bytes":-1'),
     ]) {
       writeFileSync(file('cp'), text);
@@ -440,11 +442,97 @@ describe('pull --all', () => {
     expect((await run(none, ['pull', '--all', '--out', file('none')])).code).toBe(3);
   });
 
+  /** The one that is interrupted: the fourth. */
+  const INTERRUPTED = 'accountContactShoppingStores';
+
+  const stopped = async (more: readonly string[] = []) => {
+    const records = { accounts: 300, accountAddresses: 300, [INTERRUPTED]: 300, products: 100 };
+    const { sandbox, env } = await listening({ records, pageSize: 20 });
+    const file = folder();
+    const args = ['pull', '--all', '--out', file('data'), ...more];
+    const stop = new AbortController();
+    let requests = 0;
+    const unlisten = sandbox.onRequest(({ path }) => {
+      if (path.endsWith('/account-contact-shopping-stores')) requests += 1;
+      if (requests === 9) stop.abort();
+    });
+    const { code, log } = await run(env, args, { signal: stop.signal });
+    unlisten();
+    expect([code, log.trimEnd().split('\n').at(-1)]).toEqual([
+      130,
+      `Stopped at ${INTERRUPTED}. The files before it are complete. Run the same command to resume.`,
+    ]);
+    return { sandbox, env, file, args };
+  };
+
+  const read = (file: (name: string) => string, name: string) =>
+    records(readFileSync(file(`data/${name}.ndjson`), 'utf8'));
+
+  test('that is stopped keeps what is complete, and resumes the collection that was interrupted', async () => {
+    const { sandbox, env, file, args } = await stopped();
+    sandbox.store.accounts.update('1', { name: 'changed' });
+    const seen = new Set<string>();
+    sandbox.onRequest(({ path }) => seen.add(path));
+    const { code, log } = await run(env, args);
+    expect(code).toBe(0);
+    expect(log).toContain('accounts is complete: kept from the run that was interrupted.');
+    expect(log).toMatch(/^Resuming after \d{3} records\.$/m);
+    expect([...seen].filter((path) => path.endsWith('/accounts'))).toEqual([]);
+    expect(read(file, 'accounts')[0]?.name).not.toBe('changed');
+    expect(read(file, 'account-contact-shopping-stores')).toEqual(sandbox.store[INTERRUPTED].all());
+    expect(read(file, 'products')).toEqual(sandbox.store.products.all());
+    expect(readdirSync(file('data'))).toHaveLength(14);
+  });
+
+  test('reads everything again with --restart, and what is no longer there', async () => {
+    const { sandbox, env, file, args } = await stopped();
+    sandbox.store.accounts.update('1', { name: 'changed' });
+    rmSync(file('data/account-addresses.ndjson'));
+    expect((await run(env, args)).code).toBe(0);
+    expect(read(file, 'account-addresses')).toEqual(sandbox.store.accountAddresses.all());
+
+    const again = await stopped();
+    again.sandbox.store.accounts.update('1', { name: 'changed' });
+    expect((await run(again.env, [...again.args, '--restart'])).code).toBe(0);
+    expect(read(again.file, 'accounts')[0]?.name).toBe('changed');
+    expect(read(again.file, 'account-contact-shopping-stores')).toEqual(
+      again.sandbox.store[INTERRUPTED].all(),
+    );
+  });
+
+  test('that is stopped resumes CSV', async () => {
+    const { sandbox, env, file, args } = await stopped(['--format', 'csv']);
+    expect((await run(env, args)).code).toBe(0);
+    const text = readFileSync(file('data/account-contact-shopping-stores.csv'), 'utf8');
+    const ids = (parse(text, { columns: true }) as { id: string }[]).map(({ id }) => id);
+    expect(ids).toEqual(sandbox.store[INTERRUPTED].ids());
+  });
+
+  test('that is stopped does not resume with another company, period or format', async () => {
+    const { sandbox, env, args } = await stopped();
+    const otherCompany = { ...env, ACCOUNTING_API_KEY: sandbox.keys.otherCompany };
+    const before = sandbox.count();
+    expect((await run(otherCompany, args)).code).toBe(7);
+    expect((await run(env, [...args, '--since', '2024-01-01'])).code).toBe(7);
+    expect((await run(env, [...args, '--format', 'csv'])).code).toBe(7);
+    expect(sandbox.count()).toBe(before);
+  });
+
+  test('fails if the key loses its rights in the middle of a collection', async () => {
+    const { sandbox, env } = await listening({ records: { accounts: 300 }, pageSize: 20 });
+    const file = folder();
+    sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { skip: 8, times: 1 });
+    const args = ['pull', '--all', '--out', file('data')];
+    const { code, log } = await run(env, args);
+    expect([code, log]).toEqual([3, expect.stringContaining('Run the same command to resume.')]);
+    expect((await run(env, args)).code).toBe(0);
+    expect(read(file, 'accounts')).toEqual(sandbox.store.accounts.all());
+  });
+
   test.each([
     [['--all'], 'Name it with --out'],
     [['accounts', '--all', '--out', 'x'], 'Leave out accounts'],
     [[], 'Name one, or pass --all'],
-    [['--all', '--out', 'x', '--checkpoint', 'y'], 'Pull one collection after the other'],
     [['accounts', '--format', 'csv', '--checkpoint', 'y'], 'Name a file with --out'],
   ])('rejects arguments that do not fit: %j', async (args, advice) => {
     const { sandbox, env } = await listening();
