@@ -334,7 +334,8 @@ export class IntervalReader<T> {
     const found: bigint[] = [];
     for (const page of PAGES_BEHIND) {
       const ids = (await this.#requests.idsOnPage(outer, page)) ?? [];
-      found.push(...ids.filter((id) => !delivered.includes(id)));
+      // From the last page to the first: each one stands before those that were requested earlier.
+      found.unshift(...ids.filter((id) => !delivered.includes(id) && !found.includes(id)));
       if (delivered.length + found.length > 1) break;
     }
     const [only] = found;
@@ -346,7 +347,13 @@ export class IntervalReader<T> {
       this.#through = keyOf(only, state.descending);
       return false;
     }
-    this.#learnsDirection([...delivered, ...found]);
+    const sent = [...delivered, ...found];
+    if (!isAscending(sent) && !isAscending(sent.toReversed())) {
+      state.inOrder = false;
+      this.#restart();
+      return false;
+    }
+    this.#learnsDirection(sent);
     const first = await firstRow(this.#requests, this.#requests.outer);
     if (first === undefined) return true;
     const keys = delivered.map((id) => keyOf(id, state.descending));
