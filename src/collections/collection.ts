@@ -11,7 +11,7 @@ import {
   type RequestOptions,
 } from '../transport/call-options.ts';
 import { checkIdempotencyKey, newIdempotencyKey } from '../transport/idempotency-key.ts';
-import type { ApiRequest } from '../transport/request.ts';
+import type { ApiRequest, Expected } from '../transport/request.ts';
 import type { WriteFacts } from '../transport/write-facts.ts';
 import type { CollectionContext } from './context.ts';
 import type { AnyDefinition } from './define.ts';
@@ -112,6 +112,7 @@ class ReadOnly<T extends { id: string }> implements ReadOnlyCollection<T> {
   readonly #parent: string | undefined;
   readonly #context: CollectionContext;
   readonly #reader: RecordReader<T>;
+  readonly #oneRecord: Expected<T> = { kind: 'json', read: (body) => this.#reader.one(body) };
 
   constructor(
     definition: AnyDefinition,
@@ -149,7 +150,7 @@ class ReadOnly<T extends { id: string }> implements ReadOnlyCollection<T> {
 
   async get(id: string, options: RequestOptions = {}): Promise<T> {
     checkOptionNames(options, REQUEST_OPTIONS, { of: 'get', elsewhere: ELSEWHERE });
-    return this.sendRecord({ method: 'GET', ...this.recordPath(id) }, options);
+    return await this.send({ method: 'GET', id: checkId(id), expected: this.oneRecord }, options);
   }
 
   async find(id: string, options: RequestOptions = {}): Promise<T | undefined> {
@@ -161,37 +162,37 @@ class ReadOnly<T extends { id: string }> implements ReadOnlyCollection<T> {
     }
   }
 
-  protected get collectionPath() {
-    return { path: [this.#segment], template: `/${this.#segment}` };
+  /** What is due in the response to a request for one record. */
+  protected get oneRecord(): Expected<T> {
+    return this.#oneRecord;
   }
 
-  protected recordPath(id: string) {
-    return { path: [this.#segment, checkId(id)], template: `/${this.#segment}/{id}` };
-  }
-
-  /** Sends a request whose response is one record. */
-  protected async sendRecord(request: Outgoing, options: RequestOptions): Promise<T> {
-    const read = (body: unknown) => this.#reader.one(body);
-    return this.send({ ...request, expected: { kind: 'json', read } }, options);
-  }
-
+  /** Sends a request to the collection, or to the record of an id. */
   protected async send<R>(
-    request: Outgoing & Pick<ApiRequest<R>, 'expected'>,
+    { method, id, body, idempotencyKey, expected }: Outgoing<R>,
     options: RequestOptions,
   ): Promise<R> {
     checkRequestOptions(options);
-    const settings = callSettings(this.#context.settings, options);
+    const segment = this.#segment;
     const { value } = await this.#context.transport.send({
+      method,
+      path: id === undefined ? [segment] : [segment, id],
+      template: id === undefined ? `/${segment}` : `/${segment}/{id}`,
+      body,
+      idempotencyKey,
+      expected,
       priority: 'interactive',
-      ...request,
-      settings,
+      settings: callSettings(this.#context.settings, options),
       options,
     });
     return value;
   }
 }
 
-type Outgoing = Pick<ApiRequest<unknown>, 'method' | 'path' | 'template' | 'body' | 'idempotencyKey'>;
+interface Outgoing<R> extends Pick<ApiRequest<R>, 'method' | 'body' | 'idempotencyKey' | 'expected'> {
+  /** Already checked. */
+  readonly id?: string;
+}
 
 class Writable<T extends { id: string }>
   extends ReadOnly<T>
@@ -220,18 +221,18 @@ class Writable<T extends { id: string }>
       options.idempotencyKey === undefined
         ? newIdempotencyKey()
         : checkIdempotencyKey(options.idempotencyKey);
-    return this.sendRecord({ method: 'POST', ...this.collectionPath, body, idempotencyKey }, options);
+    return await this.send({ method: 'POST', body, idempotencyKey, expected: this.oneRecord }, options);
   }
 
   async update(id: string, patch: object, options: RequestOptions = {}): Promise<T> {
     checkOptionNames(options, REQUEST_OPTIONS, { of: 'update', elsewhere: ELSEWHERE });
     const body = writeBody(this.#definition, patch, 'patch');
-    return this.sendRecord({ method: 'PATCH', ...this.recordPath(id), body }, options);
+    return await this.send({ method: 'PATCH', id: checkId(id), body, expected: this.oneRecord }, options);
   }
 
   async delete(id: string, options: RequestOptions = {}): Promise<void> {
     checkOptionNames(options, REQUEST_OPTIONS, { of: 'delete', elsewhere: ELSEWHERE });
     const expected = { kind: 'nothing', value: undefined } as const;
-    return this.send({ method: 'DELETE', ...this.recordPath(id), expected }, options);
+    await this.send({ method: 'DELETE', id: checkId(id), expected }, options);
   }
 }

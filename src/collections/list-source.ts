@@ -152,10 +152,10 @@ function pageFetcher<T extends { id: string }>(
 }
 
 function timeOf({ serverTime, requestedAt, durationMs }: ApiResponse<unknown>): ResponseTime {
-  return { serverTime, requestedAt: new Date(requestedAt), durationMs };
+  return { serverTime: serverTime(), requestedAt: new Date(requestedAt), durationMs };
 }
 
-function pageOf<T>({ value, meta }: ApiResponse<ReadList<T>>, collection: string) {
+function pageOf<T>({ value, rateLimit }: ApiResponse<ReadList<T>>, collection: string) {
   const invalid = value.invalid.map((row) => ({ collection, ...row }));
-  return { ...value, invalid, rateLimit: meta.rateLimit } satisfies Partial<PageResponse<T>>;
+  return { ...value, invalid, rateLimit } satisfies Partial<PageResponse<T>>;
 }

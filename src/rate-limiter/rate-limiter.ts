@@ -178,7 +178,7 @@ export class RateLimiter {
 
   /** Wakes the first two calls if one may be sent now, or if their timers would fire too late. */
   #wakeFront(now: number): void {
-    if (this.#first(now) === undefined) return;
+    if (this.#queue.size === 0 || this.#first(now) === undefined) return;
 
     const isOpen = this.#throttle.opensAt(now) <= now;
     const dueAt = this.#dueAt(now);

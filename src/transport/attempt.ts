@@ -1,17 +1,22 @@
+import type { KyInstance } from 'ky';
 import type { ClientListeners } from '../events.ts';
 import type { Permit } from '../rate-limiter/rate-limiter.ts';
 import type { Call } from './call.ts';
+import { Failure, timeUp } from './failure.ts';
 import { withinLimits } from './limits.ts';
 import { Body } from './read-body.ts';
-import { type BareNotFound, readResponse, timedOutFailure } from './read-response.ts';
+import { type BareNotFound, type Reading, readResponse, timedOutFailure } from './read-response.ts';
 import type { ApiRequest, ApiResponse } from './request.ts';
 import { type ContentTypes, contentTypeOf, requestHeaders } from './request-headers.ts';
-import { responseMeta, retryAfterOf, serverTimeOf } from './response-meta.ts';
-import { type Sender, send } from './send.ts';
+import { rateLimitOf, requestIdOf, retryAfterOf, serverTimeOf } from './response-meta.ts';
+import { type FetchFunction, send } from './send.ts';
 
 /** What the attempts of one client have in common. */
 export interface AttemptConfig {
   readonly listeners: ClientListeners;
+  /** The caller's own `fetch`. */
+  readonly fetch: FetchFunction | undefined;
+  readonly userAgent: string | undefined;
   readonly maxBodyBytes: number;
   /** What a 404 without a problem document means. */
   readonly bareNotFound: BareNotFound;
@@ -21,62 +26,80 @@ export interface AttemptConfig {
 /** What an attempt needs beside its request and its call. */
 export interface AttemptContext {
   readonly config: AttemptConfig;
-  readonly sender: Sender;
+  readonly ky: KyInstance;
   readonly url: string;
   readonly permit: Permit;
 }
 
-/** One attempt: sends the request and reads the whole response. Rejects with a Failure, or with the signal's reason. */
+/**
+ * One attempt: sends the request and reads the whole response, within the time that is left to the call. Rejects with a
+ * Failure, or with the signal's reason.
+ */
 export async function attempt<T>(
   request: ApiRequest<T>,
   call: Call,
-  { config, sender, url, permit }: AttemptContext,
+  { config, ky, url, permit }: AttemptContext,
 ): Promise<ApiResponse<T>> {
   const { listeners, maxBodyBytes, bareNotFound } = config;
   const { method, body, idempotencyKey, expected } = request;
-  const { signal, apiKey } = call;
-  const requestedAt = Date.now();
-  const startedAt = performance.now();
-  const { ms, limit } = call.timeLeft();
+  const { apiKey } = call;
   listeners.request?.({ ...call.event(), idempotencyKey });
   // A listener may have aborted it.
-  signal?.throwIfAborted();
+  call.signal?.throwIfAborted();
+  const { ms, limit } = call.timeLeft();
+  if (ms <= 0) throw new Failure('unsent', { kind: 'time', limit, waitingFor: 'response' });
 
-  const type = request.contentType ?? contentTypeOf(method, config.contentTypes);
-  const headers = requestHeaders({
-    apiKey,
-    idempotencyKey,
-    contentType: body === undefined ? undefined : type,
-    own: request.options.headers,
-  });
-  const response = await send({ url, method, headers, body }, call, sender);
-  const durationMs = performance.now() - startedAt;
-  const meta = responseMeta(response, call.effort, apiKey);
-  call.received(meta);
-  const { status, rateLimit } = meta;
-  permit.settle({
-    status,
-    limit: rateLimit?.limit,
-    remaining: rateLimit?.remaining,
-    retryAfterMs: status === 429 ? retryAfterOf(response) : undefined,
-  });
-  listeners.response?.({
-    ...call.event(),
-    status,
-    durationMs: Math.floor(durationMs),
-    rateLimit,
-    requestId: meta.requestId,
-  });
-  const reading = { response, body: new Body(response), expected, maxBodyBytes, apiKey, bareNotFound };
-  const value = await withinLimits(() => readResponse(reading), {
-    signal,
-    onAbort: () => reading.body.cancel(),
-    // Never 0: after a stalled event loop the body may have arrived too.
-    ms: Math.max(1, ms - durationMs),
-    onTimeout: () => {
+  const over = new AbortController();
+  let reading: Reading<T> | undefined;
+  const stop = (reason?: unknown) => {
+    over.abort(reason);
+    reading?.body.cancel();
+  };
+  const exchange = async (): Promise<ApiResponse<T>> => {
+    const type = request.contentType ?? contentTypeOf(method, config.contentTypes);
+    const headers = requestHeaders({
+      apiKey,
+      userAgent: config.userAgent,
+      idempotencyKey,
+      contentType: body === undefined ? undefined : type,
+      own: request.options.headers,
+    });
+    const requestedAt = Date.now();
+    const startedAt = performance.now();
+    const response = await send({ url, method, headers, body, signal: over.signal }, ky, config.fetch);
+    const durationMs = performance.now() - startedAt;
+    reading = { response, body: new Body(response), expected, maxBodyBytes, apiKey, bareNotFound };
+    if (over.signal.aborted) {
+      // This `fetch` ignored the signal.
       reading.body.cancel();
-      return timedOutFailure(reading, limit);
+      throw over.signal.reason;
+    }
+    const { status, headers: received } = response;
+    const rateLimit = rateLimitOf(received);
+    call.received(response, rateLimit);
+    permit.settle({
+      status,
+      limit: rateLimit?.limit,
+      remaining: rateLimit?.remaining,
+      retryAfterMs: status === 429 ? retryAfterOf(response) : undefined,
+    });
+    listeners.response?.({
+      ...call.event(),
+      status,
+      durationMs: Math.floor(durationMs),
+      rateLimit,
+      requestId: requestIdOf(received, apiKey),
+    });
+    const value = await readResponse(reading);
+    return { value, rateLimit, serverTime: () => serverTimeOf(response), requestedAt, durationMs };
+  };
+  return withinLimits(exchange, {
+    signal: call.signal,
+    onAbort: () => stop(call.signal?.reason),
+    ms,
+    onTimeout: () => {
+      stop();
+      return reading === undefined ? timeUp(limit, 'response') : timedOutFailure(reading, limit);
     },
   });
-  return { value, meta, serverTime: serverTimeOf(response), requestedAt, durationMs };
 }

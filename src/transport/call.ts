@@ -2,11 +2,13 @@ import type { Outcome } from '../errors/accounting-error.ts';
 import type { AnyAccountingError } from '../errors/guards.ts';
 import type { CallEvent, EndEvent } from '../events.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
+import type { RateLimit } from '../schemas/rate-limit.ts';
 import type { ResponseMeta } from './call-options.ts';
 import { errorOf } from './error-of.ts';
 import type { Failure, Limit } from './failure.ts';
 import { redactOwnText } from './redact.ts';
 import type { ApiRequest } from './request.ts';
+import { allowedHeaders, requestIdOf } from './response-meta.ts';
 import { effectOf, type Verdict, verdictOn, worseOf } from './retry-policy.ts';
 import { displayPath } from './url.ts';
 
@@ -42,7 +44,8 @@ export class Call {
   #outcome: Outcome = 'not_sent';
   #repeated = false;
   #keyRefreshed = false;
-  #meta: ResponseMeta | undefined;
+  #response: Response | undefined;
+  #rateLimit: RateLimit | undefined;
   #result: EndEvent['result'] = 'error';
 
   constructor(request: ApiRequest<unknown>, service: ServiceAddress) {
@@ -75,14 +78,29 @@ export class Call {
     return this.#rejections;
   }
 
-  /** The response of the last attempt; undefined if it got none. */
-  get meta(): ResponseMeta | undefined {
-    return this.#meta;
+  /** Attempts so far. */
+  get attempts(): number {
+    return this.#attempts;
   }
 
-  /** Attempts so far, and the time spent waiting, for the caller. */
-  get effort(): Pick<ResponseMeta, 'attempts' | 'waitedMs'> {
-    return { attempts: this.#attempts, waitedMs: this.#waitedMs };
+  /** The quota that the response of the last attempt reported. */
+  get rateLimit(): RateLimit | undefined {
+    return this.#rateLimit;
+  }
+
+  /** The response of the last attempt; undefined if it got none. */
+  get meta(): ResponseMeta | undefined {
+    if (this.#response === undefined) return undefined;
+
+    const { status, headers } = this.#response;
+    return {
+      status,
+      attempts: this.#attempts,
+      waitedMs: this.#waitedMs,
+      rateLimit: this.#rateLimit,
+      headers: allowedHeaders(headers, this.#apiKey),
+      requestId: requestIdOf(headers, this.#apiKey),
+    };
   }
 
   useKey(apiKey: string): void {
@@ -112,12 +130,14 @@ export class Call {
     this.#stopWaiting();
     const isFree = this.#verdict === 'wait' || this.#verdict === 'refresh_key';
     if (!isFree) this.#attempts += 1;
-    this.#meta = undefined;
+    this.#response = undefined;
+    this.#rateLimit = undefined;
   }
 
   /** The headers of a response have arrived. */
-  received(meta: ResponseMeta): void {
-    this.#meta = meta;
+  received(response: Response, rateLimit: RateLimit | undefined): void {
+    this.#response = response;
+    this.#rateLimit = rateLimit;
   }
 
   /** Takes a failed attempt into account and decides what follows. */

@@ -37,7 +37,16 @@ export function withinLimits<T>(
     const timer = ms <= MAX_TIMER_MS ? setTimeout(timeout, ms) : undefined;
     signal?.addEventListener('abort', abort, { once: true });
     // Handled after the end too: a late failure of the work must not become an unhandled rejection.
-    work().finally(end).then(resolve, reject);
+    work().then(
+      (value) => {
+        end();
+        resolve(value);
+      },
+      (error) => {
+        end();
+        reject(error);
+      },
+    );
   });
 }
 

@@ -39,8 +39,7 @@ export async function readResponse<T>(reading: Reading<T>): Promise<T> {
     await readNothing(reading);
     return expected.value;
   }
-  const json = await readJson(reading, expected.mayBeEmpty === true);
-  return await readValue(reading, expected, json);
+  return readValue(reading, expected, await readJson(reading, expected.mayBeEmpty === true));
 }
 
 function isRedirect(status: number): boolean {
@@ -56,29 +55,37 @@ export function timedOutFailure<T>(reading: Reading<T>, limit: 'attempt' | 'dead
 /** The JSON value of a 2xx; undefined if it has no body and need not have one. */
 async function readJson<T>(reading: Reading<T>, mayBeEmpty: boolean): Promise<unknown> {
   const { response, body, maxBodyBytes } = reading;
-  const bytes = await body.bytes(maxBodyBytes).catch((error: unknown) => {
-    if (unreadFault(reading) === 'wrong_content') throw unusable(reading, 'wrong_content', 'wrong_content');
-    if (error instanceof BodyTooLarge) throw unusable(reading, 'too_large', 'too_large');
-    throw unusable(reading, 'cut', 'truncated');
-  });
+  let bytes: Uint8Array;
+  try {
+    bytes = await body.bytes(maxBodyBytes);
+  } catch (error) {
+    const isTooLarge = error instanceof BodyTooLarge;
+    throw unreadable(reading, isTooLarge ? ['too_large', 'too_large'] : ['cut', 'truncated']);
+  }
   if (bytes.byteLength === 0 && mayBeEmpty) return undefined;
-  const isForeign = response.body !== null && !isJson(response.headers);
-  // A page of a proxy is neither JSON that was cut nor JSON that is not UTF-8, whatever type it claims.
-  if (isForeign || isMarkup([bytes])) throw unusable(reading, 'wrong_content', 'wrong_content');
+  if (response.body !== null && !isJson(response.headers)) {
+    throw unusable(reading, 'wrong_content', 'wrong_content');
+  }
   if (bytes.byteLength === 0) throw unusable(reading, 'empty', 'empty');
 
   let text: string;
   try {
     text = UTF8.decode(bytes);
   } catch {
-    throw unusable(reading, 'unreadable', 'not_utf8');
+    throw unreadable(reading, ['unreadable', 'not_utf8']);
   }
   try {
     return JSON.parse(text);
   } catch {
     // The parser's message quotes the body, so it is not passed on.
-    throw unusable(reading, 'cut', 'truncated');
+    throw unreadable(reading, ['cut', 'truncated']);
   }
+}
+
+/** A page of a proxy is neither JSON that was cut nor JSON that is not UTF-8, whatever type it claims. */
+function unreadable<T>(reading: Reading<T>, [fault, reason]: [Fault, UnexpectedReason]): Failure {
+  const isForeign = unreadFault(reading) === 'wrong_content';
+  return isForeign ? unusable(reading, 'wrong_content', 'wrong_content') : unusable(reading, fault, reason);
 }
 
 async function readValue<T>(

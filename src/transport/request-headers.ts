@@ -58,14 +58,10 @@ export function contentTypeOf(method: string, { create, update }: ContentTypes):
 /** JSON first. A service that has only JSON-LD returns 406 to a request that does not name it. */
 const ACCEPT = 'application/json, application/ld+json;q=0.9, application/problem+json;q=0.9';
 
-/** The headers of every request of a client. */
-export function commonHeaders(userAgent: string | undefined): Record<string, string> {
-  return userAgent === undefined ? { accept: ACCEPT } : { accept: ACCEPT, 'user-agent': userAgent };
-}
-
 /** What the headers of one request are made of. */
 export interface HeaderParts {
   readonly apiKey: string;
+  readonly userAgent: string | undefined;
   readonly idempotencyKey: string | undefined;
   /** Of the body; undefined for no body. */
   readonly contentType: string | undefined;
@@ -73,9 +69,10 @@ export interface HeaderParts {
   readonly own: Readonly<Record<string, string>> | undefined;
 }
 
-/** The headers of one request. The caller's come first, so that they cannot replace those of the specification. */
-export function requestHeaders({ apiKey, idempotencyKey, contentType, own }: HeaderParts) {
-  const headers: Record<string, string> = {};
+/** The headers of one request. The caller's cannot replace those of the specification, which come after them. */
+export function requestHeaders({ apiKey, userAgent, idempotencyKey, contentType, own }: HeaderParts) {
+  const headers: Record<string, string> = { accept: ACCEPT };
+  if (userAgent !== undefined) headers['user-agent'] = userAgent;
   for (const [name, value] of Object.entries(own ?? {})) headers[name.toLowerCase()] = value;
   headers['x-auth-token'] = apiKey;
   if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;

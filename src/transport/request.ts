@@ -1,5 +1,5 @@
 import type { RateLimit } from '../schemas/rate-limit.ts';
-import type { CallOptions, CallSettings, RequestOptions, ResponseMeta } from './call-options.ts';
+import type { CallOptions, CallSettings, RequestOptions } from './call-options.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
@@ -41,9 +41,9 @@ export interface ApiRequest<T> {
 /** A 2xx that could be read. */
 export interface ApiResponse<T> {
   readonly value: T;
-  readonly meta: ResponseMeta;
-  /** The `Date` header less `Age`; undefined if there is none. */
-  readonly serverTime: Date | undefined;
+  readonly rateLimit: RateLimit | undefined;
+  /** The `Date` header less `Age`; undefined if there is none. Read when it is used: only lists use it. */
+  readonly serverTime: () => Date | undefined;
   /** The local clock just before the request of this response was sent, in ms since the epoch. */
   readonly requestedAt: number;
   /** From then until its status and headers arrived, in ms of a clock that is never set. */

@@ -1,5 +1,4 @@
 import type { RateLimit } from '../schemas/rate-limit.ts';
-import type { ResponseMeta } from './call-options.ts';
 import { redactText } from './redact.ts';
 import { parseHttpDate, parseRetryAfter } from './retry-after.ts';
 
@@ -20,26 +19,6 @@ const ALLOWED = [
 
 /** Where services put their own id of a request. The API documentation does not say. */
 const REQUEST_ID = ['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'] as const;
-
-/** What a response looked like. Headers are read when they are used: most callers never do. */
-export function responseMeta(
-  response: Response,
-  effort: Pick<ResponseMeta, 'attempts' | 'waitedMs'>,
-  apiKey: string,
-): ResponseMeta {
-  const { status, headers } = response;
-  return {
-    status,
-    ...effort,
-    rateLimit: rateLimitOf(headers),
-    get headers() {
-      return allowedHeaders(headers, apiKey);
-    },
-    get requestId() {
-      return requestIdOf(headers, apiKey);
-    },
-  };
-}
 
 /** The headers that may be shown, without the API key that the service may echo in them. */
 export function allowedHeaders(headers: Headers, apiKey: string): Readonly<Record<string, string>> {

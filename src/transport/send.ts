@@ -1,13 +1,8 @@
 import type { KyInstance } from 'ky';
-import { MAX_TIMER_MS } from '../internal/sleep.ts';
-import type { Call } from './call.ts';
-import { Failure, timeUp } from './failure.ts';
-import { untilAborted } from './limits.ts';
+import { Failure } from './failure.ts';
 import { networkFailure, targetOf } from './network-failure.ts';
-import { Body } from './read-body.ts';
 import { copyCause } from './redact.ts';
 import type { Method } from './request.ts';
-import { commonHeaders } from './request-headers.ts';
 
 /** `fetch`, as this package calls it: a URL and an init, never a Request. */
 export type FetchFunction = (url: string, init: RequestInit) => Promise<Response>;
@@ -19,105 +14,72 @@ export interface Outgoing {
   /** Lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-}
-
-/** What sends the requests of one client. */
-export interface Sender {
-  readonly ky: KyInstance;
-  /** What ky adds to the headers of each request. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly isTimeout: (error: unknown) => boolean;
-  /** The caller's own `fetch`. */
-  readonly fetch: FetchFunction | undefined;
+  /** Fires when the attempt is over, whatever ended it. */
+  readonly signal: AbortSignal;
 }
 
 /** Loads ky. It makes a Request when it is loaded, which takes Node 34 ms: too long for a program that sends nothing. */
-export async function loadSender({
-  fetch,
-  userAgent,
-}: {
-  readonly fetch: FetchFunction | undefined;
-  readonly userAgent: string | undefined;
-}): Promise<Sender> {
-  const { default: ky, isTimeoutError } = await import('ky');
-  const headers = commonHeaders(userAgent);
-  return {
-    ky: ky.create({
-      headers,
-      // One loop retries: p-retry in transport.ts.
-      retry: 0,
-      throwHttpErrors: false,
-      // `fetch` would carry the key to wherever a redirect points.
-      redirect: 'manual',
-      // Looked up now, so that a test double which was started after the client is not bypassed.
-      fetch: (input, init) => globalThis.fetch(input, init),
-    }),
-    headers,
-    isTimeout: isTimeoutError,
-    fetch,
-  };
+export async function loadKy(): Promise<KyInstance> {
+  const { default: ky } = await import('ky');
+  return ky.create({
+    // One loop retries: p-retry in transport.ts.
+    retry: 0,
+    throwHttpErrors: false,
+    // `fetch` would carry the key to wherever a redirect points.
+    redirect: 'manual',
+    // One timer limits the whole attempt, body included: see attempt.ts.
+    timeout: false,
+  });
 }
 
-/**
- * Sends one request and resolves with the response as soon as its headers have arrived, within the time that is left to
- * the call. Rejects with a Failure, or with the reason of the call's signal.
- */
-export async function send(outgoing: Outgoing, call: Call, sender: Sender): Promise<Response> {
-  const { ky, isTimeout } = sender;
-  const { url, method, headers, body } = outgoing;
-  const { signal } = call;
-  const { ms, limit } = call.timeLeft();
-  if (ms <= 0) throw new Failure('unsent', { kind: 'time', limit, waitingFor: 'response' });
-
-  const request = async () =>
-    ky(url, {
+/** Sends one request and resolves with the response as soon as its headers have arrived. Rejects with a Failure. */
+export async function send(
+  outgoing: Outgoing,
+  ky: KyInstance,
+  fetch: FetchFunction | undefined,
+): Promise<Response> {
+  const { url, method, headers, body, signal } = outgoing;
+  try {
+    return await ky(url, {
       method,
       headers,
-      timeout: ms <= MAX_TIMER_MS ? ms : false,
-      ...(body === undefined ? {} : { body }),
-      // A signal costs ky as much as the rest of its work.
-      ...(signal === undefined ? {} : { signal }),
-      ...(sender.fetch === undefined
-        ? {}
-        : { fetch: callersFetch(sender.fetch, { ...outgoing, headers: { ...sender.headers, ...headers } }) }),
+      body: body ?? null,
+      // The signal goes straight to `fetch`: through ky it costs as much as the rest of ky's work. `fetch` is looked up
+      // now, so that a test double which was started after the client is not bypassed.
+      fetch:
+        fetch === undefined
+          ? (request) => globalThis.fetch(request, { signal })
+          : () => callersFetch(fetch, outgoing),
     });
-  try {
-    // ky stops for the timeout, but waits for a `fetch` that ignores the signal.
-    return signal === undefined ? await request() : await untilAborted(request, signal);
   } catch (error) {
-    if (signal?.aborted) throw signal.reason;
-    if (error instanceof Failure) throw error;
-    if (isTimeout(error)) throw timeUp(limit, 'response');
-    throw networkFailure(error, targetOf(url, { ownFetch: false }));
+    throw error instanceof Failure ? error : networkFailure(error, targetOf(url, { ownFetch: false }));
   }
 }
 
 /**
- * Adapts the caller's `fetch` to ky. It gets the URL and plain values, because another implementation rejects ky's
- * Request, and a body taken from there would be sent as a stream, without Content-Length.
+ * Calls the caller's `fetch`. It gets the URL and plain values, because another implementation rejects ky's Request, and a
+ * body taken from there would be sent as a stream, without Content-Length.
  */
-function callersFetch(fetch: FetchFunction, { url, method, headers, body }: Outgoing) {
-  return async (input: unknown): Promise<Response> => {
-    const { signal } = input as Request;
-    const init = {
-      method,
-      headers,
-      redirect: 'manual',
-      signal,
-      ...(body === undefined ? {} : { body }),
-    } as const;
-    let response: unknown;
-    try {
-      response = await fetch(url, init);
-    } catch (error) {
-      const cause = copyCause(error, headers['x-auth-token'] ?? '');
-      throw networkFailure(error, targetOf(url, { ownFetch: true }), cause);
-    }
-    if (!isFetchResponse(response)) throw new Failure('not_a_response', { kind: 'not_a_response' });
-    // This `fetch` ignored the signal: the attempt is over.
-    if (signal.aborted) new Body(response).cancel();
-    return response;
-  };
+async function callersFetch(
+  fetch: FetchFunction,
+  { url, method, headers, body, signal }: Outgoing,
+): Promise<Response> {
+  const init = {
+    method,
+    headers,
+    redirect: 'manual',
+    signal,
+    ...(body === undefined ? {} : { body }),
+  } as const;
+  let response: unknown;
+  try {
+    response = await fetch(url, init);
+  } catch (error) {
+    const cause = copyCause(error, headers['x-auth-token'] ?? '');
+    throw networkFailure(error, targetOf(url, { ownFetch: true }), cause);
+  }
+  if (!isFetchResponse(response)) throw new Failure('not_a_response', { kind: 'not_a_response' });
+  return response;
 }
 
 /** What the transport reads of a Response. Not `instanceof`: the caller's `fetch` may have a Response class of its own. */

@@ -1,3 +1,4 @@
+import type { KyInstance } from 'ky';
 import { isAccountingError } from '../errors/guards.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { notify } from '../internal/notify.ts';
@@ -13,7 +14,7 @@ import { withinLimits } from './limits.ts';
 import type { ApiRequest, ApiResponse, Expected, Transport } from './request.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { waitAfter429 } from './retry-policy.ts';
-import { type FetchFunction, loadSender, type Sender } from './send.ts';
+import { loadKy } from './send.ts';
 import { requestUrl } from './url.ts';
 
 /** What a transport is made of, every default applied. */
@@ -21,15 +22,13 @@ export interface TransportConfig extends AttemptConfig {
   /** Ends in `/api/public/v1`: see parseBaseUrl. */
   readonly baseUrl: string;
   readonly keys: KeySource;
-  readonly fetch: FetchFunction | undefined;
-  readonly userAgent: string | undefined;
   /** Who shares the rate limiter of a key. Without one a Retry-After is waited for here. */
   readonly rateLimiter: 'shared' | 'client' | false;
 }
 
 /** The libraries that are loaded with the first call. */
 interface Libraries {
-  readonly sender: Sender;
+  readonly ky: KyInstance;
   readonly pRetry: typeof import('p-retry').default;
 }
 
@@ -66,7 +65,9 @@ export class HttpTransport implements Transport {
     } catch (error) {
       return await this.#conclude(request, call, error);
     } finally {
-      if (call.meta !== undefined) this.#notify('onResponse', request.options.onResponse, call.meta);
+      const { onResponse } = request.options;
+      const meta = onResponse && call.meta;
+      if (meta !== undefined) this.#notify('onResponse', onResponse, meta);
       this.#config.listeners.end?.(call.endEvent());
     }
   }
@@ -76,16 +77,16 @@ export class HttpTransport implements Transport {
     const { retry, maxWaitMs } = request.settings;
     // Once in a call: a function that fails on a retry would hide what the earlier attempts may have done. And first,
     // because an error shows no path from which the key was not removed.
-    call.useKey(await this.#key(call));
-    const { sender, pRetry } = this.#libraries ?? (await this.#load(call));
+    call.useKey(this.#config.keys.fixed ?? (await this.#askKey(call)));
+    const { ky, pRetry } = this.#libraries ?? (await this.#load(call));
     const url = requestUrl(this.#config.baseUrl, request.path, request.query);
-    const response = await pRetry(() => this.#attempt(request, call, { sender, url }), {
+    const response = await pRetry(() => this.#attempt(request, call, { ky, url }), {
       // p-retry stops before it asks shouldRetry if no retries are left, even for a failure that does not count.
       retries: retry.maxAttempts,
       minTimeout: Math.min(retry.baseDelayMs, MAX_TIMER_MS),
       maxTimeout: Math.min(retry.maxDelayMs, maxWaitMs, MAX_TIMER_MS),
       randomize: true,
-      ...(call.signal === undefined ? {} : { signal: call.signal }),
+      signal: call.signal,
       shouldConsumeRetry: () => call.verdict !== 'wait' && call.verdict !== 'refresh_key',
       shouldRetry: async ({ error, retriesConsumed, retryDelay }) => {
         if (!(error instanceof Failure)) return false;
@@ -95,7 +96,7 @@ export class HttpTransport implements Transport {
         return retriesConsumed < retry.maxAttempts - 1 && this.#backOff(request, call, error, retryDelay);
       },
     });
-    this.#budget.giveBack(call.effort.attempts > 1);
+    this.#budget.giveBack(call.attempts > 1);
     return response;
   }
 
@@ -103,7 +104,7 @@ export class HttpTransport implements Transport {
   async #attempt<T>(
     request: ApiRequest<T>,
     call: Call,
-    { sender, url }: { sender: Sender; url: string },
+    { ky, url }: { ky: KyInstance; url: string },
   ): Promise<ApiResponse<T>> {
     const { priority, settings, options } = request;
     const limitedCall = {
@@ -118,23 +119,24 @@ export class HttpTransport implements Transport {
     try {
       return await this.#limiters(this.#service.origin, call.apiKey).run(limitedCall, (permit) => {
         call.begin();
-        return attempt(request, call, { config: this.#config, sender, url, permit });
+        return attempt(request, call, { config: this.#config, ky, url, permit });
       });
     } catch (error) {
       const failure = error instanceof WaitEnded ? throttled(error, this.#rateLimit) : error;
       if (failure instanceof Failure) call.failed(failure);
       throw failure;
     } finally {
-      this.#rateLimit = call.meta?.rateLimit ?? this.#rateLimit;
+      this.#rateLimit = call.rateLimit ?? this.#rateLimit;
     }
   }
 
   /** Loads the libraries with the first call. If that fails, the next call tries again. */
   async #load(call: Call): Promise<Libraries> {
     const load = async () => {
-      this.#loading ??= Promise.all([loadSender(this.#config), import('p-retry')]).then(
-        ([sender, { default: pRetry }]) => ({ sender, pRetry }),
-      );
+      this.#loading ??= Promise.all([loadKy(), import('p-retry')]).then(([ky, { default: pRetry }]) => ({
+        ky,
+        pRetry,
+      }));
       try {
         this.#libraries = await this.#loading;
         return this.#libraries;
@@ -147,14 +149,11 @@ export class HttpTransport implements Transport {
     return withinLimits(load, { signal: call.signal, ms, onTimeout: () => timeUp(limit, 'import') });
   }
 
-  /** The key of a call. A function that never returns one ends with the call's own limits. */
-  async #key(call: Call): Promise<string> {
-    const { keys } = this.#config;
-    if (keys.fixed !== undefined) return keys.fixed;
-
+  /** The key of a call from the caller's function. One that never returns ends with the call's own limits. */
+  #askKey(call: Call): Promise<string> {
     const { ms, limit } = call.timeLeft();
     const onTimeout = () => timeUp(limit, 'apiKey');
-    return withinLimits(() => keys.ask(), { signal: call.signal, ms, onTimeout });
+    return withinLimits(() => this.#config.keys.ask(), { signal: call.signal, ms, onTimeout });
   }
 
   /** After the first 401 of a call, its key function is called for another key. */
@@ -245,8 +244,9 @@ export class HttpTransport implements Transport {
       return await this.send(read).catch(() => undefined);
     }
     const empty = call.verdict === 'done' ? await emptyValue(request.expected) : undefined;
-    if (empty === undefined || call.meta === undefined) return undefined;
-    return { ...empty, meta: call.meta, serverTime: undefined, requestedAt: Date.now(), durationMs: 0 };
+    if (empty === undefined) return undefined;
+    const { rateLimit } = call;
+    return { ...empty, rateLimit, serverTime: () => undefined, requestedAt: Date.now(), durationMs: 0 };
   }
 }
 

@@ -33,18 +33,15 @@ export function displayPath(path: readonly string[] | string): string {
   return typeof path === 'string' ? path : `/${path.map(encodeURIComponent).join('/')}`;
 }
 
-/**
- * The URL of one request. Segments are encoded, then the result is checked, because `encodeURIComponent('..')` is `..`,
- * which a URL parser resolves to the parent.
- */
+/** The URL of one request. A URL parser must find nothing to change in its path. */
 export function requestUrl(
   base: string,
   path: readonly string[] | string,
   query: readonly (readonly [string, string])[] = [],
 ): string {
   const url = `${base}${displayPath(path)}`;
-  const { origin, pathname } = new URL(url);
-  if (`${origin}${pathname}` !== url) {
+  // Segments are encoded, which leaves only dots: a parser resolves `..` to the parent.
+  if (typeof path === 'string' ? !isNormal(url) : path.includes('.') || path.includes('..')) {
     throw new InvalidInputError(
       'path',
       'must stay below /api/public/v1, without query, fragment or dot segments',
@@ -53,4 +50,9 @@ export function requestUrl(
   if (query.length === 0) return url;
 
   return `${url}?${query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')}`;
+}
+
+function isNormal(url: string): boolean {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}` === url;
 }

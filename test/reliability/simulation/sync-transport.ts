@@ -38,15 +38,8 @@ export function simTransport(server: SimServer, options: SimTransportOptions): T
     await undefined;
     signal?.throwIfAborted();
     if (request.expected.kind !== 'json') throw new Error('only reads are simulated');
-    const meta = {
-      status: 200,
-      headers: {},
-      attempts: 1,
-      waitedMs: 0,
-      rateLimit: undefined,
-      requestId: undefined,
-    };
-    return { value: await request.expected.read(body), meta, serverTime, requestedAt, durationMs };
+    const value = await request.expected.read(body);
+    return { value, rateLimit: undefined, serverTime: () => serverTime, requestedAt, durationMs };
   };
   return {
     rateLimit: undefined,
