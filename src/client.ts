@@ -24,7 +24,7 @@ import { isStandardSchema, type StandardSchema } from './schemas/standard-schema
 import { REQUEST_OPTIONS, type RequestOptions } from './transport/call-options.ts';
 import { HttpTransport } from './transport/transport.ts';
 
-/** The record of a collection: the caller's schema decides, if there is one. Product's own fields stay documented. */
+/** The record of a collection: the caller's schema decides, if there is one. Documented product fields stay typed. */
 export type RecordOf<Name extends CollectionName, S extends SchemasByName = Record<never, never>> =
   (typeof collections)[Name] extends CollectionDefinition<infer Rec, infer Writes>
     ? Name extends keyof S
@@ -36,7 +36,7 @@ export type RecordOf<Name extends CollectionName, S extends SchemasByName = Reco
       : Rec
     : never;
 
-/** The client of a collection: write methods exist only where the service has them. */
+/** The client of a collection: write methods exist only if the service has them. */
 export type CollectionOf<Name extends CollectionName, S extends SchemasByName = Record<never, never>> =
   (typeof collections)[Name] extends CollectionDefinition<infer _Rec, infer Writes>
     ? Writes extends WriteShapes

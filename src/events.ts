@@ -13,7 +13,7 @@ export interface CallEvent {
   readonly method: string;
   /** The origin of the service. */
   readonly origin: string;
-  /** The path of the base URL, such as `/api/public/v1`: `path` and `template` stand below it. */
+  /** The path of the base URL, such as `/api/public/v1`: `path` and `template` are relative to it. */
   readonly basePath: string;
   /** The path without base URL and query. */
   readonly path: string;
@@ -66,13 +66,13 @@ export interface EndEvent extends CallEvent {
   readonly waitedMs: number;
 }
 
-/** A row did not fit its schema, under `validation: 'report'`. It is not among the records of the list. */
+/** A row did not match its schema, under `validation: 'report'`. It is not among the records of the list. */
 export interface InvalidRecord {
   /** The path segment of the collection. */
   readonly collection: string;
   /** The row's id, if it can be read, without the API key if the row echoes it. */
   readonly id: string | undefined;
-  /** What did not fit, without values: `salePrice: expected money`. Never the API key, even if the row echoes it. */
+  /** What did not match, without values: `salePrice: expected money`. Never the API key, even if the row echoes it. */
   readonly issues: readonly string[];
   /** The row as the service sent it, unchanged: the company's data, like any record. Do not log it. */
   readonly record: unknown;
@@ -106,7 +106,7 @@ export interface Logger {
   debug(message: string): unknown;
   /** Retries and waits. */
   info(message: string): unknown;
-  /** Calls that failed, rows that did not fit, listeners that threw. */
+  /** Calls that failed, rows that did not match their schema, listeners that threw. */
   warn(message: string): unknown;
 }
 

@@ -6,7 +6,7 @@ import { isMoney, type Money, moneyProblem } from './schemas/money.ts';
 
 /**
  * A Decimal of this package's own: 60 digits, so that sums of 18 + 8 digits stay exact, and no exponent in
- * `toString`. Settings that other code makes on decimal.js do not reach it, nor the other way round.
+ * `toString`. It shares no settings with other users of decimal.js.
  */
 const Decimal = DecimalJs.clone({ defaults: true, precision: 60, toExpNeg: -60, toExpPos: 60 });
 /** A decimal of decimal.js, to calculate with: `plus`, `times`, `dividedBy`, `comparedTo` and more. */

@@ -93,7 +93,7 @@ export interface ClientOptions<S extends SchemasByName = Schemas> extends Client
   on?: Listeners | readonly Listeners[] | undefined;
   /** console, pino or winston, as they are. Default: none; with `ACCOUNTING_LOG=debug|info|warn` one to stderr. */
   logger?: Logger | undefined;
-  /** Your connector's name, for the User-Agent where the runtime allows to set one. */
+  /** Your connector's name, for the User-Agent if the runtime allows setting it. */
   appInfo?: AppInfo | undefined;
   /** Instead of the runtime's `fetch`: for proxies, agents and tests. */
   fetch?: FetchFunction | undefined;

@@ -42,7 +42,7 @@ export function duration(text: string): number {
   throw new InvalidArgumentError('Give a time with its unit, such as 90s or 5m, or 0.');
 }
 
-/** So many requests in so much time, or no limit. */
+/** Requests allowed in a window, or no limit. */
 export type Rate = { readonly limit: number; readonly windowMs: number } | false;
 
 /** `100/60s`, `1000/1m`, `off`. */

@@ -30,7 +30,7 @@ export interface ReadOnlyCollection<T extends { id: string }> {
   readonly baseUrl: string;
   /**
    * The records of the collection, to iterate: `for await (const record of client.accounts.list())`, `.pages()`, or
-   * `.toArray({ limit })`. Nothing is sent before.
+   * `.toArray({ limit })`. Nothing is sent before you iterate.
    *
    * @throws At once: InvalidInputError for an invalid filter or option, CheckpointError for a
    * `resumeFrom` that is damaged or not of this list. While iterating: what {@link get} throws, and FilterIgnoredError.
@@ -81,7 +81,7 @@ export interface WritableCollection<T extends { id: string }, Draft, Patch> exte
   create(draft: Draft, options?: CreateOptions): Promise<T>;
   /**
    * Changes a record: only the fields given; `null` clears a field, `undefined` leaves it out. Retried, because it
-   * assigns absolute values; `retry: { updates: false }` does not.
+   * assigns absolute values; `retry: { updates: false }` turns that off.
    *
    * @throws NotFoundError, ValidationFailedError, and what {@link get} throws.
    */

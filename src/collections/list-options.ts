@@ -11,7 +11,7 @@ export interface PaginationOptions {
    * - `keyset`: by intervals of ids. No deletion and no order of the service hides a record, every page carries a
    *   `resumeToken`, and `page.complete` says whether anything can be missing. It needs one free operator for each
    *   side of `id`: not both `gt` and `gte`, nor both `lt` and `lte`.
-   * - a cursor of your own, for the day the service documents one.
+   * - a cursor of your own, for a service that documents one.
    */
   pagination?: 'page' | 'keyset' | CustomCursor<unknown> | undefined;
   /** Pages requested ahead while you work on the last one; `keyset` takes at most 1. Default: 1. */

@@ -6,16 +6,16 @@ export type Outcome =
   | 'not_sent'
   /** The service rejected it, and no earlier attempt ended in another way. */
   | 'rejected'
-  /** A 2xx was seen whose content could not be read: it is done. */
+  /** A 2xx arrived whose content could not be read: the service has carried it out. */
   | 'applied'
-  /** At least one attempt ended without a word on whether it was done. */
+  /** At least one attempt ended without showing whether the service carried it out. */
   | 'unknown';
 
 /** What is known of a call when it fails. */
 export interface CallFacts {
-  /** The HTTP method; `undefined` where no request was involved. */
+  /** The HTTP method; `undefined` if no request was involved. */
   readonly method?: string | undefined;
-  /** The path without base URL and query; `undefined` where no request was involved. */
+  /** The path without base URL and query; `undefined` if no request was involved. */
   readonly path?: string | undefined;
   /** Attempts made, retries included. */
   readonly attempts?: number | undefined;
@@ -41,11 +41,11 @@ export abstract class AccountingError extends Error {
   abstract readonly code: string;
   /** Whether the same call may succeed later, unchanged. */
   readonly retryable: boolean;
-  /** The HTTP method; `undefined` where no request was involved. */
+  /** The HTTP method; `undefined` if no request was involved. */
   readonly method: string | undefined;
   /** The path without base URL and query. */
   readonly path: string | undefined;
-  /** Attempts made, retries included; 0 when nothing was sent. */
+  /** Attempts made, retries included; 0 if nothing was sent. */
   readonly attempts: number;
   /** The key under which a create can be repeated without a second record. */
   readonly idempotencyKey: string | undefined;

@@ -23,22 +23,22 @@ export type ApiErrorDetails = Omit<ErrorResponse, 'status'> & { readonly status:
 export abstract class ApiErrorFields extends AccountingError {
   /** The HTTP status. */
   readonly status: number | undefined;
-  /** `type` of the problem document as sent; undefined where it has none. */
+  /** `type` of the problem document as sent; undefined if it has none. */
   readonly type: string | undefined;
   readonly title: string | undefined;
   readonly detail: string | undefined;
   readonly instance: string | undefined;
-  /** What was wrong with which field; empty where the service does not say. */
+  /** What was wrong with which field; empty if the service does not say. */
   readonly violations: readonly Violation[];
   /** Members of the problem document beyond the standard ones. */
   readonly extensions: Readonly<Record<string, unknown>>;
-  /** The service's own id of the request, where it sends one: quote it in a support question. */
+  /** The service's own id of the request, if it sends one: quote it when you contact support. */
   readonly requestId: string | undefined;
   /** The quota reported with this response. */
   readonly rateLimit: RateLimit | undefined;
   /** Response headers on the allow-list, lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** How long the service asked to wait (Retry-After), in ms; undefined where it did not say, or not as RFC 9110 has it. */
+  /** How long the service asked to wait (Retry-After), in ms; undefined if it sent none, or not in a form of RFC 9110. */
   readonly retryAfterMs: number | undefined;
   /** When the service expects the next call. */
   readonly retryAt: Date | undefined;

@@ -10,9 +10,9 @@ export interface UsedUpQuota {
 }
 
 /**
- * The quota of the key is used up, and waiting for the next would pass the caller's limits: `retryAfterMs` and
+ * The quota of the key is used up, and a wait for the next one would exceed the caller's limits: `retryAfterMs` and
  * `retryAt` say when it is back. Either the service said so with 429 `rate_limited`, or the rate limiter of this
- * package did not send the call: then `status` is undefined, `outcome` is `not_sent`, and it is no ApiError.
+ * package did not send the call: then `status` is undefined, `outcome` is `not_sent`, and it is not an ApiError.
  */
 export class RateLimitedError extends ApiErrorFields {
   static override readonly brand: string = 'RateLimitedError';

@@ -6,7 +6,7 @@ export class RedirectError extends AccountingError {
   override readonly code = 'redirected';
   /** The HTTP status; 0 in browsers, which hide it. */
   readonly status: number;
-  /** The origin it points to, where it can be seen: perhaps the right `baseUrl`. */
+  /** The origin it points to, if it can be read: perhaps the right `baseUrl`. */
   readonly locationOrigin: string | undefined;
 
   constructor(

@@ -25,7 +25,7 @@ export interface SyncFailure {
 export class SyncError extends AccountingError {
   static override readonly brand: string = 'SyncError';
   override readonly code = 'sync_failed';
-  /** The result of every collection, also of those that succeeded. */
+  /** The result of every collection, including those that succeeded. */
   readonly report: SyncReport;
   /** Every failure, by collection; `cause` is the first. */
   readonly errors: readonly CollectionFailure[];

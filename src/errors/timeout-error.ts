@@ -1,6 +1,6 @@
 import { AccountingError, type CallFacts } from './accounting-error.ts';
 
-/** A limit of the caller's ran out. Not an abort: a signal of the caller's rejects with its own reason. */
+/** A time limit of the caller ran out. Not thrown for an abort, which rejects with the signal's own reason. */
 export class TimeoutError extends AccountingError {
   static override readonly brand: string = 'TimeoutError';
   override readonly code = 'timeout';

@@ -4,7 +4,7 @@ import { AccountingError, type CallFacts } from './accounting-error.ts';
 export type UnexpectedReason =
   /** No body, although one is expected. */
   | 'empty'
-  /** The body ended early or is no JSON. */
+  /** The body ended early or is not JSON. */
   | 'truncated'
   /** Another content type, or an object instead of a list. */
   | 'wrong_content'
@@ -35,7 +35,7 @@ export class UnexpectedResponseError extends AccountingError {
   readonly issues: readonly string[];
   /** The id of the record that was written or read, if it can be read. */
   readonly recordId: string | undefined;
-  /** The service's own id of the request, where it sends one. */
+  /** The service's own id of the request, if it sends one. */
   readonly requestId: string | undefined;
 
   constructor(message: string, facts: CallFacts, details: UnexpectedDetails, options?: ErrorOptions) {

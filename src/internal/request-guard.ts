@@ -21,7 +21,7 @@ export interface RequestGuard {
 /** Of the registry, so that a sync and a client of two installed copies find the same one. */
 const GUARD: unique symbol = Symbol.for('accounting-data-sdk.request-guard');
 
-/** The options of a list whose requests go through a guard. It is no public option, so it has no name. */
+/** The options of a list whose requests go through a guard. It is not a public option, so it has no name. */
 export function guarded<Options extends object>(options: Options, guard: RequestGuard): Options {
   return { ...options, [GUARD]: guard };
 }

@@ -37,7 +37,7 @@ export function sentence(text: string): string {
 /** More of a message would make a log line unreadable; the cause itself has the rest. */
 const MAX_CAUSE_LENGTH = 300;
 
-/** What was thrown, for a message: such as `TypeError: fetch failed`; empty if it is no error and no string. */
+/** What was thrown, for a message: such as `TypeError: fetch failed`; empty if it is neither an error nor a string. */
 export function causeText(thrown: unknown): string {
   const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : thrown;
   return typeof text === 'string' ? oneLine(text).slice(0, MAX_CAUSE_LENGTH) : '';

@@ -15,8 +15,8 @@ export interface TelemetryOptions {
   /** Where measurements go. Default: the provider that is registered with OpenTelemetry at the first event. */
   meterProvider?: MeterProvider | undefined;
   /**
-   * Attributes for every span and every measurement, such as `{ tenant: '42' }`. A budget belongs to a key: who has
-   * several keys for one service needs an attribute that distinguishes their gauges.
+   * Attributes for every span and every measurement, such as `{ tenant: '42' }`. A quota belongs to a key: a
+   * process with several keys for one service needs an attribute that distinguishes their gauges.
    */
   attributes?: Attributes | undefined;
 }
@@ -36,7 +36,7 @@ const NAME = 'accounting-data-sdk';
  * const client = createClient({ on: telemetryListeners({ attributes: { tenant: '42' } }) });
  * ```
  * Each call becomes a span, and below it each request that goes out becomes one of kind CLIENT. Every span ends with
- * its call, also when the call fails or is aborted. Neither the key nor a query, a body or a message of the service
+ * its call, even if the call fails or is aborted. Neither the key nor a query, a body or a message of the service
  * is in any of them.
  */
 export function telemetryListeners(options: TelemetryOptions = {}): Listeners {

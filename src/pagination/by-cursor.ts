@@ -4,7 +4,7 @@ import type { FetchPage, PageQuery, PageResponse, Pages, ReadOptions } from './p
 import { RepeatGuard } from './repeat-guard.ts';
 
 /**
- * A cursor of the caller's own, for the day the service documents one.
+ * A cursor of the caller's own, for a service that documents one.
  *
  * ```ts
  * const byId: CustomCursor<Account> = {

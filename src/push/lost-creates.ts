@@ -10,7 +10,7 @@ import { listed, type Reading } from './existing.ts';
 import type { Row } from './row.ts';
 import type { Writer } from './writer.ts';
 
-/** Finds out what became of lost creates, and sends those again that made no product. */
+/** Finds out the outcome of lost creates, and sends those again that created no product. */
 export async function settleLost<T extends { id: string }, Draft extends object, Patch extends object>(
   writer: Writer<T, Draft, Patch>,
   reading: Reading<T, Draft, Patch>,

@@ -61,14 +61,14 @@ export interface PushOptions<T, Draft, Patch> extends CallOptions, PaginationDef
   key: (row: Draft | T) => string | null | undefined;
   /**
    * A local copy to compare with, instead of reading every product. A product that was deleted after `asOf` counts as
-   * unchanged until the copy knows. Default: every product is read with keyset pagination.
+   * unchanged until the copy no longer has it. Default: every product is read with keyset pagination.
    */
   existing?: ExistingProducts<T> | undefined;
   /** How long before `asOf` changes are read again, in ms, for changes that become visible late. Default: 120,000. */
   lookbackMs?: number | undefined;
   /**
    * Remembers the id of each key, so that a product whose key was changed upstream is found again, and creates with an
-   * unknown outcome. At most 17 entries for each tenant; a `Map` and every store of a sync fit.
+   * unknown outcome. At most 17 entries for each tenant; a `Map` and every store of a sync are accepted.
    */
   store?: Store | undefined;
   /** The first part of the keys in the store. Default: `accounting-data-sdk`. */

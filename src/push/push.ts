@@ -42,7 +42,7 @@ export type PatchIn<Collection> = Collection extends {
  * ```
  * All rows are read first, then the existing products are compared with them, then only the differences are written.
  * Amounts are compared as decimals; `null` equals a missing field; a field that a row leaves out keeps its value. An
- * invalid row fails and the others go on; `onResult` is called for each. A create is repeated under the same
+ * invalid row fails and the others continue; `onResult` is called for each. A create is repeated under the same
  * idempotency key, in this run and in the next, so that no product is created twice: see the guide to pushing.
  *
  * @throws PushError if the push stopped: the key was rejected or may not write (401, 403), the service was down for

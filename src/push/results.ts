@@ -5,7 +5,7 @@ import type { PushAction, PushReport } from '../errors/push-report.ts';
 import { notify } from '../internal/notify.ts';
 import type { Plan } from './row.ts';
 
-/** What became of one row, or of a product that no row has. */
+/** The result of one row, or of a product that no row has. */
 export interface PushResult {
   /** The natural key; undefined if the row has none. */
   readonly key: string | undefined;
@@ -107,7 +107,7 @@ export class Results {
     this.#report();
   }
 
-  /** So much more of the phase is done. */
+  /** Adds to the progress of the phase. */
   advance(count: number): void {
     this.#done += count;
     this.#report();

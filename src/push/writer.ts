@@ -248,7 +248,7 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
         results.add({ ...result, action: 'updated', fields: Object.keys(patch) });
       }
     } catch (error) {
-      // Somebody else deleted it.
+      // Another writer deleted it.
       if (isAccountingError(error, 'not_found') && error.missing) return;
       const stops = calls.stopsRun(error);
       if (isAccountingError(error)) results.add({ ...result, action: 'failed', error });
@@ -276,7 +276,7 @@ function timestampMs(value: unknown): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** Runs the work for each item, so many at a time. After a failure no further one begins; rejects once all have ended. */
+/** Runs the work for each item, with limited concurrency. After a failure no further one begins; rejects once all have ended. */
 async function forEach<V>(
   items: readonly V[],
   concurrency: number,

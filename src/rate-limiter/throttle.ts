@@ -21,22 +21,22 @@ export interface Sent {
   readonly isProbe: boolean;
 }
 
-/** The first call of a key runs alone for so long. Its headers tell us the limit; otherwise every queued call could hit a 429. */
+/** How long the first call of a key runs alone. Its headers tell us the limit; otherwise every queued call could hit a 429. */
 const ALONE_MS = 5_000;
 /** Initial concurrency. It grows by one with each response, so that it doubles with each round trip. */
 const INITIAL_CONCURRENCY = 4;
-/** After so long without a response, other processes may have used the quota: one call is sent first. */
+/** After this time without a response, other processes may have used the quota: one call is sent first. */
 const IDLE_MS = 10_000;
-/** A call without a timeout has reached the service, or never will, after so long. */
+/** After this time a call without a timeout has reached the service, or never will. */
 const LONGEST_IN_FLIGHT_MS = 60_000;
 /** Calls that never end are looked for at most this often, because the search reads all calls in flight. */
 const EXPIRY_CHECK_MS = 1_000;
 
-/** After so many responses in a row without the headers, the service no longer sends them. */
+/** After this number of responses in a row without the headers, the service no longer sends them. */
 const MOST_WITHOUT_HEADERS = 3;
-/** After so many successes in a row that report Remaining: 0, the header does not count calls. */
+/** After this number of successes in a row that report Remaining: 0, the header does not count calls. */
 const MOST_ZEROES = 4;
-/** After a 429 the header counts again, and it takes so many times as many successes to ignore it. */
+/** After a 429 the header counts again, and it takes this many times as many successes to ignore it. */
 const ZEROES_GROWTH = 4;
 
 /** Growth by this share of the limit at once is the opening of a window, whatever else is in flight. */
@@ -45,7 +45,7 @@ const LEAP = 0.5;
 const KEPT_SHARE = 0.1;
 /** Until then, as a part of the window: Retry-After brings the other process within a second after the opening. */
 const KEPT = { part: 0.5, longestMs: 1_000 };
-/** A key is taken to be shared with other processes in its first windows, and for so many after a sign of them. */
+/** A key counts as shared with other processes in its first windows, and for this number of windows after a sign of them. */
 const SHARED_WINDOWS = { first: 2, afterSign: 10 };
 /** On a shared key, the part of the remaining quota that is in flight at once: four processes do not exceed it. */
 const SHARED_PART = 1 / 4;
@@ -56,7 +56,7 @@ const SPARE = 2;
 const BACKOFF_MS = { first: 250, longest: 20_000 };
 /** If the service names a longer pause, the next request is sent after a day. */
 const LONGEST_PAUSE_MS = 24 * 3_600_000;
-/** After so many 429s in a row the probes come at a bad time of each window: add jitter. */
+/** After this number of 429s in a row the probes come at a bad time of each window: add jitter. */
 const JITTER = { rejections: 2, longestMs: 1_000 };
 
 /** Decides when the next call of a key may be sent. Gets the time as an argument; has no timer and no queue. */

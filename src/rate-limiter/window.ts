@@ -10,9 +10,9 @@ const TOLERANCE_MS = 3;
 const MARGIN_MS = 5;
 /** A probe that brings less than this share of the limit shows that the quota comes back little by little. */
 const WHOLE_WINDOW = 0.9;
-/** Such a quota is probed when so many calls, or this share of the limit, are expected back. */
+/** Such a quota is probed when this number of calls, or this share of the limit, is expected back. */
 const REFILL = { calls: 2, share: 0.05 };
-/** So many rejected probes show that the quota does come back in windows, of which others had used a part. */
+/** This number of rejected probes shows that the quota does come back in windows, of which others had used a part. */
 const MOST_MISSES = 3;
 
 /** What a probe brought that was alone in flight. */

@@ -15,7 +15,7 @@ export function isMoney(value: unknown): value is Money {
   return typeof value === 'string' && MONEY.test(value);
 }
 
-/** What to tell a caller whose value is no money amount. */
+/** The problem with a value that is not a money amount. */
 export function moneyProblem(value: unknown): string {
   return typeof value === 'string'
     ? 'is not a decimal with a point: write "1234.50", without thousands separators and currency, with at most 18 digits before the point and 8 after it'

@@ -3,7 +3,7 @@ import { formatUtcOffset, parseUtcOffset, zoneOffsetMs } from '../internal/utc-o
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** The offsets that zones of the world have, in minutes. Anything else is no offset of a service. */
+/** The offsets that zones of the world have, in minutes. Anything else is not an offset of a service. */
 const LOWEST_OFFSET = -12 * 60;
 const HIGHEST_OFFSET = 14 * 60;
 

@@ -27,8 +27,8 @@ export interface SyncOptions<C, Names extends CollectionsIn<C> = CollectionsIn<C
   collections?: readonly Names[] | undefined;
   /**
    * Takes a batch: upserts its records, in one transaction with `batch.checkpoint` if the store has no `set`. The sync
-   * waits until it has resolved, also an array of promises. Never called twice at once, nor while the store is: both
-   * may use one connection. If it throws, this collection fails, and the batch comes again in the next run.
+   * waits until the result has resolved; an array of promises is awaited too. Never called twice at once, nor while the
+   * store is: both may use one connection. If it throws, this collection fails, and the batch comes again in the next run.
    */
   onBatch: (batch: BatchOf<C, Names>) => unknown;
   /**

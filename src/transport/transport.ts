@@ -32,7 +32,7 @@ interface Libraries {
   readonly pRetry: typeof import('p-retry').default;
 }
 
-/** A function that does not return another key after a 401 is waited for so long, even if the call has no limits. */
+/** How long a call waits for another key after a 401, even if it has no limits of its own. */
 const LONGEST_REFRESH_MS = 30_000;
 
 /** Sends requests to the service: the one place that retries. */

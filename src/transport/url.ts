@@ -17,7 +17,9 @@ export function parseBaseUrl(baseUrl: string, allowInsecure: boolean): string {
   if (url.username !== '' || url.password !== '') return reject('must not carry credentials; use apiKey');
   if (baseUrl.includes('?') || baseUrl.includes('#')) return reject('must not carry a query or a fragment');
   if (url.protocol === 'http:' && !allowInsecure && !isLoopback(url.hostname)) {
-    return reject('must be https, or the key travels in the clear; allowInsecure: true permits http');
+    return reject(
+      'must be https, because http sends the key in clear text; allowInsecure: true permits http',
+    );
   }
   const path = url.pathname.replace(/\/+$/, '');
   return `${url.origin}${path.endsWith(API_PATH) ? path : `${path}${API_PATH}`}`;

@@ -227,7 +227,7 @@ describe('a 404 without a problem document', () => {
       '{"message":"no Route matched"}',
       'not_found',
     ],
-  ])('is no proof that a delete was carried out: %s', async (_, headers, body, code) => {
+  ])('is not proof that a delete was carried out: %s', async (_, headers, body, code) => {
     const { sandbox, client } = await service({ records: { products: 1 } });
     await using _service = sandbox;
     sandbox.faults.next({ kind: 'connection-reset' });

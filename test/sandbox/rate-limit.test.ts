@@ -8,7 +8,7 @@ function limited(rateLimit: RateLimitOptions, clock: number = START): Sandbox {
   return createSandbox({ rateLimit: { windowMs: 10_000, ...rateLimit }, clock });
 }
 
-/** Status, remaining budget and Retry-After of so many requests. */
+/** Status, remaining quota and Retry-After of the given number of requests. */
 async function send(sandbox: Sandbox, times: number): Promise<(readonly [number, number, string | null])[]> {
   const seen = [];
   for (let i = 0; i < times; i += 1) {

@@ -15,7 +15,7 @@ if (long !== undefined) console.log(`hostile input: SEED=${seed}, ${long} times 
 /** How often a property is tried: `count` times in the suite, SOAK_FAULTS times as often in the long form. */
 export const tries = (count: number) => ({ seed, numRuns: count * Number(long ?? 1) });
 
-/** Texts that have broken parsers before. */
+/** Strings that have broken parsers before. */
 export const NAUGHTY: readonly string[] = [
   ...[
     '',
@@ -101,7 +101,7 @@ export const NAUGHTY: readonly string[] = [
 
 const MARKS = 'Zz09.-+:/\\%"{}[],;=_~ TGMJanSu\u0000\ud800é😀';
 
-/** Texts of every kind: naughty ones, any characters, and those that parsers wait for. */
+/** Strings of every kind: those above, any characters, and those that parsers expect. */
 export const anyText = fc.oneof(
   fc.constantFrom(...NAUGHTY),
   fc.string({ unit: 'binary' }),
@@ -111,7 +111,7 @@ export const anyText = fc.oneof(
   fc.stringMatching(/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/),
 );
 
-/** Values that a caller from JavaScript may pass in place of what is due. */
+/** Values that a caller from JavaScript may pass instead of the expected one. */
 export const ODD_VALUES: readonly unknown[] = [
   ...[
     null,

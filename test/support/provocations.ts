@@ -12,7 +12,7 @@ import { echoHeaders, echoMembers } from './echoes.ts';
 import { json, misbehave, problem, redirect } from './responses.ts';
 import { type ScriptedResponse, scriptedServer } from './scripted-server.ts';
 
-/** Brings about one error with a key and, where that is due, a service that echoes it. Gives the error. */
+/** Causes one error with a key and, if it matters, a service that echoes the key. Resolves to the error. */
 type Provoke = (canary: string, own?: ClientOptions) => Promise<unknown>;
 
 const clientOf = (baseUrl: string, apiKey: string, options: ClientOptions = {}) =>

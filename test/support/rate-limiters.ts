@@ -11,7 +11,7 @@ export interface Verdict {
 /** Counts the calls of one key as some services do. Gets the time as an argument, so that it runs in virtual time and in real. */
 export type Limiter = (nowMs: number) => Verdict;
 
-/** So many calls in so long. */
+/** The quota: a number of calls in a time. */
 export interface Allowance {
   readonly limit: number;
   readonly windowMs: number;

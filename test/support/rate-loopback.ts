@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ALIGNED, type Allowance, LIMITERS, type Limiter, type LimiterName } from './rate-limiters.ts';
 
-/** Who calls: so many workers in each of so many processes, with a rate limiter or without. */
+/** The callers: workers in several processes, with a rate limiter or without. */
 export interface Setting {
   readonly workers: number;
   readonly isLimited: boolean;

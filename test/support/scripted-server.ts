@@ -27,7 +27,7 @@ export interface ScriptedServer extends AsyncDisposable {
   readonly requests: readonly SeenRequest[];
   /** Connections that were opened, including those without a request. */
   readonly connections: number;
-  /** Waits until so many requests have arrived. */
+  /** Waits until `count` requests have arrived. */
   received(count: number): Promise<void>;
   close(): Promise<void>;
 }

@@ -102,7 +102,7 @@ export async function use() {
   const product = await client.products.get('1');
   product satisfies ClientProduct;
   product.tags satisfies (string | null)[] | null | undefined;
-  // @ts-expect-error: an amount is no number
+  // @ts-expect-error: an amount is not a number
   account.creditLimit satisfies number | undefined;
   // @ts-expect-error: not every record has a name
   account.name satisfies string;

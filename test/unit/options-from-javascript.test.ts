@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createClient, InvalidInputError } from '../../src/index.ts';
 import { createSandbox } from '../../src/testing/index.ts';
 
-// From JavaScript anything can stand where an object is due.
+// From JavaScript anything can be passed instead of an object.
 const none = null as never;
 const client = () => createClient(createSandbox({ records: { accounts: 40 } }).clientOptions);
 

@@ -18,7 +18,7 @@ const ADVANCE = `insert into checkpoint values (?1, ?2)
 const TAKE = `insert into lease values ('sync', ?1)
   on conflict (name) do update set until = excluded.until where until < ?2`;
 
-/** Longer than Cloudflare lets a scheduled run live, so that one that holds it is never still at work when it ends. */
+/** Longer than Cloudflare lets a scheduled run live, so that no run is still working when its lease ends. */
 const LEASE_MS = 20 * 60_000;
 
 /** A copy of the accounting data in D1. */
@@ -33,7 +33,7 @@ export class Copy {
     await this.#db.batch(SCHEMA.map((statement) => this.#db.prepare(statement)));
   }
 
-  /** Whether this run may go ahead: none other is under way. */
+  /** Whether this run may start: no other one is running. */
   async take(now: number): Promise<boolean> {
     const { meta } = await this.#db
       .prepare(TAKE)
@@ -46,7 +46,7 @@ export class Copy {
     await this.#db.prepare("delete from lease where name = 'sync'").run();
   }
 
-  /** The checkpoint under a key. A store for `sync` with `get` alone: what is written is written below. */
+  /** The checkpoint under a key. A store for `sync` with only `get`: checkpoints are written below. */
   readonly get = async (key: string): Promise<string | undefined> => {
     const row = await this.#db
       .prepare('select value from checkpoint where key = ?1')

@@ -1,4 +1,4 @@
-// The worker on this machine: books that listen, runs of the schedule, and what the copy has after each.
+// The worker on this machine: a sandbox on a port, scheduled runs, and what the copy has after each.
 
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { startLocal } from './local.ts';

@@ -4,7 +4,7 @@ export interface Env {
   readonly ACCOUNTING_BASE_URL: string;
   /** A secret: `npx wrangler secret put ACCOUNTING_API_KEY`. */
   readonly ACCOUNTING_API_KEY: string;
-  /** Requests to the service in one run. Each plan of Cloudflare allows a worker so many for each invocation. */
+  /** Requests to the service in one run. Each plan of Cloudflare has a limit for one invocation. */
   readonly MAX_REQUESTS?: string;
 }
 

@@ -38,7 +38,7 @@ async function bringUpToDate(copy: Copy, env: Env): Promise<string> {
   const client = createClient({
     baseUrl: env.ACCOUNTING_BASE_URL,
     apiKey: env.ACCOUNTING_API_KEY,
-    // What was fetched is still taken in: the signal ends the run before the next request.
+    // A page that was read is still committed: the signal ends the run before the next request.
     on: {
       request: () => {
         sent += 1;

@@ -2,7 +2,7 @@ const { createClient, isApiError } = require('accounting-data-sdk');
 const { createSandbox } = require('accounting-data-sdk/testing');
 const { pullAccounts } = require('./pull-accounts.cjs');
 
-test('every account is pulled, whatever the order in which the service lists them', async () => {
+test('pulls every account, in whatever order the service lists them', async () => {
   for (const order of ['id-asc', 'id-desc', 'none']) {
     const sandbox = createSandbox({ order, records: { accounts: 75 } });
     const { accounts } = await pullAccounts(createClient(sandbox.clientOptions));
@@ -18,7 +18,7 @@ test('waits for the end of an outage in the middle of a list', async () => {
   expect(sandbox.count(({ status }) => status === 503)).toBe(2);
 });
 
-test('a budget that is used up is waited for', async () => {
+test('waits for a quota that is used up', async () => {
   const sandbox = createSandbox({ records: { accounts: 75 }, rateLimit: { limit: 2, windowMs: 1000 } });
   const { accounts } = await pullAccounts(createClient(sandbox.clientOptions));
   expect(accounts.size).toBe(75);

@@ -1,6 +1,6 @@
 import { toDecimal, toMoney } from 'accounting-data-sdk';
 
-/** Raises the price of every product that is for sale by so many per cent; gives the ids of those that were changed. */
+/** Raises the price of every product that is for sale by the given percentage; returns the ids of the changed ones. */
 export async function reprice(client, percent) {
   const factor = toDecimal('1').plus(toDecimal(percent).div(100));
   const changed = [];

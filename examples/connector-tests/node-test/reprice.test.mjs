@@ -16,7 +16,7 @@ async function shop(options) {
 
 const prices = (sandbox) => sandbox.store.products.all().map(({ salePrice }) => salePrice);
 
-test('prices rise by two and a half per cent, to the digit', async () => {
+test('raises prices by two and a half per cent, exact to the digit', async () => {
   const { sandbox, client } = await shop();
   assert.deepEqual(await reprice(client, '2.5'), ['1', '2']);
   assert.deepEqual(prices(sandbox), ['132.2250', '0.0051', '40.0000']);

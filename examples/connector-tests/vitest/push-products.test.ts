@@ -6,7 +6,7 @@ import { pushProducts } from './push-products.ts';
 const desk = { sku: 'D-1', title: 'Desk', price: '129.0000' };
 const lamp = { sku: 'L-1', title: 'Lamp', price: '19.9500' };
 
-test('an article arrives with its price to the digit', async () => {
+test('creates an article with its exact price', async () => {
   const sandbox = createSandbox();
   await pushProducts(createClient(sandbox.clientOptions), [desk]);
   expect(sandbox.store.products.all()).toMatchObject([
@@ -28,7 +28,7 @@ test('creates one product with two attempts and one key if a response is lost af
   ]);
 });
 
-test('a run that is repeated makes no product twice', async () => {
+test('a repeated run creates no product twice', async () => {
   const sandbox = createSandbox();
   const client = createClient(sandbox.clientOptions);
   await pushProducts(client, [desk]);

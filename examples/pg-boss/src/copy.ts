@@ -16,7 +16,7 @@ const SCHEMA = [
     tenant text, collection text, id text, data jsonb not null,
     primary key (tenant, collection, id))`,
   'create table if not exists checkpoint (key text primary key, value text not null)',
-  // Which run may write. A worker that was taken for dead and was not finds another's name here.
+  // Which run may write. A slow worker that counted as dead finds the name of another one here.
   `create table if not exists holder (tenant text, collection text, run text not null,
     primary key (tenant, collection))`,
 ];
@@ -33,7 +33,7 @@ const UPSERT = `insert into record (tenant, collection, id, data)
 const ADVANCE = `insert into checkpoint values ($1, $2)
   on conflict (key) do update set value = excluded.value`;
 
-/** Makes the tables. Several processes may do so at once: they wait for each other. */
+/** Creates the tables. Several processes may do so at once: they wait for each other. */
 export function prepareCopy(database: Database): Promise<void> {
   return database.transaction(async (sql) => {
     await sql.query('select pg_advisory_xact_lock(7305)');
@@ -43,7 +43,7 @@ export function prepareCopy(database: Database): Promise<void> {
 
 /**
  * Brings one collection of one company up to date. Rows and checkpoint are written in one transaction, and only while
- * no later run of the same pair has begun. Resolves to the number of records that came.
+ * no later run of the same pair has begun. Resolves to the number of records read.
  */
 export async function copyPair(
   database: Database,

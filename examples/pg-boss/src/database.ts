@@ -9,14 +9,14 @@ export interface Sql {
 
 /** A database that holds both the queue and the copies. */
 export interface Database extends Sql {
-  /** Everything that is done in it is there together, or not at all. */
+  /** Everything in it is committed together, or not at all. */
   transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
   /** For pg-boss: its way to the same database. */
   readonly queue: ConstructorOptions;
   close(): Promise<void>;
 }
 
-/** PostgreSQL under a URL, or without one PGlite: PostgreSQL in this process, gone with it. */
+/** PostgreSQL under a URL, or without one PGlite, which is PostgreSQL in this process and ends with it. */
 export async function openDatabase(url: string | undefined): Promise<Database> {
   return url === undefined ? openPglite() : openPostgres(url);
 }

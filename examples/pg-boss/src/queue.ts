@@ -7,10 +7,10 @@ import type { Database } from './database.ts';
 const SYNC = 'sync';
 const PLAN = 'plan';
 
-/** What came of a job: kept by pg-boss as its output. */
+/** The result of a job, which pg-boss stores as its output. */
 export interface Result {
   readonly records: number;
-  /** The code of an error that no repetition would cure, as of a key that was revoked. */
+  /** The code of an error that a retry cannot cure, such as a revoked key. */
   readonly problem?: string;
 }
 
@@ -22,10 +22,10 @@ export interface Ended extends Pair, Result {
 
 export interface QueueOptions {
   readonly database: Database;
-  /** The companies, by label. Asked each time: they may come and go. */
+  /** The companies, by label. Called each time, because companies may be added and removed. */
   readonly tenants: () => readonly string[];
   readonly clientOf: (tenant: string) => Client;
-  /** After how many seconds without a sign of life a worker is taken for dead; at least 10. Default: 30. */
+  /** After how many seconds without a heartbeat a worker counts as dead; at least 10. Default: 30. */
   readonly heartbeatSeconds?: number;
   /** Called when a job begins and when it ends, without a result if it failed. */
   readonly onJob?: (event: 'begin' | 'end', pair: Pair, result?: Result) => void;
@@ -47,11 +47,11 @@ export class SyncQueue {
     const boss = new PgBoss({ ...database.queue, superviseIntervalSeconds: 5, monitorIntervalSeconds: 5 });
     boss.on('error', (error) => console.error(error.message));
     await boss.start();
-    // One job of a pair is there at a time, waiting or under way: a second one is not even taken in.
+    // A pair has at most one job, waiting or running: the queue does not accept a second.
     await boss.createQueue(SYNC, {
       policy: 'exclusive',
       heartbeatSeconds,
-      // A first run may take long. That its worker lives is known from its heart.
+      // A first run may take long; the heartbeat shows that its worker is alive.
       expireInSeconds: 6 * 60 * 60,
       retryLimit: 8,
       retryDelay: 1,
@@ -63,7 +63,7 @@ export class SyncQueue {
   }
 
   /**
-   * Puts in a job for each pair that has none. Round by round, so that no company waits for all the collections of
+   * Adds a job for each pair that has none, round by round, so that no company waits for all the collections of
    * another. Resolves to how many were new.
    */
   async plan(): Promise<number> {
@@ -88,7 +88,7 @@ export class SyncQueue {
     await this.#boss.schedule(PLAN, cron);
   }
 
-  /** Works on jobs, so many at a time. Of one company one at a time, over all machines: its key has one user. */
+  /** Works on `atOnce` jobs at a time, but on one job of a company, over all machines: its key has one user. */
   async work(atOnce: number): Promise<void> {
     await this.#boss.work(
       SYNC,
@@ -103,7 +103,7 @@ export class SyncQueue {
     return jobs.filter(({ state }) => ['created', 'retry', 'active'].includes(state)).length;
   }
 
-  /** The jobs that have ended, and what came of them. */
+  /** The jobs that have ended, and their results. */
   async ended(): Promise<Ended[]> {
     const jobs = await this.#boss.findJobs<Pair>(SYNC);
     return jobs
@@ -116,7 +116,7 @@ export class SyncQueue {
       }));
   }
 
-  /** Takes no further job, and ends those under way: what they have committed stays, and another machine continues. */
+  /** Takes no further job, and stops the running ones: what they have committed stays, and another machine continues. */
   async stop(): Promise<void> {
     await this.#boss.stop({ graceful: false });
   }
@@ -133,7 +133,7 @@ export class SyncQueue {
     }
   }
 
-  /** What may be cured by waiting is thrown, so that the queue tries again; the rest is a result. */
+  /** A retryable error is thrown, so that the queue tries again; any other becomes a result. */
   async #copy(work: () => Promise<number>): Promise<Result> {
     try {
       return { records: await work() };

@@ -45,7 +45,7 @@ test('commits rows and checkpoint together or not at all, and the next run resum
   await database.close();
 });
 
-test('a run that was taken for dead writes nothing once another one has begun', async () => {
+test('a run that counted as dead writes nothing once another one has begun', async () => {
   const { database, companies, client, sandbox } = await open();
   let lists = 0;
   // While the second page of the first run is on its way, another run of the same pair does all of it.

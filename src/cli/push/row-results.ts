@@ -5,13 +5,13 @@ import { oneLine } from '../../internal/text.ts';
 import type { PushResult } from '../../push/results.ts';
 import { CommandFailure, EXIT, failureOf } from '../errors.ts';
 
-/** So many rows that failed are printed. */
+/** The number of failed rows that are printed. */
 const MAX_PRINTED = 10;
 
 /** A longer key would hide the reason. */
 const MAX_KEY_LENGTH = 60;
 
-/** What became of each row: one line of JSON in a file, in the order in which the rows end, and the first problems. */
+/** The result of each row: one line of JSON in a file, in the order in which the rows end, and the first problems. */
 export class RowResults {
   /** The first rows that failed or are in conflict, as lines to print. */
   readonly problems: string[] = [];

@@ -32,7 +32,7 @@ interface Keys {
   readonly sorted: readonly Key[];
 }
 
-/** A read of so many pages can afford to look behind its end. */
+/** From this number of pages on, a read can afford to look behind its end. */
 const LONG_READ_PAGES = 10;
 
 /** Timestamps this far apart say in which order they are: transactions may end in another order than they began. */

@@ -65,7 +65,7 @@ export class Observation {
     }
   }
 
-  /** The shape of the field in so many records. */
+  /** The shape of the field, seen in the given number of records. */
   shape(records: number): FieldShape {
     return { ...this.#shape(), always: this.present === records };
   }

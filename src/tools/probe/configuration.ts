@@ -120,7 +120,7 @@ function writeLines({
 const DEFAULT_LOOKBACK_MS = 120_000;
 
 function lookbackLine({ visibleAfterMs }: Findings['writes']): ConfigurationLine {
-  // One measurement is no limit: under load it takes longer. Ten times as long, and never less than the default.
+  // One measurement is not a limit: under load it takes longer. Ten times as long, and never less than the default.
   const seenMs = Math.ceil(((visibleAfterMs.value ?? 0) * 10) / 1000) * 1000;
   const reason = visibleAfterMs.known
     ? `${visibleAfterMs.evidence}, on a quiet service`
@@ -157,7 +157,7 @@ const ODD_ZONES = new Map([
   [630, 'Australia/Lord_Howe'],
 ]);
 
-/** An IANA zone that is so many minutes ahead of UTC. Etc zones count westward. */
+/** An IANA zone that is the given number of minutes ahead of UTC. Etc zones count westward. */
 function zoneNameOf(minutes: number): string {
   const hours = Math.round(minutes / 60);
   return ODD_ZONES.get(minutes) ?? `Etc/GMT${hours < 0 ? '+' : '-'}${Math.abs(hours)}`;

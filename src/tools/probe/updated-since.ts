@@ -176,7 +176,7 @@ class RecordSince {
     this.offsetMinutes = (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * (sign === '-' ? -1 : 1);
   }
 
-  /** Whether its own time plus so many ms finds the record, written in UTC or in the offset that it shows. */
+  /** Whether the record's own time plus `ms` finds it, written in UTC or in the offset that it shows. */
   async isFound(ms: number, how: 'utc' | 'shown' = 'utc'): Promise<boolean> {
     const { id } = this;
     const updatedSince = this.#time(ms, how);

@@ -9,7 +9,7 @@ const SIZES = [10_000, 100_000, 1_000_000];
 const PAGE_SIZE = 100;
 /** The same for each size. */
 const WARM_UP = 30_000;
-/** A short list is read again and again, up to so many records, because a shared machine has fast and slow seconds. */
+/** A short list is read again and again, up to this number of records, because a shared machine has fast and slow seconds. */
 const LEAST_RECORDS = 200_000;
 /** Fewer than in other parts, because each reads 1.4 million records. */
 const ROUNDS = 2;

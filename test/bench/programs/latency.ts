@@ -12,7 +12,7 @@ export interface LatencyOptions {
 
 const { origin, prefetch, consumerMs, pages } = JSON.parse(process.argv[2] ?? '') as LatencyOptions;
 const client = createClient({ baseUrl: origin, apiKey: API_KEY });
-// Loading code for the first request is no latency of pagination.
+// Loading code for the first request is not latency of pagination.
 await client.products.list().toArray({ limit: 1 });
 
 let seen = 0;

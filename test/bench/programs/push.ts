@@ -30,7 +30,7 @@ const look = () => {
   held = Math.max(held, heapUsed + arrayBuffers);
 };
 
-/** So many reports of progress, of 100 products or 1,000 rows each, between two collections. */
+/** The number of progress reports, of 100 products or 1,000 rows each, between two collections. */
 const EVERY = 100;
 
 const FIELDS = ['name', 'productNumber', 'ean', 'brand', 'model', 'remark', 'salePrice', 'isWebShop', 'tags'];

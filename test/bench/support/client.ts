@@ -1,4 +1,4 @@
-/** What a client of the bench reads: an origin that serves records, so many a page. */
+/** What a client of the bench reads: an origin that serves records in pages. */
 export interface Source {
   readonly origin: string;
   readonly pageSize: number;

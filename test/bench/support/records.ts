@@ -1,7 +1,7 @@
 import { products } from '../../../src/collections/products.ts';
 import type { FieldKind } from '../../../src/schemas/record.ts';
 
-/** A record of the bench has so many fields and, as JSON, so many bytes. */
+/** The number of fields of a record of the bench, and its bytes as JSON. */
 export const FIELDS = 68;
 export const BYTES = 1_769;
 

@@ -17,7 +17,7 @@ const pageOf = ({ url }: FetchedRequest) => Number(url.searchParams.get('_page')
 const rows = (page: number, size = 2) =>
   Array.from({ length: size }, (_, index) => ({ id: String((page - 1) * size + index + 1) }));
 
-/** So many pages of two records, then empty ones. */
+/** The given number of pages of two records, then empty ones. */
 const pagesOf = (count: number) =>
   scriptedFetch((request) => jsonResponse(pageOf(request) <= count ? rows(pageOf(request)) : []));
 
@@ -176,7 +176,7 @@ test('prefetch is the number of pages requested ahead of the consumer', async ()
   }
 });
 
-test('an error of a page ahead is thrown after the pages before it, and is no unhandled rejection until then', async () => {
+test('an error of a page ahead is thrown after the pages before it, and is not an unhandled rejection until then', async () => {
   const unhandled: unknown[] = [];
   const note = (error: unknown) => void unhandled.push(error);
   process.on('unhandledRejection', note);

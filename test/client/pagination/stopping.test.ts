@@ -15,7 +15,7 @@ const kinds: readonly (readonly [string, ListOptions])[] = [
   ['custom', { pagination: byId }],
 ];
 
-/** A service that responds so many times and then never again; it counts the requests in flight. */
+/** A service that responds the given number of times and then never again; it counts the requests in flight. */
 function stalling(responses: number) {
   const state = { inFlight: 0 };
   const service = serviceOf(({ page = 1, id, count }, signal) => {

@@ -70,7 +70,7 @@ test('accepts an AsyncIterable of products', async () => {
   expect((await run(rows, { existing: { ...existing, products: products() } })).commits).toEqual([]);
 });
 
-test('rejects an asOf that is no date, before anything is sent', async () => {
+test('rejects an asOf that is not a date, before anything is sent', async () => {
   const { run, sandbox } = withCopy();
   const error = await caught(run(rows, { existing: { products: [], asOf: 'yesterday' } }));
   expect(error).toMatchObject({ code: 'invalid_input', argument: 'existing.asOf' });

@@ -193,7 +193,7 @@ describe('changes', () => {
     expect(report).toMatchObject({ mode: 'full', resumed: true, lastFullRead: new Date(START) });
   });
 
-  test('reads by pages where ids are no integers, and says so', async () => {
+  test('reads by pages where ids are not integers, and says so', async () => {
     const books = openBooks({ ids: { form: 'uuid' } });
     addAccounts(books, 25);
     const copy = new Copy();
@@ -339,7 +339,7 @@ describe('changes rejects', () => {
     expect(books.sandbox.count()).toBe(0);
   });
 
-  test('what is no collection, and one without a name', () => {
+  test('what is not a collection, and one without a name', () => {
     expect(() => changes({} as never, books.run)).toThrow(
       expect.objectContaining({ argument: 'collection' }),
     );

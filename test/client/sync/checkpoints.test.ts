@@ -86,7 +86,7 @@ describe('a store that fails', () => {
   test.each([
     [undefined, 'something other than an error'],
     ['down!!', 'down'],
-  ])('that throws %j, which is no error, names no cause that is not there', async (thrown, text) => {
+  ])('that throws %j, which is not an error, names no cause that is not there', async (thrown, text) => {
     const books = openBooks();
     const store = storeOver(books, { get: () => Promise.reject(thrown) });
     const error = await collect(changes(books.client.accounts, { ...books.run, store })).catch((e) => e);

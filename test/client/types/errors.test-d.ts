@@ -96,14 +96,14 @@ test('a switch that forgets a code does not compile', () => {
 
 test('a misspelt code does not compile', () => {
   const error = new Error() as AnyAccountingError;
-  // @ts-expect-error not_fuond is no code
+  // @ts-expect-error not_fuond is not a code
   if (error.code === 'not_fuond') return;
-  // @ts-expect-error rate-limited is no code
+  // @ts-expect-error rate-limited is not a code
   isAccountingError(error, 'rate-limited');
-  // @ts-expect-error timeout is no code of an API error
+  // @ts-expect-error timeout is not a code of an API error
   isApiError(error, 'timeout');
   switch (error.code) {
-    // @ts-expect-error NotFound is no code
+    // @ts-expect-error NotFound is not a code
     case 'NotFound':
       return;
   }

@@ -129,7 +129,7 @@ test('a product that is spread into a draft does not compile', () => {
   client.products.create({ ...product, name: 'Copy' });
   // @ts-expect-error id comes along
   const draft: ProductDraft = { ...product };
-  // @ts-expect-error a product is no patch
+  // @ts-expect-error a product is not a patch
   client.products.update('1', product);
   const { id: _id, createdAt: _createdAt, updatedAt: _updatedAt, ...fields } = product;
   client.products.create(fields);
@@ -138,19 +138,19 @@ test('a product that is spread into a draft does not compile', () => {
 
 test('a misspelt field does not compile', () => {
   const product = {} as Product;
-  // @ts-expect-error salesPrice is no field
+  // @ts-expect-error salesPrice is not a field
   product.salesPrice;
-  // @ts-expect-error salesPrice is no field
+  // @ts-expect-error salesPrice is not a field
   client.products.create({ salesPrice: '1.0000' });
-  // @ts-expect-error updated_since is no filter
+  // @ts-expect-error updated_since is not a filter
   client.accounts.list({ updated_since: '2026-01-31' });
-  // @ts-expect-error greaterThan is no bound
+  // @ts-expect-error greaterThan is not a bound
   client.accounts.list({ id: { greaterThan: '1' } });
-  // @ts-expect-error timeout is no option
+  // @ts-expect-error timeout is not an option
   client.accounts.get('1', { timeout: 5 });
-  // @ts-expect-error baseURL is no option
+  // @ts-expect-error baseURL is not an option
   createClient({ baseURL: 'https://x.example' });
-  // @ts-expect-error acounts is no collection
+  // @ts-expect-error acounts is not a collection
   client.acounts;
 });
 
@@ -205,6 +205,6 @@ test('valid shapes compile', () => {
   );
   client.accounts.list({}, { pagination: { first: {}, next: (page) => ({ id: { gt: page.ids.at(-1) } }) } });
   expectTypeOf(idempotencyKeyFor('a', 1, 2n)).toEqualTypeOf<string>();
-  // @ts-expect-error a boolean is no part
+  // @ts-expect-error a boolean is not a part
   idempotencyKeyFor(true);
 });

@@ -40,7 +40,7 @@ describe('push', () => {
   test('needs a collection that can be written', () => {
     // @ts-expect-error: accounts are read-only
     void push(client.accounts, run);
-    // @ts-expect-error: the client is no collection
+    // @ts-expect-error: the client is not a collection
     void push(client, run);
   });
 
@@ -51,7 +51,7 @@ describe('push', () => {
     void push(client.products, { tenant: 'shop', key });
     // @ts-expect-error: no key
     void push(client.products, { tenant: 'shop', rows });
-    // @ts-expect-error: a number of items is no key
+    // @ts-expect-error: a number of items is not a key
     void push(client.products, { ...run, key: (row) => row.stockQuantity });
     // @ts-expect-error: a key is read by a function
     void push(client.products, { ...run, key: 'productNumber' });

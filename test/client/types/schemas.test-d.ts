@@ -65,31 +65,31 @@ test('a schema for products adds to what a product is', () => {
 
 test('a product is closed: an unknown field does not compile', async () => {
   const one = await createClient().products.get('1');
-  // @ts-expect-error salesPrice is no field
+  // @ts-expect-error salesPrice is not a field
   one.salesPrice;
   const typed = await createClient({ schemas: { products: product } }).products.get('1');
   expectTypeOf(typed.colourCode).toEqualTypeOf<number>();
-  // @ts-expect-error salesPrice is no field
+  // @ts-expect-error salesPrice is not a field
   typed.salesPrice;
 });
 
 test('a misspelt collection in schemas does not compile, inline or from a variable', () => {
-  // @ts-expect-error acounts is no collection
+  // @ts-expect-error acounts is not a collection
   createClient({ schemas: { acounts: account } });
-  // @ts-expect-error acounts is no collection
+  // @ts-expect-error acounts is not a collection
   createClient({ schemas: { accounts: account, acounts: account } });
   const schemas = { acounts: account };
-  // @ts-expect-error acounts is no collection
+  // @ts-expect-error acounts is not a collection
   createClient({ schemas });
   const mixed = { accounts: account, acounts: account };
-  // @ts-expect-error acounts is no collection
+  // @ts-expect-error acounts is not a collection
   createClient({ schemas: mixed });
   const options = { schemas: mixed };
-  // @ts-expect-error acounts is no collection
+  // @ts-expect-error acounts is not a collection
   createClient(options);
 });
 
-test('a schema without an id, or with one that is no string, does not compile, inline or from a variable', () => {
+test('a schema without an id, or with one that is not a string, does not compile, inline or from a variable', () => {
   // @ts-expect-error no id
   createClient({ schemas: { accounts: withoutId } });
   // @ts-expect-error id is a number

@@ -7,7 +7,7 @@ import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
 
 useVirtualClock();
 
-test('an apiKey function that rejects after the signal has fired is no unhandled rejection', async () => {
+test('an apiKey function that rejects after the signal has fired is not an unhandled rejection', async () => {
   await using server = await scriptedServer(json({ id: '1' }));
   const unhandled = vi.fn();
   process.on('unhandledRejection', unhandled);

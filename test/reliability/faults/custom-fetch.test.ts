@@ -10,7 +10,7 @@ const values: readonly [name: string, value: unknown][] = [
   ['undefined', undefined],
   ['a string', '{"id":"42"}'],
   [
-    'a response whose body is no web stream',
+    'a response whose body is not a web stream',
     { status: 200, ok: true, headers: new Headers(), body: { pipe() {} } },
   ],
   ['a network error as a Response', Response.error()],

@@ -114,7 +114,7 @@ async function cutEverywhere(of: Kind, attempts: 1 | 2, signal: AbortSignal): Pr
   }));
 }
 
-/** What is due for a cut at this byte, as one line. */
+/** The expected result of a cut at this byte, as one line. */
 function due({ call, status, response, then }: Kind, at: number, attempts: 1 | 2): string {
   const inHead = at < response.bodyAt;
   const again = inHead || then === 'R';

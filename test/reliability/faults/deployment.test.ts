@@ -19,7 +19,7 @@ const longestWaits = () => 0.999_999;
 beforeAll(loadTransport);
 afterEach(stopVirtualClock);
 
-/** A client with default options, for a service that a deployment takes away for so long. */
+/** A client with default options, for a service that is down during a deployment. */
 function clientDuringDeployment(outageMs: number, { seed = 1, random }: Chance) {
   startVirtualClock(seed);
   if (random !== undefined) Math.random = random;

@@ -51,7 +51,7 @@ const rows: readonly Row[] = [
   row('a close before the response', misbehave.close, LOST, 'R', 'R', 'R', 'R'),
   row('a reset before the response', misbehave.reset, LOST, 'R', 'R', 'R', 'R'),
   row('a close in the headers', misbehave.closeInHeaders, LOST, 'R', 'R', 'R', 'R'),
-  row('bytes that are no HTTP', misbehave.garbage, LOST, 'R', 'R', 'R', 'R'),
+  row('bytes that are not HTTP', misbehave.garbage, LOST, 'R', 'R', 'R', 'R'),
   row('a close in the body', misbehave.closeInBody, CUT, 'R', 'R', 'R', 'done'),
   row('a Content-Length that is too long', misbehave.wrongLength, CUT, 'R', 'R', 'R', 'done'),
   row('a bad chunk', misbehave.badChunk, CUT, 'R', 'R', 'R', 'done'),

@@ -72,7 +72,7 @@ test.each(Object.entries(deepForms))(
 );
 
 test.each(['[', '{"a":', '[{"a":', '"'])(
-  'a body of nothing but %j is no JSON, however long',
+  'a body of nothing but %j is not JSON, however long',
   async (unit) => {
     await using server = await scriptedServer(body(unit.repeat(DEPTH)));
     expect(
@@ -124,7 +124,7 @@ test.each<[string, Uint8Array]>([
   ['a sequence that breaks off', bytes(0xe2, 0x82)],
   ['a code point too large', bytes(0xf4, 0x90, 0x80, 0x80)],
   ['Latin-1', bytes(0xe9)],
-])('%s in a record is no UTF-8: an error, never a replaced character', async (_, inner) => {
+])('%s in a record is not UTF-8: an error, never a replaced character', async (_, inner) => {
   await using server = await scriptedServer(body(around(inner)));
   for (const method of METHODS) {
     const end = await callWith(quickClient(server.url), method).catch((error: unknown) => error);
@@ -152,7 +152,7 @@ test.each<[string, Uint8Array]>([
   ['a comment', Buffer.from(`/* */${productJson}`)],
   ['NaN in it', Buffer.from('{"id":"42","stockQuantity":NaN}')],
   ['single quotes', Buffer.from("{'id':'42'}")],
-])('a record with %s is no JSON', async (_, text) => {
+])('a record with %s is not JSON', async (_, text) => {
   await using server = await scriptedServer(body(text));
   expect(
     await caught(quickClient(server.url, { retry: { maxAttempts: 1 } }).products.get('42')),
@@ -162,7 +162,7 @@ test.each<[string, Uint8Array]>([
   });
 });
 
-test('UTF-16 is no UTF-8', async () => {
+test('UTF-16 is not UTF-8', async () => {
   await using server = await scriptedServer(body(Buffer.from(`\ufeff${productJson}`, 'utf16le')));
   expect(await caught(quickClient(server.url).products.get('42'))).toMatchObject({ reason: 'not_utf8' });
 });

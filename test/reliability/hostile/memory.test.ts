@@ -19,7 +19,7 @@ const MB = 2 ** 20;
 const LIMIT_MB = 50;
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** JSON of so many blanks, compressed while it is generated. */
+/** JSON of the given number of blanks, compressed while it is generated. */
 async function gzipOfBlanks(bytes: number): Promise<Buffer> {
   const gzip = createGzip();
   const compressed: Buffer[] = [];

@@ -52,7 +52,7 @@ export interface KillVerdict {
 }
 
 /**
- * Kills a connector so many times, each at a random moment of its work, while the records change; checks what each
+ * Kills a connector several times, each at a random moment of its work, while the records change; checks what each
  * death left behind; lets the last run end, and compares the copy with the sandbox.
  */
 export async function killOften(

@@ -77,7 +77,7 @@ async function round(tasksInRound: number): Promise<void> {
   await abortAll();
 }
 
-// A warm-up round: compiled code, connections and the rate limiter are created once and are no growth.
+// A warm-up round: compiled code, connections and the rate limiter are created once and are not growth.
 await round(settings.tasksInRound);
 const heapMb: number[] = [heapAfterCollection()];
 for (let n = 0; n < settings.rounds; n += 1) {

@@ -17,7 +17,7 @@ export interface SimOptions {
   readonly reshuffles?: boolean;
   /** The share of rows that are hidden after a page was cut. */
   readonly hidden?: number;
-  /** So many rows one after the other, by id, are hidden as well. */
+  /** The length of a run of rows, by id, that are hidden as well. */
   readonly hiddenRun?: number;
   /** The type of the id column: a bound beyond it is a 500. */
   readonly column?: 'int4' | 'int8';
@@ -130,7 +130,7 @@ export class SimServer {
     }
   }
 
-  /** Moves the clock on; commits that are due become visible. */
+  /** Moves the clock; commits whose time has come become visible. */
   advance(ms: number): void {
     this.nowMs += ms;
     const due = this.#pending.filter((commit) => commit.atMs <= this.nowMs);

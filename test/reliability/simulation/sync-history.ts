@@ -13,7 +13,7 @@ const NO_FAILURES: FailureRates = { crash: 0, fault: 0 };
 /** What one history did to the copy. */
 export interface SyncVerdict {
   readonly world: SyncWorld;
-  /** What the copy lacked or had in an old version after a last sync of books that rest. */
+  /** What the copy lacked or had in an old version after a last sync, when nothing changes any more. */
   readonly lost: readonly string[];
   /** What differed after a reconcile as well. */
   readonly afterReconcile: { readonly lost: readonly string[]; readonly left: readonly string[] };
@@ -54,7 +54,7 @@ export async function liveThrough(options: WorldOptions): Promise<SyncVerdict> {
 
 /** What one history without a reconcile did to the copy. */
 export interface RunsVerdict {
-  /** What the copy lacked or had in an old version after the last run of books that rest. */
+  /** What the copy lacked or had in an old version after the last run, when nothing changes any more. */
   readonly lost: readonly string[];
   /** Whether the report of a run said that a record can have been missed. */
   readonly likely: boolean;

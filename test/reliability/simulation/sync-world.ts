@@ -28,7 +28,7 @@ export interface WorldOptions {
   readonly pageSizes?: readonly number[];
   /** The share of rows that are hidden after a page was cut. */
   readonly hidden?: number;
-  /** So many rows one after the other, by id, are hidden as well. */
+  /** The length of a run of rows, by id, that are hidden as well. */
   readonly hiddenRun?: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Ten thousand histories of concurrent creates, updates and deletes under faults: never a second record, never a word
- * to an author that is not so. `HISTORIES` sets another number; SEED plays the one again that a failure names.
+ * Ten thousand histories of concurrent creates, updates and deletes under faults: no second record, and no
+ * error with a wrong outcome. `HISTORIES` sets another number; SEED repeats the history that a failure names.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

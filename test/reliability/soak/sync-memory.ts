@@ -9,7 +9,7 @@ export interface MemoryVerdict {
   readonly reconcile: readonly number[];
 }
 
-/** Syncs and reconciles a collection of so many records, and looks at the heap so many times in each. */
+/** Syncs and reconciles a collection of `records` records, and measures the heap several times in each. */
 export async function measureSync(records: number, times = 10): Promise<MemoryVerdict> {
   const sandbox = createSandbox({
     records: { products: records },
@@ -35,7 +35,7 @@ export async function measureSync(records: number, times = 10): Promise<MemoryVe
       },
     };
   };
-  // What is made once, such as schemas, is no growth.
+  // What is made once, such as schemas, is not growth.
   await client.products.list().toArray({ limit: 1 });
 
   const syncing = looks();

@@ -184,9 +184,13 @@ export const defects: readonly Defect[] = [
     inject: (send) => (url, init) =>
       init.method === 'DELETE' ? Promise.resolve(new Response(null, { status: 204 })) : send(url, init),
   },
-  responseDefect('an unreadable body is 422', 'update: a body that is no JSON object is 400', (response) => {
-    if (response.status === 400) response.status = 422;
-  }),
+  responseDefect(
+    'an unreadable body is 422',
+    'update: a body that is not a JSON object is 400',
+    (response) => {
+      if (response.status === 400) response.status = 422;
+    },
+  ),
   requestDefect('a revoked key works', 'a revoked key is 401', ({ headers }, { keys }) => {
     if (headers['X-AUTH-TOKEN'] === keys.revoked) headers['X-AUTH-TOKEN'] = keys.main;
   }),

@@ -51,7 +51,7 @@ test.each([
   '0.123456789',
   {},
   true,
-])('%s is no amount', (value) => {
+])('%s is not an amount', (value) => {
   expect(thrown(() => toDecimal(value as string))).toMatchObject({
     code: 'invalid_input',
     argument: 'value',

@@ -120,7 +120,7 @@ test.each([
   );
 });
 
-test('a type that only quotes the address of an RFC is no generic one', () => {
+test('a type that only quotes the address of an RFC is not a generic one', () => {
   expect(problemError(404, { type: 'https://www.rfc-editor.org/rfc/rfc9110#section-15' }).code).toBe(
     'not_found',
   );

@@ -101,7 +101,7 @@ test('the guards distinguish codes', () => {
 });
 
 test.each([undefined, null, 7, 'not_found', {}, { code: 'not_found' }, new Error('x'), () => {}])(
-  '%j is no error of this package',
+  '%j is not an error of this package',
   (value) => {
     expect(isBranded(value)).toBe(false);
     expect(sdk.isAccountingError(value)).toBe(false);

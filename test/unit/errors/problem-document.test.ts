@@ -91,10 +91,10 @@ test('an error carries the members of its problem response', async () => {
 });
 
 test.each([
-  ['a body that is no JSON', new Response('{"type":', { status: 404 })],
+  ['a body that is not JSON', new Response('{"type":', { status: 404 })],
   ['a page of HTML', new Response('<h1>no</h1>', { status: 404, headers: { 'content-type': 'text/html' } })],
   ['no body', new Response(null, { status: 404 })],
-  ['bytes that are no UTF-8', new Response(new Uint8Array([0xff, 0xfe]), { status: 404 })],
+  ['bytes that are not UTF-8', new Response(new Uint8Array([0xff, 0xfe]), { status: 404 })],
   ['a megabyte', new Response(`{"type":"forbidden","x":"${'x'.repeat(2 ** 20)}"}`, { status: 404 })],
 ])('the status decides for an error response with %s', async (_, response) => {
   const error = await caught(scriptedClient(scriptedFetch(response)).accounts.get('1'));

@@ -121,7 +121,7 @@ test.each(genericCases)('a generic type ($form) with $status is $code', ({ statu
 });
 
 test.each([undefined, null, [], 'text', 7])(
-  'a body that is no object (%j) is decided by the status',
+  'a body that is not an object (%j) is decided by the status',
   (body) => {
     expect(errorOf(404, body)).toMatchObject({ code: 'not_found', type: undefined });
     expect(errorOf(403, body)).toMatchObject({ code: 'unknown_problem', type: undefined });
@@ -137,7 +137,7 @@ test.each([
   ['not-found', 404],
   ['constructor', 400],
   ['__proto__', 400],
-])('the type %s with %i is unknown: new types are no breaking change', (type, status) => {
+])('the type %s with %i is unknown: new types are not breaking changes', (type, status) => {
   const error = errorOf(status, { type });
   expect(error).toBeInstanceOf(errors.UnknownApiError);
   expect(error).toMatchObject({ code: 'unknown_problem', status, type });

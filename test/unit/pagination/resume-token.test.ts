@@ -91,7 +91,7 @@ test('rejects a token of another version, and says so', () => {
 test.each([
   ['nothing', ''],
   ['words', 'not a token'],
-  ['JSON that is no object', encoded('42')],
+  ['JSON that is not an object', encoded('42')],
   ['null', encoded('null')],
   ['a list', encoded('[1]')],
   ['an object without members', encoded('{}')],
@@ -101,7 +101,7 @@ test.each([
     'a scope that no text can be made of',
     encoded('{"v":2,"of":{"toString":1,"valueOf":1},"at":{},"ok":"y"}'),
   ],
-  ['bytes that are no text', Buffer.from([0xff, 0xfe, 0]).toString('base64url')],
+  ['bytes that are not text', Buffer.from([0xff, 0xfe, 0]).toString('base64url')],
   ['far too much', 'A'.repeat(1_000_000)],
 ])('rejects %s', (_, token) => {
   expect(() => decodeResumeToken(token, scope)).toThrow(CheckpointError);

@@ -67,7 +67,7 @@ test.each([
   129,
   null,
   undefined,
-])('%j is no money', (value) => {
+])('%j is not money', (value) => {
   expect(isMoney(value)).toBe(false);
 });
 

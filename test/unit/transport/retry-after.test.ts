@@ -40,7 +40,7 @@ test('an HTTP-date is measured from the local clock if the response has no Date'
   expect(parseRetryAfter('Sat, 31 Jan 2026 12:01:00 GMT', 'yesterday')).toBe(60_000);
 });
 
-test('an HTTP-date that has passed is no wait', () => {
+test('an HTTP-date that has passed means no wait', () => {
   expect(parseRetryAfter('Sat, 31 Jan 2026 11:00:00 GMT', NOW)).toBe(0);
 });
 

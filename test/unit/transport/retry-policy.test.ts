@@ -110,7 +110,7 @@ test.each([404, 410])(
 );
 
 test.each([400, 401, 403, 409, 422, 501])(
-  'a delete that meets %i after an attempt that may have removed the record is no success',
+  'a delete that meets %i after an attempt that may have removed the record is not a success',
   (status) => {
     for (const outcomeBefore of ['unknown', 'applied'] as const) {
       expect(verdictOn(failure('status', status), { ...first, method: 'DELETE', outcomeBefore })).toBe(

@@ -36,7 +36,7 @@ test.each([
   ['https://books.example.com#s3cret', 'must not carry a query or a fragment'],
   [
     'http://books.example.com',
-    'must be https, or the key travels in the clear; allowInsecure: true permits http',
+    'must be https, because http sends the key in clear text; allowInsecure: true permits http',
   ],
   ['http://localhost.example.com', 'must be https'],
   ['http://books.localhost', 'must be https'],

@@ -39,7 +39,7 @@ function rejections(section: string, verb: string, { write, harmless }: Writing)
   return [
     check(
       section,
-      `${verb}: a body that is no JSON object is 400 malformed_request`,
+      `${verb}: a body that is not a JSON object is 400 malformed_request`,
       async (client) => {
         for (const body of NOT_OBJECTS)
           (await write(client, { body })).expectProblem(400, 'malformed_request');

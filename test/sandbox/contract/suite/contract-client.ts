@@ -30,7 +30,7 @@ export const UNKNOWN_ID = '2147483646';
 /** The prefix of every path. */
 const API = '/api/public';
 
-/** A check gives up after so many pages, because it is not a load test. */
+/** A check gives up after this number of pages, because it is not a load test. */
 const MOST_PAGES = 60;
 
 /** Sends requests to a service and deletes the products that it created. */

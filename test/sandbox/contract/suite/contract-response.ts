@@ -39,7 +39,7 @@ export class ContractResponse {
     const { json } = this;
     assert.ok(
       typeof json === 'object' && json !== null && !Array.isArray(json),
-      `${this.call}: the body is no object`,
+      `${this.call}: the body is not an object`,
     );
     return json as Json;
   }
