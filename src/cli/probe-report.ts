@@ -5,6 +5,7 @@ import type {
   Finding,
   ProbeReport,
 } from 'accounting-data-sdk/tools';
+import { explanationOf } from '../tools/probe/finding.ts';
 import { tableLines } from './table.ts';
 
 type Question = readonly [question: string, read: (details: CollectionDetails) => Finding<unknown>];
@@ -181,10 +182,6 @@ function writeRows({ writes }: ProbeReport): string[][] {
       ? [['LEFT BEHIND', leftBehind.join(', '), 'products that could not be deleted']]
       : []),
   ];
-}
-
-function explanationOf(finding: Finding<unknown>): string {
-  return finding.known ? finding.evidence : finding.reason;
 }
 
 function row(question: string, finding: Finding<unknown>): string[] {

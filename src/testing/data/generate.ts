@@ -6,7 +6,7 @@ import type { IdSequence } from '../store/ids.ts';
 import type { Times } from '../store/row.ts';
 import * as accounts from './accounts.ts';
 import * as banking from './banking.ts';
-import type { Generator, RecordContext } from './generator.ts';
+import type { Generator } from './generator.ts';
 import * as planning from './planning.ts';
 import { product } from './product.ts';
 import { mix, SeededRandom } from './seeded-random.ts';
@@ -64,7 +64,8 @@ function spread(total: number): Counts {
   });
 }
 
-function byCollection<T>(compute: (name: CollectionName) => T): Readonly<Record<CollectionName, T>> {
+/** A value for each collection. */
+export function byCollection<T>(compute: (name: CollectionName) => T): Readonly<Record<CollectionName, T>> {
   return Object.fromEntries(collectionNames.map((name) => [name, compute(name)])) as Record<
     CollectionName,
     T
@@ -82,19 +83,25 @@ const CHANGED = 0.45;
 interface Generation {
   readonly seed: number;
   readonly counts: Counts;
-  readonly idsOf: (collection: CollectionName) => IdSequence;
+  readonly ids: Readonly<Record<CollectionName, IdSequence>>;
 }
 
 /** The generated records of a collection. Each depends on its seed and its index alone. */
 export function* generateRecords(
   collection: CollectionName,
-  generation: Generation,
+  { seed, counts, ids }: Generation,
 ): Iterable<GeneratedRecord> {
-  const { seed, counts } = generation;
   const [generate] = generatorOf(collection);
   const count = counts[collection];
   for (let index = 0; index < count; index += 1) {
-    const fields = generate(new SeededRandom(mix(seed, index)), contextOf(collection, index, generation));
+    const random = new SeededRandom(mix(seed, index));
+    const parentIndex = (parent: CollectionName) => Math.floor((index * counts[parent]) / count);
+    const fields = generate(random, {
+      index,
+      parentIndex,
+      parent: (parent) => (counts[parent] === 0 ? null : ids[parent].at(parentIndex(parent))),
+      any: (other) => (counts[other] === 0 ? null : ids[other].at(random.between(0, counts[other] - 1))),
+    });
     yield { fields, times: timesOf(index, count, seed) };
   }
 }
@@ -105,15 +112,4 @@ function timesOf(index: number, count: number, seed: number): Times {
   const chance = mix(seed + 1, index) / 2 ** 32;
   const later = chance > CHANGED ? 0 : Math.floor((UNTIL_MS - createdAt) * (chance / CHANGED));
   return { createdAt, modifiedAt: createdAt + later };
-}
-
-function contextOf(collection: CollectionName, index: number, { counts, idsOf }: Generation): RecordContext {
-  const parentIndex = (parent: CollectionName) => Math.floor((index * counts[parent]) / counts[collection]);
-  return {
-    index,
-    parentIndex,
-    parent: (parent) => (counts[parent] === 0 ? null : idsOf(parent).at(parentIndex(parent))),
-    any: (other, random) =>
-      counts[other] === 0 ? null : idsOf(other).at(random.between(0, counts[other] - 1)),
-  };
 }

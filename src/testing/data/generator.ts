@@ -14,7 +14,7 @@ export interface RecordContext {
   /** The place of that parent. */
   parentIndex(collection: CollectionName): number;
   /** The id of any record of a collection; null if it is empty. */
-  any(collection: CollectionName, random: SeededRandom): string | null;
+  any(collection: CollectionName): string | null;
 }
 
 /** Generates the fields of a record. They depend on the random numbers and the context alone. */

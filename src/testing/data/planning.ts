@@ -11,7 +11,7 @@ export const bom: Generator = (random, context) => ({
 
 export const bomLine: Generator = (random, context) => ({
   bomId: context.parent('boms'),
-  productId: context.any('products', random),
+  productId: context.any('products'),
   quantity: random.between(1, 24),
   unit: random.pick(['pcs', 'pcs', 'm', 'kg']),
   unitCost: random.money(5, 45_000),

@@ -1,6 +1,6 @@
-import { type CollectionName, collectionNames } from '../../collections/index.ts';
+import type { CollectionName } from '../../collections/index.ts';
 import type { SandboxClock } from '../clock.ts';
-import { generateRecords, recordCounts } from '../data/generate.ts';
+import { byCollection, generateRecords, recordCounts } from '../data/generate.ts';
 import { hashText, mix } from '../data/seeded-random.ts';
 import type { ResolvedSandboxOptions } from '../options.ts';
 import { Collection } from './collection.ts';
@@ -22,11 +22,10 @@ export function createCompany(
 ): Company {
   const counts = recordCounts(company === 'main' ? options.records : options.otherRecords);
   const offset = company === 'main' ? 0 : ID_DISTANCE;
-  const seedOf = (name: CollectionName) => mix(options.seed, hashText(`${company}/${name}`));
-  const idsOf = (name: CollectionName) => idSequence(options.ids, { seed: seedOf(name), offset });
-  const collections = collectionNames.map((name) => {
-    const generated = generateRecords(name, { seed: seedOf(name), counts, idsOf });
-    return [name, new Collection(name, { ids: idsOf(name), generated, clock, options })] as const;
+  const seeds = byCollection((name) => mix(options.seed, hashText(`${company}/${name}`)));
+  const ids = byCollection((name) => idSequence(options.ids, { seed: seeds[name], offset }));
+  return byCollection((name) => {
+    const generated = generateRecords(name, { seed: seeds[name], counts, ids });
+    return new Collection(name, { ids: ids[name], generated, clock, options });
   });
-  return Object.fromEntries(collections) as Company;
 }
