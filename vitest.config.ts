@@ -12,7 +12,7 @@ const folders = ['unit', 'client', 'sandbox', 'tools', 'reliability'].map((name)
     name,
     include: [`test/${name}/**/*.test.ts`],
     // Files share a process, which halves the time: their clients have origins of their own.
-    ...((name === 'unit' || name === 'client') && { isolate: false }),
+    ...(['unit', 'client', 'sandbox'].includes(name) && { isolate: false }),
     ...(name === 'client' && {
       typecheck: { enabled: true, include: ['test/client/types/**/*.test-d.ts'] },
     }),
@@ -46,6 +46,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'package',
+          isolate: false,
           include: ['test/package/**/*.test.ts', 'examples/**/*.test.ts'],
           exclude: ['test/package/runtimes/**', '**/node_modules/**', INSTALLED],
         },

@@ -1,3 +1,4 @@
+import { growthOf } from '../support/many-calls.ts';
 import type { Effort, Findings } from '../support/part.ts';
 import { printedBy } from '../support/rows-of.ts';
 
@@ -55,6 +56,8 @@ export async function rateLimiter({ quick }: Effort): Promise<Findings> {
       tokenBucket: least(['token bucket'], 1),
       slidingCounter: least(['sliding counter'], 1),
       twoProcesses: least(FIXED_WINDOWS, 2),
+      callsOfOneKey: await growthOf(() => 'key'),
+      callsOfManyKeys: await growthOf((index) => `key-${index}`),
       failedCalls: limited.reduce((sum, { failed }) => sum + failed, 0),
     },
   };

@@ -1,7 +1,10 @@
 import { isAccountingError, memoryStore, type ProductDraft } from 'accounting-data-sdk';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { setUpPush } from '../../support/push.ts';
+import { useFastClock } from '../../support/virtual-clock.ts';
+
+useFastClock();
 
 const FAST = { retry: { maxAttempts: 2, baseDelayMs: 1 }, maxOutageMs: 0 };
 const A: ProductDraft = { productNumber: 'A', name: 'Desk', salePrice: '129' };
@@ -198,27 +201,18 @@ test.each([
 ])(
   'looks for the product before it repeats a create %s at a service without idempotency',
   async (_, committed) => {
-    vi.useFakeTimers({
-      toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'],
-      shouldAdvanceTime: true,
-      advanceTimeDelta: 1000,
+    const { sandbox, run } = setUpPush([], {
+      sandbox: { idempotency: { replay: 'ignored' } },
+      client: { retry: { creates: false }, timeoutMs: 5_000 },
     });
-    try {
-      const { sandbox, run } = setUpPush([], {
-        sandbox: { idempotency: { replay: 'ignored' } },
-        client: { retry: { creates: false }, timeoutMs: 5_000 },
-      });
-      sandbox.faults.add({ kind: 'lost-response', committed }, { method: 'POST', skip: 1 });
-      const { done } = await run([{ productNumber: 'B' }, A, { productNumber: 'C' }]);
-      expect(done).toEqual(['A created', 'B created', 'C created']);
-      expect(sandbox.count(({ method }) => method === 'POST')).toBe(committed ? 3 : 4);
-      expect(sandbox.store.products.all()).toHaveLength(3);
-      expect(
-        sandbox.requests.filter(({ method, query }) => method === 'GET' && query.updatedSince !== undefined)
-          .length,
-      ).toBeGreaterThan(0);
-    } finally {
-      vi.useRealTimers();
-    }
+    sandbox.faults.add({ kind: 'lost-response', committed }, { method: 'POST', skip: 1 });
+    const { done } = await run([{ productNumber: 'B' }, A, { productNumber: 'C' }]);
+    expect(done).toEqual(['A created', 'B created', 'C created']);
+    expect(sandbox.count(({ method }) => method === 'POST')).toBe(committed ? 3 : 4);
+    expect(sandbox.store.products.all()).toHaveLength(3);
+    expect(
+      sandbox.requests.filter(({ method, query }) => method === 'GET' && query.updatedSince !== undefined)
+        .length,
+    ).toBeGreaterThan(0);
   },
 );

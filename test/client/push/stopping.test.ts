@@ -2,6 +2,9 @@ import type { ProductDraft, PushProgress } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { setUpPush } from '../../support/push.ts';
+import { useFastClock } from '../../support/virtual-clock.ts';
+
+useFastClock();
 
 const rows = (count: number): ProductDraft[] =>
   Array.from({ length: count }, (_, n) => ({ productNumber: `P-${n}`, name: `Product ${n}` }));

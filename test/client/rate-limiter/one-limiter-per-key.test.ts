@@ -3,7 +3,7 @@ import { type ClientOptions, createClient, RateLimitedError } from 'accounting-d
 import { beforeEach, expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { jsonResponse, newOrigin, problemResponse } from '../../support/scripted-fetch.ts';
-import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
+import { advance, runToEnd, useVirtualClock } from '../../support/virtual-clock.ts';
 
 const SLOT = Symbol.for('accounting-data-sdk.rate-limiters');
 const MINUTE_MS = 60_000;
@@ -58,6 +58,18 @@ test.each([
     expect(sent).toEqual(requests);
   },
 );
+
+test.each<[string, (index: number) => string]>([
+  ['of one key', () => 'key'],
+  ['of as many keys', (index) => `key-${index}`],
+])('1,000 calls at once %s all get their response', async (_, keyOf) => {
+  let index = 0;
+  const client = createClient(withResponse(ok, { apiKey: () => keyOf(index++), maxWaitMs: 600_000 }));
+  const calls = Promise.all(Array.from({ length: 1_000 }, (_call, n) => client.accounts.get(`${n}`)));
+  await runToEnd(calls);
+  expect(await calls).toHaveLength(1_000);
+  expect(new Set(sent).size).toBe(1_000);
+});
 
 test('two installed copies of the package share the limiter of a key', async () => {
   // The second copy loads ky and p-retry with its first request, which takes real time.

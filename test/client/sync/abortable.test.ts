@@ -1,7 +1,10 @@
 import { changes, reconcile, type Store, sync } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
+import { useFastClock } from '../../support/virtual-clock.ts';
 import { addAccounts, collect, openBooks } from './books.ts';
+
+useFastClock();
 
 /** A function that never settles, and a signal that fires soon after it was called. */
 function stuck() {

@@ -10,15 +10,14 @@ import {
   sync,
 } from 'accounting-data-sdk';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
-import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { scriptedServer } from '../../support/scripted-server.ts';
+import { eventLoopTurn, scriptedServer } from '../../support/scripted-server.ts';
+import { useFastClock, useVirtualClock } from '../../support/virtual-clock.ts';
 import { collect } from './books.ts';
 
 const SECOND = 1_000;
 const nothing = () => undefined;
-
-const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Lets virtual time pass until the work has ended. */
 async function throughVirtualTime<V>(work: Promise<V>): Promise<V> {
@@ -28,7 +27,7 @@ async function throughVirtualTime<V>(work: Promise<V>): Promise<V> {
   };
   work.then(end, end);
   while (!ended) {
-    await nextTurn();
+    await eventLoopTurn();
     if (vi.getTimerCount() > 0) await vi.advanceTimersToNextTimerAsync();
   }
   return work;
@@ -82,19 +81,7 @@ function counting() {
 }
 
 describe('in virtual time a sync', () => {
-  // The transport is loaded with the first call: that takes true time.
-  beforeAll(async () => {
-    await failing({ ms: 0 }).client.accounts.list().toArray({ limit: 1 });
-  });
-  beforeEach(() => {
-    vi.useFakeTimers({
-      toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'],
-      now: Date.parse('2026-01-31T12:00:00Z'),
-    });
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-  });
+  useVirtualClock();
 
   test.each([
     [6, 0, 'keyset'],
@@ -295,6 +282,8 @@ describe('in virtual time a sync', () => {
 });
 
 describe('over a real port', () => {
+  useFastClock();
+
   test('a sync outlasts 6 s of 502s with default options', async () => {
     const upAt = Date.now() + 6 * SECOND;
     await using server = await scriptedServer(({ url }, { response }) => {

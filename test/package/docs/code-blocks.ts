@@ -1,6 +1,5 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -24,19 +23,6 @@ export function writeCodeBlocks(markdownFile: string): CodeBlock[] {
     // Every block is a module of its own, also one that imports nothing.
     writeFileSync(file, `${match[1]}\nexport {};\n`);
     return { line, code: match[1] ?? '', file };
-  });
-}
-
-/** What the compiler has against some files, under the project's own settings. */
-export function compile(files: readonly string[]): string[] {
-  const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile);
-  const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
-  const program = ts.createProgram([...files], options);
-  const own = files.map((file) => program.getSourceFile(file)).filter((source) => source !== undefined);
-  const diagnostics = own.flatMap((source) => ts.getPreEmitDiagnostics(program, source));
-  return diagnostics.map((diagnostic) => {
-    const where = diagnostic.file === undefined ? '' : `${diagnostic.file.fileName.split('/').at(-1)}: `;
-    return where + ts.flattenDiagnosticMessageText(diagnostic.messageText, '\n');
   });
 }
 

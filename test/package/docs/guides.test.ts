@@ -10,7 +10,8 @@ import { RECONCILE_OPTIONS } from '../../../src/reconcile/reconcile.ts';
 import { CHANGES_OPTIONS } from '../../../src/sync/changes.ts';
 import { SYNC_OPTIONS } from '../../../src/sync/sync.ts';
 import { CALL_OPTIONS } from '../../../src/transport/call-options.ts';
-import { compile, namesIn, root, tableRows, writeCodeBlocks } from './code-blocks.ts';
+import { errorsIn } from '../../support/compiler.ts';
+import { namesIn, root, tableRows, writeCodeBlocks } from './code-blocks.ts';
 
 const files = readdirSync(`${root}src/guides`).filter((file) => file.endsWith('.md'));
 const blocks = files.flatMap((file) =>
@@ -20,7 +21,7 @@ const blocks = files.flatMap((file) =>
 describe('the code in the guides', () => {
   test('compiles as it stands', { timeout: 120_000 }, () => {
     expect(blocks.length).toBeGreaterThan(20);
-    expect(compile(blocks.map(({ file }) => file))).toEqual([]);
+    expect(errorsIn(blocks.map(({ file }) => file))).toEqual([]);
   });
 
   test.for(blocks)('runs as it stands: $guide, line $line', async ({ file }) => {

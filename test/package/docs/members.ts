@@ -1,10 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { compile, root } from './code-blocks.ts';
+import { errorsIn } from '../../support/compiler.ts';
+import { root } from './code-blocks.ts';
 
 /** The types whose members the docs name. */
 export type MemberType = 'Options' | 'SandboxOptions';
 
-/** Compiles a file in which each name is looked up as a member of a type: a name that does not exist is an error. */
+/** Those that do not exist: compiles a file in which each name is looked up as a member of a type. */
 export function missingMembers(members: readonly { type: MemberType; path: string }[]): string[] {
   const lines = members.map(({ type, path }, index) => {
     const member = path.split('.').reduce((inner, name) => `NonNullable<${inner}['${name}']>`, type);
@@ -21,5 +22,5 @@ ${lines.join('\n')}
 export type { Options, SandboxOptions };
 `,
   );
-  return compile([file]);
+  return errorsIn([file]);
 }

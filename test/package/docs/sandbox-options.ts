@@ -7,6 +7,7 @@ import {
   sandboxOptions,
 } from 'accounting-data-sdk/testing';
 import ts from 'typescript';
+import { programOf } from '../../support/compiler.ts';
 import { root } from './code-blocks.ts';
 
 /** The doc comment of a property, as an editor shows it. */
@@ -20,9 +21,7 @@ export interface PropertyDoc {
 type Docs = ReadonlyMap<string, PropertyDoc>;
 
 const file = `${root}src/testing/index.ts`;
-const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile);
-const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
-const program = ts.createProgram([file], options);
+const program = programOf([file]);
 const checker = program.getTypeChecker();
 const exported = new Map(
   checker

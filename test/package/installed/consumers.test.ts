@@ -91,7 +91,6 @@ describe('the installed package compiles, library checks on', () => {
 
   test.for([
     ['node16', { ...onNode, module: 'node16' }, programs],
-    ['nodenext', { ...onNode, module: 'nodenext' }, programs],
     ['bundler', { ...onNode, ...bundled }, programs],
     ['browser', { ...strict, ...bundled, lib: ['es2023', 'dom'], types: [] }, ['types/browser.mts']],
     // The types of msw 3 need those of the DOM.

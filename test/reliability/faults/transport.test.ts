@@ -1,5 +1,5 @@
 import type { AnyAccountingError, Outcome } from 'accounting-data-sdk';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { callWith, type FourMethods, METHODS, quickClient } from '../../support/four-methods.ts';
 import { product } from '../../support/records.ts';
@@ -15,6 +15,7 @@ import {
 } from '../../support/responses.ts';
 import { networkError } from '../../support/scripted-fetch.ts';
 import { type ScriptedResponse, type SeenRequest, scriptedServer } from '../../support/scripted-server.ts';
+import { useFastClock } from '../../support/virtual-clock.ts';
 
 /**
  * R: sent again. X: an error at once. U, A: an error at once, outcome unknown or applied. `once U`, `once A`: sent
@@ -239,11 +240,15 @@ test('retry.creates: false keeps reads, updates and deletes from nothing', async
   }
 });
 
-test.each(METHODS)('%s meets a page that stalls: it is not the response of the service', async (method) => {
-  await using server = await scriptedServer(misbehave.stalledPage);
-  const client = quickClient(server.url, { timeoutMs: 1_000 });
-  expect(await caught(callWith(client, method))).toMatchObject({ outcome: 'unknown' });
-  expect(server.requests).toHaveLength(method === 'POST' ? 2 : 1);
+describe('a page that stalls', () => {
+  useFastClock();
+
+  test.each(METHODS)('%s: is not the response of the service', async (method) => {
+    await using server = await scriptedServer(misbehave.stalledPage);
+    const client = quickClient(server.url, { timeoutMs: 10_000 });
+    expect(await caught(callWith(client, method))).toMatchObject({ outcome: 'unknown' });
+    expect(server.requests).toHaveLength(method === 'POST' ? 2 : 1);
+  });
 });
 
 test('an object in place of a list is an error at once', async () => {

@@ -8,7 +8,7 @@ import { losingClients } from './losing-clients.ts';
 import { play, type Subject } from './play.ts';
 import { verdictOn } from './verdict.ts';
 
-const USUAL = 400;
+const USUAL = 100;
 /** Long enough for a slow machine and for the many histories of a soak. */
 const NO_HURRY = { timeout: 24 * 3_600_000 };
 

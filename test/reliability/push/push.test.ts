@@ -8,7 +8,7 @@ import { mutants, withMethods } from './mutants.ts';
 import { verdictOn } from './verdict.ts';
 
 /** Of 2,000 that were played when push was written. */
-const USUAL = 60;
+const USUAL = 20;
 
 function playAlone(seed: number, mutation?: Mutation) {
   startVirtualClock(seed);
@@ -40,7 +40,7 @@ test(
       figures.requests += history.sandbox.count();
     });
     if (seeds.length > USUAL) console.log('from seed 0:', figures);
-    if (seeds.length >= USUAL) expect(figures.killed).toBeGreaterThan(10);
+    if (seeds.length >= USUAL) expect(figures.killed).toBeGreaterThan(3);
   },
 );
 

@@ -3,8 +3,11 @@ import { expect, test } from 'vitest';
 import { CANARIES, echoHeaders, echoMembers, formsOf } from '../../support/echoes.ts';
 import { json, misbehave, problem, redirect } from '../../support/responses.ts';
 import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
+import { useFastClock } from '../../support/virtual-clock.ts';
 import type { Settings } from '../../tools/command/support/process.ts';
 import { folder, listening, run } from '../../tools/command/support/run.ts';
+
+useFastClock();
 
 /** What a run says: both streams, and the line of status that a terminal shows. */
 async function said(env: Settings, args: readonly string[]): Promise<{ code: number; text: string }> {
@@ -89,7 +92,7 @@ const failures: Readonly<Record<string, { respond: (canary: string) => ScriptedR
   };
 const failing = cases.flatMap((one) => Object.keys(failures).map((failure) => ({ ...one, failure })));
 
-test.concurrent.each(failing)('$failure shows no key: $name, $canary', async ({ canary, args, failure }) => {
+test.each(failing)('$failure shows no key: $name, $canary', async ({ canary, args, failure }) => {
   const { respond, codes } = failures[failure] as (typeof failures)[string];
   await using server = await scriptedServer(respond(canary));
   const ran = await said(environment(server.url, canary), [...args, '--quiet']);

@@ -12,7 +12,7 @@ import { SimServer } from './server.ts';
 /** Longer than any soak. */
 const timeout = 3_600_000;
 /** Reads for each combination; a soak runs up to 500. */
-const READS = Math.min(500, Number(process.env.SOAK_HISTORIES ?? 2));
+const READS = Math.min(500, Number(process.env.SOAK_HISTORIES ?? 1));
 const HIDDEN = [0, 0.003, 0.02, 0.2];
 
 interface ReadOf {

@@ -4,7 +4,8 @@ import { clientOf, listPages } from './client.ts';
 import { isById, ORDERS, type Order } from './orders.ts';
 import { type SimOptions, SimServer } from './server.ts';
 
-const SEEDS = [0, 1, 2];
+const soak = process.env.SOAK_HISTORIES !== undefined;
+const SEEDS = soak ? [0, 1, 2] : [0];
 const PAGE_SIZE = 30;
 
 /** Not a test of how busy the machine is. */
@@ -37,7 +38,7 @@ test.each([
         pages += await requestsOf('page', { seed, order, ids });
         intervals += await requestsOf('keyset', { seed, order, ids });
       }
-      if (process.env.SOAK_HISTORIES !== undefined) console.info(order, ids, (intervals / pages).toFixed(3));
+      if (soak) console.info(order, ids, (intervals / pages).toFixed(3));
       expect(intervals / pages, order).toBeLessThanOrEqual(isById(order) ? byId : other);
     }
   },
@@ -57,7 +58,9 @@ function changedData(options: Pick<SimOptions, 'seed' | 'order' | 'ids'>, change
   return { server, updatedSince };
 }
 
-const CHANGED = [0, 1, 2, 5, 15, 29, 30, 31, 59, 60, 75, 90, 120, 150, 300, 330, 600, 1_000];
+const CHANGED = soak
+  ? [0, 1, 2, 5, 15, 29, 30, 31, 59, 60, 75, 90, 120, 150, 300, 330, 600, 1_000]
+  : [0, 1, 29, 30, 31, 90, 330];
 
 /** The worst number of requests for the given number of changed records. */
 async function mostRequests(
@@ -108,7 +111,7 @@ test('takes at most two requests a page and two more for changed records while t
 
 // Four that read, and three that look behind the end: a service that hides rows may have a page of hidden ones there.
 test('takes at most eight requests for less than a page in id order, before the page size is known', async () => {
-  for (const changed of [1, 2, 3, 15, 29]) {
+  for (const changed of [1, 2, 29]) {
     expect(await mostRequests(BY_ID, changed), `${changed}`).toBeLessThanOrEqual(8);
   }
 });

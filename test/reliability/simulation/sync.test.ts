@@ -16,7 +16,7 @@ async function endsEqual(world: WorldOptions): Promise<{ runs: number; crashes: 
 describe('a copy kept by sync and reconcile ends equal to the records', { timeout }, () => {
   test('that change after every single request, through crashes, 429s and lost responses', async () => {
     const seen = { runs: 0, crashes: 0 };
-    await eachSeed(seedsToRun(400), async (seed) => {
+    await eachSeed(seedsToRun(80), async (seed) => {
       const { runs, crashes } = await endsEqual({ seed, churn: 1 });
       seen.runs += runs;
       seen.crashes += crashes;
@@ -27,7 +27,7 @@ describe('a copy kept by sync and reconcile ends equal to the records', { timeou
   });
 
   test('that change now and then', async () => {
-    await eachSeed(seedsToRun(100), async (seed) => {
+    await eachSeed(seedsToRun(20), async (seed) => {
       await endsEqual({ seed, churn: 0.3 });
     });
   });

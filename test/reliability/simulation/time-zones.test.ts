@@ -21,16 +21,22 @@ const ZONES = [
   ['Australia/Lord_Howe', '2026-04-04T00:00:00Z', '2026-10-03T00:00:00Z'],
 ] as const;
 
-const RUNS = ZONES.flatMap(([timeZone, ...starts]) =>
+const ALL_RUNS = ZONES.flatMap(([timeZone, ...starts]) =>
   (['local', 'utc'] as const).flatMap((dateFilter) =>
     starts.map((start) => ({ timeZone, dateFilter, start })),
   ),
 );
 
+/** Each zone through the end of its daylight saving time, where a local bound goes wrong, and one zone in every way. */
+const RUNS = ALL_RUNS.filter(
+  ({ timeZone, dateFilter, start }) =>
+    soak || (dateFilter === 'local' && start > '2026-09') || timeZone === 'America/New_York',
+);
+
 describe('a copy of a service with local times', { timeout }, () => {
   test.each(RUNS)('loses nothing: $timeZone, $dateFilter, from $start', async (zone) => {
     const seed = 7;
-    const days = soak ? 365 : 3;
+    const days = soak ? 365 : 2;
     const year = await liveInZone({ ...zone, days, syncEvery: 120, seed });
     if (soak) console.info(JSON.stringify({ ...zone, seed, ...year, lost: year.lost.length }));
     expect(year.lost).toEqual([]);
@@ -38,7 +44,7 @@ describe('a copy of a service with local times', { timeout }, () => {
   });
 
   test('loses nothing with serviceTimeZone, whatever the service shows', async () => {
-    for (const [serviceTimeZone, , start] of ZONES) {
+    for (const [serviceTimeZone, , start] of soak ? ZONES : [ZONES[0], ZONES[7]]) {
       const zone = { timeZone: serviceTimeZone, dateFilter: 'local', serviceTimeZone, start } as const;
       expect((await liveInZone({ ...zone, days: 2, syncEvery: 60, seed: 8 })).lost).toEqual([]);
     }
@@ -66,7 +72,7 @@ describe('the simulation sees the losses of', { timeout }, () => {
     const { lost } = await liveInZone({
       ...autumn,
       rewriteBound: shifted(1),
-      days: 3,
+      days: 2,
       syncEvery: 20,
       seed: 9,
     });

@@ -1,7 +1,10 @@
 import { collectionNames } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
+import { useFastClock } from '../../support/virtual-clock.ts';
 import type { Settings } from './support/process.ts';
 import { listening, run } from './support/run.ts';
+
+useFastClock();
 
 const COMMANDS = ['probe', 'discover', 'pull', 'get', 'whoami'];
 

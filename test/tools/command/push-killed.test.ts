@@ -8,9 +8,9 @@ import { folder, listening, run } from './support/run.ts';
 
 afterAll(removeBundle);
 
-const ROWS = 2_000;
+const ROWS = 800;
 /** `SOAK_KILLS=40` kills as often as when push was written. */
-const KILLS = Number(process.env.SOAK_KILLS ?? 4);
+const KILLS = Number(process.env.SOAK_KILLS ?? 2);
 
 test.each([
   ['without a state', []],

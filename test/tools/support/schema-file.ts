@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import ts from 'typescript';
 import { afterAll } from 'vitest';
 import type * as z from 'zod';
+import { errorsIn } from '../../support/compiler.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 // One for each test file: they run beside each other.
@@ -29,24 +29,9 @@ export async function loadSchemas(source: string): Promise<Record<string, z.ZodT
   return schemas;
 }
 
-const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile);
-const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
-const host = ts.createCompilerHost(options);
-const parsed = new Map<string, ts.SourceFile | undefined>();
-const parse = host.getSourceFile.bind(host);
-// Libraries are the same for every file that is looked at: parsed once, they are most of the time that it takes.
-host.getSourceFile = (file, ...more) => {
-  if (!parsed.has(file)) parsed.set(file, parse(file, ...more));
-  return parsed.get(file);
-};
-
 /** What the compiler has against a file, under the project's own settings, which are strict. */
 export function compilerErrors(source: string): string[] {
-  const file = writeSource(source);
-  const program = ts.createProgram([file], options, host);
-  return ts
-    .getPreEmitDiagnostics(program, program.getSourceFile(file))
-    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
+  return errorsIn([writeSource(source)]);
 }
 
 /** A file as the formatter would write it. */

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { compile, root } from '../../package/docs/code-blocks.ts';
+import { errorsIn } from '../../support/compiler.ts';
+import { root } from '../docs/code-blocks.ts';
 
 const NO_ID = 'the schema output needs id: string';
 
@@ -35,7 +36,7 @@ ${line}
     );
     return file;
   });
-  return compile(files);
+  return errorsIn(files);
 })();
 
 test.for([

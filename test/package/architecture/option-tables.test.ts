@@ -3,7 +3,8 @@ import { glob } from 'node:fs/promises';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
-import { root } from '../../package/docs/code-blocks.ts';
+import { options, programOf } from '../../support/compiler.ts';
+import { root } from '../docs/code-blocks.ts';
 
 /** What the sandbox returns, and the types derived from its own tables of options. */
 const OTHERS = [
@@ -36,12 +37,10 @@ async function tableTypes(): Promise<Set<string>> {
 
 /** The names of everything that the package exports, from all its entries. */
 function exportedNames(): string[] {
-  const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile);
-  const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
   const sources = Object.keys(manifest.exports)
     .flatMap((entry) => options.paths?.[`accounting-data-sdk${entry.slice(1)}`] ?? [])
     .map((source) => root + source.replace('./', ''));
-  const program = ts.createProgram(sources, options);
+  const program = programOf(sources);
   const checker = program.getTypeChecker();
   return sources.flatMap((file) => {
     const source = program.getSourceFile(file);
