@@ -1,4 +1,4 @@
-import { changes, createClient, memoryStore, type Store, sync } from 'accounting-data-sdk';
+import { type Batch, changes, createClient, memoryStore, type Store, sync } from 'accounting-data-sdk';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -96,6 +96,51 @@ describe.each(stores)('in %s the offset of a service', (_, storeOf) => {
     await run();
     sandbox.clock.advance(24 * HOUR);
     sandbox.store.accounts.update('1', { name: 'Kas' });
+    await expect(run()).resolves.toMatchObject({ records: 1 });
+  });
+
+  test('is known from the checkpoint of a run that was interrupted', async () => {
+    const { sandbox, client, bounds } = inNewYork({ pageSize: 5 });
+    for (let n = 0; n < 20; n++) sandbox.store.products.insert({});
+    sandbox.store.accounts.insert({ id: '1' });
+    const states = new Map<string, string>();
+    const options = { store: storeOf(states), tenant: 'acme' };
+    const onBatch = ({ key, checkpoint }: Batch<{ id: string }>) => states.set(key, checkpoint);
+    await sync(client, { ...options, collections: ['accounts'], onBatch });
+    let batches = 0;
+    const failing = (batch: Batch<{ id: string }>) => {
+      if (++batches === 2) throw new Error('full');
+      onBatch(batch);
+    };
+    await caught(sync(client, { ...options, collections: ['products'], onBatch: failing }));
+    sandbox.clock.advance(HOUR);
+    sandbox.store.accounts.update('1', { name: 'Kas' });
+    sandbox.clearLogs();
+    await sync(client, { ...options, collections: ['accounts', 'products'], onBatch });
+    expect(bounds()[0]).toMatch(/-06:00$/);
+  });
+
+  test('is the lowest of all runs, even after the service showed a higher one', async () => {
+    // Two hours of daylight saving time are more than the hour by which a bound allows for it.
+    const { sandbox, client } = inNewYork({ timeZone: 'Antarctica/Troll' });
+    sandbox.store.products.insert({ id: '1' });
+    const states = new Map<string, string>();
+    const run = () =>
+      sync(client, {
+        store: storeOf(states),
+        tenant: 'acme',
+        lookbackMs: 0,
+        collections: ['products'],
+        onBatch: ({ key, checkpoint }) => states.set(key, checkpoint),
+      });
+    await run();
+    sandbox.clock.set('2026-07-01T15:00:00Z');
+    sandbox.store.products.insert({ id: '2' });
+    await run();
+    sandbox.clock.set('2026-11-30T15:00:00Z');
+    await run();
+    sandbox.clock.advance(HOUR / 6);
+    sandbox.store.products.update('1', { name: 'in winter' });
     await expect(run()).resolves.toMatchObject({ records: 1 });
   });
 
