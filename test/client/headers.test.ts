@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { caught } from '../support/caught.ts';
 import { jsonResponse, problemResponse, scriptedClient, scriptedFetch } from '../support/scripted-fetch.ts';
 
@@ -139,6 +139,19 @@ test('the User-Agent names the package and the app', async () => {
     `accounting-data-sdk/${VERSION} webshop-sync/2.1.0`,
     `accounting-data-sdk/${VERSION} webshop-sync`,
   ]);
+});
+
+test.each([
+  ['Deno', { process: undefined, Deno: {} }, true],
+  ['Bun', { process: undefined, Bun: {} }, true],
+  ['Cloudflare', { process: undefined, navigator: { userAgent: 'Cloudflare-Workers' } }, true],
+  ['a browser', { process: undefined, navigator: { userAgent: 'Mozilla/5.0' } }, false],
+  ['a browser with a process', { process: { env: {} }, navigator: { userAgent: 'Mozilla/5.0' } }, false],
+])('a User-Agent is sent by %s: %s', async (_, globals, isSent) => {
+  for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
+  const fetch = scriptedFetch(jsonResponse({ id: '1' }));
+  await scriptedClient(fetch).accounts.get('1');
+  expect(fetch.requests[0]?.headers.has('user-agent')).toBe(isSent);
 });
 
 test('an error shows the response headers of an allow-list only', async () => {

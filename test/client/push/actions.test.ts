@@ -72,6 +72,14 @@ test.each([
   expect(results).toMatchObject([{ action: fields.length > 0 ? 'updated' : 'unchanged', fields }]);
 });
 
+test('takes a field that the service leaves out for null', async () => {
+  const { run, sandbox } = setUp([{ productNumber: 'A' }]);
+  const body = (text: string) => text.replaceAll('"brand":null,', '');
+  sandbox.faults.add({ kind: 'rewrite', body }, { method: 'GET', times: 100 });
+  const { results } = await run([{ productNumber: 'A', brand: null }]);
+  expect(results).toMatchObject([{ action: 'unchanged' }]);
+});
+
 test('reports a rejected row with its violations and continues with the others', async () => {
   const { run } = setUp([], { sandbox: { allowedStatuses: ['active'] } });
   const { results, report } = await run([
@@ -174,6 +182,7 @@ test('keeps every character of long drafts', async () => {
     description: character.repeat(1 + 250_000 * (index % 3)),
   }));
   await run(rows);
-  const stored = sandbox.store.products.all().map(({ description }) => description);
-  expect(stored.toSorted()).toEqual(rows.map(({ description }) => description).toSorted());
+  const stored = new Set(sandbox.store.products.all().map(({ description }) => description));
+  // Not the strings themselves: a difference of that length would take minutes to print.
+  expect(rows.map(({ description }) => stored.has(description))).toEqual(rows.map(() => true));
 });

@@ -169,3 +169,16 @@ test('a message is one sentence after the other, with method, path, status and w
     'GET /products/7 returned 418 (teapot): No coffee! This version does not know this error: ask the operator of the service what it means.',
   );
 });
+
+test.each([
+  [400, 'malformed_request'],
+  [422, 'validation_failed'],
+  [409, 'unknown_problem'],
+])('violations without a type, under status %i, are %s', (status, code) => {
+  expect(errorOf(status, { violations: [{ propertyPath: 'name', message: 'is empty' }] }).code).toBe(code);
+});
+
+test('a type that only quotes the address of an RFC is not a generic one', () => {
+  expect(errorOf(404, { type: 'https://www.rfc-editor.org/rfc/rfc9110#section-15' }).code).toBe('not_found');
+  expect(errorOf(404, { type: 'see https://www.rfc-editor.org/rfc/rfc9110' }).code).toBe('unknown_problem');
+});

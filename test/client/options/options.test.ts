@@ -1,7 +1,6 @@
+import { type ClientOptions, createClient } from 'accounting-data-sdk';
 import { afterEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { createClient } from '../../../src/client.ts';
-import { type ClientOptions, resolveOptions } from '../../../src/options.ts';
 import { caught, thrown } from '../../support/caught.ts';
 import {
   jsonResponse,
@@ -17,36 +16,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test('every default is applied in one place', () => {
-  const { transport, defaults, schemas } = resolveOptions(needed);
-  expect(defaults).toEqual({
-    settings: {
-      timeoutMs: 30_000,
-      deadlineMs: 120_000,
-      maxWaitMs: 60_000,
-      retry: {
-        maxAttempts: 5,
-        baseDelayMs: 500,
-        maxDelayMs: 20_000,
-        updates: true,
-        creates: true,
-        inProgressTypes: ['idempotency_key_in_use', 'idempotency_in_progress', 'request_in_progress'],
-      },
-    },
-    lists: { pagination: 'page', prefetch: 1, afterLastPage: 'empty' },
-    validation: 'throw',
-  });
-  expect(transport).toMatchObject({
-    baseUrl: 'https://books.example/api/public/v1',
-    fetch: undefined,
-    maxBodyBytes: 16 * 1024 * 1024,
-    listeners: {},
-    rateLimiter: 'shared',
-  });
-  expect(schemas).toEqual({});
-});
-
-test('undefined for an option is as good as leaving it out', () => {
+test('undefined for an option is as good as leaving it out', async () => {
   const undefineds = Object.fromEntries(
     [
       'allowInsecure',
@@ -54,7 +24,6 @@ test('undefined for an option is as good as leaving it out', () => {
       'on',
       'logger',
       'appInfo',
-      'fetch',
       'maxBodyBytes',
       'rateLimiter',
       'validation',
@@ -67,9 +36,9 @@ test('undefined for an option is as good as leaving it out', () => {
       'retry',
     ].map((name) => [name, undefined]),
   );
-  const [one, other] = [resolveOptions(needed), resolveOptions({ ...needed, ...undefineds })];
-  expect(other.defaults).toEqual(one.defaults);
-  expect({ ...other.transport, keys: 0 }).toEqual({ ...one.transport, keys: 0 });
+  const fetch = scriptedFetch(jsonResponse({ id: '1' }));
+  const client = createClient({ ...needed, ...undefineds, fetch });
+  expect(await client.accounts.get('1')).toEqual({ id: '1' });
 });
 
 test('base URL and key come from the environment where they are not given', async () => {

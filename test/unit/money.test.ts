@@ -1,8 +1,8 @@
 import DecimalJs from 'decimal.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type MoneyOptions, toDecimal, toMoney } from '../../../src/money.ts';
-import { thrown } from '../../support/caught.ts';
+import { type MoneyOptions, toDecimal, toMoney } from '../../src/money.ts';
+import { thrown } from '../support/caught.ts';
 
 const amount = fc.stringMatching(/^-?\d{1,18}(\.\d{1,8})?$/);
 

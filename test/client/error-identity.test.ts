@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
+import * as sdk from 'accounting-data-sdk';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { isBranded } from '../../../src/errors/accounting-error.ts';
-import * as sdk from '../../../src/index.ts';
 
 const facts = {
   method: 'GET',
@@ -62,7 +61,7 @@ let other: typeof sdk;
 
 beforeAll(async () => {
   vi.resetModules();
-  other = await import('../../../src/index.ts');
+  other = await import('accounting-data-sdk');
 });
 
 test.each(errors)('%s is its class, an AccountingError and an Error, with its code', (error, Class, code) => {
@@ -103,7 +102,6 @@ test('the guards distinguish codes', () => {
 test.each([undefined, null, 7, 'not_found', {}, { code: 'not_found' }, new Error('x'), () => {}])(
   '%j is not an error of this package',
   (value) => {
-    expect(isBranded(value)).toBe(false);
     expect(sdk.isAccountingError(value)).toBe(false);
     expect(sdk.isApiError(value)).toBe(false);
     expect(value instanceof sdk.AccountingError).toBe(false);
@@ -149,7 +147,7 @@ test('toJSON holds what is safe to log, name and message first', () => {
 test.each(errors)('%s is inspected with its name, message, stack and fields', (error, Class, code) => {
   const shown = inspect(error);
   expect(shown.split('\n')[0]).toContain(`${Class.name}: `);
-  expect(shown).toContain('identity.test.ts');
+  expect(shown).toContain('error-identity.test.ts');
   expect(shown).toContain(`code: '${code}'`);
   expect(String(error)).toBe(`${Class.name}: ${error.message}`);
 });
@@ -170,4 +168,17 @@ test.each(errors)('%s survives structuredClone as an Error with its message', (e
   const clone = structuredClone(error) as Error;
   expect(clone).toBeInstanceOf(Error);
   expect(clone.message).toBe(error.message);
+});
+
+test('a caller may rename an error, as tools for monitoring do', () => {
+  const error = new sdk.CheckpointError('said');
+  error.name = 'MyError';
+  expect(error.name).toBe('MyError');
+  expect(Reflect.defineProperty(error, 'name', { value: 'Another', enumerable: true })).toBe(true);
+});
+
+test('an error without a stack shows its name and message', () => {
+  const error = new sdk.CheckpointError('said');
+  Object.defineProperty(error, 'stack', { value: undefined });
+  expect(inspect(error)).toMatch(/^CheckpointError: said \{/);
 });

@@ -1,6 +1,6 @@
+import { createClient, InvalidInputError } from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import { createClient, InvalidInputError } from '../../src/index.ts';
-import { createSandbox } from '../../src/testing/index.ts';
 
 // From JavaScript anything can be passed instead of an object.
 const none = null as never;

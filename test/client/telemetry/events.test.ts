@@ -1,7 +1,6 @@
+import { createClient, type Listeners } from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test, vi } from 'vitest';
-import { createClient } from '../../../src/client.ts';
-import { combineListeners, type Listeners } from '../../../src/events.ts';
-import { createSandbox } from '../../../src/testing/index.ts';
 import { caught } from '../../support/caught.ts';
 import {
   jsonResponse,
@@ -135,13 +134,6 @@ test('an invalid row is an event once, even if keyset pagination reads it severa
   expect(records).toHaveLength(200 - bad.size);
 });
 
-test('an abort emits no error event, but an end event', async () => {
-  const { on, events } = recorder();
-  const signal = AbortSignal.abort();
-  await caught(scriptedClient(scriptedFetch(jsonResponse({})), { on }).accounts.get('1', { signal }));
-  expect(events.map(([name]) => name)).toEqual(['end']);
-});
-
 test.each<[string, (...args: never[]) => unknown]>([
   [
     'throws',
@@ -188,21 +180,3 @@ function fails(): never {
 async function rejects(): Promise<never> {
   throw new Error('full disk');
 }
-
-test('listeners may be the methods of a class', async () => {
-  class Tracker {
-    seen = 0;
-    response(): void {
-      this.seen += 1;
-    }
-  }
-  const tracker = new Tracker();
-  await scriptedClient(scriptedFetch(jsonResponse({ id: '1' })), { on: tracker }).accounts.get('1');
-  expect(tracker.seen).toBe(1);
-});
-
-test('without listeners there is nothing to call', () => {
-  expect(combineListeners({}, undefined)).toEqual({});
-  expect(combineListeners({ request: undefined }, undefined)).toEqual({});
-  expect(Object.keys(combineListeners({ retry: () => {} }, undefined))).toEqual(['retry']);
-});
