@@ -29,7 +29,7 @@ const guides: DefaultTheme.SidebarItem[] = [
     ],
   },
   {
-    text: 'Keep data in step',
+    text: 'Keep data in sync',
     items: [
       { text: 'Syncing', link: '/syncing' },
       { text: 'Pushing', link: '/pushing' },
@@ -57,7 +57,8 @@ export default defineConfig({
   outDir: '../../.generated/docs',
   cacheDir: '../../.generated/vitepress',
   cleanUrls: true,
-  vite: { build: { target: 'es2022' } },
+  // The index of the search is one chunk, which is loaded with the first search.
+  vite: { build: { target: 'es2022', chunkSizeWarningLimit: 2_000 } },
   themeConfig: {
     nav: [
       { text: 'Guides', link: '/first-steps' },
@@ -73,7 +74,13 @@ export default defineConfig({
       provider: 'local',
       // A search for a task should list guides before the types that they name.
       options: {
-        miniSearch: { searchOptions: { boostDocument: (id: string) => (id.startsWith('/api/') ? 1 : 4) } },
+        miniSearch: {
+          searchOptions: {
+            combineWith: 'AND',
+            fuzzy: 0.1,
+            boostDocument: (id: string) => (id.startsWith('/api/') ? 1 : 4),
+          },
+        },
       },
     },
   },

@@ -2,11 +2,11 @@ import { Comment, CommentTag, Converter, ReflectionKind } from 'typedoc';
 
 /** The task that an export of the main entry serves, by the folder of its source file. */
 const tasks = [
+  [/src\/(?:sync|reconcile)\/|src\/errors\/(?:sync|reconcile)-report/, 'Sync'],
+  [/src\/push\/|src\/errors\/push-report|write-facts/, 'Push'],
   [/src\/errors\//, 'Errors'],
-  [/src\/(?:sync|reconcile)\//, 'Sync'],
-  [/src\/push\//, 'Push'],
   [/src\/pagination\/|src\/collections\/list/, 'Reading'],
-  [/src\/collections\/|src\/schemas\//, 'Records and writing'],
+  [/src\/collections\/|src\/schemas\/|idempotency-key/, 'Records and writing'],
   [/src\/money/, 'Money'],
 ];
 
@@ -21,7 +21,8 @@ function withoutSchema(type) {
 
 /**
  * Names each module as it is imported, groups the main entry by task, shows the collections of the client with the
- * records that they have without a schema of the caller's, and leaves out constructors of errors and members with a symbol for a name.
+ * records that they have without a schema of the caller's, and leaves out constructors and brands of errors, and
+ * members with a symbol for a name.
  */
 export function load({ converter }) {
   converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
@@ -38,7 +39,8 @@ export function load({ converter }) {
     for (const member of project.getReflectionsByKind(ReflectionKind.ClassMember)) {
       const isOfError = member.parent?.name.endsWith('Error') ?? false;
       // Users catch errors; they do not construct them.
-      if (member.name.startsWith('[') || (isOfError && member.kind === ReflectionKind.Constructor)) {
+      const isInternal = member.kind === ReflectionKind.Constructor || member.name === 'brand';
+      if (member.name.startsWith('[') || (isOfError && isInternal)) {
         project.removeReflection(member);
       }
     }
