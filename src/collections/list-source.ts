@@ -54,10 +54,10 @@ export function listSource<T extends { id: string }>(parts: ListParts<T>): Pagin
       for (const row of rows) context.listeners.invalidRecord?.(row);
     },
     resumeFrom: options.resumeFrom,
-    start(limit) {
+    start(limit, signal) {
       const fetchPage = pageFetcher(parts, query, settings);
       const facts = { method: 'GET', path: `/${segment}`, attempts: 1, outcome: 'applied' } as const;
-      const reading = { signal: options.signal, prefetch, limit, facts, bounds: query.id };
+      const reading = { signal, prefetch, limit, facts, bounds: query.id };
       if (pagination === 'page') {
         return byPage(fetchPage, { ...reading, afterLastPage, start: query.page ?? 1 });
       }

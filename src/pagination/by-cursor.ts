@@ -1,6 +1,12 @@
 import { boundsGuard } from './id-bounds.ts';
-import { awaitedLater, withLifetime } from './lifetime.ts';
-import type { FetchPage, PageQuery, PageResponse, Pages, ReadOptions } from './page.ts';
+import {
+  awaitedLater,
+  type FetchPage,
+  type PageQuery,
+  type PageResponse,
+  type Pages,
+  type ReadOptions,
+} from './page.ts';
 import { RepeatGuard } from './repeat-guard.ts';
 
 /**
@@ -27,18 +33,10 @@ export interface CustomCursor<T> {
  * earlier ones is a FilterIgnoredError, so that a cursor that the service ignores does not loop for ever.
  * `prefetch` of 1 or more requests the next page while the consumer works; the cursor allows no more.
  */
-export function byCursor<T>(
+export async function* byCursor<T>(
   fetchPage: FetchPage<T>,
   cursor: CustomCursor<T>,
   options: ReadOptions,
-): Pages<T> {
-  return withLifetime(options.signal, (signal) => follow(fetchPage, cursor, { ...options, signal }));
-}
-
-async function* follow<T>(
-  fetchPage: FetchPage<T>,
-  cursor: CustomCursor<T>,
-  options: ReadOptions & { readonly signal: AbortSignal },
 ): Pages<T> {
   const { signal, prefetch, limit = Number.POSITIVE_INFINITY } = options;
   const repeats = new RepeatGuard(options.facts);

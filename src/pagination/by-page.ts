@@ -1,7 +1,14 @@
 import { NotFoundError } from '../errors/not-found-error.ts';
 import { boundsGuard } from './id-bounds.ts';
-import { awaitedLater, withLifetime } from './lifetime.ts';
-import type { AfterLastPage, FetchPage, Page, PageResponse, Pages, ReadOptions } from './page.ts';
+import {
+  type AfterLastPage,
+  awaitedLater,
+  type FetchPage,
+  type Page,
+  type PageResponse,
+  type Pages,
+  type ReadOptions,
+} from './page.ts';
 import { RepeatGuard } from './repeat-guard.ts';
 
 export interface ByPageOptions extends ReadOptions {
@@ -18,23 +25,9 @@ export interface ByPageOptions extends ReadOptions {
  * is delivered only if it is the first one, so that every read has a response to show. No resume token: the rows of
  * page n may be others by then.
  */
-export function byPage<T>(fetchPage: FetchPage<T>, options: ByPageOptions): Pages<T> {
-  return withLifetime(options.signal, (signal) => readPages(fetchPage, { ...options, signal }));
-}
-
-/** A read that another kind of pagination has begun. */
-export interface BegunRead<T> {
-  /** The response to the first page, if there is one already. */
-  readonly firstPage: PageResponse<T> | undefined;
-  /** Whether records of the other pagination were delivered before. */
-  readonly restarted: boolean;
-  readonly resumeToken: string | undefined;
-}
-
-/** Reads for `byPage`, and for keyset pagination that continues by page. */
-export async function* readPages<T>(
+export async function* byPage<T>(
   fetchPage: FetchPage<T>,
-  options: ByPageOptions & { readonly signal: AbortSignal },
+  options: ByPageOptions,
   begun?: BegunRead<T>,
 ): Pages<T> {
   const ahead = new PagesAhead(fetchPage, options, begun?.firstPage);
@@ -68,22 +61,27 @@ export async function* readPages<T>(
   }
 }
 
+/** A read that keyset pagination has begun and continues by page. */
+export interface BegunRead<T> {
+  /** The response to the first page, if there is one already. */
+  readonly firstPage: PageResponse<T> | undefined;
+  /** Whether records of the other pagination were delivered before. */
+  readonly restarted: boolean;
+  readonly resumeToken: string | undefined;
+}
+
 /** The pages in flight, in order. */
 class PagesAhead<T> {
   readonly #queue: Promise<PageResponse<T> | undefined>[] = [];
   readonly #fetchPage: FetchPage<T>;
-  readonly #options: ByPageOptions & { readonly signal: AbortSignal };
+  readonly #options: ByPageOptions;
   #next: number;
   /** The longest page seen: how many records one more page is expected to contain. */
   #pageSize = 1;
   /** A page ahead was the end or failed: the pages after it are not needed. */
   #ended = false;
 
-  constructor(
-    fetchPage: FetchPage<T>,
-    options: ByPageOptions & { readonly signal: AbortSignal },
-    firstPage: PageResponse<T> | undefined,
-  ) {
+  constructor(fetchPage: FetchPage<T>, options: ByPageOptions, firstPage: PageResponse<T> | undefined) {
     this.#fetchPage = fetchPage;
     this.#options = options;
     this.#next = options.start;

@@ -115,7 +115,7 @@ export type ResumePosition = { readonly [key: string]: string | number | boolean
 /** What every kind of pagination takes. Defaults are applied where the caller's options are resolved, not here. */
 export interface ReadOptions {
   /** Stops the read: requests in flight are aborted and the read rejects with the signal's reason. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal: AbortSignal;
   /** Pages requested ahead of the consumer. Pagination that needs a response to request the next one takes at most 1. */
   readonly prefetch: number;
   /** The most records that the caller will take: no page is requested that cannot be needed for them. */
@@ -140,4 +140,13 @@ export function keepRecords<T>(response: PageResponse<T>, isKept: (id: string) =
     records: response.records.filter((_, index) => kept[index]),
     ids: response.ids.filter((_, index) => kept[index]),
   };
+}
+
+/**
+ * Marks a promise as awaited later, perhaps never: a failed look-ahead is thrown where it is consumed, and is not an
+ * unhandled rejection until then.
+ */
+export function awaitedLater<V>(promise: Promise<V>): Promise<V> {
+  promise.catch(() => undefined);
+  return promise;
 }

@@ -21,8 +21,8 @@ export interface Paginator<T> extends AsyncIterable<T> {
 export interface PaginatorSource<T> {
   /** The caller's: after an abort nothing more is delivered. */
   readonly signal: AbortSignal | undefined;
-  /** Starts a read. `limit` is the most records that will be taken. */
-  readonly start: (limit: number | undefined) => Pages<T>;
+  /** Starts a read. `limit` is the most records that will be taken; `signal` stops its requests. */
+  readonly start: (limit: number | undefined, signal: AbortSignal) => Pages<T>;
   /** Called with the invalid rows of each page when the page is delivered. */
   readonly onInvalid: (rows: readonly InvalidRecord[]) => void;
   /** The token that the read starts from, for errors before the first page. */
@@ -70,15 +70,22 @@ async function collect<T>(source: PaginatorSource<T>, limit: number): Promise<T[
   return records;
 }
 
-/** The pages of a read; an error of the service carries the token to resume from. */
+/**
+ * The pages of a read. The caller's signal stops its requests, and so does leaving the loop: `return()` of a generator
+ * would wait for a pending `next()`, and so for a request whose response is no longer needed. An error of the service
+ * carries the token to resume from.
+ */
 class PageIterator<T> implements AsyncIterableIterator<Page<T>> {
   readonly #source: PaginatorSource<T>;
   readonly #pages: Pages<T>;
+  readonly #requests = new AbortController();
+  readonly #abort = () => this.#requests.abort(this.#source.signal?.reason);
   #resumeToken: string | undefined;
+  #state: 'new' | 'reading' | 'ended' | 'left' = 'new';
 
   constructor(source: PaginatorSource<T>, limit: number | undefined) {
     this.#source = source;
-    this.#pages = source.start(limit);
+    this.#pages = source.start(limit, this.#requests.signal);
     this.#resumeToken = source.resumeFrom;
   }
 
@@ -87,22 +94,44 @@ class PageIterator<T> implements AsyncIterableIterator<Page<T>> {
   }
 
   async next(): Promise<IteratorResult<Page<T>, undefined>> {
+    this.#begin();
     try {
       const { done, value: page } = await this.#pages.next();
-      if (done === true) return { done, value: undefined };
-
+      if (done === true) {
+        this.#end('ended');
+        return { done, value: undefined };
+      }
       this.#resumeToken = page.resumeToken;
       this.#source.onInvalid(page.invalid);
       return { done: false, value: page };
     } catch (error) {
+      // After the consumer has left, the aborted request is not a failure.
+      if (this.#state === 'left') return { done: true, value: undefined };
+      this.#end('ended');
       if (error instanceof AccountingError) error.resumeToken ??= this.#resumeToken;
       throw error;
     }
   }
 
   async return(): Promise<IteratorResult<Page<T>, undefined>> {
+    this.#end('left');
     await this.#pages.return();
     return { done: true, value: undefined };
+  }
+
+  /** Listens to the caller's signal from the first page on: a list that is never iterated leaves no listener behind. */
+  #begin(): void {
+    if (this.#state !== 'new') return;
+    this.#state = 'reading';
+    const { signal } = this.#source;
+    if (signal?.aborted) this.#abort();
+    signal?.addEventListener('abort', this.#abort);
+  }
+
+  #end(state: 'ended' | 'left'): void {
+    this.#state = state;
+    this.#source.signal?.removeEventListener('abort', this.#abort);
+    this.#requests.abort();
   }
 }
 

@@ -1,8 +1,7 @@
 import { notify } from '../internal/notify.ts';
 import { guarded, type RequestGuard } from '../internal/request-guard.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
-import { awaitedLater } from '../pagination/lifetime.ts';
-import type { IdBounds, Page } from '../pagination/page.ts';
+import { awaitedLater, type IdBounds, type Page } from '../pagination/page.ts';
 import { scopeFingerprint } from '../pagination/resume-token.ts';
 import { DeletionCheck, type DeletionCheckOptions } from '../reconcile/deletion-check.ts';
 import type { Batch } from './batch.ts';

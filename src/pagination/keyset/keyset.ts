@@ -1,8 +1,8 @@
-import { readPages } from '../by-page.ts';
+import { byPage } from '../by-page.ts';
 import { rangeOf } from '../id-bounds.ts';
-import { awaitedLater, withLifetime } from '../lifetime.ts';
 import {
   type AfterLastPage,
+  awaitedLater,
   type FetchPage,
   keepRecords,
   type ListHint,
@@ -63,13 +63,7 @@ export interface KeysetOptions extends ReadOptions {
  * An empty page is delivered only if it is the first one, if the read starts again, or if it is the last one and
  * `complete` has changed.
  */
-export function byKeyset<T>(fetchPage: FetchPage<T>, options: KeysetOptions): Pages<T> {
-  return withLifetime(options.signal, (signal) => readIntervals(fetchPage, { ...options, signal }));
-}
-
-type Reading = KeysetOptions & { readonly signal: AbortSignal };
-
-async function* readIntervals<T>(fetchPage: FetchPage<T>, options: Reading): Pages<T> {
+export async function* byKeyset<T>(fetchPage: FetchPage<T>, options: KeysetOptions): Pages<T> {
   const { signal, prefetch, limit = Number.POSITIVE_INFINITY, tokenOf } = options;
   const reader = openReader(fetchPage, options);
   if (reader === undefined) return yield* continueByPage(fetchPage, options, { delivered: false });
@@ -104,7 +98,7 @@ async function* readIntervals<T>(fetchPage: FetchPage<T>, options: Reading): Pag
 }
 
 /** Undefined if it can only be read by page: it was before, or the caller's bounds are not integers. */
-function openReader<T>(fetchPage: FetchPage<T>, options: Reading): IntervalReader<T> | undefined {
+function openReader<T>(fetchPage: FetchPage<T>, options: KeysetOptions): IntervalReader<T> | undefined {
   const range = rangeOf(options.bounds);
   const resumeFrom = options.resumeFrom === undefined ? undefined : stateOf(options.resumeFrom);
   if (range === undefined || (options.resumeFrom !== undefined && resumeFrom === undefined)) return undefined;
@@ -114,10 +108,10 @@ function openReader<T>(fetchPage: FetchPage<T>, options: Reading): IntervalReade
 /** Reads by page from the first page on. */
 async function* continueByPage<T>(
   fetchPage: FetchPage<T>,
-  options: Reading,
+  options: KeysetOptions,
   { delivered, firstPage }: { delivered: boolean; firstPage?: PageResponse<T> | undefined },
 ): Pages<T> {
-  yield* readPages(
+  yield* byPage(
     fetchPage,
     { ...options, start: 1 },
     {
