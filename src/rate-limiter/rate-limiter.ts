@@ -85,13 +85,13 @@ export class RateLimiter {
           const at = monotonicMs();
           this.#throttle.settle(sent, report, at);
           if (report.status === 429) this.#wakeThrottled(at);
-          this.#wakeFront(at);
+          this.#wakeFront();
         },
       });
     } finally {
       // Changes nothing after a response.
       this.#throttle.cancel(sent);
-      this.#wakeFront(monotonicMs());
+      this.#wakeFront();
     }
   }
 
@@ -120,13 +120,13 @@ export class RateLimiter {
           call.onWait(Number.isFinite(opensAt) && opensAt > now ? opensAt - now : undefined);
         }
         // The timer of the first should have fired: it runs now, or is passed over.
-        if (opensAt <= now) this.#wakeFront(now);
+        if (opensAt <= now) this.#wakeFront();
         await this.#sleep(waiter, now);
       }
     } finally {
       signal?.removeEventListener('abort', wake);
       this.#queue.remove(waiter);
-      this.#wakeFront(monotonicMs());
+      this.#wakeFront();
     }
   }
 
@@ -177,8 +177,11 @@ export class RateLimiter {
   }
 
   /** Wakes the first two calls if one may be sent now, or if their timers would fire too late. */
-  #wakeFront(now: number): void {
-    if (this.#queue.size === 0 || this.#first(now) === undefined) return;
+  #wakeFront(): void {
+    if (this.#queue.size === 0) return;
+
+    const now = monotonicMs();
+    if (this.#first(now) === undefined) return;
 
     const isOpen = this.#throttle.opensAt(now) <= now;
     const dueAt = this.#dueAt(now);

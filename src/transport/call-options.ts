@@ -158,6 +158,6 @@ export function checkRequestOptions(options: RequestOptions): void {
   const { headers, signal } = options;
   if (headers !== undefined) checkHeaders(headers);
   // Not `instanceof`: the signal may come from another implementation.
-  const isSignal = typeof (signal as Partial<AbortSignal> | null)?.addEventListener === 'function';
+  const isSignal = typeof (signal as Partial<AbortSignal> | null)?.throwIfAborted === 'function';
   if (signal !== undefined && !isSignal) throw new InvalidInputError('signal', 'must be an AbortSignal');
 }

@@ -21,16 +21,12 @@ export type ServiceAddress = Pick<CallEvent, 'origin' | 'basePath'>;
 export class Call {
   /** When the caller gives up, in ms of the monotonic clock. */
   readonly deadlineAt: number;
-  /**
-   * Fires with the caller's signal and its reason. A signal of its own, because the caller's may come from another
-   * implementation, and because signals derived from one that lives long are kept with it.
-   */
+  /** The caller's. */
   readonly signal: AbortSignal | undefined;
   readonly #id = ++calls;
   readonly #startedAt = monotonicMs();
   readonly #request: ApiRequest<unknown>;
   readonly #service: ServiceAddress;
-  readonly #stopListening: () => void = () => {};
   #apiKey = '';
   #path: string | undefined;
   /** Attempts that count: neither a 429 that was waited for nor a 401 that was sent again with another key. */
@@ -52,15 +48,7 @@ export class Call {
     this.#request = request;
     this.#service = service;
     this.deadlineAt = this.#startedAt + request.settings.deadlineMs;
-    const { signal } = request.options;
-    if (signal === undefined) return;
-
-    const controller = new AbortController();
-    const abort = () => controller.abort(signal.reason);
-    this.signal = controller.signal;
-    signal.addEventListener('abort', abort, { once: true });
-    this.#stopListening = () => signal.removeEventListener('abort', abort);
-    if (signal.aborted) abort();
+    this.signal = request.options.signal;
   }
 
   /** The key to send. */
@@ -163,7 +151,6 @@ export class Call {
 
   end(result: EndEvent['result']): void {
     this.#stopWaiting();
-    this.#stopListening();
     this.#result = result;
   }
 

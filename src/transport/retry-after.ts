@@ -27,7 +27,7 @@ export function parseRetryAfter(value: string | null, date: string | null): numb
 /** An HTTP-date in ms since the epoch; undefined for anything else, such as a day that the calendar does not have. */
 export function parseHttpDate(text: string): number | undefined {
   const trimmed = text.trim();
-  const parts = HTTP_DATES.map((form) => form.exec(trimmed)?.groups).find((groups) => groups !== undefined);
+  const parts = HTTP_DATES.find((form) => form.test(trimmed))?.exec(trimmed)?.groups;
   if (parts === undefined) return undefined;
 
   const [day, hour, minute, second] = [parts.day, parts.hour, parts.minute, parts.second].map(Number);
