@@ -137,7 +137,7 @@ async function pullOne(name: CollectionName, flags: Flags, io: Io): Promise<Pull
     return start;
   } catch (error) {
     if (isInterrupted(io.signal)) logHowToResume(flags, io);
-    throw checkpoint === undefined ? error : withWayToResume(error);
+    throw checkpoint === undefined ? error : withWayToResume(error, flags);
   }
 }
 
@@ -184,8 +184,8 @@ async function pullAll(flags: Flags & { out?: string }, io: Io): Promise<PullSta
       // A key that loses its rights in the middle of a collection leaves a part of it.
       if (!isDenied || progress.hasPages) {
         if (isInterrupted(io.signal))
-          io.log(`Stopped at ${name}. The files before it are complete. Run the same command to resume.`);
-        throw withWayToResume(error);
+          io.log(`Stopped at ${name}. The files before it are complete. ${wayToResume(flags)}`);
+        throw withWayToResume(error, flags);
       }
       if (!quiet) io.log(`This key may not read ${name} (${error.code}).`);
     }
@@ -316,22 +316,27 @@ function isInterrupted({ aborted, reason }: AbortSignal): boolean {
   return aborted && !(reason instanceof CommandFailure) && reason?.exitCode !== EXIT.pipeClosed;
 }
 
-function logHowToResume({ checkpoint, out }: Flags, io: Io): void {
+function logHowToResume(flags: Flags, io: Io): void {
+  const { checkpoint, out } = flags;
   io.log('Stopped before the end.');
   if (checkpoint === undefined) {
     const kept = out === undefined ? '' : `${out} is unchanged. `;
     io.log(`${kept}Run the same command to start over; with --checkpoint it can resume.`);
   } else {
     const kept = out === undefined ? '' : ` The records so far are in ${partialOf(out)}.`;
-    io.log(`Run the same command to resume.${kept}`);
+    io.log(`${wayToResume(flags)}${kept}`);
   }
 }
 
+function wayToResume({ restart }: Flags): string {
+  return `Run the same command ${restart ? 'without --restart ' : ''}to resume.`;
+}
+
 /** Adds to the advice that the same command resumes, if it does. */
-function withWayToResume(error: unknown): unknown {
+function withWayToResume(error: unknown, flags: Flags): unknown {
   const failure = failureOf(error);
   const cannotResume = failure?.exitCode === EXIT.usage || failure?.exitCode === EXIT.file;
   if (failure === undefined || cannotResume) return error;
-  const advice = `${failure.advice ?? ''} Run the same command to resume.`.trim();
+  const advice = `${failure.advice ?? ''} ${wayToResume(flags)}`.trim();
   return new CommandFailure(failure.message, { advice, exitCode: failure.exitCode });
 }

@@ -493,6 +493,9 @@ describe('pull --all', () => {
 
     const again = await stopped();
     again.sandbox.store.accounts.update('1', { name: 'changed' });
+    const stop = { signal: stopAt(again.sandbox, 9) };
+    const { log } = await run(again.env, [...again.args, '--restart'], stop);
+    expect(log).toContain('Run the same command without --restart to resume.');
     expect((await run(again.env, [...again.args, '--restart'])).code).toBe(0);
     expect(read(again.file, 'accounts')[0]?.name).toBe('changed');
     expect(read(again.file, 'account-contact-shopping-stores')).toEqual(
