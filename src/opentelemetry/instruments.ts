@@ -21,7 +21,7 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 
 /** Waits for a budget and calls with retries take longer than requests. */
 const LONG_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120];
 
-/** Makes the instruments of a meter. Making one twice gives the same one, so that clients may share a meter. */
+/** Creates the instruments of a meter. A second call returns the same ones, so that clients may share a meter. */
 export function createInstruments(meter: Meter): Instruments {
   const histogram = (name: string, description: string, explicitBucketBoundaries: number[]) =>
     meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries } });

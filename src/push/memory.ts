@@ -11,7 +11,7 @@ import { readStore, type Store, writeStore } from '../sync/store.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
 import type { Rows } from './row.ts';
 
-/** A create as it was sent: repeated with the same key and draft, it makes no second product. */
+/** A create as it was sent: repeated with the same key and draft, it creates no second product. */
 export interface Attempt {
   readonly idempotencyKey: string;
   /** Normalised, as JSON. */

@@ -25,7 +25,7 @@ export interface Writing<T extends { id: string }, Draft extends object, Patch e
   readonly followsClosely: boolean;
 }
 
-/** Creates that are written down at a time, before the first of them is sent. */
+/** Creates that are stored at a time, before the first of them is sent. */
 const CHUNK = 100;
 
 /** A row has a generation for each product of its draft that was deleted. More than this is a broken service. */
@@ -87,7 +87,7 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
     for (const row of rows) this.#report(row, { action: 'failed', error: this.lost.get(row) });
   }
 
-  /** Does the work of a row. An error fails the row, and stops the run only if no other row can fare better. */
+  /** Does the work of a row. An error fails the row, and stops the run only if no other row can succeed. */
   async #row(row: Row, work: () => Promise<void>): Promise<void> {
     const { calls, memory } = this.#writing;
     try {

@@ -41,7 +41,7 @@ export interface Permit {
   settle(report: QuotaReport): void;
 }
 
-/** A woken call that has not run after so long is passed over. */
+/** After this time a woken call that has not run is skipped. */
 const OFFER_MS = 50;
 
 /** Why a wait ended without a permit. Recognised across copies of the package by its brand. */

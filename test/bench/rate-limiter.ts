@@ -19,7 +19,7 @@ const LIMITERS: readonly LimiterName[] = [
   'sliding log',
 ];
 
-/** From its start a process takes about so long until it can call. */
+/** About the time that a process takes to start. */
 const PREPARATION_MS = 2_000;
 
 /** What runs at the same time, each in processes of its own, against every limiter under a key of its own. */

@@ -84,7 +84,7 @@ describe.each(collectionNames)('%s', (name) => {
     expect(sandbox.requests).toHaveLength(3);
   });
 
-  test('is empty where there is nothing', async () => {
+  test('is empty if there is nothing', async () => {
     const collection = createClient(createSandbox().clientOptions)[name];
     expect(await collection.list().toArray({ limit: Number.POSITIVE_INFINITY })).toEqual([]);
     const pages = [];
@@ -128,7 +128,7 @@ describe.each(collectionNames)('%s', (name) => {
     expect(client.rateLimit).toMatchObject({ limit: 10_000, remaining: 9_999 });
   });
 
-  test('has write methods only where the service has them', () => {
+  test('has write methods only if the service has them', () => {
     const { collection } = books(name);
     const writes = ['create', 'update', 'delete'].filter((method) => method in collection);
     expect(writes).toEqual(name === 'products' ? ['create', 'update', 'delete'] : []);

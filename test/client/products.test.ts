@@ -56,7 +56,7 @@ test('a write carries the key, its content type and, for a create alone, an Idem
   ]);
 });
 
-test('the same key with the same draft gives the record that is there already', async () => {
+test('the same key with the same draft returns the existing record', async () => {
   const sandbox = createSandbox();
   const { products } = createClient(sandbox.clientOptions);
   const first = await products.create({ name: 'Desk' }, { idempotencyKey: 'order:1' });
@@ -65,7 +65,7 @@ test('the same key with the same draft gives the record that is there already', 
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
 
-test('two creates without a key of their own make two records under two keys', async () => {
+test('two creates without a key create two records under two keys', async () => {
   const sandbox = createSandbox();
   const { products } = createClient(sandbox.clientOptions);
   await products.create({ name: 'Desk' });

@@ -91,7 +91,7 @@ describe('what a field is', () => {
     );
   });
 
-  test('is warned of where an amount came as a number', async () => {
+  test('causes a warning if an amount is a number', async () => {
     const { source } = await discoverAccounts([{ totalAmount: 12.5, quantity: 3 }]);
     expect(source).toContain(
       '/** Number, though named like an amount: digits may be lost; on all 1 records. */',
@@ -99,7 +99,7 @@ describe('what a field is', () => {
     expect(source).toContain('/** Integer; on all 1 records. */');
   });
 
-  test('is unknown where only null or an empty list came', async () => {
+  test('is unknown if only null or an empty list was sent', async () => {
     const { line, source } = await discoverAccounts([{ nothing: null, list: [] }]);
     expect([line('nothing'), line('list')]).toEqual([
       'nothing: z.unknown().optional(),',
@@ -181,7 +181,7 @@ describe('a reference', () => {
     expect(source).toContain('String, named like an id of the accounts, but only 0 of 3 were found there');
   });
 
-  test('is looked up where the sample does not hold it', async () => {
+  test('is looked up if the sample does not contain it', async () => {
     const sandbox = createSandbox({ records: { accounts: 900, accountAddresses: 300 }, pageSize: 10 });
     const { collections } = await discover(clientOf(sandbox), { sample: 20 });
     expect(collections[1]?.references).toEqual({
@@ -199,7 +199,7 @@ describe('a reference', () => {
     expect(references?.bankFeedAccountId?.collection).toBe('bankFeedAccounts');
   });
 
-  test('is left open where looking up fails for another reason', async () => {
+  test('is left open if the look-up fails for another reason', async () => {
     const sandbox = createSandbox({ records: { accounts: 900, accountAddresses: 300 }, pageSize: 10 });
     const forbidden = { kind: 'status', status: 403, type: 'forbidden' } as const;
     sandbox.faults.add(forbidden, { path: /accounts\/\d+$/, times: Number.POSITIVE_INFINITY });
@@ -240,7 +240,7 @@ describe('the sample', () => {
     expect([collections[0]?.records, requests]).toEqual([60, 3]);
   });
 
-  test('ends where every page is the first', async () => {
+  test('ends if every page is the first', async () => {
     const sandbox = createSandbox({ records: { boms: 900 } });
     const deaf = clientBehind(sandbox, (url) => {
       url.searchParams.delete('_page');

@@ -182,7 +182,7 @@ describe('page', () => {
     expect(repeats.value).toBe(3);
   });
 
-  test('past whose end something fails give the code of the error', async () => {
+  test('report the code of the error if something fails past their end', async () => {
     const { afterLastPage } = await productsBehind((url) =>
       url.searchParams.get('_page') === '100000'
         ? Response.json({ type: 'forbidden' }, { status: 403 })

@@ -178,7 +178,7 @@ describe('a probe that only reads', () => {
     expect(quota.windowMs.value).toBe(undefined);
   });
 
-  test('does not claim an order where records show neither ids in order nor timestamps', async () => {
+  test('does not claim an order if records show neither ids in order nor timestamps', async () => {
     const { client } = productSandbox({ order: 'updated-desc' });
     const { collections } = await probe(client, { collections: ['accounts'] });
     expect(collections[0]?.details?.order.value).toBe(undefined);

@@ -22,7 +22,7 @@ describe('a probe', () => {
     expect(sandbox.requests.every(({ method }) => method === 'GET')).toBe(true);
   });
 
-  test('stays within its announcement where nothing works as documented', async () => {
+  test('stays within its announcement if nothing works as documented', async () => {
     const { sandbox } = productSandbox();
     const rejecting = clientBehind(sandbox, (url) =>
       [...url.searchParams.keys()].some((name) => name !== '_page')
@@ -78,7 +78,7 @@ describe('a probe', () => {
     expect(sandbox.count()).toBe(0);
   });
 
-  test('gives the error type of each collection that the key may not read', async () => {
+  test('reports the error type of each collection that the key may not read', async () => {
     await using sandbox = createSandbox({ records: 200, problemContentType: 'application/ld+json' });
     const client = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.productsOnly });
     const { collections, problems } = await probe(client);
@@ -92,7 +92,7 @@ describe('a probe', () => {
     });
   });
 
-  test('rejects where every collection would meet the same', async () => {
+  test('rejects if every collection would fail in the same way', async () => {
     await using sandbox = createSandbox();
     const revoked = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.revoked });
     await expect(probe(revoked)).rejects.toMatchObject({ code: 'unauthenticated' });
@@ -130,7 +130,7 @@ describe('a probe', () => {
     await expect(probe(client, { collections: [] })).rejects.toMatchObject({ code: 'invalid_input' });
   });
 
-  test('gives a report of plain JSON', async () => {
+  test('returns a report of plain JSON', async () => {
     const { client } = productSandbox();
     const report = await probe(client, { collections: ['products'] });
     expect(JSON.parse(JSON.stringify(report))).toEqual(report);
@@ -164,7 +164,7 @@ describe('what responses carry', () => {
     expect(configuration.map(({ code }) => code)).toContain("validation: 'report'");
   });
 
-  test('names none where amounts are texts and other numbers are numbers', async () => {
+  test('names none if amounts are strings and other numbers are numbers', async () => {
     await using sandbox = createSandbox({ records: 500 });
     const { collections } = await probe(createClient(sandbox.clientOptions));
     expect(collections.map(({ details }) => details?.moneyAsNumbers.value)).toEqual(
@@ -192,7 +192,7 @@ describe('what responses carry', () => {
     ]);
   });
 
-  test('gives the form of ids of one kind only, and of numbers', async () => {
+  test('reports the form of ids of one kind only, and of numbers', async () => {
     const { sandbox, client } = productSandbox();
     sandbox.store.accounts.insert({ id: 'ACC-1', name: 'By hand' });
     sandbox.faults.add(
@@ -233,7 +233,7 @@ describe('the lines of configuration', () => {
     ]);
   });
 
-  test('leave one collection out where it differs', async () => {
+  test('leave a collection out if it differs', async () => {
     const { sandbox } = productSandbox();
     const client = clientBehind(sandbox, (url) => {
       if (url.pathname.endsWith('/products')) url.searchParams.delete('id[lte]');

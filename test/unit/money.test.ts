@@ -88,7 +88,7 @@ test.each([
   expect(rounded).toEqual(expected);
 });
 
-test('a digit is lost only where a rounding is named', () => {
+test('a digit is lost only if a rounding is named', () => {
   const third = toDecimal('1').div(3);
   expect(thrown(() => toMoney(third))).toMatchObject({ code: 'invalid_input', argument: 'amount' });
   expect(toMoney(third, { rounding: 'half_up' })).toBe('0.3333');
@@ -118,7 +118,7 @@ test.each<[string, () => unknown, string]>([
   expect(thrown(act)).toMatchObject({ code: 'invalid_input', argument });
 });
 
-test('a tiny amount is rounded away quickly where a rounding is named', () => {
+test('a tiny amount is rounded away quickly if a rounding is named', () => {
   expect(toMoney(new DecimalJs('1e-400000000'), { rounding: 'down' })).toBe('0.0000');
   expect(toMoney(new DecimalJs('1e-400000000'), { rounding: 'up' })).toBe('0.0001');
 });

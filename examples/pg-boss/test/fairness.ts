@@ -80,7 +80,7 @@ test('each pair has one job at a time, each company one run at a time, and compa
   await database.close();
 });
 
-test('machines come and go while the queue is worked off, and the copy is right in the end', async () => {
+test('the copy is correct although machines stop and start while they work', async () => {
   const books = companies();
   const { database, queues, start } = await machines(1, books);
   const [first] = queues as [SyncQueue];
@@ -101,7 +101,7 @@ test('machines come and go while the queue is worked off, and the copy is right 
   await database.close();
 });
 
-test('a key that was revoked is a result and no retry, and no matter of the other companies', async () => {
+test('a revoked key ends its job without a retry, and does not affect other companies', async () => {
   const books = companies();
   const acme = books.of('acme');
   acme.revokeKey(acme.keys.full);

@@ -15,7 +15,7 @@ import { startPostgres } from './support/postgres.ts';
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const records = { accounts: 300, products: 60, budgets: 60, budgetLines: 60 };
 
-test('processes that are killed at work, with others in their place, leave a copy that is right', async (t) => {
+test('processes that are killed and replaced leave a correct copy', async (t) => {
   const postgres = await startPostgres();
   if (typeof postgres === 'string') {
     t.diagnostic(`Not tried: ${postgres}.`);

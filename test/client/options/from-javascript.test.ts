@@ -81,7 +81,7 @@ describe('an error response', () => {
     await expect(call).rejects.toMatchObject({ code: 'unknown_problem', retryAfterMs: 3_600_000 });
   });
 
-  test('may be tried again where the first request with the key still runs', async () => {
+  test('may be tried again if the first request with the key still runs', async () => {
     const sandbox = createSandbox();
     const running = { kind: 'status', status: 409, type: 'request_in_progress' } as const;
     sandbox.faults.add(running, { method: 'POST', times: 5 });

@@ -191,7 +191,7 @@ describe('an options object', () => {
     expect(() => createClient({ ...clientOptions, basUrl: undefined } as object)).not.toThrow();
   });
 
-  test('is not looked into where its names are the caller’s own', async () => {
+  test('is not checked if its names are the caller’s own', async () => {
     class Audit {
       entries: string[] = [];
       request(event: { readonly path: string }) {

@@ -41,7 +41,7 @@ test('undefined for an option is as good as leaving it out', async () => {
   expect(await client.accounts.get('1')).toEqual({ id: '1' });
 });
 
-test('base URL and key come from the environment where they are not given', async () => {
+test('base URL and key come from the environment if they are not passed', async () => {
   vi.stubEnv('ACCOUNTING_BASE_URL', 'https://env.example/books');
   vi.stubEnv('ACCOUNTING_API_KEY', 'env-key');
   const fetch = scriptedFetch(jsonResponse({ id: '1' }));

@@ -35,7 +35,7 @@ function heldService() {
   return { fetch, sent, respond };
 }
 
-/** A service that responds after so long with what remains of its quota. */
+/** A service that responds after a delay with what remains of its quota. */
 function slowService(afterMs: number, remaining: () => number) {
   const sent: number[] = [];
   const fetch: FetchFunction = async () => {

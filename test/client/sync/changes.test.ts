@@ -31,7 +31,7 @@ describe('changes', () => {
     });
   });
 
-  test('asks afterwards for what changed since the watermark less the lag, in one request where nothing did', async () => {
+  test('then requests what changed since the watermark less the lookback, in one request if nothing did', async () => {
     const books = openBooks();
     addAccounts(books, 25);
     await collect(changes(books.client.accounts, books.run));
@@ -193,7 +193,7 @@ describe('changes', () => {
     expect(report).toMatchObject({ mode: 'full', resumed: true, lastFullRead: new Date(START) });
   });
 
-  test('reads by pages where ids are not integers, and says so', async () => {
+  test('reads by page if ids are not integers, and says so', async () => {
     const books = openBooks({ ids: { form: 'uuid' } });
     addAccounts(books, 25);
     const copy = new Copy();

@@ -40,7 +40,7 @@ describe('a consumer that writes to another service with this package', () => {
 });
 
 describe('a consumer that returns an array of promises', () => {
-  test('is waited for by a sync, which commits nothing where one of them fails', async () => {
+  test('is waited for by a sync, which commits nothing if one of them fails', async () => {
     const books = openBooks();
     addAccounts(books, 3);
     const { saved, save } = sink();

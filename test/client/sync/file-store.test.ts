@@ -42,7 +42,7 @@ describe('fileStore', () => {
     expect(await readdir(folder)).toEqual(['k.json']);
   });
 
-  test('leaves the old value and no other file where a write fails', async () => {
+  test('leaves the old value and no other file if a write fails', async () => {
     const store = fileStore(folder);
     await store.set('k', 'old');
     await expect(store.set('k', Symbol('no text') as unknown as string)).rejects.toThrow();
@@ -111,7 +111,7 @@ describe('fileStore', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('rejects where the directory cannot be', async () => {
+  test('rejects if the directory cannot be created', async () => {
     await fileStore(folder).set('k', 'v');
     await expect(fileStore(join(folder, 'k.json')).set('k', 'v')).rejects.toThrow();
   });

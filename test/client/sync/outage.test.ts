@@ -33,7 +33,7 @@ async function throughVirtualTime<V>(work: Promise<V>): Promise<V> {
   return work;
 }
 
-/** A service that is down from a given number of requests on, for so long. */
+/** A service that is down for some time after a given number of requests. */
 function failing({ after = 0, ms, status = 502 }: { after?: number; ms: number; status?: number }) {
   const sandbox = createSandbox({
     records: { accounts: 95, products: 95, accountAddresses: 20 },

@@ -62,7 +62,7 @@ describe('the clock of the service', () => {
     expect(report).toMatchObject({ clockWentBack: false, mode: 'incremental' });
   });
 
-  test('may go back by the lag itself: what was written since then is still in the bound', async () => {
+  test('may go back by the lookback itself: what was written since then is still in the bound', async () => {
     const books = openBooks();
     await collect(changes(books.client.accounts, books.run));
     books.sandbox.clock.advance(-minutes(2));
@@ -70,7 +70,7 @@ describe('the clock of the service', () => {
     expect(report).toMatchObject({ clockWentBack: true, mode: 'incremental' });
   });
 
-  test('is not taken to have gone back where it is hidden and a margin is taken off the local one', async () => {
+  test('does not count as set back if the Date header is hidden and the local clock less a margin is used', async () => {
     vi.useFakeTimers({ now: Date.parse(START) + minutes(1), toFake: ['Date'] });
     const books = openBooks();
     await collect(changes(books.client.accounts, books.run));
@@ -129,7 +129,7 @@ describe('a run', () => {
     expect(aborted).toHaveLength(1);
   });
 
-  test('asks and reads nothing where its signal has fired before', async () => {
+  test('sends and reads nothing if its signal has already fired', async () => {
     const books = openBooks();
     const reads: string[] = [];
     const store = { get: (key: string) => void reads.push(key) };

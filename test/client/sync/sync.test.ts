@@ -280,7 +280,7 @@ describe('sync', () => {
     expect(paths(books)).toEqual(['accounts']);
   });
 
-  test('sends nothing where the signal has fired already', async () => {
+  test('sends nothing if the signal has already fired', async () => {
     const books = openBooks();
     const run = sync(books.client, { ...books.run, signal: AbortSignal.abort('no'), onBatch: nothing });
     await expect(run).rejects.toBe('no');

@@ -57,7 +57,7 @@ describe('a collection that is rejected after its first page', () => {
 });
 
 describe('the report of a sync', () => {
-  test('shows the watermark that a collection still has, where it failed', async () => {
+  test('shows the watermark that a collection still has if it failed', async () => {
     const books = openBooks({ records: { accounts: 5 } });
     const options = { ...books.run, collections: ['accounts'] as const, onBatch: nothing };
     await sync(books.client, options);

@@ -28,7 +28,7 @@ describe('the watermark', () => {
     expect(stateIn(books.states).watermark).toBe('2026-01-05T07:58:30Z');
   });
 
-  test('is the local clock less five minutes where there is no Date', async () => {
+  test('is the local clock less five minutes if there is no Date', async () => {
     vi.useFakeTimers({ now: Date.parse('2026-01-05T08:30:00.999Z'), toFake: ['Date'] });
     const books = openBooks();
     books.sandbox.faults.next(noDate);
@@ -89,7 +89,7 @@ describe('the watermark', () => {
     expect(report.records).toBe(1);
   });
 
-  test('finds a change that becomes visible within the lag', async () => {
+  test('finds a change that becomes visible within the lookback', async () => {
     const books = openBooks();
     books.sandbox.store.accounts.insert({ id: '7' }, { visibleAfterMs: 100_000 });
     await collect(changes(books.client.accounts, books.run));
@@ -100,7 +100,7 @@ describe('the watermark', () => {
 });
 
 describe('a clock of the service that goes back', () => {
-  test('by less than the lag: the older watermark is kept, and the report says so', async () => {
+  test('by less than the lookback: the older watermark is kept, and the report says so', async () => {
     const books = openBooks();
     await collect(changes(books.client.accounts, books.run));
     books.sandbox.clock.advance(-60_000);
@@ -112,7 +112,7 @@ describe('a clock of the service that goes back', () => {
   test.each([
     [119, 'incremental'],
     [121, 'full'],
-  ])('by %i s, where the lag is 120 s: the run is %s', async (seconds, mode) => {
+  ])('by %i s, with a lookback of 120 s: the run is %s', async (seconds, mode) => {
     const books = openBooks();
     addAccounts(books, 5);
     await collect(changes(books.client.accounts, books.run));

@@ -184,7 +184,7 @@ test('leaves no span open after lists that were left early, failed calls and cal
   await expect.poll(() => recorded.open()).toBe(0);
 });
 
-test('puts the spans of a call below the one that is active where it is made', async () => {
+test('puts the spans of a call below the one that is active when the call is made', async () => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager());
   const { client, recorded } = traced({ records: { products: 12 }, pageSize: 5 });
   const tracer = recorded.tracerProvider.getTracer('test');

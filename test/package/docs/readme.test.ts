@@ -56,7 +56,7 @@ describe('the code in the README', () => {
     expect(money?.code).toContain("// '156.0900'");
   });
 
-  test('makes one record of two attempts under one key, as its comment says', async () => {
+  test('creates one record in two attempts under one key, as its comment says', async () => {
     const lost = blocks.find(({ code }) => code.includes('lost-response'));
     const log = vi.spyOn(console, 'log').mockImplementation(() => {});
     await import(/* @vite-ignore */ `${lost?.file}?again`);

@@ -46,7 +46,7 @@ describe('bundled for a browser, after gzip', () => {
     expect(files.filter((file) => file.includes('/locales/'))).toEqual([expect.stringMatching(/\/en\.js$/)]);
   });
 
-  test('holds decimal.js only where money is counted with', () => {
+  test('contains decimal.js only if the program calculates with money', () => {
     expect(everything.atOnce.packages).toContain('decimal.js');
     expect([...listing.atOnce.packages, ...listing.later.packages]).not.toContain('decimal.js');
   });

@@ -26,7 +26,7 @@ test.each(METHODS)('%s is retried if the host name does not resolve', async (met
   expect(fetch.requests).toHaveLength(5);
 });
 
-test.each(METHODS)('%s stops at once where the other side does not speak TLS', async (method) => {
+test.each(METHODS)('%s stops at once if the other side does not speak TLS', async (method) => {
   await using server = await scriptedServer(success);
   const client = quickClient(server.url.replace('http:', 'https:'));
   expect(await caught(callWith(client, method))).toMatchObject({
@@ -38,7 +38,7 @@ test.each(METHODS)('%s stops at once where the other side does not speak TLS', a
   expect(server.requests).toHaveLength(0);
 });
 
-test.each(METHODS)('%s stops at once at a port that fetch does not go to', async (method) => {
+test.each(METHODS)('%s stops at once at a port that fetch blocks', async (method) => {
   expect(await caught(callWith(quickClient('http://127.0.0.1:1'), method))).toMatchObject({
     code: 'connection_failed',
     reason: 'bad port',
@@ -53,7 +53,7 @@ test('a call that connects at the second attempt succeeds', async () => {
   await expect(client.accounts.get('42')).resolves.toEqual({ id: '42' });
 });
 
-test.each(METHODS)('%s does not say that nothing was sent where an attempt before was', async (method) => {
+test.each(METHODS)('%s does not claim that nothing was sent if an earlier attempt was', async (method) => {
   const [lost, unsent] = [networkError('ECONNRESET'), networkError('ECONNREFUSED')];
   const fetch = scriptedFetch(lost, unsent, unsent, unsent);
   const client = quickClient('https://gone-in-between.invalid', { fetch });

@@ -10,7 +10,7 @@ export interface Piece {
   readonly serverTime: Date | undefined;
 }
 
-/** Makes reads of one service. */
+/** Creates reads of one service. */
 export type Reader = (server: SimServer) => (updatedSince: Date | undefined) => AsyncIterable<Piece>;
 
 /** The `updatedSince` of the next read, from what a finished one showed. */

@@ -26,7 +26,7 @@ async function failureOf(check: Check, target: Target): Promise<unknown> {
   }
 }
 
-test.each(defects)('the checks detect a service where $name', async (defect) => {
+test.each(defects)('the checks detect a service with the defect: $name', async (defect) => {
   const check = checks.find(({ name }) => name.includes(defect.detectedBy));
   if (check === undefined) throw new Error(`No check is named ${defect.detectedBy}.`);
 

@@ -167,7 +167,7 @@ export const defects: readonly Defect[] = [
     },
   ),
   requestDefect(
-    'a repeated create makes a second record',
+    'a repeat of a create adds a second record',
     'a repeat with the same Idempotency-Key',
     ({ headers }) => {
       if (headers['Idempotency-Key'] !== undefined) headers['Idempotency-Key'] = randomUUID();

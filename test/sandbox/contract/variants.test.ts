@@ -93,7 +93,7 @@ function behaving(target: Target, { inject }: Pick<Defect, 'inject'>): Target {
   return { ...target, send: inject(target.send, target) };
 }
 
-test.each(behaviours)('the checks pass for a service where $name', async (behaviour) => {
+test.each(behaviours)('the checks pass for a service with the behaviour: $name', async (behaviour) => {
   await using served: SandboxTarget = await sandboxTarget('fetch');
   expect(await failuresOf(behaving(served.target, behaviour))).toEqual([]);
 });

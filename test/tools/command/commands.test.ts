@@ -101,7 +101,7 @@ describe('an error', () => {
   test.each([
     ['pull', 'accounts'],
     ['get', 'accounts', '1'],
-  ])('names the address where nothing of the service is: %s', async (...args) => {
+  ])('names the address if the service is not there: %s', async (...args) => {
     const { env } = await listening();
     const { log } = await run({ ...env, ACCOUNTING_BASE_URL: `${env.ACCOUNTING_BASE_URL}/app` }, args);
     if (args[0] === 'pull') expect(log).toContain('ACCOUNTING_BASE_URL');
@@ -111,7 +111,7 @@ describe('an error', () => {
     expect((await run(bare.env, ['get', 'accounts', '1'])).log).toContain('ACCOUNTING_BASE_URL');
   });
 
-  test('names the Accept header where the service has no format for it', async () => {
+  test('names the Accept header if the service has no format for it', async () => {
     const { sandbox, env } = await listening();
     sandbox.faults.add({ kind: 'status', status: 406 }, { probability: 1 });
     expect((await run(env, ['get', 'accounts', '1'])).log).toContain('Accept header');

@@ -67,7 +67,7 @@ describe('the command as a process', () => {
     expect(log).not.toContain('    at ');
   });
 
-  test('does not wait for a key where there is no terminal', async () => {
+  test('does not wait for a key without a terminal', async () => {
     const { env } = await listening();
     const child = start({ ...env, ACCOUNTING_API_KEY: undefined }, ['whoami']);
     const { code, log } = await child.ended;

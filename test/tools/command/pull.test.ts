@@ -355,7 +355,7 @@ describe('a checkpoint', () => {
     expect([gone.code, gone.log]).toEqual([7, expect.stringContaining('does not exist')]);
   });
 
-  test('is not written where another program writes to the same file', async () => {
+  test('is not written if another program writes to the same file', async () => {
     const { sandbox, env } = await listening({ records: { accounts: 900 } });
     const file = folder()('a');
     const args = ['pull', 'accounts', '--out', file, '--checkpoint', `${file}.cp`];
