@@ -65,7 +65,6 @@ export type { PushAction, PushReport } from './errors/push-report.ts';
 export type { ExistingProducts, PushOptions, PushTarget } from './push/options.ts';
 export { type DraftIn, type PatchIn, push } from './push/push.ts';
 export type { PushProgress, PushResult } from './push/results.ts';
-export type { WriteFacts } from './transport/write-facts.ts';
 
 // Records.
 

@@ -10,9 +10,9 @@ import {
   REQUEST_OPTIONS,
   type RequestOptions,
 } from '../transport/call-options.ts';
+import type { CollectionInternals, WriteFacts } from '../transport/collection-internals.ts';
 import { checkIdempotencyKey, newIdempotencyKey } from '../transport/idempotency-key.ts';
 import type { ApiRequest, Expected } from '../transport/request.ts';
-import type { WriteFacts } from '../transport/write-facts.ts';
 import type { CollectionContext } from './context.ts';
 import type { AnyDefinition } from './define.ts';
 import { LIST_OPTIONS, type ListOptions } from './list-options.ts';
@@ -48,8 +48,6 @@ export interface ReadOnlyCollection<T extends { id: string }> {
    * NotFoundError, if a 404 is not the service's problem document (see the client option `bareNotFound`).
    */
   find(id: string, options?: RequestOptions): Promise<T | undefined>;
-  /** Writes to the logger of the client that a callback threw: for `sync`, `reconcile` and `push`. */
-  callbackFailed(name: string, thrown: unknown): void;
 }
 
 /** Options of a create. */
@@ -92,8 +90,6 @@ export interface WritableCollection<T extends { id: string }, Draft, Patch> exte
    * @throws NotFoundError if the record did not exist before the first attempt; what {@link get} throws.
    */
   delete(id: string, options?: RequestOptions): Promise<void>;
-  /** What `push` compares and checks with. */
-  readonly writeFacts: WriteFacts;
 }
 
 /** The client of one collection. Write methods exist only if the service has them. */
@@ -107,7 +103,7 @@ export function createCollection(
     : new ReadOnly(definition, context, schema);
 }
 
-class ReadOnly<T extends { id: string }> implements ReadOnlyCollection<T> {
+class ReadOnly<T extends { id: string }> implements ReadOnlyCollection<T>, CollectionInternals {
   readonly #segment: string;
   readonly #parent: string | undefined;
   readonly #context: CollectionContext;
@@ -196,10 +192,10 @@ interface Outgoing<R> extends Pick<ApiRequest<R>, 'method' | 'body' | 'idempoten
 
 class Writable<T extends { id: string }>
   extends ReadOnly<T>
-  implements WritableCollection<T, object, object>
+  implements WritableCollection<T, object, object>, CollectionInternals
 {
   readonly #definition: AnyDefinition;
-  readonly writeFacts: WriteFacts;
+  readonly #writeFacts: WriteFacts;
 
   constructor(
     definition: AnyDefinition,
@@ -210,7 +206,11 @@ class Writable<T extends { id: string }>
     this.#definition = definition;
     const { fields } = definition;
     const body = (draft: object) => writeBody(definition, draft, 'draft');
-    this.writeFacts = { fields, settings: context.settings, body };
+    this.#writeFacts = { fields, settings: context.settings, body };
+  }
+
+  get writeFacts(): WriteFacts {
+    return this.#writeFacts;
   }
 
   async create(draft: object, options: CreateOptions = {}): Promise<T> {

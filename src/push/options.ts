@@ -17,15 +17,13 @@ import {
   callSettings,
   type RequestOptions,
 } from '../transport/call-options.ts';
-import type { WriteFacts } from '../transport/write-facts.ts';
+import { internalsOf, type WriteFacts } from '../transport/collection-internals.ts';
 import type { PushProgress, PushResult } from './results.ts';
 
 /** What a push needs of a collection: `client.products`. */
 export interface PushTarget<T extends { id: string }, Draft extends object, Patch extends object> {
   /** Where the service is. */
   readonly baseUrl: string;
-  /** The fields of a product, and the defaults of the client. */
-  readonly writeFacts: WriteFacts;
   /** The existing products. */
   list(query: SourceQuery, options: SourceOptions): Paginator<T>;
   /** One product, or `undefined` if it does not exist. */
@@ -36,8 +34,6 @@ export interface PushTarget<T extends { id: string }, Draft extends object, Patc
   update(id: string, patch: Patch, options: RequestOptions): Promise<T>;
   /** Deletes a product. */
   delete(id: string, options: RequestOptions): Promise<void>;
-  /** Writes to the logger of the client that a callback threw, such as `onResult`. */
-  callbackFailed?(name: string, thrown: unknown): void;
 }
 
 /** A local copy of the products, as a sync keeps it. */
@@ -152,8 +148,7 @@ export function resolvePushOptions<T extends { id: string }, Draft extends objec
   checkOptionNames(options, PUSH_OPTIONS, { of: 'push' });
   const { rows, key, existing, store, missing = 'keep', maxCandidates, lookbackMs = 120_000 } = options;
   const { dryRun = false, concurrency = 4, signal, timeoutMs, retry, headers } = options;
-  // From JavaScript it may be missing.
-  const facts = (products as Partial<typeof products> | null | undefined)?.writeFacts;
+  const facts = internalsOf(products).writeFacts;
   if (facts === undefined) throw new InvalidInputError('products', 'must be client.products of a client');
   if (!isIterable(rows))
     throw new InvalidInputError('rows', 'must be an Iterable or an AsyncIterable of drafts');

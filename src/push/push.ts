@@ -7,6 +7,7 @@ import type { PushAction, PushReport } from '../errors/push-report.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import type { ResponseTime } from '../pagination/page.ts';
 import type { RecordIn } from '../sync/source.ts';
+import { internalsOf } from '../transport/collection-internals.ts';
 import { Calls } from './calls.ts';
 import { existingProducts, type Reading } from './existing.ts';
 import { settleLost, waitForAttempts } from './lost-creates.ts';
@@ -70,7 +71,7 @@ export async function runPush<Collection extends PushTarget<{ id: string }, neve
   const given = options as unknown as PushOptions<{ id: string }, object, object>;
   const resolved = resolvePushOptions(target, given);
   const end = beginRun(`${target.baseUrl} ${resolved.storeKey}`);
-  const results = new Results(resolved, (name, thrown) => target.callbackFailed?.(name, thrown));
+  const results = new Results(resolved, (name, thrown) => internalsOf(target).callbackFailed?.(name, thrown));
   try {
     resolved.signal?.throwIfAborted();
     await run(target, { options: resolved, results, confirm, followsClosely: end.followsClosely });

@@ -9,6 +9,7 @@ import { Outage, resolveMaxOutage } from '../sync/outage.ts';
 import { PAGINATION_DEFAULTS, type PaginationDefaults, resolveListOptions } from '../sync/run-options.ts';
 import { find, nameOf, type RecordIn, type SyncSource } from '../sync/source.ts';
 import { CALL_OPTIONS, type CallOptions, type RequestOptions } from '../transport/call-options.ts';
+import { internalsOf } from '../transport/collection-internals.ts';
 import { checkDeletionOptions, DeletionCheck } from './deletion-check.ts';
 
 /** What a reconcile needs of a collection, such as `client.accounts`: a list, and a way to get one record. */
@@ -120,7 +121,7 @@ export async function reconcile<Collection extends ReconcileSource<{ id: string 
   let progress: Pick<ReconcileProgress, 'phase' | 'done'> = { phase: 'local', done: 0 };
   const report = (waiting: boolean, waitingUntil?: Date) =>
     notify(options.onProgress, { collection: name, ...progress, waiting, waitingUntil }, (thrown) =>
-      source.callbackFailed?.('onProgress', thrown),
+      internalsOf(source).callbackFailed?.('onProgress', thrown),
     );
   const onWait = (waitMs: number | undefined) =>
     report(true, waitMs === undefined ? undefined : new Date(Date.now() + waitMs));

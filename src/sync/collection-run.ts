@@ -4,6 +4,7 @@ import type { Semaphore } from '../internal/semaphore.ts';
 import { awaitedLater, type IdBounds, type Page } from '../pagination/page.ts';
 import { scopeFingerprint } from '../pagination/resume-token.ts';
 import { DeletionCheck, type DeletionCheckOptions } from '../reconcile/deletion-check.ts';
+import { internalsOf } from '../transport/collection-internals.ts';
 import type { Batch } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Outage, type ServedCalls } from './outage.ts';
@@ -351,13 +352,13 @@ export class CollectionRun<T extends { id: string }> {
 
   #notifyProgress(progress: Parameters<RunStats['progress']>[0]): void {
     notify(this.#context.options.onProgress, this.stats.progress(progress), (thrown) =>
-      this.#source.callbackFailed?.('onProgress', thrown),
+      internalsOf(this.#source).callbackFailed?.('onProgress', thrown),
     );
   }
 
   #notifyCheckpoint(event: CheckpointEvent): void {
     notify(this.#context.options.onCheckpoint, event, (thrown) =>
-      this.#source.callbackFailed?.('onCheckpoint', thrown),
+      internalsOf(this.#source).callbackFailed?.('onCheckpoint', thrown),
     );
   }
 }

@@ -33,8 +33,6 @@ export interface SyncSource<T extends { id: string }> {
   list(query: SourceQuery, options: SourceOptions): Paginator<T>;
   /** As the `find` of a client's collection: needed only to find deletions. */
   find?(id: string, options: RequestOptions): Promise<T | undefined>;
-  /** Writes to the logger of the client that a callback threw, such as `onProgress`. */
-  callbackFailed?(name: string, thrown: unknown): void;
 }
 
 /** The record of a collection; of several collections any of their records. */
