@@ -10,10 +10,55 @@ import {
   type PushReport,
   type PushResult,
   push,
+  type Store,
 } from 'accounting-data-sdk';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import { runToEnd } from '../../support/virtual-clock.ts';
+
+/** The process that runs one push. It can be killed at each request, at each call of its store and in `onResult`. */
+class Process {
+  readonly #controller = new AbortController();
+  /** Calls that it survives; 0 if it is not killed. */
+  #left: number;
+  readonly #isCarriedOut: boolean;
+
+  constructor(diesAt: number, isCarriedOut: boolean) {
+    this.#left = diesAt;
+    this.#isCarriedOut = isCarriedOut;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Makes a call to the outside. The last one is carried out or not, and the process does not see the result. */
+  async call<V>(where: string, work: () => V | Promise<V>): Promise<V> {
+    this.signal.throwIfAborted();
+    this.#left -= 1;
+    if (this.#left !== 0) return await work();
+    if (this.#isCarriedOut) await Promise.resolve(work()).catch(() => undefined);
+    this.#kill(where);
+    throw this.signal.reason;
+  }
+
+  /** Passes a point at which the process can die. */
+  pass(where: string): void {
+    this.#left -= 1;
+    if (this.#left === 0) this.#kill(where);
+  }
+
+  store(store: Store): Store {
+    return {
+      get: (key) => this.call('store.get', () => store.get(key)),
+      set: (key, value) => this.call('store.set', () => store.set?.(key, value)),
+    };
+  }
+
+  #kill(where: string): void {
+    this.#controller.abort(new Error(`killed in ${where}`));
+  }
+}
 
 /** Stands between push and the client: makes push worse on purpose. */
 export type Mutation = (products: Client['products']) => object;
@@ -45,16 +90,17 @@ export async function playPush(
   mutation: Mutation = (products) => products,
 ): Promise<PushHistory> {
   const random = new SeededRandom(seed);
+  const hasIdempotency = random.chance(0.75);
   const sandbox = createSandbox({
     seed,
     pageSize: random.int(2, 10),
     order: random.pick(['id-asc', 'id-asc', 'id-desc']),
     timestamps: random.pick(['seconds', 'offset', 'milliseconds']),
     nullFields: random.pick(['sent', 'omitted']),
-    idempotency: { storeRejections: random.chance(0.5) },
+    idempotency: hasIdempotency ? { storeRejections: random.chance(0.5) } : { replay: 'ignored' },
     allowedStatuses: ['active', 'archived'],
   });
-  const history = new Shop(sandbox, random, mutation);
+  const history = new Shop(sandbox, random, { mutation, hasIdempotency });
   return await history.play();
 }
 
@@ -64,14 +110,20 @@ class Shop {
   readonly #mutation: Mutation;
   readonly #store = memoryStore();
   readonly #hasStore: boolean;
+  readonly #hasIdempotency: boolean;
   #rows: ProductDraft[] = [];
   #othersWrite = true;
 
-  constructor(sandbox: Sandbox, random: SeededRandom, mutation: Mutation) {
+  constructor(
+    sandbox: Sandbox,
+    random: SeededRandom,
+    { mutation, hasIdempotency }: { mutation: Mutation; hasIdempotency: boolean },
+  ) {
     this.#sandbox = sandbox;
     this.#random = random;
     this.#mutation = mutation;
     this.#hasStore = random.chance(0.5);
+    this.#hasIdempotency = hasIdempotency;
   }
 
   async play(): Promise<PushHistory> {
@@ -105,14 +157,12 @@ class Shop {
       for (let changes = this.#random.int(0, 3); changes > 0; changes--) this.#writeToRows();
     }
     if (isHarsh) this.#addFaults();
-    const controller = new AbortController();
+    const diesAt = isHarsh && this.#random.chance(0.5) ? this.#random.int(1, 50) : 0;
+    const process = new Process(diesAt, this.#random.chance(0.5));
     const client = createClient({
       ...this.#sandbox.clientOptions,
-      fetch: this.#fetchThatDies(
-        isHarsh && this.#random.chance(0.5) ? this.#random.int(1, 25) : 0,
-        controller,
-      ),
-      retry: { maxAttempts: this.#random.int(1, 3) },
+      fetch: (...args) => process.call('a request', () => this.#sandbox.fetch(...args)),
+      retry: { maxAttempts: this.#random.int(1, 3), creates: this.#hasIdempotency },
     });
     const rows = [...this.#rows];
     const results: PushResult[] = [];
@@ -125,13 +175,19 @@ class Shop {
       key: ({ productNumber }) => productNumber,
       concurrency: this.#random.int(1, 4),
       maxOutageMs: this.#random.pick([0, 10_000]),
-      signal: controller.signal,
-      ...(this.#hasStore ? { store: this.#store } : {}),
+      signal: process.signal,
+      ...(this.#hasStore ? { store: process.store(this.#store) } : {}),
       ...(existing === undefined ? {} : { existing }),
-      onResult: (result) => void results.push(result),
+      onResult: (result) => {
+        if (process.signal.aborted) return;
+        results.push(result);
+        process.pass('onResult');
+      },
     }).then(
       (value) => {
-        report = value;
+        // A process that dies in its last `onResult` sees no report.
+        if (process.signal.aborted) error = process.signal.reason;
+        else report = value;
       },
       (thrown: unknown) => {
         error = thrown;
@@ -141,20 +197,6 @@ class Shop {
     this.#sandbox.faults.clear();
     const commits = this.#sandbox.journal;
     return { rows, results, report, error, commits, usedCopy: existing !== undefined };
-  }
-
-  /** A process that is killed: before a request is sent, or after the service carried it out. */
-  #fetchThatDies(atRequest: number, controller: AbortController): Sandbox['fetch'] {
-    let left = atRequest;
-    const isCarriedOut = this.#random.chance(0.5);
-    return async (...args) => {
-      if (controller.signal.aborted) throw controller.signal.reason;
-      left -= 1;
-      if (left !== 0) return await this.#sandbox.fetch(...args);
-      if (isCarriedOut) await this.#sandbox.fetch(...args).catch(() => undefined);
-      controller.abort(new Error('killed'));
-      throw controller.signal.reason;
-    };
   }
 
   #addFaults(): void {
@@ -211,7 +253,7 @@ class Shop {
 
 /** Whether a run was killed. */
 export function wasKilled({ error }: Run): boolean {
-  return error instanceof Error && error.message === 'killed';
+  return error instanceof Error && error.message.startsWith('killed');
 }
 
 /** Whether a run stopped by itself. */
