@@ -9,7 +9,7 @@ import type { ExistingPage } from './existing.ts';
 import type { PushMemory } from './memory.ts';
 import type { ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
-import type { Match, Missing, Plan, Row, Rows } from './row.ts';
+import type { Missing, Plan, Row, Rows } from './row.ts';
 
 /** Takes in the existing products page by page, then plans. */
 export class Planner<T extends { id: string }, Draft extends object, Patch extends object> {
@@ -54,18 +54,19 @@ export class Planner<T extends { id: string }, Draft extends object, Patch exten
     const updates: Row[] = [];
     const conflicts = this.#storeConflicts();
     for (const row of this.#rows.byKey.values()) {
-      const { key, index, matches, match } = row;
-      if (match !== undefined) memory?.settled(key);
-      if (matches.length > 1 || conflicts.has(row)) {
-        const ids = matches.length > 1 ? matches.map(({ id }) => id) : [match?.id ?? ''];
-        results.add({ key, row: index, action: 'conflict', id: ids[0], ids });
-      } else if (match === undefined) {
+      const { key, index, id, fields, otherIds, storedId } = row;
+      if (id === undefined) {
         creates.push(row);
-      } else if (match.fields.length > 0) {
+        continue;
+      }
+      memory?.settled(key);
+      if (otherIds.length > 0 || conflicts.has(row)) {
+        results.add({ key, row: index, action: 'conflict', id, ids: [id, ...otherIds] });
+      } else if (fields.length > 0) {
         updates.push(row);
       } else {
-        memory?.found(key, match.id, row.storedId);
-        results.add({ key, row: index, action: 'unchanged', id: match.id });
+        memory?.found(key, id, storedId);
+        results.add({ key, row: index, action: 'unchanged', id });
       }
     }
     return { creates, updates, missing: this.#checkedMissing() };
@@ -74,14 +75,13 @@ export class Planner<T extends { id: string }, Draft extends object, Patch exten
   #addProduct(product: T): void {
     const key = this.#keyOf(product);
     const row = key === undefined ? undefined : this.#rows.byKey.get(key);
-    if (row !== undefined) {
-      const match = this.#match(row, product);
-      const others = row.matches.filter(({ id }) => id !== product.id);
-      // A spread reserves memory for more than one.
-      row.matches = others.length === 0 ? [match] : [...others, match];
-    }
+    if (row !== undefined) this.#addByKey(row, product);
     const claimants = this.#byStoredId.get(product.id) ?? [];
-    for (const claimant of claimants) if (claimant !== row) claimant.stored = this.#match(claimant, product);
+    for (const claimant of claimants) {
+      if (claimant === row || (claimant.id !== undefined && !claimant.isFoundByStore)) continue;
+      claimant.isFoundByStore = true;
+      this.#setProduct(claimant, product);
+    }
     if (row !== undefined && claimants.length > 0) this.#rivals.set(product.id, row);
 
     if (key === undefined || this.#options.missing === 'keep') return;
@@ -90,12 +90,22 @@ export class Planner<T extends { id: string }, Draft extends object, Patch exten
     else this.#addMissing(product, key);
   }
 
-  #match({ draft }: Row, product: T): Match {
-    const fields = changedFields(product as Fields, JSON.parse(draft) as Fields, this.#options.facts.fields);
+  #addByKey(row: Row, product: T): void {
+    const { id } = product;
+    const isFirst = row.id === undefined || row.isFoundByStore;
+    row.isFoundByStore = false;
+    if (isFirst || row.id === id) this.#setProduct(row, product);
+    else if (!row.otherIds.includes(id)) row.otherIds = [...row.otherIds, id];
+  }
+
+  #setProduct(row: Row, product: T): void {
+    const draft = JSON.parse(row.draft) as Fields;
+    const fields = changedFields(product as Fields, draft, this.#options.facts.fields);
     const names = fields.join();
     const known = this.#fieldLists.get(names) ?? fields;
     this.#fieldLists.set(names, known);
-    return { id: product.id, fields: known };
+    row.id = product.id;
+    row.fields = known;
   }
 
   /** Only a product that differs from its patch is a candidate: the others were changed by an earlier run. */
@@ -142,7 +152,7 @@ export class Planner<T extends { id: string }, Draft extends object, Patch exten
   #storeConflicts(): ReadonlySet<Row> {
     const conflicts = new Set<Row>();
     for (const [id, rows] of this.#byStoredId) {
-      const claimants = rows.filter(({ matches, stored }) => matches.length === 0 && stored !== undefined);
+      const claimants = rows.filter(({ isFoundByStore }) => isFoundByStore);
       const rival = this.#rivals.get(id);
       const sharing = rival === undefined ? claimants : [...claimants, rival];
       if (claimants.length > 0 && sharing.length > 1) for (const row of sharing) conflicts.add(row);

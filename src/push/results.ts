@@ -91,8 +91,8 @@ export class Results {
   addPlanned({ creates, updates, missing }: Plan): void {
     this.#isDryRun = true;
     for (const { key, index } of creates) this.add({ key, row: index, action: 'created' });
-    for (const { key, index, match } of updates) {
-      this.add({ key, row: index, action: 'updated', id: match?.id, fields: match?.fields ?? [] });
+    for (const { key, index, id, fields } of updates) {
+      this.add({ key, row: index, action: 'updated', id, fields });
     }
     for (const { id, key, patch } of missing) {
       const action = patch === undefined ? 'deleted' : 'updated';

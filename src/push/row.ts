@@ -10,14 +10,16 @@ export class Row {
   readonly index: number;
   readonly #drafts: Drafts;
   readonly #position: number;
-  /** The products that have its key, as the read showed them. */
-  matches: readonly Match[] = NONE;
-  /** The product that a create returned. */
-  createdId: string | undefined;
+  /** Its product: the one that has its key, or else the one of the stored id; then the one that a create returned. */
+  id: string | undefined;
+  /** The fields in which the existing product differs from the row. */
+  fields: readonly string[] = NONE;
+  /** More products that have its key. */
+  otherIds: readonly string[] = NONE;
   /** The id that the store remembers for its key. */
   storedId: string | undefined;
-  /** The product of that id, if it exists and has another key. */
-  stored: Match | undefined;
+  /** Whether the product has another key, and was found by the stored id. */
+  isFoundByStore = false;
 
   constructor({ key, index }: { key: string; index: number }, draft: string, drafts: Drafts) {
     this.key = key;
@@ -26,25 +28,13 @@ export class Row {
     this.#position = drafts.add(draft);
   }
 
-  /** Its one product, if it exists. */
-  get match(): Match | undefined {
-    return this.matches[0] ?? this.stored;
-  }
-
   /** The normalised draft as JSON. */
   get draft(): string {
     return this.#drafts.at(this.#position);
   }
 }
 
-/** A product of a row. */
-export interface Match {
-  readonly id: string;
-  /** The fields in which it differs from the row. */
-  readonly fields: readonly string[];
-}
-
-const NONE: readonly Match[] = [];
+const NONE: readonly string[] = [];
 
 /** The rows by key. */
 export interface Rows {
@@ -66,7 +56,7 @@ export interface Missing {
 /** What is to be written. */
 export interface Plan {
   readonly creates: readonly Row[];
-  /** Rows whose {@link Row.match} is to be changed. */
+  /** Rows whose product differs in some {@link Row.fields}. */
   readonly updates: readonly Row[];
   readonly missing: readonly Missing[];
 }

@@ -10,7 +10,7 @@ import { idempotencyKeyOf, isDeterministic } from './idempotency.ts';
 import type { Attempt, PushMemory } from './memory.ts';
 import type { ResolvedPushOptions } from './options.ts';
 import type { PushResult, Results } from './results.ts';
-import type { Match, Missing, Plan, Row, Rows } from './row.ts';
+import type { Missing, Plan, Row, Rows } from './row.ts';
 
 /** What the writer works with. */
 export interface Writing<T extends { id: string }, Draft extends object, Patch extends object> {
@@ -99,7 +99,7 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
           memory?.settled(row.key);
         this.#report(row, {
           action: 'failed',
-          id: row.match?.id ?? row.createdId,
+          id: row.id,
           error,
         });
       }
@@ -122,7 +122,7 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
         return;
       }
       if (created !== undefined) {
-        row.createdId = created.id;
+        row.id = created.id;
         const age = this.#ageOf(created);
         if (age === 'new' && !isOutdated) return this.#finish(row, created.id, { action: 'created' });
         const known = age === 'new' ? { product: created, sent: [] } : await this.#existing(row, created);
@@ -195,7 +195,8 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
   #isOfAnotherRow(row: Row, product: T): boolean {
     const { options, rows } = this.#writing;
     const other = rows.byKey.get(options.key(product) ?? '');
-    return other !== undefined && other !== row && other.matches.some(({ id }) => id === product.id);
+    if (other === undefined || other === row) return false;
+    return other.id === product.id || other.otherIds.includes(product.id);
   }
 
   /** Brings the product of a create to the values of its row. */
@@ -217,7 +218,8 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
   }
 
   async #update(row: Row): Promise<void> {
-    const { id, fields } = row.match as Match;
+    const { fields } = row;
+    const id = row.id as string;
     await this.#writing.calls.update(id, picked(JSON.parse(row.draft) as Fields, fields));
     this.#finish(row, id, { action: 'updated', fields });
   }

@@ -16,16 +16,23 @@ import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import { runToEnd } from '../../support/virtual-clock.ts';
 
+type Place = 'a request' | 'store.get' | 'store.set' | 'onResult';
+
+/** When a process is killed, and whether what it called then is carried out. */
+interface Death {
+  readonly where: Place;
+  readonly atCall: number;
+  readonly isCarriedOut: boolean;
+}
+
 /** The process that runs one push. It can be killed at each request, at each call of its store and in `onResult`. */
 class Process {
   readonly #controller = new AbortController();
-  /** Calls that it survives; 0 if it is not killed. */
-  #left: number;
-  readonly #isCarriedOut: boolean;
+  readonly #death: Death | undefined;
+  #calls = 0;
 
-  constructor(diesAt: number, isCarriedOut: boolean) {
-    this.#left = diesAt;
-    this.#isCarriedOut = isCarriedOut;
+  constructor(death: Death | undefined) {
+    this.#death = death;
   }
 
   get signal(): AbortSignal {
@@ -33,19 +40,17 @@ class Process {
   }
 
   /** Makes a call to the outside. The last one is carried out or not, and the process does not see the result. */
-  async call<V>(where: string, work: () => V | Promise<V>): Promise<V> {
+  async call<V>(where: Place, work: () => V | Promise<V>): Promise<V> {
     this.signal.throwIfAborted();
-    this.#left -= 1;
-    if (this.#left !== 0) return await work();
-    if (this.#isCarriedOut) await Promise.resolve(work()).catch(() => undefined);
+    if (!this.#diesIn(where)) return await work();
+    if (this.#death?.isCarriedOut) await Promise.resolve(work()).catch(() => undefined);
     this.#kill(where);
     throw this.signal.reason;
   }
 
   /** Passes a point at which the process can die. */
-  pass(where: string): void {
-    this.#left -= 1;
-    if (this.#left === 0) this.#kill(where);
+  pass(where: Place): void {
+    if (this.#diesIn(where)) this.#kill(where);
   }
 
   store(store: Store): Store {
@@ -55,7 +60,13 @@ class Process {
     };
   }
 
-  #kill(where: string): void {
+  #diesIn(where: Place): boolean {
+    if (this.#death?.where !== where) return false;
+    this.#calls += 1;
+    return this.#calls === this.#death.atCall;
+  }
+
+  #kill(where: Place): void {
     this.#controller.abort(new Error(`killed in ${where}`));
   }
 }
@@ -157,8 +168,7 @@ class Shop {
       for (let changes = this.#random.int(0, 3); changes > 0; changes--) this.#writeToRows();
     }
     if (isHarsh) this.#addFaults();
-    const diesAt = isHarsh && this.#random.chance(0.5) ? this.#random.int(1, 50) : 0;
-    const process = new Process(diesAt, this.#random.chance(0.5));
+    const process = new Process(isHarsh && this.#random.chance(0.6) ? this.#death() : undefined);
     const client = createClient({
       ...this.#sandbox.clientOptions,
       fetch: (...args) => process.call('a request', () => this.#sandbox.fetch(...args)),
@@ -197,6 +207,13 @@ class Shop {
     this.#sandbox.faults.clear();
     const commits = this.#sandbox.journal;
     return { rows, results, report, error, commits, usedCopy: existing !== undefined };
+  }
+
+  #death(): Death {
+    const random = this.#random;
+    const where = random.pick<Place>(['a request', 'a request', 'store.get', 'store.set', 'onResult']);
+    const atCall = random.int(1, where === 'a request' ? 25 : 6);
+    return { where, atCall, isCarriedOut: random.chance(0.5) };
   }
 
   #addFaults(): void {
