@@ -10,8 +10,12 @@ import type { PushTarget, ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
 
 /** The end of a create that may have been carried out, and must not be sent again before that is known. */
-export interface LostCreate {
-  readonly lost: AnyAccountingError;
+export class LostCreate {
+  readonly error: AnyAccountingError;
+
+  constructor(error: AnyAccountingError) {
+    this.error = error;
+  }
 }
 
 /** Creates that were lost one after the other, without one that the service responded to. */
@@ -52,11 +56,11 @@ export class Calls<T extends { id: string }, Draft extends object, Patch extends
         return await this.#products.create(draft as Draft, { ...options, idempotencyKey });
       } catch (error) {
         if (isApiError(error) && !isDown(error)) this.#losses = undefined;
-        if (!creates && isAccountingError(error) && error.outcome === 'unknown') return { lost: error };
+        if (!creates && isAccountingError(error) && error.outcome === 'unknown') return new LostCreate(error);
         throw error;
       }
     });
-    if ('lost' in created && isDown(created.lost)) await this.#waitAfter(created.lost);
+    if (created instanceof LostCreate && isDown(created.error)) await this.#waitAfter(created.error);
     else this.#losses = undefined;
     return created;
   }
@@ -86,13 +90,13 @@ export class Calls<T extends { id: string }, Draft extends object, Patch extends
     const { maxOutageMs, settings, signal } = this.#options;
     const { count, since } = this.#losses ?? { count: 0, since: monotonicMs() };
     this.#losses = { count: count + 1, since };
-    const leftMs = since + maxOutageMs - monotonicMs();
+    const isLong = count + 1 >= settings.retry.maxAttempts && monotonicMs() - since >= maxOutageMs;
     const retryAfterMs = isApiError(error) ? (error.retryAfterMs ?? 0) : 0;
-    if ((leftMs <= 0 && count + 1 >= settings.retry.maxAttempts) || retryAfterMs > this.#maxWaitMs) {
+    if (isLong || retryAfterMs > this.#maxWaitMs) {
       this.#gaveUp = true;
       throw error;
     }
-    const waitMs = Math.max(retryAfterMs, Math.min(outageDelayMs(count + 1), leftMs));
+    const waitMs = Math.max(retryAfterMs, outageDelayMs(count + 1));
     this.#results.wait(waitMs);
     await sleep(waitMs, signal);
   }

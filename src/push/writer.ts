@@ -4,7 +4,7 @@ import { type AnyAccountingError, isAccountingError } from '../errors/guards.ts'
 import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
 import type { ResponseTime } from '../pagination/page.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
-import type { Calls, LostCreate } from './calls.ts';
+import { type Calls, LostCreate } from './calls.ts';
 import { changedFields, type Fields, picked, withoutNull } from './draft.ts';
 import { idempotencyKeyOf, isDeterministic } from './idempotency.ts';
 import type { Attempt, PushMemory } from './memory.ts';
@@ -117,8 +117,8 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
         if (isOutdated && isAccountingError(error) && error.outcome === 'rejected') return undefined;
         throw error;
       });
-      if (created !== undefined && 'lost' in created) {
-        this.lost.set(row, created.lost);
+      if (created instanceof LostCreate) {
+        this.lost.set(row, created.error);
         return;
       }
       if (created !== undefined) {

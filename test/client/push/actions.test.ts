@@ -28,6 +28,19 @@ test('creates what does not exist, updates what differs, and leaves the rest alo
   expect(sandbox.store.products.get(ids[0] ?? '')).toMatchObject({ remark: 'stays' });
 });
 
+test('creates a product that comes back with a field that this version does not know', async () => {
+  const { sandbox } = setUp();
+  const fetch: typeof sandbox.fetch = async (input, init) => {
+    const response = await sandbox.fetch(input, init);
+    return init?.method === 'POST'
+      ? Response.json({ ...(await response.json()), lost: 'found' }, { status: 201 })
+      : response;
+  };
+  const { run } = setUp([], { client: { ...sandbox.clientOptions, fetch } });
+  expect((await run([{ productNumber: 'A' }])).done).toEqual(['A created']);
+  expect(sandbox.requests.at(-1)?.method).toBe('POST');
+});
+
 test('sends no write for rows that were pushed before', async () => {
   const { run } = setUp();
   const rows = [
@@ -81,16 +94,25 @@ test('takes a field that the service leaves out for null', async () => {
 });
 
 test('reports a rejected row with its violations and continues with the others', async () => {
-  const { run } = setUp([], { sandbox: { allowedStatuses: ['active'] } });
+  const { run, ids } = setUp([{ productNumber: 'C', status: 'active' }], {
+    sandbox: { allowedStatuses: ['active'] },
+  });
   const { results, report } = await run([
     { productNumber: 'A', status: 'broken' },
     { productNumber: 'B', status: 'active' },
+    { productNumber: 'C', status: 'broken' },
   ]);
-  expect(report.counts).toMatchObject({ failed: 1, created: 1 });
-  const error = results.find(({ action }) => action === 'failed')?.error;
-  expect(isAccountingError(error, 'validation_failed') && error.violations).toMatchObject([
-    { propertyPath: 'status' },
+  expect(report.counts).toMatchObject({ failed: 2, created: 1 });
+  const failed = results.filter(({ action }) => action === 'failed');
+  expect(failed).toMatchObject([
+    { key: 'A', id: undefined },
+    { key: 'C', id: ids[0] },
   ]);
+  for (const { error } of failed) {
+    expect(isAccountingError(error, 'validation_failed') && error.violations).toMatchObject([
+      { propertyPath: 'status' },
+    ]);
+  }
 });
 
 test('fails a row without a key, an invalid row, and a row whose key function throws, and sends nothing for them', async () => {

@@ -134,6 +134,28 @@ test('finds a product by the id that the store remembers if its key was changed'
   expect(sandbox.store.products.all()).toHaveLength(2);
 });
 
+test('prefers the product that has the key to the one that the store remembers', async () => {
+  const store = memoryStore();
+  const { sandbox, run } = setUpPush();
+  await run([A], { store });
+  sandbox.store.products.update('1', { productNumber: 'A-old' });
+  sandbox.store.products.insert({ ...A, name: 'Table' });
+  const { results } = await run([A], { store });
+  expect(results).toMatchObject([{ action: 'updated', id: '2', fields: ['name'] }]);
+});
+
+test('creates another product if the one that it created has the key of another row now', async () => {
+  const { sandbox, run } = setUpPush();
+  await run([A]);
+  sandbox.clock.advance(60_000);
+  sandbox.store.products.update('1', { productNumber: 'B' });
+  const { results } = await run([A, { productNumber: 'B', name: 'Desk' }]);
+  expect(results).toMatchObject([
+    { key: 'B', action: 'unchanged', id: '1' },
+    { key: 'A', action: 'created', id: '2' },
+  ]);
+});
+
 test('reports a conflict if the store gives one row the product that has the key of another', async () => {
   const store = memoryStore();
   const { sandbox, run } = setUpPush();

@@ -1,6 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createClient, type ProductDraft, push } from 'accounting-data-sdk';
+import {
+  createClient,
+  type Product,
+  type ProductDraft,
+  type ProductPatch,
+  type PushOptions,
+  push,
+} from 'accounting-data-sdk';
 import { expect, onTestFinished, test } from 'vitest';
 import { productNumber } from '../../support/push.ts';
 
@@ -11,17 +18,39 @@ interface Manners {
   readonly newId: (count: number) => string;
   /** Json-server takes a parameter that it does not know for a field to compare with; others ignore it. */
   readonly unknownParameter: 'compare' | 'ignore';
+  /** A page is an object, and only a list without `_page` is an array. */
+  readonly pagesAreObjects: boolean;
+  readonly pagination: PushOptions<Product, ProductDraft, ProductPatch>['pagination'];
 }
 
+const randomId = (count: number) => `x${(count * 7919).toString(36)}`;
+
+/** As the json-servers of these versions were seen to behave, with ids that are strings. */
 const MANNERS: Readonly<Record<string, Manners>> = {
-  'json-server': { newId: (count) => `x${(count * 7919).toString(36)}`, unknownParameter: 'compare' },
-  'a server of plain arrays': { newId: (count) => String(count), unknownParameter: 'ignore' },
+  'json-server 0.17': {
+    newId: randomId,
+    unknownParameter: 'compare',
+    pagesAreObjects: false,
+    pagination: undefined,
+  },
+  'json-server 1.0': {
+    newId: randomId,
+    unknownParameter: 'compare',
+    pagesAreObjects: true,
+    pagination: { first: {}, next: () => undefined },
+  },
+  'a server of plain arrays': {
+    newId: (count) => String(count),
+    unknownParameter: 'ignore',
+    pagesAreObjects: false,
+    pagination: 'page',
+  },
 };
 
 /** Loses the response to a create, after it was carried out or before. */
 type Loss = 'before' | 'after' | undefined;
 
-async function plainServer({ newId, unknownParameter }: Manners, losses: Loss[]) {
+async function plainServer({ newId, unknownParameter, pagesAreObjects }: Manners, losses: Loss[]) {
   const products: Stored[] = [];
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '', 'http://localhost');
@@ -43,12 +72,16 @@ async function plainServer({ newId, unknownParameter }: Manners, losses: Loss[])
     if (request.method === 'PATCH') return send(200, Object.assign(product as Stored, JSON.parse(text)));
     if (product !== undefined) return send(200, product);
 
-    const page = Number(url.searchParams.get('_page') ?? 1);
+    const given = url.searchParams.get('_page');
+    const page = Number(given ?? 1);
     const others = [...url.searchParams].filter(([name]) => name !== '_page');
     const found = products.filter((each) =>
       unknownParameter === 'ignore' ? true : others.every(([name, value]) => String(each[name]) === value),
     );
-    send(200, found.slice((page - 1) * 10, page * 10));
+    const slice = found.slice((page - 1) * 10, page * 10);
+    // Without `_page`, json-server lists everything.
+    if (given === null && unknownParameter === 'compare') send(200, found);
+    else send(200, pagesAreObjects ? { data: slice } : slice);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
@@ -62,12 +95,9 @@ const rows: ProductDraft[] = Array.from({ length: 25 }, (_, n) => ({
 }));
 
 test.each(Object.keys(MANNERS))('leads to one product for each row at %s', async (name) => {
-  const { products, url } = await plainServer(MANNERS[name] as Manners, [
-    'after',
-    undefined,
-    'before',
-    undefined,
-  ]);
+  const manners = MANNERS[name] as Manners;
+  const { pagination } = manners;
+  const { products, url } = await plainServer(manners, ['after', undefined, 'before', undefined]);
   const client = createClient({
     baseUrl: url,
     apiKey: 'key',
@@ -76,7 +106,7 @@ test.each(Object.keys(MANNERS))('leads to one product for each row at %s', async
     bareNotFound: 'missing',
   });
   const run = (changed: readonly ProductDraft[]) =>
-    push(client.products, { tenant: 'shop', rows: changed, key: productNumber, pagination: 'page' });
+    push(client.products, { tenant: 'shop', rows: changed, key: productNumber, pagination });
   expect((await run(rows)).counts).toMatchObject({ created: 25, failed: 0 });
   expect((await run(rows)).counts).toMatchObject({ created: 0, updated: 0, unchanged: 25 });
   const changed = rows.map((row, n) => (n === 3 ? { ...row, name: 'Table' } : row));

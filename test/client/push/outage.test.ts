@@ -36,23 +36,25 @@ test.each([
 });
 
 /** A service that ignores Idempotency-Key. An outage begins with the first create: its gateway returns 503. */
-function serviceWithOutage({ forMs, isDown, isCarriedOut = false }: Outage) {
+function serviceWithOutage({ forMs, isDown, isCarriedOut = false, maxAttempts, spares = 0 }: Outage) {
   const sandbox = createSandbox({ rateLimit: false, idempotency: { replay: 'ignored' } });
   let startedAt: number | undefined;
   const client = createClient({
     ...sandbox.clientOptions,
     timeoutMs: 5 * SECOND,
-    retry: { creates: false },
+    retry: { creates: false, maxAttempts },
     fetch: async (input, init) => {
       const method = init?.method ?? 'GET';
       if (method === 'POST') startedAt ??= Date.now();
       const isOver = startedAt === undefined || Date.now() - startedAt >= forMs;
-      if (isOver || !isDown.includes(method)) return sandbox.fetch(input, init);
+      const isSpared = spares > 0 && ++requests % spares === 0;
+      if (isOver || isSpared || !isDown.includes(method)) return sandbox.fetch(input, init);
       if (isCarriedOut && method === 'POST') await sandbox.fetch(input, init);
       posts += Number(method === 'POST');
       return new Response('down', { status: 503 });
     },
   });
+  let requests = 0;
   let posts = 0;
   const run = async (maxOutageMs: number) => {
     const rows = Array.from({ length: 100 }, (_, n) => ({ productNumber: `P-${n}`, name: 'New' }));
@@ -74,12 +76,16 @@ interface Outage {
   readonly forMs: number;
   readonly isDown: readonly string[];
   readonly isCarriedOut?: boolean;
+  readonly maxAttempts?: number;
+  /** Every so many requests one succeeds. */
+  readonly spares?: number;
 }
 
 test.each<[string, Outage]>([
   ['creates fail', { forMs: 60 * SECOND, isDown: ['POST'] }],
   ['creates fail that are carried out', { forMs: 60 * SECOND, isDown: ['POST'], isCarriedOut: true }],
   ['everything fails', { forMs: 60 * SECOND, isDown: ['POST', 'GET'] }],
+  ['creates fail that have one attempt', { forMs: 60 * SECOND, isDown: ['POST'], maxAttempts: 1 }],
   ['the first creates fail', { forMs: SECOND / 10, isDown: ['POST'] }],
 ])('without repeated creates, outlasts an outage in which %s', async (_, outage) => {
   const { sandbox, run } = serviceWithOutage(outage);
@@ -90,6 +96,14 @@ test.each<[string, Outage]>([
   expect(keys).toHaveLength(100);
   // One at a time for each of four writers, with growing delays.
   expect(posts).toBeLessThan(40);
+});
+
+test('without repeated creates, does not take a few failures for an outage if maxOutageMs is 0', async () => {
+  for (const outage of [{ forMs: SECOND / 10 }, { forMs: 5 * SECOND, spares: 2 }]) {
+    const { run } = serviceWithOutage({ ...outage, isDown: ['POST'] });
+    const { ended } = await run(0);
+    expect(ended).toMatchObject({ counts: { created: 100, failed: 0 } });
+  }
 });
 
 test('without repeated creates, stops after maxOutageMs and reports the creates that may have been carried out', async () => {
