@@ -7,7 +7,7 @@ import type { SourceQuery } from '../sync/source.ts';
 import { sinceOf } from '../sync/watermark.ts';
 import { isDown } from './calls.ts';
 import { listed, type Reading } from './existing.ts';
-import type { Row } from './row.ts';
+import type { Row } from './rows.ts';
 import type { Writer } from './writer.ts';
 
 /** Finds out the outcome of lost creates, and sends those again that created no product. */

@@ -9,7 +9,7 @@ import { scopeFingerprint } from '../pagination/resume-token.ts';
 import { parseStored } from '../sync/state.ts';
 import { readStore, type Store, writeStore } from '../sync/store.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
-import type { Rows } from './row.ts';
+import type { Rows } from './rows.ts';
 
 /** A create as it was sent: repeated with the same key and draft, it creates no second product. */
 export interface Attempt {

@@ -1,6 +1,7 @@
 // Decides what to do about each row: create, update, nothing, or report a conflict.
 
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import type { PushReport } from '../errors/push-report.ts';
 import { ReconcileAbortedError, type ReconcileAbortReason } from '../errors/reconcile-aborted-error.ts';
 import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
 import type { InvalidRecord } from '../events.ts';
@@ -9,7 +10,23 @@ import type { ExistingPage } from './existing.ts';
 import type { PushMemory } from './memory.ts';
 import type { ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
-import type { Missing, Plan, Row, Rows } from './row.ts';
+import type { Row, Rows } from './rows.ts';
+
+/** A product that no row has. */
+export interface Missing {
+  readonly id: string;
+  readonly key: string;
+  /** The fields to change; undefined if it is to be deleted. */
+  readonly patch: Fields | undefined;
+}
+
+/** What is to be written. */
+export interface Plan {
+  readonly creates: readonly Row[];
+  /** Rows whose product differs in some {@link Row.fields}. */
+  readonly updates: readonly Row[];
+  readonly missing: readonly Missing[];
+}
 
 /** Takes in the existing products page by page, then plans. */
 export class Planner<T extends { id: string }, Draft extends object, Patch extends object> {
@@ -204,5 +221,30 @@ export class Planner<T extends { id: string }, Draft extends object, Patch exten
       },
       { reason, maxCandidates },
     );
+  }
+}
+
+/** The counts as they will be once everything that was planned is written. */
+export function plannedCounts({ creates, updates, missing }: Plan, results: Results): PushReport['counts'] {
+  const deleted = missing.filter(({ patch }) => patch === undefined).length;
+  const { counts } = results.report();
+  return {
+    ...counts,
+    created: counts.created + creates.length,
+    updated: counts.updated + updates.length + missing.length - deleted,
+    deleted: counts.deleted + deleted,
+  };
+}
+
+/** Reports what was planned and is not to be written. */
+export function reportPlan({ creates, updates, missing }: Plan, results: Results): void {
+  results.isDryRun = true;
+  for (const { key, index } of creates) results.add({ key, row: index, action: 'created' });
+  for (const { key, index, id, fields } of updates) {
+    results.add({ key, row: index, action: 'updated', id, fields });
+  }
+  for (const { id, key, patch } of missing) {
+    const action = patch === undefined ? 'deleted' : 'updated';
+    results.add({ key, row: undefined, action, id, fields: Object.keys(patch ?? {}) });
   }
 }

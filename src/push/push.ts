@@ -3,7 +3,7 @@
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { isAccountingError } from '../errors/guards.ts';
 import { PushError } from '../errors/push-error.ts';
-import type { PushAction, PushReport } from '../errors/push-report.ts';
+import type { PushReport } from '../errors/push-report.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import type { ResponseTime } from '../pagination/page.ts';
 import type { RecordIn } from '../sync/source.ts';
@@ -18,7 +18,7 @@ import {
   type ResolvedPushOptions,
   resolvePushOptions,
 } from './options.ts';
-import { Planner } from './plan.ts';
+import { Planner, plannedCounts, reportPlan } from './plan.ts';
 import { Results } from './results.ts';
 import { readRows } from './rows.ts';
 import { Writer } from './writer.ts';
@@ -59,7 +59,7 @@ export function push<Collection extends PushTarget<{ id: string }, never, never>
 }
 
 /** Asks whether to write what was planned. */
-type Confirm = (planned: Readonly<Record<PushAction, number>>) => Promise<boolean>;
+type Confirm = (planned: PushReport['counts']) => Promise<boolean>;
 
 /** A push that asks before it writes. */
 export async function runPush<Collection extends PushTarget<{ id: string }, never, never>>(
@@ -123,8 +123,8 @@ async function run(products: Target, { options, results, confirm, followsClosely
   }
   const plan = planner.plan(results, memory);
   const { creates, updates, missing } = plan;
-  if (dryRun || !(await confirm(results.planned(plan)))) {
-    results.addPlanned(plan);
+  if (dryRun || !(await confirm(plannedCounts(plan, results)))) {
+    reportPlan(plan, results);
     return;
   }
 

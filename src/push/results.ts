@@ -3,7 +3,6 @@
 import type { AnyAccountingError } from '../errors/guards.ts';
 import type { PushAction, PushReport } from '../errors/push-report.ts';
 import { notify } from '../internal/notify.ts';
-import type { Plan } from './row.ts';
 
 /** The result of one row, or of a product that no row has. */
 export interface PushResult {
@@ -36,11 +35,6 @@ export interface PushProgress {
   readonly waitingUntil: Date | undefined;
 }
 
-/** The counts of each action, before the first result. */
-export function noCounts(): Record<PushAction, number> {
-  return { created: 0, updated: 0, unchanged: 0, failed: 0, conflict: 0, duplicate: 0, deleted: 0 };
-}
-
 type Outcome = Pick<PushResult, 'key' | 'row' | 'action'> & Partial<PushResult>;
 
 interface Callbacks {
@@ -56,11 +50,20 @@ type CallbackFailed = ((name: string, thrown: unknown) => void) | undefined;
 export class Results {
   /** Rows read so far. */
   rows = 0;
-  readonly #counts = noCounts();
+  /** Whether nothing is written. */
+  isDryRun = false;
+  readonly #counts: Record<PushAction, number> = {
+    created: 0,
+    updated: 0,
+    unchanged: 0,
+    failed: 0,
+    conflict: 0,
+    duplicate: 0,
+    deleted: 0,
+  };
   readonly #startedAt = new Date();
   readonly #callbacks: Callbacks;
   readonly #callbackFailed: CallbackFailed;
-  #isDryRun = false;
   #phase: PushProgress['phase'] = 'rows';
   #done = 0;
   #total: number | undefined;
@@ -75,29 +78,6 @@ export class Results {
     if (this.#phase === 'write') this.advance(1);
     const result = { id: undefined, ids: [], fields: [], error: undefined, ...outcome };
     notify(this.#callbacks.onResult, result, (thrown) => this.#callbackFailed?.('onResult', thrown));
-  }
-
-  /** The counts as they will be once everything that was planned is written. */
-  planned({ creates, updates, missing }: Plan): Record<PushAction, number> {
-    const deleted = missing.filter(({ patch }) => patch === undefined).length;
-    const counts = { ...this.#counts };
-    counts.created += creates.length;
-    counts.updated += updates.length + missing.length - deleted;
-    counts.deleted += deleted;
-    return counts;
-  }
-
-  /** Reports what was planned and is not to be written. */
-  addPlanned({ creates, updates, missing }: Plan): void {
-    this.#isDryRun = true;
-    for (const { key, index } of creates) this.add({ key, row: index, action: 'created' });
-    for (const { key, index, id, fields } of updates) {
-      this.add({ key, row: index, action: 'updated', id, fields });
-    }
-    for (const { id, key, patch } of missing) {
-      const action = patch === undefined ? 'deleted' : 'updated';
-      this.add({ key, row: undefined, action, id, fields: Object.keys(patch ?? {}) });
-    }
   }
 
   begin(phase: PushProgress['phase'], total?: number): void {
@@ -125,7 +105,7 @@ export class Results {
       tenant,
       startedAt: this.#startedAt,
       endedAt: new Date(),
-      dryRun: this.#isDryRun,
+      dryRun: this.isDryRun,
       rows: this.rows,
       counts: { ...this.#counts },
     };

@@ -9,8 +9,9 @@ import { changedFields, type Fields, picked, withoutNull } from './draft.ts';
 import { idempotencyKeyOf, isDeterministic } from './idempotency.ts';
 import type { Attempt, PushMemory } from './memory.ts';
 import type { ResolvedPushOptions } from './options.ts';
+import type { Missing, Plan } from './plan.ts';
 import type { PushResult, Results } from './results.ts';
-import type { Missing, Plan, Row, Rows } from './row.ts';
+import type { Row, Rows } from './rows.ts';
 
 /** What the writer works with. */
 export interface Writing<T extends { id: string }, Draft extends object, Patch extends object> {

@@ -91,6 +91,11 @@ test('reports its progress', async () => {
   await run(rows(5), { onProgress: (progress) => void seen.push(progress) });
   expect(new Set(seen.map(({ phase }) => phase))).toEqual(new Set(['read', 'write']));
   expect(seen.at(-1)).toMatchObject({ phase: 'write', done: 2, total: 2, waiting: false });
+
+  seen.length = 0;
+  const many = rows(2_000).with(999, { productNumber: 'P-0' });
+  await run(many, { dryRun: true, onProgress: (progress) => void seen.push(progress) });
+  expect(seen.filter(({ phase }) => phase === 'rows').map(({ done }) => done)).toEqual([1_000, 2_000]);
 });
 
 test.each([

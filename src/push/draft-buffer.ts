@@ -6,7 +6,7 @@ const BUFFER_BYTES = 2 ** 20;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-export class Drafts {
+export class DraftBuffer {
   readonly #buffers: Uint8Array[] = [];
   /** Where the last buffer is free. */
   #end = BUFFER_BYTES;
