@@ -7,7 +7,7 @@ import {
 import type { CollectionContext } from './collections/context.ts';
 import { type CollectionDefinition, readOnly, type WriteShapes } from './collections/define.ts';
 import { type CollectionName, collections } from './collections/index.ts';
-import { checkOptionNames } from './errors/check-input.ts';
+import { checkOptionNames, checkSchema } from './errors/check-input.ts';
 import { isApiError } from './errors/guards.ts';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
 import {
@@ -20,7 +20,7 @@ import {
 } from './options.ts';
 import type { RateLimit } from './schemas/rate-limit.ts';
 import type { AccountingRecord } from './schemas/record.ts';
-import { isStandardSchema, type StandardSchema } from './schemas/standard-schema.ts';
+import type { StandardSchema } from './schemas/standard-schema.ts';
 import { REQUEST_OPTIONS, type RequestOptions } from './transport/call-options.ts';
 import { HttpTransport } from './transport/transport.ts';
 
@@ -151,8 +151,6 @@ function unknownCollection<T extends { id: string }>(
   if (typeof segment !== 'string' || !/^[A-Za-z0-9][\w-]*$/.test(segment)) {
     throw new InvalidInputError('segment', 'must be one path segment of letters, digits, "-" and "_"');
   }
-  if (schema !== undefined && !isStandardSchema(schema)) {
-    throw new InvalidInputError('schema', 'must be a Standard Schema');
-  }
+  if (schema !== undefined) checkSchema(schema, 'schema');
   return createCollection(readOnly(segment), context, schema) as ReadOnlyCollection<T>;
 }

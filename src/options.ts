@@ -7,6 +7,7 @@ import {
   checkObject,
   checkOneOf,
   checkOptionNames,
+  checkSchema,
 } from './errors/check-input.ts';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
 import { combineListeners, EVENTS, type Listeners, type Logger } from './events.ts';
@@ -14,7 +15,7 @@ import { stderrLogger } from './internal/logger.ts';
 import type { OptionNames } from './internal/option-names.ts';
 import { APP_INFO, type AppInfo, environment, userAgent } from './internal/runtime.ts';
 import type { Validation } from './schemas/record-reader.ts';
-import { isStandardSchema, type StandardSchema } from './schemas/standard-schema.ts';
+import type { StandardSchema } from './schemas/standard-schema.ts';
 import { type ApiKey, createKeySource } from './transport/api-key.ts';
 import { CALL_OPTIONS, type CallOptions, type CallSettings, callSettings } from './transport/call-options.ts';
 import { environmentProxy } from './transport/environment-proxy.ts';
@@ -287,12 +288,7 @@ function checkSchemas(schemas: Schemas): Schemas {
     if (!Object.hasOwn(collections, name)) {
       throw new InvalidInputError(`schemas.${name}`, 'is not a collection');
     }
-    if (schema !== undefined && !isStandardSchema(schema)) {
-      throw new InvalidInputError(
-        `schemas.${name}`,
-        'must be a Standard Schema, such as one of Zod, Valibot or ArkType',
-      );
-    }
+    if (schema !== undefined) checkSchema(schema, `schemas.${name}`);
   }
   return schemas;
 }

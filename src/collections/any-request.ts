@@ -1,7 +1,7 @@
-import { checkObject, checkOptionNames, checkText } from '../errors/check-input.ts';
+import { checkObject, checkOneOf, checkOptionNames, checkSchema, checkText } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { OptionNames } from '../internal/option-names.ts';
-import { isStandardSchema, type StandardSchema } from '../schemas/standard-schema.ts';
+import type { StandardSchema } from '../schemas/standard-schema.ts';
 import { validate } from '../schemas/validate.ts';
 import {
   callSettings,
@@ -47,7 +47,7 @@ export const ANY_REQUEST: OptionNames<AnyRequest> = {
   redactKey: true,
 };
 
-const METHODS: readonly string[] = ['GET', 'POST', 'PATCH', 'DELETE'];
+const METHODS: readonly Method[] = ['GET', 'POST', 'PATCH', 'DELETE'];
 
 /** Sends a request with everything that other calls have: key, rate limiter, retries, timeouts, typed errors. */
 export async function sendAny<T>(
@@ -87,17 +87,14 @@ function checkRequest(request: AnyRequest<unknown>, options: RequestOptions): vo
     elsewhere: [{ names: ANY_REQUEST, advice: 'Pass it in the first argument of request.' }],
   });
   const { method = 'GET', schema } = request;
-  if (!METHODS.includes(method))
-    throw new InvalidInputError('method', `must be one of ${METHODS.join(', ')}`);
+  checkOneOf(method, 'method', METHODS);
   if (method === 'GET' && request.body !== undefined) {
     throw new InvalidInputError('body', 'is for POST, PATCH and DELETE: fetch sends none with GET');
   }
   if (method !== 'POST' && request.idempotencyKey !== undefined) {
     throw new InvalidInputError('idempotencyKey', 'is for POST');
   }
-  if (schema !== undefined && !isStandardSchema(schema)) {
-    throw new InvalidInputError('schema', 'must be a Standard Schema');
-  }
+  if (schema !== undefined) checkSchema(schema, 'schema');
   checkRequestOptions(options);
 }
 

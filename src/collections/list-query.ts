@@ -1,4 +1,4 @@
-import { checkObject, checkOptionNames, checkText } from '../errors/check-input.ts';
+import { checkObject, checkOptionNames, checkText, checkWhole } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import { ID_BOUNDS, type IdBounds } from '../pagination/page.ts';
@@ -47,10 +47,7 @@ export function checkQuery(query: ListQuery): CheckedQuery {
 }
 
 function checkPage(page: number | undefined): number | undefined {
-  if (page !== undefined && !(Number.isSafeInteger(page) && page >= 1)) {
-    throw new InvalidInputError('page', 'must be a whole number from 1');
-  }
-  return page;
+  return page === undefined ? undefined : checkWhole(page, 'page', 1);
 }
 
 function checkTimestamp(value: string | Date | undefined): string | undefined {

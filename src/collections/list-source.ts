@@ -1,7 +1,7 @@
-import { checkOptionNames } from '../errors/check-input.ts';
+import { checkOneOf, checkOptionNames, checkWhole } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { guardOf } from '../internal/request-guard.ts';
-import { byCursor, type CustomCursor } from '../pagination/by-cursor.ts';
+import { byCursor, type CustomCursor, checkPaginationKind } from '../pagination/by-cursor.ts';
 import { byPage } from '../pagination/by-page.ts';
 import { byKeyset } from '../pagination/keyset/keyset.ts';
 import { type FetchPage, isListHint, type PageResponse, type ResponseTime } from '../pagination/page.ts';
@@ -79,9 +79,7 @@ export function listSource<T extends { id: string }>(parts: ListParts<T>): Pagin
 function checkPagination({ lists }: CollectionContext, query: CheckedQuery, options: ListOptions) {
   const pagination = options.pagination ?? (options.resumeFrom === undefined ? lists.pagination : 'keyset');
   const { prefetch = lists.prefetch, afterLastPage = lists.afterLastPage } = options;
-  if (pagination !== 'page' && pagination !== 'keyset' && typeof pagination?.next !== 'function') {
-    throw new InvalidInputError('pagination', "must be 'page', 'keyset' or a cursor { first, next }");
-  }
+  checkPaginationKind(pagination);
   if (options.resumeFrom !== undefined && pagination !== 'keyset') {
     throw new InvalidInputError(
       'resumeFrom',
@@ -95,12 +93,8 @@ function checkPagination({ lists }: CollectionContext, query: CheckedQuery, opti
     );
   }
   if (pagination === 'keyset') checkFreeOperators(query);
-  if (!Number.isInteger(prefetch) || prefetch < 0) {
-    throw new InvalidInputError('prefetch', 'must be a whole number from 0');
-  }
-  if (afterLastPage !== 'empty' && afterLastPage !== 'not_found') {
-    throw new InvalidInputError('afterLastPage', "must be 'empty' or 'not_found'");
-  }
+  checkWhole(prefetch, 'prefetch', 0);
+  checkOneOf(afterLastPage, 'afterLastPage', ['empty', 'not_found']);
   if (options.hint !== undefined && !isListHint(options.hint)) {
     throw new InvalidInputError('hint', 'must be the hint of a page');
   }

@@ -1,5 +1,6 @@
 import { type NameTable, suggestion, unknownName } from '../internal/option-names.ts';
 import { hasControlCharacters, isWellFormed } from '../internal/text.ts';
+import { isStandardSchema } from '../schemas/standard-schema.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
 
 // What callers pass is checked before anything is sent, because JavaScript callers can pass anything. Each check names the
@@ -38,6 +39,20 @@ export function checkFunction<F>(value: F, argument: string): F {
   return value;
 }
 
+/** An object of the caller's own, such as a store. */
+export function checkMethods<V>(value: V, argument: string, methods: readonly string[]): V {
+  const found = (value ?? {}) as Readonly<Record<string, unknown>>;
+  if (methods.every((name) => typeof found[name] === 'function')) return value;
+  const wanted = methods.length === 1 ? 'the method' : 'the methods';
+  throw new InvalidInputError(argument, `must have ${wanted} ${methods.join(' and ')}`);
+}
+
+/** Any Standard Schema. */
+export function checkSchema<V>(value: V, argument: string): V {
+  if (isStandardSchema(value)) return value;
+  throw new InvalidInputError(argument, 'must be a Standard Schema, such as one of Zod, Valibot or ArkType');
+}
+
 export function checkFlag(value: boolean, argument: string): boolean {
   if (typeof value !== 'boolean') throw new InvalidInputError(argument, 'must be true or false');
   return value;
@@ -62,8 +77,14 @@ export function checkMs(value: number, argument: string, least: number): number 
   throw new InvalidInputError(argument, `must be a number of milliseconds, at least ${least}`);
 }
 
+/** A duration with an end. */
+export function checkFiniteMs(value: number, argument: string): number {
+  if (Number.isFinite(value) && value >= 0) return value;
+  throw new InvalidInputError(argument, 'must be a finite number of milliseconds, at least 0');
+}
+
 export function checkWhole(value: number, argument: string, least: number): number {
-  if (Number.isInteger(value) && value >= least) return value;
+  if (Number.isSafeInteger(value) && value >= least) return value;
   throw new InvalidInputError(argument, `must be a whole number of at least ${least}`);
 }
 

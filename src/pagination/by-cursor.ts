@@ -1,3 +1,4 @@
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { boundsGuard } from './id-bounds.ts';
 import {
   awaitedLater,
@@ -26,6 +27,12 @@ export interface CustomCursor<T> {
   readonly first: PageQuery;
   /** The request after a response; `undefined` ends the list. */
   next(page: PageResponse<T>): PageQuery | undefined;
+}
+
+/** Checks the option `pagination` of a list or a sync. */
+export function checkPaginationKind(pagination: 'page' | 'keyset' | CustomCursor<never>): void {
+  if (pagination === 'page' || pagination === 'keyset' || typeof pagination?.next === 'function') return;
+  throw new InvalidInputError('pagination', "must be 'page', 'keyset' or a cursor { first, next }");
 }
 
 /**

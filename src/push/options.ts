@@ -1,6 +1,14 @@
 // The options of a push, and the only place where a default is applied.
 
-import { checkOptionNames } from '../errors/check-input.ts';
+import {
+  checkFiniteMs,
+  checkFlag,
+  checkFunction,
+  checkMethods,
+  checkNumber,
+  checkOptionNames,
+  checkWhole,
+} from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import type { Paginator } from '../pagination/paginator.ts';
@@ -152,26 +160,18 @@ export function resolvePushOptions<T extends { id: string }, Draft extends objec
   if (facts === undefined) throw new InvalidInputError('products', 'must be client.products of a client');
   if (!isIterable(rows))
     throw new InvalidInputError('rows', 'must be an Iterable or an AsyncIterable of drafts');
-  if (typeof key !== 'function') throw new InvalidInputError('key', 'must be a function');
+  checkFunction(key, 'key');
   if (existing !== undefined && !isIterable(existing?.products)) {
     throw new InvalidInputError('existing.products', 'must be an Iterable or an AsyncIterable of products');
   }
-  if (store !== undefined && !(typeof store?.get === 'function' && typeof store.set === 'function')) {
-    throw new InvalidInputError('store', 'must have the methods get and set');
-  }
+  if (store !== undefined) checkMethods(store, 'store', ['get', 'set']);
   if (missing !== 'keep' && missing !== 'delete' && typeof missing !== 'function') {
     throw new InvalidInputError('missing', "must be 'keep', 'delete' or a function that returns a patch");
   }
-  if (maxCandidates !== undefined && !(typeof maxCandidates === 'number' && maxCandidates >= 0)) {
-    throw new InvalidInputError('maxCandidates', 'must be a number of at least 0');
-  }
-  if (!(typeof lookbackMs === 'number' && lookbackMs >= 0 && lookbackMs < Number.POSITIVE_INFINITY)) {
-    throw new InvalidInputError('lookbackMs', 'must be a number of milliseconds, at least 0');
-  }
-  if (typeof dryRun !== 'boolean') throw new InvalidInputError('dryRun', 'must be true or false');
-  if (!Number.isInteger(concurrency) || concurrency < 1) {
-    throw new InvalidInputError('concurrency', 'must be a whole number of at least 1');
-  }
+  if (maxCandidates !== undefined) checkNumber(maxCandidates, 'maxCandidates', 0);
+  checkFiniteMs(lookbackMs, 'lookbackMs');
+  checkFlag(dryRun, 'dryRun');
+  checkWhole(concurrency, 'concurrency', 1);
   const prefix = options.prefix ?? 'accounting-data-sdk';
   const list = resolveListOptions(options);
   const { deadlineMs, maxWaitMs } = list;

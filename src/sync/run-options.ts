@@ -1,8 +1,8 @@
-import { checkOneOf } from '../errors/check-input.ts';
+import { checkFiniteMs, checkMethods, checkOneOf } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import { zoneOffsetMs } from '../internal/utc-offset.ts';
-import type { CustomCursor } from '../pagination/by-cursor.ts';
+import { type CustomCursor, checkPaginationKind } from '../pagination/by-cursor.ts';
 import type { AfterLastPage } from '../pagination/page.ts';
 import {
   CALL_OPTIONS,
@@ -128,13 +128,9 @@ export interface ResolvedRunOptions {
 /** Checks the options of a run and applies every default. */
 export function resolveRunOptions(options: RunOptions): ResolvedRunOptions {
   const { store, tenant, mode = 'incremental', lookbackMs = 120_000, updatedSince } = options;
-  if (typeof (store as Partial<Store> | null | undefined)?.get !== 'function') {
-    throw new InvalidInputError('store', 'must have a method get');
-  }
+  checkMethods(store, 'store', ['get']);
   checkOneOf(mode, 'mode', ['incremental', 'full']);
-  if (typeof lookbackMs !== 'number' || !(lookbackMs >= 0 && lookbackMs < Number.POSITIVE_INFINITY)) {
-    throw new InvalidInputError('lookbackMs', 'must be a number of milliseconds, at least 0');
-  }
+  checkFiniteMs(lookbackMs, 'lookbackMs');
   checkTimeZone(options.serviceTimeZone);
   return {
     store,
@@ -168,9 +164,7 @@ export function resolveListOptions(
   options: CallOptions & PaginationDefaults & { readonly signal?: AbortSignal | undefined },
 ): SourceOptions {
   const { pagination = 'keyset', timeoutMs, retry } = options;
-  if (pagination !== 'keyset' && pagination !== 'page' && typeof pagination?.next !== 'function') {
-    throw new InvalidInputError('pagination', "must be 'keyset', 'page' or a cursor { first, next }");
-  }
+  checkPaginationKind(pagination);
   checkRequestOptions(options);
   // Only to reject invalid options: the client resolves them.
   callSettings({ retry: {} } as CallSettings, options);

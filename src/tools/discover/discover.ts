@@ -1,6 +1,5 @@
 import { type CollectionName, collections } from '../../collections/index.ts';
-import { checkOptionNames } from '../../errors/check-input.ts';
-import { InvalidInputError } from '../../errors/invalid-input-error.ts';
+import { checkOptionNames, checkWhole } from '../../errors/check-input.ts';
 import type { OptionNames } from '../../internal/option-names.ts';
 import { idsOf } from '../rows.ts';
 import { collectionsToRead, failsEverywhere, type ToolProgress, type ToolsClient } from '../tools-client.ts';
@@ -75,9 +74,7 @@ export async function discover(client: ToolsClient, options: DiscoverOptions = {
   checkOptionNames(options, DISCOVER_OPTIONS, { of: 'discover' });
   const { sample: size = 500, strict = false, signal, onProgress } = options;
   const names = collectionsToRead(options.collections);
-  if (!(Number.isInteger(size) && size >= 1)) {
-    throw new InvalidInputError('sample', 'must be an integer of at least 1');
-  }
+  checkWhole(size, 'sample', 1);
   signal?.throwIfAborted();
 
   let requests = 0;
