@@ -2,7 +2,12 @@ import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
 import { json, misbehave, problem, respond } from '../../support/responses.ts';
-import { scriptedServer, settle } from '../../support/scripted-server.ts';
+import {
+  type ScriptedResponse,
+  type ScriptedServer,
+  scriptedServer,
+  settle,
+} from '../../support/scripted-server.ts';
 import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
 
 // The clock stands still: a rejection that arrives here took no time at all.
@@ -10,55 +15,36 @@ useVirtualClock();
 
 const reason = { why: 'the user has left' };
 
-test.each(METHODS)(
-  '%s rejects with the signal’s own reason while it waits for the response',
-  async (method) => {
-    await using server = await scriptedServer(misbehave.stall);
-    const controller = new AbortController();
-    const call = caught(callWith(quickClient(server.url), method, { signal: controller.signal }));
-    await server.received(1);
-    controller.abort(reason);
-    expect(await call).toBe(reason);
-    await advance(600_000);
-    expect(server.requests).toHaveLength(1);
+/** Aborts a call after so many requests; it rejects with the reason, and nothing is sent after that. */
+async function expectToStop(
+  server: ScriptedServer,
+  requests: number,
+  call: (options: { signal: AbortSignal }) => Promise<unknown>,
+): Promise<void> {
+  const controller = new AbortController();
+  const ended = caught(call({ signal: controller.signal }));
+  await server.received(requests);
+  await settle();
+  controller.abort(reason);
+  expect(await ended).toBe(reason);
+  await advance(600_000);
+  expect(server.requests).toHaveLength(requests);
+}
+
+const moments: readonly (readonly [string, ScriptedResponse])[] = [
+  ['while it waits for the response', misbehave.stall],
+  ['in the middle of a body', misbehave.stallInBody],
+  ['during a backoff', problem(503, {}, { 'retry-after': '30' })],
+  ['during the wait after a 429', problem(429, { type: 'rate_limited' }, { 'retry-after': '30' })],
+];
+
+test.each(moments.flatMap(([when, response]) => METHODS.map((method) => ({ when, response, method }))))(
+  '$method rejects with the reason of the signal $when',
+  async ({ response, method }) => {
+    await using server = await scriptedServer(response);
+    await expectToStop(server, 1, (options) => callWith(quickClient(server.url), method, options));
   },
 );
-
-test.each(METHODS)('%s rejects with the reason in the middle of a body', async (method) => {
-  await using server = await scriptedServer(misbehave.stallInBody);
-  const controller = new AbortController();
-  const call = caught(callWith(quickClient(server.url), method, { signal: controller.signal }));
-  await server.received(1);
-  await settle();
-  controller.abort(reason);
-  expect(await call).toBe(reason);
-  await advance(600_000);
-  expect(server.requests).toHaveLength(1);
-});
-
-test.each(METHODS)('%s rejects with the reason during a backoff', async (method) => {
-  await using server = await scriptedServer(problem(503, {}, { 'retry-after': '30' }));
-  const controller = new AbortController();
-  const call = caught(callWith(quickClient(server.url), method, { signal: controller.signal }));
-  await server.received(1);
-  await settle();
-  controller.abort(reason);
-  expect(await call).toBe(reason);
-  await advance(600_000);
-  expect(server.requests).toHaveLength(1);
-});
-
-test.each(METHODS)('%s rejects with the reason of the signal during the wait after a 429', async (method) => {
-  await using server = await scriptedServer(problem(429, { type: 'rate_limited' }, { 'retry-after': '30' }));
-  const controller = new AbortController();
-  const call = caught(callWith(quickClient(server.url), method, { signal: controller.signal }));
-  await server.received(1);
-  await settle();
-  controller.abort(reason);
-  expect(await call).toBe(reason);
-  await advance(600_000);
-  expect(server.requests).toHaveLength(1);
-});
 
 test.each(METHODS)('%s with a signal that has fired sends nothing', async (method) => {
   await using server = await scriptedServer(respond(500, {}));
@@ -69,28 +55,25 @@ test.each(METHODS)('%s with a signal that has fired sends nothing', async (metho
 
 test('a signal that fires while apiKey is running stops the call', async () => {
   await using server = await scriptedServer(json({ id: '42' }));
-  const controller = new AbortController();
   const apiKey = () => new Promise<string>(() => {});
-  const call = caught(quickClient(server.url, { apiKey }).products.get('42', { signal: controller.signal }));
-  await settle();
-  controller.abort(reason);
-  expect(await call).toBe(reason);
-  expect(server.requests).toHaveLength(0);
+  await expectToStop(server, 0, (options) => quickClient(server.url, { apiKey }).products.get('42', options));
 });
 
 test('a signal that fires while apiKey fetches another key after a 401 stops the call', async () => {
   await using server = await scriptedServer(problem(401, { type: 'unauthenticated' }));
-  const controller = new AbortController();
   let asked = 0;
   const apiKey = () => (++asked === 1 ? 'first' : new Promise<string>(() => {}));
-  const call = caught(quickClient(server.url, { apiKey }).products.get('42', { signal: controller.signal }));
-  await server.received(1);
-  await settle();
-  controller.abort(reason);
-  expect(await call).toBe(reason);
+  await expectToStop(server, 1, (options) => quickClient(server.url, { apiKey }).products.get('42', options));
 });
 
-test('the reason of a timeout signal and of a bare abort arrive as they are', async () => {
+test('a signal that fires while an update is read back stops the call', async () => {
+  await using server = await scriptedServer(respond(204, {}), misbehave.stall);
+  await expectToStop(server, 2, (options) =>
+    quickClient(server.url).products.update('42', { name: 'x' }, options),
+  );
+});
+
+test('the reason of a bare abort arrives as it is', async () => {
   await using server = await scriptedServer(misbehave.stall);
   const controller = new AbortController();
   const call = caught(quickClient(server.url).products.get('42', { signal: controller.signal }));
@@ -98,17 +81,6 @@ test('the reason of a timeout signal and of a bare abort arrive as they are', as
   controller.abort();
   expect(await call).toBe(controller.signal.reason);
   expect(await call).toMatchObject({ name: 'AbortError' });
-});
-
-test('a signal that fires while an update is read back stops the call', async () => {
-  await using server = await scriptedServer(respond(204, {}), misbehave.stall);
-  const controller = new AbortController();
-  const call = caught(
-    quickClient(server.url).products.update('42', { name: 'x' }, { signal: controller.signal }),
-  );
-  await server.received(2);
-  controller.abort(reason);
-  expect(await call).toBe(reason);
 });
 
 test('a signal stops a pagination and its prefetched page', async () => {
