@@ -19,7 +19,10 @@ export interface ConnectFlags {
 export function connectable(command: Command, examples: readonly string[]): Command {
   return command
     .option('--base-url <url>', 'the address of the service; default: ACCOUNTING_BASE_URL')
-    .option('--env-file <file>', 'read address and key from it if the environment has neither; default: .env')
+    .option(
+      '--env-file <file>',
+      'the file with address and key, read if the environment has neither; default: .env',
+    )
     .option('--allow-insecure', 'permit plain http beyond this machine: others could then read the key')
     .option('--quiet', 'show no progress')
     .addHelpText('after', `\nExamples:\n${examples.map((line) => `  $ ${line}`).join('\n')}`);

@@ -31,7 +31,7 @@ Exit codes:
   6    the service does not respond
   7    a file cannot be read or written, or belongs to something else
   8    discover --check: the file differs from what the service sends
-  9    push: some rows failed, the others were written
+  9    push: some rows failed or are in conflict; the others were written
   130  stopped by Ctrl-C (143: by SIGTERM, 141: the reader of the output has ended)`;
 
 /** The command cannot do what the user wants: what happened, and in `advice` what to do. It needs no stack trace. */

@@ -25,7 +25,7 @@ export function addProbe(program: Command, io: Io): void {
       )
       .argument('[collections...]', 'the collections to read; default: all', collectionNameList)
       .option('--json', 'the whole report as JSON, with the evidence for each finding')
-      .option('--config', 'only the lines of configuration that follow')
+      .option('--config', 'print only the client options that fit the service')
       .option('--write', 'also create, update and delete a product; asks first')
       .option('--draft <json>', 'with --write: fields of the product that the service requires', jsonObject)
       .option('--yes', 'with --write: do not ask'),

@@ -61,7 +61,10 @@ export function addPull(program: Command, io: Io): void {
         'only records modified at or after it: 2026-01-31, or 2026-01-31T12:00:00Z',
         timestamp,
       )
-      .option('--out <file>', 'replaced once every record is there. Default: standard output')
+      .option(
+        '--out <file>',
+        'the file to write, replaced when every record has been read. Default: standard output',
+      )
       .addOption(
         new Option('--format <format>', 'ndjson: JSON on each line; csv: with the columns of all records')
           .choices(['ndjson', 'csv'])

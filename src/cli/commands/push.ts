@@ -35,7 +35,7 @@ export function addPush(program: Command, io: Io): void {
       .command('push')
       .description('create or update products from a CSV or NDJSON file, each once by its key')
       .argument('<file>', 'CSV whose columns are product fields, or NDJSON with an object on each line')
-      .requiredOption('--key <field>', 'the field that identifies a product, such as productNumber')
+      .requiredOption('--key <field>', 'required: the field that identifies a product, such as productNumber')
       .option('--dry-run', 'show what would be written, and write nothing')
       .option('--yes', 'write without asking')
       .addOption(
@@ -46,7 +46,7 @@ export function addPush(program: Command, io: Io): void {
       .addOption(
         new Option('--format <format>', 'default: by the ending of the file').choices(['csv', 'ndjson']),
       )
-      .option('--results <file>', 'write a line of JSON for each row')
+      .option('--results <file>', 'write a line of JSON for each row to this file')
       .option('--tenant <label>', 'a label for the company; part of every idempotency key', 'default')
       .option('--state <folder>', 'remember ids and unknown creates between runs')
       .option(

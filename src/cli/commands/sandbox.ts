@@ -55,7 +55,7 @@ export function addSandbox(program: Command, io: Io): void {
     .option('--records <number>', 'records to generate, spread over all collections', wholeNumber(0), 5000)
     .option('--seed <number>', 'the same seed generates the same records and keys', wholeNumber(0), 1)
     .addOption(
-      new Option('--rate <quota>', 'requests in a time for each key, such as 100/60s, or off')
+      new Option('--rate <quota>', 'requests in a window for each key, such as 100/60s, or off')
         .argParser(rate)
         .default(rate(DEFAULT_RATE), DEFAULT_RATE),
     )
