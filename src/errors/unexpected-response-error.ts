@@ -10,7 +10,7 @@ export type UnexpectedReason =
   | 'wrong_content'
   /** Bytes that are not UTF-8. */
   | 'not_utf8'
-  /** A record that does not fit its schema. */
+  /** A record that does not match its schema. */
   | 'wrong_shape'
   /** More bytes than `maxBodyBytes`. */
   | 'too_large';
@@ -31,7 +31,7 @@ export class UnexpectedResponseError extends AccountingError {
   /** The HTTP status. */
   readonly status: number;
   readonly reason: UnexpectedReason;
-  /** Which fields do not fit, without their values. */
+  /** Which fields do not match, without their values. */
   readonly issues: readonly string[];
   /** The id of the record that was written or read, if it can be read. */
   readonly recordId: string | undefined;

@@ -50,7 +50,7 @@ export function createInstruments(meter: Meter): Instruments {
       unit: '{request}',
     }),
     invalidRecords: meter.createCounter('accounting.client.invalid_records', {
-      description: "Rows that did not fit their schema, under validation: 'report'.",
+      description: "Rows that did not match their schema, under validation: 'report'.",
       unit: '{record}',
     }),
     checkpoints: meter.createCounter('accounting.sync.checkpoints', {

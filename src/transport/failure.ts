@@ -18,7 +18,7 @@ export type Fault =
   | 'empty'
   /** A 2xx of another content type, or an object instead of a list. */
   | 'wrong_content'
-  /** A 2xx with invalid UTF-8 or a record that does not fit its schema. */
+  /** A 2xx with invalid UTF-8 or a record that does not match its schema. */
   | 'unreadable'
   /** A 2xx with more bytes than allowed. */
   | 'too_large'

@@ -98,7 +98,7 @@ async function readValue<T>(
     const value = await read(json);
     return cleared === undefined ? value : cleared(value, (text) => redactOwnText(text, apiKey));
   } catch (error) {
-    // What checks a record that does not fit is loaded with the first one.
+    // The code that explains an invalid record is loaded with the first one.
     if (!(error instanceof ShapeError)) throw importFailure('unreadable', error);
     const { reason, issues, recordId, ofCaller, cause } = error;
     throw unusable(reading, reason === 'wrong_content' ? 'wrong_content' : 'unreadable', reason, {

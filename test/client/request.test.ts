@@ -187,7 +187,7 @@ test('a delete that gets a 404 after a lost response has no value for a schema t
   expect(error).toMatchObject({ code: 'not_found', outcome: 'unknown' });
 });
 
-test('a collection that this version does not know can be listed, got and found', async () => {
+test('a collection that this version does not know has list, get and find', async () => {
   const fetch = scriptedFetch(({ url }) =>
     url.pathname.endsWith('/7')
       ? jsonResponse({ id: '7', total: '1.00' })

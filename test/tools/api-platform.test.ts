@@ -152,7 +152,7 @@ describe('the times that updatedSince is compared with', () => {
     ['Europe/Amsterdam', '2026-07-31T15:00:00Z', 120, "serviceTimeZone: 'Etc/GMT-2'"],
     ['Asia/Kathmandu', '2026-07-31T15:00:00Z', 345, "serviceTimeZone: 'Asia/Kathmandu'"],
     ['Pacific/Kiritimati', '2026-07-31T15:00:00Z', 840, "serviceTimeZone: 'Etc/GMT-14'"],
-  ])('of %s are found by asking around a timestamp in UTC', async (timeZone, clock, minutes, option) => {
+  ])('of %s are found by requests around a timestamp in UTC', async (timeZone, clock, minutes, option) => {
     const client = await connect({ timeZone, clock, dateFilter: 'local' });
     for (let index = 0; index < 5; index += 1) sandbox.store.products.insert({ name: `Product ${index}` });
     const report = await probe(client, { collections: ['products'] });

@@ -52,11 +52,11 @@ beforeAll(async () => {
 });
 
 describe('schemas of generated data', () => {
-  test('know every amount, and call nothing else one', () => {
+  test('mark every amount, and nothing else, as an amount', () => {
     expect(fieldsOf(discovery, ({ kinds }) => kinds.includes('money'))).toEqual(MONEY);
   });
 
-  test('know every reference, and call nothing else one', async () => {
+  test('mark every reference, and nothing else, as a reference', async () => {
     expect(referencesOf(discovery)).toEqual(REFERENCES);
     expect(referencesOf(await discoverGenerated({ ids: { form: 'uuid' }, order: 'none' }))).toEqual(
       REFERENCES,

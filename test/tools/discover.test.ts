@@ -210,7 +210,7 @@ describe('a reference', () => {
     expect(accountId?.checked).toBeLessThan(3);
   });
 
-  test('is not claimed to a collection that the key may not read', async () => {
+  test('is not claimed if it would lead to a collection that the key may not read', async () => {
     const sandbox = books();
     const apiKey = sandbox.issueKey({ collections: ['boms'] });
     const { source, collections } = await discover(createClient({ ...sandbox.clientOptions, apiKey }));

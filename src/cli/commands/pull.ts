@@ -236,7 +236,7 @@ interface PullTask {
 
 async function pull(client: Client, task: PullTask): Promise<PullStart> {
   const { flags, io, progress, from, save } = task;
-  // Before a file is touched: this rejects a resume token that does not fit.
+  // Before a file is touched: this rejects a resume token of another read.
   const pages = pagesOf(client, task);
   const output = await openOutput(flags, from, io);
   if (from.records > 0) progress.resumes(from);

@@ -35,7 +35,7 @@ export class ProductFile {
     return row === undefined ? undefined : this.#lines[row];
   }
 
-  /** The rows as drafts. A cell that does not fit its field stays a string, so that the push rejects this row alone. */
+  /** The rows as drafts. A cell that is invalid for its field stays a string, so that the push rejects this row alone. */
   async *rows(): AsyncGenerator<ProductDraft, void, undefined> {
     try {
       yield* this.#format === 'csv' ? this.#csv() : this.#ndjson();
@@ -148,7 +148,7 @@ export class ProductFile {
 
 const KINDS: Readonly<Record<string, FieldKind>> = productFields;
 
-/** A cell as a value of its field; what does not fit stays a string. Amounts never become numbers. */
+/** A cell as a value of its field; an invalid one stays a string. Amounts never become numbers. */
 function cellValue(cell: string, kind: FieldKind | undefined): unknown {
   const text = cell.trim();
   if (kind === 'boolean') return BOOLEANS[text.toLowerCase()] ?? cell;

@@ -242,7 +242,7 @@ describe('changes', () => {
     expect(report).toMatchObject({ records: 2, staleRecords: 1 });
   });
 
-  test('hands over rows that do not fit beside the records, and counts them', async () => {
+  test('delivers invalid rows beside the records, and counts them', async () => {
     const books = openBooks();
     const client = books.client.withOptions({ validation: 'report' });
     books.sandbox.faults.next({ kind: 'rewrite', body: () => JSON.stringify([{ id: '7' }, { id: 8 }]) });

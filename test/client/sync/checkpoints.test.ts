@@ -295,7 +295,7 @@ describe('a store with get alone', () => {
     expect(events).toEqual([]);
   });
 
-  test('may be committed to once in a while, but at the end', async () => {
+  test('may be written after some batches only, but must be after the last', async () => {
     const books = openBooks();
     addAccounts(books, 40);
     const store = { get: (key: string) => books.states.get(key) };

@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe('fileStore', () => {
-  test('keeps a value beyond itself', async () => {
+  test('returns a value that another instance has written', async () => {
     const directory = join(folder, 'made', 'on', 'demand');
     await fileStore(directory).set('p:acme:accounts', '{"v":1}');
     expect(await fileStore(directory).get('p:acme:accounts')).toBe('{"v":1}');

@@ -108,7 +108,7 @@ describe('reconcile', () => {
     expect(copy.deleted.flat().toSorted()).toEqual(['007', '9007199254740993', gone].toSorted());
   });
 
-  test('takes a row that does not fit its schema for one that is there', async () => {
+  test('counts a row that does not match its schema as existing', async () => {
     const { books, copy } = openWith(10);
     const invalid: unknown[] = [];
     const client = createClient({

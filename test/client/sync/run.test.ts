@@ -184,7 +184,7 @@ describe('a run', () => {
     expect(later).toMatchObject({ status: 'done', watermark: new Date(START) });
   });
 
-  test('hands over a page of which no row fits its schema', async () => {
+  test('delivers a page in which every row is invalid', async () => {
     const books = openBooks();
     const client = books.client.withOptions({ validation: 'report' });
     books.sandbox.faults.next({ kind: 'rewrite', body: () => JSON.stringify([{ id: 7 }, { id: 8 }]) });

@@ -111,7 +111,7 @@ describe('a sync rejects invalid options', () => {
 });
 
 describe('the signal of a sync', () => {
-  test('is listened to no more once the sync has ended', async () => {
+  test('has no listeners left once the sync has ended', async () => {
     const books = openBooks();
     const { signal } = new AbortController();
     const listeners = new Set<unknown>();

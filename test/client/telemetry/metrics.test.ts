@@ -107,7 +107,7 @@ test('reports the budget of the key as last seen', async () => {
   expect(await recorded.points('accounting.rate_limit.remaining')).toEqual([{ attributes, value: 98 }]);
 });
 
-test('counts rows that did not fit', async () => {
+test('counts invalid rows', async () => {
   const { sandbox, client, recorded } = measured({}, { validation: 'report' });
   sandbox.faults.next({ kind: 'money-as-number' });
   await client.products.list().toArray({ limit: 10 });

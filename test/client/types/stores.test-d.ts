@@ -6,7 +6,7 @@ import type { createClient as createRedisClient } from 'redis';
 import { createStorage } from 'unstorage';
 import { assertType, describe, test } from 'vitest';
 
-describe('a Store is, as it is,', () => {
+describe('a Store can be', () => {
   test('a Map', () => {
     assertType<Store>(new Map<string, string>());
   });

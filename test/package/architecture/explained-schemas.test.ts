@@ -45,7 +45,7 @@ test.for([
   ['from-a-variable', NO_ID],
   ['for-products', NO_ID],
   ['unknown-collection', 'there is no collection of this name'],
-])('the compiler explains a schema that does not fit: %s', ([name, explanation]) => {
+])('the compiler explains an unsuitable schema: %s', ([name, explanation]) => {
   const said = complaints.filter((text) => text.startsWith(`${name}.ts: `));
   expect(said).toEqual([expect.stringContaining(`'"${explanation}"'`)]);
   expect(said.join()).not.toContain("'never'");

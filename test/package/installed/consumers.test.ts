@@ -21,7 +21,7 @@ describe('the installed package runs', () => {
     expect(await json('use.cjs')).toEqual({ accounts: 45, doubled: '258.00', colourCode: 4 });
   });
 
-  test('in Jest as it comes, without flags', async () => {
+  test('in Jest without flags', async () => {
     await writeFile(
       join(project, 'jest.config.json'),
       JSON.stringify({ testMatch: ['<rootDir>/use.jest.cjs'] }),

@@ -35,7 +35,7 @@ test.each(ORDERS)('lists every record once, %s', async (order) => {
   expect(new Set(records.map((record) => record.id)).size).toBe(25);
 });
 
-test('shows a late commit later, under its older stamp', async () => {
+test('shows a late commit later, with its earlier timestamp', async () => {
   const server = new SimServer(options);
   const [{ id } = { id: '' }] = server.records;
   const stamp = new Date(server.nowMs);

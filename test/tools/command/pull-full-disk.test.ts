@@ -82,7 +82,7 @@ describe('a file that cannot be written', () => {
     expect(existsSync(file('a'))).toBe(false);
   });
 
-  test('is the checkpoint itself: it would take the place of the records, and go with the last of them', async () => {
+  test('is the checkpoint itself, which would overwrite the records', async () => {
     const { sandbox, env } = await listening({ records: 200 });
     const file = folder();
     for (const [out, checkpoint] of [

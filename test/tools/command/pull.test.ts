@@ -83,7 +83,7 @@ describe('pull', () => {
     expect([code, readFileSync(file, 'utf8')]).toEqual([0, '']);
   });
 
-  test('leaves an older file as it is until there is something to put in its place', async () => {
+  test('keeps the old file until every record has been read', async () => {
     const { sandbox, env } = await listening({ records: 500 });
     const file = folder()('a.ndjson');
     writeFileSync(file, 'older\n');
@@ -537,7 +537,7 @@ describe('pull --all', () => {
     [['accounts', '--all', '--out', 'x'], 'Leave out accounts'],
     [[], 'Name one, or pass --all'],
     [['accounts', '--format', 'csv', '--checkpoint', 'y'], 'Name a file with --out'],
-  ])('rejects arguments that do not fit: %j', async (args, advice) => {
+  ])('rejects arguments that contradict each other: %j', async (args, advice) => {
     const { sandbox, env } = await listening();
     const { code, log } = await run(env, ['pull', ...args]);
     expect([code, log.split('\n')[1], sandbox.count()]).toEqual([2, expect.stringContaining(advice), 0]);
