@@ -68,7 +68,7 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
       );
       await memory?.willCreate(chunk.map(({ row, attempt }) => [row.key, attempt] as const));
       await forEach(chunk, options.concurrency, ({ row, attempt, isRepeated }) =>
-        this.#row(row, () => this.#create(row, attempt, isRepeated ? -1 : 0)),
+        this.#row(row, () => this.#create(row, attempt, isRepeated ? -1 : 0), isRepeated),
       );
     }
   }
@@ -89,15 +89,16 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
   }
 
   /** Does the work of a row. An error fails the row, and stops the run only if no other row can succeed. */
-  async #row(row: Row, work: () => Promise<void>): Promise<void> {
+  async #row(row: Row, work: () => Promise<void>, isRepeated = false): Promise<void> {
     const { calls, memory } = this.#writing;
     try {
       await work();
     } catch (error) {
       const stops = calls.stopsRun(error);
       if (isAccountingError(error) && !isOwnError(error)) {
-        if (!stops && (error.outcome === 'rejected' || error.outcome === 'not_sent'))
-          memory?.settled(row.key);
+        const isNotCreated = error.outcome === 'rejected' || error.outcome === 'not_sent';
+        // Of an earlier create with the same key, such an error says nothing.
+        if (!stops && !isRepeated && isNotCreated) memory?.settled(row.key);
         this.#report(row, {
           action: 'failed',
           id: row.id,
@@ -115,7 +116,7 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
       // An unknown create is finished even if its draft is out of date: it must not become a second product.
       const isOutdated = attempt.draft !== row.draft;
       const created = await this.#send(row, attempt).catch((error: unknown) => {
-        if (isOutdated && isAccountingError(error) && error.outcome === 'rejected') return undefined;
+        if (isOutdated && provesNoProduct(error)) return undefined;
         throw error;
       });
       if (created instanceof LostCreate) {
@@ -270,6 +271,16 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
 /** Errors of the store and of a second run say nothing about the row. */
 function isOwnError({ code }: AnyAccountingError): boolean {
   return code === 'checkpoint' || code === 'concurrent_run';
+}
+
+/**
+ * Whether the service did not carry out an earlier create with the same key and draft: it would have returned the
+ * product. A 401, 409 or 429 comes before it looks.
+ */
+function provesNoProduct(error: unknown): boolean {
+  const isInvalid =
+    isAccountingError(error, 'validation_failed') || isAccountingError(error, 'malformed_request');
+  return isInvalid && error.outcome === 'rejected';
 }
 
 /** A timestamp with its offset, in ms; undefined for anything else, which could be of any time zone. */

@@ -122,6 +122,27 @@ test('finishes an unknown create before it sends a changed draft', async () => {
   expect(sandbox.store.products.all()).toMatchObject([{ name: 'Table' }]);
 });
 
+test.each([
+  ['a 429', { kind: 'rate-limited', retryAfter: 1 }],
+  ['a 401', { kind: 'status', status: 401, type: 'unauthenticated' }],
+  ['a 409', { kind: 'status', status: 409, type: 'conflict' }],
+  ['a refused connection', { kind: 'connection-refused' }],
+] as const)('does not take %s for the outcome of an unknown create of an earlier run', async (_, fault) => {
+  const store = memoryStore();
+  const { sandbox, run } = setUpPush([], {
+    sandbox: { hiddenRecords: ['1'] },
+    client: { rateLimiter: false },
+  });
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
+  const options = { store, retry: { maxAttempts: 1 }, maxOutageMs: 0, maxWaitMs: 0 };
+  await caught(run([A], options));
+  sandbox.faults.add(fault, { method: 'POST' });
+  const changed = [{ ...A, name: 'Table' }];
+  await run(changed, options).catch(() => undefined);
+  await run(changed, { store });
+  expect(sandbox.store.products.all()).toMatchObject([{ productNumber: 'A', name: 'Table' }]);
+});
+
 test('finds a product by the id that the store remembers if its key was changed', async () => {
   const store = memoryStore();
   const { sandbox, run } = setUpPush();
