@@ -537,7 +537,7 @@ describe('pull --all', () => {
     [['accounts', '--all', '--out', 'x'], 'Leave out accounts'],
     [[], 'Name one, or pass --all'],
     [['accounts', '--format', 'csv', '--checkpoint', 'y'], 'Name a file with --out'],
-  ])('rejects arguments that contradict each other: %j', async (args, advice) => {
+  ])('rejects arguments that are missing or contradict each other: %j', async (args, advice) => {
     const { sandbox, env } = await listening();
     const { code, log } = await run(env, ['pull', ...args]);
     expect([code, log.split('\n')[1], sandbox.count()]).toEqual([2, expect.stringContaining(advice), 0]);
