@@ -28,7 +28,7 @@ export function temporaryOf(file: string): string {
   return `${file}.tmp`;
 }
 
-/** Makes a rename or a new file in the folder of this file last. Windows cannot open a folder, and need not. */
+/** Makes a rename or a new file in the folder of this file durable. Windows cannot open a folder, and need not. */
 export async function syncFolder(file: string): Promise<void> {
   if (process.platform === 'win32') return;
 

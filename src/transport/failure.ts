@@ -103,7 +103,7 @@ export function importFailure(fault: Fault, error: unknown): Failure {
   return new Failure(fault, { kind: 'import', reason: error instanceof Error ? error.name : undefined });
 }
 
-/** The time was up while no response had arrived. */
+/** The time ran out before a response arrived. */
 export function timeUp(limit: Limit, waitingFor: 'response' | 'apiKey' | 'import'): Failure {
   return new Failure(waitingFor === 'response' ? 'lost' : 'unsent', { kind: 'time', limit, waitingFor });
 }

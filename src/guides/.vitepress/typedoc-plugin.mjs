@@ -3,7 +3,7 @@ import { Comment, CommentTag, Converter, ReflectionKind } from 'typedoc';
 /** The task that an export of the main entry serves, by the folder of its source file. */
 const tasks = [
   [/src\/(?:sync|reconcile)\/|src\/errors\/(?:sync|reconcile)-report/, 'Sync'],
-  [/src\/push\/|src\/errors\/push-report|write-facts/, 'Push'],
+  [/src\/push\/|src\/errors\/push-report/, 'Push'],
   [/src\/errors\//, 'Errors'],
   [/src\/pagination\/|src\/collections\/list/, 'Reading'],
   [/src\/collections\/|src\/schemas\/|idempotency-key/, 'Records and writing'],
