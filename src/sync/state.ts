@@ -90,7 +90,7 @@ function parse(text: string, key: string): unknown {
 
 function unreadable(key: string): CheckpointError {
   return new CheckpointError(
-    `The value under ${key} is not the state of a sync. Delete it to read everything again; it is not replaced automatically, because that would hide what happened.`,
+    `The value under ${key} is damaged, or was not written by this package. It is not replaced automatically, because that would hide what happened. Restore it, or delete it: a sync then reads everything again, and a push forgets which creates it has to finish.`,
   );
 }
 

@@ -111,7 +111,7 @@ const rows: Readonly<Record<string, Row>> = {
   },
   CheckpointError: {
     code: 'checkpoint',
-    what: /is not the state of a sync/,
+    what: /is damaged, or was not written by this package/,
     where: /under accounting-data-sdk:acme:accounts/,
     advice: /Delete it to read everything again/,
   },

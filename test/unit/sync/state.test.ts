@@ -92,7 +92,7 @@ describe('a state', () => {
   ])('of which one member is wrong is rejected: %j', (wrong) => {
     const stored = { ...JSON.parse(encodeState(state)), ...wrong };
     expect(() => decodeState(stored, 'k')).toThrow(
-      'The value under k is not the state of a sync. Delete it to read everything again; it is not replaced automatically, because that would hide what happened.',
+      'The value under k is damaged, or was not written by this package. It is not replaced automatically, because that would hide what happened. Restore it, or delete it: a sync then reads everything again, and a push forgets which creates it has to finish.',
     );
   });
 
