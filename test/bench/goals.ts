@@ -1,4 +1,4 @@
-/** What this package is to reach; each is measured by one part of the bench. */
+/** The goals of this package; one part of the bench measures each. */
 export interface Goal {
   readonly part: PartName;
   readonly what: string;

@@ -6,7 +6,7 @@ import type { Effort, Findings } from '../support/part.ts';
 import { withServer } from '../support/programs.ts';
 import { interleave, median, type Rounds, shown } from '../support/rounds.ts';
 
-/** What a fresh process had taken by the end of its work. */
+/** What a fresh process had used by the end of its work. */
 interface Start {
   /** Since the process began. */
   readonly ms: number;

@@ -118,7 +118,7 @@ describe('the tables of the README', () => {
       name: namesIn(cell)[0] ?? '',
       isOfCalls: cell.endsWith('◦'),
     }));
-    // What a listener or an app is called is said in the row of the option itself.
+    // The row of the option names the members of `on` and `appInfo`.
     const { retry, ...others } = CLIENT_OPTIONS;
     const names = [...Object.keys(others), ...Object.keys(retry).map((name) => `retry.${name}`)];
     expect(rows.map(({ name }) => name).toSorted()).toEqual(names.toSorted());

@@ -89,7 +89,7 @@ async function cutEverywhere(of: Kind, attempts: 1 | 2, signal: AbortSignal): Pr
   await using server = await scriptedServer(cutting(of));
   const ended: Promise<Omit<Ended, 'requests'>>[] = [];
   for (let at = 0; at < of.response.bytes.length; at += 1) {
-    // A client of its own each, for a retry budget of its own; limits so long that what stays behind is seen.
+    // Each has its own client and retry budget. The time limits are long, so that leaks are seen.
     const client = quickClient(server.url, {
       rateLimiter: false,
       timeoutMs: hour,

@@ -5,7 +5,7 @@ import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
 import { html, json, problem, respond, success } from '../../support/responses.ts';
 import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
 
-/** A response in bytes: servers of Node would tidy its headers up. */
+/** A response in bytes, because Node's server would normalize its headers. */
 const raw =
   (...headers: readonly string[]): ScriptedResponse =>
   (_, { socket }) =>

@@ -26,7 +26,7 @@ type Cell = 'R' | 'X' | 'U' | 'A' | 'once U' | 'once A' | 'reread' | 'done';
 interface Row {
   readonly fault: string;
   readonly response: ScriptedResponse;
-  /** The code of the error, where the fault stays. */
+  /** The code of the error, if the fault persists. */
   readonly code: string;
   /** The outcome of R and X, where the fault stays. */
   readonly outcome: Outcome;

@@ -100,7 +100,7 @@ class Caller {
     }
   }
 
-  /** Resolves with the key to send the create with again, where its end is not known. */
+  /** Resolves with the key to repeat the create with, if its outcome is unknown. */
   async #send(name: string, draft: ProductDraft, options: CreateOptions): Promise<string | undefined> {
     const call = this.#history.begin({ what: 'create', name, draft });
     try {

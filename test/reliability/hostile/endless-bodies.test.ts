@@ -52,7 +52,7 @@ test.each(METHODS)(
     if (method === 'DELETE') expect(end).toBeUndefined();
     else expect(end).toMatchObject({ reason: 'too_large', outcome: 'applied', attempts: 1 });
     while (state.open > 0) await eventLoopTurn();
-    // What lies in the buffers of both sides comes on top.
+    // The buffers of both sides come on top.
     expect(state.written).toBeLessThan(CAP + 16 * MB);
     expect(server.requests).toHaveLength(1);
   },

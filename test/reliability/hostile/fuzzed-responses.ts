@@ -386,7 +386,7 @@ export class FuzzedCall {
       wrong.push('says not_sent of what was sent');
     if (this.kind === 'create' && this.#keys.size > 0 && !this.#keys.has(error.idempotencyKey))
       wrong.push('does not name the idempotency key');
-    // Everything that can be printed takes long: of most errors what is usually printed.
+    // Printing everything takes long, so most errors are printed as usual.
     const text =
       this.seed % 20 === 0 ? shown(error) : `${JSON.stringify(error)}\n${inspect(error)}\n${error.stack}`;
     if (SECRETS.some((secret) => text.includes(secret))) wrong.push('shows the API key');

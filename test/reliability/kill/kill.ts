@@ -12,7 +12,7 @@ import type { CopyContent, Orders } from './connector.ts';
 
 const root = new URL('../../../', import.meta.url);
 
-/** Made once for many deaths: a connector in one file, and an empty database. */
+/** Created once for many kills: a connector in one file, and an empty database. */
 export interface Fixtures {
   readonly connector: string;
   readonly database: string;

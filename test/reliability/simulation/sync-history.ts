@@ -22,7 +22,7 @@ export interface SyncVerdict {
 }
 
 /**
- * Months of a connector: runs that end, die or fail, and records that change all the while; now and then a full run and
+ * Months of a connector: runs that end, crash or fail while records change, and from time to time a full run and
  * a reconcile. In the end the records stop changing, and the copy is brought up to date.
  */
 export async function liveThrough(options: WorldOptions): Promise<SyncVerdict> {
@@ -62,7 +62,7 @@ export interface RunsVerdict {
   readonly runs: number;
 }
 
-/** Runs of `sync` and `changes` over one collection that end, die or fail. Nothing else keeps the copy up to date. */
+/** Runs of `sync` and `changes` over one collection that end, crash or fail. Nothing else keeps the copy up to date. */
 export async function runRepeatedly(options: WorldOptions): Promise<RunsVerdict> {
   const world = new SyncWorld({ ...options, alone: true });
   const { random } = world;

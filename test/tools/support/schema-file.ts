@@ -29,7 +29,7 @@ export async function loadSchemas(source: string): Promise<Record<string, z.ZodT
   return schemas;
 }
 
-/** What the compiler has against a file, under the project's own settings, which are strict. */
+/** The compiler's errors in a file, under the project's own strict settings. */
 export function compilerErrors(source: string): string[] {
   return errorsIn([writeSource(source)]);
 }

@@ -11,7 +11,7 @@ interface Load {
   readonly files: readonly string[];
 }
 
-/** A bundle: what a page loads at once, and what it loads when it comes to it. */
+/** A bundle: what a page loads at once, and what it loads later. */
 export interface Bundle {
   readonly atOnce: Load;
   readonly later: Load;
