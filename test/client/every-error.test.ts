@@ -113,7 +113,7 @@ const rows: Readonly<Record<string, Row>> = {
     code: 'checkpoint',
     what: /is damaged, or was not written by this package/,
     where: /under accounting-data-sdk:acme:accounts/,
-    advice: /Delete it to read everything again/,
+    advice: /a sync then reads everything again/,
   },
   ConcurrentRunError: {
     code: 'concurrent_run',
