@@ -13,9 +13,6 @@ const folders = ['unit', 'client', 'sandbox', 'tools', 'reliability'].map((name)
     include: [`test/${name}/**/*.test.ts`],
     // Files share a process, which halves the time: their clients have origins of their own.
     ...(name !== 'tools' && { isolate: false }),
-    ...(name === 'client' && {
-      typecheck: { enabled: true, include: ['test/client/types/**/*.test-d.ts'] },
-    }),
   },
 }));
 
@@ -42,6 +39,15 @@ export default defineConfig({
     unstubGlobals: true,
     projects: [
       ...folders,
+      {
+        extends: true,
+        // A project of its own, because the compiler takes longer than the tests of the client.
+        test: {
+          name: 'types',
+          include: [],
+          typecheck: { enabled: true, only: true, include: ['test/client/types/**/*.test-d.ts'] },
+        },
+      },
       {
         extends: true,
         test: {
