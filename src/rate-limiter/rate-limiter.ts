@@ -106,6 +106,8 @@ export class RateLimiter {
       for (;;) {
         const now = monotonicMs();
         waiter.wakesAt = now;
+        // It runs, so that it must not be passed over.
+        waiter.isWoken = false;
         if (signal?.aborted) throw signal.reason;
         // A new call, or one that was passed over because it did not run in time.
         if (!waiter.isQueued) this.#queue.add(waiter);

@@ -4,7 +4,15 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vi
 import { caught } from '../../support/caught.ts';
 import { jsonResponse, newOrigin, problemResponse, scriptedClient } from '../../support/scripted-fetch.ts';
 import { settle } from '../../support/scripted-server.ts';
-import { advance, loadTransport, startVirtualClock, stopVirtualClock } from '../../support/virtual-clock.ts';
+import { SeededRandom } from '../../support/seeded-random.ts';
+import { eachSeed, seedsToRun } from '../../support/seeds.ts';
+import {
+  advance,
+  loadTransport,
+  runToEnd,
+  startVirtualClock,
+  stopVirtualClock,
+} from '../../support/virtual-clock.ts';
 
 beforeAll(loadTransport);
 beforeEach(() => startVirtualClock(2026));
@@ -344,3 +352,34 @@ test('two clients with the same key share its pause, two with different keys do 
   await advance(1_000);
   expect(sent).toEqual(['1', '11']);
 });
+
+test('every call is sent even if the process stalls at any moment', async () => {
+  await eachSeed(seedsToRun(40), async (seed) => {
+    const random = new SeededRandom(seed);
+    const now = performance.now.bind(performance);
+    let stalledMs = 0;
+    const stalling = vi.spyOn(performance, 'now').mockImplementation(() => {
+      if (random.next() < 0.3) stalledMs += 60;
+      return now() + stalledMs;
+    });
+    const windows: { [second: number]: number } = {};
+    const fetch: FetchFunction = async () => {
+      const second = Math.floor(performance.now() / 1_000);
+      const used = (windows[second] ?? 0) + 1;
+      windows[second] = used;
+      await new Promise((resolve) => setTimeout(resolve, random.int(1, 40)));
+      return used > 8 ? tooMany(1) : ok(8 - used, 8);
+    };
+    const client = scriptedClient(fetch, { maxWaitMs: 1_000_000, deadlineMs: Number.POSITIVE_INFINITY });
+    const callAndTime = async (afterMs: number) => {
+      await new Promise((resolve) => setTimeout(resolve, afterMs));
+      const since = now();
+      await client.accounts.get('1');
+      return now() - since;
+    };
+    const calls = Promise.all(Array.from({ length: 20 }, () => callAndTime(random.int(0, 300))));
+    await runToEnd(calls);
+    stalling.mockRestore();
+    expect(Math.max(...(await calls))).toBeLessThan(30_000);
+  });
+}, 60_000);
