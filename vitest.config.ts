@@ -12,7 +12,7 @@ const folders = ['unit', 'client', 'sandbox', 'tools', 'reliability'].map((name)
     name,
     include: [`test/${name}/**/*.test.ts`],
     // Files share a process, which halves the time: their clients have origins of their own.
-    ...(name !== 'tools' && { isolate: false }),
+    ...(!['sandbox', 'tools'].includes(name) && { isolate: false }),
   },
 }));
 
