@@ -341,7 +341,8 @@ export class IntervalReader<T> {
     const [only] = found;
     if (only === undefined) return true;
 
-    state.shortPages = state.unconfirmed = true;
+    this.#findsHiddenRows();
+    state.unconfirmed = true;
     if (delivered.length + found.length === 1) {
       state.after = keyOf(only, state.descending) - 1n;
       this.#through = keyOf(only, state.descending);
