@@ -1,11 +1,12 @@
-import { type DelayedDelivery, type Delivery, whole } from './faults/delivery.ts';
+import { type Delivery, whole } from './faults/delivery.ts';
 import { applyFault } from './faults/fault.ts';
 import type { FaultRules } from './faults/fault-rules.ts';
-import { type LogEntry, type LoggedRequest, logEntry } from './log.ts';
+import { type LoggedRequest, logEntry } from './log.ts';
 import type { Recent } from './recent.ts';
-import { authenticate, handle } from './service/handle.ts';
+import { handle } from './service/handle.ts';
 import type { ServiceRequest, ServiceResponse } from './service/message.ts';
 import type { ServiceState } from './service/state.ts';
+import { wait } from './wait.ts';
 
 /** What an adapter needs: the service, the faults and the log. */
 export interface Core {
@@ -16,39 +17,49 @@ export interface Core {
   readonly onRequest: (request: LoggedRequest) => void;
 }
 
+/** How an adapter takes a request through the sandbox. */
+interface ExchangeOptions {
+  /** The response to a request that the adapter handles itself: it neither reaches the service nor meets a fault. */
+  readonly instead?: ServiceResponse | undefined;
+  /** Aborts if the adapter is closed, which ends waits: a service that was shut down carries nothing out. */
+  readonly closing?: AbortSignal;
+}
+
 /** Takes a request through the log, the faults and the service. */
-export function exchange(core: Core, request: ServiceRequest): Delivery | DelayedDelivery {
-  const { entry, respond } = begin(core, request);
-  const fault = core.faults.pick(request);
-  if (fault === undefined) return finish(core, entry, whole(respond()));
-
-  entry.fault = fault.kind;
-  const delivery = applyFault(fault, { request, state: core.state, respond });
-  if (!('waitMs' in delivery)) return finish(core, entry, delivery);
-  return { waitMs: delivery.waitMs, deliver: () => finish(core, entry, delivery.deliver()) };
-}
-
-/** As `exchange`, for a request that neither reaches the service nor meets a fault. */
-export function respondInstead(core: Core, request: ServiceRequest, instead: ServiceResponse): Delivery {
-  const { entry, respond } = begin(core, request);
-  return finish(core, entry, whole(respond(instead)));
-}
-
-function begin({ requests, state }: Core, request: ServiceRequest) {
-  const key = authenticate(state, request)?.name;
-  const entry = logEntry(request, key, new Date(state.clock.now()));
+export async function exchange(
+  core: Core,
+  request: ServiceRequest,
+  { instead, closing }: ExchangeOptions = {},
+): Promise<Delivery> {
+  const { faults, requests, state } = core;
+  const name = state.keyring.authenticate(request)?.name;
+  const entry = logEntry(request, name, new Date(state.clock.now()));
   requests.add(entry);
-  const respond = (instead?: ServiceResponse) => {
-    const response = handle(state, request, instead);
+  const respond = (replacement?: ServiceResponse) => {
+    const response = handle(state, request, replacement);
     entry.status = response.status;
     entry.error = response.note?.error;
     entry.records = response.note?.records;
     return response;
   };
-  return { entry, respond };
-}
-
-function finish(core: Core, entry: LogEntry, delivery: Delivery): Delivery {
+  const fault = instead === undefined ? faults.pick(request) : undefined;
+  entry.fault = fault?.kind;
+  const delivery =
+    fault === undefined
+      ? whole(respond(instead))
+      : await applyFault(fault, {
+          request,
+          state,
+          respond: () => respond(),
+          respondWith(response, committed) {
+            if (!committed) return respond(response);
+            return { ...response, headers: { ...respond().headers, ...response.headers } };
+          },
+          async wait(ms) {
+            await wait(ms, closing);
+            closing?.throwIfAborted();
+          },
+        });
   core.onRequest(entry);
   return delivery;
 }

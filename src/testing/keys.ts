@@ -1,6 +1,7 @@
 import type { CollectionName } from '../collections/index.ts';
 import { checkCollections, checkValues, is } from './checks.ts';
 import { hashText, mix } from './data/seeded-random.ts';
+import type { ServiceRequest } from './service/message.ts';
 import type { CompanyName } from './store/company.ts';
 
 /** The permissions of a key. The specification does not define scopes; these are the sandbox's own. */
@@ -95,8 +96,8 @@ export class Keyring {
     if (!this.#credentials.delete(key)) throw new RangeError('The sandbox did not issue this key.');
   }
 
-  /** The owner and permissions of a key; undefined if it is missing, unknown or revoked. */
-  find(key: string | undefined): Credential | undefined {
-    return key === undefined ? undefined : this.#credentials.get(key);
+  /** Who sends a request; undefined if the key is missing, unknown or revoked. */
+  authenticate({ headers }: ServiceRequest): Credential | undefined {
+    return this.#credentials.get(headers['x-auth-token'] ?? '');
   }
 }

@@ -5,11 +5,9 @@ import type { Core } from './exchange.ts';
 import { FaultRules, type Faults } from './faults/fault-rules.ts';
 import { type KeyGrant, Keyring, type SandboxKeys } from './keys.ts';
 import type { LoggedRequest } from './log.ts';
-import { Memo } from './memo.ts';
 import { type ResolvedSandboxOptions, resolveSandboxOptions, type SandboxOptions } from './options.ts';
 import { Recent } from './recent.ts';
 import { Idempotency } from './service/idempotency.ts';
-import type { ServiceResponse } from './service/message.ts';
 import { RateLimits } from './service/rate-limit.ts';
 import type { Commit, ServiceState } from './service/state.ts';
 import { createCompany } from './store/company.ts';
@@ -134,9 +132,6 @@ function newOrigin(): string {
   return `https://sandbox-${sandboxes}.invalid`;
 }
 
-/** Responses to list requests that are kept. A page of thirty products takes about 60 kB. */
-const KEPT_PAGES = 64;
-
 function createState(options: ResolvedSandboxOptions): ServiceState {
   const clock = createClock(options.clock, options.clockOffsetMs);
   return {
@@ -150,7 +145,6 @@ function createState(options: ResolvedSandboxOptions): ServiceState {
     limits: new RateLimits(options.rateLimit),
     idempotency: new Idempotency(options.idempotency),
     journal: new Recent<Commit>(options.logLimit),
-    pages: new Memo<ServiceResponse>(KEPT_PAGES),
   };
 }
 

@@ -172,12 +172,6 @@ describe('a request that does not reach the service gets a problem document with
       () => `get /api/public/v1/accounts HTTP/1.1\r\nHost: x\r\n${key()}\r\n\r\n`,
     ],
     [
-      'CONNECT',
-      501,
-      'not_implemented',
-      () => `CONNECT books.example.com:443 HTTP/1.1\r\nHost: x\r\n${key()}\r\n\r\n`,
-    ],
-    [
       'a method that no resource has',
       405,
       'method_not_allowed',
@@ -200,12 +194,6 @@ describe('a request that does not reach the service gets a problem document with
       400,
       'malformed_request',
       () => 'GET /api/public/v1/accounts HTTP/1.1\r\nHost x\r\n\r\n',
-    ],
-    [
-      'a request without a Host',
-      400,
-      'malformed_request',
-      () => `GET /api/public/v1/accounts HTTP/1.1\r\n${key()}\r\n${CLOSE}\r\n\r\n`,
     ],
   ];
 

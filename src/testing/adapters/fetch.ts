@@ -1,7 +1,7 @@
 import { type Core, exchange } from '../exchange.ts';
 import type { Delivery } from '../faults/delivery.ts';
 import type { ServiceRequest } from '../service/message.ts';
-import { wait } from '../wait.ts';
+import { untilAborted } from '../wait.ts';
 import { fetchResponse, unknownHost } from './fetch-response.ts';
 
 /** The sandbox as a `fetch`. */
@@ -35,19 +35,9 @@ export function createFetch(core: Core, serves: (origin: string) => boolean): Sa
 async function respond(core: Core, request: Request): Promise<Response> {
   const { method, signal } = request;
   signal.throwIfAborted();
-  const delivery = exchange(core, await toServiceRequest(request));
-  if (!('waitMs' in delivery)) return fetchResponse(forMethod(method, delivery), signal);
-
-  const delivered = wait(delivery.waitMs).then(() => forMethod(method, delivery.deliver()));
-  const settled = new AbortController();
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: settled.signal });
-  });
-  try {
-    return await fetchResponse(await Promise.race([delivered, aborted]), signal);
-  } finally {
-    settled.abort();
-  }
+  const served = toServiceRequest(request).then((serviceRequest) => exchange(core, serviceRequest));
+  const aborted = untilAborted(signal).then(() => Promise.reject(signal.reason));
+  return fetchResponse(forMethod(method, await Promise.race([served, aborted])), signal);
 }
 
 async function toServiceRequest(request: Request): Promise<ServiceRequest> {

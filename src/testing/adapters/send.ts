@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import type { Delivery, Ending, Transmission } from '../faults/delivery.ts';
+import type { Delivery, Ending } from '../faults/delivery.ts';
 import { wait } from '../wait.ts';
-import { encode, head, type SendOptions, type WireResponse } from './encode.ts';
+import { encode, head, type SendOptions } from './encode.ts';
 
 /** A request on a socket, and the way back. */
 export interface WireExchange {
@@ -12,51 +12,32 @@ export interface WireExchange {
   readonly options: SendOptions;
 }
 
-/** Sends a delivery over its socket. Returns a promise only if that takes time. */
-export function send(
+/** Sends a delivery over its socket: byte for byte if a fault distorts it, because node:http would correct it. */
+export async function send(
   { request, response, options }: WireExchange,
   { response: content, transmission }: Delivery,
-): void | Promise<void> {
-  if (transmission.how === 'refused') return end(request.socket, 'reset');
-  if (transmission.how === 'nothing') return end(request.socket, transmission.ending);
-  if (content === undefined) return end(request.socket, 'close');
+): Promise<void> {
+  const { socket } = request;
+  if (transmission.how === 'refused') return end(socket, 'reset');
+  if (transmission.how === 'nothing') return end(socket, transmission.ending);
+  if (content === undefined) return end(socket, 'close');
 
   const wire = encode(request, content, options);
-  if (transmission.how !== 'whole') return sendFaulty(request.socket, wire, transmission);
-
-  // The service sets `Date` itself, and a fault may remove it.
-  response.sendDate = false;
-  response.writeHead(wire.status, wire.headers);
-  response.end(wire.body);
-  return undefined;
-}
-
-/** Ends a connection after everything written before was sent; with `stall` it stays open. */
-function end(socket: Socket, ending: Ending): void {
-  if (ending === 'stall') return;
-  if (ending === 'close') {
-    socket.end(() => socket.destroy());
-    return;
-  }
-  // A reset discards what is still in the buffers, so it waits until the last bytes are sent.
-  socket.write('', () => socket.resetAndDestroy());
-}
-
-/** Writes the bytes directly, because node:http would correct them. */
-function sendFaulty(
-  socket: Socket,
-  wire: WireResponse,
-  transmission: Exclude<Transmission, { how: 'whole' | 'refused' | 'nothing' }>,
-): void | Promise<void> {
-  const { body } = wire;
+  const { status, headers, body } = wire;
   switch (transmission.how) {
+    case 'whole':
+      // The service sets `Date` itself, and a fault may remove it.
+      response.sendDate = false;
+      response.writeHead(status, headers).end(body);
+      return;
     case 'cut':
       if (transmission.in === 'headers') socket.write(head(wire).slice(0, transmission.atByte));
       else socket.write(Buffer.concat([Buffer.from(head(wire)), body.subarray(0, transmission.atByte)]));
       return end(socket, transmission.ending);
     case 'slow-body':
       socket.write(head(wire, { Connection: 'close' }));
-      return sendSlowly(socket, body, transmission);
+      await writeSlowly(socket, body, transmission);
+      return end(socket, 'close');
     case 'wrong-length':
       socket.write(head(wire, { 'Content-Length': String(body.byteLength + transmission.by) }));
       socket.write(body);
@@ -70,18 +51,21 @@ function sendFaulty(
   }
 }
 
-async function sendSlowly(
-  socket: Socket,
-  body: Uint8Array,
-  { bytes, everyMs }: { bytes: number; everyMs: number },
-) {
+/** Ends a connection after everything written before was sent; with `stall` it stays open. */
+function end(socket: Socket, ending: Ending): void {
+  if (ending === 'stall') return;
+  if (ending === 'close') socket.end(() => socket.destroy());
+  // A reset discards what is still in the buffers, so it waits until the last bytes are sent.
+  else socket.write('', () => socket.resetAndDestroy());
+}
+
+async function writeSlowly(socket: Socket, body: Uint8Array, pieces: { bytes: number; everyMs: number }) {
   const closed = new AbortController();
   socket.once('close', () => closed.abort());
-  for (let at = 0; at < body.byteLength && !socket.destroyed; at += bytes) {
-    await wait(everyMs, closed.signal);
-    if (!socket.destroyed) socket.write(body.subarray(at, at + bytes));
+  for (let at = 0; at < body.byteLength && !socket.destroyed; at += pieces.bytes) {
+    await wait(pieces.everyMs, closed.signal);
+    if (!socket.destroyed) socket.write(body.subarray(at, at + pieces.bytes));
   }
-  socket.end();
 }
 
 /** The byte after the header of gzip contains the type of the first block. Type 3 does not exist. */

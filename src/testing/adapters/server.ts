@@ -2,13 +2,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { OptionNames } from '../../internal/option-names.ts';
 import { checkNames } from '../checks.ts';
-import { type Core, exchange, respondInstead } from '../exchange.ts';
-import type { ServiceRequest, ServiceResponse } from '../service/message.ts';
-import { problemResponse } from '../service/problem.ts';
-import { wait } from '../wait.ts';
+import { type Core, exchange } from '../exchange.ts';
+import type { ServiceRequest } from '../service/message.ts';
 import { isPreflight, preflightHeaders } from './cors.ts';
 import type { SendOptions } from './encode.ts';
-import { invalidRequest, rejectUnreadable } from './reject.ts';
+import { rejectUnreadable, responseWithoutService } from './reject.ts';
 import { send, type WireExchange } from './send.ts';
 
 /** The options of `sandbox.listen`. */
@@ -72,17 +70,12 @@ export async function listen(core: Core, options: ListenOptions): Promise<Listen
 
 /** A server for the core, with a function that closes it and all its connections. */
 function createPort(core: Core, options: SendOptions, closing: AbortSignal) {
-  // Node would reject a missing Host and an unknown expectation itself, without a body.
-  const server = createServer({ requireHostHeader: false });
+  const server = createServer();
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    try {
-      const served = serve(core, { request, response, options, closing });
-      served?.catch((error: unknown) => fail(response, error));
-    } catch (error) {
-      fail(response, error);
-    }
+    serve(core, { request, response, options }, closing).catch((error) => fail(response, error));
   };
   server.on('request', onRequest);
+  // Node would reject an unknown expectation itself, without a body.
   server.on('checkExpectation', onRequest);
   rejectUnreadable(server, core, options);
   const sockets = new Set<Socket>();
@@ -111,57 +104,25 @@ function open(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
-interface PortExchange extends WireExchange {
-  /** Aborts when the port is closed for good. */
-  readonly closing: AbortSignal;
-}
-
-/** Responds to a request. Returns a promise only if that takes time, which is rare. */
-function serve(core: Core, wire: PortExchange): void | Promise<void> {
+async function serve(core: Core, wire: WireExchange, closing: AbortSignal): Promise<void> {
   const { request, response, options } = wire;
   if (options.cors && isPreflight(request)) {
     response.writeHead(204, preflightHeaders(request)).end();
-    return undefined;
+    return;
   }
-  const instead = withoutService(core, request);
-  if (instead !== undefined) return send(wire, respondInstead(core, toServiceRequest(request), instead));
-
-  const isRead = request.method === 'GET' || request.method === 'HEAD';
-  if (isRead && request.headers['content-length'] === undefined) {
-    return respond(core, toServiceRequest(request), wire);
-  }
-  return readBody(request, core.state.options.maxRequestBytes).then((body) =>
-    respond(core, toServiceRequest(request, body), wire),
-  );
+  const instead = responseWithoutService(core, request);
+  const body =
+    instead === undefined ? await readBody(request, core.state.options.maxRequestBytes) : new Uint8Array();
+  await send(wire, await exchange(core, toServiceRequest(request, body), { instead, closing }));
 }
 
-/** The response to a request that the HTTP server handles itself. */
-function withoutService({ state }: Core, request: IncomingMessage): ServiceResponse | undefined {
-  // `OPTIONS *` is about the whole server (RFC 9110, 9.3.7).
-  if (request.method === 'OPTIONS' && request.url === '*') {
-    return { status: 204, headers: { Allow: 'GET, HEAD, POST, PATCH, DELETE, OPTIONS' }, body: undefined };
-  }
-  const error = invalidRequest(request);
-  return error === undefined ? undefined : problemResponse(error.problem, state.options);
-}
-
-function respond(core: Core, request: ServiceRequest, wire: PortExchange): void | Promise<void> {
-  const delivery = exchange(core, request);
-  if (!('waitMs' in delivery)) return send(wire, delivery);
-  return wait(delivery.waitMs, wire.closing).then(() => {
-    // A service that was shut down carries nothing out any more.
-    if (!wire.closing.aborted) return send(wire, delivery.deliver());
-    return undefined;
-  });
-}
-
-function toServiceRequest(request: IncomingMessage, body: Uint8Array = new Uint8Array()): ServiceRequest {
+function toServiceRequest(request: IncomingMessage, body: Uint8Array): ServiceRequest {
   const target = (request.url ?? '/').replace(/^https?:\/\/[^/?#]*/i, '') || '/';
-  const mark = target.indexOf('?');
+  const [path = '', ...query] = target.split('?');
   return {
     method: request.method ?? 'GET',
-    path: mark === -1 ? target : target.slice(0, mark),
-    query: mark === -1 ? '' : target.slice(mark + 1),
+    path,
+    query: query.join('?'),
     // Node joins the values of a repeated header, except for Set-Cookie, which no client sends.
     headers: request.headers as Record<string, string>,
     body,

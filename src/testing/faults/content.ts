@@ -2,14 +2,16 @@ import { collections } from '../../collections/index.ts';
 import { isMoney } from '../../schemas/money.ts';
 import { is } from '../checks.ts';
 import { decodeText, encodeText, type ServiceResponse } from '../service/message.ts';
-import { PROBLEMS, type Problem, type ProblemName, problemResponse } from '../service/problem.ts';
+import { PROBLEMS, type ProblemName, problemResponse } from '../service/problem.ts';
+import { defineFault } from './define-fault.ts';
 import { whole } from './delivery.ts';
-import type { Effects, FieldValues } from './family.ts';
 
 /** Named, so that the declarations list its values in the same order in every build. */
 export type StatusBody = 'problem' | 'html' | 'empty';
 
-const retryAfterCheck = is.check<number | Date | string | null>(
+type RetryAfter = number | Date | string | null;
+
+const retryAfterCheck = is.check<RetryAfter>(
   'a number of seconds, a Date, a string or null',
   (value) =>
     value === null ||
@@ -21,7 +23,7 @@ const retryAfterCheck = is.check<number | Date | string | null>(
 /** Faults of what a response says. */
 export const contentFaults = {
   /** A 429 instead of the response. The request is not carried out. */
-  'rate-limited': {
+  'rate-limited': defineFault({
     optional: {
       /**
        * `Retry-After`: a number of seconds, a Date that is sent as an HTTP date, any string such as `'1.5'`, `'-1'` or
@@ -30,9 +32,15 @@ export const contentFaults = {
        */
       retryAfter: retryAfterCheck,
     },
-  },
+    effect: ({ retryAfter = 1 }, { respondWith, state }) => {
+      const [status, title] = PROBLEMS.rate_limited;
+      const headers = { ...retryAfterHeader(retryAfter), 'X-RateLimit-Remaining': '0' };
+      const problem = { name: 'rate_limited', status, title, detail: 'Try again later.', headers };
+      return whole(respondWith(problemResponse(problem, state.options), false));
+    },
+  }),
   /** Any status, with a problem document, HTML or nothing. */
-  status: {
+  status: defineFault({
     required: {
       /** The status. */
       status: is.status,
@@ -47,18 +55,32 @@ export const contentFaults = {
       /** Whether the request is carried out. @default false */
       committed: is.flag,
     },
-  },
+    effect: (fault, { respondWith, state }) => {
+      const { status, body = 'problem', type: name = typeOf(status), committed = false } = fault;
+      const title = Object.hasOwn(PROBLEMS, name) ? PROBLEMS[name as ProblemName][1] : 'An error';
+      const problem = { name, status, title, detail: 'A fault of the sandbox.' };
+      const response = {
+        problem: () => problemResponse(problem, state.options),
+        html: () => htmlResponse(status),
+        empty: () => emptyResponse(status),
+      }[body]();
+      const headers = { ...response.headers, ...retryAfterHeader(fault.retryAfter) };
+      return whole(respondWith({ ...response, headers }, committed));
+    },
+  }),
   /** An HTML page, as a proxy sends it. */
-  'html-response': {
+  'html-response': defineFault({
     optional: {
       /** The status. @default 200 */
       status: is.status,
       /** Whether the request is carried out. @default false */
       committed: is.flag,
     },
-  },
+    effect: ({ status = 200, committed = false }, { respondWith }) =>
+      whole(respondWith(htmlResponse(status), committed)),
+  }),
   /** A redirect. The request is not carried out. */
-  redirect: {
+  redirect: defineFault({
     required: {
       /** The target, for `Location`. */
       location: is.string,
@@ -67,32 +89,47 @@ export const contentFaults = {
       /** The status. @default 302 */
       status: is.status,
     },
-  },
+    effect: ({ location, status = 302 }, { respondWith }) =>
+      whole(respondWith({ ...emptyResponse(status), headers: { Location: location } }, false)),
+  }),
   /** A response without its body. */
-  'empty-body': {
+  'empty-body': defineFault({
     optional: {
       /** The status. @default that of the response */
       status: is.status,
     },
-  },
+    effect: ({ status }, { respond }) => {
+      const response = respond();
+      return whole({ ...response, status: status ?? response.status, body: undefined });
+    },
+  }),
   /** The right body under another `Content-Type`. */
-  'wrong-content-type': {
+  'wrong-content-type': defineFault({
     optional: {
       /** The content type. @default 'text/plain' */
       contentType: is.string,
     },
-  },
+    effect: ({ contentType = 'text/plain' }, { respond }) =>
+      whole(rewritten(respond(), { headers: { 'Content-Type': contentType } })),
+  }),
   /** Every amount as a JSON number. */
-  'money-as-number': {},
+  'money-as-number': defineFault({
+    effect: (_, { respond }) => whole(rewritten(respond(), { body: moneyAsNumber })),
+  }),
   /** `Date` is wrong. */
-  'clock-skew': {
+  'clock-skew': defineFault({
     required: {
       /** By how many ms. */
       byMs: is.milliseconds,
     },
-  },
+    effect: ({ byMs }, { respond }) => {
+      const response = respond();
+      const date = new Date(Date.parse(response.headers.Date ?? '') + byMs).toUTCString();
+      return whole(rewritten(response, { headers: { Date: date } }));
+    },
+  }),
   /** Any other change of a response. */
-  rewrite: {
+  rewrite: defineFault({
     optional: {
       /** The status. @default that of the response */
       status: is.status,
@@ -112,58 +149,19 @@ export const contentFaults = {
       /** Whether the request is carried out; if not, the response to change is an empty 200. @default true */
       committed: is.flag,
     },
-  },
-};
-
-export const contentEffects: Effects<typeof contentFaults> = {
-  'rate-limited': ({ retryAfter = 1 }, { respond, state }) => {
-    const [status, title] = PROBLEMS.rate_limited;
-    const headers = { ...retryAfterHeader(retryAfter), 'X-RateLimit-Remaining': '0' };
-    const problem = { name: 'rate_limited', status, title, detail: 'Try again later.', headers };
-    return whole(respond(problemResponse(problem, state.options)));
-  },
-  status: (fault, { respond, state }) => {
-    const response = () => statusResponse(fault, (problem) => problemResponse(problem, state.options));
-    return whole(fault.committed === true ? withHeadersOf(respond(), response()) : respond(response()));
-  },
-  'html-response': ({ status = 200, committed = false }, { respond }) =>
-    whole(committed ? withHeadersOf(respond(), htmlResponse(status)) : respond(htmlResponse(status))),
-  redirect: ({ location, status = 302 }, { respond }) =>
-    whole(respond({ status, headers: { Location: location }, body: undefined })),
-  'empty-body': ({ status }, { respond }) => {
-    const response = respond();
-    return whole({ ...response, status: status ?? response.status, body: undefined });
-  },
-  'wrong-content-type': ({ contentType = 'text/plain' }, { respond }) =>
-    whole(rewritten(respond(), { headers: { 'Content-Type': contentType } })),
-  'money-as-number': (_, { respond }) => whole(rewritten(respond(), { body: moneyAsNumber })),
-  'clock-skew': ({ byMs }, { respond }) => {
-    const response = respond();
-    const date = new Date(Date.parse(response.headers.Date ?? '') + byMs).toUTCString();
-    return whole(rewritten(response, { headers: { Date: date } }));
-  },
-  rewrite: ({ committed = true, ...changes }, { respond }) => {
-    if (committed) return whole(rewritten(respond(), changes));
-    return whole(respond(rewritten({ status: 200, headers: {}, body: undefined }, changes)));
-  },
+    effect: ({ committed = true, ...changes }, { respond, respondWith }) =>
+      whole(
+        committed
+          ? rewritten(respond(), changes)
+          : respondWith(rewritten(emptyResponse(200), changes), false),
+      ),
+  }),
 };
 
 /** The header as it is sent; empty for none. */
-function retryAfterHeader(value: number | Date | string | null | undefined): Record<string, string> {
+function retryAfterHeader(value: RetryAfter | undefined): Record<string, string> {
   if (value === null || value === undefined) return {};
   return { 'Retry-After': value instanceof Date ? value.toUTCString() : String(value) };
-}
-
-function statusResponse(
-  { status, body = 'problem', type = typeOf(status), retryAfter }: FieldValues<typeof contentFaults.status>,
-  toResponse: (problem: Problem) => ServiceResponse,
-): ServiceResponse {
-  const headers = retryAfterHeader(retryAfter);
-  if (body === 'empty') return { status, headers, body: undefined };
-  if (body === 'html') return rewritten(htmlResponse(status), { headers });
-
-  const title = Object.hasOwn(PROBLEMS, type) ? PROBLEMS[type as ProblemName][1] : 'An error';
-  return toResponse({ name: type, status, title, detail: 'A fault of the sandbox.', headers });
 }
 
 /** The error type of a status. */
@@ -172,22 +170,24 @@ function typeOf(status: number): string {
   return known?.[0] ?? (status >= 500 ? 'internal_error' : 'error');
 }
 
+function emptyResponse(status: number): ServiceResponse {
+  return { status, headers: {}, body: undefined };
+}
+
 function htmlResponse(status: number): ServiceResponse {
   const html =
     '<!doctype html><html><head><title>Service</title></head><body><h1>Please try again later</h1></body></html>';
   return { status, headers: { 'Content-Type': 'text/html; charset=utf-8' }, body: encodeText(html) };
 }
 
-/** A response in place of another one, whose headers it keeps. */
-function withHeadersOf({ headers }: ServiceResponse, instead: ServiceResponse): ServiceResponse {
-  return { ...instead, headers: { ...headers, ...instead.headers } };
+interface Changes {
+  readonly status?: number | undefined;
+  readonly headers?: Readonly<Record<string, string | null>> | undefined;
+  readonly body?: string | Uint8Array | ((body: string) => string | Uint8Array) | undefined;
 }
 
 /** A response with changes; header names are compared without case. */
-function rewritten(
-  response: ServiceResponse,
-  { status, headers = {}, body }: FieldValues<{ optional: typeof contentFaults.rewrite.optional }>,
-): ServiceResponse {
+function rewritten(response: ServiceResponse, { status, headers = {}, body }: Changes): ServiceResponse {
   const kept = Object.entries(response.headers).filter(
     ([name]) => !Object.keys(headers).some((other) => other.toLowerCase() === name.toLowerCase()),
   );

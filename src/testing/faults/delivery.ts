@@ -7,13 +7,6 @@ export interface Delivery {
   readonly transmission: Transmission;
 }
 
-/** A response that is sent late. */
-export interface DelayedDelivery {
-  readonly waitMs: number;
-  /** The adapter calls it once, after it has waited. */
-  readonly deliver: () => Delivery;
-}
-
 /** How a response is sent. Each adapter does it as well as its medium allows. */
 export type Transmission =
   | { readonly how: 'whole' }

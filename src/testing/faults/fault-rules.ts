@@ -3,7 +3,7 @@ import { checkCollections, checkValues, is } from '../checks.ts';
 import { SeededRandom } from '../data/seeded-random.ts';
 import type { ServiceRequest } from '../service/message.ts';
 import { API_PATH, collectionOf } from '../service/route.ts';
-import type { FieldValues } from './family.ts';
+import type { FieldValues } from './define-fault.ts';
 import { checkFault, type Fault } from './fault.ts';
 
 /** The conditions under which a request meets a fault. */
@@ -33,7 +33,7 @@ export const faultConditions = {
 };
 
 /** Which requests meet a fault, and how often. A condition that is left out holds for every request. */
-export interface FaultMatch extends FieldValues<{ optional: typeof faultConditions }> {}
+export interface FaultMatch extends FieldValues<Record<never, never>, typeof faultConditions> {}
 
 /** A fault that was added. */
 export interface FaultRule {

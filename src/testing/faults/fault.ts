@@ -1,12 +1,11 @@
 import { suggestion } from '../../internal/option-names.ts';
 import { checkValues, is, shown } from '../checks.ts';
-import { connectionEffects, connectionFaults } from './connection.ts';
-import { contentEffects, contentFaults } from './content.ts';
-import type { DelayedDelivery, Delivery } from './delivery.ts';
-import type { FaultedRequest, FaultFields, FieldValues } from './family.ts';
-import { timingEffects, timingFaults } from './timing.ts';
+import { connectionFaults } from './connection.ts';
+import { contentFaults } from './content.ts';
+import type { FaultEffect, FaultFields, FieldValues } from './define-fault.ts';
+import { timingFaults } from './timing.ts';
 
-/** Every kind of fault with its fields. A new fault is one entry in the tables of its family. */
+/** Every kind of fault with its fields. */
 export const sandboxFaults = { ...connectionFaults, ...timingFaults, ...contentFaults };
 
 type Faults = typeof sandboxFaults;
@@ -14,17 +13,17 @@ type Faults = typeof sandboxFaults;
 /** The kind of a fault. */
 export type FaultKind = keyof Faults;
 
-/** What goes wrong with a request. The guide "Sandbox options" lists every kind with its fields. */
-export type Fault = { [Kind in FaultKind]: { readonly kind: Kind } & FieldValues<Faults[Kind]> }[FaultKind];
+type FieldsOf<Kind extends FaultKind> =
+  Faults[Kind] extends FaultFields<infer Required, infer Optional> ? FieldValues<Required, Optional> : never;
 
-const effects = { ...connectionEffects, ...timingEffects, ...contentEffects };
+/** What goes wrong with a request. The guide "Sandbox options" lists every kind with its fields. */
+export type Fault = { [Kind in FaultKind]: { readonly kind: Kind } & FieldsOf<Kind> }[FaultKind];
 
 /** Has a request meet a fault. */
-export function applyFault(fault: Fault, request: FaultedRequest): Delivery | DelayedDelivery {
-  // Each effect takes the faults of its own kind, which the compiler cannot follow through the union.
-  const effect = effects[fault.kind] as (fault: Fault, request: FaultedRequest) => Delivery | DelayedDelivery;
+export const applyFault: FaultEffect<Fault> = (fault, request) => {
+  const { effect } = sandboxFaults[fault.kind] as FaultFields & { readonly effect: FaultEffect<Fault> };
   return effect(fault, request);
-}
+};
 
 /** Throws a TypeError for a fault that does not exist, and for fields that are missing, unknown or invalid. */
 export function checkFault(fault: Fault): void {
@@ -33,7 +32,7 @@ export function checkFault(fault: Fault): void {
   if (!kinds.includes(kind)) {
     throw new TypeError(`There is no fault ${shown(kind)}. ${suggestion(String(kind), kinds)}`);
   }
-  const { required = {}, optional = {} }: FaultFields = sandboxFaults[kind];
+  const { required, optional }: FaultFields = sandboxFaults[kind];
   const checks = { kind: is.string, ...required, ...optional };
   checkValues(fault, checks, { of: `the fault ${kind}`, path: `${kind}.` });
   const missing = Object.keys(required).find((name) => Reflect.get(fault, name) === undefined);

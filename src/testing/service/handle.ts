@@ -25,7 +25,7 @@ export function handle(
   request: ServiceRequest,
   instead?: ServiceResponse,
 ): ServiceResponse {
-  const credential = authenticate(state, request);
+  const credential = state.keyring.authenticate(request);
   const quota = state.limits.count(credential?.key, state.clock.now());
   const respond = () => {
     if (instead !== undefined) return instead;
@@ -43,11 +43,6 @@ export function handle(
     'X-RateLimit-Remaining': String(quota.remaining),
   };
   return { status, headers: { ...common, ...headers }, body, note };
-}
-
-/** Who sends a request; undefined if the key is missing, unknown, revoked or of a company that is not served. */
-export function authenticate(state: ServiceState, { headers }: ServiceRequest): Credential | undefined {
-  return state.keyring.find(headers['x-auth-token']);
 }
 
 function respondOrReject({ options }: ServiceState, respond: () => ServiceResponse): ServiceResponse {

@@ -44,7 +44,7 @@ export function create(state: ServiceState, call: Call): ServiceResponse {
 }
 
 /** A create with its key; undefined if the request has no key, or the service does not read it. */
-export function keyedCreate(
+function keyedCreate(
   { company }: Credential,
   request: ServiceRequest,
   options: ResolvedSandboxOptions,
@@ -52,6 +52,19 @@ export function keyedCreate(
   const key = request.headers['idempotency-key'];
   if (key === undefined || key.trim() === '' || options.idempotency.replay === 'ignored') return undefined;
   return { company, key, body: fingerprint(readJsonObject(request, options)) };
+}
+
+/** Marks the Idempotency-Key of a create as running until the caller calls the function returned. */
+export function startCreate({ idempotency, clock, keyring, options }: ServiceState, request: ServiceRequest) {
+  const credential = keyring.authenticate(request);
+  try {
+    const create = credential && request.method === 'POST' && keyedCreate(credential, request, options);
+    if (create) return idempotency.start(create, clock.now());
+  } catch (error) {
+    // The service rejects an unreadable body when it carries the request out.
+    if (!(error instanceof ProblemError)) throw error;
+  }
+  return () => {};
 }
 
 /** PATCH: changes the fields of the body and no others; null clears. An empty body changes nothing. */

@@ -2,7 +2,6 @@ import { type CollectionName, collections } from '../../collections/index.ts';
 import type { ListOrder } from '../../schemas/service-forms.ts';
 import type { SandboxClock } from '../clock.ts';
 import { hashText, mix } from '../data/seeded-random.ts';
-import { Memo } from '../memo.ts';
 import type { ResolvedSandboxOptions } from '../options.ts';
 import { type IdBound, placeOf, sliceOf } from './id-order.ts';
 import type { IdSequence } from './ids.ts';
@@ -31,7 +30,7 @@ interface PendingWrite {
 }
 
 /** Lists kept: pagination requests one list page by page, and some clients read several at once. */
-const KEPT_LISTS = 4;
+const KEPT_LISTS = 8;
 
 /** One collection of one company: its records, and the writes that readers do not see yet. */
 export class Collection {
@@ -49,12 +48,12 @@ export class Collection {
   readonly #rows = new Map<string, Row>();
   /** The same rows by ascending id. */
   #sorted: Row[] = [];
-  #version = 0;
   /** In the order in which they were made. */
   #pending: PendingWrite[] = [];
   /** The place of the next new id in the sequence: after every numeric id that was ever stored. */
   #nextIndex = 0;
-  readonly #lists = new Memo<readonly Row[]>(KEPT_LISTS);
+  /** The last lists since the last write that readers see, by their selection. */
+  readonly #lists = new Map<string, readonly Row[]>();
 
   constructor(
     name: CollectionName,
@@ -77,12 +76,6 @@ export class Collection {
     this.#clock = clock;
     this.#options = options;
     this.#toRow = rowsOf(name, options);
-  }
-
-  /** Grows with every change that readers see. */
-  get version(): number {
-    this.#settle();
-    return this.#version;
   }
 
   /** How many records readers see. */
@@ -111,15 +104,19 @@ export class Collection {
 
   /** The records of a list, in the order of the sandbox's lists. */
   list(selection: Selection): readonly Row[] {
-    const { idBounds, modifiedSince } = selection;
-    return this.#lists.get(JSON.stringify(selection), this.version, () => {
-      const inBounds = this.#sorted.slice(...sliceOf(this.#sorted, idBounds));
-      const selected =
-        modifiedSince === undefined
-          ? inBounds
-          : inBounds.filter((row) => comparedTime(row.modifiedAt, this.#options) >= modifiedSince);
-      return inOrder(selected, this.#options.order);
-    });
+    this.#settle();
+    const key = JSON.stringify(selection);
+    const known = this.#lists.get(key);
+    if (known !== undefined) return known;
+
+    const { idBounds, modifiedSince = -Infinity } = selection;
+    const selected = this.#sorted
+      .slice(...sliceOf(this.#sorted, idBounds))
+      .filter((row) => comparedTime(row.modifiedAt, this.#options) >= modifiedSince);
+    const list = inOrder(selected, this.#options.order);
+    if (this.#lists.size >= KEPT_LISTS) this.#lists.clear();
+    this.#lists.set(key, list);
+    return list;
   }
 
   /** Stores a new record under the id given, or the next one. */
@@ -146,7 +143,7 @@ export class Collection {
     this.#rows.clear();
     this.#sorted = [];
     this.#pending = [];
-    this.#version += 1;
+    this.#lists.clear();
   }
 
   /** The next id of the sequence that no record has: a test may have stored some itself. */
@@ -192,7 +189,7 @@ export class Collection {
   }
 
   #apply(id: string, row: Row | undefined): void {
-    this.#version += 1;
+    this.#lists.clear();
     const place = placeOf(this.#sorted, id);
     const replaced = this.#rows.has(id) ? 1 : 0;
     if (row === undefined) {
