@@ -16,12 +16,8 @@ export { faultConditions } from './faults/fault-rules.ts';
 export type { KeyGrant, SandboxKeys } from './keys.ts';
 export type { LoggedRequest } from './log.ts';
 export type {
-  ContentTypeOptions,
-  IdempotencyOptions,
-  IdOptions,
   NotFoundBody,
   ProblemType,
-  RateLimitOptions,
   RecordCounts,
   SandboxOption,
   SandboxOptionGroup,

@@ -306,18 +306,6 @@ export const sandboxOptions = {
   logLimit: option(is.integerFrom(0), 10_000),
 };
 
-/** The form of ids: see the option `ids`. */
-export interface IdOptions extends OptionInputs<typeof idOptions> {}
-
-/** What an `Idempotency-Key` does: see the option `idempotency`. */
-export interface IdempotencyOptions extends OptionInputs<typeof idempotencyOptions> {}
-
-/** The content types of request bodies that the service accepts: see the option `contentTypes`. */
-export interface ContentTypeOptions extends OptionInputs<typeof contentTypeOptions> {}
-
-/** The quota of each key: see the option `rateLimit`. */
-export interface RateLimitOptions extends OptionInputs<typeof rateLimitOptions> {}
-
 /**
  * The options of `createSandbox`. Everything that the specification leaves open is an option with a stated default:
  * change it to see whether a connector relies on an assumption.

@@ -1,10 +1,10 @@
-import { createSandbox, type RateLimitOptions, type Sandbox } from 'accounting-data-sdk/testing';
+import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { call } from './support/call.ts';
 
 const START = Date.UTC(2026, 0, 31, 12, 0, 0);
 
-function limited(rateLimit: RateLimitOptions, clock: number = START): Sandbox {
+function limited(rateLimit: SandboxOptions['rateLimit'] & object, clock: number = START): Sandbox {
   return createSandbox({ rateLimit: { windowMs: 10_000, ...rateLimit }, clock });
 }
 

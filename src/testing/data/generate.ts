@@ -4,42 +4,8 @@ import type { RecordCounts } from '../options.ts';
 import type { GeneratedRecord } from '../store/collection.ts';
 import type { IdSequence } from '../store/ids.ts';
 import type { Times } from '../store/row.ts';
-import * as accounts from './accounts.ts';
-import * as banking from './banking.ts';
-import type { Generator } from './generator.ts';
-import * as planning from './planning.ts';
-import { product } from './product.ts';
+import { generatorOf } from './records.ts';
 import { mix, SeededRandom } from './seeded-random.ts';
-
-/**
- * How each collection is generated, and its share of a number of records that is spread over all collections. The
- * fields of all collections but products are the sandbox's own invention, because the specification does not name
- * them: a connector must not rely on them.
- */
-const GENERATORS: { readonly [Name in CollectionName]?: readonly [Generator, share: number] } = {
-  accounts: [accounts.account, 16],
-  accountAddresses: [accounts.accountAddress, 20],
-  accountContactRelations: [accounts.accountContactRelation, 12],
-  accountContactShoppingStores: [accounts.accountContactShoppingStore, 3],
-  accountCustomerProjectRates: [accounts.accountCustomerProjectRate, 4],
-  accountSettings: [accounts.accountSetting, 8],
-  bankFeedAccounts: [banking.bankFeedAccount, 2],
-  bankFeedConnections: [banking.bankFeedConnection, 1],
-  bankPayerMemories: [banking.bankPayerMemory, 6],
-  boms: [planning.bom, 3],
-  bomLines: [planning.bomLine, 9],
-  budgets: [planning.budget, 1],
-  budgetLines: [planning.budgetLine, 6],
-  products: [product, 9],
-};
-
-/** For a collection that is new in the table and has no generator yet. */
-const DEFAULT_GENERATOR: readonly [Generator, share: number] = [
-  (random, { index }) => ({ name: `Record ${index + 1}`, code: random.digits(6) }),
-  2,
-];
-
-const generatorOf = (collection: CollectionName) => GENERATORS[collection] ?? DEFAULT_GENERATOR;
 
 /** How many records each collection has. */
 type Counts = Readonly<Record<CollectionName, number>>;
@@ -52,12 +18,12 @@ export function recordCounts(records: RecordCounts): Counts {
 }
 
 function spread(total: number): Counts {
-  const allShares = collectionNames.reduce((sum, name) => sum + generatorOf(name)[1], 0);
+  const allShares = collectionNames.reduce((sum, name) => sum + generatorOf(name).share, 0);
   let shares = 0;
   let assigned = 0;
   return byCollection((name) => {
     // Rounding the running total keeps the sum exact.
-    shares += generatorOf(name)[1];
+    shares += generatorOf(name).share;
     const count = Math.round((total * shares) / allShares) - assigned;
     assigned += count;
     return count;
@@ -91,12 +57,12 @@ export function* generateRecords(
   collection: CollectionName,
   { seed, counts, ids }: Generation,
 ): Iterable<GeneratedRecord> {
-  const [generate] = generatorOf(collection);
+  const generator = generatorOf(collection);
   const count = counts[collection];
   for (let index = 0; index < count; index += 1) {
     const random = new SeededRandom(mix(seed, index));
     const parentIndex = (parent: CollectionName) => Math.floor((index * counts[parent]) / count);
-    const fields = generate(random, {
+    const fields = generator.fields(random, {
       index,
       parentIndex,
       parent: (parent) => (counts[parent] === 0 ? null : ids[parent].at(parentIndex(parent))),

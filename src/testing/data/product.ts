@@ -1,9 +1,8 @@
-import type { Generator } from './generator.ts';
 import { cents, type SeededRandom } from './seeded-random.ts';
 import * as words from './words.ts';
 
 /** Digits with the check digit of EAN and UPC at their end: weights 3 and 1 from the right. */
-export function withCheckDigit(digits: string): string {
+function withCheckDigit(digits: string): string {
   let sum = 0;
   for (let i = 0; i < digits.length; i += 1)
     sum += Number(digits[digits.length - 1 - i]) * (i % 2 === 0 ? 3 : 1);
@@ -74,24 +73,19 @@ function selling(random: SeededRandom) {
   };
 }
 
-function stock(random: SeededRandom) {
-  return {
-    stockProductType: random.pick(['simple', 'simple', 'batch', 'serial']),
-    stockQuantity: random.between(0, 900),
-    stockMinimalQuantity: random.between(0, 50),
-    stockLocation: `${random.pick(['A', 'B', 'C'])}-${random.between(1, 30)}-${random.between(1, 8)}`,
-    quantityDefault: 1,
-    quantityBackorder: random.chance(0.1) ? random.between(1, 40) : 0,
-    stockDescription: null,
-    stockDocumentTypes: random.chance(0.5) ? ['delivery'] : [],
-  };
-}
-
-export const product: Generator = (random, { index }) => ({
+/** The fields of a generated product: every documented one. */
+export const product = (random: SeededRandom, { index }: { readonly index: number }) => ({
   ...naming(random, index),
   ...flags(random),
   ...selling(random),
-  ...stock(random),
+  stockProductType: random.pick(['simple', 'simple', 'batch', 'serial']),
+  stockQuantity: random.between(0, 900),
+  stockMinimalQuantity: random.between(0, 50),
+  stockLocation: `${random.pick(['A', 'B', 'C'])}-${random.between(1, 30)}-${random.between(1, 8)}`,
+  quantityDefault: 1,
+  quantityBackorder: random.chance(0.1) ? random.between(1, 40) : 0,
+  stockDescription: null,
+  stockDocumentTypes: random.chance(0.5) ? ['delivery'] : [],
   color: random.pick(words.COLORS),
   diameter: random.chance(0.2) ? millimetres(random, 400) : null,
   depth: millimetres(random, 900),

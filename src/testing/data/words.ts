@@ -36,6 +36,14 @@ export const ROLES = words('Owner, Bookkeeper, Purchasing, Sales, Warehouse, Fin
 export const PROJECTS = words(
   'Website relaunch, Warehouse move, Annual audit, Support retainer, Store fitting, Data migration',
 );
+/** Key of a setting, its values. */
+export const SETTINGS = [
+  ['invoiceLanguage', ['nl', 'en', 'de', 'fr']],
+  ['invoiceDelivery', ['email', 'peppol', 'post']],
+  ['reminderAfterDays', ['7', '14', '30']],
+  ['priceList', ['retail', 'wholesale', 'partner']],
+] as const;
+export const BUDGET_POSTS = words('Rent, Travel, Software, Training, Freight');
 /** Name, code in an IBAN. */
 export const BANKS = [
   ['Bank van de Delta', 'DELT'],

@@ -11,10 +11,6 @@ const OTHERS = [
   'SandboxClientOptions',
   'sandboxOptions',
   'SandboxOptions',
-  'IdOptions',
-  'ContentTypeOptions',
-  'IdempotencyOptions',
-  'RateLimitOptions',
 ];
 
 /** The types of all tables: `OptionNames<ListOptions>` stands for ListOptions. */
