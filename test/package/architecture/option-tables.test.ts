@@ -7,11 +7,7 @@ import { options, programOf } from '../../support/compiler.ts';
 import { root } from '../docs/code-blocks.ts';
 
 /** What the sandbox returns, and the types derived from its own tables of options. */
-const OTHERS = [
-  'SandboxClientOptions',
-  'sandboxOptions',
-  'SandboxOptions',
-];
+const OTHERS = ['SandboxClientOptions', 'sandboxOptions', 'SandboxOptions'];
 
 /** The types of all tables: `OptionNames<ListOptions>` stands for ListOptions. */
 async function tableTypes(): Promise<Set<string>> {

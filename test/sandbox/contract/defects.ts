@@ -2,212 +2,197 @@ import { randomUUID } from 'node:crypto';
 import { productFields } from './suite/specification.ts';
 import type { Send, SendInit, Target } from './suite/target.ts';
 
+/** Another service in place of the one that a target sends to. */
+export type Inject = (send: Send, target: Target) => Send;
+
 /** One way in which a service violates the specification, put between the checks and a sandbox that follows it. */
 export interface Defect {
   readonly name: string;
   /** Part of the name of a check that detects it. */
   readonly detectedBy: string;
-  readonly inject: (send: Send, target: Target) => Send;
+  readonly inject: Inject;
 }
 
-/** A request that a defect may change. */
-export interface DefectRequest {
-  readonly method: string;
+interface ChangedRequest {
   readonly url: URL;
+  readonly method: string;
   readonly headers: Record<string, string>;
-  /** The body, if it is a JSON object. */
-  body: Record<string, unknown> | undefined;
-  readonly text: string | undefined;
+  body: string | undefined;
 }
 
-/** A response that a defect may change. */
-export interface DefectResponse {
+/** Changes every request before the service receives it. */
+export const changedRequest =
+  (change: (request: ChangedRequest, target: Target) => void): Inject =>
+  (send, target) =>
+  (href, { method, headers, body: text, redirect }) => {
+    const request: ChangedRequest = { url: new URL(href), method, headers: { ...headers }, body: text };
+    change(request, target);
+    const { url, body, ...init } = request;
+    return send(url.href, { ...init, redirect, ...(body === undefined ? {} : { body }) });
+  };
+
+interface ChangedResponse {
   status: number;
   readonly headers: Headers;
   text: string;
-  readonly request: DefectRequest;
-  /** The body as a list; empty if the body is not a list. */
-  readonly list: Record<string, unknown>[];
-  /** Sends a request that this defect does not change. */
-  readonly send: (url: URL, headers: Readonly<Record<string, string>>) => Promise<Response>;
 }
 
-function objectIn(text: string | undefined): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text ?? '');
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
-  } catch {
-    return undefined;
-  }
+interface Sent extends SendInit {
+  readonly url: URL;
+  readonly send: Send;
 }
 
-function parseRequest(url: string, { method, headers, body }: SendInit): DefectRequest {
-  return { method, url: new URL(url), headers: { ...headers }, body: objectIn(body), text: body };
-}
-
-function forward(send: Send, { method, url, headers, body, text }: DefectRequest): Promise<Response> {
-  const sent = body === undefined ? text : JSON.stringify(body);
-  return send(url.href, {
-    method,
-    headers,
-    redirect: 'manual',
-    ...(sent === undefined ? {} : { body: sent }),
-  });
-}
-
-/** A defect that changes every request before the service receives it. */
-export function requestDefect(
-  name: string,
-  detectedBy: string,
-  change: (request: DefectRequest, target: Target) => void,
-): Defect {
-  const inject =
-    (send: Send, target: Target): Send =>
-    (url, init) => {
-      const request = parseRequest(url, init);
-      change(request, target);
-      return forward(send, request);
-    };
-  return { name, detectedBy, inject };
-}
-
-const WITHOUT_BODY = [204, 304];
-
-/** A defect that changes every response before a check receives it. */
-export function responseDefect(
-  name: string,
-  detectedBy: string,
-  change: (response: DefectResponse, target: Target) => void | Promise<void>,
-): Defect {
-  const inject =
-    (send: Send, target: Target): Send =>
-    async (url, init) => {
-      const request = parseRequest(url, init);
-      const received = await forward(send, request);
-      const text = await received.text();
-      const response: DefectResponse = {
-        status: received.status,
-        headers: new Headers(received.headers),
-        text,
-        request,
-        list: text.startsWith('[') ? (JSON.parse(text) as Record<string, unknown>[]) : [],
-        send: (to, headers) => send(to.href, { method: 'GET', headers, redirect: 'manual' }),
-      };
-      await change(response, target);
-      const body = WITHOUT_BODY.includes(response.status) ? null : response.text;
-      return new Response(body, { status: response.status, headers: response.headers });
-    };
-  return { name, detectedBy, inject };
-}
+/** Changes every response before a check receives it. */
+export const changedResponse =
+  (change: (response: ChangedResponse, sent: Sent, target: Target) => void | Promise<void>): Inject =>
+  (send, target) =>
+  async (href, init) => {
+    const received = await send(href, init);
+    const { status, headers } = received;
+    const response = { status, headers: new Headers(headers), text: await received.text() };
+    await change(response, { ...init, url: new URL(href), send }, target);
+    return new Response([204, 304].includes(response.status) ? null : response.text, response);
+  };
 
 /** Changes each record of a successful response. */
-function eachRecord(response: DefectResponse, change: (record: Record<string, unknown>) => void): void {
-  if (response.status >= 300 || response.text === '') return;
-  const value: unknown = JSON.parse(response.text);
-  for (const record of Array.isArray(value) ? value : [value]) change(record as Record<string, unknown>);
-  response.text = JSON.stringify(value);
-}
-
-const isList = ({ url, method }: DefectRequest) => method === 'GET' && url.pathname.split('/').length === 5;
+const changedRecords = (change: (record: Record<string, unknown>) => void): Inject =>
+  changedResponse((response) => {
+    if (response.status >= 300 || response.text === '') return;
+    const value: unknown = JSON.parse(response.text);
+    for (const record of Array.isArray(value) ? value : [value]) change(record as Record<string, unknown>);
+    response.text = JSON.stringify(value);
+  });
 
 /** At least one defect for each section of the specification. */
 export const defects: readonly Defect[] = [
-  responseDefect('createdAt has a local form', 'createdAt and updatedAt as ISO 8601', (response) =>
-    eachRecord(response, (record) => {
+  {
+    name: 'createdAt has a local form',
+    detectedBy: 'createdAt and updatedAt as ISO 8601',
+    inject: changedRecords((record) => {
       if (typeof record.createdAt === 'string') record.createdAt = '31-01-2026 12:00';
     }),
-  ),
-  requestDefect('every version in the path works', 'the version is part of the path', ({ url }) => {
-    url.pathname = url.pathname.replace(/\/v\d+\//, '/v1/');
-  }),
-  responseDefect(
-    'a list contains a record of another company',
-    'a key sees the data of its own company alone',
-    async (response, { keys }) => {
-      if (!isList(response.request) || response.status !== 200 || response.list.length === 0) return;
-      const other = await response.send(response.request.url, { 'X-AUTH-TOKEN': keys.otherCompany ?? '' });
-      const [foreign] = JSON.parse(await other.text()) as unknown[];
-      if (foreign !== undefined) response.text = JSON.stringify([...response.list, foreign]);
-    },
-  ),
-  requestDefect('id[gt] is inclusive', 'id[gt] is greater than the value', ({ url: { searchParams } }) => {
-    const bound = searchParams.get('id[gt]');
-    searchParams.delete('id[gt]');
-    if (bound !== null) searchParams.set('id[gte]', bound);
-  }),
-  requestDefect('updatedSince is ignored', 'updatedSince leaves out what was modified before', ({ url }) =>
-    url.searchParams.delete('updatedSince'),
-  ),
-  requestDefect(
-    'page 3 repeats page 2',
-    'the pages up to an empty one contain every record once',
-    ({ url }) => {
+  },
+  {
+    name: 'every version in the path works',
+    detectedBy: 'the version is part of the path',
+    inject: changedRequest(({ url }) => {
+      url.pathname = url.pathname.replace(/\/v\d+\//, '/v1/');
+    }),
+  },
+  {
+    name: 'a list contains a record of another company',
+    detectedBy: 'a key sees the data of its own company alone',
+    inject: changedResponse(async (response, { url, method, send }, { keys }) => {
+      if (method !== 'GET' || !response.text.startsWith('[{')) return;
+      const headers = { 'X-AUTH-TOKEN': keys.otherCompany ?? '' };
+      const other = await send(url.href, { method, headers, redirect: 'manual' });
+      const [foreign] = (await other.json()) as unknown[];
+      if (foreign !== undefined) response.text = JSON.stringify([...JSON.parse(response.text), foreign]);
+    }),
+  },
+  {
+    name: 'id[gt] is inclusive',
+    detectedBy: 'id[gt] is greater than the value',
+    inject: changedRequest(({ url: { searchParams } }) => {
+      const bound = searchParams.get('id[gt]');
+      searchParams.delete('id[gt]');
+      if (bound !== null) searchParams.set('id[gte]', bound);
+    }),
+  },
+  {
+    name: 'updatedSince is ignored',
+    detectedBy: 'updatedSince leaves out what was modified before',
+    inject: changedRequest(({ url }) => url.searchParams.delete('updatedSince')),
+  },
+  {
+    name: 'page 3 repeats page 2',
+    detectedBy: 'the pages up to an empty one contain every record once',
+    inject: changedRequest(({ url }) => {
       if (url.searchParams.get('_page') === '3') url.searchParams.set('_page', '2');
-    },
-  ),
-  responseDefect('money is a number', 'money is a decimal string', (response) =>
-    eachRecord(response, (record) => {
+    }),
+  },
+  {
+    name: 'money is a number',
+    detectedBy: 'money is a decimal string',
+    inject: changedRecords((record) => {
       if (typeof record.salePrice === 'string') record.salePrice = Number(record.salePrice);
     }),
-  ),
-  responseDefect(
-    'a record that does not exist is an empty 200',
-    'is 404 not_found where there is no such record',
-    (response) => {
-      if (response.status !== 404) return;
-      response.status = 200;
-      response.text = '{}';
-    },
-  ),
-  responseDefect(
-    'a read-only collection accepts writes',
-    'cannot be written: two operations, no more',
-    (response) => {
+  },
+  {
+    name: 'a record that does not exist is an empty 200',
+    detectedBy: 'is 404 not_found where there is no such record',
+    inject: changedResponse((response) => {
+      if (response.status === 404) Object.assign(response, { status: 200, text: '{}' });
+    }),
+  },
+  {
+    name: 'a read-only collection accepts writes',
+    detectedBy: 'cannot be written: two operations, no more',
+    inject: changedResponse((response) => {
       if (response.status === 405) response.status = 200;
-    },
-  ),
-  requestDefect(
-    'a repeat of a create adds a second record',
-    'a repeat with the same Idempotency-Key',
-    ({ headers }) => {
+    }),
+  },
+  {
+    name: 'a repeat of a create adds a second record',
+    detectedBy: 'a repeat with the same Idempotency-Key',
+    inject: changedRequest(({ headers }) => {
       if (headers['Idempotency-Key'] !== undefined) headers['Idempotency-Key'] = randomUUID();
-    },
-  ),
-  requestDefect('an update replaces the record', 'a field left out keeps its value', (request) => {
-    if (request.method !== 'PATCH' || request.body === undefined) return;
-    const cleared = productFields.filter(({ responseOnly }) => !responseOnly).map(({ name }) => [name, null]);
-    request.body = { ...Object.fromEntries(cleared), ...request.body };
-  }),
+    }),
+  },
+  {
+    name: 'an update replaces the record',
+    detectedBy: 'a field left out keeps its value',
+    inject: changedRequest((request) => {
+      if (request.method !== 'PATCH') return;
+      const cleared = productFields
+        .filter(({ responseOnly }) => !responseOnly)
+        .map(({ name }) => [name, null]);
+      const body = JSON.parse(request.body ?? '{}') as object;
+      request.body = JSON.stringify({ ...Object.fromEntries(cleared), ...body });
+    }),
+  },
   {
     name: 'a delete deletes nothing',
     detectedBy: 'a deleted product is gone',
-    inject: (send) => (url, init) =>
-      init.method === 'DELETE' ? Promise.resolve(new Response(null, { status: 204 })) : send(url, init),
+    inject: (send) => async (url, init) =>
+      init.method === 'DELETE' ? new Response(null, { status: 204 }) : send(url, init),
   },
-  responseDefect(
-    'an unreadable body is 422',
-    'update: a body that is not a JSON object is 400',
-    (response) => {
+  {
+    name: 'an unreadable body is 422',
+    detectedBy: 'update: a body that is not a JSON object is 400',
+    inject: changedResponse((response) => {
       if (response.status === 400) response.status = 422;
-    },
-  ),
-  requestDefect('a revoked key works', 'a revoked key is 401', ({ headers }, { keys }) => {
-    if (headers['X-AUTH-TOKEN'] === keys.revoked) headers['X-AUTH-TOKEN'] = keys.main;
-  }),
-  requestDefect(
-    'a read-only key can write',
-    'create: a key that only reads gets 403',
-    ({ headers }, { keys }) => {
+    }),
+  },
+  {
+    name: 'a revoked key works',
+    detectedBy: 'a revoked key is 401',
+    inject: changedRequest(({ headers }, { keys }) => {
+      if (headers['X-AUTH-TOKEN'] === keys.revoked) headers['X-AUTH-TOKEN'] = keys.main;
+    }),
+  },
+  {
+    name: 'a read-only key can write',
+    detectedBy: 'create: a key that only reads gets 403',
+    inject: changedRequest(({ headers }, { keys }) => {
       if (headers['X-AUTH-TOKEN'] === keys.readOnly) headers['X-AUTH-TOKEN'] = keys.main;
-    },
-  ),
-  responseDefect('errors have no type', 'every error is a JSON object with a type', (response) => {
-    if (response.status >= 400) response.text = response.text.replace(/"type":"[a-z_]+",/, '');
-  }),
-  responseDefect('Remaining never changes', 'each request takes one of it', ({ headers }) =>
-    headers.set('X-RateLimit-Remaining', '5'),
-  ),
-  responseDefect('429 has no Retry-After', 'over the quota: 429 rate_limited', ({ headers }) =>
-    headers.delete('Retry-After'),
-  ),
+    }),
+  },
+  {
+    name: 'errors have no type',
+    detectedBy: 'every error is a JSON object with a type',
+    inject: changedResponse((response) => {
+      if (response.status >= 400) response.text = response.text.replace(/"type":"[a-z_]+",/, '');
+    }),
+  },
+  {
+    name: 'Remaining never changes',
+    detectedBy: 'each request takes one of it',
+    inject: changedResponse(({ headers }) => headers.set('X-RateLimit-Remaining', '5')),
+  },
+  {
+    name: '429 has no Retry-After',
+    detectedBy: 'over the quota: 429 rate_limited',
+    inject: changedResponse(({ headers }) => headers.delete('Retry-After')),
+  },
 ];
