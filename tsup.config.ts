@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
+import ts from 'typescript';
 
 /** Every way into the package; `exports` in package.json names the same, and a test holds both equal. */
 const main = { index: 'src/index.ts' };
@@ -53,6 +54,23 @@ const commonJsBeside: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
+/** esbuild keeps the comments inside classes and drops all others. The declarations have those that a user needs. */
+const withoutComments: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'without-comments',
+  setup({ onLoad }) {
+    const compilerOptions: ts.CompilerOptions = {
+      removeComments: true,
+      target: ts.ScriptTarget.ESNext,
+      module: ts.ModuleKind.ESNext,
+      verbatimModuleSyntax: true,
+    };
+    onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, ({ path }) => ({
+      contents: ts.transpileModule(readFileSync(path, 'utf8'), { compilerOptions }).outputText,
+      loader: 'js',
+    }));
+  },
+};
+
 /**
  * Not minified, so that a stack trace shows lines that a reader understands. Source maps would double the package.
  * The command is built with the main entry, and shares its code.
@@ -81,6 +99,7 @@ const esm: Options = {
         }));
       },
     },
+    withoutComments,
     commonJsBeside,
   ],
 };
@@ -91,7 +110,7 @@ const otherEsm: Options = {
   format: 'esm',
   entry: others,
   splitting: true,
-  esbuildPlugins: [commonJsBeside],
+  esbuildPlugins: [withoutComments, commonJsBeside],
 };
 
 /**
