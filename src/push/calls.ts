@@ -6,7 +6,7 @@ import type { RequestWaits } from '../internal/request-guard.ts';
 import { sleep } from '../internal/sleep.ts';
 import { isOutage, Outage, outageDelayMs } from '../sync/outage.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
-import type { PushTarget, ResolvedPushOptions } from './options.ts';
+import type { AnyProduct, AnyTarget, ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
 
 /** The end of a create that may have been carried out, and must not be sent again before that is known. */
@@ -25,20 +25,16 @@ interface Losses {
   readonly since: number;
 }
 
-export class Calls<T extends { id: string }, Draft extends object, Patch extends object> {
+export class Calls {
   readonly outage: Outage;
   #losses: Losses | undefined;
   /** Whether no create has succeeded for `maxOutageMs`. */
   #gaveUp = false;
-  readonly #products: PushTarget<T, Draft, Patch>;
-  readonly #options: ResolvedPushOptions<T, Draft, Patch>;
+  readonly #products: AnyTarget;
+  readonly #options: ResolvedPushOptions;
   readonly #results: Results;
 
-  constructor(
-    products: PushTarget<T, Draft, Patch>,
-    options: ResolvedPushOptions<T, Draft, Patch>,
-    results: Results,
-  ) {
+  constructor(products: AnyTarget, options: ResolvedPushOptions, results: Results) {
     this.#products = products;
     this.#options = options;
     this.#results = results;
@@ -49,11 +45,11 @@ export class Calls<T extends { id: string }, Draft extends object, Patch extends
    * With `retry.creates: false` a create with an unknown outcome is not repeated: it resolves to {@link LostCreate}, in
    * an outage after a wait, so that the next create is sent later.
    */
-  async create(draft: object, idempotencyKey: string): Promise<T | LostCreate> {
+  async create(draft: object, idempotencyKey: string): Promise<AnyProduct | LostCreate> {
     const { creates } = this.#options.settings.retry;
-    const created = await this.#run(async (options): Promise<T | LostCreate> => {
+    const created = await this.#run(async (options): Promise<AnyProduct | LostCreate> => {
       try {
-        return await this.#products.create(draft as Draft, { ...options, idempotencyKey });
+        return await this.#products.create(draft, { ...options, idempotencyKey });
       } catch (error) {
         if (isApiError(error) && !isDown(error)) this.#losses = undefined;
         if (!creates && isAccountingError(error) && error.outcome === 'unknown') return new LostCreate(error);
@@ -65,8 +61,8 @@ export class Calls<T extends { id: string }, Draft extends object, Patch extends
     return created;
   }
 
-  update(id: string, patch: object): Promise<T> {
-    return this.#run((options) => this.#products.update(id, patch as Patch, options));
+  update(id: string, patch: object): Promise<AnyProduct> {
+    return this.#run((options) => this.#products.update(id, patch, options));
   }
 
   delete(id: string): Promise<void> {
@@ -74,7 +70,7 @@ export class Calls<T extends { id: string }, Draft extends object, Patch extends
   }
 
   /** Undefined only if a problem document says that there is no such product. */
-  find(id: string): Promise<T | undefined> {
+  find(id: string): Promise<AnyProduct | undefined> {
     return this.#run((options) => this.#products.find(id, options));
   }
 

@@ -1,28 +1,22 @@
 // Reads the existing products: all of them, or a local copy and what changed since.
 
-import type { InvalidRecord } from '../events.ts';
 import { guarded, type RequestGuard } from '../internal/request-guard.ts';
 import type { Page, ResponseTime } from '../pagination/page.ts';
 import { boundAt, lowestOffset } from '../sync/bound.ts';
 import type { SourceQuery } from '../sync/source.ts';
 import { sinceOf } from '../sync/watermark.ts';
-import type { PushTarget, ResolvedPushOptions } from './options.ts';
+import type { AnyProduct, AnyTarget, ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
 
-/** Some of the existing products. */
-export interface ExistingPage<T> {
-  readonly products: readonly T[];
-  readonly invalid: readonly InvalidRecord[];
-  /** The first response of the read: its `Date` is the start of the run by the clock of the service. */
-  readonly first: ResponseTime | undefined;
-  /** The products before this page come again. */
-  readonly restarted: boolean;
-}
+/** Some of the existing products. A page of the local copy has no response. */
+export type ExistingPage = Pick<Page<AnyProduct>, 'records' | 'invalid' | 'restarted'> & {
+  readonly first?: ResponseTime | undefined;
+};
 
 /** What a read needs. */
-export interface Reading<T extends { id: string }, Draft extends object, Patch extends object> {
-  readonly products: PushTarget<T, Draft, Patch>;
-  readonly options: ResolvedPushOptions<T, Draft, Patch>;
+export interface Reading {
+  readonly products: AnyTarget;
+  readonly options: ResolvedPushOptions;
   readonly outage: RequestGuard;
   readonly results: Results;
 }
@@ -31,12 +25,10 @@ export interface Reading<T extends { id: string }, Draft extends object, Patch e
 const COPY_PAGE = 500;
 
 /** Every existing product. */
-export async function* existingProducts<T extends { id: string }, Draft extends object, Patch extends object>(
-  reading: Reading<T, Draft, Patch>,
-): AsyncGenerator<ExistingPage<T>, void, undefined> {
+export async function* existingProducts(reading: Reading): AsyncGenerator<ExistingPage, void, undefined> {
   const { existing, lookbackMs, signal } = reading.options;
   if (existing === undefined) {
-    for await (const page of listed(reading, {})) yield existingPage(page);
+    yield* listed(reading, {});
     return;
   }
 
@@ -47,12 +39,11 @@ export async function* existingProducts<T extends { id: string }, Draft extends 
   const updatedSince = boundAt(sinceOf(existing.asOf, lookbackMs), lowestOffset(start as readonly object[]));
   for await (const page of listed(reading, { updatedSince })) {
     for (const { id } of [...page.records, ...page.invalid]) if (id !== undefined) changed.add(id);
-    yield existingPage(page);
+    yield page;
   }
-  const unchanged = (products: readonly T[]): ExistingPage<T> => ({
-    products: products.filter(({ id }) => !changed.has(id)),
+  const unchanged = (products: readonly AnyProduct[]): ExistingPage => ({
+    records: products.filter(({ id }) => !changed.has(id)),
     invalid: [],
-    first: undefined,
     restarted: false,
   });
   yield unchanged(start);
@@ -63,22 +54,20 @@ export async function* existingProducts<T extends { id: string }, Draft extends 
 }
 
 /** The pages of a list that outlasts an outage. */
-export function listed<T extends { id: string }, Draft extends object, Patch extends object>(
-  { products, options, outage, results }: Reading<T, Draft, Patch>,
+export function listed(
+  { products, options, outage, results }: Reading,
   query: SourceQuery,
-): AsyncIterable<Page<T>> {
+): AsyncIterable<Page<AnyProduct>> {
   const { list, signal } = options;
   return products
     .list(query, guarded({ ...list, prefetch: 1, signal, onWait: results.wait }, outage))
     .pages();
 }
 
-function existingPage<T>({ records, invalid, first, restarted }: Page<T>): ExistingPage<T> {
-  return { products: records, invalid, first, restarted };
-}
-
-async function* pagesOf<T>(products: Iterable<T> | AsyncIterable<T>): AsyncGenerator<T[], void, undefined> {
-  let page: T[] = [];
+async function* pagesOf(
+  products: Iterable<AnyProduct> | AsyncIterable<AnyProduct>,
+): AsyncGenerator<AnyProduct[], void, undefined> {
+  let page: AnyProduct[] = [];
   for await (const product of products) {
     page.push(product);
     if (page.length < COPY_PAGE) continue;

@@ -7,13 +7,14 @@ import type { SourceQuery } from '../sync/source.ts';
 import { sinceOf } from '../sync/watermark.ts';
 import { isDown } from './calls.ts';
 import { listed, type Reading } from './existing.ts';
+import type { AnyProduct } from './options.ts';
 import type { Row } from './rows.ts';
 import type { Writer } from './writer.ts';
 
 /** Finds out the outcome of lost creates, and sends those again that created no product. */
-export async function settleLost<T extends { id: string }, Draft extends object, Patch extends object>(
-  writer: Writer<T, Draft, Patch>,
-  reading: Reading<T, Draft, Patch>,
+export async function settleLost(
+  writer: Writer,
+  reading: Reading,
   first: ResponseTime | undefined,
 ): Promise<void> {
   const { maxOutageMs, settings } = reading.options;
@@ -45,18 +46,15 @@ export async function settleLost<T extends { id: string }, Draft extends object,
 }
 
 /** Waits until the service must have ended what it was doing for an attempt that got no response. */
-export async function waitForAttempts<T extends { id: string }, Draft extends object, Patch extends object>({
-  options: { settings, signal },
-  results,
-}: Reading<T, Draft, Patch>): Promise<void> {
+export async function waitForAttempts({ options: { settings, signal }, results }: Reading): Promise<void> {
   const waitMs = Number.isFinite(settings.timeoutMs) ? settings.timeoutMs : 30_000;
   results.wait(waitMs);
   await sleep(waitMs, signal);
 }
 
-interface Found<T> {
+interface Found {
   /** By natural key. */
-  readonly products: ReadonlyMap<string, readonly T[]>;
+  readonly products: ReadonlyMap<string, readonly AnyProduct[]>;
   /** Whether some product could not be read: it may be the one that is looked for. */
   readonly hasInvalid: boolean;
 }
@@ -66,11 +64,11 @@ interface Found<T> {
  * filter: one that ignores it returns everything, but another may return nothing. A product that this run wrote must be
  * among them.
  */
-async function look<T extends { id: string }, Draft extends object, Patch extends object>(
+async function look(
   keys: ReadonlySet<string>,
-  reading: Reading<T, Draft, Patch>,
+  reading: Reading,
   { first, proof }: { first: ResponseTime | undefined; proof: string | undefined },
-): Promise<Found<T>> {
+): Promise<Found> {
   if (first?.serverTime !== undefined && proof !== undefined) {
     const updatedSince = sinceOf(first.serverTime.toISOString(), reading.options.lookbackMs);
     const { isProven, ...found } = await read(keys, reading, { query: { updatedSince }, proof });
@@ -79,12 +77,12 @@ async function look<T extends { id: string }, Draft extends object, Patch extend
   return read(keys, reading, { query: {}, proof });
 }
 
-async function read<T extends { id: string }, Draft extends object, Patch extends object>(
+async function read(
   keys: ReadonlySet<string>,
-  reading: Reading<T, Draft, Patch>,
+  reading: Reading,
   { query, proof }: { query: SourceQuery; proof: string | undefined },
-): Promise<Found<T> & { readonly isProven: boolean }> {
-  const byId = new Map<string, { key: string; product: T }>();
+): Promise<Found & { readonly isProven: boolean }> {
+  const byId = new Map<string, { key: string; product: AnyProduct }>();
   let hasInvalid = false;
   let isProven = false;
   for await (const page of listed(reading, query)) {
@@ -95,7 +93,7 @@ async function read<T extends { id: string }, Draft extends object, Patch extend
       if (typeof key === 'string' && keys.has(key)) byId.set(product.id, { key, product });
     }
   }
-  const products = new Map<string, T[]>();
+  const products = new Map<string, AnyProduct[]>();
   for (const { key, product } of byId.values()) products.set(key, [...(products.get(key) ?? []), product]);
   return { products, hasInvalid, isProven };
 }

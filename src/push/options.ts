@@ -123,17 +123,28 @@ export const PUSH_OPTIONS: OptionNames<PushOptions<unknown, unknown, unknown>> =
   onProgress: true,
 };
 
-/** What was written for each kind, and how: `call` for one request, `list` for the read. */
-export interface ResolvedPushOptions<T, Draft, Patch> {
+/** A product with any schema. */
+export interface AnyProduct {
+  readonly id: string;
+  readonly [field: string]: unknown;
+}
+
+/** Products with any schema: the types of the caller matter only outside. */
+export type AnyTarget = PushTarget<AnyProduct, object, object>;
+
+/** The options of a push: `call` for one request, `list` for the read. */
+export interface ResolvedPushOptions {
   readonly tenant: string;
-  readonly rows: Iterable<Draft> | AsyncIterable<Draft>;
-  readonly key: (row: Draft | T) => string | null | undefined;
-  readonly existing: { readonly products: Iterable<T> | AsyncIterable<T>; readonly asOf: string } | undefined;
+  readonly rows: Iterable<object> | AsyncIterable<object>;
+  readonly key: (row: object) => string | null | undefined;
+  readonly existing:
+    | { readonly products: Iterable<AnyProduct> | AsyncIterable<AnyProduct>; readonly asOf: string }
+    | undefined;
   readonly lookbackMs: number;
   readonly store: Store | undefined;
   /** The first part of every key in the store; together with the base URL it names the push. */
   readonly storeKey: string;
-  readonly missing: 'keep' | 'delete' | ((product: T) => Patch | undefined);
+  readonly missing: 'keep' | 'delete' | ((product: AnyProduct) => object | undefined);
   readonly maxCandidates: number | undefined;
   readonly maxOutageMs: number;
   readonly dryRun: boolean;
@@ -149,10 +160,10 @@ export interface ResolvedPushOptions<T, Draft, Patch> {
 }
 
 /** Checks the options of a push and applies every default. */
-export function resolvePushOptions<T extends { id: string }, Draft extends object, Patch extends object>(
-  products: PushTarget<T, Draft, Patch>,
-  options: PushOptions<T, Draft, Patch>,
-): ResolvedPushOptions<T, Draft, Patch> {
+export function resolvePushOptions(
+  products: AnyTarget,
+  options: PushOptions<AnyProduct, object, object>,
+): ResolvedPushOptions {
   checkOptionNames(options, PUSH_OPTIONS, { of: 'push' });
   const { rows, key, existing, store, missing = 'keep', maxCandidates, lookbackMs = 120_000 } = options;
   const { dryRun = false, concurrency = 4, signal, timeoutMs, retry, headers } = options;

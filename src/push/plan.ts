@@ -8,7 +8,7 @@ import type { InvalidRecord } from '../events.ts';
 import { changedFields, type Fields, normalised, picked } from './draft.ts';
 import type { ExistingPage } from './existing.ts';
 import type { PushMemory } from './memory.ts';
-import type { ResolvedPushOptions } from './options.ts';
+import type { AnyProduct, ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
 import type { Row, Rows } from './rows.ts';
 
@@ -29,8 +29,8 @@ export interface Plan {
 }
 
 /** Takes in the existing products page by page, then plans. */
-export class Planner<T extends { id: string }, Draft extends object, Patch extends object> {
-  readonly #options: ResolvedPushOptions<T, Draft, Patch>;
+export class Planner {
+  readonly #options: ResolvedPushOptions;
   readonly #rows: Rows;
   /** The rows that the store has an id for, by that id. */
   readonly #byStoredId = new Map<string, Row[]>();
@@ -44,7 +44,7 @@ export class Planner<T extends { id: string }, Draft extends object, Patch exten
   #withKey = 0;
   #withRow = 0;
 
-  constructor(options: ResolvedPushOptions<T, Draft, Patch>, rows: Rows) {
+  constructor(options: ResolvedPushOptions, rows: Rows) {
     this.#options = options;
     this.#rows = rows;
     for (const row of rows.byKey.values()) {
@@ -55,13 +55,13 @@ export class Planner<T extends { id: string }, Draft extends object, Patch exten
     }
   }
 
-  add({ products, invalid, restarted }: ExistingPage<T>): void {
+  add({ records, invalid, restarted }: ExistingPage): void {
     if (restarted) {
       this.#missing = new Map();
       this.#withKey = 0;
       this.#withRow = 0;
     }
-    for (const product of products) this.#addProduct(product);
+    for (const product of records) this.#addProduct(product);
     for (const record of invalid) this.#addInvalid(record);
   }
 
@@ -89,7 +89,7 @@ export class Planner<T extends { id: string }, Draft extends object, Patch exten
     return { creates, updates, missing: this.#checkedMissing() };
   }
 
-  #addProduct(product: T): void {
+  #addProduct(product: AnyProduct): void {
     const key = this.#keyOf(product);
     const row = key === undefined ? undefined : this.#rows.byKey.get(key);
     if (row !== undefined) this.#addByKey(row, product);
@@ -107,7 +107,7 @@ export class Planner<T extends { id: string }, Draft extends object, Patch exten
     else this.#addMissing(product, key);
   }
 
-  #addByKey(row: Row, product: T): void {
+  #addByKey(row: Row, product: AnyProduct): void {
     const { id } = product;
     const isFirst = row.id === undefined || row.isFoundByStore;
     row.isFoundByStore = false;
@@ -115,9 +115,9 @@ export class Planner<T extends { id: string }, Draft extends object, Patch exten
     else if (!row.otherIds.includes(id)) row.otherIds = [...row.otherIds, id];
   }
 
-  #setProduct(row: Row, product: T): void {
+  #setProduct(row: Row, product: AnyProduct): void {
     const draft = JSON.parse(row.draft) as Fields;
-    const fields = changedFields(product as Fields, draft, this.#options.facts.fields);
+    const fields = changedFields(product, draft, this.#options.facts.fields);
     const names = fields.join();
     const known = this.#fieldLists.get(names) ?? fields;
     this.#fieldLists.set(names, known);
@@ -126,7 +126,7 @@ export class Planner<T extends { id: string }, Draft extends object, Patch exten
   }
 
   /** Only a product that differs from its patch is a candidate: the others were changed by an earlier run. */
-  #addMissing(product: T, key: string): void {
+  #addMissing(product: AnyProduct, key: string): void {
     const { missing, facts } = this.#options;
     const { id } = product;
     if (missing === 'delete') this.#missing.set(id, { id, key, patch: undefined });
@@ -134,7 +134,7 @@ export class Planner<T extends { id: string }, Draft extends object, Patch exten
     const patch = missing(product);
     if (patch === undefined) return;
     const wanted = normalised(JSON.parse(facts.body(patch)) as Fields, facts.fields);
-    const fields = changedFields(product as Fields, wanted, facts.fields);
+    const fields = changedFields(product, wanted, facts.fields);
     if (fields.length > 0) this.#missing.set(id, { id, key, patch: picked(wanted, fields) });
   }
 
@@ -142,7 +142,7 @@ export class Planner<T extends { id: string }, Draft extends object, Patch exten
   #addInvalid({ id, issues, record }: InvalidRecord): void {
     let key: string | undefined;
     try {
-      key = this.#keyOf(record as T);
+      key = this.#keyOf(record as AnyProduct);
     } catch {
       // Not even its key can be read.
     }
@@ -155,7 +155,7 @@ export class Planner<T extends { id: string }, Draft extends object, Patch exten
     );
   }
 
-  #keyOf(product: T): string | undefined {
+  #keyOf(product: AnyProduct): string | undefined {
     let key: string | null | undefined;
     try {
       key = this.#options.key(product);

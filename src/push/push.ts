@@ -13,6 +13,8 @@ import { existingProducts, type Reading } from './existing.ts';
 import { settleLost, waitForAttempts } from './lost-creates.ts';
 import { PushMemory } from './memory.ts';
 import {
+  type AnyProduct,
+  type AnyTarget,
   type PushOptions,
   type PushTarget,
   type ResolvedPushOptions,
@@ -67,8 +69,8 @@ export async function runPush<Collection extends PushTarget<{ id: string }, neve
   options: PushOptions<RecordIn<Collection>, DraftIn<Collection>, PatchIn<Collection>>,
   confirm: Confirm,
 ): Promise<PushReport> {
-  const target = products as unknown as PushTarget<{ id: string }, object, object>;
-  const given = options as unknown as PushOptions<{ id: string }, object, object>;
+  const target = products as unknown as AnyTarget;
+  const given = options as unknown as PushOptions<AnyProduct, object, object>;
   const resolved = resolvePushOptions(target, given);
   const end = beginRun(`${target.baseUrl} ${resolved.storeKey}`);
   const results = new Results(resolved, (name, thrown) => internalsOf(target).callbackFailed?.(name, thrown));
@@ -86,23 +88,20 @@ export async function runPush<Collection extends PushTarget<{ id: string }, neve
   }
 }
 
-type Options = ResolvedPushOptions<{ id: string }, object, object>;
-type Target = PushTarget<{ id: string }, object, object>;
-
 interface Run {
-  readonly options: Options;
+  readonly options: ResolvedPushOptions;
   readonly results: Results;
   readonly confirm: Confirm;
   readonly followsClosely: boolean;
 }
 
-async function run(products: Target, { options, results, confirm, followsClosely }: Run): Promise<void> {
+async function run(products: AnyTarget, { options, results, confirm, followsClosely }: Run): Promise<void> {
   const { dryRun, settings, signal, store, storeKey, tenant } = options;
   const rows = await readRows(options, results);
   const memory = store && new PushMemory({ store, storeKey, tenant, baseUrl: products.baseUrl, signal });
   await memory?.load(rows);
   const calls = new Calls(products, options, results);
-  const reading: Reading<{ id: string }, object, object> = {
+  const reading: Reading = {
     products,
     options,
     outage: calls.outage,
@@ -119,7 +118,7 @@ async function run(products: Target, { options, results, confirm, followsClosely
   for await (const page of existingProducts(reading)) {
     first ??= page.first;
     planner.add(page);
-    results.advance(page.products.length);
+    results.advance(page.records.length);
   }
   const plan = planner.plan(results, memory);
   const { creates, updates, missing } = plan;

@@ -50,8 +50,8 @@ export interface Rows {
 }
 
 /** Reads the rows to their end. Reports those that can never be written: without a key, invalid, duplicate. */
-export async function readRows<T, Draft extends object, Patch>(
-  { rows, key, facts, signal }: ResolvedPushOptions<T, Draft, Patch>,
+export async function readRows(
+  { rows, key, facts, signal }: ResolvedPushOptions,
   results: Results,
 ): Promise<Rows> {
   const byKey = new Map<string, Row>();
@@ -81,7 +81,7 @@ export async function readRows<T, Draft extends object, Patch>(
   return { byKey, failedKeys, haveKeys };
 }
 
-function keyOf<Draft>(row: Draft, key: (row: Draft) => unknown, index: number): string {
+function keyOf(row: object, key: ResolvedPushOptions['key'], index: number): string {
   let value: unknown;
   try {
     value = key(row);

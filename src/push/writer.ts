@@ -8,15 +8,15 @@ import { type Calls, LostCreate } from './calls.ts';
 import { changedFields, type Fields, picked, withoutNull } from './draft.ts';
 import { idempotencyKeyOf, isDeterministic } from './idempotency.ts';
 import type { Attempt, PushMemory } from './memory.ts';
-import type { ResolvedPushOptions } from './options.ts';
+import type { AnyProduct, ResolvedPushOptions } from './options.ts';
 import type { Missing, Plan } from './plan.ts';
 import type { PushResult, Results } from './results.ts';
 import type { Row, Rows } from './rows.ts';
 
 /** What the writer works with. */
-export interface Writing<T extends { id: string }, Draft extends object, Patch extends object> {
-  readonly options: ResolvedPushOptions<T, Draft, Patch>;
-  readonly calls: Calls<T, Draft, Patch>;
+export interface Writing {
+  readonly options: ResolvedPushOptions;
+  readonly calls: Calls;
   readonly results: Results;
   readonly memory: PushMemory | undefined;
   readonly rows: Rows;
@@ -35,14 +35,14 @@ const MAX_GENERATIONS = 100;
 /** When a product was created: in this run, before it, or in the second in which both is possible. */
 type Age = 'new' | 'old' | 'unsure';
 
-export class Writer<T extends { id: string }, Draft extends object, Patch extends object> {
+export class Writer {
   /** The rows whose create may have been carried out, with `retry.creates: false`, and why that is unknown. */
   readonly lost = new Map<Row, AnyAccountingError>();
   /** The id of a product that this run wrote. */
   writtenId: string | undefined;
-  readonly #writing: Writing<T, Draft, Patch>;
+  readonly #writing: Writing;
 
-  constructor(writing: Writing<T, Draft, Patch>) {
+  constructor(writing: Writing) {
     this.#writing = writing;
   }
 
@@ -74,7 +74,7 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
   }
 
   /** Reports the product that a lost create made. */
-  async foundLost(row: Row, product: T): Promise<void> {
+  async foundLost(row: Row, product: AnyProduct): Promise<void> {
     await this.#row(row, () => this.#finishCreate(row, product, { action: 'created', sent: [] }));
   }
 
@@ -151,7 +151,7 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
   }
 
   /** A 422 under a key that another run may have used can be a stored rejection: once more under a random key. */
-  async #send(row: Row, { idempotencyKey, draft }: Attempt): Promise<T | LostCreate> {
+  async #send(row: Row, { idempotencyKey, draft }: Attempt): Promise<AnyProduct | LostCreate> {
     const { calls, memory, options } = this.#writing;
     const body = withoutNull(JSON.parse(draft) as Fields);
     try {
@@ -167,11 +167,11 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
   }
 
   /** Whether the service returned the product of an earlier create with the same key, by its own clock. */
-  #ageOf(product: T): Age {
+  #ageOf(product: AnyProduct): Age {
     const { first, followsClosely, options } = this.#writing;
     // Such a service stores no responses.
     if (!options.settings.retry.creates) return 'new';
-    const createdAt = timestampMs((product as { createdAt?: unknown }).createdAt);
+    const createdAt = timestampMs(product.createdAt);
     if (createdAt === undefined || first?.serverTime === undefined) return 'unsure';
     const startedAt = first.serverTime.getTime();
     if (createdAt < startedAt) return 'old';
@@ -179,7 +179,10 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
   }
 
   /** The product of an earlier create as it is now, and what was sent to it; undefined if it was deleted. */
-  async #existing({ draft }: Row, { id }: T): Promise<{ product: T; sent: readonly string[] } | undefined> {
+  async #existing(
+    { draft }: Row,
+    { id }: AnyProduct,
+  ): Promise<{ product: AnyProduct; sent: readonly string[] } | undefined> {
     const { calls } = this.#writing;
     const product = await calls.find(id);
     if (product !== undefined) return { product, sent: [] };
@@ -194,7 +197,7 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
   }
 
   /** Whether a product got the key of another row since it was created for this one. */
-  #isOfAnotherRow(row: Row, product: T): boolean {
+  #isOfAnotherRow(row: Row, product: AnyProduct): boolean {
     const { options, rows } = this.#writing;
     const other = rows.byKey.get(options.key(product) ?? '');
     if (other === undefined || other === row) return false;
@@ -204,13 +207,13 @@ export class Writer<T extends { id: string }, Draft extends object, Patch extend
   /** Brings the product of a create to the values of its row. */
   async #finishCreate(
     row: Row,
-    product: T,
+    product: AnyProduct,
     { action, sent }: { action: 'created' | 'unchanged'; sent: readonly string[] },
   ): Promise<void> {
     const { calls, options } = this.#writing;
     const { id } = product;
     const draft = JSON.parse(row.draft) as Fields;
-    const fields = changedFields(product as Fields, draft, options.facts.fields);
+    const fields = changedFields(product, draft, options.facts.fields);
     if (fields.length > 0) await calls.update(id, picked(draft, fields));
     const all = [...new Set([...sent, ...fields])];
     this.#finish(row, id, {
