@@ -1,21 +1,16 @@
 import { existsSync } from 'node:fs';
-import { access, constants, mkdir } from 'node:fs/promises';
+import { access, constants, mkdir, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import {
-  type Client,
-  type CollectionName,
-  collectionNames,
-  isApiError,
-  type Listeners,
-} from 'accounting-data-sdk';
+import { type Client, type CollectionName, collectionNames, isApiError } from 'accounting-data-sdk';
 import { type Command, Option } from 'commander';
+import { collections } from '../../collections/index.ts';
 import { guarded, type RequestGuard } from '../../internal/request-guard.ts';
 import { temporaryOf } from '../../node/crash-safe-file.ts';
 import { boundAt } from '../../sync/bound.ts';
 import { DEFAULT_MAX_OUTAGE_MS, Outage } from '../../sync/outage.ts';
 import { sinceOf } from '../../sync/watermark.ts';
 import { collectionName, duration, timestamp } from '../arguments.ts';
-import { type ConnectFlags, type Connection, connect, connectable } from '../connect.ts';
+import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { CommandFailure, EXIT, failureOf } from '../errors.ts';
 import type { Io } from '../io.ts';
 import {
@@ -25,14 +20,7 @@ import {
   type PullStart,
   type PullState,
 } from '../pull/checkpoint.ts';
-import {
-  FileOutput,
-  type Format,
-  type Output,
-  partialOf,
-  StandardOutput,
-  targetOf,
-} from '../pull/outputs.ts';
+import { type Format, openOutput, partialOf, targetOf } from '../pull/outputs.ts';
 import { PullProgress } from '../pull/progress.ts';
 import { readCollection } from '../pull/read-collection.ts';
 import { checkWritable } from '../writable.ts';
@@ -97,20 +85,76 @@ export function addPull(program: Command, io: Io): void {
   ).action((name: CollectionName | undefined, flags: Flags) => run(name, flags, io));
 }
 
-async function run(name: CollectionName | undefined, flags: Flags, io: Io): Promise<void> {
-  checkFlags(name, flags);
-  const result = name === undefined ? await pullAll(flags, io) : await pullOne(name, flags, io);
-  if (flags.quiet || result.startedAt === null) return;
-  io.log(`To read what changes from now on: --since ${nextSince(result)}`);
+/** Reads one collection, or every collection that the key may read, each into a file of its own. */
+async function run(named: CollectionName | undefined, flags: Flags, io: Io): Promise<void> {
+  checkFlags(named, flags);
+  const { all = false, out, format, since = null, pagination, restart, quiet = false } = flags;
+  const log = (line: string) => quiet || io.log(line);
+  const inFolder = (file: string) => (all ? join(out ?? '', file) : undefined);
+  const names = named === undefined ? collectionNames : [named];
+  const fileOf = (name: CollectionName) => inFolder(`${collections[name].segment}.${format}`) ?? out;
+  const checkpointFile = flags.checkpoint ?? inFolder('pull.checkpoint');
+  if (all) await mkdir(out ?? '', { recursive: true });
+  for (const name of names) await checkFiles(fileOf(name), checkpointFile);
+
+  let progress = new PullProgress(io, names[0] ?? '', quiet);
+  const { client, keyDigest } = await connect(io, flags, {
+    wait: ({ waitMs }) => progress.wait(waitMs),
+    retry: ({ reason }) => progress.retry(reason),
+  });
+  const { baseUrl } = client.accounts;
+  const scope = { baseUrl, keyDigest, collection: named ?? 'all', since, pagination };
+  const checkpoint =
+    checkpointFile === undefined
+      ? undefined
+      : new PullCheckpoint(checkpointFile, { ...scope, out: inFolder(`*.${format}`) ?? out ?? null });
+  let state = (restart ? undefined : await checkpoint?.read()) ?? NOTHING;
+  for (const name of names) {
+    const file = fileOf(name);
+    if (file !== undefined && state.done.includes(name) && existsSync(file)) {
+      log(`${name} is complete: kept from the run that was interrupted.`);
+      continue;
+    }
+    progress = new PullProgress(io, name, quiet);
+    const from = state.reading === name ? state.point : BEGINNING;
+    const save = async (point: PullPoint) => {
+      state = { ...state, reading: name, point };
+      await checkpoint?.write(state);
+    };
+    try {
+      const canResume = checkpoint !== undefined;
+      const start = await pull(client, { name, file, flags, io, progress, from, save, canResume });
+      state = { ...state, done: [...state.done, name], start: earlier(state.start, start) };
+      if (all) await checkpoint?.write(state);
+    } catch (error) {
+      const isDenied = isApiError(error, 'forbidden') || isApiError(error, 'scope_required');
+      // A key that loses its rights in the middle of a collection leaves a part of it.
+      if (file === undefined || !all || !isDenied || progress.hasPages) {
+        if (isInterrupted(io.signal)) logStop(name, checkpoint !== undefined, { flags, io });
+        throw checkpoint === undefined ? error : withWayToResume(error, flags);
+      }
+      log(`This key may not read ${name} (${error.code}).`);
+      // An earlier run may have read a part. First the checkpoint, because it must not name what does not exist.
+      await save(BEGINNING);
+      await rm(partialOf(await targetOf(file)), { force: true });
+    }
+  }
+  await checkpoint?.remove();
+  if (state.done.length === 0) {
+    throw new CommandFailure('The API key is valid but has no read access.', {
+      advice: 'Use the key of a user who may read the data of the company.',
+      exitCode: EXIT.denied,
+    });
+  }
+  const { startedAt, utcOffset } = state.start;
+  if (startedAt === null) return;
+  // In the offset of the service's timestamps, because some services compare the bound with local times.
+  const next = boundAt(sinceOf(startedAt, LOOKBACK_MS), utcOffset ?? undefined);
+  log(`To read what changes from now on: --since ${next}`);
 }
 
 /** Commits become visible later than their timestamps. */
 const LOOKBACK_MS = 120_000;
-
-/** In the offset of the service's timestamps, because some services compare the bound with local times. */
-function nextSince({ startedAt, utcOffset }: PullStart): string {
-  return boundAt(sinceOf(startedAt ?? '', LOOKBACK_MS), utcOffset ?? undefined);
-}
 
 function checkFlags(name: CollectionName | undefined, { all, out, format, checkpoint }: Flags): void {
   const wrong = (message: string, advice: string) =>
@@ -120,85 +164,6 @@ function checkFlags(name: CollectionName | undefined, { all, out, format, checkp
   if (all && out === undefined) throw wrong('--all needs a folder.', 'Name it with --out.');
   if (checkpoint !== undefined && format === 'csv' && out === undefined)
     throw wrong('CSV on standard output cannot resume.', 'Name a file with --out.');
-}
-
-async function pullOne(name: CollectionName, flags: Flags, io: Io): Promise<PullStart> {
-  await checkFiles(flags);
-  const progress = new PullProgress(io, name, flags.quiet ?? false);
-  const connection = await connect(
-    io,
-    flags,
-    listeners(() => progress),
-  );
-  const checkpoint = flags.checkpoint === undefined ? undefined : checkpointOf(connection, name, flags);
-  const earlier = flags.restart ? undefined : await checkpoint?.read();
-  const save = checkpoint && ((point: PullPoint) => checkpoint.write({ ...NOTHING, reading: name, point }));
-  try {
-    const from = earlier?.point ?? BEGINNING;
-    const start = await pull(connection.client, { name, flags, io, progress, from, save });
-    await checkpoint?.remove();
-    return start;
-  } catch (error) {
-    if (isInterrupted(io.signal)) logHowToResume(flags, io);
-    throw checkpoint === undefined ? error : withWayToResume(error, flags);
-  }
-}
-
-/** One file and one line of progress for each collection. */
-async function pullAll(flags: Flags & { out?: string }, io: Io): Promise<PullStart> {
-  const { out: folder = '', format, quiet = false } = flags;
-  await mkdir(folder, { recursive: true });
-  let progress = new PullProgress(io, 'accounts', quiet);
-  const connection = await connect(
-    io,
-    flags,
-    listeners(() => progress),
-  );
-  const file = flags.checkpoint ?? join(folder, 'pull.checkpoint');
-  const files = join(folder, `*.${format}`);
-  const checkpoint = checkpointOf(connection, 'all', { ...flags, checkpoint: file, out: files });
-  let state = (flags.restart ? undefined : await checkpoint.read()) ?? NOTHING;
-  for (const name of collectionNames) {
-    progress = new PullProgress(io, name, quiet);
-    const out = join(folder, `${connection.client[name].segment}.${format}`);
-    if (state.done.includes(name) && existsSync(out)) {
-      if (!quiet) io.log(`${name} is complete: kept from the run that was interrupted.`);
-      continue;
-    }
-    await checkFiles({ checkpoint: file, out });
-    const from = state.reading === name ? state.point : BEGINNING;
-    const save = (point: PullPoint) => {
-      state = { ...state, reading: name, point };
-      return checkpoint.write(state);
-    };
-    try {
-      const start = await pull(connection.client, {
-        name,
-        flags: { ...flags, out },
-        io,
-        progress,
-        from,
-        save,
-      });
-      state = { ...state, done: [...state.done, name], start: earlier(state.start, start) };
-      await checkpoint.write(state);
-    } catch (error) {
-      const isDenied = isApiError(error, 'forbidden') || isApiError(error, 'scope_required');
-      // A key that loses its rights in the middle of a collection leaves a part of it.
-      if (!isDenied || progress.hasPages) {
-        if (isInterrupted(io.signal))
-          io.log(`Stopped at ${name}. The files before it are complete. ${wayToResume(flags)}`);
-        throw withWayToResume(error, flags);
-      }
-      if (!quiet) io.log(`This key may not read ${name} (${error.code}).`);
-    }
-  }
-  await checkpoint.remove();
-  if (state.done.length > 0) return state.start;
-  throw new CommandFailure('The API key is valid but has no read access.', {
-    advice: 'Use the key of a user who may read the data of the company.',
-    exitCode: EXIT.denied,
-  });
 }
 
 const NOTHING: PullState = {
@@ -217,44 +182,33 @@ function earlier(first: PullStart, second: PullStart): PullStart {
   };
 }
 
-function listeners(progress: () => PullProgress): Listeners {
-  return {
-    wait: ({ waitMs }) => progress().wait(waitMs),
-    retry: ({ reason }) => progress().retry(reason),
-  };
-}
-
 interface PullTask {
   readonly name: CollectionName;
+  /** Undefined for standard output. */
+  readonly file: string | undefined;
   readonly flags: Flags;
   readonly io: Io;
   readonly progress: PullProgress;
   readonly from: PullPoint;
-  /** Writes the checkpoint; undefined without one. */
-  readonly save: ((point: PullPoint) => Promise<void>) | undefined;
+  readonly save: (point: PullPoint) => Promise<void>;
+  /** Whether there is a checkpoint: without one, a part of a file is useless. */
+  readonly canResume: boolean;
 }
 
 async function pull(client: Client, task: PullTask): Promise<PullStart> {
-  const { flags, io, progress, from, save } = task;
+  const { file, flags, io, progress, from, save } = task;
   // Before a file is touched: this rejects a resume token of another read.
   const pages = pagesOf(client, task);
-  const output = await openOutput(flags, from, io);
+  const output = await openOutput(io, { out: file, format: flags.format, from: from.bytes });
   if (from.records > 0) progress.resumes(from);
   try {
     const { pagination } = flags;
-    const start = await readCollection({
-      pages,
-      output,
-      from,
-      save: save ?? noCheckpoint,
-      pagination,
-      progress,
-    });
+    const start = await readCollection({ pages, output, from, save, pagination, progress });
     progress.end('complete.');
     return start;
   } catch (error) {
     progress.end('not complete.');
-    if (save === undefined) await output.discard();
+    if (!task.canResume) await output.discard();
     throw error;
   } finally {
     io.status?.(undefined);
@@ -262,10 +216,8 @@ async function pull(client: Client, task: PullTask): Promise<PullStart> {
   }
 }
 
-const noCheckpoint = async () => {};
-
 /** Rejects names of which one file would overwrite or delete another, and files that cannot be written. */
-async function checkFiles({ out, checkpoint }: Pick<Flags, 'out' | 'checkpoint'>): Promise<void> {
+async function checkFiles(out: string | undefined, checkpoint: string | undefined): Promise<void> {
   const written = out === undefined ? [] : [resolve(out), partialOf(resolve(out)), temporaryOf(resolve(out))];
   const ofCheckpoint =
     checkpoint === undefined ? [] : [resolve(checkpoint), temporaryOf(resolve(checkpoint))];
@@ -299,36 +251,21 @@ function pagesOf(client: Client, { name, flags, from, io: { signal }, progress }
   return collection.list({ updatedSince: flags.since }, options).pages();
 }
 
-function checkpointOf(
-  { client, keyDigest }: Connection,
-  collection: string,
-  { checkpoint = '', since, out, pagination }: Flags,
-): PullCheckpoint {
-  const { baseUrl } = client.accounts;
-  const scope = { baseUrl, keyDigest, collection, since: since ?? null, pagination, out: out ?? null };
-  return new PullCheckpoint(checkpoint, scope);
-}
-
-async function openOutput({ out, format }: Flags, { bytes }: PullPoint, io: Io): Promise<Output> {
-  if (out !== undefined) return FileOutput.replacing(out, format, bytes);
-  return format === 'csv' ? FileOutput.printingCsv(io) : new StandardOutput(io, bytes);
-}
-
 /** By the user. If the reader of the output has ended, it needs no advice. */
 function isInterrupted({ aborted, reason }: AbortSignal): boolean {
   return aborted && !(reason instanceof CommandFailure) && reason?.exitCode !== EXIT.pipeClosed;
 }
 
-function logHowToResume(flags: Flags, io: Io): void {
-  const { checkpoint, out } = flags;
+/** What the user has after an interruption, and how to go on. */
+function logStop(name: CollectionName, canResume: boolean, { flags, io }: { flags: Flags; io: Io }): void {
+  const { all, out } = flags;
+  const part = canResume ? `The records so far are in ${partialOf(out ?? '')}. ` : `${out} is unchanged. `;
+  const kept = all ? `The files before that of ${name} are complete. ` : out === undefined ? '' : part;
+  const next = canResume
+    ? wayToResume(flags)
+    : 'Run the same command to start over; with --checkpoint it can resume.';
   io.log('Stopped before the end.');
-  if (checkpoint === undefined) {
-    const kept = out === undefined ? '' : `${out} is unchanged. `;
-    io.log(`${kept}Run the same command to start over; with --checkpoint it can resume.`);
-  } else {
-    const kept = out === undefined ? '' : ` The records so far are in ${partialOf(out)}.`;
-    io.log(`${wayToResume(flags)}${kept}`);
-  }
+  io.log(`${kept}${next}`);
 }
 
 function wayToResume({ restart }: Flags): string {

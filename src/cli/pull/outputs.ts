@@ -28,7 +28,7 @@ export interface Output {
 export type Format = 'ndjson' | 'csv';
 
 /** Standard output. Lines cannot be removed from it: after a crash the last ones may come twice. */
-export class StandardOutput implements Output {
+class StandardOutput implements Output {
   /** The reader gets each page at once. */
   readonly isDue = true;
   bytes: number;
@@ -70,61 +70,65 @@ function printTo({ write, out }: Io): (text: string) => Promise<void> {
 const COMMIT_AFTER_MS = 500;
 const COMMIT_AFTER_CHARACTERS = 2 ** 20;
 
+/** Where a pull writes: a file of the user, which is replaced at the end, or standard output. */
+export async function openOutput(
+  io: Io,
+  {
+    out,
+    format,
+    from,
+  }: { out: string | undefined; format: Format /** Bytes to resume after. */; from: number },
+): Promise<Output> {
+  if (out === undefined) return format === 'csv' ? csvOutput(io) : new StandardOutput(io, from);
+  const target = await targetOf(out);
+  // Accounting data must not become readable to more users than before.
+  const mode = ((await unlessMissing(stat(target)))?.mode ?? 0o666) & 0o777;
+  const output = new FileOutput(partialOf(target), mode, (file) =>
+    format === 'csv' ? replaceByCsv(target, file, mode) : replaceBy(target, file),
+  );
+  if (from > 0) await output.resume(from);
+  return output;
+}
+
+/** Prints CSV when every record is there, because only then are all columns known. */
+function csvOutput(io: Io): FileOutput {
+  const print = printTo(io);
+  return new FileOutput(join(tmpdir(), `accounting-data-sdk-${randomUUID()}.ndjson`), 0o600, async (file) => {
+    for await (const text of csvOf(file)) await print(text);
+    await rm(file);
+  });
+}
+
 /** A file of lines that grows while the pull runs. When it is complete, `deliver` makes it the result. */
-export class FileOutput implements Output {
-  bytes: number;
+class FileOutput implements Output {
+  bytes = 0;
   readonly #file: string;
-  readonly #deliver: (file: string) => Promise<void>;
   readonly #mode: number;
+  readonly #deliver: (file: string) => Promise<void>;
   #handle: FileHandle | undefined;
   #lines: string[] = [];
   #characters = 0;
   #committedAt = Date.now();
 
-  private constructor(
-    file: string,
-    { deliver, mode, handle, bytes = 0 }: FileParts & { handle?: FileHandle; bytes?: number },
-  ) {
+  constructor(file: string, mode: number, deliver: (file: string) => Promise<void>) {
     this.#file = file;
-    this.#deliver = deliver;
     this.#mode = mode;
+    this.#deliver = deliver;
+  }
+
+  /** Keeps what an earlier run committed. */
+  async resume(bytes: number): Promise<void> {
+    const handle = await unlessMissing(open(this.#file, 'r+'));
+    if (handle === undefined) throw mismatch(this.#file, 'does not exist');
     this.#handle = handle;
-    this.bytes = bytes;
-  }
-
-  /** Replaces a file of the user. `from` is the length of an earlier run that is to be resumed. */
-  static async replacing(out: string, format: Format, from: number): Promise<FileOutput> {
-    const target = await targetOf(out);
-    // Accounting data must not become readable to more users than before.
-    const mode = ((await unlessMissing(stat(target)))?.mode ?? 0o666) & 0o777;
-    const deliver = (file: string) =>
-      format === 'csv' ? replaceByCsv(target, file, mode) : replaceBy(target, file);
-    return FileOutput.#open(partialOf(target), { deliver, mode }, from);
-  }
-
-  /** Prints CSV when every record is there, because only then are all columns known. */
-  static printingCsv(io: Io): FileOutput {
-    const print = printTo(io);
-    const deliver = async (file: string) => {
-      for await (const text of csvOf(file)) await print(text);
-      await rm(file);
-    };
-    const file = join(tmpdir(), `accounting-data-sdk-${randomUUID()}.ndjson`);
-    return new FileOutput(file, { deliver, mode: 0o600 });
-  }
-
-  static async #open(file: string, parts: FileParts, from: number): Promise<FileOutput> {
-    if (from === 0) return new FileOutput(file, parts);
-    const handle = await unlessMissing(open(file, 'r+'));
-    if (handle === undefined) throw mismatch(file, 'does not exist');
     const { size } = await handle.stat();
-    if (size < from) {
-      await handle.close();
-      throw mismatch(file, `has ${size} bytes, fewer than the ${from} of the checkpoint`);
+    if (size < bytes) {
+      await this.close();
+      throw mismatch(this.#file, `has ${size} bytes, fewer than the ${bytes} of the checkpoint`);
     }
     // What follows was not committed.
-    await handle.truncate(from);
-    return new FileOutput(file, { ...parts, handle, bytes: from });
+    await handle.truncate(bytes);
+    this.bytes = bytes;
   }
 
   get isDue(): boolean {
@@ -190,11 +194,6 @@ export class FileOutput implements Output {
     await handle.chmod(this.#mode);
     return handle;
   }
-}
-
-interface FileParts {
-  readonly deliver: (file: string) => Promise<void>;
-  readonly mode: number;
 }
 
 /** The file that grows beside the file that it is going to replace. */

@@ -235,7 +235,7 @@ describe('a pull into a file that exists', () => {
     const resumable = [...args, '--checkpoint', file('cp')];
     const { log } = await run(env, resumable, { signal: stopAt(sandbox, 5) });
     expect(log.trimEnd().split('\n').at(-1)).toBe(
-      `Run the same command to resume. The records so far are in ${file('a.part')}.`,
+      `The records so far are in ${file('a.part')}. Run the same command to resume.`,
     );
     expect(readFileSync(file('a'), 'utf8')).toBe('older\n');
     expect(readdirSync(file('.')).toSorted()).toEqual(['a', 'a.part', 'cp']);
@@ -460,7 +460,7 @@ describe('pull --all', () => {
     unlisten();
     expect([code, log.trimEnd().split('\n').at(-1)]).toEqual([
       130,
-      `Stopped at ${INTERRUPTED}. The files before it are complete. Run the same command to resume.`,
+      `The files before that of ${INTERRUPTED} are complete. Run the same command to resume.`,
     ]);
     return { sandbox, env, file, args };
   };
@@ -501,6 +501,18 @@ describe('pull --all', () => {
     expect(read(again.file, 'account-contact-shopping-stores')).toEqual(
       again.sandbox.store[INTERRUPTED].all(),
     );
+  });
+
+  test('removes the part of a collection that the key can no longer read', async () => {
+    const { sandbox, env, file, args } = await stopped();
+    expect(readdirSync(file('data'))).toContain('account-contact-shopping-stores.ndjson.part');
+    const { code } = await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.productsOnly }, [
+      ...args,
+      '--restart',
+    ]);
+    expect(code).toBe(0);
+    expect(readdirSync(file('data')).filter((name) => !name.endsWith('.ndjson'))).toEqual([]);
+    expect(read(file, 'products')).toEqual(sandbox.store.products.all());
   });
 
   test('that is stopped resumes CSV', async () => {
