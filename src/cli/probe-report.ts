@@ -1,49 +1,10 @@
-import type {
-  CollectionDetails,
-  CollectionFindings,
-  ConfigurationLine,
-  Finding,
-  ProbeReport,
-} from 'accounting-data-sdk/tools';
+import type { CollectionFindings, ConfigurationLine, Finding, ProbeReport } from 'accounting-data-sdk/tools';
 import { explanationOf } from '../tools/probe/finding.ts';
 import { tableLines } from './table.ts';
 
-type Question = readonly [question: string, read: (details: CollectionDetails) => Finding<unknown>];
+const HEAD = ['finding', 'value', 'where, or why not'];
 
-/** The questions about each collection. */
-const QUESTIONS: readonly Question[] = [
-  ['form of ids', ({ idForm }) => idForm],
-  ['order of a list', ({ order }) => order],
-  ['completeness of keyset', ({ complete }) => complete],
-  ['page size', ({ pageSize }) => pageSize],
-  ['short pages', ({ shortPages }) => shortPages],
-  ['_page', ({ page }) => page],
-  ['past the last page', ({ afterLastPage }) => afterLastPage],
-  ['records shown twice', ({ repeats }) => repeats],
-  ['id[gt]', ({ id }) => id.gt],
-  ['id[gte]', ({ id }) => id.gte],
-  ['id[lt]', ({ id }) => id.lt],
-  ['id[lte]', ({ id }) => id.lte],
-  ['two bounds at once', ({ id }) => id.together],
-  ['bound above int4', ({ id }) => id.large],
-  ['id[between]', ({ between }) => between.verdict],
-  ['  separator', ({ between }) => between.separator],
-  ['  both bounds included', ({ between }) => between.inclusive],
-  ['updatedSince', ({ updatedSince }) => updatedSince.verdict],
-  ['  bound included', ({ updatedSince }) => updatedSince.inclusive],
-  ['  invalid value', ({ updatedSince }) => updatedSince.invalidValue],
-  ['  compared as', ({ updatedSince }) => updatedSince.compares],
-  ['  minutes ahead of UTC', ({ updatedSince }) => updatedSince.shiftMinutes],
-  ['form of timestamps', ({ timestamps }) => timestamps],
-  ['offsets shown', ({ offsets }) => offsets],
-  ['fields without a value', ({ nullFields }) => nullFields],
-  ['relations as IRIs', ({ iriFields }) => iriFields],
-  ['amounts as numbers', ({ moneyAsNumbers }) => moneyAsNumbers],
-];
-
-const HEAD = ['question', 'finding', 'where, or why not'];
-
-/** The report for people: every question, with the collections for which each finding holds. */
+/** The report for people: every finding by its name in the report, with the collections for which each value holds. */
 export function reportLines(report: ProbeReport, columns: number | undefined): string[] {
   const rows = [...collectionRows(report.collections), ...serviceRows(report), ...writeRows(report)];
   return [...tableLines(rows, { head: HEAD, columns }), '', ...configurationLines(report)];
@@ -82,50 +43,64 @@ export function partialLines(
 }
 
 function collectionRows(collections: readonly CollectionFindings[]): string[][] {
+  const readable = collections.flatMap(({ collection, details }) =>
+    details === undefined ? [] : [{ collection, details, findings: new Map(findingsIn(details)) }],
+  );
+  const names = [...(readable[0]?.findings.keys() ?? [])];
   return [
-    ...accessRows(collections),
-    ...bodyRows(collections),
-    ...QUESTIONS.flatMap((question) => questionRows(question, collections)),
+    ...groupRows('access', collections, ({ access }) =>
+      access === 'not_acceptable' ? '406: none of the formats in the Accept header' : access,
+    ),
+    ...groupRows('listBody', readable, ({ details }) => details.listBody),
+    ...groupRows('contentType', readable, ({ details }) => details.contentType ?? 'none'),
+    ...names.flatMap((name) =>
+      findingRows(
+        name,
+        readable.map(({ collection, findings }) => ({
+          collection,
+          finding: findings.get(name) as Finding<unknown>,
+        })),
+        collections,
+      ),
+    ),
   ];
 }
 
+/** The findings in a part of the report by their names, such as `id.gt`. */
+function findingsIn(part: object, path = ''): (readonly [name: string, finding: Finding<unknown>])[] {
+  return Object.entries(part).flatMap(([name, value]: [string, unknown]) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
+    return 'known' in value
+      ? [[`${path}${name}`, value as Finding<unknown>] as const]
+      : findingsIn(value, `${path}${name}.`);
+  });
+}
+
 /** One row for each value, with its collections. */
-function questionRows([question, read]: Question, collections: readonly CollectionFindings[]): string[][] {
-  const readable = collections.flatMap(({ collection, details }) =>
-    details === undefined ? [] : [{ collection, finding: read(details) }],
-  );
+function findingRows(
+  name: string,
+  readable: readonly { readonly collection: string; readonly finding: Finding<unknown> }[],
+  collections: readonly CollectionFindings[],
+): string[][] {
   const groups = [...grouped(readable, ({ finding }) => show(finding))];
   groups.sort(([a], [b]) => Number(a === 'unknown') - Number(b === 'unknown'));
   return groups.map(([value, group], index) => {
     const names = namesOf(group, collections);
     const reasons = [...new Set(group.map(({ finding }) => explanationOf(finding)))];
     const where = value === 'unknown' && reasons.length === 1 ? `${names}: ${reasons[0]}` : names;
-    return [index === 0 ? question : '', value, where];
+    return [index === 0 ? name : '', value, where];
   });
 }
 
-function accessRows(collections: readonly CollectionFindings[]): string[][] {
-  const accessOf = ({ access }: CollectionFindings) =>
-    access === 'not_acceptable' ? '406: none of the formats in the Accept header' : access;
-  return groupRows('access', collections, accessOf);
-}
-
-function bodyRows(collections: readonly CollectionFindings[]): string[][] {
-  const readable = collections.filter(({ details }) => details !== undefined);
-  const bodyOf = ({ details }: CollectionFindings) =>
-    `${details?.listBody}, ${details?.contentType ?? 'no content type'}`;
-  return groupRows('body of a list', readable, bodyOf);
-}
-
-function groupRows(
-  question: string,
-  collections: readonly CollectionFindings[],
-  read: (findings: CollectionFindings) => string,
+function groupRows<One extends Named>(
+  name: string,
+  all: readonly One[],
+  read: (one: One) => string,
 ): string[][] {
-  return [...grouped(collections, read)].map(([value, group], index) => [
-    index === 0 ? question : '',
+  return [...grouped(all, read)].map(([value, group], index) => [
+    index === 0 ? name : '',
     value,
-    namesOf(group, collections),
+    namesOf(group, all),
   ]);
 }
 
@@ -148,19 +123,11 @@ function grouped<T>(all: readonly T[], read: (one: T) => string): Map<string, T[
 }
 
 function serviceRows({ clock, quota, problems, cachedResponses }: ProbeReport): string[][] {
-  const offset = clock.known ? `${clock.value.offsetMs} ms, within ${clock.value.withinMs} ms` : 'unknown';
   return [
-    ['clock ahead by', offset, explanationOf(clock)],
-    ...(cachedResponses > 0 ? [['cached responses', String(cachedResponses), 'by their Age']] : []),
-    row('quota', quota.limit),
-    row('  left', quota.remaining),
-    row('  window in ms', quota.windowMs),
-    row('form of type in errors', problems.typeForm),
-    row('content type of 404', problems.notFound),
-    row('bare 404', problems.bareNotFound),
-    row('content type of 403', problems.forbidden),
-    ...problems.seen.map(({ status, type, members }) => [
-      '',
+    ...findingsIn({ clock, quota, problems }).map(row),
+    ...(cachedResponses > 0 ? [['cachedResponses', String(cachedResponses), 'by their Age']] : []),
+    ...problems.seen.map(({ status, type, members }, index) => [
+      index === 0 ? 'problems.seen' : '',
       `${status} ${type ?? '(no type)'}`,
       members.join(', '),
     ]),
@@ -168,24 +135,22 @@ function serviceRows({ clock, quota, problems, cachedResponses }: ProbeReport): 
 }
 
 function writeRows({ writes }: ProbeReport): string[][] {
-  const { leftBehind, ...findings } = writes;
-  const entries: [string, Finding<unknown>][] = Object.entries(findings);
-  const known = entries
-    .filter(([, finding]) => finding.known)
-    .map(([name, finding]) => row(`write: ${name}`, finding));
-  const unknown = entries.filter(([, finding]) => !finding.known).map(([name]) => name);
-  const [reason] = entries.map(([, finding]) => explanationOf(finding));
+  const findings = findingsIn({ writes });
+  const unknown = findings.filter(([, finding]) => !finding.known);
+  const [[, first] = []] = unknown;
+  const names = unknown.map(([name]) => name.replace('writes.', '')).join(', ');
+  const reason = unknown.length === findings.length && first !== undefined ? `: ${explanationOf(first)}` : '';
   return [
-    ...known,
-    ['write', 'unknown', `${unknown.join(', ')}${known.length === 0 ? `: ${reason}` : ''}`],
-    ...(leftBehind.length > 0
-      ? [['LEFT BEHIND', leftBehind.join(', '), 'products that could not be deleted']]
+    ...findings.filter(([, finding]) => finding.known).map(row),
+    ['writes', 'unknown', `${names}${reason}`],
+    ...(writes.leftBehind.length > 0
+      ? [['LEFT BEHIND', writes.leftBehind.join(', '), 'products that could not be deleted']]
       : []),
   ];
 }
 
-function row(question: string, finding: Finding<unknown>): string[] {
-  return [question, show(finding), explanationOf(finding)];
+function row([name, finding]: readonly [string, Finding<unknown>]): string[] {
+  return [name, show(finding), explanationOf(finding)];
 }
 
 function show(finding: Finding<unknown>): string {
@@ -193,5 +158,9 @@ function show(finding: Finding<unknown>): string {
   const { value } = finding;
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ');
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'object')
+    return Object.entries(value ?? {})
+      .map((entry) => entry.join(' '))
+      .join(', ');
   return String(value);
 }

@@ -1,6 +1,6 @@
 import { idComparison, MAX_INT4 } from '../ids.ts';
 import { idsOf } from '../rows.ts';
-import { explanationOf, known, unknown } from './finding.ts';
+import { allUnknown, explanationOf, known, unknown } from './finding.ts';
 import type { FirstPage } from './pages.ts';
 import type { BetweenFindings, FilterVerdict, Finding, IdFilterFindings } from './report.ts';
 import { type Cost, isRejection, type ListResponse, type ProbeSession } from './session.ts';
@@ -40,10 +40,7 @@ export async function probeIdBounds(
   first: FirstPage,
 ): Promise<Omit<IdFilterFindings, 'large'>> {
   const sorted = sortedIds(first);
-  if (typeof sorted === 'string') {
-    const nothing = unknown(sorted);
-    return { gt: nothing, gte: nothing, lt: nothing, lte: nothing, together: nothing };
-  }
+  if (typeof sorted === 'string') return allUnknown(sorted, ['gt', 'gte', 'lt', 'lte', 'together']);
   const { ids } = sorted;
   const probeOne = (operator: Operator, at: number) =>
     probeBound(session, first, { sorted, operator, bound: ids[at] as string });
@@ -142,10 +139,7 @@ export async function probeBetween(
   separators: readonly string[],
 ): Promise<BetweenFindings> {
   const sorted = sortedIds(first);
-  const nothing = (reason: string) => {
-    const finding = unknown(reason);
-    return { verdict: finding, separator: finding, inclusive: finding };
-  };
+  const nothing = (reason: string) => allUnknown(reason, ['verdict', 'separator', 'inclusive']);
   if (typeof sorted === 'string') return nothing(sorted);
   if (sorted.ids.length < 2) return nothing('there is only one record, which no range excludes');
 
@@ -179,11 +173,9 @@ async function probeRange(
   const range = `${low}${separator}${high}`;
   const name = `id[between]=${range}`;
   const response = await session.list(first.segment, { 'id[between]': range });
-  const undecided = unknown(`${name} is not honoured`);
   const notHonoured = (verdict: Finding<FilterVerdict>) => ({
+    ...allUnknown(`${name} is not honoured`, ['separator', 'inclusive']),
     verdict,
-    separator: undecided,
-    inclusive: undecided,
   });
   if (!response.ok) return notHonoured(rejectedOrUnknown(response, name));
 

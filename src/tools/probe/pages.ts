@@ -1,6 +1,6 @@
 import type { IdForm } from '../ids.ts';
 import { idsOf, type Row } from '../rows.ts';
-import { known, unknown } from './finding.ts';
+import { allUnknown, known, unknown } from './finding.ts';
 import type { CollectionDetails, Finding } from './report.ts';
 import { type Cost, isRejection, type ListResponse, type ProbeSession } from './session.ts';
 
@@ -73,24 +73,16 @@ function lengthsOf(lengths: readonly number[]): Pick<PageFindings, 'pageSize' | 
 
 function pageIsIgnored({ rows }: FirstPage): PageFindings {
   const seen = '_page=2 returns the first page again';
-  const nothing = unknown(seen);
-  return {
-    page: known('ignored', seen),
-    pageSize: nothing,
-    shortPages: nothing,
-    repeats: nothing,
-    afterLastPage: nothing,
-    rows,
-  };
+  const others = allUnknown(seen, ['pageSize', 'shortPages', 'repeats', 'afterLastPage']);
+  return { page: known('ignored', seen), ...others, rows };
 }
 
 function onlyOnePage({ rows }: FirstPage, second: ListResponse): PageFindings {
-  const nothing = unknown('there is no second page');
+  const { page, ...others } = allUnknown('there is no second page', ['page', 'shortPages', 'repeats']);
   return {
-    page: isRejection(second) ? known('rejected', `_page=2 returns ${second.status}`) : nothing,
+    page: isRejection(second) ? known('rejected', `_page=2 returns ${second.status}`) : page,
     pageSize: unknown(`at least ${rows.length}: one page holds every record`),
-    shortPages: nothing,
-    repeats: nothing,
+    ...others,
     afterLastPage: afterLastPageOf(second, '_page=2'),
     rows,
   };

@@ -1,6 +1,6 @@
 import type { RateLimit } from '../../schemas/rate-limit.ts';
 import type { Moment } from './clock.ts';
-import { known, unknown } from './finding.ts';
+import { allUnknown, known, unknown } from './finding.ts';
 import type { Finding, QuotaFindings } from './report.ts';
 
 /** Lengths that windows usually have, in seconds. */
@@ -37,10 +37,8 @@ export class QuotaReading {
   }
 
   findings(): QuotaFindings {
-    if (this.#last === undefined) {
-      const nothing = unknown('no response carried both X-RateLimit headers');
-      return { limit: nothing, remaining: nothing, windowMs: nothing };
-    }
+    if (this.#last === undefined)
+      return allUnknown('no response carried both X-RateLimit headers', ['limit', 'remaining', 'windowMs']);
     const { limit, remaining } = this.#last;
     return {
       limit: known(limit, 'X-RateLimit-Limit'),

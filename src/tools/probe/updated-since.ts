@@ -1,5 +1,5 @@
 import { idsOf, type Row } from '../rows.ts';
-import { known, unknown } from './finding.ts';
+import { allUnknown, known, unknown } from './finding.ts';
 import { rejectedOrUnknown } from './id-bounds.ts';
 import type { FirstPage } from './pages.ts';
 import { momentOf } from './records.ts';
@@ -67,8 +67,7 @@ async function probeInvalidValue(
 }
 
 function nothingCompared(reason: string): Comparison {
-  const nothing = unknown(reason);
-  return { inclusive: nothing, compares: nothing, shiftMinutes: nothing };
+  return allUnknown(reason, ['inclusive', 'compares', 'shiftMinutes']);
 }
 
 /**

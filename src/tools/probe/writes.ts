@@ -1,7 +1,7 @@
 import { sleep } from '../../internal/sleep.ts';
 import { newIdempotencyKey } from '../../transport/idempotency-key.ts';
 import { isRow, type Row } from '../rows.ts';
-import { known, unknown } from './finding.ts';
+import { allUnknown, known, unknown } from './finding.ts';
 import type { Finding, WriteFindings } from './report.ts';
 import {
   type Cost,
@@ -52,27 +52,28 @@ export interface WriteOptions {
   readonly onLeftBehind?: ((ids: readonly string[]) => void) | undefined;
 }
 
+/** The findings that need a write, in the order of the report. */
+const FINDINGS = [
+  'createStatus',
+  'createContentType',
+  'requiredFields',
+  'visibleAfterMs',
+  'replay',
+  'replayType',
+  'differentBody',
+  'updateStatus',
+  'updateContentType',
+  'nullFields',
+  'patchSemantics',
+  'moneyDigits',
+  'unknownFields',
+  'deleteStatus',
+  'deleteAgain',
+] as const;
+
 /** Everything unknown, for one reason. */
 export function nothingWritten(reason: string): WriteFindings {
-  const nothing = unknown(reason);
-  return {
-    createStatus: nothing,
-    createContentType: nothing,
-    updateContentType: nothing,
-    nullFields: nothing,
-    requiredFields: nothing,
-    replay: nothing,
-    replayType: nothing,
-    differentBody: nothing,
-    visibleAfterMs: nothing,
-    updateStatus: nothing,
-    patchSemantics: nothing,
-    moneyDigits: nothing,
-    unknownFields: nothing,
-    deleteStatus: nothing,
-    deleteAgain: nothing,
-    leftBehind: [],
-  };
+  return { ...allUnknown(reason, FINDINGS), leftBehind: [] };
 }
 
 /**
@@ -224,15 +225,15 @@ class WriteProbe {
     const patch = { salePrice: '2.25', description: null };
     const response = await this.#withSomeType('update', () => this.#patch(id, patch));
     if (!response.ok) {
-      const failed = unknown(`the update failed: ${response.error.code}`);
-      return { updateStatus: failed, updateContentType: failed, patchSemantics: failed, nullFields: failed };
+      const failed = `the update failed: ${response.error.code}`;
+      return allUnknown(failed, ['updateStatus', 'updateContentType', 'nullFields', 'patchSemantics']);
     }
     const updateStatus = known(response.status, 'an update');
     const updateContentType = this.#contentTypeOf('update');
     const after = isRow(response.body) ? response : await this.#session.send({ path: [...PRODUCTS, id] });
     if (!after.ok || !isRow(after.body)) {
-      const failed = unknown('the record could not be read');
-      return { updateStatus, updateContentType, patchSemantics: failed, nullFields: failed };
+      const others = allUnknown('the record could not be read', ['nullFields', 'patchSemantics']);
+      return { updateStatus, updateContentType, ...others };
     }
     const { name, description, salePrice } = after.body;
     const isCleared = description === null || description === undefined;
@@ -269,10 +270,8 @@ class WriteProbe {
   async #delete(id: string): Promise<Pick<WriteFindings, 'deleteStatus' | 'deleteAgain'>> {
     const path = [...PRODUCTS, id];
     const response = await this.#session.send({ path, method: 'DELETE' });
-    if (!response.ok) {
-      const failed = unknown(`the delete failed: ${response.error.code}`);
-      return { deleteStatus: failed, deleteAgain: failed };
-    }
+    if (!response.ok)
+      return allUnknown(`the delete failed: ${response.error.code}`, ['deleteStatus', 'deleteAgain']);
     this.#created.delete(id);
     const again = await this.#session.send({ path, method: 'DELETE', ...ONE_ATTEMPT });
     return {
