@@ -71,7 +71,7 @@ async function run(path: string, flags: Flags, io: Io): Promise<void> {
   checkFlags(flags, isAsked && io.prompt === undefined);
   const file = new ProductFile(resolve(io.cwd ?? '.', path), flags);
   const { client } = await connect(io, flags);
-  const results = await RowResults.open(flags.results && resolve(io.cwd ?? '.', flags.results));
+  const results = new RowResults(flags.results && resolve(io.cwd ?? '.', flags.results));
   const confirm = async (planned: Counts) => {
     io.status?.(undefined);
     if (!isAsked || planned.created + planned.updated === 0) return true;
@@ -101,7 +101,7 @@ async function run(path: string, flags: Flags, io: Io): Promise<void> {
     throw withCause(error);
   } finally {
     io.status?.(undefined);
-    await results.close();
+    results.close();
   }
 }
 

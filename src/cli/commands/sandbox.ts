@@ -6,6 +6,9 @@ import {
   faultConditions,
   type Sandbox,
   type SandboxOptions,
+  type SandboxOptionTable,
+  sandboxFaults,
+  sandboxOptions,
 } from 'accounting-data-sdk/testing';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { nearest } from '../../internal/option-names.ts';
@@ -13,7 +16,6 @@ import { LIST_ORDERS, type ListOrder } from '../../schemas/service-forms.ts';
 import { jsonObject, type Rate, rate, wholeNumber } from '../arguments.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { sandboxHelp } from '../sandbox-help.ts';
 import { envLines, requestLine } from '../sandbox-output.ts';
 
 interface Flags {
@@ -62,7 +64,7 @@ export function addSandbox(program: Command, io: Io): void {
     .option('--page-size <number>', 'records in a full page', wholeNumber(1), 30)
     .addOption(new Option('--order <order>', 'the order of lists').choices(LIST_ORDERS).default('id-asc'))
     .option('--fixtures <file>', 'JSON with records by collection, added to the generated ones')
-    .option('--options <json>', 'any other option of createSandbox, see below', sandboxOptions)
+    .option('--options <json>', 'any other option of createSandbox, see below', optionsOf)
     .option('--fault <json>', 'a fault with its match conditions; repeat it for several faults', faultList)
     .option('--quiet', 'do not log requests')
     .addHelpText(
@@ -138,7 +140,7 @@ async function listen(sandbox: Sandbox, { port, host }: Flags): Promise<string> 
 }
 
 /** Options of `createSandbox` as JSON. */
-function sandboxOptions(text: string): SandboxOptions {
+function optionsOf(text: string): SandboxOptions {
   const options: SandboxOptions = jsonObject(text);
   return checked(options, () => void createSandbox(options));
 }
@@ -172,4 +174,34 @@ function checked<T>(value: T, use: () => void): T {
   } catch (error) {
     throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** What `--options` and `--fault` accept, for the help of `sandbox`. */
+function sandboxHelp(): string {
+  // A function cannot be written as JSON.
+  const { when: _, ...conditions } = faultConditions;
+  return [
+    'Options for --options, each with its default and its values:',
+    ...optionLines(sandboxOptions),
+    '',
+    'Faults for --fault, each with its fields:',
+    ...Object.entries(sandboxFaults).map(faultLine),
+    '',
+    `Match conditions of a fault: ${Object.keys(conditions).join(', ')}`,
+  ].join('\n');
+}
+
+function optionLines(table: SandboxOptionTable, parent = ''): string[] {
+  return Object.entries(table).flatMap(([name, option]) => {
+    if ('options' in option) return optionLines(option.options, `${parent}${name}.`);
+    const value = option.default === undefined ? 'none' : JSON.stringify(option.default);
+    return [`  ${parent}${name}: ${value} (${option.values?.join(', ') ?? option.expected})`];
+  });
+}
+
+function faultLine([kind, fields]: readonly [
+  string,
+  { readonly required?: object; readonly optional?: object },
+]) {
+  return `  ${[kind, ...Object.keys({ ...fields.required, ...fields.optional })].join(' ')}`;
 }

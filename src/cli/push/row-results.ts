@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { createWriteStream, type WriteStream } from 'node:fs';
+import { appendFileSync, closeSync, openSync } from 'node:fs';
 import { isAccountingError } from '../../errors/guards.ts';
 import { oneLine } from '../../internal/text.ts';
 import type { PushResult } from '../../push/results.ts';
@@ -18,26 +17,17 @@ export class RowResults {
   /** How many more there are. */
   moreProblems = 0;
   readonly #path: string | undefined;
-  readonly #stream: WriteStream | undefined;
-  #writeError: Error | undefined;
-
-  private constructor(path: string | undefined) {
-    this.#path = path;
-    this.#stream = path === undefined ? undefined : createWriteStream(path);
-    this.#stream?.on('error', (error) => {
-      this.#writeError ??= error;
-    });
-  }
+  readonly #file: number | undefined;
+  #error: Error | undefined;
 
   /** Without a path, no file is written. */
-  static async open(path: string | undefined): Promise<RowResults> {
-    const results = new RowResults(path);
-    if (results.#stream !== undefined) {
-      await once(results.#stream, 'open').catch((error: Error) => {
-        throw results.#failure(error);
-      });
+  constructor(path: string | undefined) {
+    this.#path = path;
+    try {
+      this.#file = path === undefined ? undefined : openSync(path, 'w');
+    } catch (error) {
+      throw this.#failure(error as Error);
     }
-    return results;
   }
 
   add(result: PushResult, line: number | undefined): void {
@@ -46,16 +36,19 @@ export class RowResults {
     const violations = isAccountingError(error, 'validation_failed') ? error.violations : undefined;
     const shown = error && { code: error.code, message: error.message, violations };
     const content = { line, key, action, id, ids: ids.length > 0 ? ids : undefined, fields, error: shown };
-    this.#stream?.write(`${JSON.stringify(content)}\n`);
+    if (this.#file === undefined || this.#error !== undefined) return;
+    try {
+      appendFileSync(this.#file, `${JSON.stringify(content)}\n`);
+    } catch (error) {
+      // The push goes on: the products matter more than the file about them.
+      this.#error = error as Error;
+    }
   }
 
-  /** Rejects if the file is not complete. */
-  async close(): Promise<void> {
-    if (this.#stream !== undefined && !this.#stream.closed) {
-      this.#stream.end();
-      await once(this.#stream, 'close').catch(() => undefined);
-    }
-    if (this.#writeError !== undefined) throw this.#failure(this.#writeError);
+  /** Throws if the file is not complete. */
+  close(): void {
+    if (this.#file !== undefined) closeSync(this.#file);
+    if (this.#error !== undefined) throw this.#failure(this.#error);
   }
 
   #addProblem({ key, ids, error }: PushResult, line: number | undefined): void {
