@@ -6,7 +6,7 @@ import { ForbiddenError } from './forbidden-error.ts';
 import type { AnyApiError } from './guards.ts';
 import { IdempotencyKeyRequiredError } from './idempotency-key-required-error.ts';
 import { MalformedRequestError } from './malformed-request-error.ts';
-import { NotFoundError } from './not-found-error.ts';
+import { isNotFoundStatus, NotFoundError } from './not-found-error.ts';
 import { outcomeAdvice } from './outcome-advice.ts';
 import { RateLimitedError } from './rate-limited-error.ts';
 import { ScopeRequiredError } from './scope-required-error.ts';
@@ -116,7 +116,10 @@ function adviceOn(type: string | undefined, response: ErrorResponse, facts: Call
 }
 
 /** A wrong URL must not look like a record that does not exist. */
-function notFoundAdvice({ content = 'problem' }: ErrorResponse, { path = '' }: CallFacts): string {
+function notFoundAdvice({ status, content = 'problem' }: ErrorResponse, { path = '' }: CallFacts): string {
+  if (!isNotFoundStatus(status)) {
+    return 'The status does not say that the record is missing, so it may exist: ask the operator of the service.';
+  }
   const [, segment = '', ...more] = path.split('/');
   if (more.length === 0)
     return `Check baseUrl and the path segment "${segment}": the service has no such collection.`;

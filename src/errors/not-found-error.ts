@@ -9,13 +9,18 @@ export class NotFoundError extends ApiError {
   static override readonly brand: string = 'NotFoundError';
   override readonly code = 'not_found';
   /**
-   * Whether the response shows that the record does not exist: its body is a problem document, or the client has
-   * `bareNotFound: 'missing'`. Only then does `find` resolve with undefined.
+   * Whether the response shows that the record does not exist: its status is 404 or 410, and its body is a problem
+   * document, or the client has `bareNotFound: 'missing'`. Only then does `find` resolve with undefined.
    */
   readonly missing: boolean;
 
   constructor(message: string, facts: CallFacts, response: ErrorResponse) {
     super(message, facts, response);
-    this.missing = (response.content ?? 'problem') === 'problem';
+    this.missing = isNotFoundStatus(response.status) && (response.content ?? 'problem') === 'problem';
   }
+}
+
+/** Whether a status says that there is no such record or page. The type `not_found` of another status proves neither. */
+export function isNotFoundStatus(status: number | undefined): boolean {
+  return status === 404 || status === 410;
 }

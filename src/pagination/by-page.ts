@@ -1,9 +1,9 @@
-import { NotFoundError } from '../errors/not-found-error.ts';
 import { boundsGuard } from './id-bounds.ts';
 import {
   type AfterLastPage,
   awaitedLater,
   type FetchPage,
+  isAfterLastPage,
   type Page,
   type PageResponse,
   type Pages,
@@ -116,7 +116,7 @@ class PagesAhead<T> {
       return response;
     } catch (error) {
       this.#ended = true;
-      if (afterLastPage === 'not_found' && page > start && error instanceof NotFoundError) return undefined;
+      if (page > start && isAfterLastPage(error, afterLastPage)) return undefined;
       throw error;
     }
   }

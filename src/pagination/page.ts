@@ -1,4 +1,5 @@
 import type { CallFacts } from '../errors/accounting-error.ts';
+import { isNotFoundStatus, NotFoundError } from '../errors/not-found-error.ts';
 import type { InvalidRecord } from '../events.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
@@ -127,10 +128,15 @@ export interface ReadOptions {
 }
 
 /**
- * How the service responds to a page after the last one: with an empty page, or with 404. Under `not_found` a
- * NotFoundError on any page after the first is the end of the collection.
+ * How the service responds to a page after the last one: with an empty page, or with 404 (410). Under `not_found` such
+ * a response for any page after the first is the end of the collection.
  */
 export type AfterLastPage = 'empty' | 'not_found';
+
+/** Whether a request for a page failed because the list ends before it. */
+export function isAfterLastPage(error: unknown, afterLastPage: AfterLastPage): boolean {
+  return afterLastPage === 'not_found' && error instanceof NotFoundError && isNotFoundStatus(error.status);
+}
 
 /** A response without the records whose ids are not to be kept. */
 export function keepRecords<T>(response: PageResponse<T>, isKept: (id: string) => boolean): PageResponse<T> {

@@ -1,3 +1,4 @@
+import { isNotFoundStatus } from '../errors/not-found-error.ts';
 import type { UnexpectedReason } from '../errors/unexpected-response-error.ts';
 import { contentOf, parseProblem } from '../schemas/problem.ts';
 import { ShapeError } from '../schemas/shape-error.ts';
@@ -167,7 +168,7 @@ function parseJson(bytes: Uint8Array): unknown {
 /** What an error status means; `body` is undefined if it could not be read. */
 function statusFailure<T>({ response, apiKey, bareNotFound }: Reading<T>, body: unknown): Failure {
   const { status, headers } = response;
-  const isTrusted = bareNotFound === 'missing' && (status === 404 || status === 410);
+  const isTrusted = bareNotFound === 'missing' && isNotFoundStatus(status);
   const content = isTrusted ? 'problem' : isJson(headers) ? contentOf(body, status) : 'other';
   return new Failure('status', {
     kind: 'status',

@@ -1,6 +1,7 @@
 import type { Outcome } from '../errors/accounting-error.ts';
 import type { ErrorResponse } from '../errors/api-error.ts';
 import { errorTypeOf, lastSegment } from '../errors/api-error-of.ts';
+import { isNotFoundStatus } from '../errors/not-found-error.ts';
 import type { RetryPolicy } from './call-options.ts';
 import type { Failure, Fault } from './failure.ts';
 import type { Method } from './request.ts';
@@ -117,7 +118,7 @@ function statusVerdict(
 /** Whether the response shows that the record does not exist. */
 function isMissing(response: ErrorResponse): boolean {
   const { status, content } = response;
-  return (status === 404 || status === 410) && content === 'problem' && errorTypeOf(response) === 'not_found';
+  return isNotFoundStatus(status) && content === 'problem' && errorTypeOf(response) === 'not_found';
 }
 
 /** A 409 which says that the first request with this key has not ended. */

@@ -213,6 +213,27 @@ describe('a 404 without a problem document', () => {
     expect(await client.accounts.list().toArray({ limit: Infinity })).toHaveLength(31);
   });
 
+  test.each([423, 500])('with status %i instead says neither: the type alone is no proof', async (status) => {
+    const { sandbox, client } = await service(
+      { afterLastPage: 'not-found', records: { accounts: 31, products: 1 } },
+      { afterLastPage: 'not_found' },
+    );
+    await using _ = sandbox;
+    const body = '{"type":"not_found","title":"Not found"}';
+    sandbox.faults.add({ kind: 'rewrite', status, body }, { path: /\/products\/1$/, times: Infinity });
+    sandbox.faults.add(
+      { kind: 'rewrite', status, body },
+      { when: ({ query }) => query.includes('_page=2'), times: Infinity },
+    );
+    const read = client.accounts.list({}, { pagination: 'page' }).toArray({ limit: Infinity });
+    expect(await caught(read)).toMatchObject({ code: 'not_found', status, missing: false });
+    expect(await caught(client.products.find('1'))).toMatchObject({
+      code: 'not_found',
+      status,
+      missing: false,
+    });
+  });
+
   test.each([
     ['an ingress page', { 'Content-Type': 'text/html' }, '<h1>404</h1>', 'not_found'],
     [

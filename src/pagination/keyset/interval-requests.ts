@@ -1,7 +1,12 @@
 import { FilterIgnoredError } from '../../errors/filter-ignored-error.ts';
-import { NotFoundError } from '../../errors/not-found-error.ts';
 import { type IdRange, integerId, outsideBounds } from '../id-bounds.ts';
-import type { AfterLastPage, FetchPage, PageResponse, ReadOptions } from '../page.ts';
+import {
+  type AfterLastPage,
+  type FetchPage,
+  isAfterLastPage,
+  type PageResponse,
+  type ReadOptions,
+} from '../page.ts';
 import {
   boundsOf,
   contains,
@@ -74,7 +79,7 @@ export class IntervalRequests<T> {
       const response = await this.request(interval, page);
       return response.rows.length === 0 ? undefined : (this.idsOf(response, interval) ?? []);
     } catch (error) {
-      if (this.#options.afterLastPage === 'not_found' && error instanceof NotFoundError) return undefined;
+      if (isAfterLastPage(error, this.#options.afterLastPage)) return undefined;
       throw error;
     }
   }

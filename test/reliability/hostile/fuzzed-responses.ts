@@ -4,7 +4,7 @@ import { isAccountingError } from 'accounting-data-sdk';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import { shown } from '../../support/shown.ts';
 
-export const CALLS = ['list', 'get', 'create', 'update', 'delete'] as const;
+export const CALLS = ['list', 'get', 'find', 'create', 'update', 'delete'] as const;
 export type CallKind = (typeof CALLS)[number];
 
 /** Every character that looks different in a URL or in quoted JSON. */
@@ -49,6 +49,16 @@ export interface FuzzedResponse {
 }
 
 export type Fuzzed = { readonly loss: Loss } | FuzzedResponse;
+
+interface Drawn {
+  readonly fuzzed: Fuzzed;
+  /** Whether the service carries the request out. */
+  readonly commits: boolean;
+  /** Whether the response can only mean that it did not. */
+  readonly rejects?: boolean;
+  /** Whether the response is the service's own 2xx. */
+  readonly succeeds?: boolean;
+}
 
 export interface FuzzedRequest {
   readonly method: string;
@@ -124,6 +134,8 @@ export class FuzzedCall {
   readonly random: SeededRandom;
   /** The last responses, for the report of a failure. */
   readonly log: string[] = [];
+  /** The responses by status class and ending, to be counted. */
+  readonly classes: string[] = [];
   readonly #keys = new Set<string | undefined>();
   readonly #bodies = new Set<string | undefined>();
   /** Records that a service created which honours the key. */
@@ -133,6 +145,8 @@ export class FuzzedCall {
   /** JSON values of the service's own 2xx that were sent whole. */
   readonly #served: unknown[] = [];
   #reached = false;
+  /** Whether any response left open what the service did, or was a 2xx. */
+  #uncertain: boolean;
   #succeeded = false;
   #exists: boolean;
   /** How often a request gets a correct response. */
@@ -140,12 +154,15 @@ export class FuzzedCall {
   #lastUrl = '';
   #apiKey = '';
 
-  constructor(kind: CallKind, seed: number) {
+  constructor(kind: CallKind, seed: number, over: 'fetch' | 'port') {
     this.kind = kind;
     this.seed = seed;
-    this.random = new SeededRandom(seed);
+    // Over a port every request is sent, and a slow machine may end any attempt by its timeout.
+    this.#uncertain = over === 'port';
+    // The same seed gives each kind of call other responses.
+    this.random = new SeededRandom(seed * CALLS.length + CALLS.indexOf(kind));
     this.#exists = this.random.chance(0.9);
-    this.#health = this.random.pick([0, 0, 0.4, 0.8]);
+    this.#health = this.random.pick([0, 0, 0, 0.5]);
   }
 
   respond(request: FuzzedRequest): Fuzzed {
@@ -157,11 +174,17 @@ export class FuzzedCall {
       this.#keys.add(request.idempotencyKey);
       this.#bodies.add(request.body);
     }
-    const { fuzzed, commits, succeeds } = this.#draw(request);
+    const { fuzzed, commits, rejects, succeeds } = this.#draw(request);
     this.log.push(
       `${request.method} ${describe(fuzzed)}${commits ? ' [done]' : ''}${succeeds ? ' [service]' : ''}`,
     );
-    if (!('loss' in fuzzed && (fuzzed.loss === 'unsent' || fuzzed.loss === 'blocked'))) this.#reached = true;
+    this.classes.push(
+      'loss' in fuzzed ? fuzzed.loss : `${Math.floor(fuzzed.status / 100)}xx ${fuzzed.ending}`,
+    );
+    if (!isUnsent(fuzzed)) {
+      this.#reached = true;
+      if (rejects !== true) this.#uncertain = true;
+    }
     if (commits && !isReread) this.#commit(request);
     if (succeeds && !isReread) this.#succeeded = true;
     if (succeeds && 'body' in fuzzed && fuzzed.sent >= fuzzed.body.length) {
@@ -180,21 +203,21 @@ export class FuzzedCall {
     if (this.kind === 'delete') this.#exists = false;
   }
 
-  #draw(request: FuzzedRequest): { fuzzed: Fuzzed; commits: boolean; succeeds?: boolean } {
+  #draw(request: FuzzedRequest): Drawn {
     const { random } = this;
     if (random.chance(this.#health)) return { fuzzed: this.#good(request), commits: true, succeeds: true };
     const draw = random.next();
-    if (draw < 0.42) return { fuzzed: this.#success(request), commits: true, succeeds: true };
-    if (draw < 0.54) return { fuzzed: this.#page(), commits: random.chance(0.3) };
-    if (draw < 0.6) return this.#redirect();
-    if (draw < 0.74) return this.#rejection();
-    if (draw < 0.87) return { fuzzed: this.#error(random.pick(OUTAGES)), commits: random.chance(0.4) };
+    if (draw < 0.3) return { fuzzed: this.#success(request), commits: true, succeeds: true };
+    if (draw < 0.42) return { fuzzed: this.#page(), commits: random.chance(0.3) };
+    if (draw < 0.5) return this.#redirect();
+    if (draw < 0.72) return this.#rejection();
+    if (draw < 0.86) return { fuzzed: this.#error(random.pick(OUTAGES)), commits: random.chance(0.4) };
 
     const loss = random.pick<Loss>([
       ...(['unsent', 'blocked', 'reset', 'reset', 'stalled', 'late'] as const),
       ...(['thrown', 'not_a_response', 'garbage'] as const),
     ]);
-    return { fuzzed: { loss }, commits: loss !== 'unsent' && loss !== 'blocked' && random.chance(0.5) };
+    return { fuzzed: { loss }, commits: !isUnsent({ loss }) && random.chance(0.5) };
   }
 
   #good({ url }: FuzzedRequest): FuzzedResponse {
@@ -265,7 +288,7 @@ export class FuzzedCall {
     return { ...response, ending, headers: { ...response.headers, 'content-type': random.pick(PAGE_TYPES) } };
   }
 
-  #redirect(): { fuzzed: Fuzzed; commits: boolean } {
+  #redirect(): Drawn {
     const { random } = this;
     const redirect = random.pick([undefined, undefined, undefined, 'followed', 'opaque'] as const);
     // Of an opaque redirect only a browser knows the status.
@@ -276,15 +299,15 @@ export class FuzzedCall {
       Buffer.from('<a/>'),
     );
     const rejects = redirect === undefined && (status === 301 || status === 307 || status === 308);
-    return { fuzzed: { ...fuzzed, redirect }, commits: !rejects && random.chance(0.5) };
+    return { fuzzed: { ...fuzzed, redirect }, commits: !rejects && random.chance(0.5), rejects };
   }
 
   /** A 4xx: not carried out. */
-  #rejection(): { fuzzed: Fuzzed; commits: boolean } {
+  #rejection(): Drawn {
     const { random } = this;
     const status = random.pick(REJECTIONS);
     const isGone = status === 404 || status === 410;
-    if (this.kind === 'delete' && isGone) {
+    if ((this.kind === 'delete' || this.kind === 'find') && isGone) {
       // The service says only of a record that does not exist that it does not; a router or a proxy may say anything.
       const body = this.#exists
         ? random.pick(['{"type":"route_not_found"}', '{"message":"no route"}', '<h1>404</h1>', ''])
@@ -292,6 +315,7 @@ export class FuzzedCall {
       return {
         fuzzed: this.#response(status, 'application/problem+json', Buffer.from(body)),
         commits: false,
+        rejects: true,
       };
     }
     if (status === 409 && random.chance(0.5)) {
@@ -301,7 +325,8 @@ export class FuzzedCall {
       const fuzzed = { status, headers, body, ending: 'whole', sent: body.length } as const;
       return { fuzzed, commits: random.chance(0.5) };
     }
-    return { fuzzed: this.#error(status), commits: false };
+    // A 409 may say that the first request with the key still runs.
+    return { fuzzed: this.#error(status), commits: false, rejects: status !== 409 };
   }
 
   #error(status: number): FuzzedResponse {
@@ -366,6 +391,9 @@ export class FuzzedCall {
 
   #judgeValue(value: unknown): string[] {
     if (this.kind === 'delete') return this.#exists ? ['resolved a delete, although the record exists'] : [];
+    if (this.kind === 'find' && value === undefined) {
+      return this.#exists ? ['found nothing, although the record exists'] : [];
+    }
     if (!this.#succeeded) return ['resolved without a 2xx of the service'];
     if (this.kind === 'list') {
       return isDeepStrictEqual(value, PAGES.flat()) ? [] : ['resolved with other records than the list has'];
@@ -384,6 +412,9 @@ export class FuzzedCall {
       wrong.push(`says ${outcome} of what was applied`);
     if (outcome === 'not_sent' && this.#reached && this.kind !== 'list')
       wrong.push('says not_sent of what was sent');
+    const isKnown = outcome === 'not_sent' || outcome === 'rejected';
+    if (!this.#uncertain && !isKnown)
+      wrong.push(`says ${outcome} of what the service can only have rejected`);
     if (this.kind === 'create' && this.#keys.size > 0 && !this.#keys.has(error.idempotencyKey))
       wrong.push('does not name the idempotency key');
     // Printing everything takes long, so most errors are printed as usual.
@@ -400,6 +431,10 @@ const SECRETS = API_KEYS.flatMap((key) => [
   JSON.stringify(key).slice(1, -1),
   encodeURIComponent(key).toLowerCase(),
 ]);
+
+function isUnsent(fuzzed: Fuzzed): boolean {
+  return 'loss' in fuzzed && (fuzzed.loss === 'unsent' || fuzzed.loss === 'blocked');
+}
 
 function pageOf(url: string): readonly object[] {
   const page = Number(new URL(url, 'http://localhost').searchParams.get('_page') ?? 1);

@@ -1,4 +1,4 @@
-import { type Client, createClient, type FetchFunction } from 'accounting-data-sdk';
+import { type AnyAccountingError, type Client, createClient, type FetchFunction } from 'accounting-data-sdk';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { newOrigin } from '../../support/scripted-fetch.ts';
 import { scriptedServer, settle } from '../../support/scripted-server.ts';
@@ -33,6 +33,8 @@ function send(client: Client, { kind, seed }: FuzzedCall): Promise<unknown> {
         .toArray({ limit: Number.POSITIVE_INFINITY });
     case 'get':
       return client.products.get('42', options);
+    case 'find':
+      return client.products.find('42', options);
     case 'create':
       return client.products.create({ name: 'Desk', salePrice: '129.0000' }, options);
     case 'update':
@@ -42,7 +44,7 @@ function send(client: Client, { kind, seed }: FuzzedCall): Promise<unknown> {
   }
 }
 
-/** Fails with the seed, what the service did, and what is wrong. */
+/** `resolved`, or outcome and code. Fails with the seed, what the service did, and what is wrong. */
 async function endOf(call: FuzzedCall, sent: Promise<unknown>): Promise<string> {
   const end = await sent.then(
     (value) => ({ value }),
@@ -55,17 +57,32 @@ async function endOf(call: FuzzedCall, sent: Promise<unknown>): Promise<string> 
       `${call.kind} ${wrong.join(', ')}. SEED=${call.seed} SOAK_RESPONSES=1 repeats it.\n${call.log.join('\n')}\n${ended}`,
     );
   }
-  return 'value' in end ? 'resolved' : (end.error as { outcome: string }).outcome;
+  if ('value' in end) return end.value === undefined ? 'resolved without a value' : 'resolved';
+  const { outcome, code } = end.error as AnyAccountingError;
+  return `${outcome} ${code}`;
 }
 
 function countsOf(ends: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const end of ends) counts.set(end, (counts.get(end) ?? 0) + 1);
-  return [...counts].map(([end, count]) => `${count} ${end}`).join(', ');
+  const mostFirst = [...counts].sort(([, a], [, b]) => b - a);
+  return mostFirst.map(([end, count]) => `${count} ${end}`).join(', ');
 }
 
-const describeRun = (kind: CallKind, where: string, ends: readonly string[]) =>
-  console.log(`responses ${where}: ${kind}, SEED=${SEED}, ${ends.length} calls: ${countsOf(ends)}`);
+interface Run {
+  readonly kind: CallKind;
+  readonly where: string;
+  readonly ends: readonly string[];
+  readonly classes: readonly string[];
+}
+
+function report({ kind, where, ends, classes }: Run): void {
+  console.log(
+    `responses ${where}: ${kind}, SEED=${SEED}\n` +
+      `  ${ends.length} calls: ${countsOf(ends)}\n` +
+      `  ${classes.length} responses: ${countsOf(classes)}`,
+  );
+}
 
 test.each(CALLS)(
   'a %s that gets random responses from a fetch ends, and its outcome is true',
@@ -73,11 +90,12 @@ test.each(CALLS)(
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
     vi.spyOn(Math, 'random').mockReturnValue(0.5);
     const ends: string[] = [];
+    const classes: string[] = [];
     try {
       for (let from = 0; from < COUNT; from += 100) {
         const calls = Array.from(
           { length: Math.min(100, COUNT - from) },
-          (_, index) => new FuzzedCall(kind, SEED + from + index),
+          (_, index) => new FuzzedCall(kind, SEED + from + index, 'fetch'),
         );
         const running = Promise.allSettled(calls.map((call) => endOf(call, send(clientOf(call), call))));
         const ended = vi.fn<() => void>();
@@ -93,11 +111,12 @@ test.each(CALLS)(
           if (result.status === 'rejected') throw result.reason;
           ends.push(result.value);
         }
+        classes.push(...calls.flatMap((call) => call.classes));
       }
     } finally {
       vi.useRealTimers();
     }
-    describeRun(kind, 'of a fetch', ends);
+    report({ kind, where: 'of a fetch', ends, classes });
     expect(ends).toHaveLength(COUNT);
   },
   1_800_000,
@@ -151,7 +170,7 @@ test.each(CALLS)(
     let next = 0;
     const worker = async () => {
       while (next < OVER_PORT) {
-        const call = new FuzzedCall(kind, SEED + next++);
+        const call = new FuzzedCall(kind, SEED + next++, 'port');
         calls.set(String(call.seed), call);
         const { random } = call;
         const client = createClient({
@@ -174,7 +193,12 @@ test.each(CALLS)(
       }
     };
     await Promise.all(Array.from({ length: 16 }, worker));
-    describeRun(kind, 'over a port', ends);
+    report({
+      kind,
+      where: 'over a port',
+      ends,
+      classes: [...calls.values()].flatMap((call) => call.classes),
+    });
     expect(ends).toHaveLength(OVER_PORT);
   },
   1_800_000,
