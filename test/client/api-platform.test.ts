@@ -243,6 +243,18 @@ describe('a 404 without a problem document', () => {
       'unknown_problem',
     ],
     [
+      'a problem document that names another status',
+      { 'Content-Type': 'application/problem+json' },
+      '{"title":"Bad Gateway","status":502}',
+      'not_found',
+    ],
+    [
+      'a problem document that is not sent as JSON',
+      { 'Content-Type': 'text/plain' },
+      '{"type":"not_found"}',
+      'not_found',
+    ],
+    [
       'a gateway’s JSON',
       { 'Content-Type': 'application/json' },
       '{"message":"no Route matched"}',

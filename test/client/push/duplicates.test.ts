@@ -59,6 +59,23 @@ test('creates a product again that was deleted since, however soon and however o
   }
 });
 
+test.each(['GET', 'PATCH'])(
+  'does not take a product for deleted if its %s returns a 404 that is a page of a proxy',
+  async (method) => {
+    const { sandbox, run } = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
+    await run([A]);
+    sandbox.clock.advance(60_000);
+    const path = '/api/public/v1/products/1';
+    const page = { status: 404, headers: { 'Content-Type': 'text/html' }, body: '<h1>404</h1>' };
+    sandbox.faults.add({ kind: 'rewrite', committed: false, ...page }, { path, method });
+    sandbox.faults.add({ kind: 'status', status: 404 }, { path, method: 'GET' });
+    const { done, results, commits } = await run([A], FAST);
+    expect(done).toEqual(['A failed']);
+    expect(results).toMatchObject([{ error: { code: 'not_found', missing: false } }]);
+    expect(commits).toEqual([]);
+  },
+);
+
 test('does not take a product for deleted that reads do not show yet', async () => {
   const { sandbox, run } = setUpPush([], { sandbox: { commitDelayMs: 60_000 } });
   expect((await run([A])).done).toEqual(['A created']);

@@ -42,6 +42,22 @@ test('deletes missing products', async () => {
   ]);
 });
 
+test.each([
+  ['DELETE', 'delete' as const],
+  ['PATCH', () => ({ isInactive: true })],
+])(
+  'fails if the %s of a missing product returns a 404 that is a page of a proxy',
+  async (method, missing) => {
+    const { run, sandbox } = setUpPush(products(2));
+    const page = { status: 404, headers: { 'Content-Type': 'text/html' }, body: '<h1>404</h1>' };
+    sandbox.faults.add({ kind: 'rewrite', committed: false, ...page }, { method });
+    const { done, results } = await run(products(1), { missing });
+    expect(done).toEqual(['P-0 unchanged', 'P-1 failed']);
+    expect(results[1]).toMatchObject({ error: { code: 'not_found', missing: false } });
+    expect(sandbox.store.products.all()).toHaveLength(2);
+  },
+);
+
 test('does not delete a product that got the key of a row since it was read', async () => {
   const { run, sandbox, ids } = setUpPush(products(2));
   sandbox.onRequest(({ method }) => {

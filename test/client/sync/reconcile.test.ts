@@ -225,6 +225,18 @@ describe('reconcile deletes nothing', () => {
     expect(copy.deleted).toEqual([]);
   });
 
+  test('where a candidate returns a 404 that is a page of a proxy', async () => {
+    const { books, accounts, copy } = openWith(40);
+    for (const id of ['3', '17', '30']) accounts.delete(id);
+    const page = { status: 404, headers: { 'Content-Type': 'text/html' }, body: '<h1>404</h1>' };
+    books.sandbox.faults.add({ kind: 'rewrite', ...page }, { path: /\/accounts\/30/ });
+    await expect(reconcile(books.client.accounts, copy.options)).rejects.toMatchObject({
+      code: 'not_found',
+      missing: false,
+    });
+    expect(copy.deleted).toEqual([]);
+  });
+
   test('where no record of the list is valid, so that none can be requested', async () => {
     const { books, copy } = openWith(10);
     const client = books.client.withOptions({ validation: 'report' });

@@ -10,6 +10,7 @@ useVirtualClock();
 
 const LENGTH = 'content-length: 9000';
 const JSON_TYPE = 'content-type: application/json';
+const HTML_TYPE = 'content-type: text/html; charset=utf-8';
 const PAGE = '<!doctype html><h1>Sign in';
 
 /** A 200 whose connection then closes, or stays open without another byte. */
@@ -22,6 +23,9 @@ const pages: readonly (readonly [name: string, response: ScriptedResponse])[] = 
   ['a cut page without a content type', ok([LENGTH], PAGE)],
   ['a cut page that claims to be JSON', ok([LENGTH, JSON_TYPE], PAGE)],
   ['a stalled page without a content type', ok([LENGTH], PAGE, true)],
+  ['a stalled page of which no byte has arrived', ok([LENGTH, HTML_TYPE], '', true)],
+  ['a cut page of which no byte has arrived', ok([LENGTH, HTML_TYPE], '')],
+  ['a page that begins with text', ok([HTML_TYPE], 'Sign in <a href="/">here</a>')],
   ['an oversized page that claims to be JSON', ok([JSON_TYPE], PAGE.repeat(300))],
   ['a page in Latin-1 that claims to be JSON', ok([JSON_TYPE], Buffer.from(`${PAGE} für Gäste`, 'latin1'))],
   ['a page in UTF-16 without a content type', ok([], Buffer.from(`\ufeff${PAGE}`, 'utf16le'))],
