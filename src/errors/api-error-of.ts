@@ -66,8 +66,8 @@ export function apiErrorOf(response: ErrorResponse, facts: CallFacts): AnyApiErr
   const message = sentence(
     [
       `${facts.method} ${facts.path} returned ${status}`,
-      problem.type === undefined ? '' : ` (${problem.type})`,
-      problem.detail === undefined ? '' : `: ${problem.detail}`,
+      problem.type === undefined ? '' : ` (${shortened(problem.type)})`,
+      problem.detail === undefined ? '' : `: ${shortened(problem.detail)}`,
       violationsText(problem.violations),
     ].join(''),
   );
@@ -85,11 +85,15 @@ function violationsText(violations: readonly Violation[]): string {
     .map(({ propertyPath, message }) => (propertyPath === '' ? message : `${propertyPath}: ${message}`));
   const more = violations.length - shown.length;
   if (more > 0) shown.push(`${more} more`);
-  return shown.length === 0 ? '' : ` [${oneLine(shown.join('; ')).slice(0, MAX_VIOLATIONS_LENGTH)}]`;
+  return shown.length === 0 ? '' : ` [${shortened(shown.join('; '))}]`;
 }
 
 const MAX_VIOLATIONS_SHOWN = 5;
-const MAX_VIOLATIONS_LENGTH = 500;
+
+/** A text of the service for a message; the fields of the error have all of it. */
+function shortened(text: string): string {
+  return oneLine(text).slice(0, 500);
+}
 
 /** What to do about an error that the specification does not name. */
 function unknownAdvice({ status, content }: ErrorResponse, { method, retryable }: CallFacts): string {

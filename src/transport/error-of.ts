@@ -7,7 +7,7 @@ import { RateLimitedError } from '../errors/rate-limited-error.ts';
 import { RedirectError } from '../errors/redirect-error.ts';
 import { TimeoutError } from '../errors/timeout-error.ts';
 import { type UnexpectedReason, UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
-import { causeText } from '../internal/text.ts';
+import { causeText, oneLine } from '../internal/text.ts';
 import type { Failure, FailureDetails, UnusableContent } from './failure.ts';
 
 /**
@@ -162,7 +162,7 @@ function contentError(
   facts: CallFacts,
 ): UnexpectedResponseError {
   const { status, reason, issues = [], ofCaller = false, cause } = details;
-  const shown = issues.length === 0 ? '' : ` (${issues.join('; ')})`;
+  const shown = issues.length === 0 ? '' : ` (${oneLine(issues.join('; '))})`;
   const what = ofCaller ? 'it does not match the schema that you gave' : WHAT[reason];
   const advice = ofCaller ? 'Correct the schema or the record.' : ADVICE[reason];
   const retryable = facts.retryable ?? fault === 'cut';

@@ -44,8 +44,10 @@ export class Body {
   /** Stops reading and closes the connection. */
   cancel(): void {
     this.#cancelled = true;
+    // The stream may be one of the caller's `fetch`, whose `cancel` throws.
+    const cancel = async () => (this.#reader ?? this.#stream)?.cancel();
     // Not awaited: a stream that never confirms its cancellation must not hold up the error.
-    Promise.resolve((this.#reader ?? this.#stream)?.cancel()).catch(() => {});
+    cancel().catch(() => {});
   }
 }
 

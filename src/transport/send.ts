@@ -71,6 +71,8 @@ async function callersFetch(
     signal,
     ...(body === undefined ? {} : { body }),
   } as const;
+  // It may have fired while ky prepared the request, and not every `fetch` looks at it.
+  signal.throwIfAborted();
   let response: unknown;
   try {
     response = await fetch(url, init);

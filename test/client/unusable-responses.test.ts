@@ -1,4 +1,4 @@
-import { type ClientOptions, createClient } from 'accounting-data-sdk';
+import { type ApiError, type ClientOptions, createClient } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { caught } from '../support/caught.ts';
@@ -150,6 +150,20 @@ test('reading stops at maxBodyBytes, even if the stream never confirms its cance
 });
 
 test.each([
+  ['stalls', 200, 'timeout'],
+  ['belongs to a redirect', 302, 'redirected'],
+])('a body that %s and throws when it is cancelled is a typed error', async (_, status, code) => {
+  const cancel = () => {
+    throw new Error('cannot be cancelled');
+  };
+  const body = { getReader: () => ({ read: () => new Promise(() => {}), cancel }), cancel };
+  const response = Object.defineProperty(new Response(null, { status, headers: JSON_TYPE }), 'body', {
+    value: body,
+  });
+  expect(await failureOf(response, { ...exactly(response), timeoutMs: 20 })).toMatchObject({ code });
+});
+
+test.each([
   [
     'breaks off',
     (controller: ReadableStreamDefaultController) => controller.error(new TypeError('terminated')),
@@ -276,6 +290,23 @@ test('an error response shows what the service said, without the key that it ech
     headers: { 'x-request-id': 'r-[redacted]' },
     retryAfterMs: 20_000,
   });
+});
+
+test('the message of an error is one line, whatever the service writes', async () => {
+  const hostile = 'a\r\n2026-01-31 ERROR forged\u001b[2J\u0085\u2028b';
+  const said = 'a 2026-01-31 ERROR forged [2J b';
+  const problem = { type: hostile, detail: `${hostile} ${'x'.repeat(2_000)}` };
+  const error = (await failureOf(problemResponse(409, problem), { maxBodyBytes: 10_000 })) as ApiError;
+  expect(error).toMatchObject({ type: hostile, detail: problem.detail });
+  expect(error.message).toContain(`returned 409 (${said}): ${said} xxx`);
+  expect(error.message).not.toMatch(/[\p{Cc}\u2028]/u);
+  expect(error.message.length).toBeLessThan(1_000);
+
+  const schema = z.object({ id: z.string(), names: z.record(z.string(), z.number()) });
+  const record = Response.json({ id: '1', names: { [hostile]: 'x' } });
+  const invalid = await failureOf(record, { schemas: { accounts: schema } });
+  expect((invalid as Error).message).toContain(said);
+  expect((invalid as Error).message).not.toMatch(/[\p{Cc}\u2028]/u);
 });
 
 test.each([

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
 import { json, misbehave, problem, respond } from '../../support/responses.ts';
@@ -51,6 +51,26 @@ test.each(METHODS)('%s with a signal that has fired sends nothing', async (metho
   const signal = AbortSignal.abort(reason);
   expect(await caught(callWith(quickClient(server.url), method, { signal }))).toBe(reason);
   expect(server.requests).toHaveLength(0);
+});
+
+test.each(METHODS)('%s calls no fetch after the signal, whenever it fires', async (method) => {
+  const calls: boolean[] = [];
+  for (let ticks = 0; ticks < 100; ticks += 1) {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const fetch = vi.fn(async () => {
+      calls.push(signal.aborted);
+      return Response.json({ id: '42' });
+    });
+    const client = quickClient('http://localhost:1', { fetch, rateLimiter: false });
+    const call = callWith(client, method, { signal }).catch((error: unknown) => error);
+    for (let tick = 0; tick < ticks; tick += 1) await undefined;
+    controller.abort(reason);
+    await call;
+    await settle();
+  }
+  expect(calls).toContain(false);
+  expect(calls).not.toContain(true);
 });
 
 test('a signal that fires while apiKey is running stops the call', async () => {
