@@ -1,12 +1,10 @@
 import { inspect } from 'node:util';
 import {
   type ClientOptions,
-  changes,
   createClient,
   type Logger,
   memoryStore,
   reconcile,
-  type SyncError,
   sync,
 } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
@@ -49,28 +47,6 @@ test('what the caller’s fetch throws is the cause, without the key', async () 
   expect(printed(error)).not.toContain(KEY);
 });
 
-test('what the caller’s apiKey function throws is the cause, without anything that looks like a key', async () => {
-  await using sandbox = createSandbox();
-  const key = sandbox.issueKey();
-  let asked = 0;
-  const client = createClient({
-    ...sandbox.clientOptions,
-    apiKey: () => {
-      if (asked++ > 0) throw Object.assign(new Error(`the vault no longer has ${key}`), { code: 403 });
-      return key;
-    },
-  });
-  await client.accounts.find('1');
-  const error = await caught(client.accounts.find('1'));
-  expect(error).toMatchObject({
-    code: 'invalid_input',
-    argument: 'apiKey',
-    cause: { message: 'the vault no longer has [redacted]', code: 403 },
-  });
-  expect(printed(error)).toContain('the vault no longer has');
-  expect(printed(error)).not.toContain(key);
-});
-
 test('what the caller’s schema throws is the cause itself, and the message names the schema', async () => {
   await using sandbox = createSandbox({ records: { accounts: 1 } });
   const thrown = new TypeError('currency table is not loaded');
@@ -95,13 +71,6 @@ test('what the caller’s schema throws is the cause itself, and the message nam
     expect((error as Error).cause).toBe(thrown);
     expect(printed(error)).toContain('currency table is not loaded');
   }
-});
-
-test('an error without a cause prints none', async () => {
-  await using sandbox = createSandbox();
-  const error = await caught(createClient(sandbox.clientOptions).accounts.get('1'));
-  expect(JSON.parse(JSON.stringify(error))).not.toHaveProperty('cause');
-  expect(inspect(error)).not.toContain('cause:');
 });
 
 test('the row that a schema cannot read says what the schema threw', async () => {
@@ -133,23 +102,6 @@ test('the row that a schema cannot read says what the schema threw', async () =>
   for (const line of lines) expect(line).toContain(issue);
 });
 
-test('what the caller’s store throws is the cause itself', async () => {
-  await using sandbox = createSandbox({ records: { accounts: 1 } });
-  const thrown = Object.assign(new RangeError('the pool is empty'), { code: 'E_POOL' });
-  const store = { get: () => Promise.reject(thrown), set: () => undefined };
-  const run = changes(createClient(sandbox.clientOptions).accounts, { store, tenant: 'acme' });
-  const error = (await caught(run[Symbol.asyncIterator]().next() as Promise<unknown>)) as Error;
-  expect(error).toMatchObject({ code: 'checkpoint', retryable: true });
-  expect(error.cause).toBe(thrown);
-  expect(error.message).toContain('the store threw RangeError: the pool is empty. ');
-  expect(JSON.parse(JSON.stringify(error)).cause).toEqual({
-    name: 'RangeError',
-    message: 'the pool is empty',
-    code: 'E_POOL',
-  });
-  expect(inspect(error)).toContain('E_POOL');
-});
-
 test('a store that throws an error of this package does not stop the tenant as a revoked key does', async () => {
   await using sandbox = createSandbox({ records: { accounts: 1 } });
   await using other = createSandbox();
@@ -165,19 +117,6 @@ test('a store that throws an error of this package does not stop the tenant as a
       error: { code: 'checkpoint', cause: { code: 'unauthenticated' } },
     })),
   });
-});
-
-test('what onBatch throws is the error of the collection itself', async () => {
-  await using sandbox = createSandbox({ records: { accounts: 1 } });
-  const thrown = new RangeError('the table is locked');
-  const onBatch = () => {
-    throw thrown;
-  };
-  const options = { store: memoryStore(), tenant: 'acme', collections: ['accounts'], onBatch } as const;
-  const error = (await caught(sync(createClient(sandbox.clientOptions), options))) as SyncError;
-  expect(error.errors[0]?.error).toBe(thrown);
-  expect(error.cause).toBe(thrown);
-  expect(printed(error)).toContain('the table is locked');
 });
 
 test('a listener that throws changes nothing, and the log names the listener and the error', async () => {

@@ -70,18 +70,6 @@ test('ETIMEDOUT of a connect means that nothing was sent', async () => {
   expect(await failureOf(withCode('ECONNRESET', { syscall: 'connect' }))).toMatchObject(KINDS.lost);
 });
 
-test.each([
-  ['ENOTFOUND', 'Nothing was sent: check baseUrl and the network.'],
-  ['CERT_HAS_EXPIRED', 'Nothing was sent: check the scheme, port and certificate of baseUrl.'],
-  ['ECONNRESET', 'The connection broke. Try again.'],
-] as const)('the error of a GET with %s says: %s', async (code, advice) => {
-  const baseUrl = newOrigin();
-  const { host } = new URL(baseUrl);
-  expect(await failureOf(withCode(code), { baseUrl })).toMatchObject({
-    message: `GET /accounts/1 got no response (${code} ${host}:443). ${advice}`,
-  });
-});
-
 test('an attempt that was not sent after one that was says so', async () => {
   const fetch = scriptedFetch(withCode('ECONNRESET'), withCode('ENOTFOUND'));
   const options = { apiKey: 'k', fetch, retry: { maxAttempts: 2, baseDelayMs: 0 } };

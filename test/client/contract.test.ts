@@ -1,14 +1,7 @@
-import {
-  type CollectionName,
-  collectionNames,
-  createClient,
-  NotFoundError,
-  UnauthenticatedError,
-} from 'accounting-data-sdk';
+import { type CollectionName, collectionNames, createClient } from 'accounting-data-sdk';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { allSegments } from '../sandbox/contract/suite/specification.ts';
-import { caught } from '../support/caught.ts';
 
 /** A sandbox with three records of one collection, and a client of one name for whichever collection it is. */
 function books(name: CollectionName, options: SandboxOptions = {}) {
@@ -53,45 +46,6 @@ describe.each(collectionNames)('%s', (name) => {
     expect(await collection.find('404')).toBeUndefined();
   });
 
-  test('rejects with NotFoundError for a record that does not exist', async () => {
-    const { collection } = books(name);
-    const error = await caught(collection.get('404'));
-    expect(error).toBeInstanceOf(NotFoundError);
-    expect(error).toMatchObject({
-      code: 'not_found',
-      path: `/${collection.segment}/404`,
-      attempts: 1,
-    });
-  });
-
-  test('does not find the record of another company', async () => {
-    const { sandbox } = books(name);
-    const other = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.otherCompany })[name];
-    const [first] = sandbox.store[name].all();
-    expect(await other.find(first?.id ?? '')).toBeUndefined();
-    expect(await other.list().toArray({ limit: 10 })).toEqual([]);
-  });
-
-  test('rejects a wrong key with UnauthenticatedError, from get, find and list', async () => {
-    const { sandbox } = books(name);
-    const locked = createClient({ ...sandbox.clientOptions, apiKey: 'wrong' })[name];
-    const calls = [() => locked.get('1'), () => locked.find('1'), () => locked.list().toArray({ limit: 1 })];
-    for (const call of calls) {
-      const error = await caught(call());
-      expect(error).toBeInstanceOf(UnauthenticatedError);
-      expect(error).toMatchObject({ status: 401, outcome: 'rejected' });
-    }
-    expect(sandbox.requests).toHaveLength(3);
-  });
-
-  test('is empty if there is nothing', async () => {
-    const collection = createClient(createSandbox().clientOptions)[name];
-    expect(await collection.list().toArray({ limit: Number.POSITIVE_INFINITY })).toEqual([]);
-    const pages = [];
-    for await (const page of collection.list().pages()) pages.push(page);
-    expect(pages).toMatchObject([{ records: [], invalid: [] }]);
-  });
-
   test('keeps unknown fields, from get and from list', async () => {
     const { sandbox, collection } = books(name);
     const { id } = sandbox.store[name].all()[0] ?? { id: '' };
@@ -116,21 +70,5 @@ describe.each(collectionNames)('%s', (name) => {
       },
       { _page: '1', 'id[between]': '1..2' },
     ]);
-  });
-
-  test('reports the budget of the key with each page and on the client', async () => {
-    const { sandbox } = books(name);
-    const client = createClient(sandbox.clientOptions);
-    expect(client.rateLimit).toBeUndefined();
-    const { value: page } = await client[name].list().pages().next();
-    expect(page?.rateLimit).toMatchObject({ limit: 10_000, remaining: 9_999 });
-    expect(page?.serverTime).toBeInstanceOf(Date);
-    expect(client.rateLimit).toMatchObject({ limit: 10_000, remaining: 9_999 });
-  });
-
-  test('has write methods only if the service has them', () => {
-    const { collection } = books(name);
-    const writes = ['create', 'update', 'delete'].filter((method) => method in collection);
-    expect(writes).toEqual(name === 'products' ? ['create', 'update', 'delete'] : []);
   });
 });

@@ -37,34 +37,6 @@ test('every specified field is sent and returned with the same digits', async ()
   expect(await products.get(created.id)).toMatchObject(draft);
 });
 
-test('a write carries the key, its content type and, for a create alone, an Idempotency-Key', async () => {
-  const sandbox = createSandbox();
-  const { products } = createClient(sandbox.clientOptions);
-  const { id } = await products.create({ name: 'Desk' }, { idempotencyKey: 'order:1:line:2' });
-  await products.update(id, { name: 'Table' });
-  await products.delete(id);
-
-  expect(sandbox.requests).toMatchObject([
-    { method: 'POST', path: '/api/public/v1/products', key: 'full', idempotencyKey: 'order:1:line:2' },
-    { method: 'PATCH', path: `/api/public/v1/products/${id}`, key: 'full', idempotencyKey: undefined },
-    { method: 'DELETE', path: `/api/public/v1/products/${id}`, key: 'full', idempotencyKey: undefined },
-  ]);
-  expect(sandbox.requests.map(({ headers }) => headers['content-type'])).toEqual([
-    'application/json',
-    'application/json',
-    undefined,
-  ]);
-});
-
-test('the same key with the same draft returns the existing record', async () => {
-  const sandbox = createSandbox();
-  const { products } = createClient(sandbox.clientOptions);
-  const first = await products.create({ name: 'Desk' }, { idempotencyKey: 'order:1' });
-  const second = await products.create({ name: 'Desk' }, { idempotencyKey: 'order:1' });
-  expect(second.id).toBe(first.id);
-  expect(sandbox.store.products.all()).toHaveLength(1);
-});
-
 test('two creates without a key create two records under two keys', async () => {
   const sandbox = createSandbox();
   const { products } = createClient(sandbox.clientOptions);

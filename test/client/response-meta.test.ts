@@ -48,16 +48,6 @@ test('onResponse is not called with an earlier response if the last attempt got 
   expect(onResponse).not.toHaveBeenCalled();
 });
 
-test('what onResponse throws, or rejects with, is its own affair', async () => {
-  const client = scriptedClient(scriptedFetch(jsonResponse({ id: '1' })));
-  const fail = () => {
-    throw new Error('mine');
-  };
-  await expect(client.accounts.get('1', { onResponse: fail })).resolves.toEqual({ id: '1' });
-  const reject = async () => fail();
-  await expect(client.accounts.get('1', { onResponse: reject })).resolves.toEqual({ id: '1' });
-});
-
 test('a page says when the service made it: Date, less the Age that a cache adds', async () => {
   const date = 'Sat, 31 Jan 2026 12:00:30 GMT';
   const times = [];
@@ -84,11 +74,13 @@ test('the client remembers the budget that was reported last, also with an error
     jsonResponse({ id: '1' }, 200, budget(9)),
     problemResponse(404, { status: 404 }, budget(8)),
     networkError('ECONNRESET'),
+    jsonResponse({ id: '1' }),
   );
   const client = scriptedClient(fetch, { retry: { maxAttempts: 1 } });
   await client.accounts.get('1');
   expect(client.rateLimit).toMatchObject({ limit: 100, remaining: 9, observedAt: expect.any(Date) });
   await client.accounts.find('1');
   await caught(client.accounts.get('1'));
+  await client.accounts.get('1');
   expect(client.rateLimit).toMatchObject({ remaining: 8 });
 });

@@ -79,41 +79,15 @@ test.each([
 });
 
 test.each([
-  [
-    'empty',
-    'applied',
-    new Uint8Array(0),
-    'its body is empty. Check that baseUrl points at the service, and any proxy on the way.',
-  ],
-  [
-    'not_utf8',
-    'applied',
-    new Uint8Array([0x22, 0xff, 0x22]),
-    'its body is not UTF-8. Ask the operator of the service.',
-  ],
-  [
-    'truncated',
-    'applied',
-    '{"html":"<',
-    'its body ended early or is not JSON. Check any proxy between client and service. Try again.',
-  ],
-  [
-    'wrong_content',
-    'unknown',
-    '\n <!doctype html>',
-    'its body is not the expected JSON. Check that baseUrl points at the service.',
-  ],
-  [
-    'too_large',
-    'applied',
-    `"${'x'.repeat(999)}"`,
-    'its body is larger than maxBodyBytes. Raise maxBodyBytes.',
-  ],
-] as const)('a 2xx that is %s has outcome %s', async (reason, outcome, body, what) => {
+  ['empty', 'applied', new Uint8Array(0)],
+  ['not_utf8', 'applied', new Uint8Array([0x22, 0xff, 0x22])],
+  ['truncated', 'applied', '{"html":"<'],
+  ['wrong_content', 'unknown', '\n <!doctype html>'],
+  ['too_large', 'applied', `"${'x'.repeat(999)}"`],
+] as const)('a 2xx that is %s has outcome %s', async (reason, outcome, body) => {
   const headers = { ...JSON_TYPE, 'x-request-id': `r-${KEY}` };
   expect(await failureOf(new Response(body, { status: 201, headers }))).toMatchObject({
     code: 'unexpected_response',
-    message: `GET /accounts/1 returned 201, but ${what}`,
     status: 201,
     reason,
     outcome,
@@ -238,8 +212,6 @@ test.each([300, 301, 302, 303, 307, 308, 399])(
       code: 'redirected',
       status,
       locationOrigin: 'https://other.example',
-      message:
-        'GET /accounts/1 was redirected to https://other.example. Redirects are never followed, because they would carry the API key along: correct baseUrl.',
     });
     expect(state.cancelled).toBe(true);
   },
@@ -253,6 +225,7 @@ test.each([
   Object.defineProperty(response, name, { value });
   expect(await failureOf(response, exactly(response))).toMatchObject({
     code: 'redirected',
+    outcome: 'unknown',
     message: expect.stringContaining('GET /accounts/1 was redirected. Redirects'),
   });
 });
@@ -262,6 +235,12 @@ test.each([
   ['ftp://other.example/', undefined],
   ['xhttps://other.example/', undefined],
   ['https://', undefined],
+  ['//evil.example', undefined],
+  ['javascript:alert(1)', undefined],
+  ['data:,x', undefined],
+  ['http://[', undefined],
+  ['', undefined],
+  ['?', undefined],
   ['HTTP://other.example:81/x', 'http://other.example:81'],
   [`https://${encodeURIComponent(KEY)}.example/`, undefined],
 ])('a redirect to %s shows the origin %s', async (location, locationOrigin) => {

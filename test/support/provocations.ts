@@ -118,3 +118,21 @@ export const provocations: Readonly<Record<string, Provoke>> = {
     return await caught(sync(clientOf(server.url, canary, own), options));
   },
 };
+
+/** One of each: a 503, two 429s, a page with an invalid row, its end, and a 403; all of them echo the key. */
+export function everyKindOfResponse(canary: string): ScriptedResponse[] {
+  const echo = echoHeaders(canary);
+  const tooMany = problem(
+    429,
+    { ...echoMembers(canary), type: 'rate_limited' },
+    { ...echo, 'retry-after': '0' },
+  );
+  return [
+    problem(503, echoMembers(canary), echo),
+    tooMany,
+    tooMany,
+    json([{ id: '1' }, { id: canary, name: 7, [canary]: canary }], 200, echo),
+    json([], 200, echo),
+    problem(403, { ...echoMembers(canary), type: 'forbidden' }, echo),
+  ];
+}

@@ -180,7 +180,12 @@ test('starts again, and says so, when the service uses another order', async () 
 test('says nothing about completeness by page, because a deletion can hide a record', async () => {
   const { accounts } = accountsOf(range(1, 5));
   const [page] = await pagesOf(accounts.list().pages());
-  expect(page).toMatchObject({ pagination: 'page', complete: undefined, restarted: false });
+  expect(page).toMatchObject({
+    pagination: 'page',
+    complete: undefined,
+    restarted: false,
+    resumeToken: undefined,
+  });
 });
 
 test('checks short responses in another order, so that hidden records do not hide others', async () => {
@@ -460,14 +465,6 @@ test.each([29, 30, 31])(
     expect(seen.size).toBe(90);
   },
 );
-
-test('rejects a list by page that repeats its rows for ever', async () => {
-  const fetch = scriptedFetch(() => jsonResponse([{ id: '1' }, { id: '2' }]));
-  const error = await caught(scriptedClient(fetch).accounts.list().toArray({ limit: 99 }));
-  expect(error).toMatchObject({ code: 'filter_ignored' });
-  // Prefetch has requested one more by then.
-  expect(fetch.requests.length).toBeLessThanOrEqual(4);
-});
 
 test('looks at the first page again: a deletion may have moved a record up behind a page of hidden ones', async () => {
   const { sandbox } = accountsOf(range(1, 61), { hiddenRecords: range(31, 60).map(String) });

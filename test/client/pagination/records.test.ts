@@ -1,12 +1,10 @@
 import type { AccountingError, PageResponse } from 'accounting-data-sdk';
-import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 
 import { caught } from '../../support/caught.ts';
 import {
   type FetchedRequest,
   jsonResponse,
-  networkError,
   problemResponse,
   scriptedClient,
   scriptedFetch,
@@ -37,27 +35,6 @@ test('a list sends nothing before it is iterated, and each iteration reads again
     expect(seen).toEqual(['1', '2', '3', '4']);
     expect(fetch.requests).toHaveLength(3 * n);
   }
-});
-
-test('pages have the rate limit and the time of the service, and no token by page', async () => {
-  const headers = {
-    'x-ratelimit-limit': '10',
-    'x-ratelimit-remaining': '9',
-    date: 'Sat, 31 Jan 2026 12:00:00 GMT',
-  };
-  const fetch = scriptedFetch(jsonResponse(rows(1), 200, headers), jsonResponse([]));
-  const pages = [];
-  for await (const page of scriptedClient(fetch).accounts.list().pages()) pages.push(page);
-  expect(pages).toMatchObject([
-    {
-      records: [{ id: '1' }, { id: '2' }],
-      invalid: [],
-      rateLimit: { limit: 10, remaining: 9 },
-      serverTime: new Date('2026-01-31T12:00:00Z'),
-      pagination: 'page',
-      resumeToken: undefined,
-    },
-  ]);
 });
 
 test('page is the first page that is requested', async () => {
@@ -113,26 +90,6 @@ test('toArray without options is an InvalidInputError', async () => {
   expect(await caught(list.toArray())).toMatchObject({ code: 'invalid_input', argument: 'limit' });
 });
 
-test('leaving the loop aborts the page ahead, and no other request follows', async () => {
-  const aborted: boolean[] = [];
-  const fetch = scriptedFetch(jsonResponse(rows(1)), ({ init }) => {
-    return new Promise<Response>((_, reject) => {
-      init.signal?.addEventListener('abort', () => {
-        aborted.push(true);
-        reject(new DOMException('gone', 'AbortError'));
-      });
-    });
-  });
-  for await (const record of scriptedClient(fetch).accounts.list()) {
-    expect(record.id).toBe('1');
-    await settle();
-    break;
-  }
-  await settle();
-  expect(aborted).toEqual([true]);
-  expect(fetch.requests).toHaveLength(2);
-});
-
 test('return ends a list while a page is in flight', async () => {
   const fetch = scriptedFetch(() => new Promise<Response>(() => {}));
   const records = scriptedClient(fetch).accounts.list()[Symbol.asyncIterator]();
@@ -161,39 +118,6 @@ test('an iterator of records or pages is its own iterable', async () => {
   expect(seen).toEqual(['1', '2']);
 });
 
-test('prefetch is the number of pages requested ahead of the consumer', async () => {
-  for (const [prefetch, ahead] of [
-    [0, 1],
-    [1, 2],
-    [3, 4],
-  ] as const) {
-    const fetch = pagesOf(9);
-    const pages = scriptedClient(fetch).accounts.list({}, { prefetch }).pages();
-    await pages.next();
-    await settle();
-    expect(fetch.requests).toHaveLength(ahead);
-    await pages.return?.();
-  }
-});
-
-test('an error of a page ahead is thrown after the pages before it, and is not an unhandled rejection until then', async () => {
-  const unhandled: unknown[] = [];
-  const note = (error: unknown) => void unhandled.push(error);
-  process.on('unhandledRejection', note);
-  const fetch = scriptedFetch(jsonResponse(rows(1)), problemResponse(403, { type: 'forbidden' }));
-  const seen: string[] = [];
-  const read = async () => {
-    for await (const record of scriptedClient(fetch).accounts.list()) {
-      seen.push(record.id);
-      await settle();
-    }
-  };
-  expect(await caught(read())).toMatchObject({ code: 'forbidden' });
-  process.off('unhandledRejection', note);
-  expect(seen).toEqual(['1', '2']);
-  expect(unhandled).toEqual([]);
-});
-
 test('after an error a list is over', async () => {
   const fetch = scriptedFetch(problemResponse(403));
   const records = scriptedClient(fetch).accounts.list()[Symbol.asyncIterator]();
@@ -201,58 +125,6 @@ test('after an error a list is over', async () => {
   expect([first?.status, second?.status]).toEqual(['rejected', 'rejected']);
   expect(await records.next()).toEqual({ done: true, value: undefined });
   expect(fetch.requests).toHaveLength(1);
-});
-
-test('each page is retried on its own, and a page that is cut off is not the end of the list', async () => {
-  let failed = false;
-  const fetch = scriptedFetch((request) => {
-    if (pageOf(request) === 2 && !failed) {
-      failed = true;
-      throw networkError('ECONNRESET');
-    }
-    return jsonResponse(pageOf(request) <= 2 ? rows(pageOf(request)) : []);
-  });
-  expect(ids(await scriptedClient(fetch).accounts.list().toArray({ limit: 99 }))).toEqual([
-    '1',
-    '2',
-    '3',
-    '4',
-  ]);
-});
-
-test('an error in keyset pagination carries the token that resumes with the rest', async () => {
-  const sandbox = createSandbox({ pageSize: 5 });
-  for (let n = 0; n < 40; n += 1) sandbox.store.accounts.insert({});
-  const client = scriptedClient(sandbox.fetch, { baseUrl: sandbox.baseUrl, apiKey: sandbox.keys.full });
-  const before: string[] = [];
-  const read = async () => {
-    for await (const page of client.accounts.list({}, { pagination: 'keyset', prefetch: 0 }).pages()) {
-      before.push(...ids(page.records));
-      if (before.length >= 15) sandbox.faults.add({ kind: 'status', status: 403 }, { times: 1 });
-    }
-  };
-  const error = (await caught(read())) as AccountingError;
-  expect(error).toMatchObject({ code: 'forbidden', resumeToken: expect.any(String) });
-
-  const after = await client.accounts.list({}, { resumeFrom: error.resumeToken }).toArray({ limit: 99 });
-  expect([...before, ...ids(after)]).toEqual(sandbox.store.accounts.all().map(({ id }) => id));
-});
-
-test('an error before the first page carries the token that the list was started with', async () => {
-  const sandbox = createSandbox({ pageSize: 5 });
-  for (let n = 0; n < 20; n += 1) sandbox.store.accounts.insert({});
-  const client = scriptedClient(sandbox.fetch, { baseUrl: sandbox.baseUrl, apiKey: sandbox.keys.full });
-  const { value: page } = await client.accounts
-    .list({}, { pagination: 'keyset', prefetch: 0 })
-    .pages()
-    .next();
-  const resumeFrom = page?.resumeToken;
-  expect(resumeFrom).toEqual(expect.any(String));
-
-  sandbox.faults.add({ kind: 'status', status: 403 });
-  expect(await caught(client.accounts.list({}, { resumeFrom }).toArray({ limit: 9 }))).toMatchObject({
-    resumeToken: resumeFrom,
-  });
 });
 
 test('an error of a list by page carries no token, because page n cannot be resumed', async () => {
@@ -284,26 +156,4 @@ test('a cursor of the caller is followed with its parameters', async () => {
     '?updatedSince=2026-01-31&cursor=2',
     '?updatedSince=2026-01-31&cursor=4',
   ]);
-});
-
-test('a 404 after the last page is the end with afterLastPage: not_found', async () => {
-  const fetch = () =>
-    scriptedFetch((request) =>
-      pageOf(request) <= 2
-        ? jsonResponse(rows(pageOf(request)))
-        : problemResponse(404, { type: 'not_found' }),
-    );
-  const list = (options: object) => scriptedClient(fetch()).accounts.list({}, options).toArray({ limit: 99 });
-  expect(await list({ afterLastPage: 'not_found' })).toHaveLength(4);
-  expect(await caught(list({}))).toMatchObject({ code: 'not_found' });
-});
-
-test('a record outside the requested bounds ends the list: the service ignored the filter', async () => {
-  const fetch = scriptedFetch(jsonResponse([{ id: '200' }, { id: '7' }]));
-  const error = await caught(
-    scriptedClient(fetch)
-      .accounts.list({ id: { gt: '100' } })
-      .toArray({ limit: 9 }),
-  );
-  expect(error).toMatchObject({ code: 'filter_ignored', path: '/accounts', method: 'GET' });
 });

@@ -1,6 +1,7 @@
 import type { CustomCursor, ListOptions } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
+import { listenersOn } from '../../support/open-resources.ts';
 import { settle } from '../../support/scripted-server.ts';
 import { all, inside, range, rowsOf, serviceOf } from './service.ts';
 
@@ -29,23 +30,6 @@ function stalling(responses: number) {
     });
   });
   return { ...service, state };
-}
-
-/** A signal that counts its listeners. */
-function countedSignal() {
-  const controller = new AbortController();
-  const { signal } = controller;
-  const listeners = new Set<unknown>();
-  const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
-  signal.addEventListener = (...args: Parameters<typeof add>) => {
-    listeners.add(args[1]);
-    add(...args);
-  };
-  signal.removeEventListener = (...args: Parameters<typeof remove>) => {
-    listeners.delete(args[1]);
-    remove(...args);
-  };
-  return { controller, signal, listeners: () => listeners.size };
 }
 
 test.each(kinds)('leaving the loop aborts the request in flight: %s', async (name, options) => {
@@ -136,16 +120,16 @@ test.each(kinds)('a signal that was aborted before lets nothing be requested: %s
 });
 
 test.each(kinds)('no listener is left on the signal: %s', async (_, options) => {
-  const { signal, listeners } = countedSignal();
+  const { signal } = new AbortController();
   const { pages } = stalling(99);
   pages({}, { ...options, signal });
-  expect(listeners()).toBe(0);
+  expect(listenersOn(signal)).toBe(0);
   await all(pages({}, { ...options, signal }));
   for await (const _page of pages({}, { ...options, signal })) break;
   const failing = serviceOf(() => new Response('{}', { status: 403 }));
   await caught(failing.pages({}, { ...options, signal }).next());
   await settle();
-  expect(listeners()).toBe(0);
+  expect(listenersOn(signal)).toBe(0);
 });
 
 test.each(kinds)(

@@ -10,6 +10,9 @@ import {
 } from 'accounting-data-sdk';
 import { expect, onTestFinished, test } from 'vitest';
 import { productNumber } from '../../support/push.ts';
+import { useFastClock } from '../../support/virtual-clock.ts';
+
+useFastClock();
 
 type Stored = Record<string, unknown> & { id: string };
 
@@ -101,7 +104,6 @@ test.each(Object.keys(MANNERS))('leads to one product for each row at %s', async
   const client = createClient({
     baseUrl: url,
     apiKey: 'key',
-    timeoutMs: 300,
     retry: { creates: false, baseDelayMs: 1 },
     bareNotFound: 'missing',
   });

@@ -69,20 +69,4 @@ describe('the signal stops', () => {
       expect(await caught(run)).toBe('enough');
     },
   );
-
-  test('no onBatch that ends in time: its batch is committed', async () => {
-    const books = openBooks({ records: { accounts: 5 } });
-    const controller = new AbortController();
-    const run = sync(books.client, {
-      ...books.run,
-      collections: ['accounts'],
-      signal: controller.signal,
-      onBatch: async () => {
-        controller.abort('enough');
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      },
-    });
-    expect(await caught(run)).toBe('enough');
-    expect(books.states.size).toBe(1);
-  });
 });

@@ -1,4 +1,4 @@
-import { changes, createClient, InvalidInputError, type Store, sync } from 'accounting-data-sdk';
+import { changes, createClient, type Store, sync } from 'accounting-data-sdk';
 import Keyv from 'keyv';
 import { describe, expect, test } from 'vitest';
 import { addAccounts, type Books, Copy, collect, openBooks, stateIn } from './books.ts';
@@ -105,16 +105,6 @@ describe('a store that fails', () => {
     });
   });
 
-  test('that throws an error of this package keeps it as the cause', async () => {
-    const books = openBooks();
-    const own = new InvalidInputError('key', 'was rejected by the store');
-    const store = storeOver(books, { get: () => Promise.reject(own) });
-    await expect(collect(changes(books.client.accounts, { ...books.run, store }))).rejects.toMatchObject({
-      code: 'checkpoint',
-      cause: own,
-    });
-  });
-
   test('in the adapter of Keyv, which swallows it, is noticed', async () => {
     const books = openBooks();
     const adapter = new Map();
@@ -128,22 +118,13 @@ describe('a store that fails', () => {
     });
   });
 
-  test('by losing a write without an error is noticed', async () => {
+  test.each([0, 1])('by losing a write without an error is noticed after %i runs', async (runs) => {
     const books = openBooks();
+    for (let run = 0; run < runs; run++) await collect(changes(books.client.accounts, books.run));
     const store = storeOver(books, { set: () => undefined });
     await expect(collect(changes(books.client.accounts, { ...books.run, store }))).rejects.toMatchObject({
       code: 'checkpoint',
       message: `The store does not have under ${KEY} what was written there: it lost it, or hid an error. Check the store, then run this again.`,
-    });
-  });
-
-  test('by losing a later write without an error is noticed too', async () => {
-    const books = openBooks();
-    await collect(changes(books.client.accounts, books.run));
-    const store = storeOver(books, { set: () => undefined });
-    await expect(collect(changes(books.client.accounts, { ...books.run, store }))).rejects.toMatchObject({
-      code: 'checkpoint',
-      message: expect.stringContaining('lost it'),
     });
   });
 });

@@ -205,14 +205,6 @@ describe('a sync whose key may not read every collection', () => {
     await expect(sync(limited(books).client, other)).resolves.toMatchObject({ records: 5 });
   });
 
-  test('fails for a collection that becomes forbidden while it is read', async () => {
-    const books = openBooks({ records: { accounts: 30, products: 5 } });
-    const forbidden = { kind: 'status', status: 403, type: 'forbidden' } as const;
-    books.sandbox.faults.add(forbidden, { collection: 'accounts', skip: 1, times: 9 });
-    const error = await failed(books, { pagination: 'page', collections: ['accounts', 'products'] });
-    expect(error.errors).toMatchObject([{ collection: 'accounts' }]);
-  });
-
   test('with a failure of another collection lists that one alone among the errors', async () => {
     const books = limited(openBooks({ records: 28 }));
     books.sandbox.faults.add({ kind: 'status', status: 400 }, { collection: 'products', times: 9 });

@@ -62,14 +62,6 @@ describe('the clock of the service', () => {
     expect(report).toMatchObject({ clockWentBack: false, mode: 'incremental' });
   });
 
-  test('may go back by the lookback itself: what was written since then is still in the bound', async () => {
-    const books = openBooks();
-    await collect(changes(books.client.accounts, books.run));
-    books.sandbox.clock.advance(-minutes(2));
-    const report = await collect(changes(books.client.accounts, books.run));
-    expect(report).toMatchObject({ clockWentBack: true, mode: 'incremental' });
-  });
-
   test('does not count as set back if the Date header is hidden and the local clock less a margin is used', async () => {
     vi.useFakeTimers({ now: Date.parse(START) + minutes(1), toFake: ['Date'] });
     const books = openBooks();
@@ -77,20 +69,6 @@ describe('the clock of the service', () => {
     books.sandbox.faults.next({ kind: 'rewrite', headers: { Date: null } });
     const report = await collect(changes(books.client.accounts, books.run));
     expect(report).toMatchObject({ clockWentBack: false, watermark: new Date('2026-01-05T07:56:00Z') });
-  });
-
-  test('that went back makes a run that hands over each record once', async () => {
-    const books = openBooks();
-    addAccounts(books, 25);
-    await collect(changes(books.client.accounts, books.run));
-    books.sandbox.store.accounts.update('4', { name: 'changed' });
-    books.sandbox.clock.advance(-minutes(60));
-    const ids: string[] = [];
-    const report = await collect(changes(books.client.accounts, books.run), ({ records }) =>
-      ids.push(...records.map(({ id }) => id)),
-    );
-    expect(report).toMatchObject({ clockWentBack: true, mode: 'full', records: 25 });
-    expect(ids.toSorted()).toEqual(books.sandbox.store.accounts.ids().toSorted());
   });
 
   test('that went back does not start a full read again', async () => {

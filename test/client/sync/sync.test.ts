@@ -1,15 +1,13 @@
 import {
-  type CheckpointEvent,
   type Client,
   collectionNames,
   createClient,
   isAccountingError,
   SyncError,
-  type SyncProgress,
   type SyncReport,
   sync,
 } from 'accounting-data-sdk';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addAccounts, type Books, openBooks, START, stateIn } from './books.ts';
 
 const nothing = () => undefined;
@@ -61,7 +59,11 @@ describe('sync', () => {
   ] as const)('reads %s before %s', async (parent, child) => {
     const books = openBooks({ records: 28 });
     await sync(books.client, { ...books.run, collections: [child, parent], onBatch: nothing });
-    expect(paths(books)).toEqual([books.client[parent].segment, books.client[child].segment]);
+    const requests = books.sandbox.requests.map(({ path }) => path.replace('/api/public/v1/', ''));
+    expect(requests.length).toBeGreaterThan(2);
+    expect(requests.lastIndexOf(books.client[parent].segment)).toBeLessThan(
+      requests.indexOf(books.client[child].segment),
+    );
   });
 
   test('reads a source of the caller after the source that it names as its parent', async () => {
@@ -95,15 +97,6 @@ describe('sync', () => {
     };
     const report = await sync(client, { ...books.run, onBatch: nothing });
     expect(report.collections.map(({ status }) => status)).toEqual(['done', 'done']);
-  });
-
-  test('has ended a parent before it begins its child', async () => {
-    const books = openBooks({ records: { budgets: 40, budgetLines: 40 } });
-    await sync(books.client, { ...books.run, collections: ['budgetLines', 'budgets'], onBatch: nothing });
-    const asked = books.sandbox.requests.map(({ path }) => path);
-    expect(asked.lastIndexOf('/api/public/v1/budgets')).toBeLessThan(
-      asked.indexOf('/api/public/v1/budget-lines'),
-    );
   });
 
   test('reads only the given collections', async () => {
@@ -171,26 +164,6 @@ describe('sync', () => {
       onBatch: () => alone(nothing),
     });
     expect(report.records).toBe(400);
-  });
-
-  test('outlasts 429s and lost responses', async () => {
-    const books = openBooks();
-    // The limiter waits by the monotonic clock.
-    vi.restoreAllMocks();
-    addAccounts(books, 60);
-    books.sandbox.faults.add({ kind: 'rate-limited', retryAfter: 0 }, { skip: 1, times: 3 });
-    books.sandbox.faults.add({ kind: 'lost-response', committed: true }, { skip: 6, times: 2 });
-    const taken = new Set<string>();
-    const report = await sync(books.client, {
-      ...books.run,
-      collections: ['accounts'],
-      onBatch: ({ records }) => {
-        for (const { id } of records) taken.add(id);
-      },
-    });
-    expect(taken.size).toBe(60);
-    expect(report.collections[0]?.status).toBe('done');
-    expect(books.sandbox.count(({ fault }) => fault !== undefined)).toBe(5);
   });
 
   test('gives each collection a watermark of its own', async () => {
@@ -287,36 +260,6 @@ describe('sync', () => {
     expect(books.sandbox.count()).toBe(0);
   });
 
-  test('reports how far each collection is', async () => {
-    const books = openBooks({ records: { accounts: 25, budgets: 5 } });
-    const progress: SyncProgress[] = [];
-    await sync(books.client, {
-      ...books.run,
-      collections: ['accounts', 'budgets'],
-      onBatch: nothing,
-      onProgress: (event) => progress.push(event),
-    });
-    const ends = progress.filter(({ last }) => last).map(({ collection, records }) => [collection, records]);
-    expect(Object.fromEntries(ends)).toEqual({ accounts: 25, budgets: 5 });
-  });
-
-  test('calls onCheckpoint after each checkpoint that it wrote', async () => {
-    const books = openBooks({ records: { accounts: 25 } });
-    const events: CheckpointEvent[] = [];
-    await sync(books.client, {
-      ...books.run,
-      pagination: 'page',
-      collections: ['accounts'],
-      onBatch: nothing,
-      onCheckpoint: (event) => {
-        expect(books.states.has(event.key)).toBe(true);
-        events.push(event);
-      },
-    });
-    const event = { collection: 'accounts', key: 'accounting-data-sdk:acme:accounts', last: false };
-    expect(events).toEqual([event, event, event, { ...event, last: true }]);
-  });
-
   test('asks a structural client for no more than a list', async () => {
     const books = openBooks();
     addAccounts(books, 25);
@@ -328,20 +271,16 @@ describe('sync', () => {
     expect(report).toMatchObject({ records: 25, collections: [{ collection: 'accounts' }] });
   });
 
-  test('shares its state with changes', async () => {
-    const { changes } = await import('accounting-data-sdk');
-    const books = openBooks({ records: { accountAddresses: 15 } });
-    await sync(books.client, { ...books.run, collections: ['accountAddresses'], onBatch: nothing });
-    books.sandbox.clearLogs();
-    for await (const _ of changes(books.client.accountAddresses, books.run));
-    expect(books.sandbox.requests[0]?.query).toHaveProperty('updatedSince');
-  });
-
   test.each([
     ['onBatch', { onBatch: undefined }],
+    ['onBatch', { onBatch: 'no' }],
     ['concurrency', { concurrency: 0 }],
-    ['collections', { collections: ['invoices'] }],
+    ['concurrency', { concurrency: 1.5 }],
+    ['concurrency', { concurrency: '2' }],
+    ['collections', { collections: ['accounts', 'invoices'] }],
     ['collections', { collections: ['request'] }],
+    ['collections', { collections: ['toString'] }],
+    ['collections', { collections: ['rateLimit'] }],
     ['store', { store: undefined }],
     ['tenant', { tenant: 'a:b' }],
     ['lookbackMs', { lookbackMs: Number.POSITIVE_INFINITY }],

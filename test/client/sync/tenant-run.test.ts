@@ -1,6 +1,7 @@
 import { createClient, isAccountingError, type SyncError, sync } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
+import { listenersOn } from '../../support/open-resources.ts';
 import { settle } from '../../support/scripted-server.ts';
 import { addAccounts, openBooks, START } from './books.ts';
 
@@ -13,17 +14,6 @@ async function failed(run: Promise<unknown>): Promise<SyncError> {
 }
 
 describe('the error of a sync', () => {
-  test('names the collections that failed, and nothing of the others', async () => {
-    const books = openBooks();
-    for (const collection of ['accounts', 'budgets'] as const) {
-      books.sandbox.faults.add({ kind: 'status', status: 400 }, { collection, times: 9 });
-    }
-    const collections = ['accounts', 'products', 'budgets'] as const;
-    const error = await failed(sync(books.client, { ...books.run, collections, onBatch: nothing }));
-    expect(error.message).toContain('failed for 2 of 3 collections (accounts, budgets): ');
-    expect(error.report.collections.map(({ status }) => status)).toEqual(['failed', 'done', 'failed']);
-  });
-
   test.each([
     ['forbidden', 'forbidden'],
     ['scope_required', 'forbidden'],
@@ -87,45 +77,12 @@ describe('the report of a sync', () => {
   });
 });
 
-describe('a sync rejects invalid options', () => {
-  test.each([
-    [{ onBatch: 'no' }, 'onBatch: must be a function'],
-    [{ concurrency: 0 }, 'concurrency: must be a whole number of at least 1'],
-    [{ concurrency: 1.5 }, 'concurrency: must be a whole number of at least 1'],
-    [{ concurrency: '2' }, 'concurrency: must be a whole number of at least 1'],
-    [
-      { collections: ['accounts', 'invoices'] },
-      'collections: names "invoices", which the client does not have',
-    ],
-    [{ collections: ['toString'] }, 'collections: names "toString", which the client does not have'],
-    [{ collections: ['rateLimit'] }, 'collections: names "rateLimit", which the client does not have'],
-  ])('%j', async (wrong, message) => {
-    const books = openBooks();
-    const options = { ...books.run, onBatch: nothing, ...(wrong as object) };
-    await expect(sync(books.client, options)).rejects.toMatchObject({
-      code: 'invalid_input',
-      message: `${message}.`,
-    });
-    expect(books.sandbox.count()).toBe(0);
-  });
-});
-
 describe('the signal of a sync', () => {
   test('has no listeners left once the sync has ended', async () => {
     const books = openBooks();
     const { signal } = new AbortController();
-    const listeners = new Set<unknown>();
-    const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
-    signal.addEventListener = (...args: Parameters<typeof add>) => {
-      listeners.add(args[1]);
-      add(...args);
-    };
-    signal.removeEventListener = (...args: Parameters<typeof remove>) => {
-      listeners.delete(args[1]);
-      remove(...args);
-    };
     await sync(books.client, { ...books.run, collections: ['accounts'], signal, onBatch: nothing });
-    expect(listeners.size).toBe(0);
+    expect(listenersOn(signal)).toBe(0);
   });
 
   test('that fires when all has been committed changes nothing', async () => {
@@ -140,21 +97,6 @@ describe('the signal of a sync', () => {
       onProgress: ({ last }) => last && controller.abort('too late'),
     });
     expect(report.collections[0]?.status).toBe('done');
-  });
-
-  test('that fires behind a committed batch stops the sync with its reason', async () => {
-    const books = openBooks();
-    addAccounts(books, 40);
-    const controller = new AbortController();
-    const run = sync(books.client, {
-      ...books.run,
-      collections: ['accounts'],
-      signal: controller.signal,
-      onBatch: nothing,
-      onProgress: () => controller.abort('enough'),
-    });
-    expect(await caught(run)).toBe('enough');
-    expect(books.states.size).toBe(1);
   });
 
   test('that fires between two levels stops the sync, though the first is done', async () => {

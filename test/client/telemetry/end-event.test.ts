@@ -90,15 +90,6 @@ test('emits end twice for an update that is read back', async () => {
   ]);
 });
 
-test('reports the result ok for a delete that a retry finds done', async () => {
-  const sandbox = createSandbox({ records: { products: 1 } });
-  const { client, ends, names } = listening(sandbox);
-  sandbox.faults.next({ kind: 'lost-response', committed: true });
-  await client.products.delete('1');
-  expect(names()).toEqual(['request', 'request', 'end']);
-  expect(ends[0]).toMatchObject({ result: 'ok', attempt: 2 });
-});
-
 test('counts the time that a call waited', async () => {
   const sandbox = createSandbox({ records: { products: 1 } });
   const waits: number[] = [];

@@ -1,7 +1,6 @@
 import { createClient, type Listeners } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
-import { expect, test, vi } from 'vitest';
-import { caught } from '../../support/caught.ts';
+import { expect, test } from 'vitest';
 import {
   jsonResponse,
   networkError,
@@ -65,27 +64,6 @@ test('a retried call emits each step under one number', async () => {
   expect(events[7]?.[1]).toMatchObject({ result: 'ok' });
 });
 
-test('a call that fails emits its error once', async () => {
-  const { on, events } = recorder();
-  const error = await caught(scriptedClient(scriptedFetch(problemResponse(403)), { on }).accounts.get('1'));
-  const failures = events.filter(([name]) => name === 'error');
-  expect(failures).toHaveLength(1);
-  expect(failures[0]?.[1].error).toBe(error);
-  expect(events.at(-1)).toMatchObject(['end', { result: 'error' }]);
-});
-
-test('a 429 emits a wait event', async () => {
-  const { on, events } = recorder();
-  const fetch = scriptedFetch(
-    problemResponse(429, {}, { 'retry-after': '0' }),
-    problemResponse(429, {}, { 'retry-after': '0' }),
-    jsonResponse({ id: '1' }),
-  );
-  await scriptedClient(fetch, { on, rateLimiter: 'client' }).accounts.get('1');
-  expect(events.some(([name]) => name === 'wait')).toBe(true);
-  expect(events.filter(([name]) => name === 'retry')).toEqual([]);
-});
-
 test('an invalid record is an event under validation: report', async () => {
   const { on, events } = recorder();
   const bad = { id: '2', salePrice: 129 };
@@ -132,34 +110,6 @@ test('an invalid row is an event once, even if keyset pagination reads it severa
   expect(shown.length).toBeGreaterThan(bad.size);
   expect(ids.toSorted()).toEqual([...bad].toSorted());
   expect(records).toHaveLength(200 - bad.size);
-});
-
-test.each<[string, (...args: never[]) => unknown]>([
-  [
-    'throws',
-    () => {
-      throw new Error('mine');
-    },
-  ],
-  [
-    'rejects',
-    async () => {
-      throw new Error('mine');
-    },
-  ],
-])('a listener that %s changes nothing and is reported to the logger', async (_, fail) => {
-  const warn = vi.fn();
-  const logger = { debug: () => {}, info: () => {}, warn };
-  const on = { request: fail, response: fail, end: fail } as unknown as Listeners;
-  const client = scriptedClient(scriptedFetch(jsonResponse({ id: '1' })), { on, logger });
-  await expect(client.accounts.get('1')).resolves.toEqual({ id: '1' });
-  await settle();
-  expect(warn).toHaveBeenCalledTimes(3);
-  expect(warn.mock.calls.flat()).toEqual(
-    ['request', 'response', 'end'].map(
-      (name) => `accounting-data-sdk: the listener on.${name} threw Error: mine`,
-    ),
-  );
 });
 
 test.each<[string, object]>([

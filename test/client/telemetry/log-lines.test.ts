@@ -42,14 +42,6 @@ test('a logger gets requests, responses and retries as readable lines', async ()
   expect(logger.warn).not.toHaveBeenCalled();
 });
 
-test('a logger hears of a failure with its code, its reason and how long it took', async () => {
-  const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn() };
-  await caught(scriptedClient(scriptedFetch(problemResponse(404)), { logger }).accounts.get('1'));
-  expect(logger.warn.mock.calls).toEqual([
-    [expect.stringMatching(/^accounting-data-sdk #\d+ failed after \d+ ms: not_found\. .*\/accounts\/1/)],
-  ]);
-});
-
 test('a logger gets waits and invalid records', async () => {
   const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn() };
   const busy = problemResponse(429, {}, { 'retry-after': '0' });

@@ -44,49 +44,6 @@ const EXPECTED = [
   / failed after \d+ ms: not_found\. .*404/,
 ];
 
-test('logs to pino as it is', async () => {
-  const { stream, lines } = sink();
-  const key = await makeCalls(pino({ level: 'debug' }, stream));
-  const seen = lines();
-  expect(seen.map(({ msg }) => msg)).toEqual(EXPECTED.map((line) => expect.stringMatching(line)));
-  expect(seen.map(({ level }) => level)).toEqual([20, 20, 30, 20, 20, 20, 20, 40]);
-  expect(JSON.stringify(seen)).not.toContain(key);
-});
-
-test('logs to a child of pino, under its level and with its fields', async () => {
-  const { stream, lines } = sink();
-  await makeCalls(pino({ level: 'info' }, stream).child({ tenant: '42' }));
-  const seen = lines();
-  expect(seen.map(({ level }) => level)).toEqual([30, 40]);
-  expect(seen.map(({ tenant }) => tenant)).toEqual(['42', '42']);
-});
-
-test('logs to winston as it is', async () => {
-  const { stream, lines } = sink();
-  const logger = createLogger({
-    level: 'debug',
-    format: format.json(),
-    transports: [new transports.Stream({ stream })],
-  });
-  const key = await makeCalls(logger);
-  const seen = lines();
-  expect(seen.map(({ message }) => message)).toEqual(EXPECTED.map((line) => expect.stringMatching(line)));
-  expect(seen.map(({ level }) => level)).toEqual([
-    ...['debug', 'debug', 'info', 'debug', 'debug', 'debug', 'debug'],
-    'warn',
-  ]);
-  expect(JSON.stringify(seen)).not.toContain(key);
-});
-
-test('logs to a child of winston, under its level and with its fields', async () => {
-  const { stream, lines } = sink();
-  const logger = createLogger({ level: 'warn', transports: [new transports.Stream({ stream })] });
-  await makeCalls(logger.child({ tenant: '42' }));
-  expect(lines()).toMatchObject([
-    { level: 'warn', message: expect.stringMatching(/failed after \d+ ms: not_found/), tenant: '42' },
-  ]);
-});
-
 /** The fields of each line, without those of the logger and without what differs from run to run. */
 const FIELDS = [
   { attempt: 1 },
@@ -104,16 +61,49 @@ const FIELDS = [
   ...fields,
 }));
 
-test('gives pino its fields: method, path, attempt, status, durationMs, code, outcome', async () => {
+test('logs lines and fields to pino as it is', async () => {
   const { stream, lines } = sink();
-  await makeCalls(pino({ level: 'debug' }, stream));
-  expect(lines()).toMatchObject(FIELDS);
+  const key = await makeCalls(pino({ level: 'debug' }, stream));
+  const seen = lines();
+  expect(seen.map(({ msg }) => msg)).toEqual(EXPECTED.map((line) => expect.stringMatching(line)));
+  expect(seen.map(({ level }) => level)).toEqual([20, 20, 30, 20, 20, 20, 20, 40]);
+  expect(seen).toMatchObject(FIELDS);
+  expect(JSON.stringify(seen)).not.toContain(key);
 });
 
-test('gives winston its fields: method, path, attempt, status, durationMs, code, outcome', async () => {
+test('logs to a child of pino, under its level and with its fields', async () => {
   const { stream, lines } = sink();
-  await makeCalls(createLogger({ level: 'debug', transports: [new transports.Stream({ stream })] }));
-  expect(lines()).toMatchObject(FIELDS);
+  await makeCalls(pino({ level: 'info' }, stream).child({ tenant: '42' }));
+  const seen = lines();
+  expect(seen.map(({ level }) => level)).toEqual([30, 40]);
+  expect(seen.map(({ tenant }) => tenant)).toEqual(['42', '42']);
+});
+
+test('logs lines and fields to winston as it is', async () => {
+  const { stream, lines } = sink();
+  const logger = createLogger({
+    level: 'debug',
+    format: format.json(),
+    transports: [new transports.Stream({ stream })],
+  });
+  const key = await makeCalls(logger);
+  const seen = lines();
+  expect(seen.map(({ message }) => message)).toEqual(EXPECTED.map((line) => expect.stringMatching(line)));
+  expect(seen.map(({ level }) => level)).toEqual([
+    ...['debug', 'debug', 'info', 'debug', 'debug', 'debug', 'debug'],
+    'warn',
+  ]);
+  expect(seen).toMatchObject(FIELDS);
+  expect(JSON.stringify(seen)).not.toContain(key);
+});
+
+test('logs to a child of winston, under its level and with its fields', async () => {
+  const { stream, lines } = sink();
+  const logger = createLogger({ level: 'warn', transports: [new transports.Stream({ stream })] });
+  await makeCalls(logger.child({ tenant: '42' }));
+  expect(lines()).toMatchObject([
+    { level: 'warn', message: expect.stringMatching(/failed after \d+ ms: not_found/), tenant: '42' },
+  ]);
 });
 
 test('gives loggers the id of a request, and the outcome of a write in text as well', async () => {
@@ -135,13 +125,4 @@ test('gives loggers the id of a request, and the outcome of a write in text as w
   });
   expect(failure?.msg).toMatch(/failed after \d+ ms: validation_failed, outcome rejected\. .*no way/);
   expect(failure?.msg).not.toContain('\n');
-});
-
-test('writes no failure for a call that is aborted', async () => {
-  const { stream, lines } = sink();
-  const sandbox = createSandbox();
-  sandbox.faults.next({ kind: 'stall' });
-  const client = createClient({ ...sandbox.clientOptions, logger: pino({ level: 'debug' }, stream) });
-  await expect(client.boms.get('1', { signal: AbortSignal.timeout(20) })).rejects.toThrow();
-  expect(lines().map(({ msg }) => msg)).toEqual([expect.stringContaining('GET /boms/1 attempt 1')]);
 });

@@ -215,20 +215,6 @@ test('uses the provider that is registered when the first call is made', async (
   }
 });
 
-test('shows neither key nor query, body or message of the service in any span', async () => {
-  const { sandbox, client, recorded } = traced({ allowedStatuses: ['active'] });
-  await client.products.list({ updatedSince: '2026-01-01', id: { gt: '7070707' } }).toArray({ limit: 1 });
-  await expect(client.products.create({ name: 'Secret desk', status: 'lost' })).rejects.toThrow();
-
-  const shown = JSON.stringify(await recorded.spans());
-  for (const secret of [sandbox.keys.full, '2026-01-01', '7070707', 'Secret desk', 'value you selected']) {
-    expect(shown).not.toContain(secret);
-  }
-  expect((await recorded.spans()).map(({ statusMessage }) => statusMessage)).toEqual(
-    (await recorded.spans()).map(() => undefined),
-  );
-});
-
 test('names the port of a listening service and the prefix of its base URL', async () => {
   await using sandbox = createSandbox({ records: { products: 1 } });
   const { port } = await sandbox.listen();

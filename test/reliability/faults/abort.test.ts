@@ -1,3 +1,4 @@
+import { createClient } from 'accounting-data-sdk';
 import { expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
@@ -113,4 +114,23 @@ test('a signal stops a pagination and its prefetched page', async () => {
   expect(await caught(pages.next())).toBe(reason);
   await advance(600_000);
   expect(server.requests).toHaveLength(2);
+});
+
+test('an apiKey function that rejects after the signal has fired is not an unhandled rejection', async () => {
+  await using server = await scriptedServer(json({ id: '1' }));
+  const unhandled = vi.fn();
+  process.on('unhandledRejection', unhandled);
+  const apiKey = vi.fn(async () => Promise.reject(new Error('vault is down')));
+  const client = createClient({ baseUrl: server.url, apiKey });
+  const signal = AbortSignal.abort(new Error('stopped'));
+  expect(await caught(client.accounts.get('1', { signal }))).toBe(signal.reason);
+
+  const stop = new AbortController();
+  const stopped = caught(client.accounts.get('1', { signal: stop.signal }));
+  stop.abort('enough');
+  expect(await stopped).toBe('enough');
+  await settle();
+  process.off('unhandledRejection', unhandled);
+  expect(unhandled).not.toHaveBeenCalled();
+  expect(server.requests).toHaveLength(0);
 });

@@ -1,7 +1,7 @@
 import { createClient, type FetchFunction } from 'accounting-data-sdk';
 import { expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
+import { callWith, quickClient } from '../../support/four-methods.ts';
 import { success } from '../../support/responses.ts';
 import { scriptedServer } from '../../support/scripted-server.ts';
 
@@ -18,17 +18,16 @@ const values: readonly [name: string, value: unknown][] = [
   ['a status that is not a number', { status: Number.NaN, ok: false, headers: new Headers(), body: null }],
   ['a Map as headers', { status: 200, ok: true, headers: new Map([['content-type', 5]]), body: null }],
 ];
-const cases = values.flatMap(([name, value]) => METHODS.map((method) => ({ name, value, method })));
 
-test.each(cases)(
-  '$method through a fetch that returns $name fails once, with outcome unknown',
-  async ({ value, method }) => {
+test.each(values)(
+  'a create through a fetch that returns %s fails once, with outcome unknown',
+  async (_, value) => {
     await using server = await scriptedServer(success);
     const fetch = vi.fn(async (url: string, init: RequestInit) => {
       await globalThis.fetch(url, init);
       return value as Response;
     });
-    expect(await caught(callWith(quickClient(server.url, { fetch }), method))).toMatchObject({
+    expect(await caught(callWith(quickClient(server.url, { fetch }), 'POST'))).toMatchObject({
       code: 'connection_failed',
       outcome: 'unknown',
       attempts: 1,

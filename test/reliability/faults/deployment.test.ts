@@ -18,7 +18,7 @@ import {
 } from '../../support/virtual-clock.ts';
 
 const BAD_GATEWAY_MS = 2_500;
-const SEEDS = Array.from({ length: 20 }, (_, index) => index + 1);
+const SEEDS = Array.from({ length: 6 }, (_, index) => index + 1);
 const shortestWaits = () => 0;
 const longestWaits = () => 0.999_999;
 

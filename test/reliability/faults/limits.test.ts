@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
 import { product, productJson } from '../../support/records.ts';
-import { json, misbehave, problem, respond, success } from '../../support/responses.ts';
+import { json, misbehave, problem, success } from '../../support/responses.ts';
 import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
 import { advance, stateOf, useVirtualClock } from '../../support/virtual-clock.ts';
 
@@ -105,58 +105,10 @@ test('the deadline is one for all attempts: the last of them ends with it', asyn
   expect(await end).toMatchObject({ code: 'timeout', limit: 'deadline', outcome: 'unknown', attempts: 2 });
 });
 
-test('an update that is read back ends with its own deadline, not with another one', async () => {
-  const late: ScriptedResponse = (_, { response }) =>
-    void setTimeout(() => response.writeHead(204).end(), 700);
-  await using server = await scriptedServer(late, misbehave.stall);
-  const call = quickClient(server.url, { deadlineMs: 1_000 }).products.update('42', { name: 'Desk' });
-  const end = caught(call);
-  await server.received(1);
-  await advance(700);
-  await server.received(2);
-  await advance(295);
-  expect(await stateOf(call)).toBe('pending');
-  await advance(5);
-  expect(await stateOf(call)).toBe('rejected');
-  expect(await end).toMatchObject({ code: 'unexpected_response', reason: 'empty', outcome: 'applied' });
-});
-
 test('no attempt is made whose backoff would pass the deadline', async () => {
   await using server = await scriptedServer(problem(503, {}, { 'retry-after': '10' }));
   const error = await caught(quickClient(server.url, { deadlineMs: 5_000 }).products.get('42'));
   expect(error).toMatchObject({ code: 'unknown_problem', status: 503, attempts: 1, retryable: true });
-});
-
-test('a backoff is never longer than maxWaitMs, and so is no reason to give up', async () => {
-  vi.spyOn(Math, 'random').mockReturnValue(0.999);
-  await using server = await scriptedServer(problem(503), problem(429), success);
-  const patience = {
-    retry: { maxAttempts: 2, baseDelayMs: 20_000 },
-    maxWaitMs: 300,
-    rateLimiter: false,
-  } as const;
-  const call = quickClient(server.url, patience).products.get('42');
-  await server.received(1);
-  await advance(300);
-  await server.received(2);
-  await advance(300);
-  await expect(call).resolves.toEqual(product);
-});
-
-test('the Retry-After of a 503 that is longer than maxWaitMs is thrown at once', async () => {
-  await using server = await scriptedServer(problem(503, {}, { 'retry-after': '10' }));
-  const error = await caught(quickClient(server.url, { maxWaitMs: 9_000 }).products.get('42'));
-  expect(error).toMatchObject({ status: 503, attempts: 1 });
-});
-
-test('the Retry-After of a 503 is waited for', async () => {
-  await using server = await scriptedServer(problem(503, {}, { 'retry-after': '7' }), success);
-  const call = quickClient(server.url).products.get('42');
-  await server.received(1);
-  await advance(6_999);
-  expect(server.requests).toHaveLength(1);
-  await advance(1);
-  await expect(call).resolves.toEqual(product);
 });
 
 test('limits given with a call stand over those of the client', async () => {
@@ -183,18 +135,6 @@ test('a response that arrives in time leaves no timer behind', async () => {
   await using server = await scriptedServer(success);
   await quickClient(server.url, { rateLimiter: false }).products.get('42');
   expect(vi.getTimerCount()).toBe(0);
-});
-
-test('a body of maxBodyBytes is read, and one byte more is an error', async () => {
-  const body = JSON.stringify({ id: '1', name: 'x'.repeat(50) });
-  await using server = await scriptedServer(respond(200, { 'content-type': 'application/json' }, body));
-  await expect(
-    quickClient(server.url, { maxBodyBytes: body.length }).accounts.get('1'),
-  ).resolves.toMatchObject({
-    id: '1',
-  });
-  const error = await caught(quickClient(server.url, { maxBodyBytes: body.length - 1 }).accounts.get('1'));
-  expect(error).toMatchObject({ code: 'unexpected_response', reason: 'too_large' });
 });
 
 test('each page of a list has its own deadline', async () => {

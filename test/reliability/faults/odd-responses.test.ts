@@ -60,12 +60,10 @@ const unread: readonly (readonly [string, Uint8Array])[] = [
   ['an empty line in place of a head', Buffer.from('\r\n\r\n')],
 ];
 
-const each = unread.flatMap(([name, bytes]) => METHODS.map((method) => ({ name, bytes, method })));
-
-test.each(each)('$method fails with outcome unknown if it gets $name', async ({ bytes, method }) => {
+test.each(unread)('a create fails with outcome unknown if it gets %s', async (_, bytes) => {
   await using server = await scriptedServer(sendRaw(bytes));
   const client = quickClient(server.url, { rateLimiter: false, retry: { maxAttempts: 2, baseDelayMs: 1 } });
-  expect(await caught(callWith(client, method))).toMatchObject({
+  expect(await caught(callWith(client, 'POST'))).toMatchObject({
     code: 'connection_failed',
     outcome: 'unknown',
     attempts: 2,

@@ -2,8 +2,8 @@ import { ApiError, isAccountingError, isApiError, RateLimitedError } from 'accou
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
-import { json, misbehave, problem, respond, success } from '../../support/responses.ts';
-import { type ScriptedResponse, scriptedServer, settle } from '../../support/scripted-server.ts';
+import { misbehave, problem, respond, success } from '../../support/responses.ts';
+import { scriptedServer, settle } from '../../support/scripted-server.ts';
 import { advance, stateOf, useVirtualClock } from '../../support/virtual-clock.ts';
 
 useVirtualClock();
@@ -80,35 +80,6 @@ test('a Retry-After of centuries is thrown at once, not slept through', async ()
   });
 });
 
-test.each(['1.5', '-1', 'soon', ''])(
-  'a Retry-After of %j counts as none: the call backs off',
-  async (value) => {
-    await using server = await scriptedServer(tooMany({ 'retry-after': value }), success);
-    const call = quickClient(server.url).products.get('42');
-    await server.received(1);
-    await advance(1_000);
-    expect(await stateOf(call)).toBe('resolved');
-  },
-);
-
-test('429s cost no attempt: a call may meet more of them than it has attempts', async () => {
-  const script = Array.from({ length: 6 }, () => tooMany({ 'retry-after': '1' }));
-  await using server = await scriptedServer(...script, success);
-  const attempts: number[] = [];
-  const call = quickClient(server.url, {
-    retry: { maxAttempts: 2, baseDelayMs: 1, maxDelayMs: 5 },
-  }).products.get('42', {
-    onResponse: (meta) => attempts.push(meta.attempts),
-  });
-  for (let n = 1; n <= 6; n += 1) {
-    await server.received(n);
-    await advance(3_000);
-  }
-  expect(await stateOf(call)).toBe('resolved');
-  expect(attempts).toEqual([1]);
-  expect(server.requests).toHaveLength(7);
-});
-
 test('a call gives up at the deadline if every response is a 429', async () => {
   await using server = await scriptedServer(tooMany({ 'retry-after': '10' }));
   const call = caught(quickClient(server.url, { deadlineMs: 60_000 }).products.get('42'));
@@ -163,37 +134,6 @@ test('a call that got a 429, and is then throttled because of the longer pause o
   expect(server.requests).toHaveLength(3);
 });
 
-test('a response after a 429 reports how long the call waited', async () => {
-  await using server = await scriptedServer(tooMany({ 'retry-after': '30' }), success);
-  let waitedMs = 0;
-  const call = quickClient(server.url).products.get('42', {
-    onResponse: (meta) => {
-      waitedMs = meta.waitedMs;
-    },
-  });
-  await server.received(1);
-  await advance(31_000);
-  expect(await stateOf(call)).toBe('resolved');
-  expect(waitedMs).toBeGreaterThanOrEqual(30_000);
-});
-
-test('calls whose maxWaitMs ends before the first response are sent: quota is left', async () => {
-  const slow: ScriptedResponse = (request, wire) => {
-    const headers = { 'x-ratelimit-limit': '1000', 'x-ratelimit-remaining': '999' };
-    setTimeout(() => json({ id: '1' }, 200, headers)(request, wire), 700);
-  };
-  await using server = await scriptedServer(slow);
-  const client = quickClient(server.url, { maxWaitMs: 500 });
-  const calls = Promise.all(Array.from({ length: 10 }, () => client.accounts.get('1')));
-  await server.received(1);
-  await advance(499);
-  expect(server.requests).toHaveLength(1);
-  await advance(1);
-  await server.received(10);
-  await advance(700);
-  await expect(calls).resolves.toHaveLength(10);
-});
-
 test('a call whose deadline ends before the first response is a timeout that was not sent', async () => {
   await using server = await scriptedServer(misbehave.stall);
   const client = quickClient(server.url, { deadlineMs: 60_000 });
@@ -213,18 +153,6 @@ test('a call whose deadline ends before the first response is a timeout that was
   await first;
 });
 
-test('calls to a service that always reports 0 remaining, with 200s, do not fail', async () => {
-  const empty: ScriptedResponse = (request, wire) => {
-    const headers = { 'x-ratelimit-limit': '1000', 'x-ratelimit-remaining': '0' };
-    setTimeout(() => json({ id: '1' }, 200, headers)(request, wire), 100);
-  };
-  await using server = await scriptedServer(empty);
-  const client = quickClient(server.url, { maxWaitMs: 1_000 });
-  const calls = Promise.all(Array.from({ length: 20 }, () => client.accounts.get('1')));
-  for (let n = 0; n < 30; n += 1) await advance(50);
-  await expect(calls).resolves.toHaveLength(20);
-});
-
 test.each(rateLimiters)(
   'a 429 without Retry-After is not sent again at once, even if maxWaitMs is small; rate limiter %s',
   async (rateLimiter) => {
@@ -236,15 +164,6 @@ test.each(rateLimiters)(
     expect(server.requests).toHaveLength(1);
   },
 );
-
-test('without a rate limiter a call that gets 429s waits at least 100 ms between requests', async () => {
-  await using server = await scriptedServer(tooMany());
-  const client = quickClient(server.url, { rateLimiter: false, deadlineMs: 2_000, maxWaitMs: 120 });
-  const call = caught(client.accounts.get('1'));
-  for (let n = 0; n < 40; n += 1) await advance(50);
-  expect(await call).toMatchObject({ code: 'rate_limited', status: 429 });
-  expect(server.requests.length).toBeLessThanOrEqual(20);
-});
 
 test.each(rateLimiters)(
   'a proxy’s 429 page with a Retry-After of one day pauses the key for a minute; rate limiter %s',

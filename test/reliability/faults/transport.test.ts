@@ -145,6 +145,15 @@ const rows: readonly Row[] = [
     'X',
     'X',
   ),
+  row(
+    '422 of the type of a running create',
+    problem(422, { type: 'request_in_progress' }),
+    ['unknown_problem', 'rejected'],
+    'X',
+    'X',
+    'X',
+    'X',
+  ),
   ...[500, 502, 503, 504].map((status) =>
     row(`${status}`, problem(status), ['unknown_problem', 'unknown'], 'R', 'R', 'R', 'R'),
   ),
@@ -232,10 +241,13 @@ test('retry.creates: false does not keep a 429 and a request that was never sent
   expect([failures, server.requests.length]).toEqual([2, 3]);
 });
 
-test('retry.creates: false keeps reads, updates and deletes from nothing', async () => {
-  for (const method of ['GET', 'PATCH', 'DELETE'] as const) {
+test.each([
+  ['creates', ['GET', 'PATCH', 'DELETE']],
+  ['updates', ['GET', 'POST', 'DELETE']],
+] as const)('retry.%s: false keeps no other method from being sent again', async (option, methods) => {
+  for (const method of methods) {
     await using server = await scriptedServer(misbehave.close, success);
-    await callWith(quickClient(server.url, { retry: { baseDelayMs: 1, creates: false } }), method);
+    await callWith(quickClient(server.url, { retry: { baseDelayMs: 1, [option]: false } }), method);
     expect(server.requests).toHaveLength(2);
   }
 });
@@ -265,6 +277,16 @@ test.each(METHODS)('%s of a 409 whose type says that the first request still run
     () => 'rejected',
   );
   expect([outcome, server.requests.length]).toEqual(method === 'POST' ? ['resolved', 2] : ['rejected', 1]);
+});
+
+test('a create whose first request still runs at the last attempt has outcome unknown and is retryable', async () => {
+  await using server = await scriptedServer(problem(409, { type: '/errors/request_in_progress' }));
+  expect(await caught(callWith(quickClient(server.url), 'POST'))).toMatchObject({
+    status: 409,
+    outcome: 'unknown',
+    attempts: 5,
+    retryable: true,
+  });
 });
 
 test('a record of the wrong shape after a create names the record that exists', async () => {

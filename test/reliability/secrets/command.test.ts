@@ -90,7 +90,10 @@ const failures: Readonly<Record<string, { respond: (canary: string) => ScriptedR
       codes: [5, 0],
     },
   };
-const failing = cases.flatMap((one) => Object.keys(failures).map((failure) => ({ ...one, failure })));
+// One for each command: the same error of the same call is printed, whatever its other flags are.
+const failing = cases
+  .filter(({ name }) => !/whoami --json|probe accounts$|--config|--strict/.test(name))
+  .flatMap((one) => Object.keys(failures).map((failure) => ({ ...one, failure })));
 
 test.each(failing)('$failure shows no key: $name, $canary', async ({ canary, args, failure }) => {
   const { respond, codes } = failures[failure] as (typeof failures)[string];

@@ -56,19 +56,3 @@ test.each(cases)(
     expect(leaks(lines, canary)).toEqual([]);
   },
 );
-
-test('an invalid row that does not echo the key is reported unchanged', async () => {
-  await using server = await scriptedServer(json([{ id: '7', salePrice: 5 }]), json([]));
-  const events: InvalidRecord[] = [];
-  const on = { invalidRecord: (event: InvalidRecord) => void events.push(event) };
-  const client = createClient({ baseUrl: server.url, apiKey: CANARIES[0], validation: 'report', on });
-  expect(await client.products.list().toArray({ limit: 5 })).toEqual([]);
-  expect(events).toEqual([
-    {
-      collection: 'products',
-      id: '7',
-      issues: ['salePrice: expected money, a decimal string'],
-      record: { id: '7', salePrice: 5 },
-    },
-  ]);
-});

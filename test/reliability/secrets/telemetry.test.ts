@@ -6,9 +6,9 @@ import { record } from '../../client/telemetry/support/recorder.ts';
 import { caught } from '../../support/caught.ts';
 import { CANARIES, echoHeaders, echoMembers } from '../../support/echoes.ts';
 import { leaks } from '../../support/leaks.ts';
-import { provocations } from '../../support/provocations.ts';
+import { everyKindOfResponse, provocations } from '../../support/provocations.ts';
 import { json, problem } from '../../support/responses.ts';
-import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
+import { scriptedServer } from '../../support/scripted-server.ts';
 
 type Recorder = ReturnType<typeof record>;
 
@@ -96,29 +96,11 @@ test.each(cases)('neither span nor measurement of $name shows the key: $canary',
   expect(spans.filter(({ statusMessage }) => statusMessage !== undefined)).toEqual([]);
 });
 
-/** A 503, two 429s, a page with an invalid row, its end, a 403: all of them echo. */
-const script = (canary: string): ScriptedResponse[] => {
-  const echo = echoHeaders(canary);
-  const slow = problem(
-    429,
-    { ...echoMembers(canary), type: 'rate_limited' },
-    { ...echo, 'retry-after': '0' },
-  );
-  return [
-    problem(503, echoMembers(canary), echo),
-    slow,
-    slow,
-    json([{ id: '1' }, { id: canary, name: 7, [canary]: canary }], 200, echo),
-    json([], 200, echo),
-    problem(403, { ...echoMembers(canary), type: 'forbidden' }, echo),
-  ];
-};
-
 test.each(CANARIES)(
   'the telemetry of retries, waits, checkpoints and invalid rows shows no key: %s',
   async (canary) => {
     const recorder = record();
-    await using server = await scriptedServer(...script(canary));
+    await using server = await scriptedServer(...everyKindOfResponse(canary));
     const client = clientOf(server.url, canary, {
       validation: 'report',
       schemas: { accounts: z.looseObject({ id: z.string(), name: z.string().optional() }) },

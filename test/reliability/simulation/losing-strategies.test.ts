@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { eachSeed, seedsToRun } from '../../support/seeds.ts';
-import { clientOf, listPages } from './client.ts';
 import { readChanging } from './history.ts';
 import {
   directionGuessed,
@@ -11,7 +9,6 @@ import {
   type Strategy,
 } from './losing-strategies.ts';
 import { ORDERS, type Order } from './orders.ts';
-import { dateAtStart, largestUpdatedAt, lostForGood, type Reader, type Watermark } from './rounds.ts';
 
 /** Not a test of how busy the machine is. */
 const timeout = 3_600_000;
@@ -36,16 +33,6 @@ async function readsWithLoss(strategy: Strategy, order: Order, rate: number): Pr
       for await (const response of strategy(server.fetchPage())) yield response.records;
     }, history);
     if (verdict.lost.length > 0) losses++;
-    if (losses > 0 && !soak) break;
-  }
-  return losses;
-}
-
-/** How many readers lack a record or its last version for good. */
-async function readersWithLoss(reader: Reader, watermark: Watermark, order: Order): Promise<number> {
-  let losses = 0;
-  for (const history of histories(order, 0.3)) {
-    if ((await lostForGood({ reader, watermark }, history)).length > 0) losses++;
     if (losses > 0 && !soak) break;
   }
   return losses;
@@ -81,38 +68,5 @@ describe('the simulation sees the losses of', { timeout }, () => {
       report(name, order, losses);
       expect(losses, order).toBeGreaterThan(0);
     }
-  });
-
-  test.each([
-    ['pages and the largest updatedAt', largestUpdatedAt],
-    ['pages and the date at the start', dateAtStart],
-  ] as const)('%s', async (name, watermark) => {
-    for (const order of ORDERS) {
-      const losses = await readersWithLoss(pageReader, watermark, order);
-      report(name, order, losses);
-      expect(losses, order).toBeGreaterThan(0);
-    }
-  });
-
-  test('keyset pagination with the largest updatedAt', async () => {
-    for (const order of ORDERS) {
-      const losses = await readersWithLoss(keyset, largestUpdatedAt, order);
-      report('keyset and the largest updatedAt', order, losses);
-      expect(losses, order).toBeGreaterThan(0);
-    }
-  });
-});
-
-const pageReader: Reader = (server) => (updatedSince) => pages(server.fetchPage({ updatedSince }));
-
-const keyset: Reader = (server) => {
-  const { accounts } = clientOf(server);
-  return (updatedSince) => listPages(accounts, { updatedSince });
-};
-
-test('keyset pagination with the date at the start lacks nothing for good', { timeout }, async () => {
-  await eachSeed(seedsToRun(15, 0.2), async (seed) => {
-    const watermark = dateAtStart;
-    expect(await lostForGood({ reader: keyset, watermark }, { seed, churn: { rate: 1 } })).toEqual([]);
   });
 });
