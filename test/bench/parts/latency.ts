@@ -10,7 +10,7 @@ const AHEAD = [0, 1, 4, 8];
 type Waits = readonly number[];
 
 export async function latency({ quick }: Effort): Promise<Findings> {
-  const pages = quick ? 10 : 100;
+  const pages = quick ? 10 : 60;
   const options = { pageSize: 30, records: pages * 30, latencyMs: LATENCY_MS };
   const waits = await withServer(options, async (origin) => {
     const found: Waits[] = [];

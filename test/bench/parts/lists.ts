@@ -11,7 +11,7 @@ import { interleave, median, type Rounds, ratios, shown } from '../support/round
 const PAGES = { 100: 1_000, 30: 1_500 };
 const WARM_UP_PAGES = 50;
 /** A client that takes several times as long reads a part of the list. */
-const SHARE: Partial<Record<ClientName, number>> = { octokit: 1 / 3 };
+const SHARE: Partial<Record<ClientName, number>> = { octokit: 1 / 4 };
 
 type Costs = Readonly<Record<ClientName, Rounds<ListCost>>>;
 

@@ -1,22 +1,23 @@
-/** A loopback server that limits calls for each key, in a process of its own. */
+/** A service on loopback that limits calls for each key, by the limiter that the key begins with. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ALIGNED, type Allowance, LIMITERS, type Limiter, type LimiterName } from './rate-limiters.ts';
+import {
+  ALIGNED,
+  type Allowance,
+  LIMITERS,
+  type Limiter,
+  type LimiterName,
+} from '../../support/rate-limiters.ts';
 
-/** The callers: workers in several processes, with a rate limiter or without. */
-export interface Setting {
-  readonly workers: number;
-  readonly isLimited: boolean;
-  readonly processes: number;
+export interface RateServiceOptions extends Allowance {
+  readonly windows: number;
 }
 
 /** What became of the calls under one key. */
-export interface Report extends Setting {
-  readonly limiter: LimiterName;
+export interface KeyReport {
   readonly allowed: number;
   /** 429s in each window, from that of the first call on. */
   readonly rateLimited: readonly number[];
-  readonly failed: number;
 }
 
 interface Account {
@@ -26,7 +27,7 @@ interface Account {
   readonly rateLimited: number[];
 }
 
-const options = JSON.parse(process.argv[2] ?? '{}') as Allowance & { windows: number };
+const options = JSON.parse(process.argv[2] ?? '{}') as RateServiceOptions;
 const accounts = new Map<string, Account>();
 
 /** The present, with fractions of a millisecond. */
@@ -69,7 +70,7 @@ const server = createServer((request, response) => {
   const url = new URL(request.url ?? '/', 'http://127.0.0.1');
   if (url.pathname === '/report') {
     const { allowed, rateLimited } = accountOf(url.searchParams.get('key') ?? '');
-    response.end(JSON.stringify({ allowed, rateLimited }));
+    response.end(JSON.stringify({ allowed, rateLimited } satisfies KeyReport));
     return;
   }
   const [status, headers] = count(String(request.headers['x-auth-token']));
