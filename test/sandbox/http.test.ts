@@ -9,12 +9,19 @@ let sandbox: Sandbox;
 let listening: Listening;
 
 beforeEach(async () => {
-  sandbox = createSandbox({ records: 500 });
+  sandbox = createSandbox({ records: 500, rateLimit: { limit: 50 } });
   listening = await sandbox.listen();
 });
 afterEach(() => sandbox.close());
 
 const url = (path: string) => `${listening.url}/api/public/v1${path}`;
+const CLOSE = 'Connection: close';
+
+/** The response to a request that is sent byte for byte. */
+const send = async (text: string) => (await rawCall(listening, text).response).text;
+
+/** A GET that ends its connection. */
+const get = (path: string, ...headers: string[]) => rawRequest(path, sandbox.keys.full, [...headers, CLOSE]);
 
 describe('HTTP/1.1', () => {
   test('keeps a connection for many requests', async () => {
@@ -30,10 +37,8 @@ describe('HTTP/1.1', () => {
 
   test('responds to pipelined requests in order', async () => {
     const paths = ['/accounts/1', '/accounts/2', '/accounts/3'];
-    const requests = paths.map((path, i) =>
-      rawRequest(path, sandbox.keys.full, i === 2 ? ['Connection: close'] : []),
-    );
-    const { text } = await rawCall(listening, requests.join('')).response;
+    const requests = paths.map((path, i) => (i === 2 ? get(path) : rawRequest(path, sandbox.keys.full)));
+    const text = await send(requests.join(''));
     expect([...text.matchAll(/"id":"(\d)"/g)].map(([, id]) => id)).toEqual(['1', '2', '3']);
   });
 
@@ -69,11 +74,7 @@ describe('HTTP/1.1', () => {
   });
 
   test('two tokens in one request are invalid', async () => {
-    const { text } = await rawCall(
-      listening,
-      rawRequest('/accounts', sandbox.keys.full, [`X-AUTH-TOKEN: ${sandbox.keys.full}`, 'Connection: close']),
-    ).response;
-    expect(text).toMatch(/^HTTP\/1\.1 401/);
+    expect(await send(get('/accounts', `X-AUTH-TOKEN: ${sandbox.keys.full}`))).toMatch(/^HTTP\/1\.1 401/);
   });
 
   test('listens on the host and port given', async () => {
@@ -98,31 +99,215 @@ describe('HTTP/1.1', () => {
   });
 });
 
-describe('gzip', () => {
-  const gzipped = ['Accept-Encoding: br, gzip', 'Connection: close'];
+describe('HEAD', () => {
+  const head = (path: string) => get(path).replace('GET', 'HEAD');
 
-  test('compresses a page only for a client that accepts gzip', async () => {
-    const plain = await rawCall(listening, rawRequest('/accounts', sandbox.keys.full, ['Connection: close']))
-      .response;
-    const { text } = await rawCall(listening, rawRequest('/accounts', sandbox.keys.full, gzipped)).response;
-    expect([headerOf(plain.text, 'Content-Encoding'), headerOf(plain.text, 'Vary')]).toEqual([
-      undefined,
+  test('gets the headers of a GET and no body', async () => {
+    const got = await send(get('/accounts'));
+    const text = await send(head('/accounts'));
+    expect(text).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect(bodyOf(text)).toBe('');
+    expect(headerOf(text, 'Content-Length')).toBe(headerOf(got, 'Content-Length'));
+    expect(headerOf(text, 'Content-Type')).toBe('application/json');
+    expect(headerOf(text, 'X-RateLimit-Remaining')).toBe('48');
+  });
+
+  test('gets the status of a GET that fails', async () => {
+    const [missing, forbidden] = [
+      await send(head('/accounts/987654')),
+      await send(head('/accounts').replace(sandbox.keys.full, sandbox.keys.forbidden)),
+    ];
+    expect([missing, forbidden].map((text) => [text.slice(9, 12), bodyOf(text)])).toEqual([
+      ['404', ''],
+      ['403', ''],
+    ]);
+  });
+
+  test('leaves the connection usable for the next request', async () => {
+    const text = await send(head('/accounts').replace(`${CLOSE}\r\n`, '') + get('/accounts/1'));
+    expect(text.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
+    expect(text).toContain('"id":"1"');
+  });
+
+  test('has no body when a fault distorts the response', async () => {
+    sandbox.faults.add({ kind: 'slow-body', bytes: 1, everyMs: 1 }, { method: 'HEAD', times: 1 });
+    expect(bodyOf(await send(head('/accounts')))).toBe('');
+  });
+
+  test('works through sandbox.fetch and is named in Allow', async () => {
+    const other = createSandbox({ records: 100 });
+    const { status, json, headers } = await call(other, '/accounts', { method: 'HEAD' });
+    expect([status, json, headers.get('content-type')]).toEqual([200, undefined, 'application/json']);
+    expect((await call(other, '/accounts', { method: 'PUT' })).headers.get('allow')).toBe('GET, HEAD');
+    expect((await call(other, '/products', { method: 'PUT' })).headers.get('allow')).toBe('GET, HEAD, POST');
+  });
+});
+
+test('OPTIONS * lists the methods of the server without a body', async () => {
+  const text = await send(`OPTIONS * HTTP/1.1\r\nHost: sandbox\r\n${CLOSE}\r\n\r\n`);
+  expect([text.slice(9, 12), bodyOf(text)]).toEqual(['204', '']);
+  expect(headerOf(text, 'Allow')).toBe('GET, HEAD, POST, PATCH, DELETE, OPTIONS');
+  expect(headerOf(text, 'X-RateLimit-Limit')).toBe('50');
+});
+
+describe('an absolute-form target', () => {
+  test.each(['http://sandbox', 'HTTP://127.0.0.1:1', 'https://books.example.com'])(
+    '%s… is the path',
+    async (origin) => {
+      const request = get('/accounts/1?x=http://y');
+      const text = await send(request.replace('GET ', `GET ${origin}`));
+      expect([text.slice(9, 12), JSON.parse(bodyOf(text)).id]).toEqual(['200', '1']);
+      expect(sandbox.requests.at(-1)).toMatchObject({
+        path: '/api/public/v1/accounts/1',
+        query: { x: 'http://y' },
+      });
+    },
+  );
+
+  test.each([
+    'http:///api/public/v1/accounts',
+    'http://:80/api/public/v1/accounts',
+    'http://sandbox:port/api/public/v1/accounts',
+    'http://[::1/api/public/v1/accounts',
+    'ftp://sandbox/api/public/v1/accounts',
+    '*',
+  ])('GET %s is rejected with 400', async (target) => {
+    const request = get('/accounts');
+    const text = await send(request.replace('/api/public/v1/accounts', target));
+    expect([text.slice(9, 12), JSON.parse(bodyOf(text)).type]).toEqual(['400', 'malformed_request']);
+    expect(headerOf(text, 'X-RateLimit-Limit')).toBe('50');
+  });
+
+  test('without a path is the root', async () => {
+    const text = await send(
+      `GET http://sandbox HTTP/1.1\r\nHost: sandbox\r\nX-AUTH-TOKEN: ${sandbox.keys.full}\r\n${CLOSE}\r\n\r\n`,
+    );
+    expect(text).toMatch(/^HTTP\/1\.1 404/);
+  });
+});
+
+describe('gzip', () => {
+  test.each([
+    ['gzip', true],
+    ['br, GZIP;q=0.5', true],
+    ['*', true],
+    ['x-gzip', true],
+    ['gzip;q=0', false],
+    ['gzip; q=0.000', false],
+    ['*;q=1, gzip;q=0', false],
+    ['*;q=0', false],
+    ['br', false],
+    ['', false],
+  ])('Accept-Encoding %j is honoured', async (accepted, isGzipped) => {
+    const text = await send(get('/accounts', `Accept-Encoding: ${accepted}`));
+    expect([headerOf(text, 'Content-Encoding'), headerOf(text, 'Vary')]).toEqual([
+      isGzipped ? 'gzip' : undefined,
       'Accept-Encoding',
     ]);
-    expect(headerOf(text, 'Content-Encoding')).toBe('gzip');
-    expect(gunzipSync(Buffer.from(bodyOf(text), 'latin1')).toString('latin1')).toBe(bodyOf(plain.text));
-    expect(bodyOf(text).length).toBeLessThan(bodyOf(plain.text).length / 2);
+    const bytes = Buffer.from(bodyOf(text), 'latin1');
+    expect(JSON.parse(String(isGzipped ? gunzipSync(bytes) : bytes))).toHaveLength(30);
   });
 
   test('does not compress small responses, or any with gzip: false', async () => {
-    const small = await rawCall(listening, rawRequest('/accounts/1', sandbox.keys.full, gzipped)).response;
-    expect(headerOf(small.text, 'Content-Encoding')).toBeUndefined();
+    const gzipped = 'Accept-Encoding: gzip';
+    expect(headerOf(await send(get('/accounts/1', gzipped)), 'Content-Encoding')).toBeUndefined();
+    await sandbox.close();
+    listening = await sandbox.listen({ gzip: false });
+    expect(headerOf(await send(get('/accounts', gzipped)), 'Content-Encoding')).toBeUndefined();
+  });
+});
 
-    const other = createSandbox({ records: 500 });
-    const port = await other.listen({ gzip: false });
-    const plain = await rawCall(port, rawRequest('/accounts', other.keys.full, gzipped)).response;
-    expect(headerOf(plain.text, 'Content-Encoding')).toBeUndefined();
-    await other.close();
+describe('a request that does not reach the service gets a problem document with rate-limit headers', () => {
+  const key = () => `X-AUTH-TOKEN: ${sandbox.keys.full}`;
+  const cases: readonly (readonly [string, number, string, () => string])[] = [
+    [
+      'a method that HTTP does not know',
+      501,
+      'not_implemented',
+      () => `FROB /api/public/v1/accounts HTTP/1.1\r\nHost: x\r\n${key()}\r\n\r\n`,
+    ],
+    [
+      'a method in lower case',
+      501,
+      'not_implemented',
+      () => `get /api/public/v1/accounts HTTP/1.1\r\nHost: x\r\n${key()}\r\n\r\n`,
+    ],
+    [
+      'a method that no resource has',
+      405,
+      'method_not_allowed',
+      () => get('/accounts').replace('GET', 'PROPFIND'),
+    ],
+    [
+      'headers that are too large',
+      431,
+      'headers_too_large',
+      () => rawRequest('/accounts', sandbox.keys.full, [`X-Long: ${'x'.repeat(20_000)}`]),
+    ],
+    [
+      'an expectation other than 100-continue',
+      417,
+      'expectation_failed',
+      () => get('/accounts', 'Expect: coffee'),
+    ],
+    [
+      'a header that cannot be parsed',
+      400,
+      'malformed_request',
+      () => 'GET /api/public/v1/accounts HTTP/1.1\r\nHost x\r\n\r\n',
+    ],
+  ];
+
+  test.each(cases)('%s: %i %s', async (_, status, type, request) => {
+    const text = await send(request());
+    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(headerOf(text, 'Content-Type')).toBe('application/problem+json');
+    expect([headerOf(text, 'X-RateLimit-Limit'), headerOf(text, 'Date')]).toEqual([
+      '50',
+      expect.stringMatching(/GMT$/),
+    ]);
+    expect(headerOf(text, 'X-RateLimit-Remaining')).toMatch(/^\d+$/);
+    expect(headerOf(text, 'Access-Control-Allow-Origin')).toBe('*');
+    expect(JSON.parse(bodyOf(text))).toMatchObject({ type, status });
+  });
+
+  test('comes after the responses to the requests before it', async () => {
+    sandbox.faults.add({ kind: 'delay', ms: 50 }, { times: 1 });
+    const good = rawRequest('/accounts/1', sandbox.keys.full);
+    const text = await send(`${good}FROB / HTTP/1.1\r\nHost: x\r\n\r\n`);
+    expect([...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status)).toEqual(['200', '501']);
+  });
+
+  test('a client may disconnect meanwhile', async () => {
+    sandbox.faults.add({ kind: 'delay', ms: 20 }, { times: 1 });
+    const { socket, response } = rawCall(
+      listening,
+      `${rawRequest('/accounts/1', sandbox.keys.full)}FROB / HTTP/1.1\r\n\r\n`,
+    );
+    await new Promise((resolve) => socket.once('connect', resolve));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    socket.destroy();
+    await response.catch(() => undefined);
+    expect((await call(sandbox, '/accounts')).status).toBe(200);
+  });
+
+  test('Expect: 100-continue gets a 100', async () => {
+    const body = '{"name":"Desk"}';
+    const text = await send(
+      [
+        'POST /api/public/v1/products HTTP/1.1',
+        'Host: sandbox',
+        key(),
+        'Idempotency-Key: k',
+        'Content-Type: application/json',
+        'Expect: 100-continue',
+        `Content-Length: ${body.length}`,
+        CLOSE,
+        '',
+        body,
+      ].join('\r\n'),
+    );
+    expect(text).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 Created/);
   });
 });
 
@@ -191,9 +376,9 @@ test('await using closes the port', async () => {
   {
     await using used = createSandbox();
     port = await used.listen();
-    expect(
-      (await rawCall(port, rawRequest('/accounts', used.keys.full, ['Connection: close'])).response).end,
-    ).toBe('closed');
+    expect((await rawCall(port, rawRequest('/accounts', used.keys.full, [CLOSE])).response).end).toBe(
+      'closed',
+    );
   }
   expect((await rawCall(port, '').response).end).toBe('ECONNREFUSED');
 });

@@ -82,6 +82,33 @@ test.each([['{'], ['[]'], ['"text"'], [''], ['null']])('the body %j is malformed
   expect([response.status, response.record.type]).toEqual([400, 'malformed_request']);
 });
 
+describe('a body that nests too deeply', () => {
+  test.each([
+    ['arrays', `{"tags":${'['.repeat(200_000)}${']'.repeat(200_000)}}`],
+    ['objects', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
+    ['unclosed arrays', '['.repeat(900_000)],
+  ])('of %s is 400 malformed_request', async (_, body) => {
+    const sandbox = createSandbox({ rateLimit: { limit: 50 } });
+    const response = await createProduct(sandbox, body);
+    expect([response.status, response.record.type]).toEqual([400, 'malformed_request']);
+    expect(response.headers.get('x-ratelimit-limit')).toBe('50');
+    expect(sandbox.journal).toEqual([]);
+  });
+
+  test('is still logged', async () => {
+    const sandbox = createSandbox();
+    await createProduct(sandbox, '['.repeat(100_000));
+    expect(sandbox.requests.at(-1)?.error).toBe('malformed_request');
+  });
+
+  test('is only rejected beyond 512 levels', async () => {
+    const nested = (levels: number) =>
+      `{"name":"Desk","extra":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+    expect((await createProduct(createSandbox(), nested(512))).status).toBe(201);
+    expect((await createProduct(createSandbox(), nested(513))).status).toBe(400);
+  });
+});
+
 describe('over HTTP', () => {
   test('serves the same records as fetch', async () => {
     await using sandbox = createSandbox();
