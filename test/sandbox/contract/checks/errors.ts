@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { type Check, check } from '../suite/check.ts';
+import { type Check, checksOf } from '../suite/check.ts';
 import { UNKNOWN_ID } from '../suite/contract-client.ts';
 import { readOnlySegments } from '../suite/specification.ts';
 import type { Need, TargetKeys } from '../suite/target.ts';
 
 const AUTHENTICATION = 'Authentication';
 const ERRORS = 'Errors';
+const authenticationCheck = checksOf(AUTHENTICATION);
+const errorCheck = checksOf(ERRORS);
 
 const PROBLEM = 'application/problem+json';
 
@@ -15,24 +17,19 @@ function rejectedKey(
   keyOf: (key: (name: keyof TargetKeys) => string) => string | null,
   needs: Need[] = [],
 ): Check {
-  return check(
-    AUTHENTICATION,
-    title,
-    async (client) => {
-      const key = keyOf((name) => client.key(name));
-      const first = (await client.list('accounts', {}, { key })).expectProblem(401, 'unauthenticated');
-      const again = (await client.list('accounts', {}, { key })).expectProblem(401, 'unauthenticated');
-      assert.equal(again.text, first.text, 'retrying with the same key fails identically');
-      assert.equal(first.mediaType, PROBLEM);
-      (await client.get('budgets', '1', { key })).expectProblem(401, 'unauthenticated');
-      (await client.list('products', {}, { key })).expectProblem(401, 'unauthenticated');
-    },
-    needs,
-  );
+  return checksOf(AUTHENTICATION, ...needs)(title, async (client) => {
+    const key = keyOf((name) => client.key(name));
+    const first = (await client.list('accounts', {}, { key })).expectProblem(401, 'unauthenticated');
+    const again = (await client.list('accounts', {}, { key })).expectProblem(401, 'unauthenticated');
+    assert.equal(again.text, first.text, 'retrying with the same key fails identically');
+    assert.equal(first.mediaType, PROBLEM);
+    (await client.get('budgets', '1', { key })).expectProblem(401, 'unauthenticated');
+    (await client.list('products', {}, { key })).expectProblem(401, 'unauthenticated');
+  });
 }
 
 export const authentication: readonly Check[] = [
-  check(AUTHENTICATION, 'a request with a key in X-AUTH-TOKEN succeeds', async (client) => {
+  authenticationCheck('a request with a key in X-AUTH-TOKEN succeeds', async (client) => {
     (await client.list('accounts')).expectStatus(200);
   }),
   rejectedKey('a request without the header is 401 unauthenticated, each time', () => null),
@@ -46,13 +43,12 @@ export const authentication: readonly Check[] = [
     (key) => key('foreign'),
     ['key of a company that is not served here'],
   ),
-  check(AUTHENTICATION, 'the key is read only from its header', async (client) => {
+  authenticationCheck('the key is read only from its header', async (client) => {
     const key = client.key('main');
     const headers = { Authorization: `Bearer ${key}` };
     (await client.list('accounts', {}, { key: null, headers })).expectProblem(401, 'unauthenticated');
   }),
-  check(
-    AUTHENTICATION,
+  checksOf(AUTHENTICATION, 'key without permission')(
     'a key that lacks a permission is 403 forbidden or scope_required',
     async (client) => {
       const key = client.key('withoutPermission');
@@ -60,29 +56,26 @@ export const authentication: readonly Check[] = [
         (await client.list(segment, {}, { key })).expectProblem(403, 'forbidden', 'scope_required');
       }
     },
-    ['key without permission'],
   ),
-  check(
+  checksOf(
     AUTHENTICATION,
-    'a key that only reads can read, and a write with it changes nothing',
-    async (client) => {
-      const key = client.key('readOnly');
-      const before = await client.product({ brand: 'one' });
-      (await client.get('products', before.id, { key })).expectStatus(200);
-      (await client.update(before.id, { brand: 'two' }, { key })).expectProblem(
-        403,
-        'forbidden',
-        'scope_required',
-      );
-      assert.deepEqual((await client.get('products', before.id)).record, before);
-    },
-    ['write', 'key that only reads'],
-  ),
+    'write',
+    'key that only reads',
+  )('a key that only reads can read, and a write with it changes nothing', async (client) => {
+    const key = client.key('readOnly');
+    const before = await client.product({ brand: 'one' });
+    (await client.get('products', before.id, { key })).expectStatus(200);
+    (await client.update(before.id, { brand: 'two' }, { key })).expectProblem(
+      403,
+      'forbidden',
+      'scope_required',
+    );
+    assert.deepEqual((await client.get('products', before.id)).record, before);
+  }),
 ];
 
 export const errors: readonly Check[] = [
-  check(
-    ERRORS,
+  errorCheck(
     'every error is a JSON object with a type, under a problem or JSON media type',
     async (client) => {
       const responses = [
@@ -96,33 +89,25 @@ export const errors: readonly Check[] = [
       }
     },
   ),
-  check(ERRORS, '401 is application/problem+json, 404 one of the three', async (client) => {
+  errorCheck('401 is application/problem+json, 404 one of the three', async (client) => {
     const media = (await client.get('boms', UNKNOWN_ID)).expectStatus(404).mediaType;
     assert.ok([PROBLEM, 'application/json', 'application/ld+json'].includes(media), `404 as ${media}`);
     assert.equal((await client.list('boms', {}, { key: null })).expectStatus(401).mediaType, PROBLEM);
   }),
-  check(
-    ERRORS,
-    '403 is one of the three media types',
-    async (client) => {
-      const media = (await client.list('boms', {}, { key: client.key('withoutPermission') })).expectStatus(
-        403,
-      ).mediaType;
-      assert.ok([PROBLEM, 'application/json', 'application/ld+json'].includes(media), `403 as ${media}`);
-    },
-    ['key without permission'],
-  ),
-  check(
-    ERRORS,
+  checksOf(ERRORS, 'key without permission')('403 is one of the three media types', async (client) => {
+    const media = (await client.list('boms', {}, { key: client.key('withoutPermission') })).expectStatus(
+      403,
+    ).mediaType;
+    assert.ok([PROBLEM, 'application/json', 'application/ld+json'].includes(media), `403 as ${media}`);
+  }),
+  checksOf(ERRORS, 'key of another company')(
     'a record of another company is no such record',
     async (client) => {
       const [theirs] = await client.some('accounts', 1, { key: client.key('otherCompany') });
       (await client.get('accounts', theirs?.id ?? '')).expectProblem(404, 'not_found');
     },
-    ['key of another company'],
   ),
-  check(
-    ERRORS,
+  checksOf(ERRORS, 'locked product')(
     'a record that denies the operation is 403 and stays unchanged',
     async (client) => {
       const id = client.target.lockedProduct ?? '';
@@ -131,6 +116,5 @@ export const errors: readonly Check[] = [
       (await client.delete(id)).expectProblem(403, 'forbidden', 'scope_required');
       assert.deepEqual((await client.get('products', id)).record, before);
     },
-    ['locked product'],
   ),
 ];

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { type Check, check, forEach } from '../suite/check.ts';
+import { type Check, checksOf, forEach } from '../suite/check.ts';
 import { compareIds, isIso8601 } from '../suite/compare.ts';
 import { type ContractClient, NotApplicable, type Query } from '../suite/contract-client.ts';
 import { readOnlySegments } from '../suite/specification.ts';
 
-const SECTION = 'Endpoints › Read-only resource endpoints';
+const check = checksOf('Endpoints › Read-only resource endpoints');
 
 /** Two ids of the first page with one between them, in their order. */
 async function bounds(
@@ -28,7 +28,7 @@ function operators(segment: string): Check[] {
     query: (low: string, high: string) => Query,
     keeps: readonly (0 | 1 | 2)[],
   ) =>
-    check(SECTION, `${title} (${segment})`, async (client) => {
+    check(`${title} (${segment})`, async (client) => {
       const three = await bounds(client, segment);
       const found = await idsOf(client, segment, query(three[0], three[2]));
       assert.deepEqual(
@@ -52,7 +52,7 @@ function operators(segment: string): Check[] {
     ),
     window('id[lt] is less than the value', (low, high) => ({ 'id[gte]': low, 'id[lt]': high }), [0, 1]),
     window('id[lte] is less than or equal', (low, high) => ({ 'id[gt]': low, 'id[lte]': high }), [1, 2]),
-    check(SECTION, `each id filter works on its own (${segment})`, async (client) => {
+    check(`each id filter works on its own (${segment})`, async (client) => {
       const [, middle] = await bounds(client, segment);
       const operators: Record<string, (order: number) => boolean> = {
         gt: (order) => order > 0,
@@ -67,7 +67,7 @@ function operators(segment: string): Check[] {
           assert.ok(fits(compareIds(id, middle)), `id[${operator}]=${middle} let ${id} through`);
       }
     }),
-    check(SECTION, `id[between] is a range between two bounds (${segment})`, async (client) => {
+    check(`id[between] is a range between two bounds (${segment})`, async (client) => {
       const [low, middle, high] = await bounds(client, segment);
       // The specification leaves the form of the value open. One of the two common forms must work.
       const tried = [];
@@ -84,7 +84,7 @@ function operators(segment: string): Check[] {
 
 function paging(segment: string): Check[] {
   return [
-    check(SECTION, `_page is the page number, from 1, and 1 if left out (${segment})`, async (client) => {
+    check(`_page is the page number, from 1, and 1 if left out (${segment})`, async (client) => {
       const none = (await client.list(segment)).ids;
       const [one, two] = [
         (await client.list(segment, { _page: '1' })).ids,
@@ -93,13 +93,13 @@ function paging(segment: string): Check[] {
       assert.deepEqual(one, none, '_page=1 is the page that comes without _page');
       assert.ok(!two.some((id) => one.includes(id)), '_page=2 repeats nothing of _page=1');
     }),
-    check(SECTION, `the pages up to an empty one contain every record once (${segment})`, async (client) => {
+    check(`the pages up to an empty one contain every record once (${segment})`, async (client) => {
       const [first] = await client.some(segment);
       const ids = (await client.readAll(segment)).map(({ id }) => id);
       assert.equal(new Set(ids).size, ids.length, 'no record comes twice');
       assert.ok(ids.includes(first?.id ?? ''), 'the first record is among them');
     }),
-    check(SECTION, `id filters apply to every page (${segment})`, async (client) => {
+    check(`id filters apply to every page (${segment})`, async (client) => {
       const all = (await client.readAll(segment)).map(({ id }) => id).sort(compareIds);
       if (all.length < 3) throw new NotApplicable(`fewer than 3 records in ${segment}`);
       const bound = all[0] ?? '';
@@ -125,48 +125,40 @@ function updatedSince(segment: string): Check[] {
     return (await client.list(segment, query)).ids.includes(id);
   };
   return [
-    check(
-      SECTION,
-      `updatedSince includes the time itself and the same second (${segment})`,
-      async (client) => {
-        const { id, updatedAt } = await dated(client, segment);
-        assert.ok(await comes(client, id, updatedAt), 'updatedSince = updatedAt returns the record again');
-        assert.ok(await comes(client, id, later(updatedAt, -1000)), 'a second earlier, too');
-      },
-    ),
-    check(SECTION, `updatedSince leaves out what was modified before (${segment})`, async (client) => {
+    check(`updatedSince includes the time itself and the same second (${segment})`, async (client) => {
+      const { id, updatedAt } = await dated(client, segment);
+      assert.ok(await comes(client, id, updatedAt), 'updatedSince = updatedAt returns the record again');
+      assert.ok(await comes(client, id, later(updatedAt, -1000)), 'a second earlier, too');
+    }),
+    check(`updatedSince leaves out what was modified before (${segment})`, async (client) => {
       const { id, updatedAt } = await dated(client, segment);
       assert.ok(!(await comes(client, id, later(updatedAt, 1000))), 'a second later the record is old');
     }),
-    check(
-      SECTION,
-      `updatedSince takes a date and a timestamp, in any offset (${segment})`,
-      async (client) => {
-        const all = (await client.list(segment)).ids;
-        for (const since of ['1990-01-01', '1990-01-01T00:00:00Z', '1990-01-01T00:00:00+02:00']) {
-          assert.deepEqual(
-            (await client.list(segment, { updatedSince: since })).ids,
-            all,
-            `${since} leaves nothing out`,
-          );
-        }
-        for (const since of ['2190-01-01', '2190-01-01T00:00:00Z', '2190-01-01T00:00:00-05:00']) {
-          assert.deepEqual(
-            (await client.list(segment, { updatedSince: since })).ids,
-            [],
-            `${since} leaves everything out`,
-          );
-        }
-      },
-    ),
-    check(SECTION, `updatedSince respects the UTC offset (${segment})`, async (client) => {
+    check(`updatedSince takes a date and a timestamp, in any offset (${segment})`, async (client) => {
+      const all = (await client.list(segment)).ids;
+      for (const since of ['1990-01-01', '1990-01-01T00:00:00Z', '1990-01-01T00:00:00+02:00']) {
+        assert.deepEqual(
+          (await client.list(segment, { updatedSince: since })).ids,
+          all,
+          `${since} leaves nothing out`,
+        );
+      }
+      for (const since of ['2190-01-01', '2190-01-01T00:00:00Z', '2190-01-01T00:00:00-05:00']) {
+        assert.deepEqual(
+          (await client.list(segment, { updatedSince: since })).ids,
+          [],
+          `${since} leaves everything out`,
+        );
+      }
+    }),
+    check(`updatedSince respects the UTC offset (${segment})`, async (client) => {
       const { id, updatedAt } = await dated(client, segment);
       const local = `${later(updatedAt, 5 * 3_600_000).slice(0, 19)}+05:00`;
       assert.ok(await comes(client, id, local), `${local} is ${updatedAt}`);
       const tooLate = `${later(updatedAt, 5 * 3_600_000 + 1000).slice(0, 19)}+05:00`;
       assert.ok(!(await comes(client, id, tooLate)), `${tooLate} is after ${updatedAt}`);
     }),
-    check(SECTION, `updatedSince combines with pages and id filters (${segment})`, async (client) => {
+    check(`updatedSince combines with pages and id filters (${segment})`, async (client) => {
       const all = await client.readAll(segment);
       const times = all
         .map(({ updatedAt }) => updatedAt)

@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict';
-import { type Check, check } from '../suite/check.ts';
+import { type Check, checksOf } from '../suite/check.ts';
 import { isIso8601 } from '../suite/compare.ts';
 import { allSegments, productFields } from '../suite/specification.ts';
 
 const SERVICE = 'What the service does';
 const CONVENTIONS = 'Resources and their fields › Conventions for every resource';
-const VERSIONING = 'Versioning';
+const serviceCheck = checksOf(SERVICE);
+const conventionCheck = checksOf(CONVENTIONS);
 
 const DECIMAL = /^-?\d+(\.\d+)?$/;
 
 export const general: readonly Check[] = [
-  check(SERVICE, 'every collection of the specification is readable below /api/public/v1', async (client) => {
+  serviceCheck('every collection of the specification is readable below /api/public/v1', async (client) => {
     for (const segment of allSegments) (await client.list(segment)).expectStatus(200);
   }),
-  check(SERVICE, 'responses are JSON', async (client) => {
+  serviceCheck('responses are JSON', async (client) => {
     for (const segment of allSegments) {
       const response = await client.list(segment);
       assert.match(
@@ -24,7 +25,7 @@ export const general: readonly Check[] = [
       assert.ok(Array.isArray(response.json), `${response.call}: the body is an array`);
     }
   }),
-  check(SERVICE, 'no list reports a total count', async (client) => {
+  serviceCheck('no list reports a total count', async (client) => {
     for (const segment of allSegments) {
       const { headers, json, call } = await client.list(segment);
       const counting = [...headers.keys()].filter((name) => /total|count/.test(name));
@@ -32,8 +33,7 @@ export const general: readonly Check[] = [
       assert.ok(Array.isArray(json), `${call}: an array has no room for a total`);
     }
   }),
-  check(
-    SERVICE,
+  checksOf(SERVICE, 'key of another company')(
     'a key sees the data of its own company alone',
     async (client) => {
       const key = client.key('otherCompany');
@@ -48,31 +48,29 @@ export const general: readonly Check[] = [
         for (const id of theirs.slice(0, 2)) (await client.get(segment, id)).expectProblem(404, 'not_found');
       }
     },
-    ['key of another company'],
   ),
-  check(
+  checksOf(
     SERVICE,
-    'a key changes the data of its own company alone',
-    async (client) => {
-      const key = client.key('otherCompany');
-      const { id } = await client.product({ name: 'Ours' });
-      for (const response of [
-        await client.update(id, { name: 'Theirs' }, { key }),
-        await client.delete(id, { key }),
-      ]) {
-        response.expectProblem(404, 'not_found');
-      }
-      assert.equal((await client.get('products', id)).record.name, 'Ours');
-    },
-    ['write', 'key of another company'],
-  ),
-  check(CONVENTIONS, 'every record has a string id, and can be got by it', async (client) => {
+    'write',
+    'key of another company',
+  )('a key changes the data of its own company alone', async (client) => {
+    const key = client.key('otherCompany');
+    const { id } = await client.product({ name: 'Ours' });
+    for (const response of [
+      await client.update(id, { name: 'Theirs' }, { key }),
+      await client.delete(id, { key }),
+    ]) {
+      response.expectProblem(404, 'not_found');
+    }
+    assert.equal((await client.get('products', id)).record.name, 'Ours');
+  }),
+  conventionCheck('every record has a string id, and can be got by it', async (client) => {
     for (const segment of allSegments) {
       const [first] = await client.some(segment);
       assert.equal((await client.get(segment, first?.id ?? '')).record.id, first?.id);
     }
   }),
-  check(CONVENTIONS, 'products carry createdAt and updatedAt as ISO 8601 timestamps', async (client) => {
+  conventionCheck('products carry createdAt and updatedAt as ISO 8601 timestamps', async (client) => {
     for (const { id, createdAt, updatedAt } of await client.some('products')) {
       assert.ok(isIso8601(createdAt) && isIso8601(updatedAt), `product ${id}: ${createdAt}, ${updatedAt}`);
       assert.ok(
@@ -81,7 +79,7 @@ export const general: readonly Check[] = [
       );
     }
   }),
-  check(CONVENTIONS, 'money is a decimal string, in lists and in single records', async (client) => {
+  conventionCheck('money is a decimal string, in lists and in single records', async (client) => {
     const amounts = productFields.filter(({ type }) => type === 'money').map(({ name }) => name);
     const listed = await client.some('products');
     const single = (await client.get('products', listed[0]?.id ?? '')).record;
@@ -99,33 +97,24 @@ export const general: readonly Check[] = [
       'some product has a price',
     );
   }),
-  check(
-    CONVENTIONS,
-    'a client cannot set what the service fills',
-    async (client) => {
-      const filled = { id: '4711', createdAt: '1999-12-31T00:00:00Z', updatedAt: '1999-12-31T00:00:00Z' };
-      const { id, createdAt } = await client.product();
-      for (const [field, value] of Object.entries(filled)) {
-        // The specification leaves open whether it is rejected or ignored. The value is never stored.
-        const created = await client.create({ name: 'Contract check', [field]: value });
-        if (created.status < 300)
-          assert.notEqual(created.record[field], value, `create does not take ${field}`);
-        await client.update(id, { [field]: value });
-      }
-      const after = (await client.get('products', id)).record;
-      assert.deepEqual(
-        [after.id, after.createdAt],
-        [id, createdAt],
-        'update changes neither id nor createdAt',
-      );
-      assert.ok(
-        Date.parse(String(after.updatedAt)) >= Date.parse(String(createdAt)),
-        'nor updatedAt into the past',
-      );
-    },
-    ['write'],
-  ),
-  check(VERSIONING, 'the version is part of the path: another one is not there', async (client) => {
+  checksOf(CONVENTIONS, 'write')('a client cannot set what the service fills', async (client) => {
+    const filled = { id: '4711', createdAt: '1999-12-31T00:00:00Z', updatedAt: '1999-12-31T00:00:00Z' };
+    const { id, createdAt } = await client.product();
+    for (const [field, value] of Object.entries(filled)) {
+      // The specification leaves open whether it is rejected or ignored. The value is never stored.
+      const created = await client.create({ name: 'Contract check', [field]: value });
+      if (created.status < 300)
+        assert.notEqual(created.record[field], value, `create does not take ${field}`);
+      await client.update(id, { [field]: value });
+    }
+    const after = (await client.get('products', id)).record;
+    assert.deepEqual([after.id, after.createdAt], [id, createdAt], 'update changes neither id nor createdAt');
+    assert.ok(
+      Date.parse(String(after.updatedAt)) >= Date.parse(String(createdAt)),
+      'nor updatedAt into the past',
+    );
+  }),
+  checksOf('Versioning')('the version is part of the path: another one is not there', async (client) => {
     const { status } = await client.send('/accounts', { version: 'v999' });
     assert.ok(status >= 400 && status < 500, `v999 responses ${status}`);
   }),

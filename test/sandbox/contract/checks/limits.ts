@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { type Check, check } from '../suite/check.ts';
+import { type Check, checksOf } from '../suite/check.ts';
 import { type ContractClient, UNKNOWN_ID } from '../suite/contract-client.ts';
 import type { ContractResponse } from '../suite/contract-response.ts';
 import { exhaustQuota, limited } from '../suite/quota.ts';
 
 const SECTION = 'Limits';
+const exhaustingCheck = checksOf(SECTION, 'exhaust');
 
 const WHOLE = /^\d+$/;
 
@@ -23,57 +24,41 @@ function quota({ headers, call }: ContractResponse): { limit: number; remaining:
 const listAccounts = (client: ContractClient) => client.list('accounts');
 
 const headers: readonly Check[] = [
-  check(SECTION, 'every response to a read carries the quota, errors too', async (client) => {
+  checksOf(SECTION)('every response to a read carries the quota, errors too', async (client) => {
     quota(await client.list('accounts'));
     quota(await client.list('products', { _page: '2' }));
     quota((await client.get('accounts', UNKNOWN_ID)).expectStatus(404));
     quota((await client.list('accounts', {}, { key: null })).expectStatus(401));
     quota((await client.list('accounts', {}, { key: 'no-such-key' })).expectStatus(401));
   }),
-  check(
-    SECTION,
-    'every response to a write carries the quota, errors too',
-    async (client) => {
-      const created = await client.create({ name: 'Contract check' });
-      const { id } = created.record;
-      const responses = [
-        created,
-        await client.update(id, { brand: 'Oak & Co' }),
-        await client.create('{'),
-        await client.create({ isInactive: 'perhaps' }),
-        await client.send('/products', { method: 'POST', body: {} }),
-        await client.update(UNKNOWN_ID, { brand: 'Oak & Co' }),
-        await client.delete(id),
-        await client.delete(id),
-      ];
-      for (const response of responses) quota(response);
-    },
-    ['write'],
-  ),
-  check(
-    SECTION,
-    'a 403 carries the quota',
-    async (client) => {
-      quota((await client.list('accounts', {}, { key: client.key('withoutPermission') })).expectStatus(403));
-    },
-    ['key without permission'],
-  ),
+  checksOf(SECTION, 'write')('every response to a write carries the quota, errors too', async (client) => {
+    const created = await client.create({ name: 'Contract check' });
+    const { id } = created.record;
+    const responses = [
+      created,
+      await client.update(id, { brand: 'Oak & Co' }),
+      await client.create('{'),
+      await client.create({ isInactive: 'perhaps' }),
+      await client.send('/products', { method: 'POST', body: {} }),
+      await client.update(UNKNOWN_ID, { brand: 'Oak & Co' }),
+      await client.delete(id),
+      await client.delete(id),
+    ];
+    for (const response of responses) quota(response);
+  }),
+  checksOf(SECTION, 'key without permission')('a 403 carries the quota', async (client) => {
+    quota((await client.list('accounts', {}, { key: client.key('withoutPermission') })).expectStatus(403));
+  }),
 ];
 
 const exhausted: readonly Check[] = [
-  check(
-    SECTION,
-    'the headers report the quota: each request takes one of it',
-    async (client) => {
-      const limitedClient = await limited(client);
-      const first = quota(await limitedClient.list('accounts'));
-      const second = quota(await limitedClient.list('boms'));
-      assert.deepEqual([second.limit, second.remaining], [first.limit, first.remaining - 1]);
-    },
-    ['exhaust'],
-  ),
-  check(
-    SECTION,
+  exhaustingCheck('the headers report the quota: each request takes one of it', async (client) => {
+    const limitedClient = await limited(client);
+    const first = quota(await limitedClient.list('accounts'));
+    const second = quota(await limitedClient.list('boms'));
+    assert.deepEqual([second.limit, second.remaining], [first.limit, first.remaining - 1]);
+  }),
+  exhaustingCheck(
     'over the quota: 429 rate_limited as application/problem+json with Retry-After in whole seconds',
     async (client) => {
       const rejected = await exhaustQuota(await limited(client), listAccounts);
@@ -81,45 +66,32 @@ const exhausted: readonly Check[] = [
       assert.match(rejected.headers.get('retry-after') ?? '', WHOLE);
       assert.equal(quota(rejected).remaining, 0);
     },
-    ['exhaust'],
   ),
-  check(
+  exhaustingCheck('no request is rejected before the reported quota is used up', async (client) => {
+    const limitedClient = await limited(client);
+    const { remaining } = quota(await limitedClient.list('accounts'));
+    for (let left = remaining; left > 0; left -= 1) {
+      assert.equal(quota((await limitedClient.list('accounts')).expectStatus(200)).remaining, left - 1);
+    }
+    (await limitedClient.list('accounts')).expectProblem(429, 'rate_limited');
+  }),
+  exhaustingCheck('the key works again after Retry-After', async (client) => {
+    const limitedClient = await limited(client);
+    const rejected = await exhaustQuota(limitedClient, listAccounts);
+    await client.target.wait(Number(rejected.headers.get('retry-after')) * 1000);
+    (await limitedClient.list('accounts')).expectStatus(200);
+  }),
+  checksOf(
     SECTION,
-    'no request is rejected before the reported quota is used up',
-    async (client) => {
-      const limitedClient = await limited(client);
-      const { remaining } = quota(await limitedClient.list('accounts'));
-      for (let left = remaining; left > 0; left -= 1) {
-        assert.equal(quota((await limitedClient.list('accounts')).expectStatus(200)).remaining, left - 1);
-      }
-      (await limitedClient.list('accounts')).expectProblem(429, 'rate_limited');
-    },
-    ['exhaust'],
-  ),
-  check(
-    SECTION,
-    'the key works again after Retry-After',
-    async (client) => {
-      const limitedClient = await limited(client);
-      const rejected = await exhaustQuota(limitedClient, listAccounts);
-      await client.target.wait(Number(rejected.headers.get('retry-after')) * 1000);
-      (await limitedClient.list('accounts')).expectStatus(200);
-    },
-    ['exhaust'],
-  ),
-  check(
-    SECTION,
-    'each key has its own quota: another key still works',
-    async (client) => {
-      const limitedClient = await limited(client);
-      await exhaustQuota(limitedClient, listAccounts);
-      (await limitedClient.list('accounts', {}, { key: limitedClient.key('readOnly') })).expectStatus(200);
-      (await limitedClient.list('accounts')).expectProblem(429, 'rate_limited');
-    },
-    ['exhaust', 'key that only reads'],
-  ),
-  check(
-    SECTION,
+    'exhaust',
+    'key that only reads',
+  )('each key has its own quota: another key still works', async (client) => {
+    const limitedClient = await limited(client);
+    await exhaustQuota(limitedClient, listAccounts);
+    (await limitedClient.list('accounts', {}, { key: limitedClient.key('readOnly') })).expectStatus(200);
+    (await limitedClient.list('accounts')).expectProblem(429, 'rate_limited');
+  }),
+  exhaustingCheck(
     'over the quota every operation is 429, single records and products too',
     async (client) => {
       const limitedClient = await limited(client);
@@ -128,7 +100,6 @@ const exhausted: readonly Check[] = [
         (await limitedClient.send(path)).expectProblem(429, 'rate_limited');
       }
     },
-    ['exhaust'],
   ),
 ];
 

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { type Check, check } from '../suite/check.ts';
+import { type Check, checksOf } from '../suite/check.ts';
 import { isIso8601, sameAmount } from '../suite/compare.ts';
 import { type ContractClient, UNKNOWN_ID } from '../suite/contract-client.ts';
 import type { Json } from '../suite/contract-response.ts';
 import { type ProductField, productFields } from '../suite/specification.ts';
 
 const SECTION = 'Endpoints › Products';
-const STATES = 'States and transitions';
+const PRODUCT = 'Resources and their fields › Product';
+const check = checksOf(SECTION);
+const writeCheck = checksOf(SECTION, 'write');
 
 const FITS: Readonly<Record<ProductField['type'], (value: unknown) => boolean>> = {
   string: (value) => typeof value === 'string',
@@ -77,64 +79,48 @@ export function expectFields(product: Json, sent: Json, where: string): void {
 }
 
 export const products: readonly Check[] = [
-  check(SECTION, 'products can be listed and got', async (client) => {
+  check('products can be listed and got', async (client) => {
     const listed = await client.some('products');
     assert.equal(new Set(listed.map(({ id }) => id)).size, listed.length, 'no product comes twice');
     for (const product of listed.slice(0, 3)) {
       assert.deepEqual((await client.get('products', product.id)).record, product);
     }
   }),
-  check(SECTION, 'a product that does not exist is 404 not_found', async (client) => {
+  check('a product that does not exist is 404 not_found', async (client) => {
     (await client.get('products', UNKNOWN_ID)).expectProblem(404, 'not_found');
   }),
-  check(
+  writeCheck('a deleted product is gone', async (client) => {
+    const { id } = await client.product();
+    (await client.delete(id)).expectSuccess();
+    (await client.get('products', id)).expectProblem(404, 'not_found');
+    (await client.update(id, { name: 'Again' })).expectProblem(404, 'not_found');
+    (await client.delete(id)).expectProblem(404, 'not_found');
+  }),
+  writeCheck('a delete takes one product and no other', async (client) => {
+    const [kept, gone] = [await client.product(), await client.product()];
+    await client.delete(gone.id);
+    assert.equal((await client.get('products', kept.id)).record.id, kept.id);
+  }),
+  checksOf(
     SECTION,
-    'a deleted product is gone',
-    async (client) => {
-      const { id } = await client.product();
-      (await client.delete(id)).expectSuccess();
-      (await client.get('products', id)).expectProblem(404, 'not_found');
-      (await client.update(id, { name: 'Again' })).expectProblem(404, 'not_found');
-      (await client.delete(id)).expectProblem(404, 'not_found');
-    },
-    ['write'],
-  ),
-  check(
-    SECTION,
-    'a delete takes one product and no other',
-    async (client) => {
-      const [kept, gone] = [await client.product(), await client.product()];
-      await client.delete(gone.id);
-      assert.equal((await client.get('products', kept.id)).record.id, kept.id);
-    },
-    ['write'],
-  ),
-  check(
-    SECTION,
-    'a delete without a valid key, or with one that may not, takes nothing',
-    async (client) => {
-      const { id } = await client.product();
-      (await client.delete(id, { key: null })).expectProblem(401, 'unauthenticated');
-      (await client.delete(id, { key: client.key('readOnly') })).expectProblem(
-        403,
-        'forbidden',
-        'scope_required',
-      );
-      (await client.get('products', id)).expectStatus(200);
-    },
-    ['write', 'key that only reads'],
-  ),
-  check(
-    'Resources and their fields › Product',
-    'every field of the table is in every product, in its type',
-    async (client) => {
-      const listed = await client.some('products');
-      for (const product of listed) expectProduct(product, `product ${product.id} in the list`);
-      expectProduct((await client.get('products', listed[0]?.id ?? '')).record, 'one product');
-    },
-  ),
-  check(
-    'Resources and their fields › Product',
+    'write',
+    'key that only reads',
+  )('a delete without a valid key, or with one that may not, takes nothing', async (client) => {
+    const { id } = await client.product();
+    (await client.delete(id, { key: null })).expectProblem(401, 'unauthenticated');
+    (await client.delete(id, { key: client.key('readOnly') })).expectProblem(
+      403,
+      'forbidden',
+      'scope_required',
+    );
+    (await client.get('products', id)).expectStatus(200);
+  }),
+  checksOf(PRODUCT)('every field of the table is in every product, in its type', async (client) => {
+    const listed = await client.some('products');
+    for (const product of listed) expectProduct(product, `product ${product.id} in the list`);
+    expectProduct((await client.get('products', listed[0]?.id ?? '')).record, 'one product');
+  }),
+  checksOf(PRODUCT, 'disposable data')(
     'every field can be set by create and by update, and is kept',
     async (client) => {
       const [one, two] = [await acceptedOf(client, values(false)), await acceptedOf(client, values(true))];
@@ -143,10 +129,8 @@ export const products: readonly Check[] = [
       expectFields((await client.update(made.id, two)).record, two, 'update');
       expectFields((await client.get('products', made.id)).record, two, 'get');
     },
-    ['disposable data'],
   ),
-  check(
-    'Resources and their fields › Product',
+  checksOf(PRODUCT, 'write')(
     'the responses to create and update add id, createdAt and updatedAt',
     async (client) => {
       const made = (await client.create({ name: 'Contract check' })).record;
@@ -156,20 +140,22 @@ export const products: readonly Check[] = [
       }
       assert.deepEqual([changed.id, changed.createdAt], [made.id, made.createdAt]);
     },
-    ['write'],
   ),
-  check(STATES, 'a product has a string status and a boolean isInactive', async (client) => {
-    const listed = await client.some('products');
-    for (const { id, status, isInactive } of listed) {
-      const fits = [
-        status === null || typeof status === 'string',
-        isInactive === null || typeof isInactive === 'boolean',
-      ];
-      assert.deepEqual(fits, [true, true], `product ${id}: ${status}, ${isInactive}`);
-    }
-    assert.ok(
-      listed.some(({ status, isInactive }) => status !== null && isInactive !== null),
-      'some product has both',
-    );
-  }),
+  checksOf('States and transitions')(
+    'a product has a string status and a boolean isInactive',
+    async (client) => {
+      const listed = await client.some('products');
+      for (const { id, status, isInactive } of listed) {
+        const fits = [
+          status === null || typeof status === 'string',
+          isInactive === null || typeof isInactive === 'boolean',
+        ];
+        assert.deepEqual(fits, [true, true], `product ${id}: ${status}, ${isInactive}`);
+      }
+      assert.ok(
+        listed.some(({ status, isInactive }) => status !== null && isInactive !== null),
+        'some product has both',
+      );
+    },
+  ),
 ];

@@ -1,22 +1,19 @@
 import assert from 'node:assert/strict';
-import { type Check, check, forEach } from '../suite/check.ts';
+import { type Check, checksOf, forEach } from '../suite/check.ts';
 import { UNKNOWN_ID } from '../suite/contract-client.ts';
 import { readOnlySegments } from '../suite/specification.ts';
 
 const SECTION = 'Endpoints › Read-only resource endpoints';
+const check = checksOf(SECTION);
 
 /** The two operations of a read-only segment. */
 function operations(segment: string): Check[] {
   return [
-    check(
-      SECTION,
-      `List of ${segment} is 200 with an array of records that have a string id`,
-      async (client) => {
-        const records = await client.some(segment);
-        assert.equal(new Set(records.map(({ id }) => id)).size, records.length, 'no id comes twice');
-      },
-    ),
-    check(SECTION, `Get one of ${segment} is 200 with the record of that id`, async (client) => {
+    check(`List of ${segment} is 200 with an array of records that have a string id`, async (client) => {
+      const records = await client.some(segment);
+      assert.equal(new Set(records.map(({ id }) => id)).size, records.length, 'no id comes twice');
+    }),
+    check(`Get one of ${segment} is 200 with the record of that id`, async (client) => {
       for (const listed of (await client.some(segment)).slice(0, 3)) {
         const response = await client.get(segment, listed.id);
         response.expectStatus(200);
@@ -27,7 +24,7 @@ function operations(segment: string): Check[] {
         );
       }
     }),
-    check(SECTION, `Get one of ${segment} is 404 not_found where there is no such record`, async (client) => {
+    check(`Get one of ${segment} is 404 not_found where there is no such record`, async (client) => {
       (await client.get(segment, UNKNOWN_ID)).expectProblem(404, 'not_found');
       for (const id of ['no such record', '%', 'ü']) {
         const response = await client.get(segment, id);
@@ -36,13 +33,12 @@ function operations(segment: string): Check[] {
         else response.expectProblem(404, 'not_found');
       }
     }),
-    check(SECTION, `${segment} without a key is 401, as a list and as one record`, async (client) => {
+    check(`${segment} without a key is 401, as a list and as one record`, async (client) => {
       const [first] = await client.some(segment);
       (await client.list(segment, {}, { key: null })).expectProblem(401, 'unauthenticated');
       (await client.get(segment, first?.id ?? '', { key: null })).expectProblem(401, 'unauthenticated');
     }),
-    check(
-      SECTION,
+    checksOf(SECTION, 'key without permission')(
       `${segment} with a key without permission is 403, as a list and as one record`,
       async (client) => {
         const key = client.key('withoutPermission');
@@ -54,10 +50,8 @@ function operations(segment: string): Check[] {
           'scope_required',
         );
       },
-      ['key without permission'],
     ),
-    check(
-      SECTION,
+    checksOf(SECTION, 'disposable data')(
       `${segment} cannot be written: two operations, no more`,
       async (client) => {
         const [first] = await client.some(segment);
@@ -72,7 +66,6 @@ function operations(segment: string): Check[] {
           assert.ok(status >= 400 && status < 500, `${call}: ${status}`);
         (await client.get(segment, first?.id ?? '')).expectStatus(200);
       },
-      ['disposable data'],
     ),
   ];
 }

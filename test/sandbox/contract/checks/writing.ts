@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { type Check, check } from '../suite/check.ts';
+import { type Check, checksOf } from '../suite/check.ts';
 import { type CallOptions, type ContractClient, UNKNOWN_ID } from '../suite/contract-client.ts';
 import type { ContractResponse } from '../suite/contract-response.ts';
 import { exhaustQuota, limited } from '../suite/quota.ts';
@@ -8,6 +8,8 @@ import { expectFields, expectProduct } from './products.ts';
 
 const CREATE = 'Endpoints › Products › Create a product';
 const UPDATE = 'Endpoints › Products › Update a product';
+const createCheck = checksOf(CREATE, 'write');
+const updateCheck = checksOf(UPDATE, 'write');
 
 /** How many products bear a name; names of checks are unique. */
 async function named(client: ContractClient, name: string): Promise<number> {
@@ -36,130 +38,85 @@ interface Writing {
 
 /** Both bodies are rejected for the same reasons. */
 function rejections(section: string, verb: string, { write, harmless }: Writing): Check[] {
+  const check = checksOf(section, 'write');
   return [
+    check(`${verb}: a body that is not a JSON object is 400 malformed_request`, async (client) => {
+      for (const body of NOT_OBJECTS) (await write(client, { body })).expectProblem(400, 'malformed_request');
+    }),
+    check(`${verb}: a Content-Type other than application/json is rejected`, async (client) => {
+      for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
+        const { status } = await write(client, {
+          body: '{"name":"Desk"}',
+          headers: { 'Content-Type': type },
+        });
+        assert.ok(status >= 400 && status < 500, `${type}: ${status}`);
+      }
+    }),
     check(
-      section,
-      `${verb}: a body that is not a JSON object is 400 malformed_request`,
-      async (client) => {
-        for (const body of NOT_OBJECTS)
-          (await write(client, { body })).expectProblem(400, 'malformed_request');
-      },
-      ['write'],
-    ),
-    check(
-      section,
-      `${verb}: a Content-Type other than application/json is rejected`,
-      async (client) => {
-        for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
-          const { status } = await write(client, {
-            body: '{"name":"Desk"}',
-            headers: { 'Content-Type': type },
-          });
-          assert.ok(status >= 400 && status < 500, `${type}: ${status}`);
-        }
-      },
-      ['write'],
-    ),
-    check(
-      section,
       `${verb}: content of the wrong type is 422 validation_failed, or 400 malformed_request`,
       async (client) => {
         for (const body of WRONG) (await write(client, { body })).expectInvalidContent();
       },
-      ['write'],
     ),
-    check(
+    check(`${verb}: without a valid key it is 401`, async (client) => {
+      for (const key of [null, 'not-a-key']) {
+        (await write(client, { body: { name: 'Desk' }, key })).expectProblem(401, 'unauthenticated');
+      }
+    }),
+    checksOf(
       section,
-      `${verb}: without a valid key it is 401`,
-      async (client) => {
-        for (const key of [null, 'not-a-key']) {
-          (await write(client, { body: { name: 'Desk' }, key })).expectProblem(401, 'unauthenticated');
-        }
-      },
-      ['write'],
-    ),
-    check(
+      'write',
+      'key that only reads',
+    )(`${verb}: a key that only reads gets 403`, async (client) => {
+      const response = await write(client, { body: { name: 'Desk' }, key: client.key('readOnly') });
+      response.expectProblem(403, 'forbidden', 'scope_required');
+    }),
+    checksOf(
       section,
-      `${verb}: a key that only reads gets 403`,
-      async (client) => {
-        const response = await write(client, { body: { name: 'Desk' }, key: client.key('readOnly') });
-        response.expectProblem(403, 'forbidden', 'scope_required');
-      },
-      ['write', 'key that only reads'],
-    ),
-    check(
-      section,
-      `${verb}: over the quota it is 429`,
-      async (client) => {
-        await exhaustQuota(await limited(client), harmless);
-      },
-      ['write', 'exhaust'],
-    ),
+      'write',
+      'exhaust',
+    )(`${verb}: over the quota it is 429`, async (client) => {
+      await exhaustQuota(await limited(client), harmless);
+    }),
   ];
 }
 
 export const creating: readonly Check[] = [
-  check(
-    CREATE,
-    'the response is one product with every field, and the product is there',
-    async (client) => {
-      const sent = { name: unique(), salePrice: '129.5000', brand: 'Oak & Co' };
-      const { record } = await client.create(sent);
-      expectProduct(record, 'the response');
-      expectFields(record, sent, 'the response');
-      assert.deepEqual((await client.get('products', record.id)).record, record);
-      assert.equal(await named(client, sent.name), 1);
-    },
-    ['write'],
-  ),
-  check(
-    CREATE,
-    'text beyond ASCII arrives as it was sent',
-    async (client) => {
-      const name = `${unique()} Süßer Größenwahn, 机, 🪑 "quoted" \\ \n`;
-      const { id } = (await client.create({ name })).record;
-      assert.equal((await client.get('products', id)).record.name, name);
-    },
-    ['write'],
-  ),
-  check(
-    CREATE,
-    'a repeat with the same Idempotency-Key does not create a second record',
-    async (client) => {
-      const [name, key] = [unique(), randomUUID()];
-      const first = (await client.create({ name }, withKey(key))).record;
-      for (let again = 0; again < 3; again += 1) {
-        // The specification leaves open whether it is replayed or rejected. It must not be another record.
-        const response = await client.create({ name }, withKey(key));
-        if (response.status < 300) assert.equal(response.record.id, first.id);
-      }
-      assert.equal(await named(client, name), 1);
-    },
-    ['write'],
-  ),
-  check(
-    CREATE,
-    'many at once with the same Idempotency-Key create one record',
-    async (client) => {
-      const [name, key] = [unique(), randomUUID()];
-      await Promise.all([1, 2, 3, 4, 5].map(() => client.create({ name }, withKey(key))));
-      assert.equal(await named(client, name), 1);
-    },
-    ['write'],
-  ),
-  check(
-    CREATE,
-    'two Idempotency-Keys create two records of the same content',
-    async (client) => {
-      const name = unique();
-      const ids = [(await client.create({ name })).record.id, (await client.create({ name })).record.id];
-      assert.notEqual(ids[0], ids[1]);
-      assert.equal(await named(client, name), 2);
-    },
-    ['write'],
-  ),
-  check(
-    CREATE,
+  createCheck('the response is one product with every field, and the product is there', async (client) => {
+    const sent = { name: unique(), salePrice: '129.5000', brand: 'Oak & Co' };
+    const { record } = await client.create(sent);
+    expectProduct(record, 'the response');
+    expectFields(record, sent, 'the response');
+    assert.deepEqual((await client.get('products', record.id)).record, record);
+    assert.equal(await named(client, sent.name), 1);
+  }),
+  createCheck('text beyond ASCII arrives as it was sent', async (client) => {
+    const name = `${unique()} Süßer Größenwahn, 机, 🪑 "quoted" \\ \n`;
+    const { id } = (await client.create({ name })).record;
+    assert.equal((await client.get('products', id)).record.name, name);
+  }),
+  createCheck('a repeat with the same Idempotency-Key does not create a second record', async (client) => {
+    const [name, key] = [unique(), randomUUID()];
+    const first = (await client.create({ name }, withKey(key))).record;
+    for (let again = 0; again < 3; again += 1) {
+      // The specification leaves open whether it is replayed or rejected. It must not be another record.
+      const response = await client.create({ name }, withKey(key));
+      if (response.status < 300) assert.equal(response.record.id, first.id);
+    }
+    assert.equal(await named(client, name), 1);
+  }),
+  createCheck('many at once with the same Idempotency-Key create one record', async (client) => {
+    const [name, key] = [unique(), randomUUID()];
+    await Promise.all([1, 2, 3, 4, 5].map(() => client.create({ name }, withKey(key))));
+    assert.equal(await named(client, name), 1);
+  }),
+  createCheck('two Idempotency-Keys create two records of the same content', async (client) => {
+    const name = unique();
+    const ids = [(await client.create({ name })).record.id, (await client.create({ name })).record.id];
+    assert.notEqual(ids[0], ids[1]);
+    assert.equal(await named(client, name), 2);
+  }),
+  createCheck(
     'without Idempotency-Key it is 422 idempotency_key_required, and nothing is created',
     async (client) => {
       const name = unique();
@@ -167,19 +124,13 @@ export const creating: readonly Check[] = [
       response.expectProblem(422, 'idempotency_key_required');
       assert.equal(await named(client, name), 0);
     },
-    ['write'],
   ),
-  check(
-    CREATE,
-    'a rejected create leaves no record',
-    async (client) => {
-      const name = unique();
-      (await client.create({ name, isInactive: 'perhaps' })).expectInvalidContent();
-      (await client.create({ name }, { key: null })).expectProblem(401, 'unauthenticated');
-      assert.equal(await named(client, name), 0);
-    },
-    ['write'],
-  ),
+  createCheck('a rejected create leaves no record', async (client) => {
+    const name = unique();
+    (await client.create({ name, isInactive: 'perhaps' })).expectInvalidContent();
+    (await client.create({ name }, { key: null })).expectProblem(401, 'unauthenticated');
+    assert.equal(await named(client, name), 0);
+  }),
   ...rejections(CREATE, 'create', {
     write: (client, { body, ...call }) => client.create(body, call),
     harmless: (client) => client.create('{'),
@@ -187,25 +138,19 @@ export const creating: readonly Check[] = [
 ];
 
 export const updating: readonly Check[] = [
-  check(
-    UPDATE,
-    'a field left out keeps its value',
-    async (client) => {
-      const before = await client.product({
-        brand: 'Oak & Co',
-        salePrice: '129.5000',
-        isWebShop: true,
-        tags: ['a'],
-      });
-      const response = (await client.update(before.id, { color: 'ash' })).record;
-      const { color: _, updatedAt: __, ...kept } = before;
-      expectFields(response, { ...kept, color: 'ash' }, 'the response');
-      expectFields((await client.get('products', before.id)).record, { ...kept, color: 'ash' }, 'the record');
-    },
-    ['write'],
-  ),
-  check(
-    UPDATE,
+  updateCheck('a field left out keeps its value', async (client) => {
+    const before = await client.product({
+      brand: 'Oak & Co',
+      salePrice: '129.5000',
+      isWebShop: true,
+      tags: ['a'],
+    });
+    const response = (await client.update(before.id, { color: 'ash' })).record;
+    const { color: _, updatedAt: __, ...kept } = before;
+    expectFields(response, { ...kept, color: 'ash' }, 'the response');
+    expectFields((await client.get('products', before.id)).record, { ...kept, color: 'ash' }, 'the record');
+  }),
+  checksOf(UPDATE, 'disposable data')(
     'a field sent as null is cleared, whatever its type',
     async (client) => {
       const set = {
@@ -220,74 +165,40 @@ export const updating: readonly Check[] = [
       expectFields((await client.update(id, cleared)).record, cleared, 'the response');
       expectFields((await client.get('products', id)).record, cleared, 'the record');
     },
-    ['disposable data'],
   ),
-  check(
-    UPDATE,
-    'a text sent as null is cleared',
-    async (client) => {
-      const { id } = await client.product({ brand: 'Oak & Co' });
-      expectFields((await client.update(id, { brand: null })).record, { brand: null }, 'the response');
-      expectFields((await client.get('products', id)).record, { brand: null }, 'the record');
-    },
-    ['write'],
-  ),
-  check(
-    UPDATE,
-    'the response is one product with all fields',
-    async (client) => {
-      const { id } = await client.product();
-      expectProduct((await client.update(id, { brand: 'Oak & Co' })).record, 'the response');
-    },
-    ['write'],
-  ),
-  check(
-    UPDATE,
-    'updatedAt changes, createdAt stays',
-    async (client) => {
-      const before = await client.product();
-      await client.target.wait(2000);
-      const after = (await client.update(before.id, { brand: 'Oak & Co' })).record;
-      assert.equal(after.createdAt, before.createdAt);
-      assert.ok(
-        Date.parse(String(after.updatedAt)) > Date.parse(String(before.updatedAt)),
-        'updatedAt moves on',
-      );
-    },
-    ['write'],
-  ),
-  check(
-    UPDATE,
-    'an update changes one product and no other',
-    async (client) => {
-      const [kept, changed] = [
-        await client.product({ brand: 'one' }),
-        await client.product({ brand: 'one' }),
-      ];
-      await client.update(changed.id, { brand: 'two' });
-      assert.deepEqual((await client.get('products', kept.id)).record, kept);
-    },
-    ['write'],
-  ),
-  check(
-    UPDATE,
-    'a product that does not exist is 404 not_found',
-    async (client) => {
-      (await client.update(UNKNOWN_ID, { name: 'Desk' })).expectProblem(404, 'not_found');
-    },
-    ['write'],
-  ),
-  check(
-    UPDATE,
-    'a rejected update changes nothing',
-    async (client) => {
-      const before = await client.product({ brand: 'one' });
-      await client.update(before.id, { brand: 'two', isInactive: 'perhaps' });
-      await client.update(before.id, { brand: 'two' }, { key: null });
-      assert.deepEqual((await client.get('products', before.id)).record, before);
-    },
-    ['write'],
-  ),
+  updateCheck('a text sent as null is cleared', async (client) => {
+    const { id } = await client.product({ brand: 'Oak & Co' });
+    expectFields((await client.update(id, { brand: null })).record, { brand: null }, 'the response');
+    expectFields((await client.get('products', id)).record, { brand: null }, 'the record');
+  }),
+  updateCheck('the response is one product with all fields', async (client) => {
+    const { id } = await client.product();
+    expectProduct((await client.update(id, { brand: 'Oak & Co' })).record, 'the response');
+  }),
+  updateCheck('updatedAt changes, createdAt stays', async (client) => {
+    const before = await client.product();
+    await client.target.wait(2000);
+    const after = (await client.update(before.id, { brand: 'Oak & Co' })).record;
+    assert.equal(after.createdAt, before.createdAt);
+    assert.ok(
+      Date.parse(String(after.updatedAt)) > Date.parse(String(before.updatedAt)),
+      'updatedAt moves on',
+    );
+  }),
+  updateCheck('an update changes one product and no other', async (client) => {
+    const [kept, changed] = [await client.product({ brand: 'one' }), await client.product({ brand: 'one' })];
+    await client.update(changed.id, { brand: 'two' });
+    assert.deepEqual((await client.get('products', kept.id)).record, kept);
+  }),
+  updateCheck('a product that does not exist is 404 not_found', async (client) => {
+    (await client.update(UNKNOWN_ID, { name: 'Desk' })).expectProblem(404, 'not_found');
+  }),
+  updateCheck('a rejected update changes nothing', async (client) => {
+    const before = await client.product({ brand: 'one' });
+    await client.update(before.id, { brand: 'two', isInactive: 'perhaps' });
+    await client.update(before.id, { brand: 'two' }, { key: null });
+    assert.deepEqual((await client.get('products', before.id)).record, before);
+  }),
   ...rejections(UPDATE, 'update', {
     write: async (client, { body, ...call }) => client.update((await client.product()).id, body, call),
     harmless: (client) => client.update(UNKNOWN_ID, { name: 'Desk' }),

@@ -13,9 +13,9 @@ export interface Check {
   readonly run: (client: ContractClient) => Promise<void>;
 }
 
-/** A check of a section. */
-export function check(section: string, title: string, run: Check['run'], needs: readonly Need[] = []): Check {
-  return { name: `${section}: ${title}`, section, needs, run };
+/** Creates the checks of a section. A check is skipped if the service lacks something that it needs. */
+export function checksOf(section: string, ...needs: readonly Need[]) {
+  return (title: string, run: Check['run']): Check => ({ name: `${section}: ${title}`, section, needs, run });
 }
 
 /** The same checks for each of some collections. */
