@@ -8,7 +8,7 @@ import { folder, listening, run } from './support/run.ts';
 
 afterAll(removeBundle);
 
-const ROWS = 800;
+const ROWS = 400;
 /** `SOAK_KILLS=40` kills as often as when push was written. */
 const KILLS = Number(process.env.SOAK_KILLS ?? 2);
 

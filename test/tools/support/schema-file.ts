@@ -29,9 +29,9 @@ export async function loadSchemas(source: string): Promise<Record<string, z.ZodT
   return schemas;
 }
 
-/** The compiler's errors in a file, under the project's own strict settings. */
-export function compilerErrors(source: string): string[] {
-  return errorsIn([writeSource(source)]);
+/** The compiler's errors in some files, under the project's own strict settings. */
+export function compilerErrors(...sources: readonly string[]): string[] {
+  return errorsIn(sources.map(writeSource));
 }
 
 /** A file as the formatter would write it. */
