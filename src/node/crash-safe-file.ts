@@ -7,20 +7,36 @@ import { dirname } from 'node:path';
  * the same time need names of their own.
  */
 export async function replaceFile(file: string, text: string, temporary = temporaryOf(file)): Promise<void> {
+  await writeWhole(temporary, text);
   try {
-    const handle = await open(temporary, 'w');
-    try {
-      await handle.writeFile(text, 'utf8');
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
     await rename(temporary, file);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
   }
   await syncFolder(file);
+}
+
+/** Writes a file that no program reads yet, and makes it durable. Removes it if it cannot be written. */
+export async function writeWhole(
+  file: string,
+  content: string | AsyncIterable<string>,
+  mode?: number,
+): Promise<void> {
+  try {
+    const handle = await open(file, 'w', mode);
+    try {
+      // A file that a crash left behind may have other permissions.
+      if (mode !== undefined) await handle.chmod(mode);
+      await handle.writeFile(content, 'utf8');
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    await rm(file, { force: true });
+    throw error;
+  }
 }
 
 /** The name of the temporary file, unless another is given. */

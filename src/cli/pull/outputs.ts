@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { syncFolder, temporaryOf, unlessMissing } from '../../node/crash-safe-file.ts';
+import { syncFolder, temporaryOf, unlessMissing, writeWhole } from '../../node/crash-safe-file.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { csvOf } from './csv.ts';
@@ -94,8 +94,11 @@ export async function openOutput(
 function csvOutput(io: Io): FileOutput {
   const print = printTo(io);
   return new FileOutput(join(tmpdir(), `accounting-data-sdk-${randomUUID()}.ndjson`), 0o600, async (file) => {
-    for await (const text of csvOf(file)) await print(text);
-    await rm(file);
+    try {
+      for await (const text of csvOf(file)) await print(text);
+    } finally {
+      await rm(file);
+    }
   });
 }
 
@@ -109,6 +112,8 @@ class FileOutput implements Output {
   #lines: string[] = [];
   #characters = 0;
   #committedAt = Date.now();
+  /** Whether the file has every record: what cannot be delivered may be all that the user has. */
+  #isComplete = false;
 
   constructor(file: string, mode: number, deliver: (file: string) => Promise<void>) {
     this.#file = file;
@@ -169,12 +174,13 @@ class FileOutput implements Output {
 
   async finish(): Promise<void> {
     await this.close();
+    this.#isComplete = true;
     await this.#deliver(this.#file);
   }
 
   async discard(): Promise<void> {
     await this.close();
-    await rm(this.#file, { force: true });
+    if (!this.#isComplete) await rm(this.#file, { force: true });
   }
 
   async close(): Promise<void> {
@@ -229,16 +235,12 @@ async function replaceBy(target: string, file: string): Promise<void> {
 
 async function replaceByCsv(target: string, file: string, mode: number): Promise<void> {
   const temporary = temporaryOf(target);
-  const handle = await open(temporary, 'w', mode);
   try {
-    await handle.chmod(mode);
-    for await (const text of csvOf(file)) await handle.write(text);
-    await handle.sync();
+    await writeWhole(temporary, csvOf(file), mode);
   } finally {
-    await handle.close();
+    await rm(file);
   }
   await replaceBy(target, temporary);
-  await rm(file);
 }
 
 async function append(handle: FileHandle, bytes: Uint8Array, from: number): Promise<void> {

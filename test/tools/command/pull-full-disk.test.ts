@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { folder, listening, records, run } from './support/run.ts';
@@ -51,6 +51,16 @@ describe('a pull that runs out of disk', () => {
     expect(read()).toEqual(sandbox.store.accounts.all());
   });
 
+  test('while it writes CSV leaves no part of it behind', async () => {
+    const { env } = await listening({ records: { accounts: 50 } });
+    const file = folder();
+    const handle = await open(file('scratch'), 'w');
+    vi.spyOn(Object.getPrototypeOf(handle), 'writeFile').mockRejectedValue(noSpace());
+    await handle.close();
+    const { code } = await run(env, ['pull', 'accounts', '--format', 'csv', '--out', file('a.csv')]);
+    expect([code, readdirSync(file('.'))]).toEqual([7, ['scratch']]);
+  });
+
   test('on standard output does not count lines that did not arrive', async () => {
     const { sandbox, env } = await listening({ records: { accounts: 600 } });
     const args = ['pull', 'accounts', '--checkpoint', folder()('cp')];
@@ -62,6 +72,23 @@ describe('a pull that runs out of disk', () => {
     expect((await run(env, args, { write })).code).toBe(7);
     const second = await run(env, args);
     expect(records(arrived.join('') + second.out)).toEqual(sandbox.store.accounts.all());
+  });
+});
+
+describe('a file that cannot be replaced at the end', () => {
+  test.each([
+    ['ndjson', 'a.part'],
+    ['csv', 'a.tmp'],
+  ])('leaves every record beside it, and the command names the file: %s', async (format, left) => {
+    const { sandbox, env } = await listening({ records: { accounts: 90 } });
+    const file = folder();
+    // A rename cannot replace a folder, nor a file that is mounted or, on Windows, open.
+    sandbox.onRequest(() => sandbox.count() === 2 && mkdirSync(file('a')));
+    const { code, log } = await run(env, ['pull', 'accounts', '--out', file('a'), '--format', format]);
+    expect([code, log]).toEqual([7, expect.stringContaining(`Every record is in ${file(left)}. Rename`)]);
+    expect(readdirSync(file('.'))).toEqual(['a', left]);
+    const text = readFileSync(file(left), 'utf8');
+    expect(text.trimEnd().split('\n')).toHaveLength(format === 'csv' ? 91 : 90);
   });
 });
 
