@@ -1,16 +1,28 @@
-import { access, constants, stat } from 'node:fs/promises';
+import { access, constants, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { unlessMissing } from '../node/crash-safe-file.ts';
 import { CommandFailure, EXIT } from './errors.ts';
 
 /**
- * Fails if a file cannot be written, as far as that shows without writing. Called before the first request, because a
- * misspelt folder that shows after the last one costs the whole quota again.
+ * The file that a name stands for: a rename would replace a link instead of its target. Fails if it cannot be replaced,
+ * as far as that shows without writing. Called before the first request, because a misspelt folder that shows after the
+ * last one costs the whole quota again.
  */
-export async function checkWritable(file: string): Promise<void> {
-  const existing = await unlessMissing(stat(file));
+export async function writableFile(name: string): Promise<string> {
+  const existing = await unlessMissing(stat(name));
   if (existing?.isDirectory()) {
-    throw new CommandFailure(`${file} is a folder.`, { advice: 'Name a file.', exitCode: EXIT.file });
+    throw new CommandFailure(`${name} is a folder.`, { advice: 'Name a file.', exitCode: EXIT.file });
   }
-  await access(existing === undefined ? dirname(file) : file, constants.W_OK);
+  // Such as a pipe.
+  if (existing?.isFile() === false) {
+    throw new CommandFailure(`${name} is not a regular file.`, {
+      advice: 'Leave out --out and redirect standard output instead.',
+      exitCode: EXIT.file,
+    });
+  }
+  const file = existing === undefined ? name : await realpath(name);
+  if (existing !== undefined) await access(file, constants.W_OK);
+  // The new file is written beside the one that it replaces.
+  await access(dirname(file), constants.W_OK);
+  return file;
 }

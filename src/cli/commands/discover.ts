@@ -7,7 +7,7 @@ import { collectionNameList, wholeNumber } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { checkWritable } from '../writable.ts';
+import { writableFile } from '../writable.ts';
 
 interface Flags extends ConnectFlags {
   readonly out?: string;
@@ -66,7 +66,7 @@ async function run(names: readonly CollectionName[], flags: Flags, io: Io): Prom
   const file = `${hashLine(source)}\n${source}`;
   if (out === undefined) return io.out(file.trimEnd());
   if (flags.check) return check(out, { previous: previous ?? '', file, io });
-  await replaceFile(out, file);
+  await replaceFile(await writableFile(out), file);
   if (!quiet) io.log(summary(discovery, out));
 }
 
@@ -87,7 +87,7 @@ async function previousFile({ out, check: isCheck, force }: Flags): Promise<stri
     if (!isCheck) return undefined;
     throw new CommandFailure('No file to check.', { advice: 'Name it with --out.', exitCode: EXIT.usage });
   }
-  if (!isCheck) await checkWritable(out);
+  if (!isCheck) await writableFile(out);
   // Git may write other line ends into the working tree.
   const text = (await readIfExists(out))?.replaceAll('\r\n', '\n');
   if (isCheck && text === undefined) {

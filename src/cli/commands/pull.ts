@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { access, constants, mkdir, rm } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { mkdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { type Client, type CollectionName, collectionNames, isApiError } from 'accounting-data-sdk';
 import { type Command, Option } from 'commander';
 import { collections } from '../../collections/index.ts';
@@ -20,10 +20,10 @@ import {
   type PullStart,
   type PullState,
 } from '../pull/checkpoint.ts';
-import { type Format, openOutput, partialOf, targetOf } from '../pull/outputs.ts';
+import { type Format, openOutput, partialOf } from '../pull/outputs.ts';
 import { PullProgress } from '../pull/progress.ts';
 import { readCollection } from '../pull/read-collection.ts';
-import { checkWritable } from '../writable.ts';
+import { writableFile } from '../writable.ts';
 
 interface Flags extends ConnectFlags {
   readonly all?: true;
@@ -136,7 +136,7 @@ async function run(named: CollectionName | undefined, flags: Flags, io: Io): Pro
       log(`This key may not read ${name} (${error.code}).`);
       // An earlier run may have read a part. First the checkpoint, because it must not name what does not exist.
       await save(BEGINNING);
-      await rm(partialOf(await targetOf(file)), { force: true });
+      await rm(partialOf(await writableFile(file)), { force: true });
     }
   }
   await checkpoint?.remove();
@@ -228,10 +228,8 @@ async function checkFiles(out: string | undefined, checkpoint: string | undefine
     });
   }
   for (const file of [out, checkpoint]) {
-    if (file !== undefined) await checkWritable(file);
+    if (file !== undefined) await writableFile(file);
   }
-  // The partial file stands beside the one that it replaces.
-  if (out !== undefined) await access(dirname(await targetOf(out)), constants.W_OK);
 }
 
 /** The pages of a collection, invalid records included: the file holds what the service sent. */

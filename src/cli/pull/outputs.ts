@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { syncFolder, temporaryOf, unlessMissing, writeWhole } from '../../node/crash-safe-file.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import type { Io } from '../io.ts';
+import { writableFile } from '../writable.ts';
 import { csvOf } from './csv.ts';
 
 /** Where the lines of a pull go. A crash can lose lines that were only added, but none that were committed. */
@@ -80,7 +81,7 @@ export async function openOutput(
   }: { out: string | undefined; format: Format /** Bytes to resume after. */; from: number },
 ): Promise<Output> {
   if (out === undefined) return format === 'csv' ? csvOutput(io) : new StandardOutput(io, from);
-  const target = await targetOf(out);
+  const target = await writableFile(out);
   // Accounting data must not become readable to more users than before.
   const mode = ((await unlessMissing(stat(target)))?.mode ?? 0o666) & 0o777;
   const output = new FileOutput(partialOf(target), mode, (file) =>
@@ -205,20 +206,6 @@ class FileOutput implements Output {
 /** The file that grows beside the file that it is going to replace. */
 export function partialOf(target: string): string {
   return `${target}.part`;
-}
-
-/**
- * The file that a name stands for: a rename would replace a link instead of its target. Something else than a regular
- * file, such as a pipe, cannot be replaced.
- */
-export async function targetOf(out: string): Promise<string> {
-  const existing = await unlessMissing(stat(out));
-  if (existing === undefined) return out;
-  if (existing.isFile()) return realpath(out);
-  throw new CommandFailure(`${out} is not a regular file.`, {
-    advice: 'Leave out --out and redirect standard output instead.',
-    exitCode: EXIT.file,
-  });
 }
 
 async function replaceBy(target: string, file: string): Promise<void> {

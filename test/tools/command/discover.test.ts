@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { loadSchemas } from '../support/schema-file.ts';
 import { folder, listening, run } from './support/run.ts';
@@ -78,6 +78,16 @@ describe('discover', () => {
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll('\n', '\r\n'));
     expect((await run(env, ['discover', 'boms', '--out', file, '--check'])).code).toBe(0);
     expect((await run(env, ['discover', 'boms', '--out', file])).code).toBe(0);
+  });
+
+  test('keeps a link that leads to its file', async () => {
+    const { env } = await listening({ records: { boms: 5 } });
+    const file = folder();
+    writeFileSync(file('schemas.ts'), '');
+    symlinkSync(file('schemas.ts'), file('link.ts'));
+    expect((await run(env, ['discover', 'boms', '--out', file('link.ts')])).code).toBe(0);
+    expect(lstatSync(file('link.ts')).isSymbolicLink()).toBe(true);
+    expect(readFileSync(file('schemas.ts'), 'utf8')).toContain('export const boms');
   });
 
   test('writes nothing when it is stopped', async () => {

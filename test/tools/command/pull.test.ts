@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   appendFileSync,
   existsSync,
@@ -11,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { collectionNames, createClient } from 'accounting-data-sdk';
 import type { Sandbox } from 'accounting-data-sdk/testing';
 import { parse } from 'csv-parse/sync';
@@ -255,9 +257,15 @@ describe('a pull into a file that exists', () => {
 
   test('rejects what is not a regular file, before it sends anything', async () => {
     const { sandbox, env } = await listening({ records: 100 });
-    const { code, log } = await run(env, ['pull', 'accounts', '--out', '/dev/null']);
-    expect([code, log]).toEqual([7, expect.stringContaining('/dev/null is not a regular file.')]);
-    expect([sandbox.count(), statSync('/dev/null').isFile()]).toEqual([0, false]);
+    const file = folder();
+    const server = createServer().listen(file('socket'));
+    await once(server, 'listening');
+    for (const args of [['pull', 'accounts'], ['discover']]) {
+      const { code, log } = await run(env, [...args, '--out', file('socket')]);
+      expect([code, log]).toEqual([7, expect.stringContaining('socket is not a regular file.')]);
+    }
+    expect([sandbox.count(), statSync(file('socket')).isSocket()]).toEqual([0, true]);
+    server.close();
   });
 });
 
