@@ -12,10 +12,10 @@ export function wait(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Waits until the signal aborts; without a signal, forever. */
-export function untilAborted(signal: AbortSignal | undefined): Promise<void> {
+/** Waits until the signal aborts. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    if (signal?.aborted === true) return resolve();
-    signal?.addEventListener('abort', () => resolve(), { once: true });
+    if (signal.aborted) return resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
   });
 }

@@ -20,23 +20,25 @@ export const unknownHost = (host: string) =>
  * A delivery as the result of `fetch`: a Response, or a rejection with the TypeError that Node's fetch throws. A stall
  * ends when the signal aborts, with its reason.
  */
-export async function fetchResponse(delivery: Delivery, signal: AbortSignal | undefined): Promise<Response> {
+export async function fetchResponse({ method, signal }: Request, delivery: Delivery): Promise<Response> {
   const { response, transmission } = delivery;
   if (transmission.how === 'refused') throw refused();
   if (transmission.how === 'nothing') return endWithoutBody(transmission.ending, signal);
   if (response === undefined || (transmission.how === 'cut' && transmission.in === 'headers')) throw closed();
 
   const { status, headers, body } = response;
-  const chunks = chunksOf(delivery, body ?? new Uint8Array());
-  const content = chunks === undefined ? body : streamOf(chunks, signal);
   // The constructor of Response throws if these statuses have a body.
-  const bodyless = [204, 205, 304].includes(status) || content === undefined;
-  return new Response(bodyless ? null : (content as BodyInit), { status, headers: { ...headers } });
+  if (method === 'HEAD' || body === undefined || [204, 205, 304].includes(status)) {
+    return new Response(null, { status, headers });
+  }
+  const chunks = chunksOf(delivery, body);
+  const content = chunks === undefined ? body : streamOf(chunks, signal);
+  return new Response(content as BodyInit, { status, headers });
 }
 
-async function endWithoutBody(ending: Ending, signal: AbortSignal | undefined): Promise<never> {
+async function endWithoutBody(ending: Ending, signal: AbortSignal): Promise<never> {
   if (ending === 'stall') await untilAborted(signal);
-  signal?.throwIfAborted();
+  signal.throwIfAborted();
   throw ending === 'reset' ? reset() : closed();
 }
 
@@ -73,15 +75,14 @@ function chunksOf({ transmission }: Delivery, body: Uint8Array): Chunks | undefi
   }
 }
 
-function streamOf(chunks: Chunks, signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
+function streamOf(chunks: Chunks, signal: AbortSignal): ReadableStream<Uint8Array> {
   const cancelled = new AbortController();
-  const either = signal === undefined ? cancelled.signal : AbortSignal.any([signal, cancelled.signal]);
-  const source = chunks(either);
+  const source = chunks(AbortSignal.any([signal, cancelled.signal]));
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
         const { done, value } = await source.next();
-        if (signal?.aborted === true) controller.error(signal.reason);
+        if (signal.aborted) controller.error(signal.reason);
         else if (done === true) controller.close();
         else controller.enqueue(value);
       } catch (error) {

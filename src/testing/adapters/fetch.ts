@@ -1,5 +1,4 @@
 import { type Core, exchange } from '../exchange.ts';
-import type { Delivery } from '../faults/delivery.ts';
 import type { ServiceRequest } from '../service/message.ts';
 import { untilAborted } from '../wait.ts';
 import { fetchResponse, unknownHost } from './fetch-response.ts';
@@ -33,11 +32,11 @@ export function createFetch(core: Core, serves: (origin: string) => boolean): Sa
 
 /** Takes a Request through the service and its faults. The request is carried out even if the caller aborts meanwhile. */
 async function respond(core: Core, request: Request): Promise<Response> {
-  const { method, signal } = request;
+  const { signal } = request;
   signal.throwIfAborted();
   const served = toServiceRequest(request).then((serviceRequest) => exchange(core, serviceRequest));
   const aborted = untilAborted(signal).then(() => Promise.reject(signal.reason));
-  return fetchResponse(forMethod(method, await Promise.race([served, aborted])), signal);
+  return fetchResponse(request, await Promise.race([served, aborted]));
 }
 
 async function toServiceRequest(request: Request): Promise<ServiceRequest> {
@@ -49,13 +48,6 @@ async function toServiceRequest(request: Request): Promise<ServiceRequest> {
     headers: Object.fromEntries(request.headers),
     body: request.body === null ? new Uint8Array() : new Uint8Array(await request.arrayBuffer()),
   };
-}
-
-/** The response to a HEAD has no body. */
-function forMethod(method: string, delivery: Delivery): Delivery {
-  const { response } = delivery;
-  if (method !== 'HEAD' || response === undefined) return delivery;
-  return { ...delivery, response: { ...response, body: undefined } };
 }
 
 function redirectTarget(request: Request, response: Response): URL | undefined {
