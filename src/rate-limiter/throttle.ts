@@ -85,8 +85,12 @@ export class Throttle {
   #lastResponseAt = Number.NEGATIVE_INFINITY;
   #checkExpiryAt = Number.POSITIVE_INFINITY;
 
-  /** When a call may be sent: `now` or earlier for at once, Infinity if it depends on a response. */
+  /** When a call may be sent, in whole ms: `now` or earlier for at once, Infinity if it depends on a response. */
   opensAt(now: number): number {
+    return Math.ceil(this.#exactlyOpensAt(now));
+  }
+
+  #exactlyOpensAt(now: number): number {
     if (now < this.#pauseUntil) return this.#pauseUntil;
 
     this.#expire(now);

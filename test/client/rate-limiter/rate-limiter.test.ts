@@ -1,4 +1,4 @@
-import type { FetchFunction } from 'accounting-data-sdk';
+import type { FetchFunction, RateLimitedError } from 'accounting-data-sdk';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { listenersOn } from '../../support/open-resources.ts';
@@ -197,6 +197,19 @@ describe('a quota that is used up', () => {
       attempts: 0,
       status: undefined,
     });
+  });
+
+  test('a call that cannot wait is told when to try again, in whole milliseconds', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.123456789);
+    const limited = problemResponse(429, { type: 'rate_limited' });
+    const client = scriptedClient(async () => limited.clone(), { maxWaitMs: 0 });
+    for (let time = 0; time < 3; time += 1) {
+      await advance(60_000);
+      await caught(client.accounts.get('1'));
+    }
+    const error = (await caught(client.accounts.get('1'))) as RateLimitedError;
+    expect(error.outcome).toBe('not_sent');
+    expect(error.retryAfterMs).toSatisfy(Number.isInteger);
   });
 
   test('a maxWaitMs of a minute outlasts a pause of a minute that begins a moment later', async () => {
