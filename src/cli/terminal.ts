@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
+import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { CommandFailure, EXIT, Interrupted } from './errors.ts';
 import type { Io, Prompt } from './io.ts';
 
@@ -54,7 +55,7 @@ export class StatusLine {
   show(text: string | undefined): void {
     const appears = (text === undefined) !== (this.#text === undefined);
     this.#text = text;
-    if (appears || (text !== undefined && Date.now() - this.#drawnAt >= REDRAW_MS)) this.#draw();
+    if (appears || (text !== undefined && monotonicMs() - this.#drawnAt >= REDRAW_MS)) this.#draw();
   }
 
   /** Removes the line, writes something else to the terminal, and draws the line again. */
@@ -66,7 +67,7 @@ export class StatusLine {
 
   /** Cuts a long text, because a line that wraps could not be removed. */
   #draw(): void {
-    this.#drawnAt = Date.now();
+    this.#drawnAt = monotonicMs();
     // Some terminals report 0 columns.
     const room = (this.#screen.columns || 80) - 1;
     this.#screen.write(`${CLEAR}${this.#text?.slice(0, room) ?? ''}`);

@@ -1,4 +1,5 @@
 import type { CollectionReport, DeletionReport } from '../errors/sync-report.ts';
+import { monotonicMs } from '../internal/monotonic-clock.ts';
 import type { ListHint, Page, PaginationKind } from '../pagination/page.ts';
 import type { Batch, SyncProgress } from './batch.ts';
 import type { RunPlan } from './run-plan.ts';
@@ -22,7 +23,7 @@ export class RunStats {
   #invalid = 0;
   #pages = 0;
   #stale = 0;
-  #startedAt = Date.now();
+  #startedAt = monotonicMs();
 
   constructor(collection: string) {
     this.collection = collection;
@@ -31,7 +32,7 @@ export class RunStats {
   /** The run starts from the state in the store. */
   begin(state: SyncState | undefined): void {
     this.state = state;
-    this.#startedAt = Date.now();
+    this.#startedAt = monotonicMs();
   }
 
   /** A page was received. */
@@ -58,8 +59,7 @@ export class RunStats {
 
   progress(more: { last: boolean; waiting?: boolean; waitMs?: number | undefined }): SyncProgress {
     const { last, waiting = false, waitMs } = more;
-    const now = Date.now();
-    const seconds = (now - this.#startedAt) / 1000;
+    const seconds = (monotonicMs() - this.#startedAt) / 1000;
     return {
       collection: this.collection,
       records: this.#records,
@@ -67,7 +67,7 @@ export class RunStats {
       recordsPerSecond: seconds > 0 ? this.#records / seconds : 0,
       pagination: this.#pagination,
       waiting,
-      waitingUntil: waitMs === undefined ? undefined : new Date(now + waitMs),
+      waitingUntil: waitMs === undefined ? undefined : new Date(Date.now() + waitMs),
       last,
     };
   }

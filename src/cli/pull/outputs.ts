@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { monotonicMs } from '../../internal/monotonic-clock.ts';
 import { syncFolder, temporaryOf, unlessMissing, writeWhole } from '../../node/crash-safe-file.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -112,7 +113,7 @@ class FileOutput implements Output {
   #handle: FileHandle | undefined;
   #lines: string[] = [];
   #characters = 0;
-  #committedAt = Date.now();
+  #committedAt = monotonicMs();
   /** Whether the file has every record: what cannot be delivered may be all that the user has. */
   #isComplete = false;
 
@@ -138,7 +139,9 @@ class FileOutput implements Output {
   }
 
   get isDue(): boolean {
-    return this.#characters >= COMMIT_AFTER_CHARACTERS || Date.now() - this.#committedAt >= COMMIT_AFTER_MS;
+    return (
+      this.#characters >= COMMIT_AFTER_CHARACTERS || monotonicMs() - this.#committedAt >= COMMIT_AFTER_MS
+    );
   }
 
   add(lines: string): void {
@@ -192,7 +195,7 @@ class FileOutput implements Output {
   #clear(): void {
     this.#lines = [];
     this.#characters = 0;
-    this.#committedAt = Date.now();
+    this.#committedAt = monotonicMs();
   }
 
   async #create(): Promise<FileHandle> {

@@ -1,3 +1,4 @@
+import { monotonicMs } from '../../internal/monotonic-clock.ts';
 import type { Io } from '../io.ts';
 
 /** How far a pull is, earlier runs of it included. */
@@ -19,10 +20,10 @@ export class PullProgress {
   readonly #io: Io;
   readonly #name: string;
   readonly #quiet: boolean;
-  readonly #startedAt = Date.now();
+  readonly #startedAt = monotonicMs();
   #counts: PullCounts = { records: 0, pages: 0, invalid: 0, complete: undefined };
   #marks: { at: number; records: number }[] = [];
-  #loggedAt = Date.now();
+  #loggedAt = monotonicMs();
 
   constructor(io: Io, name: string, quiet: boolean) {
     this.#io = io;
@@ -36,7 +37,7 @@ export class PullProgress {
   }
 
   page(counts: PullCounts): void {
-    const now = Date.now();
+    const now = monotonicMs();
     this.#counts = counts;
     this.#marks.push({ at: now, records: counts.records });
     while ((this.#marks[0]?.at ?? now) < now - RATE_OVER_MS) this.#marks.shift();
@@ -71,7 +72,7 @@ export class PullProgress {
     this.#io.status?.(undefined);
     const { records, pages, invalid, complete } = this.#counts;
     if (pages === 0) return;
-    const took = ((Date.now() - this.#startedAt) / 1000).toFixed(1);
+    const took = ((monotonicMs() - this.#startedAt) / 1000).toFixed(1);
     this.#log(`${many(records, 'record')} of ${this.#name} in ${many(pages, 'page')}, ${took} s: ${how}`);
     if (invalid > 0) this.#log(`${count(invalid)} of them have no valid id.`);
     if (complete === 'likely') {
@@ -89,7 +90,7 @@ export class PullProgress {
     if (this.#quiet) return;
     const { records, pages } = this.#counts;
     const text = `${this.#name}: ${many(records, 'record')} in ${many(pages, 'page')}${this.#rate()}${what}`;
-    const now = Date.now();
+    const now = monotonicMs();
     if (this.#io.status !== undefined) this.#io.status(text);
     else if (now - this.#loggedAt >= LINE_EVERY_MS) {
       this.#loggedAt = now;

@@ -1,3 +1,4 @@
+import { monotonicMs } from '../../internal/monotonic-clock.ts';
 import { sleep } from '../../internal/sleep.ts';
 import { newIdempotencyKey } from '../../transport/idempotency-key.ts';
 import { isRow, type Row } from '../rows.ts';
@@ -181,17 +182,17 @@ class WriteProbe {
   }
 
   async #visibleAfter(path: readonly string[]): Promise<Finding<number>> {
-    const since = Date.now();
+    const since = monotonicMs();
     for (const [index, pauseMs] of LOOK_AFTER_MS.entries()) {
       if (pauseMs > 0) await sleep(pauseMs, this.#signal);
       const response = await this.#session.send({ path });
-      const passedMs = Date.now() - since;
+      const passedMs = monotonicMs() - since;
       if (response.ok && index === 0) return known(0, 'a new record could be read at once');
       if (response.ok)
         return known(passedMs, `a new record could be read after ${passedMs} ms, with look ${index + 1}`);
       if (response.status !== 404) return unknown(`reading the new record failed: ${response.error.code}`);
     }
-    return unknown(`a new record could not be read within ${Date.now() - since} ms`);
+    return unknown(`a new record could not be read within ${monotonicMs() - since} ms`);
   }
 
   /** With one attempt: the client would retry the very response that this looks for. */

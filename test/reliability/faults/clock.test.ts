@@ -1,4 +1,4 @@
-import { createClient } from 'accounting-data-sdk';
+import { createClient, memoryStore, sync } from 'accounting-data-sdk';
 import { expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { json, misbehave, problem } from '../../support/responses.ts';
@@ -38,3 +38,27 @@ test('a call waits as long as Retry-After says, even if the clock is set forward
   await advance(200);
   await expect(call).resolves.toEqual({ id: '1' });
 });
+
+test.each([-HOUR_MS, HOUR_MS])(
+  'the rate of a sync is right, even if the clock is set by %i ms',
+  async (byMs) => {
+    await using server = await scriptedServer((request, wire) => {
+      const isFirst = request.url.includes('_page=1');
+      return json(isFirst ? [{ id: '1' }, { id: '2' }] : [])(request, wire);
+    });
+    const client = createClient({ baseUrl: server.url, apiKey: 'key-of-the-company' });
+    const rates: number[] = [];
+    await sync(client, {
+      tenant: 'acme',
+      store: memoryStore(),
+      collections: ['accounts'],
+      pagination: 'page',
+      onBatch: async () => {
+        vi.setSystemTime(Date.now() + byMs);
+        await vi.advanceTimersByTimeAsync(1_000);
+      },
+      onProgress: ({ records, recordsPerSecond }) => void (records > 0 && rates.push(recordsPerSecond)),
+    });
+    expect(rates[0]).toBeCloseTo(2, 1);
+  },
+);
