@@ -72,11 +72,11 @@ export async function runPush<Collection extends PushTarget<{ id: string }, neve
   const target = products as unknown as AnyTarget;
   const given = options as unknown as PushOptions<AnyProduct, object, object>;
   const resolved = resolvePushOptions(target, given);
-  const end = beginRun(`${target.baseUrl} ${resolved.storeKey}`);
+  const begun = beginRun(`${target.baseUrl} ${resolved.storeKey}`);
   const results = new Results(resolved, (name, thrown) => internalsOf(target).callbackFailed?.(name, thrown));
   try {
     resolved.signal?.throwIfAborted();
-    await run(target, { options: resolved, results, confirm, followsClosely: end.followsClosely });
+    await run(target, { options: resolved, results, confirm, followsClosely: begun.followsClosely });
     return results.report();
   } catch (error) {
     if (resolved.signal?.aborted && error === resolved.signal.reason) throw error;
@@ -84,7 +84,7 @@ export async function runPush<Collection extends PushTarget<{ id: string }, neve
       throw error;
     throw new PushError(results.report(), error);
   } finally {
-    end.run();
+    begun.end();
   }
 }
 
@@ -149,7 +149,7 @@ const runs = new Map<string, number | undefined>();
 const CLOSE_MS = 2_000;
 
 /** Takes the place of the one push of a tenant in this process. In other processes the store notices a second one. */
-function beginRun(name: string): { readonly followsClosely: boolean; run(): void } {
+function beginRun(name: string): { readonly followsClosely: boolean; end(): void } {
   const endedAt = runs.get(name);
   if (runs.has(name) && endedAt === undefined) {
     throw new ConcurrentRunError(
@@ -162,6 +162,6 @@ function beginRun(name: string): { readonly followsClosely: boolean; run(): void
   runs.set(name, undefined);
   return {
     followsClosely: endedAt !== undefined && monotonicMs() - endedAt < CLOSE_MS,
-    run: () => void runs.set(name, monotonicMs()),
+    end: () => void runs.set(name, monotonicMs()),
   };
 }

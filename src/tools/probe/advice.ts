@@ -13,7 +13,10 @@ export function adviceOf({ collections, writes }: Findings): string[] {
       .map(({ collection }) => collection)
       .join(', ');
 
-  const notAcceptable = collections.filter(({ access }) => access === 'not_acceptable');
+  const notAcceptable = collections
+    .filter(({ access }) => access === 'not_acceptable')
+    .map(({ collection }) => collection)
+    .join(', ');
   const short = where(({ shortPages }) => shortPages.value === true);
   const unordered = where(({ complete }) => complete.value === 'likely');
   const ignored = where(({ id }) => [id.gt, id.gte, id.lt, id.lte].some(({ value }) => value === 'ignored'));
@@ -24,40 +27,23 @@ export function adviceOf({ collections, writes }: Findings): string[] {
   const offsets = [...new Set(readable.flatMap(({ details }) => details.offsets.value ?? []))]
     .sort()
     .join(', ');
-  const isLocal = where(({ updatedSince }) => updatedSince.compares.value === 'local') !== '';
+  const local = where(({ updatedSince }) => updatedSince.compares.value === 'local');
 
-  const advice: string[] = [];
-  if (notAcceptable.length > 0) {
-    const names = notAcceptable.map(({ collection }) => collection).join(', ');
-    advice.push(
-      `The service responds with 406 for ${names}: it has none of the formats in the Accept header (application/json, application/ld+json).`,
-    );
-  }
-  if (short)
-    advice.push(
+  return [
+    notAcceptable &&
+      `The service responds with 406 for ${notAcceptable}: it has none of the formats in the Accept header (application/json, application/ld+json).`,
+    short &&
       `Pages of ${short} come short: the service removes rows after it cut a page. A short page is not the end of a list.`,
-    );
-  if (unordered)
-    advice.push(
+    unordered &&
       `Lists of ${unordered} are not in the order of ids: keyset pagination reports complete 'likely' instead of 'certain'. Reconcile from time to time.`,
-    );
-  if (ignored)
-    advice.push(`Bounds on the ids of ${ignored} are ignored: a list with them returns other records too.`);
-  if (large)
-    advice.push(
+    ignored && `Bounds on the ids of ${ignored} are ignored: a list with them returns other records too.`,
+    large &&
       'The service responds with 500 to a bound on id above 2,147,483,647: ids are stored as int4. Keep your own bounds below.',
-    );
-  if (offsets)
-    advice.push(
-      `Timestamps carry an offset (${offsets}).${isLocal ? ' updatedSince ignores the offset of its bound.' : ''} sync writes its bounds in the offsets that it has seen; pass updatedSince in the same offset.`,
-    );
-  if (omitted)
-    advice.push(
+    offsets &&
+      `Timestamps carry an offset (${offsets}).${local && ' updatedSince ignores the offset of its bound.'} sync writes its bounds in the offsets that it has seen; pass updatedSince in the same offset.`,
+    omitted &&
       `Fields without a value are left out (${omitted}): replace records, never merge them, or a cleared field keeps its old value.`,
-    );
-  if (iris)
-    advice.push(
+    iris &&
       `Relations of ${iris} are IRIs such as /api/public/v1/accounts/2: idFromIri(value) returns the id.`,
-    );
-  return advice;
+  ].filter((sentence) => sentence !== '');
 }
