@@ -63,7 +63,7 @@ test('a line about a failure has at most 200 characters', async () => {
   await sandbox.close();
 });
 
-test('a service that cannot be reached, or does not know the key, is call once and no more', async () => {
+test('a service that cannot be reached, or does not know the key, is called once and no more', async () => {
   const { sandbox, args } = await listening();
   const rejected = await run(args, { KEY: 'unknown' });
   expect([rejected.code, rejected.last]).toEqual([1, `${sandbox.baseUrl} rejects the key with 401.`]);

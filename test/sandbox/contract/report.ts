@@ -12,7 +12,7 @@ import { checks } from './checks/all.ts';
 import { type Check, runCheck } from './suite/check.ts';
 import { ContractClient, NotApplicable } from './suite/contract-client.ts';
 import { sandboxTarget } from './suite/sandbox-target.ts';
-import { type ServiceFlags, serviceTarget } from './suite/service-target.ts';
+import { FLAGS, serviceTarget } from './suite/service-target.ts';
 import { lacks, type Target } from './suite/target.ts';
 
 const HELP = `npm run contract -- [options]
@@ -24,7 +24,7 @@ const HELP = `npm run contract -- [options]
   --exhaust                 use up the key's quota to see a 429
   --other-key-env NAME      a key of another company
   --read-only-key-env NAME  a key that only reads
-  --withoutPermission-key-env NAME  a key without permission
+  --forbidden-key-env NAME  a key without permission
   --revoked-key-env NAME    a revoked key
   --foreign-key-env NAME    a key of a company that is not served here
   --locked-product ID       with --write: a product that denies changes
@@ -69,7 +69,7 @@ async function run(target: Target, print: (line: string) => void): Promise<numbe
 }
 
 /** Why the service cannot be checked at all: every check would fail for the same reason. */
-async function hidden(target: Target): Promise<string | undefined> {
+async function obstacle(target: Target): Promise<string | undefined> {
   try {
     const { status } = await new ContractClient(target).list('accounts');
     return status === 401 ? `${target.baseUrl} rejects the key with 401.` : undefined;
@@ -80,26 +80,6 @@ async function hidden(target: Target): Promise<string | undefined> {
   }
 }
 
-function readFlags(args: readonly string[]): ServiceFlags & { readonly help?: boolean } {
-  const text = { type: 'string' } as const;
-  const flag = { type: 'boolean' } as const;
-  const options = {
-    help: flag,
-    'base-url': text,
-    'api-key-env': text,
-    write: flag,
-    throwaway: flag,
-    exhaust: flag,
-    'other-key-env': text,
-    'read-only-key-env': text,
-    'withoutPermission-key-env': text,
-    'revoked-key-env': text,
-    'foreign-key-env': text,
-    'locked-product': text,
-  };
-  return parseArgs({ args: [...args], options }).values;
-}
-
 /** The command. Returns the exit code: 0 if no check failed, 1 if one did, 2 for invalid options. */
 export async function report(
   args: readonly string[],
@@ -107,7 +87,7 @@ export async function report(
   print: (line: string) => void,
 ): Promise<number> {
   try {
-    const flags = readFlags(args);
+    const flags = parseArgs({ args: [...args], options: FLAGS }).values;
     if (flags.help === true) {
       print(HELP);
       return 0;
@@ -119,7 +99,7 @@ export async function report(
     }
     const target = serviceTarget(flags, env);
     print(`${target.baseUrl}, ${target.write ? 'reading and writing' : 'reading only'}`);
-    const why = await hidden(target);
+    const why = await obstacle(target);
     if (why !== undefined) {
       print(why);
       return 1;

@@ -1,19 +1,28 @@
 import type { Send, SendInit, Target, TargetKeys } from './target.ts';
 
-/** The command-line options of the report. */
-export interface ServiceFlags {
-  readonly 'base-url'?: string;
-  readonly 'api-key-env'?: string;
-  readonly write?: boolean;
-  readonly throwaway?: boolean;
-  readonly exhaust?: boolean;
-  readonly 'other-key-env'?: string;
-  readonly 'read-only-key-env'?: string;
-  readonly 'withoutPermission-key-env'?: string;
-  readonly 'revoked-key-env'?: string;
-  readonly 'foreign-key-env'?: string;
-  readonly 'locked-product'?: string;
-}
+const text = { type: 'string' } as const;
+const flag = { type: 'boolean' } as const;
+
+/** The command-line options of the report, for `parseArgs`. */
+export const FLAGS = {
+  help: flag,
+  'base-url': text,
+  'api-key-env': text,
+  write: flag,
+  throwaway: flag,
+  exhaust: flag,
+  'other-key-env': text,
+  'read-only-key-env': text,
+  'forbidden-key-env': text,
+  'revoked-key-env': text,
+  'foreign-key-env': text,
+  'locked-product': text,
+};
+
+/** The values of the options that were given. */
+export type ServiceFlags = {
+  readonly [Name in keyof typeof FLAGS]?: (typeof FLAGS)[Name] extends typeof text ? string : boolean;
+};
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
@@ -43,7 +52,7 @@ function keysOf(flags: ServiceFlags, env: Readonly<Record<string, string | undef
     main: key(flags['api-key-env'] ?? 'ACCOUNTING_API_KEY') ?? '',
     otherCompany: key(flags['other-key-env']),
     readOnly: key(flags['read-only-key-env']),
-    withoutPermission: key(flags['withoutPermission-key-env']),
+    withoutPermission: key(flags['forbidden-key-env']),
     revoked: key(flags['revoked-key-env']),
     foreign: key(flags['foreign-key-env']),
   };
