@@ -5,10 +5,11 @@ import { contentFaults } from './content.ts';
 import type { FaultEffect, FaultFields, FieldValues } from './define-fault.ts';
 import { timingFaults } from './timing.ts';
 
-/** Every kind of fault with its fields. */
-export const sandboxFaults = { ...connectionFaults, ...timingFaults, ...contentFaults };
+// Not inferred from the value: the declarations of the package would lose the comments of the fields.
+type Faults = typeof connectionFaults & typeof timingFaults & typeof contentFaults;
 
-type Faults = typeof sandboxFaults;
+/** Every kind of fault with its fields. */
+export const sandboxFaults: Faults = { ...connectionFaults, ...timingFaults, ...contentFaults };
 
 /** The kind of a fault. */
 export type FaultKind = keyof Faults;
