@@ -2,6 +2,7 @@ import type { Credential } from '../keys.ts';
 import { listPage } from './list.ts';
 import type { ServiceRequest, ServiceResponse } from './message.ts';
 import { ProblemError, problemResponse } from './problem.ts';
+import type { QuotaState } from './rate-limit.ts';
 import { create, get, remove, update } from './records.ts';
 import { negotiate } from './represent.ts';
 import { type Route, route } from './route.ts';
@@ -27,15 +28,7 @@ export function handle(
 ): ServiceResponse {
   const credential = state.keyring.authenticate(request);
   const quota = state.limits.count(credential?.key, state.clock.now());
-  const respond = () => {
-    if (instead !== undefined) return instead;
-    if (credential === undefined)
-      throw new ProblemError('unauthenticated', 'X-AUTH-TOKEN is missing or invalid.');
-    checkRateLimit(quota.retryAfterMs);
-    checkSize(state, request);
-    return carryOut(state, request, credential);
-  };
-  const { status, headers, body, note } = respondOrReject(state, respond);
+  const { status, headers, body, note } = instead ?? respond(state, request, { credential, quota });
   // The headers of every response, errors included (specification: Limits).
   const common = {
     Date: new Date(state.clock.now()).toUTCString(),
@@ -45,21 +38,27 @@ export function handle(
   return { status, headers: { ...common, ...headers }, body, note };
 }
 
-function respondOrReject({ options }: ServiceState, respond: () => ServiceResponse): ServiceResponse {
+/** Carries a request out, or rejects it with a problem response. */
+function respond(
+  state: ServiceState,
+  request: ServiceRequest,
+  { credential, quota }: { readonly credential: Credential | undefined; readonly quota: QuotaState },
+): ServiceResponse {
   try {
-    return respond();
+    if (credential === undefined) {
+      throw new ProblemError('unauthenticated', 'X-AUTH-TOKEN is missing or invalid.');
+    }
+    if (quota.retryAfterMs !== undefined) {
+      const seconds = String(Math.max(1, Math.ceil(quota.retryAfterMs / 1000)));
+      const headers = { 'Retry-After': seconds };
+      throw new ProblemError('rate_limited', `Try again in ${seconds} s.`, { headers });
+    }
+    checkSize(state, request);
+    return carryOut(state, request, credential);
   } catch (error) {
-    if (error instanceof ProblemError) return problemResponse(error.problem, options);
+    if (error instanceof ProblemError) return problemResponse(error.problem, state.options);
     throw error;
   }
-}
-
-function checkRateLimit(retryAfterMs: number | undefined): void {
-  if (retryAfterMs === undefined) return;
-  const seconds = String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
-  throw new ProblemError('rate_limited', `Try again in ${seconds} s.`, {
-    headers: { 'Retry-After': seconds },
-  });
 }
 
 const TOO_LARGE = { 400: 'malformed_request', 413: 'request_too_large', 422: 'validation_failed' } as const;

@@ -45,7 +45,7 @@ export const general: readonly Check[] = [
           [],
           `${segment}: no record is in both`,
         );
-        for (const id of theirs.slice(0, 2)) (await client.get(segment, id)).expectProblem(404, 'not_found');
+        for (const id of theirs.slice(0, 2)) (await client.get(segment, id)).expectNotFound();
       }
     },
   ),
@@ -60,7 +60,7 @@ export const general: readonly Check[] = [
       await client.update(id, { name: 'Theirs' }, { key }),
       await client.delete(id, { key }),
     ]) {
-      response.expectProblem(404, 'not_found');
+      response.expectNotFound();
     }
     assert.equal((await client.get('products', id)).record.name, 'Ours');
   }),

@@ -25,30 +25,26 @@ function operations(segment: string): Check[] {
       }
     }),
     check(`Get one of ${segment} is 404 not_found where there is no such record`, async (client) => {
-      (await client.get(segment, UNKNOWN_ID)).expectProblem(404, 'not_found');
+      (await client.get(segment, UNKNOWN_ID)).expectNotFound();
       for (const id of ['no such record', '%', 'ü']) {
         const response = await client.get(segment, id);
         // An id of another form: the request cannot be read, or there is no such record.
         if (response.status === 400) response.expectProblem(400, 'malformed_request');
-        else response.expectProblem(404, 'not_found');
+        else response.expectNotFound();
       }
     }),
     check(`${segment} without a key is 401, as a list and as one record`, async (client) => {
       const [first] = await client.some(segment);
-      (await client.list(segment, {}, { key: null })).expectProblem(401, 'unauthenticated');
-      (await client.get(segment, first?.id ?? '', { key: null })).expectProblem(401, 'unauthenticated');
+      (await client.list(segment, {}, { key: null })).expectUnauthenticated();
+      (await client.get(segment, first?.id ?? '', { key: null })).expectUnauthenticated();
     }),
     checksOf(SECTION, 'key without permission')(
       `${segment} with a key without permission is 403, as a list and as one record`,
       async (client) => {
         const key = client.key('withoutPermission');
         const [first] = await client.some(segment);
-        (await client.list(segment, {}, { key })).expectProblem(403, 'forbidden', 'scope_required');
-        (await client.get(segment, first?.id ?? '', { key })).expectProblem(
-          403,
-          'forbidden',
-          'scope_required',
-        );
+        (await client.list(segment, {}, { key })).expectForbidden();
+        (await client.get(segment, first?.id ?? '', { key })).expectForbidden();
       },
     ),
     checksOf(SECTION, 'disposable data')(

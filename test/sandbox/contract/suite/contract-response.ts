@@ -107,4 +107,16 @@ export class ContractResponse {
     );
     return this;
   }
+
+  expectUnauthenticated(): this {
+    return this.expectProblem(401, 'unauthenticated');
+  }
+
+  expectForbidden(): this {
+    return this.expectProblem(403, 'forbidden', 'scope_required');
+  }
+
+  expectNotFound(): this {
+    return this.expectProblem(404, 'not_found');
+  }
 }
