@@ -226,13 +226,16 @@ describe('closing', () => {
       const listed = () => (sandbox.requests.length > 0 ? resolve() : setImmediate(listed));
       listed();
     });
-    const late = createProduct(sandbox, { name: 'Desk' }).catch((error: unknown) => error);
+    const create = () => createProduct(sandbox, { name: 'Desk' }, { idempotencyKey: 'k' });
+    const late = create().catch((error: unknown) => error);
     await came;
     expect(vi.getTimerCount()).toBeGreaterThan(before);
     await sandbox.close();
     expect(await late).toBeInstanceOf(TypeError);
     expect([vi.getTimerCount(), sandbox.store.products.count]).toEqual([before, 0]);
     vi.useRealTimers();
+    // The key of a create that was not carried out is unused.
+    expect((await create()).status).toBe(201);
   });
 
   test('can happen twice, and the sandbox can listen again', async () => {

@@ -23,8 +23,11 @@ export const timingFaults = {
         return whole(response);
       }
       const finish = startCreate(state, request);
-      await wait(ms);
-      finish();
+      try {
+        await wait(ms);
+      } finally {
+        finish();
+      }
       return whole(respond());
     },
   }),
