@@ -1,9 +1,11 @@
+import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { productFields } from '../../collections/products.ts';
 import { isAccountingError } from '../../errors/guards.ts';
 import type { PushAction, PushReport } from '../../errors/push-report.ts';
 import { suggestion } from '../../internal/option-names.ts';
+import { unlessMissing } from '../../node/crash-safe-file.ts';
 import { fileStore } from '../../node/file-store.ts';
 import { runPush } from '../../push/push.ts';
 import type { PushProgress } from '../../push/results.ts';
@@ -69,9 +71,12 @@ export function addPush(program: Command, io: Io): void {
 async function run(path: string, flags: Flags, io: Io): Promise<void> {
   const isAsked = flags.dryRun !== true && flags.yes !== true;
   checkFlags(flags, isAsked && io.prompt === undefined);
-  const file = new ProductFile(resolve(io.cwd ?? '.', path), flags);
+  const rowsPath = resolve(io.cwd ?? '.', path);
+  const resultsPath = flags.results && resolve(io.cwd ?? '.', flags.results);
+  await checkPaths(rowsPath, resultsPath);
+  const file = new ProductFile(rowsPath, flags);
   const { client } = await connect(io, flags);
-  const results = new RowResults(flags.results && resolve(io.cwd ?? '.', flags.results));
+  const results = new RowResults(resultsPath);
   const confirm = async (planned: Counts) => {
     io.status?.(undefined);
     if (!isAsked || planned.created + planned.updated === 0) return true;
@@ -119,6 +124,17 @@ function checkFlags({ key }: Flags, mustConfirm: boolean): void {
   if (!mustConfirm) return;
   throw new CommandFailure('There is no terminal to confirm the push on.', {
     advice: 'Pass --yes to write, or --dry-run to see what would be written.',
+    exitCode: EXIT.usage,
+  });
+}
+
+/** The results would overwrite the rows before they are read. */
+async function checkPaths(rows: string, results: string | undefined): Promise<void> {
+  if (results === undefined) return;
+  const [read, written] = await Promise.all([rows, results].map((path) => unlessMissing(realpath(path))));
+  if (read === undefined || read !== written) return;
+  throw new CommandFailure('--results names the file to push.', {
+    advice: 'Give the results a file of their own.',
     exitCode: EXIT.usage,
   });
 }

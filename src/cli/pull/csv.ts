@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs';
 import { jsonText } from '../../internal/json-text.ts';
+import { linesOf } from '../lines.ts';
 
 /** Rows are joined until there are about this many characters. */
 const CHUNK_CHARACTERS = 2 ** 16;
@@ -34,12 +34,6 @@ function field(value: unknown): string {
   return text === '' || /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** The records of NDJSON. Not by `readline`, which also ends a line at U+2028. */
 async function* recordsIn(file: string): AsyncGenerator<Readonly<Record<string, unknown>>> {
-  let rest = '';
-  for await (const chunk of createReadStream(file, 'utf8')) {
-    const lines = `${rest}${chunk}`.split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) yield JSON.parse(line) as Readonly<Record<string, unknown>>;
-  }
+  for await (const line of linesOf(file)) yield JSON.parse(line) as Readonly<Record<string, unknown>>;
 }

@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import { CsvError, parse } from 'csv-parse';
 import { type ProductDraft, productFields } from '../../collections/products.ts';
 import { suggestion } from '../../internal/option-names.ts';
 import type { FieldKind } from '../../schemas/record.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
+import { linesOf } from '../lines.ts';
 
 export type ProductFormat = 'csv' | 'ndjson';
 
@@ -94,12 +94,8 @@ export class ProductFile {
   }
 
   async *#ndjson(): AsyncGenerator<ProductDraft, void, undefined> {
-    const lines = createInterface({
-      input: createReadStream(this.#path),
-      crlfDelay: Number.POSITIVE_INFINITY,
-    });
     let number = 0;
-    for await (const text of lines) {
+    for await (const text of linesOf(this.#path)) {
       number += 1;
       const line = number === 1 ? text.replace(/^\uFEFF/, '') : text;
       if (line.trim() === '') continue;

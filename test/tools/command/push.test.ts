@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { ProductDraft } from 'accounting-data-sdk';
 import type { Sandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
@@ -57,6 +57,26 @@ test.each([
   const { sandbox, push } = await withFile(text, { name });
   expect((await push('--yes')).code).toBe(0);
   expect(products(sandbox)).toMatchObject([{ productNumber: 'A', name: 'Desk' }]);
+});
+
+test('reads an NDJSON line with the line separators of Unicode as one', async () => {
+  const name = 'Desk\u2028of oak\u2029';
+  const { sandbox, push } = await withFile(`${JSON.stringify({ productNumber: 'A', name })}\n`, {
+    name: 'products.ndjson',
+  });
+  expect((await push('--yes')).code).toBe(0);
+  expect(products(sandbox)).toMatchObject([{ productNumber: 'A', name }]);
+});
+
+test('does not overwrite its own file with the results', async () => {
+  const { sandbox, push, file } = await withFile('productNumber\nA\n');
+  symlinkSync(file('products.csv'), file('link'));
+  for (const name of ['products.csv', 'link']) {
+    const { code, log } = await push('--yes', '--results', file(name));
+    expect([code, log]).toEqual([2, expect.stringContaining('--results names the file to push')]);
+  }
+  expect(readFileSync(file('products.csv'), 'utf8')).toBe('productNumber\nA\n');
+  expect(sandbox.count()).toBe(0);
 });
 
 test('keeps leading zeros, and clears fields only with --empty clear', async () => {
