@@ -63,10 +63,16 @@ export class ProductFile {
     file.on('error', (error) => parser.destroy(error));
     file.pipe(parser);
     let columns: string[] | undefined;
+    let end = { lines: 0, empty_lines: 0 };
+    let breaks = 0;
     for await (const { record, info } of parser as AsyncIterable<{
       record: string[];
-      info: { lines: number };
+      info: { lines: number; empty_lines: number };
     }>) {
+      // Both count up to the end of this row, and a line break of two characters in a cell as two.
+      const line = end.lines + 1 + info.empty_lines - end.empty_lines;
+      breaks += record.join(' ').split('\r\n').length - 1;
+      end = { ...info, lines: info.lines - breaks };
       if (columns === undefined) {
         columns = record.map((name) => name.trim());
         this.#checkColumns(columns);
@@ -74,10 +80,10 @@ export class ProductFile {
       }
       if (record.length !== columns.length) {
         throw this.#failure(
-          `line ${info.lines} has ${record.length} cells, but there are ${columns.length} columns; is a quote missing?`,
+          `line ${line} has ${record.length} cells, but there are ${columns.length} columns; is a quote missing?`,
         );
       }
-      this.#lines.push(info.lines);
+      this.#lines.push(line);
       yield this.#draft(columns, record);
     }
     if (columns === undefined) throw this.#failure('it is empty.');

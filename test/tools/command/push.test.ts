@@ -119,32 +119,34 @@ test('requires --yes to write without a terminal', async () => {
   expect(sandbox.requests).toEqual([]);
 });
 
-test('writes a result for each row and ends with its own exit code if some failed', async () => {
-  const { sandbox, push, file } = await withFile(
-    'productNumber,salePrice,name\nA,"12,50",x\nB,5,"two\nlines"\nB,6,y\n,7,z\nC,8,z\n',
-  );
-  sandbox.store.products.insert({ productNumber: 'C' });
-  sandbox.store.products.insert({ productNumber: 'C' });
-  const { code, log } = await push('--yes', '--results', file('results.ndjson'));
-  expect(code).toBe(9);
-  expect(log).toContain('5 rows: 1 created, 0 updated, 0 unchanged, 2 failed, 1 in conflict, 1 duplicate.');
-  expect(log).toContain('3 of 5 rows were not written.');
-  const results = records(readFileSync(file('results.ndjson'), 'utf8'));
-  expect(results).toHaveLength(5);
-  expect(results).toEqual(
-    expect.arrayContaining([
-      expect.objectContaining({
-        line: 2,
-        key: 'A',
-        action: 'failed',
-        error: expect.objectContaining({ code: 'invalid_input' }),
-      }),
-      expect.objectContaining({ key: 'B', action: 'created', id: expect.any(String) }),
-      expect.objectContaining({ key: 'B', action: 'duplicate' }),
-      expect.objectContaining({ key: 'C', action: 'conflict', ids: ['1', '2'] }),
-    ]),
-  );
-});
+test.each(['\n', '\r\n'])(
+  'writes a result for each row and ends with its own exit code if some failed: %j',
+  async (end) => {
+    const text = 'productNumber,salePrice,name\nA,"12,50",x\nB,5,"two\nlines"\n\nB,6,y\n,7,z\nC,8,z\n';
+    const { sandbox, push, file } = await withFile(text.replaceAll('\n', end));
+    sandbox.store.products.insert({ productNumber: 'C' });
+    sandbox.store.products.insert({ productNumber: 'C' });
+    const { code, log } = await push('--yes', '--results', file('results.ndjson'));
+    expect(code).toBe(9);
+    expect(log).toContain('5 rows: 1 created, 0 updated, 0 unchanged, 2 failed, 1 in conflict, 1 duplicate.');
+    expect(log).toContain('3 of 5 rows were not written.');
+    const results = records(readFileSync(file('results.ndjson'), 'utf8'));
+    expect(results).toHaveLength(5);
+    expect(results).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          line: 2,
+          key: 'A',
+          action: 'failed',
+          error: expect.objectContaining({ code: 'invalid_input' }),
+        }),
+        expect.objectContaining({ line: 3, key: 'B', action: 'created', id: expect.any(String) }),
+        expect.objectContaining({ line: 6, key: 'B', action: 'duplicate' }),
+        expect.objectContaining({ line: 8, key: 'C', action: 'conflict', ids: ['1', '2'] }),
+      ]),
+    );
+  },
+);
 
 test('prints why the first rows failed', async () => {
   const rows = Array.from({ length: 20 }, (_, n) => `P-${n},${n < 12 ? '"12,50"' : 5},sold`);
