@@ -105,9 +105,8 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     otherStore: createStore(companies.other),
     faults: core.faults,
     clock,
-    count(condition) {
-      return condition === undefined ? core.requests.total : this.requests.filter(condition).length;
-    },
+    count: (condition) =>
+      condition === undefined ? core.requests.total : core.requests.list().filter(condition).length,
     clearLogs() {
       core.requests.clear();
       journal.clear();
