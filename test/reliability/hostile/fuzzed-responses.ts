@@ -132,6 +132,8 @@ export class FuzzedCall {
   readonly kind: CallKind;
   readonly seed: number;
   readonly random: SeededRandom;
+  /** Whether the client may send a write again that the service may have carried out. */
+  readonly mayRepeat: boolean;
   /** The last responses, for the report of a failure. */
   readonly log: string[] = [];
   /** The responses by status class and ending, to be counted. */
@@ -142,6 +144,7 @@ export class FuzzedCall {
   readonly #createdByKey = new Map<string | undefined, string>();
   /** Requests that were carried out, by URL: each page of a list is a call of its own. */
   readonly #committed = new Set<string>();
+  #commits = 0;
   /** JSON values of the service's own 2xx that were sent whole. */
   readonly #served: unknown[] = [];
   #reached = false;
@@ -161,6 +164,7 @@ export class FuzzedCall {
     this.#uncertain = over === 'port';
     // The same seed gives each kind of call other responses.
     this.random = new SeededRandom(seed * CALLS.length + CALLS.indexOf(kind));
+    this.mayRepeat = this.random.chance(0.8);
     this.#exists = this.random.chance(0.9);
     this.#health = this.random.pick([0, 0, 0, 0.5]);
   }
@@ -199,6 +203,7 @@ export class FuzzedCall {
 
   #commit({ url, idempotencyKey }: FuzzedRequest): void {
     this.#committed.add(url);
+    this.#commits += 1;
     if (this.kind === 'create') this.#createdByKey.set(idempotencyKey, record.id);
     if (this.kind === 'delete') this.#exists = false;
   }
@@ -305,9 +310,9 @@ export class FuzzedCall {
   /** A 4xx: not carried out. */
   #rejection(): Drawn {
     const { random } = this;
-    const status = random.pick(REJECTIONS);
-    const isGone = status === 404 || status === 410;
-    if ((this.kind === 'delete' || this.kind === 'find') && isGone) {
+    const canBeMissing = this.kind === 'delete' || this.kind === 'find';
+    const status = canBeMissing && random.chance(0.4) ? random.pick([404, 410]) : random.pick(REJECTIONS);
+    if (canBeMissing && (status === 404 || status === 410)) {
       // The service says only of a record that does not exist that it does not; a router or a proxy may say anything.
       const body = this.#exists
         ? random.pick(['{"type":"route_not_found"}', '{"message":"no route"}', '<h1>404</h1>', ''])
@@ -384,6 +389,8 @@ export class FuzzedCall {
         `sent more than one body: ${[...this.#bodies].map((body) => JSON.stringify(body)).join(' and ')}`,
       );
     if (this.#createdByKey.size > 1) wrong.push('made the service create a second record');
+    const isWrite = this.kind === 'create' || this.kind === 'update';
+    if (isWrite && !this.mayRepeat && this.#commits > 1) wrong.push('sent a write again without leave');
     if ('value' in end) wrong.push(...this.#judgeValue(end.value));
     else wrong.push(...this.#judgeError(end.error));
     return wrong;

@@ -145,8 +145,8 @@ function clientOf(call: FuzzedCall): Client {
       maxAttempts: random.pick([1, 2, 3, 5]),
       baseDelayMs: 1,
       maxDelayMs: 5,
-      creates: random.chance(0.8),
-      updates: random.chance(0.8),
+      creates: call.mayRepeat,
+      updates: call.mayRepeat,
     },
   });
 }
@@ -185,8 +185,8 @@ test.each(CALLS)(
             maxAttempts: random.pick([1, 2, 3]),
             baseDelayMs: 1,
             maxDelayMs: 5,
-            creates: random.chance(0.8),
-            updates: random.chance(0.8),
+            creates: call.mayRepeat,
+            updates: call.mayRepeat,
           },
         });
         ends.push(await endOf(call, send(client, call)));
