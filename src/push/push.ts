@@ -4,6 +4,7 @@ import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { isAccountingError } from '../errors/guards.ts';
 import { PushError } from '../errors/push-error.ts';
 import type { PushReport } from '../errors/push-report.ts';
+import { untilAborted } from '../internal/callback.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import type { ResponseTime } from '../pagination/page.ts';
 import type { RecordIn } from '../sync/source.ts';
@@ -97,7 +98,8 @@ interface Run {
 
 async function run(products: AnyTarget, { options, results, confirm, followsClosely }: Run): Promise<void> {
   const { dryRun, settings, signal, store, storeKey, tenant } = options;
-  const rows = await readRows(options, results);
+  // Rows and products come from the caller, who may never send the next one.
+  const rows = await untilAborted(readRows(options, results), signal);
   const memory = store && new PushMemory({ store, storeKey, tenant, baseUrl: products.baseUrl, signal });
   await memory?.load(rows);
   const calls = new Calls(products, options, results);
@@ -115,11 +117,14 @@ async function run(products: AnyTarget, { options, results, confirm, followsClos
   results.begin('read');
   const planner = new Planner(options, rows);
   let first: ResponseTime | undefined;
-  for await (const page of existingProducts(reading)) {
-    first ??= page.first;
-    planner.add(page);
-    results.advance(page.records.length);
-  }
+  const readExisting = async () => {
+    for await (const page of existingProducts(reading)) {
+      first ??= page.first;
+      planner.add(page);
+      results.advance(page.records.length);
+    }
+  };
+  await untilAborted(readExisting(), signal);
   const plan = planner.plan(results, memory);
   const { creates, updates, missing } = plan;
   if (dryRun || !(await confirm(plannedCounts(plan, results)))) {

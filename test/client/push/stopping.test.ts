@@ -66,6 +66,23 @@ test('rejects with the reason of the signal, and a later push continues', async 
   expect(await caught(run(rows(1), { signal: AbortSignal.abort(reason) }))).toBe(reason);
 });
 
+test.each(['rows', 'existing'] as const)('the signal stops a push whose %s never come', async (option) => {
+  const { run, sandbox } = setUpPush();
+  const controller = new AbortController();
+  const never = async function* () {
+    setTimeout(() => controller.abort('enough'), 10);
+    yield await new Promise<never>(() => {});
+  };
+  const existing = { products: never(), asOf: '2026-01-01T00:00:00Z' };
+  const stuck =
+    option === 'rows'
+      ? run(never(), { signal: controller.signal })
+      : run(rows(1), { existing, signal: controller.signal });
+  expect(await caught(stuck)).toBe('enough');
+  expect(sandbox.journal).toEqual([]);
+  expect((await run(rows(1))).report.counts.created).toBe(1);
+});
+
 test('keeps at most `concurrency` writes in flight', async () => {
   for (const concurrency of [1, 3]) {
     const { sandbox } = setUpPush();
