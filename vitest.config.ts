@@ -4,6 +4,8 @@ import { defineConfig } from 'vitest/config';
 const src = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
 const INSTALLED = 'test/package/installed/**/*.test.ts';
+/** Two versions of msw cannot share a process. */
+const MSW = 'test/sandbox/msw-*.test.ts';
 
 /** One project for each folder of tests. */
 const folders = ['unit', 'client', 'sandbox', 'tools', 'reliability'].map((name) => ({
@@ -11,8 +13,9 @@ const folders = ['unit', 'client', 'sandbox', 'tools', 'reliability'].map((name)
   test: {
     name,
     include: [`test/${name}/**/*.test.ts`],
+    exclude: [MSW],
     // Files share a process, which halves the time: their clients have origins of their own.
-    ...(!['sandbox', 'tools'].includes(name) && { isolate: false }),
+    isolate: false,
   },
 }));
 
@@ -39,6 +42,7 @@ export default defineConfig({
     unstubGlobals: true,
     projects: [
       ...folders,
+      { extends: true, test: { name: 'msw', include: [MSW] } },
       {
         extends: true,
         // A project of its own, because the compiler takes longer than the tests of the client.

@@ -254,6 +254,7 @@ describe('a 404 without a problem document', () => {
       '{"type":"not_found"}',
       'not_found',
     ],
+    ['a problem document of another status', {}, '{"title":"No upstream","status":502}', 'not_found'],
     [
       'a gateway’s JSON',
       { 'Content-Type': 'application/json' },

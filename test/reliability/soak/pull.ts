@@ -12,7 +12,7 @@ import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing'
 import { killAtRandom } from '../../support/kill-at-random.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import { linesOf } from '../../tools/command/support/killing.ts';
-import { removeBundle, start } from '../../tools/command/support/process.ts';
+import { start } from '../../tools/command/support/process.ts';
 
 const RECORDS = 100_000;
 const KILLS = 10;
@@ -71,8 +71,6 @@ export async function soakPull(): Promise<boolean> {
   } catch (error) {
     console.error(error);
     return false;
-  } finally {
-    removeBundle();
   }
 }
 

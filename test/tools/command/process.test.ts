@@ -1,11 +1,10 @@
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, describe, expect, test, vi } from 'vitest';
-import { removeBundle, start } from './support/process.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { start } from './support/process.ts';
 import { folder, listening, records } from './support/run.ts';
 
 // A process of its own takes its time to start on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
-afterAll(removeBundle);
 
 describe('the command as a process', () => {
   test('prints the result on standard output, and the rest on standard error, without colours', async () => {

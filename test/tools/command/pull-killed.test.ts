@@ -1,15 +1,14 @@
 import { readdirSync } from 'node:fs';
 import { collectionNames, createClient } from 'accounting-data-sdk';
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { killAtRandom } from '../../support/kill-at-random.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import { eachSeed } from '../../support/seeds.ts';
 import { linesOf } from './support/killing.ts';
-import { removeBundle, start } from './support/process.ts';
+import { start } from './support/process.ts';
 import { folder, listening, run } from './support/run.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
-afterAll(removeBundle);
 
 test('a pull that is killed three times ends with every record once', () =>
   eachSeed([Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))], async (seed) => {

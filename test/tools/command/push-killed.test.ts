@@ -1,12 +1,10 @@
 import { writeFileSync } from 'node:fs';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { killAtRandom } from '../../support/kill-at-random.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import { eachSeed } from '../../support/seeds.ts';
-import { removeBundle, start } from './support/process.ts';
+import { start } from './support/process.ts';
 import { folder, listening, run } from './support/run.ts';
-
-afterAll(removeBundle);
 
 const ROWS = 400;
 /** `SOAK_KILLS=40` kills as often as when push was written. */

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSandbox, sandboxFaults, sandboxOptions } from 'accounting-data-sdk/testing';
-import { afterAll, describe, expect, test } from 'vitest';
-import { removeBundle, start as startProcess } from './support/process.ts';
+import { describe, expect, test } from 'vitest';
+import { start as startProcess } from './support/process.ts';
 import { main } from './support/run.ts';
 
 /** A run of the command, with what it says. */
@@ -38,8 +38,6 @@ function start(...args: string[]) {
   };
   return { out, log, code, ready: Promise.race([ready, code]), variable, end };
 }
-
-afterAll(removeBundle);
 
 const sandboxArgs = ['sandbox', '--port', '0', '--records', '200', '--seed', '7'];
 

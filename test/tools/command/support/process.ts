@@ -1,7 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -16,21 +13,21 @@ export interface Ran {
 /** Where the service is, and the key: as the environment says it. */
 export type Settings = Readonly<Record<string, string | undefined>>;
 
-/** The command in one file, as it is published: a process of it starts much faster than one of its sources. */
-const bundle = join(mkdtempSync(join(tmpdir(), 'accounting-command-')), 'cli.mjs');
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/**
+ * The command in one file, as it is published: a process of it starts much faster than one of its sources. Each worker
+ * of the test runner has its own.
+ */
+const bundle = `${root}node_modules/.cache/command/${process.env.VITEST_POOL_ID ?? 'alone'}.mjs`;
 await build({
-  entryPoints: [fileURLToPath(new URL('../../../../src/cli/bin.ts', import.meta.url))],
+  entryPoints: [`${root}src/cli/bin.ts`],
   outfile: bundle,
   bundle: true,
   platform: 'node',
   format: 'esm',
   logLevel: 'error',
 });
-
-/** To be called when no more processes are started. */
-export function removeBundle(): void {
-  rmSync(dirname(bundle), { recursive: true, force: true });
-}
 
 /** Starts the command as a process of its own. */
 export function start(
