@@ -18,7 +18,7 @@ export interface Attempt {
   readonly draft: string;
 }
 
-export interface MemoryOptions {
+interface MemoryOptions {
   readonly store: Store;
   readonly storeKey: string;
   readonly tenant: string;

@@ -3,7 +3,7 @@ import { readIfExists, replaceFile, temporaryOf } from '../../node/crash-safe-fi
 import { CommandFailure, EXIT } from '../errors.ts';
 
 /** What a checkpoint belongs to: another pull must not resume from it. */
-export interface PullScope {
+interface PullScope {
   readonly baseUrl: string;
   /** Two companies have the same address: their records must not come into one file. */
   readonly keyDigest: string;

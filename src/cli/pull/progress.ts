@@ -2,7 +2,7 @@ import { monotonicMs } from '../../internal/monotonic-clock.ts';
 import type { Io } from '../io.ts';
 
 /** How far a pull is, earlier runs of it included. */
-export interface PullCounts {
+interface PullCounts {
   readonly records: number;
   readonly pages: number;
   /** Records without a valid id, which are written too. */

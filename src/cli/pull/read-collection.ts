@@ -7,7 +7,7 @@ import type { Output } from './outputs.ts';
 import type { PullProgress } from './progress.ts';
 
 /** What a pull consists of. */
-export interface PullParts {
+interface PullParts {
   /** The pages that are still to be read. */
   readonly pages: AsyncIterable<Page<AccountingRecord>>;
   readonly output: Output;

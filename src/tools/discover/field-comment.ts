@@ -4,7 +4,7 @@ import { isSure, type Reference } from './references.ts';
 import type { FieldShape, Kind } from './shape.ts';
 
 /** What the comment on a field says beside its shape. */
-export interface SeenField {
+interface SeenField {
   readonly field: Observation;
   /** Records that could have had the field. */
   readonly records: number;

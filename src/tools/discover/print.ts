@@ -6,7 +6,7 @@ import type { Reference } from './references.ts';
 import type { FieldShape, Kind, Shape, Shapes } from './shape.ts';
 
 /** A collection to print. */
-export interface PrintedCollection {
+interface PrintedCollection {
   readonly collection: CollectionName;
   readonly seen: Observations;
   /** By the path of the field. */

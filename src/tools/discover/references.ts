@@ -18,7 +18,7 @@ export interface Reference {
 }
 
 /** What a search for references needs. */
-export interface ReferenceSearch {
+interface ReferenceSearch {
   readonly client: ToolsClient;
   /** Ids of each collection that was sampled. */
   readonly ids: ReadonlyMap<CollectionName, ReadonlySet<string>>;

@@ -4,7 +4,7 @@ import { type Row, readListBody } from '../rows.ts';
 import type { ToolsClient } from '../tools-client.ts';
 
 /** Records from all over one collection. */
-export interface Sample {
+interface Sample {
   readonly rows: readonly Row[];
   readonly requests: number;
   /** Why not even the first page could be read. */

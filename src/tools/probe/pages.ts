@@ -13,7 +13,7 @@ export interface FirstPage {
 }
 
 /** What further pages show. */
-export interface PageFindings
+interface PageFindings
   extends Pick<CollectionDetails, 'page' | 'pageSize' | 'shortPages' | 'repeats' | 'afterLastPage'> {
   /** The rows of all these pages, in the order of the responses. */
   readonly rows: readonly Row[];

@@ -45,7 +45,7 @@ export const WRITE_COSTS: readonly Cost[] = [
 ];
 
 /** What is written. */
-export interface WriteOptions {
+interface WriteOptions {
   /** Further fields of the product, if the service requires some. */
   readonly draft: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal | undefined;
