@@ -182,6 +182,17 @@ describe('page', () => {
     expect(repeats.value).toBe(3);
   });
 
+  test('leave open what is past their end if there is no response', async () => {
+    // The client tries again after most other errors.
+    const cause = Object.assign(new Error('expired'), { code: 'CERT_HAS_EXPIRED' });
+    const expired = new TypeError('fetch failed', { cause });
+    const { afterLastPage } = await productsBehind((url) => {
+      if (url.searchParams.get('_page') === '100000') throw expired;
+      return url;
+    });
+    expect(afterLastPage).toEqual({ known: false, reason: expect.stringContaining('connection_failed') });
+  });
+
   test('report the code of the error if something fails past their end', async () => {
     const { afterLastPage } = await productsBehind((url) =>
       url.searchParams.get('_page') === '100000'

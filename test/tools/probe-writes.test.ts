@@ -152,6 +152,20 @@ describe('a probe that writes', () => {
     },
   );
 
+  test('learns nothing from requests that got no response', async () => {
+    const sandbox = createSandbox({ records: { products: 20 } });
+    const reset = { kind: 'connection-reset' } as const;
+    sandbox.faults.add(reset, { method: 'POST', skip: 1, times: 2 });
+    sandbox.faults.add(reset, { method: 'DELETE', skip: 1, times: 1 });
+    const client = createClient(sandbox.clientOptions);
+    const { writes } = await probe(client, { collections: ['products'], write: true });
+    const { createStatus, replay, replayType, differentBody, deleteStatus, deleteAgain } = writes;
+    expect([createStatus.value, deleteStatus.value]).toEqual([201, 204]);
+    for (const finding of [replay, replayType, differentBody, deleteAgain])
+      expect(finding).toEqual({ known: false, reason: expect.stringContaining('connection_failed') });
+    expect(sandbox.store.products.count).toBe(20);
+  });
+
   test('names what it could not delete', async () => {
     const sandbox = createSandbox({ records: { products: 20 } });
     sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { method: 'DELETE', times: 9 });

@@ -89,7 +89,11 @@ function onlyOnePage({ rows }: FirstPage, second: ListResponse): PageFindings {
 }
 
 function afterLastPageOf(response: ListResponse, request: string): Finding<string> {
-  if (!response.ok) return known(response.code, `${request} returns ${response.status ?? response.code}`);
+  if (!response.ok) {
+    return response.status === undefined
+      ? unknown(`${request} failed: ${response.code}`)
+      : known(response.code, `${request} returns ${response.status}`);
+  }
   return response.rows.length > 0
     ? unknown(`${request} has records too`)
     : known('empty', `${request} is an empty list`);

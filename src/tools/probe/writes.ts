@@ -204,6 +204,7 @@ class WriteProbe {
       return { replay: known(replay, what), replayType: unknown(`${what} is not an error`) };
     }
     const { status, error } = response;
+    if (isFailure(response)) return allUnknown(`${what} failed: ${error.code}`, ['replay', 'replayType']);
     const evidence = `${what}: ${status}`;
     const type = 'type' in error && typeof error.type === 'string' ? error.type : undefined;
     return {
@@ -216,6 +217,7 @@ class WriteProbe {
     const response = await this.#create({ ...this.#draft, name: `${DRAFT.name}, changed` }, ONE_ATTEMPT);
     const what = 'the same Idempotency-Key with another body';
     if (response.ok) return known(this.#remember(response)?.id === id ? 'stored' : 'second_record', what);
+    if (isFailure(response)) return unknown(`${what} failed: ${response.error.code}`);
     const isRejected = response.status === 409 || isRejection(response);
     return known(isRejected ? 'rejected' : response.error.code, `${what}: ${response.status}`);
   }
@@ -277,9 +279,17 @@ class WriteProbe {
     const again = await this.#session.send({ path, method: 'DELETE', ...ONE_ATTEMPT });
     return {
       deleteStatus: known(response.status, 'a delete'),
-      deleteAgain: known(again.ok ? String(again.status) : again.error.code, 'the same delete again'),
+      deleteAgain:
+        !again.ok && isFailure(again)
+          ? unknown(`the same delete again failed: ${again.error.code}`)
+          : known(again.ok ? String(again.status) : again.error.code, 'the same delete again'),
     };
   }
+}
+
+/** Whether the network or an outage may be the cause of an error, which then says nothing about the request. */
+function isFailure({ status }: ProbeResponse): boolean {
+  return status === undefined || status >= 500;
 }
 
 /** Whether a product may exist although the response does not show it. */
