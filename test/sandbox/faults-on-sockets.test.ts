@@ -154,6 +154,11 @@ describe('a part of a response', () => {
     expect([bytes[0], bytes[1]]).toEqual([0x1f, 0x8b]);
     expect(() => gunzipSync(bytes)).toThrow();
   });
+
+  test('rewrite can remove Date', async () => {
+    const { text } = await raw({ kind: 'rewrite', headers: { Date: null } });
+    expect([text.slice(9, 12), headerOf(text, 'Date')]).toEqual(['200', undefined]);
+  });
 });
 
 describe('Node’s fetch', () => {

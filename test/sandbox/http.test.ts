@@ -143,10 +143,13 @@ describe('HEAD', () => {
   });
 });
 
-test('OPTIONS * lists the methods of the server without a body', async () => {
+test('OPTIONS * lists the methods of the server without a body, and meets no fault', async () => {
+  const fault = sandbox.faults.next({ kind: 'status', status: 500 });
   const text = await send(`OPTIONS * HTTP/1.1\r\nHost: sandbox\r\n${CLOSE}\r\n\r\n`);
   expect([text.slice(9, 12), bodyOf(text)]).toEqual(['204', '']);
   expect(headerOf(text, 'Allow')).toBe('GET, HEAD, POST, PATCH, DELETE, OPTIONS');
+  expect(headerOf(text, 'Content-Length')).toBeUndefined();
+  expect(fault.hits).toBe(0);
   expect(headerOf(text, 'X-RateLimit-Limit')).toBe('50');
 });
 

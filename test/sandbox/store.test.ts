@@ -91,6 +91,7 @@ describe('sandbox.store', () => {
 
   test('clears one collection or all, generated records too', async () => {
     const sandbox = createSandbox({ records: 500 });
+    expect(ids(await call(sandbox, '/accounts'))).toHaveLength(30);
     sandbox.store.accounts.clear();
     expect(sandbox.store.accounts.all()).toEqual([]);
     expect(ids(await call(sandbox, '/accounts'))).toEqual([]);
