@@ -21,7 +21,7 @@ export interface SandboxClock extends TimeSource {
 export type ClockOption = Timestamp | TimeSource;
 
 /** Milliseconds since the epoch. Throws a RangeError for an invalid timestamp. */
-export function toMillis(timestamp: Timestamp): number {
+function toMillis(timestamp: Timestamp): number {
   const millis = new Date(timestamp).getTime();
   if (!Number.isFinite(millis)) throw new RangeError(`${String(timestamp)} is not a timestamp.`);
   return millis;

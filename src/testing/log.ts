@@ -28,7 +28,7 @@ export interface LoggedRequest {
 }
 
 /** An entry of the log. Its response is set once it is known. */
-export type LogEntry = { -readonly [Name in keyof LoggedRequest]: LoggedRequest[Name] };
+type LogEntry = { -readonly [Name in keyof LoggedRequest]: LoggedRequest[Name] };
 
 /** A request as the log shows it, before there is a response. */
 export function logEntry(request: ServiceRequest, key: string | undefined, at: Date): LogEntry {

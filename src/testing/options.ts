@@ -33,7 +33,7 @@ export interface SandboxOptionTable {
 // Mapped types over the keys of a table keep the doc comment of each entry in the editor.
 
 /** Options as a caller passes them. */
-export type OptionInputs<Table extends SandboxOptionTable> = {
+type OptionInputs<Table extends SandboxOptionTable> = {
   -readonly [Name in keyof Table]?:
     | (Table[Name] extends SandboxOption<infer Value>
         ? Value

@@ -11,7 +11,7 @@ export interface SendOptions {
 }
 
 /** A response as bytes and headers. */
-export interface WireResponse {
+interface WireResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;

@@ -5,7 +5,7 @@ import type { SeededRandom } from './seeded-random.ts';
 import * as words from './words.ts';
 
 /** The place of a generated record among the others. */
-export interface RecordContext {
+interface RecordContext {
   /** Its place in its collection, from 0. */
   readonly index: number;
   /**

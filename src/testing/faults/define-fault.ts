@@ -19,7 +19,7 @@ export type FieldValues<Required extends Checks, Optional extends Checks> = {
 type Checked<C> = C extends Check<infer Value> ? Value : never;
 
 /** A request that met a fault. */
-export interface FaultedRequest {
+interface FaultedRequest {
   readonly request: ServiceRequest;
   readonly state: ServiceState;
   /** Carries the request out. */

@@ -8,7 +8,7 @@ export interface Delivery {
 }
 
 /** How a response is sent. Each adapter does it as well as its medium allows. */
-export type Transmission =
+type Transmission =
   | { readonly how: 'whole' }
   /** The port does not accept the connection. */
   | { readonly how: 'refused' }

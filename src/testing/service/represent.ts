@@ -71,7 +71,7 @@ function withIris(record: AccountingRecord): AccountingRecord {
 }
 
 /** How a response represents records. */
-export interface Representation {
+interface Representation {
   readonly collection: CollectionName;
   readonly format: Format;
   readonly options: ResolvedSandboxOptions;

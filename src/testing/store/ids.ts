@@ -9,7 +9,7 @@ export interface IdSequence {
 }
 
 /** What makes a sequence different from others of its form. */
-export interface IdSeed {
+interface IdSeed {
   readonly seed: number;
   /** Added to a numeric start, so that companies do not share ids. */
   readonly offset: number;

@@ -18,7 +18,7 @@ export interface StoreWriteOptions {
   visibleAfterMs?: number | undefined;
 }
 
-export const STORE_WRITE_OPTIONS: OptionNames<StoreWriteOptions> = { visibleAfterMs: true };
+const STORE_WRITE_OPTIONS: OptionNames<StoreWriteOptions> = { visibleAfterMs: true };
 
 /**
  * Direct access to one collection, for a test: what it does is neither a request nor in the journal. Every record given

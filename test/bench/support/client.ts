@@ -5,7 +5,7 @@ export interface Source {
 }
 
 /** Called for each record; returns false to stop. */
-export type Visit = (record: { readonly id: string }) => boolean;
+type Visit = (record: { readonly id: string }) => boolean;
 
 /** Reads all records, page after page, as users of the client do. */
 export type ReadAll = (source: Source, visit: Visit) => Promise<void>;
