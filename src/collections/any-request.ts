@@ -1,5 +1,6 @@
 import { checkObject, checkOneOf, checkOptionNames, checkSchema, checkText } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { exactJson } from '../internal/json-text.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import type { StandardSchema } from '../schemas/standard-schema.ts';
 import { validate } from '../schemas/validate.ts';
@@ -142,14 +143,14 @@ function bodyText(body: unknown): string | undefined {
 
   let text: string | undefined;
   try {
-    text = JSON.stringify(body);
+    text = exactJson(body);
   } catch {
     // Reported below.
   }
   if (text === undefined) {
     throw new InvalidInputError(
       'body',
-      'is or contains a value that JSON cannot represent, such as a function, a BigInt or a cycle',
+      'is or contains a value that JSON cannot represent, such as NaN, a function, a BigInt or a cycle',
     );
   }
   return text;

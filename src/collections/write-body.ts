@@ -1,4 +1,5 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { exactJson } from '../internal/json-text.ts';
 import { moneyProblem } from '../schemas/money.ts';
 import { type FieldKind, fits } from '../schemas/record.ts';
 import type { CollectionDefinition } from './define.ts';
@@ -28,11 +29,11 @@ export function writeBody(definition: WriteRules, body: unknown, argument: 'draf
   }
   try {
     // A copy, because a `toJSON` on its prototype would send other fields than those that were checked.
-    return JSON.stringify({ ...body });
+    return exactJson({ ...body }) as string;
   } catch {
     throw new InvalidInputError(
       argument,
-      'contains a value that JSON cannot represent, such as a BigInt or a cycle',
+      'contains a value that JSON cannot represent, such as NaN, a BigInt or a cycle',
     );
   }
 }

@@ -1,3 +1,20 @@
+/**
+ * JSON of a value of the caller; undefined for undefined. Throws for what `JSON.stringify` would replace by null or drop
+ * without an error, such as NaN, an invalid Date, a function, and undefined in a list. Undefined members are left out.
+ */
+export function exactJson(value: unknown): string | undefined {
+  return JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, name, member: unknown) {
+    const isLost =
+      typeof member === 'function' ||
+      typeof member === 'symbol' ||
+      (typeof member === 'number' && !Number.isFinite(member)) ||
+      (member === undefined && Array.isArray(this)) ||
+      (member === null && this[name] !== null);
+    if (isLost) throw new TypeError('JSON cannot represent this value.');
+    return member;
+  });
+}
+
 /** JSON of a parsed JSON value, however deep it is: `JSON.stringify` throws a RangeError for a few thousand levels. */
 export function jsonText(value: unknown, indent?: number): string {
   try {

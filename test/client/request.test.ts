@@ -151,6 +151,26 @@ test('a BigInt and a cycle are rejected before anything is sent', async () => {
   }
 });
 
+test.each([
+  ['NaN in a list', [1, Number.NaN]],
+  ['Infinity in an object', { deep: [{ n: Number.NEGATIVE_INFINITY }] }],
+  ['a function in an object', { f: () => 1 }],
+  ['a symbol in a list', [Symbol('x')]],
+  ['undefined in a list', [undefined]],
+  ['an invalid date', { at: new Date(Number.NaN) }],
+])('%s is rejected before anything is sent, because JSON would replace or drop it', async (_, value) => {
+  const fetch = done();
+  const client = scriptedClient(fetch);
+  const draft = { name: 'Desk', fromTomorrow: value };
+  const calls = [
+    client.request({ method: 'POST', path: '/x', body: value }),
+    client.products.create(draft),
+    client.products.update('1', draft),
+  ];
+  for (const call of calls) expect(await caught(call)).toMatchObject({ code: 'invalid_input' });
+  expect(fetch.requests).toHaveLength(0);
+});
+
 test('a delete that gets a 404 after a lost response is done', async () => {
   const fetch = scriptedFetch(networkError('ECONNRESET'), problemResponse(404, { type: 'not_found' }));
   expect(await scriptedClient(fetch).request({ method: 'DELETE', path: '/invoices/7' })).toBeUndefined();
