@@ -496,7 +496,7 @@ describe('schemas of generated data', () => {
   });
 
   test('rest on some 20 requests for each collection', () => {
-    expect(discovery.requests).toBeLessThanOrEqual(21 * 14);
+    expect(discovery.requests).toBeLessThanOrEqual(21 * collectionNames.length);
     for (const { records, collection } of discovery.collections) {
       expect([collection, records >= 500 || records >= 200]).toEqual([collection, true]);
     }
