@@ -1,5 +1,5 @@
 import { collectionNames } from '../collections/index.ts';
-import { suggestion, unknownName } from '../internal/option-names.ts';
+import { suggestion } from '../internal/option-names.ts';
 
 /** Which values something may have. `T` is their type. */
 export interface Check<T> {
@@ -72,14 +72,12 @@ export function checkValue(name: string, value: unknown, check: Check<unknown> |
   throw new TypeError(`${name} must be ${check.expected}, not ${shown(value)}.`);
 }
 
-/** Throws a TypeError for a name that is not known. */
+/** Throws a TypeError for a name that is not known. One without a value is ignored. */
 export function checkNames(of: string, given: object, known: readonly string[]): void {
-  const table = Object.fromEntries(known.map((name) => [name, true as const]));
-  const unknown = unknownName(given, table);
+  const unknown = Object.entries(given).find(([name, value]) => value !== undefined && !known.includes(name));
   if (unknown === undefined) return;
-  throw new TypeError(
-    `${unknown.name} is not an option of ${of}. ${suggestion(unknown.name, unknown.known)}`,
-  );
+  const [name] = unknown;
+  throw new TypeError(`${name} is not an option of ${of}. ${suggestion(name, known)}`);
 }
 
 /** Throws a TypeError for a collection that does not exist. */
