@@ -4,7 +4,7 @@ import { contentOf, parseProblem } from '../schemas/problem.ts';
 import { ShapeError } from '../schemas/shape-error.ts';
 import { Failure, type Fault, importFailure, type UnusableContent } from './failure.ts';
 import { type Body, BodyTooLarge } from './read-body.ts';
-import { redact, redactOwnText, redactText } from './redact.ts';
+import { causeOfSchema, redact, redactOwnText, redactText } from './redact.ts';
 import type { Expected } from './request.ts';
 import { allowedHeaders, isJson, rateLimitOf, requestIdOf, retryAfterOf } from './response-meta.ts';
 
@@ -106,7 +106,7 @@ async function readValue<T>(
       issues: issues.map((issue) => redactText(issue, apiKey)),
       recordId: recordId === undefined ? undefined : redactText(recordId, apiKey),
       ofCaller,
-      cause,
+      cause: causeOfSchema(cause, apiKey),
     });
   }
 }

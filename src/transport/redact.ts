@@ -66,6 +66,17 @@ export function copyCause(thrown: unknown, apiKey: string): unknown {
   return copyOf(thrown, (text) => redactText(text, apiKey));
 }
 
+/** What the caller's schema threw. If it quotes a record that echoes the API key, it is a copy as {@link copyCause} makes it. */
+export function causeOfSchema(thrown: unknown, apiKey: string): unknown {
+  const forms = formsOf(apiKey);
+  const texts = typeof thrown === 'string' ? [thrown] : [];
+  for (let link = thrown; link instanceof Error && texts.length < 10; link = link.cause) {
+    texts.push(link.message, link.stack ?? '');
+  }
+  const quotesKey = texts.some((text) => forms.some((form) => text.includes(form)));
+  return quotesKey ? copyCause(thrown, apiKey) : thrown;
+}
+
 function copyOf(thrown: unknown, redacted: (text: string) => string, depth = 1): unknown {
   const clear = (text: string) => redacted(text).slice(0, LONGEST);
   if (!(thrown instanceof Error)) return typeof thrown === 'string' ? clear(thrown) : undefined;

@@ -73,6 +73,31 @@ test('what the caller’s schema throws is the cause itself, and the message nam
   }
 });
 
+test('what the caller’s schema throws is a copy without the key if it quotes a record that echoes the key', async () => {
+  const schema = {
+    '~standard': {
+      version: 1,
+      vendor: 'own',
+      validate: (record: unknown): never => {
+        throw new Error('no currency', { cause: new TypeError(`in ${JSON.stringify(record)}`) });
+      },
+    },
+  } as const;
+  const fetch = async () => Response.json({ id: '1', name: KEY });
+  const client = createClient({
+    baseUrl: 'https://causes.example.com',
+    apiKey: KEY,
+    fetch,
+    schemas: { accounts: schema },
+  });
+  const error = await caught(client.accounts.get('1'));
+  expect((error as Error).cause).toMatchObject({
+    message: 'no currency',
+    cause: { name: 'TypeError', message: 'in {"id":"1","name":"[redacted]"}' },
+  });
+  expect(printed(error)).not.toContain(KEY);
+});
+
 test('the row that a schema cannot read says what the schema threw', async () => {
   await using sandbox = createSandbox({ records: { accounts: 2 } });
   const schema = {
