@@ -79,8 +79,8 @@ export async function stateOf(promise: Promise<unknown>): Promise<'pending' | 'r
 /** Event loop turns without a timer after which `runToEnd` assumes that the work never ends. */
 const MAX_IDLE_TURNS = 100_000;
 
-/** Advances the clock from timer to timer until the work has ended and no timer is left. */
-export async function runToEnd(work: Promise<unknown>): Promise<void> {
+/** Advances the clock from timer to timer until the work has ended and no timer is left. Ends as the work does. */
+export async function runToEnd<V>(work: Promise<V>): Promise<V> {
   let ended = false;
   const end = () => {
     ended = true;
@@ -92,8 +92,7 @@ export async function runToEnd(work: Promise<unknown>): Promise<void> {
       vi.advanceTimersToNextTimer();
       idle = 0;
     } else if (ended) {
-      await work;
-      return;
+      return await work;
     }
   }
   throw new Error('The work has not ended and nothing is left that could end it.');

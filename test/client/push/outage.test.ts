@@ -29,8 +29,7 @@ test.each([
   const rows = [{ productNumber: 'A', name: 'New' }];
   const options = { tenant: 'shop', rows, key: productNumber, maxOutageMs: 60 * SECOND };
   const ended = caught(push(client.products, options));
-  await runToEnd(ended);
-  expect(await ended).toMatchObject({ code: 'push_failed', cause: { code: 'timeout' } });
+  expect(await runToEnd(ended)).toMatchObject({ code: 'push_failed', cause: { code: 'timeout' } });
   // The attempts of 20 s of one call and the waits between them, and no second series of attempts.
   expect(Date.now() - startedAt).toBeLessThan(125 * SECOND);
 });

@@ -66,8 +66,7 @@ test.each<[string, (index: number) => string]>([
   let index = 0;
   const client = createClient(withResponse(ok, { apiKey: () => keyOf(index++), maxWaitMs: 600_000 }));
   const calls = Promise.all(Array.from({ length: 1_000 }, (_call, n) => client.accounts.get(`${n}`)));
-  await runToEnd(calls);
-  expect(await calls).toHaveLength(1_000);
+  expect(await runToEnd(calls)).toHaveLength(1_000);
   expect(new Set(sent).size).toBe(1_000);
 });
 

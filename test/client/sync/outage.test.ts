@@ -11,28 +11,13 @@ import {
   sync,
 } from 'accounting-data-sdk';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { eventLoopTurn } from '../../support/scripted-server.ts';
-import { useVirtualClock } from '../../support/virtual-clock.ts';
+import { runToEnd, useVirtualClock } from '../../support/virtual-clock.ts';
 import { collect } from './books.ts';
 
 const SECOND = 1_000;
 const nothing = () => undefined;
-
-/** Lets virtual time pass until the work has ended. */
-async function throughVirtualTime<V>(work: Promise<V>): Promise<V> {
-  let ended = false;
-  const end = () => {
-    ended = true;
-  };
-  work.then(end, end);
-  while (!ended) {
-    await eventLoopTurn();
-    if (vi.getTimerCount() > 0) await vi.advanceTimersToNextTimerAsync();
-  }
-  return work;
-}
 
 /** A service that is down for some time after a given number of requests. */
 function failing({ after = 0, ms, status = 502 }: { after?: number; ms: number; status?: number }) {
@@ -99,7 +84,7 @@ describe('in virtual time a sync', () => {
       const { sandbox, client, failures } = failing({ after, ms: seconds * SECOND });
       const { onBatch, expectEachOnce } = counting();
       const options = { store: memoryStore(), tenant: 'acme', collections, onBatch, pagination };
-      const report = await throughVirtualTime(sync(client, options));
+      const report = await runToEnd(sync(client, options));
       expect(report.collections.map(({ status }) => status)).toEqual(['done', 'done', 'done']);
       expectEachOnce(sandbox);
       expect(failures()).toBeGreaterThan(0);
@@ -109,7 +94,7 @@ describe('in virtual time a sync', () => {
   test.each([503, 504, 0])('outlasts a minute of %i, 0 for refused connections', async (status) => {
     const { client } = failing({ after: 3, ms: 60 * SECOND, status });
     const options = { store: memoryStore(), tenant: 'acme', collections, onBatch: nothing };
-    await expect(throughVirtualTime(sync(client, options))).resolves.toMatchObject({ records: 210 });
+    await expect(runToEnd(sync(client, options))).resolves.toMatchObject({ records: 210 });
   });
 
   test('says that it waits while the service is down', async () => {
@@ -117,7 +102,7 @@ describe('in virtual time a sync', () => {
     const waits: SyncProgress[] = [];
     const onProgress = (progress: SyncProgress) => progress.waiting && waits.push(progress);
     const options = { store: memoryStore(), tenant: 'acme', collections, onBatch: nothing, onProgress };
-    await throughVirtualTime(sync(client, options));
+    await runToEnd(sync(client, options));
     const last = waits.at(-1);
     expect(waits.length).toBeGreaterThan(5);
     expect(last?.waitingUntil?.getTime()).toBeGreaterThan(Date.parse('2026-01-31T12:00:30Z'));
@@ -127,7 +112,7 @@ describe('in virtual time a sync', () => {
     const { client, failures } = failing({ after: 3, ms: 600 * SECOND });
     const startedAt = Date.now();
     const run = sync(client, { store: memoryStore(), tenant: 'acme', onBatch: nothing });
-    const error = (await caught(throughVirtualTime(run))) as SyncError;
+    const error = (await caught(runToEnd(run))) as SyncError;
     expect(isAccountingError(error, 'sync_failed') && error.errors).toHaveLength(1);
     expect(error.cause).toMatchObject({ status: 502, retryable: true });
     expect(Date.now() - startedAt).toBeGreaterThan(119 * SECOND);
@@ -142,11 +127,9 @@ describe('in virtual time a sync', () => {
     const { client } = failing({ ms: 600 * SECOND });
     const startedAt = Date.now();
     const options = { store: memoryStore(), tenant: 'acme', onBatch: nothing };
-    await caught(throughVirtualTime(sync(client, { ...options, maxOutageMs: 0 })));
+    await caught(runToEnd(sync(client, { ...options, maxOutageMs: 0 })));
     expect(Date.now() - startedAt).toBeLessThan(40 * SECOND);
-    await expect(
-      throughVirtualTime(sync(client, { ...options, maxOutageMs: 900 * SECOND })),
-    ).resolves.toBeDefined();
+    await expect(runToEnd(sync(client, { ...options, maxOutageMs: 900 * SECOND }))).resolves.toBeDefined();
   });
 
   test('waits for a Retry-After, however long its own wait would be', async () => {
@@ -167,7 +150,7 @@ describe('in virtual time a sync', () => {
       collections: ['accounts'] as const,
       onBatch: nothing,
     };
-    await throughVirtualTime(sync(client, options));
+    await runToEnd(sync(client, options));
     const [first = 0, second = 0] = requests;
     expect(second - first).toBeGreaterThanOrEqual(100 * SECOND);
   });
@@ -183,7 +166,7 @@ describe('in virtual time a sync', () => {
       },
     });
     const run = sync(client, { store: memoryStore(), tenant: 'acme', collections, onBatch: nothing });
-    const error = (await caught(throughVirtualTime(run))) as SyncError;
+    const error = (await caught(runToEnd(run))) as SyncError;
     expect(error.report.collections.map(({ status }) => status)).toEqual(['failed', 'done', 'done']);
   });
 
@@ -206,7 +189,7 @@ describe('in virtual time a sync', () => {
     async (broken, maxOutageMs) => {
       const client = withBroken(...broken);
       const options = { store: memoryStore(), tenant: 'acme', onBatch: nothing, maxOutageMs };
-      const error = (await caught(throughVirtualTime(sync(client, options)))) as SyncError;
+      const error = (await caught(runToEnd(sync(client, options)))) as SyncError;
       expect(error.errors.map(({ collection }) => collection)).toEqual(broken);
       const others = error.report.collections.filter(
         ({ collection }) => !(broken as readonly string[]).includes(collection),
@@ -220,7 +203,7 @@ describe('in virtual time a sync', () => {
     const options = { store: memoryStore(), tenant: 'acme', onBatch: nothing };
     const collections = ['budgets', 'accountAddresses'] as const;
     const run = sync(withBroken('budgets'), { ...options, collections });
-    const error = (await caught(throughVirtualTime(run))) as SyncError;
+    const error = (await caught(runToEnd(run))) as SyncError;
     expect(error.report.collections.map(({ status }) => status)).toEqual(['failed', 'done']);
   });
 
@@ -235,7 +218,7 @@ describe('in virtual time a sync', () => {
       onBatch: nothing,
       onProgress: ({ collection, last }) => last && endedAt.set(collection, Date.now() - startedAt),
     });
-    await caught(throughVirtualTime(run));
+    await caught(runToEnd(run));
     expect([...endedAt.keys()]).toEqual(['accounts', 'products']);
     // The first call of budgets keeps the slot during its own retries.
     expect(endedAt.get('products')).toBeLessThan(40 * SECOND);
@@ -254,7 +237,7 @@ describe('in virtual time a sync', () => {
     const startedAt = Date.now();
     const options = { store: memoryStore(), tenant: 'acme', onBatch: nothing, maxOutageMs: 60 * SECOND };
     const run = sync(client, { ...options, collections: ['accounts', 'products'] });
-    expect(await caught(throughVirtualTime(run))).toMatchObject({ code: 'sync_failed' });
+    expect(await caught(runToEnd(run))).toMatchObject({ code: 'sync_failed' });
     // Five attempts of 20 s and the waits between them.
     expect(Date.now() - startedAt).toBeLessThan(125 * SECOND);
   });
@@ -264,20 +247,20 @@ describe('in virtual time a sync', () => {
     const controller = new AbortController();
     setTimeout(() => controller.abort('enough'), 30 * SECOND);
     const options = { store: memoryStore(), tenant: 'acme', onBatch: nothing, signal: controller.signal };
-    expect(await caught(throughVirtualTime(sync(client, options)))).toBe('enough');
+    expect(await caught(runToEnd(sync(client, options)))).toBe('enough');
   });
 
   test('and changes and reconcile alike outlast a minute', async () => {
     const { client, sandbox } = failing({ after: 3, ms: 60 * SECOND });
     const run = collect(changes(client.accounts, { store: memoryStore(), tenant: 'acme' }));
-    await expect(throughVirtualTime(run)).resolves.toMatchObject({ records: 95 });
+    await expect(runToEnd(run)).resolves.toMatchObject({ records: 95 });
     const other = failing({ after: 13, ms: 60 * SECOND });
     other.sandbox.store.accounts.delete('3');
     const reconciled = reconcile(other.client.accounts, {
       localIds: () => sandbox.store.accounts.ids(),
       onDelete: nothing,
     });
-    await expect(throughVirtualTime(reconciled)).resolves.toMatchObject({ deleted: 1 });
+    await expect(runToEnd(reconciled)).resolves.toMatchObject({ deleted: 1 });
     expect(other.failures()).toBeGreaterThan(0);
   });
 });

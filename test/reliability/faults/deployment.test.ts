@@ -52,9 +52,7 @@ const page = ({ url }: FetchedRequest) =>
 
 /** What becomes of a piece of work; time passes from timer to timer. */
 async function ended<T>(work: Promise<T>): Promise<PromiseSettledResult<T> | undefined> {
-  const results = Promise.allSettled([work]);
-  await runToEnd(results);
-  return (await results)[0];
+  return (await runToEnd(Promise.allSettled([work])))[0];
 }
 
 const allRecords = { status: 'fulfilled', value: [{ id: '1' }, { id: '2' }, { id: '3' }] };
