@@ -71,7 +71,7 @@ export function causeOfSchema(thrown: unknown, apiKey: string): unknown {
   const forms = formsOf(apiKey);
   const texts = typeof thrown === 'string' ? [thrown] : [];
   for (let link = thrown; link instanceof Error && texts.length < 10; link = link.cause) {
-    texts.push(link.message, link.stack ?? '');
+    texts.push(`${link.message}\n${link.stack}`);
   }
   const quotesKey = texts.some((text) => forms.some((form) => text.includes(form)));
   return quotesKey ? copyCause(thrown, apiKey) : thrown;
