@@ -83,8 +83,9 @@ export async function openOutput(
 ): Promise<Output> {
   if (out === undefined) return format === 'csv' ? csvOutput(io) : new StandardOutput(io, from);
   const target = await writableFile(out);
-  // Accounting data must not become readable to more users than before.
-  const mode = ((await unlessMissing(stat(target)))?.mode ?? 0o666) & 0o777;
+  // Accounting data must not become readable to more users than before; a new file has the permissions of any other.
+  const existing = await unlessMissing(stat(target));
+  const mode = existing && existing.mode & 0o777;
   const output = new FileOutput(partialOf(target), mode, (file) =>
     format === 'csv' ? replaceByCsv(target, file, mode) : replaceBy(target, file),
   );
@@ -108,7 +109,8 @@ function csvOutput(io: Io): FileOutput {
 class FileOutput implements Output {
   bytes = 0;
   readonly #file: string;
-  readonly #mode: number;
+  /** Undefined for those of any new file. */
+  readonly #mode: number | undefined;
   readonly #deliver: (file: string) => Promise<void>;
   #handle: FileHandle | undefined;
   #lines: string[] = [];
@@ -117,7 +119,7 @@ class FileOutput implements Output {
   /** Whether the file has every record: what cannot be delivered may be all that the user has. */
   #isComplete = false;
 
-  constructor(file: string, mode: number, deliver: (file: string) => Promise<void>) {
+  constructor(file: string, mode: number | undefined, deliver: (file: string) => Promise<void>) {
     this.#file = file;
     this.#mode = mode;
     this.#deliver = deliver;
@@ -201,7 +203,7 @@ class FileOutput implements Output {
   async #create(): Promise<FileHandle> {
     const handle = await open(this.#file, 'w', this.#mode);
     // A partial file of an earlier run may have other permissions.
-    await handle.chmod(this.#mode);
+    if (this.#mode !== undefined) await handle.chmod(this.#mode);
     return handle;
   }
 }
@@ -223,7 +225,7 @@ async function replaceBy(target: string, file: string): Promise<void> {
   await syncFolder(target);
 }
 
-async function replaceByCsv(target: string, file: string, mode: number): Promise<void> {
+async function replaceByCsv(target: string, file: string, mode: number | undefined): Promise<void> {
   const temporary = temporaryOf(target);
   try {
     await writeWhole(temporary, csvOf(file), mode);

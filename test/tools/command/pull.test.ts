@@ -399,6 +399,17 @@ describe('pull --format csv', () => {
     expect(out.trimEnd().split('\n').at(-1)).toContain(',"",,');
   });
 
+  test.each(['ndjson', 'csv'])(
+    'creates a file with the permissions of any new file, as %s',
+    async (format) => {
+      const { env } = await listening({ records: { accounts: 5 } });
+      const file = folder();
+      writeFileSync(file('any'), '');
+      expect((await run(env, ['pull', 'accounts', '--format', format, '--out', file('a')])).code).toBe(0);
+      expect(statSync(file('a')).mode).toBe(statSync(file('any')).mode);
+    },
+  );
+
   test('replaces its file with the permissions that it had, and leaves nothing beside it', async () => {
     const { sandbox, env } = await listening({ records: { products: 500 } });
     const file = folder();
