@@ -46,6 +46,14 @@ export class CommandFailure extends Error {
   }
 }
 
+/** No collection can be read with this key. */
+export function noReadAccess(): CommandFailure {
+  return new CommandFailure('The API key is valid but has no read access.', {
+    advice: 'Use the key of a user who may read the data of the company.',
+    exitCode: EXIT.denied,
+  });
+}
+
 /** The user stopped the command: the reason of its signal. It is not reported as a failure. */
 export class Interrupted extends Error {
   readonly exitCode: number;

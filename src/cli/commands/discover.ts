@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { readIfExists, replaceFile } from '../../node/crash-safe-file.ts';
 import { collectionNameList, wholeNumber } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
-import { CommandFailure, EXIT } from '../errors.ts';
+import { CommandFailure, EXIT, noReadAccess } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { writableFile } from '../writable.ts';
 
@@ -62,12 +62,28 @@ async function run(names: readonly CollectionName[], flags: Flags, io: Io): Prom
     },
   });
   io.status?.(undefined);
+  checkAccess(discovery);
   const { source } = discovery;
   const file = `${hashLine(source)}\n${source}`;
   if (out === undefined) return io.out(file.trimEnd());
   if (flags.check) return check(out, { previous: previous ?? '', file, io });
   await replaceFile(await writableFile(out), file);
   if (!quiet) io.log(summary(discovery, out));
+}
+
+/** Without a collection that failed, the file would lose its schema; CI would report that as a difference. */
+function checkAccess({ collections }: Discovery): void {
+  if (collections.every(({ access }) => isDenied(access))) throw noReadAccess();
+  const failed = collections.find(({ access }) => access !== 'readable' && !isDenied(access));
+  if (failed === undefined) return;
+  throw new CommandFailure(`${failed.collection} cannot be read (${failed.access}).`, {
+    advice: 'Nothing was written. Try again later, or name the other collections.',
+    exitCode: EXIT.service,
+  });
+}
+
+function isDenied(access: string): boolean {
+  return access === 'forbidden' || access === 'scope_required';
 }
 
 const HASH_LINE = /^\/\/ sha256 ([0-9a-f]{64}): .*\n/;

@@ -11,7 +11,7 @@ import { DEFAULT_MAX_OUTAGE_MS, Outage } from '../../sync/outage.ts';
 import { sinceOf } from '../../sync/watermark.ts';
 import { collectionName, duration, timestamp } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
-import { CommandFailure, EXIT, failureOf } from '../errors.ts';
+import { CommandFailure, EXIT, failureOf, noReadAccess } from '../errors.ts';
 import type { Io } from '../io.ts';
 import {
   BEGINNING,
@@ -140,12 +140,7 @@ async function run(named: CollectionName | undefined, flags: Flags, io: Io): Pro
     }
   }
   await checkpoint?.remove();
-  if (state.done.length === 0) {
-    throw new CommandFailure('The API key is valid but has no read access.', {
-      advice: 'Use the key of a user who may read the data of the company.',
-      exitCode: EXIT.denied,
-    });
-  }
+  if (state.done.length === 0) throw noReadAccess();
   const { startedAt, utcOffset } = state.start;
   if (startedAt === null) return;
   // In the offset of the service's timestamps, because some services compare the bound with local times.

@@ -67,7 +67,7 @@ export interface Discovery {
  * const { source } = await discover(createClient(), { collections: ['accounts'], sample: 200 });
  * await writeFile('src/schemas.ts', source); // then: createClient({ schemas }) gives typed, checked accounts
  * ```
- * @throws InvalidInputError for invalid options. If the first collection fails in a way that every one would:
+ * @throws InvalidInputError for invalid options. If a collection fails in a way that every one would:
  * ConnectionError, TimeoutError, RedirectError, UnauthenticatedError.
  */
 export async function discover(client: ToolsClient, options: DiscoverOptions = {}): Promise<Discovery> {
@@ -88,7 +88,7 @@ export async function discover(client: ToolsClient, options: DiscoverOptions = {
     const sample = await sampleCollection(client, collections[collection].segment, { size, signal });
     requests += sample.requests;
     const { error, rows } = sample;
-    if (sampled.length === 0 && typeof error === 'object' && failsEverywhere(error.code)) throw error;
+    if (typeof error === 'object' && failsEverywhere(error.code)) throw error;
 
     const seen = new Observations();
     for (const row of rows) seen.add(row);

@@ -112,4 +112,49 @@ describe('discover', () => {
     expect(code).toBe(0);
     expect(log).toContain('This key may not read boms.');
   });
+
+  const none = 'The API key is valid but has no read access.';
+  test.each([
+    ['the key may read nothing', [], { kind: 'status', status: 403, type: 'forbidden' }, 3, none],
+    [
+      'every named collection is denied',
+      ['boms'],
+      { kind: 'status', status: 403, type: 'scope_required' },
+      3,
+      none,
+    ],
+    [
+      'a collection fails',
+      [],
+      { kind: 'status', status: 418 },
+      5,
+      'budgets cannot be read (unknown_problem).',
+    ],
+    [
+      'a collection is no list',
+      [],
+      { kind: 'rewrite', body: '{"a":1}' },
+      5,
+      'budgets cannot be read (unexpected_response).',
+    ],
+    [
+      'the key is revoked meanwhile',
+      [],
+      { kind: 'status', status: 401 },
+      3,
+      'GET /budgets returned 401 (unauthenticated): A fault of the sandbox.',
+    ],
+  ] as const)('keeps the file and compares nothing if %s', async (_, names, fault, code, message) => {
+    const { sandbox, env } = await listening({ records: 300 });
+    const file = folder()('schemas.ts');
+    await run(env, ['discover', ...names, '--out', file]);
+    const before = readFileSync(file, 'utf8');
+    const collection = message === none ? undefined : 'budgets';
+    sandbox.faults.add(fault, { collection, times: Number.POSITIVE_INFINITY });
+    for (const more of [[], ['--check']]) {
+      const again = await run(env, ['discover', ...names, '--out', file, '--quiet', ...more]);
+      expect([again.code, again.log.split('\n')[0]]).toEqual([code, message]);
+    }
+    expect(readFileSync(file, 'utf8')).toBe(before);
+  });
 });
