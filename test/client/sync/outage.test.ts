@@ -242,6 +242,21 @@ describe('in virtual time a sync', () => {
     expect(Date.now() - startedAt).toBeLessThan(125 * SECOND);
   });
 
+  test('waits between two requests, however small maxWaitMs is', async () => {
+    const { client, failures } = failing({ ms: 600 * SECOND });
+    const run = sync(client, {
+      store: memoryStore(),
+      tenant: 'acme',
+      collections: ['accounts'],
+      onBatch: nothing,
+      maxWaitMs: 0,
+      maxOutageMs: 60 * SECOND,
+      retry: { maxAttempts: 1 },
+    });
+    expect(await caught(runToEnd(run))).toMatchObject({ code: 'sync_failed' });
+    expect(failures()).toBeLessThan(40);
+  });
+
   test('stops on its signal while it waits for the service', async () => {
     const { client } = failing({ ms: 600 * SECOND });
     const controller = new AbortController();

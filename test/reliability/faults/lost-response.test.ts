@@ -66,6 +66,16 @@ test.each([
   },
 );
 
+test('a create that must not be repeated is not retryable after a lost response', async () => {
+  await using sandbox = createSandbox();
+  const client = createClient({ ...sandbox.clientOptions, retry: { creates: false } });
+  sandbox.faults.next({ kind: 'lost-response', committed: true });
+  expect(await caught(client.products.create({ name: 'Desk' }))).toMatchObject({
+    outcome: 'unknown',
+    retryable: false,
+  });
+});
+
 test.each([404, 410])('a delete that gets %i after a lost response succeeds', async (status) => {
   await using server = await scriptedServer(misbehave.close, problem(status));
   await expect(quickClient(server.url).products.delete('42')).resolves.toBeUndefined();

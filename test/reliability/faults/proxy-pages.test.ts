@@ -1,9 +1,10 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
+import { deferred } from '../../support/deferred.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
 import { rawHead } from '../../support/raw-responses.ts';
-import { type ScriptedResponse, scriptedServer, settle } from '../../support/scripted-server.ts';
-import { useVirtualClock } from '../../support/virtual-clock.ts';
+import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
+import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
 
 // A slow machine must not end a response early: only the stalled one waits for the clock.
 useVirtualClock();
@@ -35,16 +36,15 @@ const each = pages.flatMap(([name, response]) => METHODS.map((method) => ({ name
 
 test.each(each)('$method does not take $name for a response of the service', async ({ response, method }) => {
   await using server = await scriptedServer(response);
-  const responded = vi.fn<() => void>();
+  const responded = deferred<void>();
   const client = quickClient(server.url, {
-    on: { response: responded },
+    on: { response: () => responded.resolve() },
     maxBodyBytes: 4_000,
     retry: { maxAttempts: 1 },
   });
   const error = caught(callWith(client, method));
-  await vi.waitUntil(() => responded.mock.calls.length > 0, { interval: 1, timeout: 30_000 });
-  await settle();
-  await vi.advanceTimersByTimeAsync(30_000);
+  await Promise.race([responded.promise, error]);
+  await advance(30_000);
   expect(await error).toMatchObject({
     code: expect.stringMatching(/^(?:unexpected_response|timeout)$/),
     outcome: 'unknown',
