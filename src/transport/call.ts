@@ -177,7 +177,7 @@ export class Call {
    */
   error(failure: Failure): AnyAccountingError {
     const decisive = failure.fault === 'throttled' ? (this.#rejection ?? failure) : failure;
-    return errorOf(decisive, {
+    const facts = {
       method: this.#request.method,
       path: this.#shownPath,
       attempts: this.#attempts,
@@ -185,7 +185,8 @@ export class Call {
       outcome: this.#outcome,
       // What would have been sent again, had attempts been left, may be sent again by the caller.
       retryable: this.#verdict === 'retry' ? true : this.#mustNotRepeat() ? false : undefined,
-    });
+    };
+    return errorOf(decisive, facts, this.#request.settings);
   }
 
   #stopWaiting(): void {

@@ -8,13 +8,14 @@ import { RedirectError } from '../errors/redirect-error.ts';
 import { TimeoutError } from '../errors/timeout-error.ts';
 import { type UnexpectedReason, UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
 import { causeText, oneLine } from '../internal/text.ts';
+import type { CallSettings } from './call-options.ts';
 import type { Failure, FailureDetails, UnusableContent } from './failure.ts';
 
 /**
  * The error that a call ends with, made of its last failure and of what is known of the whole call. `retryable` of the
  * facts is set if the retry policy knows; otherwise the kind of failure decides.
  */
-export function errorOf(failure: Failure, facts: CallFacts): AnyAccountingError {
+export function errorOf(failure: Failure, facts: CallFacts, limits: TimeLimits): AnyAccountingError {
   const { details } = failure;
   switch (details.kind) {
     case 'network':
@@ -24,11 +25,11 @@ export function errorOf(failure: Failure, facts: CallFacts): AnyAccountingError 
       return new ConnectionError(withOutcome(message, facts), { ...facts, retryable: false });
     }
     case 'time':
-      return timeoutError(details, facts);
+      return timeoutError(details, facts, limits);
     case 'import':
       return importError(details, facts);
     case 'throttled':
-      return throttledError(details, facts);
+      return throttledError(details, facts, limits);
     case 'redirect': {
       const where = details.locationOrigin === undefined ? '' : ` to ${details.locationOrigin}`;
       const message = `${called(facts)} was redirected${where}. Redirects are never followed, because they would carry the API key along: correct baseUrl.`;
@@ -44,6 +45,8 @@ export function errorOf(failure: Failure, facts: CallFacts): AnyAccountingError 
   }
 }
 
+/** The limits of the call, for messages. */
+type TimeLimits = Pick<CallSettings, 'timeoutMs' | 'deadlineMs'>;
 type Details<Kind> = Extract<FailureDetails, { kind: Kind }>;
 
 function called({ method, path }: CallFacts): string {
@@ -106,18 +109,23 @@ function connectionAdvice(
     : 'Nothing was sent: check baseUrl and the network.';
 }
 
-function timeoutError({ limit, waitingFor }: Details<'time'>, facts: CallFacts): TimeoutError {
+function timeoutError(
+  { limit, waitingFor }: Details<'time'>,
+  facts: CallFacts,
+  limits: TimeLimits,
+): TimeoutError {
   const option = limit === 'attempt' ? 'timeoutMs' : 'deadlineMs';
+  const within = `within ${option} (${limits[option]} ms)`;
   const known = { ...facts, retryable: facts.retryable ?? true };
   if (waitingFor === 'response') {
     const advice = outcomeAdvice(facts) ?? `Try again, or raise ${option}.`;
-    const message = `${called(facts)} got no complete response within ${option}. ${advice}`;
+    const message = `${called(facts)} got no complete response ${within}. ${advice}`;
     return new TimeoutError(message, known, { limit });
   }
   const why =
     waitingFor === 'apiKey'
-      ? `the function given as apiKey returned no key within ${option}. Check that function.`
-      : `the part of this package that sends requests did not load within ${option}. Try again.`;
+      ? `the function given as apiKey returned no key ${within}. Check that function.`
+      : `the part of this package that sends requests did not load ${within}. Try again.`;
   return new TimeoutError(`${called(facts)} was not sent: ${why}`, known, { limit });
 }
 
@@ -144,11 +152,12 @@ function importError({ reason }: Details<'import'>, facts: CallFacts): Connectio
 function throttledError(
   { limit, retryAfterMs, rateLimit }: Details<'throttled'>,
   facts: CallFacts,
+  { deadlineMs }: TimeLimits,
 ): TimeoutError | RateLimitedError {
   const what = `${called(facts)} was not sent`;
   const known = { ...facts, retryable: true };
   if (limit !== undefined) {
-    const message = `${what}: deadlineMs ran out while the call waited for the first response with this key. Try again, or raise deadlineMs.`;
+    const message = `${what}: deadlineMs (${deadlineMs} ms) ran out while the call waited for the first response with this key. Try again, or raise deadlineMs.`;
     return new TimeoutError(message, known, { limit });
   }
   const when = retryAfterMs === undefined ? 'later' : `in ${retryAfterMs} ms, when it is expected back`;

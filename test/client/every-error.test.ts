@@ -81,7 +81,7 @@ const rows: Readonly<Record<string, Row>> = {
   },
   TimeoutError: {
     code: 'timeout',
-    what: /got no complete response within timeoutMs/,
+    what: /got no complete response within timeoutMs \(\d+ ms\)\./,
     where: CREATE,
     advice: /may have carried it out \(outcome: unknown\): repeat it only under the same idempotencyKey/,
   },

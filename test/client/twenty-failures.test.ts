@@ -139,13 +139,13 @@ const failures: readonly (readonly [what: string, provoke: () => Promise<unknown
   [
     'a service that does not respond',
     read(misbehave.stall, { timeoutMs: 20 }),
-    'within timeoutMs',
+    'within timeoutMs (20 ms)',
     'raise timeoutMs',
   ],
   [
     'a deadline that ends first',
     read(misbehave.stall, { timeoutMs: 60_000, deadlineMs: 20 }),
-    'within deadlineMs',
+    'within deadlineMs (20 ms)',
     'raise deadlineMs',
   ],
   [
@@ -241,7 +241,7 @@ const failures: readonly (readonly [what: string, provoke: () => Promise<unknown
     'an apiKey function that never returns',
     read(json({ id: '1' }), { apiKey: never, timeoutMs: 20 }),
     'was not sent',
-    'apiKey returned no key within timeoutMs',
+    'apiKey returned no key within timeoutMs (20 ms)',
   ],
   [
     'a store that throws',

@@ -146,6 +146,7 @@ test('a call whose deadline ends before the first response is a timeout that was
     limit: 'deadline',
     outcome: 'not_sent',
     attempts: 0,
+    message: expect.stringContaining('deadlineMs (1000 ms) ran out'),
   });
   expect(server.requests).toHaveLength(1);
   await server.close();

@@ -27,6 +27,7 @@ import { anyText, anyValue, endsWell, tries } from '../../support/hostile.ts';
 const scope = { baseUrl: 'https://x.example', collection: 'accounts', filters: {} };
 const target = { host: 'books.example.com', port: 443, proxy: undefined };
 const facts = { method: 'GET', path: '/x' };
+const limits = { timeoutMs: 1_000, deadlineMs: 1_000 };
 
 const answerOf = (type: string, detail: string) => ({
   status: 422,
@@ -91,6 +92,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
     errorOf(
       networkFailure(Object.assign(new TypeError(text), { code: text, cause: new Error(text) }), target),
       facts,
+      limits,
     ),
   'a draft': (text) => writeBody(products, { [text]: text, salePrice: text, name: text }, 'draft'),
 };
@@ -169,8 +171,9 @@ const takers: Readonly<Record<string, (value: never) => unknown>> = {
   'a run of a checkpoint': (value) =>
     decodeState({ v: 1, scope: 'a', by: 'b', run: value, pageSize: value }, 'k'),
   'a problem document': (value) => parseProblem(redact(value, 'secret')),
-  'a failure of fetch': (value) => errorOf(networkFailure(value, target), facts),
-  'a cause of a failure': (value) => errorOf(networkFailure(new Error('x', { cause: value }), target), facts),
+  'a failure of fetch': (value) => errorOf(networkFailure(value, target), facts, limits),
+  'a cause of a failure': (value) =>
+    errorOf(networkFailure(new Error('x', { cause: value }), target), facts, limits),
   'a draft': (value) => writeBody(products, value, 'draft'),
   'a field of a draft': (value) =>
     writeBody(products, { tags: [value], salePrice: value, other: value }, 'patch'),
