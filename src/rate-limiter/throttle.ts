@@ -23,18 +23,12 @@ export interface Sent {
 
 /** How long the first call of a key runs alone. Its headers tell us the limit; otherwise every queued call could hit a 429. */
 const ALONE_MS = 5_000;
-/** Initial concurrency. It grows by one with each response, so that it doubles with each round trip. */
-const INITIAL_CONCURRENCY = 4;
-/** After this time without a response, other processes may have used the quota: one call is sent first. */
+/** After this time without a response, other processes may have used the quota: one call is sent alone first. */
 const IDLE_MS = 10_000;
 /** After this time a call without a timeout has reached the service, or never will. */
 const LONGEST_IN_FLIGHT_MS = 60_000;
-/** Calls that never end are looked for at most this often, because the search reads all calls in flight. */
-const EXPIRY_CHECK_MS = 1_000;
 
-/** After this number of responses in a row without the headers, the service no longer sends them. */
-const MOST_WITHOUT_HEADERS = 3;
-/** After this number of successes in a row that report Remaining: 0, the header does not count calls. */
+/** After this number of successes in a row that report Remaining: 0, or nothing, the header does not count calls. */
 const MOST_ZEROES = 4;
 /** After a 429 the header counts again, and it takes this many times as many successes to ignore it. */
 const ZEROES_GROWTH = 4;
@@ -46,7 +40,7 @@ const KEPT_SHARE = 0.1;
 /** Until then, as a part of the window: Retry-After brings the other process within a second after the opening. */
 const KEPT = { part: 0.5, longestMs: 1_000 };
 /** A key counts as shared with other processes in its first windows, and for this number of windows after a sign of them. */
-const SHARED_WINDOWS = { first: 2, afterSign: 10 };
+const SHARED_WINDOWS = { first: 2, afterSign: 16 };
 /** On a shared key, the part of the remaining quota that is in flight at once: four processes do not exceed it. */
 const SHARED_PART = 1 / 4;
 /** Left unused on a shared key: a probe that comes a little early is then not rejected. */
@@ -63,8 +57,11 @@ const JITTER = { rejections: 2, longestMs: 1_000 };
 export class Throttle {
   #state: 'unknown' | 'unlimited' | 'counted' = 'unknown';
   readonly #window = new QuotaWindow();
+  /** In the order in which they were sent. */
   readonly #inFlight = new Set<Sent>();
-  #concurrencyLimit = INITIAL_CONCURRENCY;
+  /** Until the next response, calls are sent one by one. */
+  #isAlone = true;
+  #lastSentAt = 0;
   /** As last reported, less what later events imply. */
   #remaining = 0;
   /** The lowest report that our own calls explain: that of the last growth, less all calls sent since. */
@@ -77,13 +74,10 @@ export class Throttle {
   /** 429s in a row. */
   #rejections = 0;
   #rejectedAt = Number.NEGATIVE_INFINITY;
-  /** Responses in a row without the headers, and successes in a row that report nothing remaining. */
-  #withoutHeaders = 0;
+  /** Successes in a row that report that nothing remains, or nothing at all. */
   #zeroes = 0;
   #mostZeroes = MOST_ZEROES;
-  #aloneSince = 0;
   #lastResponseAt = Number.NEGATIVE_INFINITY;
-  #checkExpiryAt = Number.POSITIVE_INFINITY;
 
   /** When a call may be sent, in whole ms: `now` or earlier for at once, Infinity if it depends on a response. */
   opensAt(now: number): number {
@@ -95,12 +89,8 @@ export class Throttle {
 
     this.#expire(now);
     const inFlight = this.#inFlight.size;
-    if (this.#state === 'unknown') {
-      if (inFlight === 0) return now;
-      return inFlight < INITIAL_CONCURRENCY ? this.#aloneSince + ALONE_MS : Number.POSITIVE_INFINITY;
-    }
-    const hasQuota = this.#state === 'unlimited' || inFlight < this.#allowed(now);
-    if (hasQuota && inFlight < this.#concurrencyLimit) return now;
+    const hasQuota = this.#state !== 'counted' || inFlight < this.#allowed(now);
+    if (hasQuota) return this.#isAlone && inFlight > 0 ? this.#lastSentAt + ALONE_MS : now;
     if (inFlight > 0) return Number.POSITIVE_INFINITY;
     if (now < this.#kept.until && this.#allowed(this.#kept.until) > 0) return this.#kept.until;
     return this.#window.opensAt(this.#lastResponseAt);
@@ -108,7 +98,8 @@ export class Throttle {
 
   /** When a call whose end is never reported stops counting. */
   get expiresAt(): number {
-    return this.#inFlight.size > 0 ? this.#checkExpiryAt : Number.POSITIVE_INFINITY;
+    const [oldest] = this.#inFlight;
+    return oldest?.expiresAt ?? Number.POSITIVE_INFINITY;
   }
 
   /** The quota is known to be used up, or a pause holds: a call sent now would be rejected. */
@@ -126,8 +117,8 @@ export class Throttle {
   /** Counts a call that is sent now. */
   markSent(now: number, timeoutMs: number): Sent {
     const inFlight = this.#inFlight.size;
-    if (inFlight === 0) this.#aloneSince = now;
-    if (inFlight === 0 && this.#state === 'counted' && this.#isStale(now)) this.#concurrencyLimit = 1;
+    this.#lastSentAt = now;
+    if (inFlight === 0 && this.#state === 'counted' && this.#isStale(now)) this.#isAlone = true;
     const sent = {
       sentAt: now,
       expiresAt: now + Math.min(timeoutMs, LONGEST_IN_FLIGHT_MS),
@@ -136,7 +127,6 @@ export class Throttle {
       isProbe: this.#allowed(now) <= inFlight,
     };
     this.#explained -= 1;
-    this.#checkExpiryAt = Math.min(this.#checkExpiryAt, sent.expiresAt);
     this.#inFlight.add(sent);
     return sent;
   }
@@ -159,18 +149,17 @@ export class Throttle {
       return;
     }
     this.#rejections = 0;
-    this.#concurrencyLimit += 1;
     if (remaining === undefined) this.#settleWithoutHeaders(status);
     else this.#count(sent, { remaining, limit: amount(report.limit) ?? remaining + 1, elapsedMs }, now);
+    this.#isAlone = this.#state === 'unknown';
   }
 
   #count(sent: Sent, report: { remaining: number; limit: number; elapsedMs: number }, now: number): void {
     const { remaining, limit } = report;
-    this.#withoutHeaders = 0;
     // A limit of one call leaves zero each time.
     this.#zeroes = remaining > 0 || limit === 1 ? 0 : this.#zeroes + 1;
     if (this.#zeroes >= this.#mostZeroes) {
-      this.#unlimit(INITIAL_CONCURRENCY);
+      this.#state = 'unlimited';
       return;
     }
     if (this.#state !== 'counted') {
@@ -189,6 +178,7 @@ export class Throttle {
       this.#begin(remaining);
       if (sent.isProbe && !this.#isShared) this.#window.learnRefill({ ...report, grown });
       if (sent.isProbe || isLeap) this.#open(sent, now);
+      else this.#window.grown();
       return;
     }
     if (remaining < this.#explained) this.#share(remaining);
@@ -247,8 +237,6 @@ export class Throttle {
     const jitterMs = this.#rejections > JITTER.rejections ? Math.random() * JITTER.longestMs : 0;
     this.#pauseUntil = Math.max(this.#pauseUntil, now + Math.min(pauseMs + jitterMs, LONGEST_PAUSE_MS));
     if (isFirst) this.#window.rejected(sent.sentAt, now, { retryAfterMs: pauseMs, isShared: this.#isShared });
-    // There was quota for the call, so that another process must have used it.
-    if (!sent.isProbe && sent.epoch === this.#epoch) this.#share(0);
     this.#remaining = 0;
     if (this.#zeroes >= this.#mostZeroes) {
       this.#mostZeroes *= ZEROES_GROWTH;
@@ -260,14 +248,9 @@ export class Throttle {
   /** The response of a proxy says nothing about the quota; a service that never sends the headers has none. */
   #settleWithoutHeaders(status: number): void {
     this.#use();
-    this.#withoutHeaders += 1;
-    if (this.#state === 'unknown' && status < 500) this.#unlimit(Number.POSITIVE_INFINITY);
-    else if (this.#withoutHeaders >= MOST_WITHOUT_HEADERS) this.#unlimit(INITIAL_CONCURRENCY);
-  }
-
-  #unlimit(concurrencyLimit: number): void {
-    if (this.#state !== 'unlimited') this.#concurrencyLimit = concurrencyLimit;
-    this.#state = 'unlimited';
+    this.#zeroes += 1;
+    if ((this.#state === 'unknown' && status < 500) || this.#zeroes >= this.#mostZeroes)
+      this.#state = 'unlimited';
   }
 
   /** A call may have used a part of the quota that was not reported. */
@@ -277,14 +260,11 @@ export class Throttle {
 
   /** Stops counting calls whose end was never reported. */
   #expire(now: number): void {
-    if (now < this.#checkExpiryAt) return;
-
-    let next = Number.POSITIVE_INFINITY;
     for (const sent of this.#inFlight) {
-      if (sent.expiresAt <= now) this.cancel(sent);
-      else next = Math.min(next, sent.expiresAt);
+      // Later ones have to wait for it, at most LONGEST_IN_FLIGHT_MS: a search of all would cost too much.
+      if (now < sent.expiresAt) return;
+      this.cancel(sent);
     }
-    this.#checkExpiryAt = Math.max(next, now + EXPIRY_CHECK_MS);
   }
 }
 

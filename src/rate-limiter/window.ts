@@ -1,7 +1,3 @@
-/** Window lengths that services choose, in seconds. */
-const ROUND_SECONDS = [
-  1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 900, 1_800, 3_600,
-];
 /** Retry-After names no shorter time. The first guess: one that is too short costs one 429, which corrects it. */
 const SHORTEST_MS = 1_000;
 /** Clocks and timers are exact to a few milliseconds. */
@@ -38,6 +34,8 @@ export class QuotaWindow {
   #closedAfter = Number.NEGATIVE_INFINITY;
   /** False before the first opening, and after a 429 until the next one: a probe is worth it at once. */
   #canPredict = false;
+  /** Whether no window has opened since then, as far as known: the next 429 then shows the length of a window. */
+  #canMeasure = false;
   /** How long until a probe is worth it, if the quota comes back little by little. */
   #refillMs: number | undefined;
   #misses = 0;
@@ -59,6 +57,12 @@ export class QuotaWindow {
     this.#openedBy = now;
     this.#closedAfter = sentAt;
     this.#canPredict = true;
+    this.#canMeasure = true;
+  }
+
+  /** The quota has grown while calls were left: perhaps a window has opened, but it is unknown when. */
+  grown(): void {
+    this.#canMeasure = false;
   }
 
   /** Learns how fast the quota comes back. A single call proves nothing: the service may count in another way. */
@@ -78,13 +82,12 @@ export class QuotaWindow {
   ) {
     this.#closedAfter = Math.max(this.#closedAfter, sentAt, sentAt + retryAfterMs - 1_000);
     // Other processes may have used up a whole window: that is no sign of a longer one.
-    const isSign = this.#canPredict && (!isShared || !Number.isFinite(this.#upTo));
+    const isSign = this.#canMeasure && (!isShared || !Number.isFinite(this.#upTo));
     if (isSign) this.#narrow(this.#closedAfter - this.#openedBy, now + retryAfterMs - this.#openedAfter);
     this.#canPredict = false;
-    if (this.#refillMs === undefined) return;
-
-    this.#misses += 1;
-    this.#refillMs = this.#misses < MOST_MISSES ? 2 * this.#refillMs : undefined;
+    this.#canMeasure = false;
+    if (this.isRefill) this.#misses += 1;
+    this.#refillMs = undefined;
   }
 
   /** Two openings bound the length. */
@@ -96,9 +99,8 @@ export class QuotaWindow {
       this.#above = above - TOLERANCE_MS;
       this.#upTo = upTo + TOLERANCE_MS;
     }
-    // The smallest round length: one that is too small costs one 429, which corrects it.
-    const round = ROUND_SECONDS.find((seconds) => seconds * 1_000 > this.#above) ?? Number.POSITIVE_INFINITY;
-    if (round * 1_000 <= this.#upTo) this.lengthMs = round * 1_000;
-    else if (Number.isFinite(this.#upTo)) this.lengthMs = (this.#above + this.#upTo) / 2;
+    // Services choose whole seconds. The smallest: one that is too small costs one 429, which corrects it.
+    const seconds = Math.max(1, Math.ceil(this.#above / 1_000));
+    this.lengthMs = Math.min(seconds * 1_000, this.#upTo);
   }
 }

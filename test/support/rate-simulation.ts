@@ -17,6 +17,8 @@ export interface Scenario extends Allowance {
   /** How much later each process starts than the one before, in ms. */
   readonly apartMs?: number;
   readonly rateLimiter?: 'client' | false;
+  /** From one window until another, a process sends one call after the other, with so many ms between two. */
+  readonly quiet?: { readonly from: number; readonly until: number; readonly everyMs: number };
 }
 
 export interface Result {
@@ -29,12 +31,15 @@ export interface Result {
   readonly failed: number;
 }
 
-/** A run begins early enough in its first window that the quota of that window can be used. */
-const LATEST_PHASE = 0.9;
+/**
+ * A run begins early enough in its first window that it can use the quota of the second: Retry-After is rounded up to
+ * whole seconds, so that a 429 at the end of a window of one second holds the calls back for all of the next.
+ */
+const LATEST_PHASE = 0.75;
 
 /** Lets the callers of one key, or of two processes with the same key, use up its quota in virtual time. */
 export async function simulate(scenario: Scenario): Promise<Result> {
-  const { limiter, callers, processes = 1, windows = 16, seed, windowMs, limit } = scenario;
+  const { limiter, callers, processes = 1, windows = 16, seed, windowMs, limit, quiet } = scenario;
   const random = new SeededRandom(seed);
   startVirtualClock(seed);
   try {
@@ -64,10 +69,19 @@ export async function simulate(scenario: Scenario): Promise<Result> {
       });
       return { client, counts };
     });
+    /** The callers take turns in quiet windows. */
+    const pauseMs = (now: number) => {
+      if (quiet === undefined || now < quiet.from * windowMs || now >= quiet.until * windowMs) return 0;
+      return Math.min(quiet.everyMs * callers, quiet.until * windowMs - now);
+    };
     const call = async ({ client, counts }: (typeof all)[number]) => {
       while (!stop.signal.aborted) {
+        await sleep(pauseMs(Date.now() - first));
         await client.accounts.get('1', { signal: stop.signal }).catch(() => {
-          if (!stop.signal.aborted) counts.failed += 1;
+          if (stop.signal.aborted) return;
+          counts.failed += 1;
+          // A call may fail at once, without being sent.
+          return sleep(1_000);
         });
       }
     };
@@ -92,7 +106,9 @@ export async function simulate(scenario: Scenario): Promise<Result> {
   }
 }
 
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+const sleep = async (ms: number) => {
+  if (ms > 0) await new Promise<void>((resolve) => setTimeout(resolve, ms));
+};
 
 /** One way over the network: about 3 ms, and now and then a slow one. */
 function wayMs(random: SeededRandom): number {

@@ -71,6 +71,22 @@ test.each<[LimiterName, number]>([
   });
 });
 
+test.each([2_000, 60_000])(
+  'no call fails if a busy time follows a quiet one: windows of %d ms',
+  async (windowMs) => {
+    await eachSeed(SEEDS, async (seed) => {
+      const quiet = { from: 4, until: 4 + 840_000 / windowMs, everyMs: 5_000 };
+      const windows = quiet.until + 8;
+      const scenario = { limiter: 'fixed window', limit: 100, windowMs, callers: 8, windows, quiet } as const;
+      const { failed, granted } = await simulate({ ...scenario, seed });
+      expect(failed).toBe(0);
+      // Less the quiet time, and what is used before the first windows are known.
+      const busy = windows - quiet.until + quiet.from;
+      expect(granted[0]).toBeGreaterThan(0.9 * busy * scenario.limit);
+    });
+  },
+);
+
 test.each<[LimiterName, number, number]>([
   ['fixed window', 10, 1_000],
   ['fixed window', 10, 60_000],
