@@ -28,7 +28,9 @@ const IDLE_MS = 10_000;
 /** After this time a call without a timeout has reached the service, or never will. */
 const LONGEST_IN_FLIGHT_MS = 60_000;
 
-/** After this number of successes in a row that report Remaining: 0, or nothing, the header does not count calls. */
+/** After this number of responses in a row without the headers, the service no longer sends them. */
+const MOST_WITHOUT_HEADERS = 3;
+/** After this number of successes in a row that report Remaining: 0, the header does not count calls. */
 const MOST_ZEROES = 4;
 /** After a 429 the header counts again, and it takes this many times as many successes to ignore it. */
 const ZEROES_GROWTH = 4;
@@ -74,7 +76,8 @@ export class Throttle {
   /** 429s in a row. */
   #rejections = 0;
   #rejectedAt = Number.NEGATIVE_INFINITY;
-  /** Successes in a row that report that nothing remains, or nothing at all. */
+  /** Responses in a row without the headers, and successes in a row that report nothing remaining. */
+  #withoutHeaders = 0;
   #zeroes = 0;
   #mostZeroes = MOST_ZEROES;
   #lastResponseAt = Number.NEGATIVE_INFINITY;
@@ -156,6 +159,7 @@ export class Throttle {
 
   #count(sent: Sent, report: { remaining: number; limit: number; elapsedMs: number }, now: number): void {
     const { remaining, limit } = report;
+    this.#withoutHeaders = 0;
     // A limit of one call leaves zero each time.
     this.#zeroes = remaining > 0 || limit === 1 ? 0 : this.#zeroes + 1;
     if (this.#zeroes >= this.#mostZeroes) {
@@ -199,7 +203,7 @@ export class Throttle {
     this.#window.opened(sent.sentAt, now);
     if (this.#isShared) this.#sharedWindows -= 1;
     this.#kept = {
-      calls: this.#window.isRefill ? 0 : KEPT_SHARE * this.#remaining,
+      calls: KEPT_SHARE * this.#remaining,
       until: now + Math.min(KEPT.longestMs, KEPT.part * this.#window.lengthMs),
     };
   }
@@ -236,7 +240,7 @@ export class Throttle {
     const pauseMs = retryAfterMs !== undefined && retryAfterMs > 0 ? retryAfterMs : backoffMs;
     const jitterMs = this.#rejections > JITTER.rejections ? Math.random() * JITTER.longestMs : 0;
     this.#pauseUntil = Math.max(this.#pauseUntil, now + Math.min(pauseMs + jitterMs, LONGEST_PAUSE_MS));
-    if (isFirst) this.#window.rejected(sent.sentAt, now, { retryAfterMs: pauseMs, isShared: this.#isShared });
+    if (isFirst) this.#window.rejected(sent.sentAt, now, pauseMs);
     this.#remaining = 0;
     if (this.#zeroes >= this.#mostZeroes) {
       this.#mostZeroes *= ZEROES_GROWTH;
@@ -248,9 +252,9 @@ export class Throttle {
   /** The response of a proxy says nothing about the quota; a service that never sends the headers has none. */
   #settleWithoutHeaders(status: number): void {
     this.#use();
-    this.#zeroes += 1;
-    if ((this.#state === 'unknown' && status < 500) || this.#zeroes >= this.#mostZeroes)
-      this.#state = 'unlimited';
+    this.#withoutHeaders += 1;
+    const hasNone = this.#state === 'unknown' && status < 500;
+    if (hasNone || this.#withoutHeaders >= MOST_WITHOUT_HEADERS) this.#state = 'unlimited';
   }
 
   /** A call may have used a part of the quota that was not reported. */
@@ -261,7 +265,7 @@ export class Throttle {
   /** Stops counting calls whose end was never reported. */
   #expire(now: number): void {
     for (const sent of this.#inFlight) {
-      // Later ones have to wait for it, at most LONGEST_IN_FLIGHT_MS: a search of all would cost too much.
+      // Those after it are looked at later, at most LONGEST_IN_FLIGHT_MS: with each call, a search of all costs too much.
       if (now < sent.expiresAt) return;
       this.cancel(sent);
     }

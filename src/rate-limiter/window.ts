@@ -75,15 +75,11 @@ export class QuotaWindow {
   }
 
   /** A 429. Retry-After is rounded up to whole seconds, so that the next opening lies within its last second. */
-  rejected(
-    sentAt: number,
-    now: number,
-    { retryAfterMs, isShared }: { retryAfterMs: number; isShared: boolean },
-  ) {
+  rejected(sentAt: number, now: number, retryAfterMs: number): void {
     this.#closedAfter = Math.max(this.#closedAfter, sentAt, sentAt + retryAfterMs - 1_000);
-    // Other processes may have used up a whole window: that is no sign of a longer one.
-    const isSign = this.#canMeasure && (!isShared || !Number.isFinite(this.#upTo));
-    if (isSign) this.#narrow(this.#closedAfter - this.#openedBy, now + retryAfterMs - this.#openedAfter);
+    if (this.#canMeasure) {
+      this.#narrow(this.#closedAfter - this.#openedBy, now + retryAfterMs - this.#openedAfter);
+    }
     this.#canPredict = false;
     this.#canMeasure = false;
     if (this.isRefill) this.#misses += 1;

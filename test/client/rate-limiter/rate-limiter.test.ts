@@ -123,6 +123,30 @@ describe('while the limits are unknown', () => {
   });
 });
 
+test('a service without the headers gets calls at the same time again after a 429', async () => {
+  let count = 0;
+  let inFlight = 0;
+  let most = 0;
+  const fetch: FetchFunction = async () => {
+    count += 1;
+    if (count === 20) return problemResponse(429, { type: 'rate_limited' }, { 'retry-after': '1' });
+    inFlight += 1;
+    most = Math.max(most, inFlight);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    inFlight -= 1;
+    return jsonResponse({ id: '1' });
+  };
+  const client = scriptedClient(fetch);
+  for (let id = 1; id < 20; id += 1) await Promise.all([client.accounts.get('1'), advance(10)]);
+  expect(most).toBe(1);
+  const calls = [client.accounts.get('1')];
+  await advance(10);
+  for (let id = 1; id < 20; id += 1) calls.push(client.accounts.get('1'));
+  await advance(1_100);
+  await Promise.all(calls);
+  expect(most).toBe(20);
+});
+
 test('a service that always reports 0 remaining does not get slower, and no call fails', async () => {
   const { fetch, sent } = slowService(50, () => 0);
   const client = scriptedClient(fetch, { maxWaitMs: 5_000, deadlineMs: 10_000 });
