@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import {
   type ClientOptions,
+  changes,
   createClient,
   type Logger,
   memoryStore,
@@ -45,6 +46,17 @@ test('what the caller’s fetch throws is the cause, without the key', async () 
   });
   expect(printed(error)).toContain('socket of [redacted] closed');
   expect(printed(error)).not.toContain(KEY);
+});
+
+test('four causes of a chain are printed', async () => {
+  await using sandbox = createSandbox();
+  const chain = (depth: number): Error =>
+    new Error(`level ${depth}`, depth < 9 ? { cause: chain(depth + 1) } : undefined);
+  const store = { get: () => Promise.reject(chain(1)) };
+  const run = changes(createClient(sandbox.clientOptions).accounts, { store, tenant: 'acme' });
+  const error = await caught(run[Symbol.asyncIterator]().next() as Promise<unknown>);
+  const levels = printed(error).match(/level \d/g);
+  expect(new Set(levels)).toEqual(new Set(['level 1', 'level 2', 'level 3', 'level 4']));
 });
 
 test('what the caller’s schema throws is the cause itself, and the message names the schema', async () => {

@@ -109,12 +109,26 @@ const failures: readonly (readonly [what: string, provoke: () => Promise<unknown
       const violations = [
         { propertyPath: 'name', message: 'is blank' },
         { propertyPath: 'salePrice', message: 'is negative' },
+        { propertyPath: '', message: 'is a duplicate' },
       ];
       await using server = await scriptedServer(problem(422, { type: 'validation_failed', violations }));
       return await caught(clientOf(server.url).products.create({ name: '' }));
     },
     'POST /products returned 422',
-    '[name: is blank; salePrice: is negative]',
+    '[name: is blank; salePrice: is negative; is a duplicate]',
+  ],
+  [
+    'a page of a firewall',
+    read(html(403)),
+    'returned 403',
+    'check what a proxy or firewall on the way allows',
+  ],
+  [
+    'a 429 that names no wait',
+    read(problem(429, { type: 'rate_limited' }), { maxWaitMs: 50 }),
+    'returned 429 (rate_limited)',
+    'Try again later',
+    'maxWaitMs',
   ],
   [
     'a 429 with a long wait',
@@ -282,6 +296,11 @@ const failures: readonly (readonly [what: string, provoke: () => Promise<unknown
     async () => thrown(() => clientOf('https://books.example.com', { timeoutMS: 5 } as object)),
     'timeoutMS: is not an option of createClient',
     'Did you mean timeoutMs?',
+  ],
+  [
+    'an option of another value',
+    async () => thrown(() => clientOf('https://books.example.com', { rateLimiter: 'none' as never })),
+    "rateLimiter: must be 'shared', 'client' or false.",
   ],
   ['no argument at all', async () => thrown(() => idempotencyKeyFor()), 'parts: must not be empty.'],
 ];

@@ -90,6 +90,7 @@ test.each([
     code: 'unexpected_response',
     status: 201,
     reason,
+    issues: [],
     outcome,
     requestId: 'r-[redacted]',
     retryable: reason === 'truncated',

@@ -84,17 +84,23 @@ describe('a store that fails', () => {
   });
 
   test.each([
-    [undefined, 'something other than an error'],
-    ['down!!', 'down'],
-  ])('that throws %j, which is not an error, names no cause that is not there', async (thrown, text) => {
-    const books = openBooks();
-    const store = storeOver(books, { get: () => Promise.reject(thrown) });
-    const error = await collect(changes(books.client.accounts, { ...books.run, store })).catch((e) => e);
-    expect(error).toMatchObject({ code: 'checkpoint', cause: thrown });
-    expect(error.message).toMatch(
-      new RegExp(`: the store threw ${text}[.!] Check the store, then run this again\\.$`),
-    );
-  });
+    [undefined, 'something other than an error', undefined],
+    [null, 'something other than an error', 'a thrown null'],
+    [7, 'something other than an error', 'a thrown number'],
+    ['down!!', 'down', 'down!!'],
+  ])(
+    'that throws %j, which is not an error, names no cause that is not there',
+    async (thrown, text, printed) => {
+      const books = openBooks();
+      const store = storeOver(books, { get: () => Promise.reject(thrown) });
+      const error = await collect(changes(books.client.accounts, { ...books.run, store })).catch((e) => e);
+      expect(error).toMatchObject({ code: 'checkpoint', cause: thrown });
+      expect(JSON.parse(JSON.stringify(error)).cause).toBe(printed);
+      expect(error.message).toMatch(
+        new RegExp(`: the store threw ${text}[.!] Check the store, then run this again\\.$`),
+      );
+    },
+  );
 
   test('by resolving to false is noticed', async () => {
     const books = openBooks();

@@ -51,7 +51,8 @@ describe('the message of a SyncError', () => {
     const books = openBooks();
     books.sandbox.faults.add(DOWN, { collection: 'accounts', times: 99 });
     books.sandbox.faults.add({ kind: 'status', status: 400 }, { collection: 'budgets', times: 99 });
-    const { message } = await failed(books, { collections: ['accounts', 'products', 'budgets'] });
+    const { message, retryable } = await failed(books, { collections: ['accounts', 'products', 'budgets'] });
+    expect(retryable).toBe(true);
     expect(message).toMatch(/^The sync of acme failed for 2 of 3 collections \(accounts, budgets\): GET \//);
     expect(message).toContain('1 other reason: see errors');
   });
@@ -71,7 +72,11 @@ describe('the message of a SyncError', () => {
     const onBatch = ({ collection, last }: { collection: string; last: boolean }) => {
       if (collection === 'accounts' && last) books.sandbox.revokeKey(books.sandbox.keys.full);
     };
-    const { message } = await failed(books, { collections: ['accounts', 'accountAddresses'], onBatch });
+    const { message, retryable } = await failed(books, {
+      collections: ['accounts', 'accountAddresses'],
+      onBatch,
+    });
+    expect(retryable).toBe(false);
     expect(message).toContain('so all other collections stopped (1 of 2 was done)');
   });
 
@@ -82,6 +87,17 @@ describe('the message of a SyncError', () => {
     expect(message).toContain(
       `the service was down for longer than maxOutageMs, so all ${collectionNames.length} collections stopped`,
     );
+  });
+
+  test('shows what a consumer throws that is not an error', async () => {
+    const onBatch = () => {
+      throw 'the disk is full';
+    };
+    const error = await failed(openBooks(), { collections: ['accounts'], onBatch });
+    expect(error.message).toContain('(accounts): the disk is full.');
+    expect(JSON.parse(JSON.stringify(error)).errors).toEqual([
+      { collections: 'accounts', message: 'the disk is full' },
+    ]);
   });
 
   test('ends in one punctuation mark', async () => {
