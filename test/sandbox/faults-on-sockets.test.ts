@@ -184,6 +184,28 @@ describe('Node’s fetch', () => {
     }
   });
 
+  test.each([
+    [{ kind: 'close-in-headers', afterBytes: 99_999 }, /fetch failed/],
+    [{ kind: 'close-in-body' }, /terminated/],
+    [{ kind: 'close-in-body', atByte: 99_999 }, /terminated/],
+    [{ kind: 'reset-in-body' }, /terminated/],
+    [{ kind: 'stall', in: 'body' }, /timeout/],
+  ] as const)(
+    '%j never delivers the whole of a response, large and compressed, or small',
+    async (fault, error) => {
+      const alone = createSandbox();
+      for (const target of [sandbox, alone]) {
+        target.store.boms.insert({ name: 'Shelf' });
+        for (let i = 0; i < 30; i += 1) target.store.budgets.insert({ name: 'The same words compress well' });
+        for (const path of ['/budgets', '/boms']) {
+          target.faults.next(fault);
+          const sent = fault.kind === 'stall' ? { signal: AbortSignal.timeout(50) } : {};
+          await expect(call(target, path, sent)).rejects.toThrow(error);
+        }
+      }
+    },
+  );
+
   test('wrong-length that is too short cuts the body, on a port and through sandbox.fetch', async () => {
     const alone = createSandbox();
     alone.store.accounts.insert({ name: 'Anna & Zoë', creditLimit: '12.5000' });

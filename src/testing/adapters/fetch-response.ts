@@ -1,4 +1,4 @@
-import type { Delivery, Ending } from '../faults/delivery.ts';
+import { cutAt, type Delivery, type Ending } from '../faults/delivery.ts';
 import { untilAborted, wait } from '../wait.ts';
 
 /** A failure as Node's fetch reports it: a TypeError whose cause carries the system's code. */
@@ -49,7 +49,8 @@ function chunksOf({ transmission }: Delivery, body: Uint8Array): Chunks | undefi
   switch (transmission.how) {
     case 'cut':
       return async function* (signal) {
-        if (transmission.atByte > 0) yield body.subarray(0, transmission.atByte);
+        const end = cutAt(transmission.atByte, body.byteLength);
+        if (end > 0) yield body.subarray(0, end);
         if (transmission.ending === 'stall') await untilAborted(signal);
         else throw transmission.ending === 'reset' ? bodyReset() : bodyClosed();
       };

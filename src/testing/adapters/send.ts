@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import type { Delivery, Ending } from '../faults/delivery.ts';
+import { cutAt, type Delivery, type Ending } from '../faults/delivery.ts';
 import { wait } from '../wait.ts';
 import { encode, head, type SendOptions } from './encode.ts';
 
@@ -30,10 +30,13 @@ export async function send(
       response.sendDate = false;
       response.writeHead(status, headers).end(body);
       return;
-    case 'cut':
-      if (transmission.in === 'headers') socket.write(head(wire).slice(0, transmission.atByte));
-      else socket.write(Buffer.concat([Buffer.from(head(wire)), body.subarray(0, transmission.atByte)]));
-      return end(socket, transmission.ending);
+    case 'cut': {
+      const start = Buffer.from(head(wire));
+      const { in: part, atByte, ending } = transmission;
+      if (part === 'headers') socket.write(start.subarray(0, cutAt(atByte, start.byteLength)));
+      else socket.write(Buffer.concat([start, body.subarray(0, cutAt(atByte, body.byteLength))]));
+      return end(socket, ending);
+    }
     case 'slow-body':
       socket.write(head(wire, { Connection: 'close' }));
       await writeSlowly(socket, body, transmission);

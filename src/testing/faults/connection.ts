@@ -1,7 +1,6 @@
 import { is } from '../checks.ts';
-import type { ServiceResponse } from '../service/message.ts';
 import { defineFault } from './define-fault.ts';
-import { type Delivery, type Ending, nothing } from './delivery.ts';
+import { nothing } from './delivery.ts';
 
 /** Faults of the connection and of the bytes on it. */
 export const connectionFaults = {
@@ -42,7 +41,7 @@ export const connectionFaults = {
   /** The connection closes within the status line and headers. */
   'close-in-headers': defineFault({
     optional: {
-      /** How many bytes are sent. @default 20 */
+      /** How many bytes are sent, at most all but the last. @default 20 */
       afterBytes: is.integerFrom(0),
     },
     effect: ({ afterBytes: atByte = 20 }, { respond }) => ({
@@ -53,18 +52,24 @@ export const connectionFaults = {
   /** The connection closes within the body. */
   'close-in-body': defineFault({
     optional: {
-      /** How many bytes of the body are sent. @default half of it */
+      /** How many bytes of the body are sent, at most all but the last. @default half of it */
       atByte: is.integerFrom(0),
     },
-    effect: ({ atByte }, { respond }) => cutInBody(respond(), atByte, 'close'),
+    effect: ({ atByte }, { respond }) => ({
+      response: respond(),
+      transmission: { how: 'cut', in: 'body', atByte, ending: 'close' },
+    }),
   }),
   /** The connection is reset (RST) within the body. */
   'reset-in-body': defineFault({
     optional: {
-      /** How many bytes of the body are sent. @default half of it */
+      /** How many bytes of the body are sent, at most all but the last. @default half of it */
       atByte: is.integerFrom(0),
     },
-    effect: ({ atByte }, { respond }) => cutInBody(respond(), atByte, 'reset'),
+    effect: ({ atByte }, { respond }) => ({
+      response: respond(),
+      transmission: { how: 'cut', in: 'body', atByte, ending: 'reset' },
+    }),
   }),
   /** `Content-Length` differs from the length of the body. */
   'wrong-length': defineFault({
@@ -82,9 +87,3 @@ export const connectionFaults = {
     effect: (_, { respond }) => ({ response: respond(), transmission: { how: 'corrupt-gzip' } }),
   }),
 };
-
-/** A response that ends in its body, by default after half of it. */
-export function cutInBody(response: ServiceResponse, atByte: number | undefined, ending: Ending): Delivery {
-  const half = Math.floor((response.body?.byteLength ?? 0) / 2);
-  return { response, transmission: { how: 'cut', in: 'body', atByte: atByte ?? half, ending } };
-}

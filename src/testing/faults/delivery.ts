@@ -14,11 +14,24 @@ type Transmission =
   | { readonly how: 'refused' }
   /** No byte is sent. */
   | { readonly how: 'nothing'; readonly ending: Ending }
-  /** Only the first bytes of status line and headers, or of the body, are sent. */
-  | { readonly how: 'cut'; readonly in: 'headers' | 'body'; readonly atByte: number; readonly ending: Ending }
+  /** Only the first bytes are sent, see {@link cutAt}. */
+  | {
+      readonly how: 'cut';
+      readonly in: 'headers' | 'body';
+      readonly atByte: number | undefined;
+      readonly ending: Ending;
+    }
   | { readonly how: 'slow-body'; readonly bytes: number; readonly everyMs: number }
   | { readonly how: 'wrong-length'; readonly by: number }
   | { readonly how: 'corrupt-gzip' };
+
+/**
+ * How many bytes of the headers, or of the body as it is sent, a cut lets through: half of them by default, and never
+ * all, because then nothing would be missing. Compression can make a body shorter than `atByte`.
+ */
+export function cutAt(atByte: number | undefined, size: number): number {
+  return Math.min(atByte ?? Math.floor(size / 2), Math.max(0, size - 1));
+}
 
 /** How the connection ends; with `stall` it stays open. */
 export type Ending = 'close' | 'reset' | 'stall';

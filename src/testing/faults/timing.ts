@@ -1,6 +1,5 @@
 import { is } from '../checks.ts';
 import { startCreate } from '../service/records.ts';
-import { cutInBody } from './connection.ts';
 import { defineFault } from './define-fault.ts';
 import { nothing, whole } from './delivery.ts';
 
@@ -36,7 +35,7 @@ export const timingFaults = {
     optional: {
       /** Before the first byte, or within the body. @default 'headers' */
       in: is.oneOf('headers', 'body'),
-      /** With `in: 'body'`, how many bytes of it are sent. @default half of it */
+      /** With `in: 'body'`, how many bytes of it are sent, at most all but the last. @default half of it */
       atByte: is.integerFrom(0),
       /** Whether the request is carried out. @default true */
       committed: is.flag,
@@ -44,7 +43,8 @@ export const timingFaults = {
     effect: ({ in: part = 'headers', atByte, committed = true }, { respond }) => {
       if (!committed) return nothing('stall');
       const response = respond();
-      return part === 'body' ? cutInBody(response, atByte, 'stall') : nothing('stall');
+      if (part === 'headers') return nothing('stall');
+      return { response, transmission: { how: 'cut', in: 'body', atByte, ending: 'stall' } };
     },
   }),
   /** The body arrives in pieces. */
