@@ -48,15 +48,19 @@ test('what the caller’s fetch throws is the cause, without the key', async () 
   expect(printed(error)).not.toContain(KEY);
 });
 
-test('four causes of a chain are printed', async () => {
+test('four causes of a chain are printed, with codes that are numbers', async () => {
   await using sandbox = createSandbox();
   const chain = (depth: number): Error =>
-    new Error(`level ${depth}`, depth < 9 ? { cause: chain(depth + 1) } : undefined);
+    Object.assign(new Error(`level ${depth}`, depth < 9 ? { cause: chain(depth + 1) } : undefined), {
+      code: depth === 2 ? { not: 'printed' } : depth,
+    });
   const store = { get: () => Promise.reject(chain(1)) };
   const run = changes(createClient(sandbox.clientOptions).accounts, { store, tenant: 'acme' });
   const error = await caught(run[Symbol.asyncIterator]().next() as Promise<unknown>);
   const levels = printed(error).match(/level \d/g);
   expect(new Set(levels)).toEqual(new Set(['level 1', 'level 2', 'level 3', 'level 4']));
+  const { cause } = JSON.parse(JSON.stringify(error));
+  expect([cause.code, 'code' in cause.cause, cause.cause.cause.code]).toEqual([1, false, 3]);
 });
 
 test('what the caller’s schema throws is the cause itself, and the message names the schema', async () => {
