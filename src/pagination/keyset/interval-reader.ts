@@ -341,8 +341,7 @@ export class IntervalReader<T> {
     const [only] = found;
     if (only === undefined) return true;
 
-    this.#findsHiddenRows();
-    state.unconfirmed = true;
+    state.shortPages = state.unconfirmed = true;
     if (delivered.length + found.length === 1) {
       state.after = keyOf(only, state.descending) - 1n;
       this.#through = keyOf(only, state.descending);
