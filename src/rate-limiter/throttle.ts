@@ -23,6 +23,8 @@ export interface Sent {
 
 /** How long the first call of a key runs alone. Its headers tell us the limit; otherwise every queued call could hit a 429. */
 const ALONE_MS = 5_000;
+/** With each response, so many more calls may be in flight: two processes that start together do not use up a quota at once. */
+const CONCURRENCY_GROWTH = 4;
 /** After this time without a response, other processes may have used the quota: one call is sent alone first. */
 const IDLE_MS = 10_000;
 /** After this time a call without a timeout has reached the service, or never will. */
@@ -61,8 +63,8 @@ export class Throttle {
   readonly #window = new QuotaWindow();
   /** In the order in which they were sent. */
   readonly #inFlight = new Set<Sent>();
-  /** Until the next response, calls are sent one by one. */
-  #isAlone = true;
+  /** How many calls may be in flight by what the last responses have shown. */
+  #concurrencyLimit = 1;
   #lastSentAt = 0;
   /** As last reported, less what later events imply. */
   #remaining = 0;
@@ -93,7 +95,7 @@ export class Throttle {
     this.#expire(now);
     const inFlight = this.#inFlight.size;
     const hasQuota = this.#state !== 'counted' || inFlight < this.#allowed(now);
-    if (hasQuota) return this.#isAlone && inFlight > 0 ? this.#lastSentAt + ALONE_MS : now;
+    if (hasQuota) return inFlight < this.#concurrencyLimit ? now : this.#lastSentAt + ALONE_MS;
     if (inFlight > 0) return Number.POSITIVE_INFINITY;
     if (now < this.#kept.until && this.#allowed(this.#kept.until) > 0) return this.#kept.until;
     return this.#window.opensAt(this.#lastResponseAt);
@@ -121,7 +123,7 @@ export class Throttle {
   markSent(now: number, timeoutMs: number): Sent {
     const inFlight = this.#inFlight.size;
     this.#lastSentAt = now;
-    if (inFlight === 0 && this.#state === 'counted' && this.#isStale(now)) this.#isAlone = true;
+    if (inFlight === 0 && this.#state === 'counted' && this.#isStale(now)) this.#concurrencyLimit = 1;
     const sent = {
       sentAt: now,
       expiresAt: now + Math.min(timeoutMs, LONGEST_IN_FLIGHT_MS),
@@ -154,7 +156,8 @@ export class Throttle {
     this.#rejections = 0;
     if (remaining === undefined) this.#settleWithoutHeaders(status);
     else this.#count(sent, { remaining, limit: amount(report.limit) ?? remaining + 1, elapsedMs }, now);
-    this.#isAlone = this.#state === 'unknown';
+    if (this.#state === 'unlimited') this.#concurrencyLimit = Number.POSITIVE_INFINITY;
+    else if (this.#state === 'counted') this.#concurrencyLimit += CONCURRENCY_GROWTH;
   }
 
   #count(sent: Sent, report: { remaining: number; limit: number; elapsedMs: number }, now: number): void {
