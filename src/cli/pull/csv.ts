@@ -7,7 +7,7 @@ const CHUNK_CHARACTERS = 2 ** 16;
 /**
  * A file of NDJSON as CSV (RFC 4180), in pieces. The columns are those of all records, in the order in which they first
  * come, so the file is read twice. `null` and a missing field are empty, an empty string is `""`, and a list or an object
- * is JSON. Every value is as the service sent it.
+ * is JSON. Every string is as the service sent it.
  */
 export async function* csvOf(file: string): AsyncGenerator<string> {
   const columns = new Set<string>();

@@ -1,11 +1,11 @@
-import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { type ProductDraft, productFields } from '../../collections/products.ts';
 import { suggestion } from '../../internal/option-names.ts';
 import type { FieldKind } from '../../schemas/record.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
-import { linesOf } from '../lines.ts';
+import { EncodingError, linesOf, textOf } from '../lines.ts';
 
 export type ProductFormat = 'csv' | 'ndjson';
 
@@ -41,6 +41,7 @@ export class ProductFile {
       yield* this.#format === 'csv' ? this.#csv() : this.#ndjson();
     } catch (error) {
       if (error instanceof CsvError) throw this.#failure(error.message);
+      if (error instanceof EncodingError) throw this.#failure(error.message, 'Save it as UTF-8');
       if ((error as NodeJS.ErrnoException).code === undefined) throw error;
       throw this.#failure(`it cannot be read: ${(error as Error).message}`);
     }
@@ -58,7 +59,7 @@ export class ProductFile {
       relax_column_count: true,
       skip_empty_lines: true,
     });
-    const file = createReadStream(this.#path);
+    const file = Readable.from(textOf(this.#path));
     // `pipe` passes on no error.
     file.on('error', (error) => parser.destroy(error));
     file.pipe(parser);
@@ -140,9 +141,9 @@ export class ProductFile {
     );
   }
 
-  #failure(what: string): CommandFailure {
+  #failure(what: string, remedy = 'Correct the file'): CommandFailure {
     return new CommandFailure(`${this.#path} cannot be pushed: ${what}`, {
-      advice: 'Nothing was written. Correct the file, and run the same command again.',
+      advice: `Nothing was written. ${remedy}, and run the same command again.`,
       exitCode: EXIT.file,
     });
   }

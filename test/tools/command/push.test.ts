@@ -217,6 +217,18 @@ test.each([
   expect(sandbox.journal).toEqual([]);
 });
 
+test.each(['csv', 'ndjson'])('writes nothing for a %s file that is not UTF-8', async (format) => {
+  const text = format === 'csv' ? 'productNumber,name\nA,Café\n' : '{"productNumber":"A","name":"Café"}\n';
+  for (const encoding of ['latin1', 'utf16le'] as const) {
+    const { sandbox, file, env } = await withFile('');
+    writeFileSync(file('rows'), Buffer.from(`${encoding === 'latin1' ? '' : '\uFEFF'}${text}`, encoding));
+    const args = ['push', file('rows'), '--format', format, '--key', 'productNumber', '--yes'];
+    const { code, log } = await run(env, args);
+    expect([code, log.split('\n')[0]]).toEqual([7, `${file('rows')} cannot be pushed: it is not UTF-8.`]);
+    expect(sandbox.journal).toEqual([]);
+  }
+});
+
 test('names a missing file, a wrong key field and a rejected API key', async () => {
   const { sandbox, env, file } = await withFile('productNumber\nA\n');
   expect(await run(env, ['push', file('none.csv'), '--key', 'ean', '--yes'])).toMatchObject({ code: 7 });
