@@ -53,7 +53,8 @@ test('creates a product again that was deleted since, however soon and however o
   for (let time = 0; time < 3; time++) {
     const { done } = await run([A]);
     expect(done).toEqual(['A created']);
-    const [product] = sandbox.store.products.all();
+    const [product, ...others] = sandbox.store.products.all();
+    expect([product?.productNumber, others]).toEqual(['A', []]);
     sandbox.store.products.delete(product?.id ?? '');
     if (time === 1) sandbox.clock.advance(5_000);
   }
@@ -276,3 +277,41 @@ test.each([
     ).toBeGreaterThan(0);
   },
 );
+
+/** A service that ignores Idempotency-Key and loses the response to the first create. */
+function setUpLoss(committed: boolean, validation: 'throw' | 'report' = 'throw') {
+  const setUp = setUpPush([], {
+    sandbox: { idempotency: { replay: 'ignored' } },
+    client: { retry: { creates: false, maxAttempts: 1 }, timeoutMs: 5_000, validation },
+  });
+  setUp.sandbox.faults.add({ kind: 'lost-response', committed }, { method: 'POST' });
+  return setUp;
+}
+
+test('does not repeat a lost create while a product of the list cannot be read: it may be that one', async () => {
+  const { sandbox, run } = setUpLoss(true, 'report');
+  sandbox.onRequest(({ method }) => {
+    if (method === 'POST') sandbox.faults.add({ kind: 'money-as-number' }, { method: 'GET', times: 99 });
+  });
+  const { done, results } = await run([A]);
+  expect(done).toEqual(['A failed']);
+  expect(results).toMatchObject([{ error: { outcome: 'unknown' } }]);
+  expect(sandbox.store.products.all()).toHaveLength(1);
+});
+
+test('waits for a create that an earlier run lost, but not in a dry run', async () => {
+  const store = memoryStore();
+  const { run } = setUpLoss(false);
+  const waits = async (dryRun: boolean) => {
+    let count = 0;
+    const { done } = await run([A], {
+      store,
+      dryRun,
+      onProgress: ({ waiting }) => (count += Number(waiting)),
+    });
+    return [done, count > 0];
+  };
+  await caught(run([A], { store, maxOutageMs: 0 }));
+  expect(await waits(true)).toEqual([['A created'], false]);
+  expect(await waits(false)).toEqual([['A created'], true]);
+});

@@ -1,4 +1,4 @@
-import type { ProductDraft, PushProgress } from 'accounting-data-sdk';
+import { memoryStore, type ProductDraft, type PushProgress } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { setUpPush } from '../../support/push.ts';
@@ -30,6 +30,20 @@ test.each([
   expect(sandbox.count(({ method }) => method === 'POST')).toBe(3);
   sandbox.faults.clear();
   expect((await run(rows(10))).report.counts).toMatchObject({ created: 8, unchanged: 2 });
+});
+
+test('remembers in the store which products it created before it stopped', async () => {
+  const store = memoryStore();
+  const { run, sandbox } = setUpPush();
+  sandbox.faults.add(
+    { kind: 'status', status: 403, type: 'forbidden' },
+    { method: 'POST', skip: 1, times: 9 },
+  );
+  await caught(run(rows(2), { ...FAST, store }));
+  sandbox.faults.clear();
+  sandbox.store.products.update(sandbox.store.products.ids()[0] ?? '', { productNumber: 'renamed' });
+  expect((await run(rows(1), { store })).done).toEqual(['P-0 updated']);
+  expect(sandbox.count(({ method }) => method === 'POST')).toBe(0);
 });
 
 test('stops if the products cannot be listed', async () => {

@@ -155,6 +155,51 @@ describe('in virtual time a sync', () => {
     expect(second - first).toBeGreaterThanOrEqual(100 * SECOND);
   });
 
+  test('fails at once if the service asks for a longer wait than maxWaitMs', async () => {
+    const sandbox = createSandbox({ records: { accounts: 5 } });
+    sandbox.faults.add({ kind: 'status', status: 503, retryAfter: 3600 }, { times: 99 });
+    const startedAt = Date.now();
+    const run = sync(createClient(sandbox.clientOptions), {
+      store: memoryStore(),
+      tenant: 'acme',
+      collections: ['accounts'],
+      onBatch: nothing,
+      maxWaitMs: 60 * SECOND,
+    });
+    expect(await caught(runToEnd(run))).toMatchObject({ code: 'sync_failed', cause: { status: 503 } });
+    expect(Date.now() - startedAt).toBeLessThan(SECOND);
+    expect(sandbox.count()).toBe(1);
+  });
+
+  test('does not stop the tenant for two collections that are down while the service rejects a third', async () => {
+    const { sandbox } = failing({ ms: 0 });
+    for (const collection of ['accounts', 'budgets'] as const) {
+      sandbox.faults.add({ kind: 'status', status: 503 }, { collection, times: Number.POSITIVE_INFINITY });
+    }
+    sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { collection: 'products' });
+    const client = createClient({
+      ...sandbox.clientOptions,
+      fetch: async (url, init) => {
+        if (url.includes('/products')) await new Promise((resolve) => setTimeout(resolve, 20 * SECOND));
+        return sandbox.fetch(url, init);
+      },
+    });
+    const run = sync(client, {
+      store: memoryStore(),
+      tenant: 'acme',
+      collections: ['accounts', 'budgets', 'products', 'accountAddresses'],
+      concurrency: 3,
+      onBatch: nothing,
+    });
+    const error = (await caught(runToEnd(run))) as SyncError;
+    expect(error.report.collections.map(({ status }) => status)).toEqual([
+      'failed',
+      'failed',
+      'forbidden',
+      'done',
+    ]);
+  });
+
   test('does not stop the tenant for one collection that is down while others are read', async () => {
     const { sandbox } = failing({ ms: 0 });
     sandbox.faults.add({ kind: 'status', status: 503 }, { collection: 'accounts', times: 1000 });

@@ -227,7 +227,8 @@ describe('reconcile deletes nothing', () => {
 
   test('where a candidate returns a 404 that is a page of a proxy', async () => {
     const { books, accounts, copy } = openWith(40);
-    for (const id of ['3', '17', '30']) accounts.delete(id);
+    for (const id of ['3', '17', '30', '31', '32', '33', '34', '35', '36', '37', '38', '39'])
+      accounts.delete(id);
     const page = { status: 404, headers: { 'Content-Type': 'text/html' }, body: '<h1>404</h1>' };
     books.sandbox.faults.add({ kind: 'rewrite', ...page }, { path: /\/accounts\/30/ });
     await expect(reconcile(books.client.accounts, copy.options)).rejects.toMatchObject({
@@ -235,6 +236,8 @@ describe('reconcile deletes nothing', () => {
       missing: false,
     });
     expect(copy.deleted).toEqual([]);
+    // No further candidate is requested, except for those in flight meanwhile.
+    expect(gets(books)).toBeLessThan(10);
   });
 
   test('where no record of the list is valid, so that none can be requested', async () => {
