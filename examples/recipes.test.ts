@@ -133,6 +133,10 @@ test('web-route maps errors to statuses, and stops when the browser disconnects'
     expect((await get('1')).status).toBe(200);
     expect((await get('999999')).status).toBe(404);
     expect((await get('%20..')).status).toBe(404);
+    expect((await get('1?from=search')).status).toBe(200);
+    const requests = sandbox.requests.length;
+    expect((await fetch(`http://127.0.0.1:${port}/favicon.ico`)).status).toBe(404);
+    expect(sandbox.requests.length).toBe(requests);
 
     sandbox.faults.next({ kind: 'status', status: 451 });
     expect((await get('1')).status).toBe(502);

@@ -17,11 +17,12 @@ function statusOf(error: unknown): number {
 }
 
 const server = createServer(async (request, response) => {
+  const [, id] = /^\/products\/([^/?]+)/.exec(request.url ?? '') ?? [];
+  if (id === undefined) return response.writeHead(404).end();
   const disconnected = new AbortController();
   response.on('close', () => disconnected.abort());
   try {
-    const id = decodeURIComponent(request.url?.slice('/products/'.length) ?? '');
-    const product = await client.products.get(id, { signal: disconnected.signal });
+    const product = await client.products.get(decodeURIComponent(id), { signal: disconnected.signal });
     response.setHeader('Content-Type', 'application/json').end(JSON.stringify(product));
   } catch (error) {
     if (disconnected.signal.aborted) return console.log('the browser disconnected');
@@ -34,4 +35,4 @@ const server = createServer(async (request, response) => {
   }
 });
 
-server.listen(Number(process.env.PORT ?? 3000), () => console.log('listening', server.address()));
+server.listen(Number(process.env.PORT ?? 3000), () => console.log('GET /products/1 on', server.address()));

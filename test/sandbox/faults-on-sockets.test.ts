@@ -81,10 +81,14 @@ describe('no response', () => {
     expect((await raw(undefined)).text).toMatch(/^HTTP\/1.1 200 OK/);
   });
 
-  test('connection-refused with conditions resets the connection', async () => {
-    sandbox.faults.add({ kind: 'connection-refused' }, { collection: 'accounts' });
-    expect(await raw(undefined)).toEqual({ text: '', end: 'ECONNRESET' });
-  });
+  test.each([{ collection: 'accounts' }, { skip: 1 }] as const)(
+    'connection-refused with the condition %j resets the connection',
+    async (match) => {
+      sandbox.faults.add({ kind: 'connection-refused' }, match);
+      if ('skip' in match) expect((await raw(undefined)).text).toMatch(/^HTTP\/1.1 200 OK/);
+      expect(await raw(undefined)).toEqual({ text: '', end: 'ECONNRESET' });
+    },
+  );
 });
 
 describe('a part of a response', () => {

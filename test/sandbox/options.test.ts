@@ -19,6 +19,9 @@ describe('lists', () => {
     const sandbox = createSandbox({ afterLastPage: 'not-found' });
     expect((await call(sandbox, '/boms')).json).toEqual([]);
     expect((await call(sandbox, '/boms?_page=2')).record.type).toBe('not_found');
+    for (const _ of Array(30)) sandbox.store.boms.insert({});
+    expect((await call(sandbox, '/boms')).list).toHaveLength(30);
+    expect((await call(sandbox, '/boms?_page=2')).record.type).toBe('not_found');
   });
 
   test('hiddenRecords leaves records out after the list was divided into pages', async () => {

@@ -399,6 +399,14 @@ describe('pull --format csv', () => {
     expect(out.trimEnd().split('\n').at(-1)).toContain(',"",,');
   });
 
+  test('leaves a missing field empty whatever its name', async () => {
+    const { sandbox, env } = await listening();
+    sandbox.store.boms.insert({ toString: 'x', code: ' 7' });
+    sandbox.store.boms.insert({});
+    const { out } = await run(env, ['pull', 'boms', '--format', 'csv']);
+    expect(out).toBe('id,toString,code\n1,x," 7"\n2,,\n');
+  });
+
   test.each(['ndjson', 'csv'])(
     'creates a file with the permissions of any new file, as %s',
     async (format) => {
@@ -447,6 +455,22 @@ describe('pull --all', () => {
     expect(lines).toHaveLength(collectionNames.length + 1);
     expect(lines[0]).toMatch(/^\d+ records of accounts in \d+ pages, [\d.]+ s: complete\.$/);
     expect(lines.at(-1)).toMatch(/--since \S+Z$/);
+  });
+
+  test('names a --since that misses nothing of the first collection, with the lowest offset', async () => {
+    const { sandbox, env } = await listening({
+      clock: '2025-07-01T12:00:00Z',
+      timeZone: 'America/New_York',
+      timestamps: 'offset',
+      timestampsEverywhere: true,
+    });
+    sandbox.store.accounts.insert({ name: 'in summer' });
+    sandbox.clock.set('2026-01-01T12:00:00Z');
+    sandbox.store.products.insert({ name: 'in winter' });
+    sandbox.onRequest(() => sandbox.clock.advance(60_000));
+    const { log } = await run(env, ['pull', '--all', '--out', folder()('data')]);
+    // Two minutes and a second before the first response; an hour below -05:00, which may not be the lowest of the year.
+    expect(/--since (\S+)$/m.exec(log)?.[1]).toBe('2026-01-01T05:57:59-06:00');
   });
 
   test('names the collections that the key may not read', async () => {
