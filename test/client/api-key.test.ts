@@ -56,6 +56,16 @@ test('a key function is called once for a call, however often it is retried', as
   expect(apiKey).toHaveBeenCalledTimes(1);
 });
 
+test('an error shows neither key, even if the path is the one that was fetched after a 401', async () => {
+  const keys = ['first-key-0001', 'second-key-0002'];
+  const fetch = scriptedFetch(problemResponse(401), problemResponse(404));
+  const listener = vi.fn();
+  const client = scriptedClient(fetch, { apiKey: () => keys.shift() ?? '', on: { request: listener } });
+  const error = await caught(client.accounts.get('second-key-0002'));
+  expect(error).toMatchObject({ code: 'not_found', path: '/accounts/[redacted]' });
+  expect(String(error)).not.toContain('second-key');
+});
+
 test('after a 401 another key is tried, with the same Idempotency-Key, and no attempt is counted', async () => {
   const fetch = serviceFor('new');
   const keys = ['old', 'new'];

@@ -71,6 +71,28 @@ test.each([
   }
 });
 
+test.each(['page', 'a cursor'])(
+  'toArray and %s read on if rows were dropped, until the limit is reached',
+  async (kind) => {
+    const cursor = {
+      first: { page: 1 },
+      next: ({ rows: { length } }: PageResponse<{ id: string }>) =>
+        length === 0 ? undefined : { page: ++page },
+    };
+    let page = 1;
+    // Of each page, one row is invalid and one was on the page before.
+    const fetch = scriptedFetch((request) => {
+      const number = pageOf(request);
+      if (number > 4) return jsonResponse([]);
+      return jsonResponse([{ id: number }, { id: `last of ${number - 1}` }, { id: `last of ${number}` }]);
+    });
+    const client = scriptedClient(fetch, { validation: 'report' });
+    const pagination = kind === 'page' ? kind : cursor;
+    const records = await client.accounts.list({}, { pagination, prefetch: 1 }).toArray({ limit: 4 });
+    expect(ids(records)).toEqual(['last of 0', 'last of 1', 'last of 2', 'last of 3']);
+  },
+);
+
 test.each([undefined, -1, 1.5, Number.NaN, '5', null, -Number.POSITIVE_INFINITY])(
   'toArray rejects the limit %j',
   async (limit) => {

@@ -147,6 +147,66 @@ test('a service without the headers gets calls at the same time again after a 42
   expect(most).toBe(20);
 });
 
+test('a 429 with Retry-After: 0 is not repeated at once', async () => {
+  let count = 0;
+  const fetch: FetchFunction = async () => {
+    count += 1;
+    return count > 50 ? ok(99) : tooMany(0);
+  };
+  const call = caught(scriptedClient(fetch, { deadlineMs: 10_000 }).accounts.get('1'));
+  expect(await runToEnd(call)).toMatchObject({ code: 'rate_limited' });
+  // After 250 ms, then twice as long each time.
+  expect(count).toBeLessThan(8);
+});
+
+test('waitedMs is the backoff and the wait for the quota together', async () => {
+  const responses = [problemResponse(503, {}, headers(50)), tooMany(2), ok(49), ok(48)];
+  const fetch: FetchFunction = async () => responses.shift() as Response;
+  let waitedMs = 0;
+  const client = scriptedClient(fetch, { retry: { baseDelayMs: 400 } });
+  const call = client.accounts.get('1', {
+    onResponse: (meta) => {
+      ({ waitedMs } = meta);
+    },
+  });
+  await advance(100);
+  // The 429 of another call pauses the key while the first waits for its backoff.
+  const other = client.accounts.get('2');
+  await runToEnd(Promise.all([call, other]));
+  expect(waitedMs).toBeGreaterThanOrEqual(2_000);
+});
+
+test('a Retry-After of years holds a call that waits for ever for a day', async () => {
+  const sent: number[] = [];
+  const fetch: FetchFunction = async () => {
+    sent.push(performance.now());
+    return sent.length === 1 ? tooMany(100_000_000) : ok(99);
+  };
+  const limits = { maxWaitMs: Number.POSITIVE_INFINITY, deadlineMs: Number.POSITIVE_INFINITY };
+  await runToEnd(scriptedClient(fetch, limits).accounts.get('1'));
+  const [first = 0, second = 0] = sent;
+  expect(second - first).toBeGreaterThanOrEqual(24 * 3_600_000);
+  expect(second - first).toBeLessThan(25 * 3_600_000);
+});
+
+test('after an idle period one call goes first, because other processes may have used the quota', async () => {
+  let remaining = 90;
+  let rejected = 0;
+  const fetch: FetchFunction = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    if (remaining > 0) return ok(--remaining);
+    rejected += 1;
+    return tooMany(30);
+  };
+  const client = scriptedClient(fetch);
+  await runToEnd(client.accounts.get('1'));
+  remaining = 0;
+  await advance(11_000);
+  const calls = Array.from({ length: 20 }, () => caught(client.accounts.get('1', { maxWaitMs: 1_000 })));
+  await runToEnd(Promise.all(calls));
+  expect(rejected).toBe(1);
+});
+
 test('a service that always reports 0 remaining does not get slower, and no call fails', async () => {
   const { fetch, sent } = slowService(50, () => 0);
   const client = scriptedClient(fetch, { maxWaitMs: 5_000, deadlineMs: 10_000 });
