@@ -193,7 +193,7 @@ async function delimiterOf(path: string): Promise<string> {
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(65_536), 0, 65_536, 0);
     const text = buffer.toString('utf8', 0, bytesRead);
-    const header = text.slice(0, text.search(/[\r\n]|$/)).replaceAll(/"[^"]*"/g, '');
+    const header = text.slice(0, text.search(/[\r\n]|$/));
     const count = (delimiter: string) => header.split(delimiter).length;
     return DELIMITERS.reduce((best, other) => (count(other) > count(best) ? other : best));
   } finally {

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { ProductDraft } from 'accounting-data-sdk';
 import type { Sandbox } from 'accounting-data-sdk/testing';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { useFastClock } from '../../support/virtual-clock.ts';
 import { folder, listening, records, run } from './support/run.ts';
 
 interface SetUp {
@@ -86,6 +87,30 @@ test('keeps leading zeros, and clears fields only with --empty clear', async () 
   expect(products(sandbox)).toMatchObject([{ productNumber: '007', ean: '0012', brand: 'Oak' }]);
   await push('--yes', '--empty', 'clear');
   expect(products(sandbox)).toMatchObject([{ brand: null }]);
+});
+
+test('rejects a row with a number that would lose digits', async () => {
+  const { sandbox, push } = await withFile(
+    'productNumber,stockQuantity\nA,1234567890123456\nB,123456789012345\n',
+  );
+  expect((await push('--yes')).code).toBe(9);
+  expect(products(sandbox)).toMatchObject([{ productNumber: 'B', stockQuantity: 123456789012345 }]);
+});
+
+describe('a create whose response is lost, on a service that ignores Idempotency-Key', () => {
+  useFastClock();
+
+  test.each([
+    ['is repeated', [], 2],
+    ['is not repeated with --no-repeat-creates if the product exists', ['--no-repeat-creates'], 1],
+  ])('%s', async (_, flags, count) => {
+    const { sandbox, env } = await listening({ idempotency: { replay: 'ignored' } });
+    const file = folder()('products.csv');
+    writeFileSync(file, 'productNumber\nA\n');
+    sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
+    const { code } = await run(env, ['push', file, '--key', 'productNumber', '--yes', ...flags]);
+    expect([code, products(sandbox).length]).toEqual([0, count]);
+  });
 });
 
 test('writes nothing in a dry run', async () => {
