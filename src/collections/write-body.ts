@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import { exactJson } from '../internal/json-text.ts';
+import { exactJson, hasHiddenContent } from '../internal/json-text.ts';
 import { moneyProblem } from '../schemas/money.ts';
 import { type FieldKind, fits } from '../schemas/record.ts';
 import type { CollectionDefinition } from './define.ts';
@@ -21,8 +21,8 @@ type WriteRules = Pick<CollectionDefinition, 'fields' | 'serverFilled'>;
  * @throws InvalidInputError for a field that the service fills, a value of the wrong kind, and a value that JSON cannot represent.
  */
 export function writeBody(definition: WriteRules, body: unknown, argument: 'draft' | 'patch'): string {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new InvalidInputError(argument, 'must be an object of fields');
+  if (typeof body !== 'object' || body === null || Array.isArray(body) || hasHiddenContent(body)) {
+    throw new InvalidInputError(argument, 'must be an object of fields; await it if it is a promise');
   }
   for (const [name, value] of Object.entries(body)) {
     if (value !== undefined) checkField(definition, `${argument}.${name}`, { name, value });

@@ -1,6 +1,7 @@
 /**
  * JSON of a value of the caller; undefined for undefined. Throws for what `JSON.stringify` would replace by null or drop
- * without an error, such as NaN, an invalid Date, a function, and undefined in a list. Undefined members are left out.
+ * without an error, such as NaN, an invalid Date, a function, a Map, and undefined in a list. Undefined members are left
+ * out.
  */
 export function exactJson(value: unknown): string | undefined {
   return JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, name, member: unknown) {
@@ -9,10 +10,18 @@ export function exactJson(value: unknown): string | undefined {
       typeof member === 'symbol' ||
       (typeof member === 'number' && !Number.isFinite(member)) ||
       (member === undefined && Array.isArray(this)) ||
-      (member === null && this[name] !== null);
+      // By its `toJSON`.
+      ((member === undefined || member === null) && this[name] !== member) ||
+      hasHiddenContent(member);
     if (isLost) throw new TypeError('JSON cannot represent this value.');
     return member;
   });
+}
+
+/** Whether a value is of a class such as Promise or Map: as JSON it would be an empty object, whatever it contains. */
+export function hasHiddenContent(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.keys(value).length === 0 && Object.prototype.toString.call(value) !== '[object Object]';
 }
 
 /** JSON of a parsed JSON value, however deep it is: `JSON.stringify` throws a RangeError for a few thousand levels. */

@@ -158,6 +158,9 @@ test.each([
   ['a symbol in a list', [Symbol('x')]],
   ['undefined in a list', [undefined]],
   ['an invalid date', { at: new Date(Number.NaN) }],
+  ['a value whose toJSON returns undefined', { at: { toJSON: () => undefined } }],
+  ['a Map in an object', { names: new Map([['en', 'Desk']]) }],
+  ['a promise in a list', [Promise.resolve(1)]],
 ])('%s is rejected before anything is sent, because JSON would replace or drop it', async (_, value) => {
   const fetch = done();
   const client = scriptedClient(fetch);
@@ -170,6 +173,25 @@ test.each([
   for (const call of calls) expect(await caught(call)).toMatchObject({ code: 'invalid_input' });
   expect(fetch.requests).toHaveLength(0);
 });
+
+test.each([
+  ['a promise', Promise.resolve({ name: 'Desk' })],
+  ['a Map', new Map([['name', 'Desk']])],
+  ['URLSearchParams', new URLSearchParams('name=Desk')],
+])(
+  '%s as a body is rejected before anything is sent, because JSON would send an empty object',
+  async (_, body) => {
+    const fetch = done();
+    const client = scriptedClient(fetch);
+    const calls = [
+      client.request({ method: 'POST', path: '/x', body }),
+      client.products.create(body as object),
+      client.products.update('1', body as object),
+    ];
+    for (const call of calls) expect(await caught(call)).toMatchObject({ code: 'invalid_input' });
+    expect(fetch.requests).toHaveLength(0);
+  },
+);
 
 test('a delete that gets a 404 after a lost response is done', async () => {
   const fetch = scriptedFetch(networkError('ECONNRESET'), problemResponse(404, { type: 'not_found' }));
