@@ -65,6 +65,17 @@ describe('while the limits are unknown', () => {
     expect(sent).toEqual(['1', '2', '3', '4']);
   });
 
+  test('few calls follow the first at a time, because another process may send as many', async () => {
+    const { fetch, sent, respond } = heldService();
+    const client = scriptedClient(fetch);
+    for (let id = 1; id <= 40; id += 1) void client.accounts.get(String(id)).catch(() => {});
+    await settle();
+    await respond('1', ok(999, 1_000));
+    expect(sent).toHaveLength(6);
+    for (const id of sent.slice(1)) await respond(id, ok(998, 1_000));
+    expect(sent.length).toBeGreaterThan(20);
+  });
+
   test('the first call is alone for at most five seconds', async () => {
     const { fetch, sent } = heldService();
     const client = scriptedClient(fetch);

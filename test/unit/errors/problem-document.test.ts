@@ -64,6 +64,27 @@ test('whatever JSON comes, it is read without an error', () => {
   );
 });
 
+test('title and detail of JSON-LD are read, unless those of the RFC are there', () => {
+  const linked = { 'hydra:title': 'An error occurred', 'hydra:description': 'name: is too long' };
+  const known = { title: 'An error occurred', detail: 'name: is too long' };
+  expect(parseProblem(linked)).toMatchObject(known);
+  expect(parseProblem({ ...linked, title: 'T', detail: 'D' })).toMatchObject({ title: 'T', detail: 'D' });
+});
+
+test.each([
+  [1, '[f1: m1]'],
+  [5, '[f1: m1; f2: m2; f3: m3; f4: m4; f5: m5]'],
+  [7, '[f1: m1; f2: m2; f3: m3; f4: m4; f5: m5; 2 more]'],
+])('a message names five violations and counts the others: %i', async (count, shown) => {
+  const violations = Array.from({ length: count }, (_, n) => ({
+    propertyPath: `f${n + 1}`,
+    message: `m${n + 1}`,
+  }));
+  const fetch = scriptedFetch(problemResponse(422, { type: 'validation_failed', violations }));
+  const error = (await caught(scriptedClient(fetch).products.create({}))) as Error;
+  expect(error.message).toContain(`(validation_failed) ${shown}`);
+});
+
 test('an error carries the members of its problem response', async () => {
   const fetch = scriptedFetch(
     problemResponse(
