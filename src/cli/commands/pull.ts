@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Client, type CollectionName, collectionNames, isApiError } from 'accounting-data-sdk';
 import { type Command, Option } from 'commander';
 import { collections } from '../../collections/index.ts';
 import { guarded, type RequestGuard } from '../../internal/request-guard.ts';
-import { temporaryOf } from '../../node/crash-safe-file.ts';
+import { temporaryOf, unlessMissing } from '../../node/crash-safe-file.ts';
 import { boundAt } from '../../sync/bound.ts';
 import { DEFAULT_MAX_OUTAGE_MS, Outage } from '../../sync/outage.ts';
 import { sinceOf } from '../../sync/watermark.ts';
@@ -94,7 +94,7 @@ async function run(named: CollectionName | undefined, flags: Flags, io: Io): Pro
   const names = named === undefined ? collectionNames : [named];
   const fileOf = (name: CollectionName) => inFolder(`${collections[name].segment}.${format}`) ?? out;
   const checkpointFile = flags.checkpoint ?? inFolder('pull.checkpoint');
-  if (all) await mkdir(out ?? '', { recursive: true });
+  if (all) await makeFolder(out ?? '');
   for (const name of names) await checkFiles(fileOf(name), checkpointFile);
 
   let progress = new PullProgress(io, names[0] ?? '', quiet);
@@ -175,6 +175,13 @@ function earlier(first: PullStart, second: PullStart): PullStart {
     startedAt: first.startedAt ?? second.startedAt,
     utcOffset: offsets.length === 0 ? null : Math.min(...offsets),
   };
+}
+
+async function makeFolder(name: string): Promise<void> {
+  if ((await unlessMissing(stat(name)))?.isDirectory() === false) {
+    throw new CommandFailure(`${name} is a file.`, { advice: 'Name a folder.', exitCode: EXIT.file });
+  }
+  await mkdir(name, { recursive: true });
 }
 
 interface PullTask {

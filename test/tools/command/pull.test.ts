@@ -473,6 +473,15 @@ describe('pull --all', () => {
     expect(/--since (\S+)$/m.exec(log)?.[1]).toBe('2026-01-01T05:57:59-06:00');
   });
 
+  test('needs a folder, and says so if there is a file', async () => {
+    const { sandbox, env } = await listening();
+    const file = folder()('data');
+    writeFileSync(file, '');
+    const { code, log } = await run(env, ['pull', '--all', '--out', file]);
+    expect([code, log]).toEqual([7, `${file} is a file.\nName a folder.\n`]);
+    expect(sandbox.count()).toBe(0);
+  });
+
   test('names the collections that the key may not read', async () => {
     const { sandbox, env } = await listening({ records: 300 });
     const file = folder();

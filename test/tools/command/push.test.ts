@@ -132,8 +132,8 @@ test.each([
     return confirmed;
   };
   const prompt = { confirm, secret: async () => '' };
-  const { code } = await run(env, ['push', file('products.csv'), '--key', 'productNumber'], { prompt });
-  expect(code).toBe(0);
+  const { code, log } = await run(env, ['push', file('products.csv'), '--key', 'productNumber'], { prompt });
+  expect([code, log.includes('Nothing was written.')]).toEqual([0, !confirmed]);
   expect(questions).toEqual(['1 to create, 0 to update, 0 unchanged; continue?']);
   expect(products(sandbox)).toHaveLength(count);
 });
