@@ -1,6 +1,7 @@
 import { createClient, isAccountingError, memoryStore, type Page, sync } from 'accounting-data-sdk';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
 import { jsonResponse, scriptedClient, scriptedFetch } from '../../support/scripted-fetch.ts';
 import { settle } from '../../support/scripted-server.ts';
@@ -173,8 +174,49 @@ test('starts again, and says so, when the service uses another order', async () 
   expect(restart).toBeGreaterThan(0);
   expect(idsOf(pages.slice(restart)).toSorted((a, b) => a - b)).toEqual(range(1, 80));
   expect(pages.at(-1)?.complete).toBe('likely');
-  // An array holds only the records since the last start.
-  expect(await accounts.list({}, options).toArray({ limit: 999 })).toHaveLength(80);
+  // An array holds only the records since the last start, and the limit counts only those.
+  for (const limit of [999, 80]) {
+    expect(await accounts.list({}, options).toArray({ limit })).toHaveLength(80);
+  }
+});
+
+/** A service whose records have integer ids, and then others, which no upper bound includes. */
+const withTextIds = () =>
+  serviceOf(({ page = 1, id }) => {
+    const texts = id.lt === undefined && id.lte === undefined ? ['a', 'b', 'c'] : [];
+    const rows = rowsOf([...inside(range(1, 40), id), ...texts]);
+    return rows.slice((page - 1) * 10, page * 10);
+  });
+
+test('starts again by page, from the first page on, if an id is not an integer', async () => {
+  const { accounts } = withTextIds();
+  const pages = await pagesOf(accounts.list({}, keyset).pages());
+  const restart = pages.findIndex(({ restarted }) => restarted);
+  expect(restart).toBeGreaterThan(0);
+  expect(pages.slice(restart).flatMap(({ ids }) => ids)).toEqual([
+    ...range(1, 40).map(String),
+    'a',
+    'b',
+    'c',
+  ]);
+  expect(pages.slice(restart).every(({ pagination }) => pagination === 'page')).toBe(true);
+  expect(await accounts.list({}, keyset).toArray({ limit: 43 })).toHaveLength(43);
+
+  // Its token resumes nothing: the read starts again, and says so.
+  const resumeFrom = pages.at(-1)?.resumeToken;
+  const again = await pagesOf(accounts.list({}, { ...keyset, resumeFrom }).pages());
+  expect(again.map(({ restarted }) => restarted)).toEqual([true, false, false, false, false]);
+});
+
+test('notices an invalid row outside the bounds', async () => {
+  const schemas = { accounts: z.looseObject({ id: z.string(), name: z.string() }) };
+  const rows = [{ id: '1', name: 'Bank' }, { id: '900' }];
+  const { accounts } = serviceOf(() => rows, { validation: 'report', schemas });
+  const list = accounts.list({ id: { lt: '5' } }, keyset);
+  expect(await caught(list.toArray({ limit: 9 }))).toMatchObject({
+    code: 'filter_ignored',
+    message: expect.stringContaining('outside the requested bounds'),
+  });
 });
 
 test('says nothing about completeness by page, because a deletion can hide a record', async () => {
