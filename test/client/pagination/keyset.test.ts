@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
 import { jsonResponse, scriptedClient, scriptedFetch } from '../../support/scripted-fetch.ts';
 import { settle } from '../../support/scripted-server.ts';
-import { inside, rowsOf, serviceOf } from './service.ts';
+import { inside, type Query, rowsOf, serviceOf } from './service.ts';
 
 type AccountPage = Page<{ id: string }>;
 
@@ -210,8 +210,11 @@ test('starts again by page, from the first page on, if an id is not an integer',
 
 test('notices an invalid row outside the bounds', async () => {
   const schemas = { accounts: z.looseObject({ id: z.string(), name: z.string() }) };
-  const rows = [{ id: '1', name: 'Bank' }, { id: '900' }];
-  const { accounts } = serviceOf(() => rows, { validation: 'report', schemas });
+  const respond = ({ id }: Query) => [
+    ...inside([1], id).map((one) => ({ id: String(one), name: 'Bank' })),
+    { id: '900' },
+  ];
+  const { accounts } = serviceOf(respond, { validation: 'report', schemas });
   const list = accounts.list({ id: { lt: '5' } }, keyset);
   expect(await caught(list.toArray({ limit: 9 }))).toMatchObject({
     code: 'filter_ignored',
