@@ -131,8 +131,7 @@ export function nextWidth({ span, rows, pageSize }: Completed, before: bigint | 
   const most = span * 4n;
   const fitting = rows === 0 ? most : (most * BigInt(pageSize)) / (5n * BigInt(rows));
   const width = fitting < most ? fitting : most;
-  // Two similar estimates make a better one.
-  const isSimilar = before !== undefined && rows > 0 && width < 2n * before && before < 2n * width;
-  const next = isSimilar ? (before + width + 1n) / 2n : width;
+  // The mean of two estimates is a better one.
+  const next = before === undefined || rows === 0 ? width : (before + width + 1n) / 2n;
   return next > 1n ? next : 1n;
 }

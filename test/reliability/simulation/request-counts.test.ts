@@ -26,8 +26,8 @@ async function requestsOf(
 
 // In another order, an eighth of all short responses is checked as well.
 test.each([
-  ['dense', 1.35, 1.65],
-  ['sparse', 1.8, 2.15],
+  ['dense', 1.32, 1.63],
+  ['sparse', 1.6, 2.05],
 ] as const)(
   'keyset pagination of %s ids takes at most %d times the requests of pages in id order, %d times in another',
   { timeout },
