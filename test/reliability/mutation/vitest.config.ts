@@ -5,7 +5,13 @@ import suite from '../../../vitest.config.ts';
 export default defineConfig({
   resolve: suite.resolve ?? {},
   test: {
-    include: ['test/unit/**/*.test.ts', 'test/client/**/*.test.ts', 'test/reliability/faults/**/*.test.ts'],
+    include: [
+      'test/unit/**/*.test.ts',
+      'test/client/**/*.test.ts',
+      'test/reliability/faults/**/*.test.ts',
+      // How many requests a keyset list takes.
+      'test/reliability/simulation/{keyset,request-counts}.test.ts',
+    ],
     // Tests of other areas, and tests that run for seconds.
     exclude: [
       'test/{unit,client}/**/rate-limiter*/**',
