@@ -3,6 +3,7 @@ import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { type DiscoverOptions, type Discovery, discover, type FieldShape } from 'accounting-data-sdk/tools';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { SeededRandom } from '../support/seeded-random.ts';
+import { MONEY_FIELDS } from './support/money-fields.ts';
 import { clientBehind } from './support/products.ts';
 import { compilerErrors, formatted, loadSchemas } from './support/schema-file.ts';
 
@@ -421,16 +422,6 @@ describe('a service that means harm', () => {
   });
 });
 
-const MONEY = [
-  'accounts.creditLimit',
-  'accountCustomerProjectRates.hourlyRate',
-  'bankFeedAccounts.balance',
-  'bomLines.unitCost',
-  'budgetLines.amount',
-  'products.salePrice',
-  'products.saleRrpPrice',
-];
-
 const REFERENCES = {
   'accountAddresses.accountId': 'accounts',
   'accountContactRelations.accountId': 'accounts',
@@ -469,7 +460,7 @@ beforeAll(async () => {
 
 describe('schemas of generated data', () => {
   test('mark every amount, and nothing else, as an amount', () => {
-    expect(fieldsOf(discovery, ({ kinds }) => kinds.includes('money'))).toEqual(MONEY);
+    expect(fieldsOf(discovery, ({ kinds }) => kinds.includes('money'))).toEqual(MONEY_FIELDS);
   });
 
   test('mark every reference, and nothing else, as a reference', async () => {

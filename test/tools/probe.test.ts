@@ -2,6 +2,7 @@ import { collectionNames, createClient, InvalidInputError } from 'accounting-dat
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { type ProbePlan, probe } from 'accounting-data-sdk/tools';
 import { describe, expect, test } from 'vitest';
+import { MONEY_FIELDS } from './support/money-fields.ts';
 import { clientBehind, productSandbox } from './support/products.ts';
 
 describe('a probe', () => {
@@ -152,15 +153,7 @@ describe('what responses carry', () => {
       const { value = [] } = details?.moneyAsNumbers ?? {};
       return value === undefined ? [] : value.map((field) => `${collection}.${field}`);
     });
-    expect(found).toEqual([
-      'accounts.creditLimit',
-      'accountCustomerProjectRates.hourlyRate',
-      'bankFeedAccounts.balance',
-      'bomLines.unitCost',
-      'budgetLines.amount',
-      'products.salePrice',
-      'products.saleRrpPrice',
-    ]);
+    expect(found).toEqual(MONEY_FIELDS);
     expect(configuration.map(({ code }) => code)).toContain("validation: 'report'");
   });
 
