@@ -10,7 +10,8 @@ const others = {
   testing: 'src/testing/index.ts',
   'testing/msw': 'src/testing/msw.ts',
   node: 'src/node/index.ts',
-  tools: 'src/tools/index.ts',
+  explore: 'src/explore/index.ts',
+  targets: 'src/targets/index.ts',
   opentelemetry: 'src/opentelemetry/index.ts',
 };
 
@@ -145,20 +146,16 @@ const commonJsLibraries: Options = {
   },
 };
 
-/** The declarations once: a module may import those of CommonJS, but not the other way round. */
+/**
+ * The declarations, for modules and for CommonJS. A module that took its types from those of CommonJS would see the types
+ * of its libraries as CommonJS too, which differ from those that the module itself imports.
+ */
 const types: Options = {
   ...shared,
-  format: 'cjs',
+  format: ['esm', 'cjs'],
   entry: { ...main, ...others },
   dts: { only: true },
 };
-
-/** Declarations of modules, which have the same names as those of CommonJS. */
-function writeModuleTypes(outDir: string): void {
-  for (const entry of Object.keys({ ...main, ...others })) {
-    writeFileSync(join(outDir, `${entry}.d.ts`), `export * from './${basename(entry)}.cjs';\n`);
-  }
-}
 
 /** A build with the licenses of the packages that become part of its files: they ask to be passed on with them. */
 function withLicenses(build: Options, outDir: string, file: string): Options {
@@ -199,8 +196,6 @@ export default defineConfig(({ dts, outDir = 'dist' }) => {
     withLicenses(commandLibraries, outDir, 'cli-third-party-licenses.txt'),
   ];
   // `tsup --no-dts` is the quick build: what runs, without its types.
-  const withTypes = dts !== false;
-  const withModuleTypes = { ...esm, onSuccess: async () => writeModuleTypes(outDir) };
-  const builds = [withTypes ? withModuleTypes : esm, otherEsm, ...bundling, ...(withTypes ? [types] : [])];
+  const builds = [esm, otherEsm, ...bundling, ...(dts === false ? [] : [types])];
   return builds.map((build) => ({ outDir, ...build }));
 });

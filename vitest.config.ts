@@ -8,7 +8,7 @@ const INSTALLED = 'test/package/installed/**/*.test.ts';
 const MSW = 'test/sandbox/msw-*.test.ts';
 
 /** One project for each folder of tests. */
-const folders = ['unit', 'client', 'sandbox', 'tools', 'reliability'].map((name) => ({
+const folders = ['unit', 'client', 'sandbox', 'explore', 'reliability'].map((name) => ({
   extends: true as const,
   test: {
     name,
@@ -28,7 +28,8 @@ export default defineConfig({
       { find: /^accounting-data-sdk\/testing\/msw$/, replacement: src('testing/msw.ts') },
       { find: /^accounting-data-sdk\/node$/, replacement: src('node/index.ts') },
       { find: /^accounting-data-sdk\/opentelemetry$/, replacement: src('opentelemetry/index.ts') },
-      { find: /^accounting-data-sdk\/tools$/, replacement: src('tools/index.ts') },
+      { find: /^accounting-data-sdk\/explore$/, replacement: src('explore/index.ts') },
+      { find: /^accounting-data-sdk\/targets$/, replacement: src('targets/index.ts') },
     ],
   },
   test: {

@@ -71,28 +71,6 @@ test('create-product creates one product for one key, and explains a rejected dr
   expect(sandbox.store.products.count).toBe(before + 1);
 });
 
-test('sync-to-sqlite keeps a copy with every change and deletion', async () => {
-  const env = { SQLITE_FILE: 'copy.sqlite' };
-  const { accounts } = sandbox.store;
-  expect(await run('sync-to-sqlite', [], env)).toContain(
-    `accounts: ${accounts.count} in the copy, 0 deleted\n`,
-  );
-
-  const [first = '', second = ''] = accounts.ids();
-  accounts.delete(first);
-  accounts.update(second, { name: 'Renamed' });
-  expect(await run('sync-to-sqlite', [], env)).toContain(
-    `accounts: ${accounts.count} in the copy, 1 deleted\n`,
-  );
-  const { DatabaseSync } = await import('node:sqlite');
-  const rows = new DatabaseSync(join(folder, 'copy.sqlite')).prepare(
-    "SELECT id, json FROM record WHERE collection = 'accounts' ORDER BY CAST(id AS INTEGER)",
-  );
-  const copy = rows.all();
-  expect(copy.map(({ id }) => id)).toEqual(accounts.ids());
-  expect(JSON.parse(String(copy[0]?.json))).toMatchObject({ id: second, name: 'Renamed' });
-});
-
 test('many-companies syncs every company that it can', async () => {
   const companies = [
     { tenant: 'acme', apiKey: sandbox.keys.full },
@@ -133,6 +111,7 @@ test('web-route maps errors to statuses, and stops when the browser disconnects'
     expect((await get('1')).status).toBe(200);
     expect((await get('999999')).status).toBe(404);
     expect((await get('%20..')).status).toBe(404);
+    expect((await get('%E0%A4')).status).toBe(400);
     expect((await get('1?from=search')).status).toBe(200);
     const requests = sandbox.requests.length;
     expect((await fetch(`http://127.0.0.1:${port}/favicon.ico`)).status).toBe(404);
@@ -154,18 +133,38 @@ test('web-route maps errors to statuses, and stops when the browser disconnects'
   }
 });
 
-test('singer-tap resumes from its state', async () => {
+test('singer-tap describes every field, and resumes from its state', async () => {
   const parse = (printed: string) =>
     printed
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
-  const first = parse(await run('singer-tap'));
+  await writeFile(join(folder, 'config.json'), JSON.stringify({ baseUrl: sandbox.baseUrl }));
+  const config = ['--config', 'config.json'];
+  const first = parse(await run('singer-tap', config));
   const { accounts, products } = sandbox.store;
-  expect(first.filter(({ type }) => type === 'RECORD')).toHaveLength(accounts.count + products.count);
+  const recordsOf = (stream: string) =>
+    first.filter((message) => message.type === 'RECORD' && message.stream === stream);
+  expect([recordsOf('accounts').length, recordsOf('products').length]).toEqual([
+    accounts.count,
+    products.count,
+  ]);
+  for (const stream of ['accounts', 'products']) {
+    const { schema } = first.find((message) => message.type === 'SCHEMA' && message.stream === stream);
+    const fields = recordsOf(stream)
+      .slice(0, 100)
+      .flatMap(({ record }) => Object.keys(record));
+    expect(Object.keys(schema.properties)).toEqual(expect.arrayContaining([...new Set(fields)]));
+  }
+  expect(first.filter(({ type }) => type === 'ACTIVATE_VERSION')).toHaveLength(2);
 
   await writeFile(join(folder, 'state.json'), JSON.stringify(first.at(-1).value));
   sandbox.store.accounts.insert({ name: 'New' });
-  const second = parse(await run('singer-tap', ['state.json'])).filter(({ type }) => type === 'RECORD');
-  expect(second.map(({ record }) => record.name)).toEqual(['New']);
+  const second = parse(await run('singer-tap', [...config, '--state', 'state.json']));
+  const records = second.filter(({ type }) => type === 'RECORD');
+  expect(records.map(({ record }) => record.name)).toEqual(['New']);
+  expect(second.filter(({ type }) => type === 'ACTIVATE_VERSION')).toEqual([]);
+
+  const { streams } = JSON.parse(await run('singer-tap', [...config, '--discover']));
+  expect(streams.map(({ stream }: { stream: string }) => stream)).toEqual(['accounts', 'products']);
 });

@@ -7,6 +7,7 @@ const client = createClient({ deadlineMs: 5_000, maxWaitMs: 1_000, retry: { maxA
 
 /** The statuses of the errors guide. 502, 503 and 504 say that the fault lies behind this route. */
 function statusOf(error: unknown): number {
+  if (error instanceof URIError) return 400; // a malformed %-escape in the path
   if (!isAccountingError(error)) return 500;
   if (error.code === 'not_found') return error.missing ? 404 : 502;
   if (error.code === 'invalid_input') return 400;

@@ -1,15 +1,19 @@
-import { type AnyRequest, sendAny } from './collections/any-request.ts';
+import { createCollection } from './collections/collection.ts';
+import type { ClientContext } from './collections/context.ts';
 import {
-  createCollection,
-  type ReadOnlyCollection,
-  type WritableCollection,
-} from './collections/collection.ts';
-import type { CollectionContext } from './collections/context.ts';
-import { type CollectionDefinition, readOnly, type WriteShapes } from './collections/define.ts';
+  type AnyDefinition,
+  type CollectionDefinition,
+  readOnly,
+  type WriteShapes,
+} from './collections/define.ts';
 import { type CollectionName, collections } from './collections/index.ts';
-import { checkOptionNames, checkSchema } from './errors/check-input.ts';
+import { type RawRequest, sendAny } from './collections/raw-request.ts';
+import type { ReadOnlyCollection } from './collections/reader.ts';
+import type { WritableCollection } from './collections/writer.ts';
+import { checkObject, checkOptionNames, checkSchema } from './errors/check-input.ts';
 import { isApiError } from './errors/guards.ts';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
+import { mapValues } from './internal/map-values.ts';
 import {
   type ClientDefaults,
   type ClientOptions,
@@ -36,11 +40,38 @@ export type RecordOf<Name extends CollectionName, S extends SchemasByName = Reco
       : Rec
     : never;
 
+/** What a schema takes: the record as the service sends it. */
+type InputOf<Schema> = Schema extends { readonly '~standard': { readonly types?: infer Types } }
+  ? NonNullable<Types> extends { readonly input: infer Input }
+    ? Input
+    : unknown
+  : unknown;
+
+/**
+ * The fields that a schema names beside those of a draft, each optional. The index signature of a loose schema is left
+ * out: with it, a misspelt field would compile.
+ */
+type FurtherFields<Input, Draft, Clears = never> = {
+  [Name in keyof Input as string extends Name
+    ? never
+    : number extends Name
+      ? never
+      : Name extends keyof Draft
+        ? never
+        : Name]?: Input[Name] | Clears | undefined;
+};
+
 /** The client of a collection: write methods exist only if the service has them. */
 export type CollectionOf<Name extends CollectionName, S extends SchemasByName = Record<never, never>> =
   (typeof collections)[Name] extends CollectionDefinition<infer _Rec, infer Writes>
     ? Writes extends WriteShapes
-      ? WritableCollection<RecordOf<Name, S>, Writes['draft'], Writes['patch']>
+      ? Name extends keyof S
+        ? WritableCollection<
+            RecordOf<Name, S>,
+            Writes['draft'] & FurtherFields<InputOf<S[Name]>, Writes['draft']>,
+            Writes['patch'] & FurtherFields<InputOf<S[Name]>, Writes['patch'], null>
+          >
+        : WritableCollection<RecordOf<Name, S>, Writes['draft'], Writes['patch']>
       : ReadOnlyCollection<RecordOf<Name, S>>
     : never;
 
@@ -52,7 +83,7 @@ export interface Ping {
 }
 
 /** What a client can do beside its collections. */
-export interface ClientMethods<S extends SchemasByName> {
+interface ClientMethods<S extends SchemasByName> {
   /**
    * A read-only collection that this version does not know, by its path segment: `client.collection('invoices')`.
    * Give a schema to type and check its records.
@@ -62,7 +93,7 @@ export interface ClientMethods<S extends SchemasByName> {
     options?: { readonly schema?: StandardSchema<T> | undefined },
   ): ReadOnlyCollection<T>;
   /** Any request under `/api/public/v1`, with the key, rate limiter, retries, timeouts and errors of every other call. */
-  request<T = unknown>(request: AnyRequest<T>, options?: RequestOptions): Promise<T>;
+  request<T = unknown>(request: RawRequest<T>, options?: RequestOptions): Promise<T>;
   /**
    * Checks that `baseUrl` and `apiKey` work, with one request for the first page of accounts. A key that may not read
    * accounts is a valid key: `readable` is false then.
@@ -72,19 +103,25 @@ export interface ClientMethods<S extends SchemasByName> {
    */
   ping(options?: RequestOptions): Promise<Ping>;
   /** A client with other defaults that shares transport, retry budget and rate limiter with this one. */
-  withOptions(options: ClientDefaults): Client<S>;
+  withOptions(options: ClientDefaults): ClientFor<S>;
   /** The quota of the key as last reported; undefined until a response has the headers. */
   readonly rateLimit: RateLimit | undefined;
 }
 
 /**
- * The whole service: one property for each collection, and the methods of {@link ClientMethods}.
+ * A client whose records have the types of the caller's schemas; otherwise as {@link Client}.
  *
  * @interface
  */
-export type Client<S extends SchemasByName = Record<never, never>> = ClientMethods<S> & {
+export type ClientWith<S extends SchemasByName> = ClientMethods<S> & {
   readonly [Name in keyof typeof collections]: CollectionOf<Name, S>;
 };
+
+/** The whole service: one property for each collection, and methods beside them. */
+export interface Client extends ClientWith<Record<never, never>> {}
+
+/** A name of its own for the client without schemas: an editor shows `Client` and not its parameters. */
+type ClientFor<S extends SchemasByName> = keyof S extends never ? Client : ClientWith<S>;
 
 /**
  * A client for the data of one company.
@@ -97,18 +134,24 @@ export type Client<S extends SchemasByName = Record<never, never>> = ClientMetho
  */
 export function createClient<const S extends SchemasByName = Record<never, never>>(
   options: ClientOptions<S> = {},
-): Client<S> {
+): ClientFor<S> {
   const { transport: config, defaults, schemas } = resolveOptions(options);
   const transport = new HttpTransport(config);
   const { baseUrl, listeners } = config;
-  const shared = { transport, baseUrl, listeners };
+  const shared = {
+    transport,
+    baseUrl,
+    listeners,
+    stringIds: new Set<string>(),
+    warnedFields: new Set<string>(),
+  };
 
-  const clientWith = (own: ResolvedDefaults): Client<S> => {
-    const context: CollectionContext = { ...shared, ...own };
-    const bound = Object.entries(collections).map(([name, definition]) => [
-      name,
-      createCollection(definition, context, schemas[name as CollectionName]),
-    ]);
+  const clientWith = (own: ResolvedDefaults): ClientFor<S> => {
+    const context: ClientContext = { ...shared, ...own };
+    const bound = mapValues<CollectionName, AnyDefinition, ReadOnlyCollection<{ id: string }>>(
+      collections,
+      (definition, name) => createCollection(definition, context, schemas[name]),
+    );
     const methods: ClientMethods<S> = {
       collection: (segment, options) => unknownCollection(context, segment, options),
       request: (request, requestOptions = {}) => sendAny(context, request, requestOptions),
@@ -118,15 +161,15 @@ export function createClient<const S extends SchemasByName = Record<never, never
         return transport.rateLimit;
       },
     };
-    return Object.freeze(
-      Object.defineProperties(Object.fromEntries(bound), Object.getOwnPropertyDescriptors(methods)),
-    );
+    const client = Object.freeze(Object.defineProperties(bound, Object.getOwnPropertyDescriptors(methods)));
+    // The definition of each collection decides its methods, and its schema their types: the compiler knows neither.
+    return client as unknown as ClientFor<S>;
   };
   return clientWith(defaults);
 }
 
 /** Without the caller's schema: a record of another shape still comes from the service. */
-async function ping(context: CollectionContext, options: RequestOptions = {}): Promise<Ping> {
+async function ping(context: ClientContext, options: RequestOptions = {}): Promise<Ping> {
   const { segment } = collections.accounts;
   const accounts = createCollection(readOnly(segment), { ...context, validation: 'off' }, undefined);
   try {
@@ -142,12 +185,13 @@ async function ping(context: CollectionContext, options: RequestOptions = {}): P
 }
 
 function unknownCollection<T extends { id: string }>(
-  context: CollectionContext,
+  context: ClientContext,
   segment: string,
-  options: { readonly schema?: StandardSchema<T> | undefined } | undefined,
+  options: { readonly schema?: StandardSchema<T> | undefined } = {},
 ): ReadOnlyCollection<T> {
+  checkObject(options, 'options');
   checkOptionNames(options, { schema: true }, { of: 'collection' });
-  const schema = options?.schema;
+  const { schema } = options;
   if (typeof segment !== 'string' || !/^[A-Za-z0-9][\w-]*$/.test(segment)) {
     throw new InvalidInputError('segment', 'must be one path segment of letters, digits, "-" and "_"');
   }

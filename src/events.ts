@@ -38,6 +38,16 @@ export interface ResponseEvent extends CallEvent {
   readonly requestId: string | undefined;
 }
 
+/** A response announces that its endpoint will be removed: `Deprecation` (RFC 9745) or `Sunset` (RFC 8594). */
+export interface DeprecatedEvent extends CallEvent {
+  /** Since when, or from when on, the endpoint is deprecated; undefined if the service sends no date. */
+  readonly deprecatedAt: Date | undefined;
+  /** When the endpoint is expected to stop working. */
+  readonly sunsetAt: Date | undefined;
+  /** Where the service documents it: the `Link` with `rel="deprecation"`, as sent. */
+  readonly link: string | undefined;
+}
+
 /** An attempt failed, and another follows. */
 export interface RetryEvent extends CallEvent {
   /** What went wrong, such as `lost` or `status 503`. */
@@ -53,7 +63,7 @@ export interface WaitEvent extends CallEvent {
 }
 
 /** A call has failed for good. */
-export interface ErrorEvent extends CallEvent {
+export interface CallErrorEvent extends CallEvent {
   readonly error: AnyAccountingError;
 }
 
@@ -84,12 +94,14 @@ export interface Listeners {
   request?: ((event: RequestEvent) => void) | undefined;
   /** When the headers of a response have arrived, before its body is read. */
   response?: ((event: ResponseEvent) => void) | undefined;
+  /** When the headers of a response announce that its endpoint will be removed. The logger warns once for each endpoint. */
+  deprecated?: ((event: DeprecatedEvent) => void) | undefined;
   /** When an attempt has failed and another follows. */
   retry?: ((event: RetryEvent) => void) | undefined;
   /** When a call waits for the quota of its key. */
   wait?: ((event: WaitEvent) => void) | undefined;
   /** When a call has failed for good. An abort is not an error: see `end`. */
-  error?: ((event: ErrorEvent) => void) | undefined;
+  error?: ((event: CallErrorEvent) => void) | undefined;
   /** When a call has ended, whatever its result: always the last event of a call. */
   end?: ((event: EndEvent) => void) | undefined;
   /** For each row that is left out of a list, under `validation: 'report'`, when its page is returned. */
@@ -106,7 +118,7 @@ export interface Logger {
   debug(message: string): unknown;
   /** Retries and waits. */
   info(message: string): unknown;
-  /** Calls that failed, rows that did not match their schema, listeners that threw. */
+  /** Calls that failed, deprecated endpoints, rows that did not match their schema, lists that may lack a record, listeners that threw. */
   warn(message: string): unknown;
 }
 
@@ -114,6 +126,7 @@ export interface Logger {
 export const EVENTS: OptionNames<Listeners> = {
   request: true,
   response: true,
+  deprecated: true,
   retry: true,
   wait: true,
   error: true,
@@ -125,6 +138,8 @@ export const EVENTS: OptionNames<Listeners> = {
 export interface ClientListeners extends Listeners {
   /** Reports to the logger that a listener threw; `who` names it, such as `onWait`. */
   readonly listenerFailed?: ((who: string, thrown: unknown) => void) | undefined;
+  /** Writes a warning about a collection to the logger. */
+  readonly collectionWarning?: ((collection: string, reason: string) => void) | undefined;
 }
 
 /** One listener object that calls the caller's and those that write to a logger. */
@@ -150,7 +165,16 @@ export function combineListeners(
       }
     };
   }
-  return listenerFailed === undefined ? combined : { ...combined, listenerFailed };
+  if (logger === undefined) return combined;
+  const collectionWarning = (collection: string, reason: string) => {
+    const text = `accounting-data-sdk ${collection}: ${reason}`;
+    notify(
+      () => logWriter(logger)('warn', text, { collection }),
+      undefined,
+      (thrown) => listenerFailed?.('the logger', thrown),
+    );
+  };
+  return { ...combined, listenerFailed, collectionWarning };
 }
 
 function failureReporter(logger: Logger): (who: string, thrown: unknown) => void {
@@ -160,6 +184,11 @@ function failureReporter(logger: Logger): (who: string, thrown: unknown) => void
     notify(() => logWriter(logger)('warn', text, { cause: printedCause(thrown) }), undefined);
   };
 }
+
+/** The endpoints about which a logger was warned in this process. */
+const deprecatedEndpoints = new Set<string>();
+
+const dayOf = (date: Date) => date.toISOString().slice(0, 10);
 
 /** Each returns what the logger returns, so that a promise which it rejects is handled. */
 function loggingListeners(logger: Logger): Listeners {
@@ -176,6 +205,16 @@ function loggingListeners(logger: Logger): Listeners {
       const id = requestId === undefined ? '' : `, request ${requestId}`;
       const text = `${at(event)} → ${status} in ${Math.round(durationMs)} ms${quota}${id}`;
       return write('debug', text, { ...fieldsOf(event), status, durationMs, requestId });
+    },
+    deprecated: ({ method, origin, basePath, template, deprecatedAt, sunsetAt, link }) => {
+      const endpoint = `${method} ${origin}${basePath}${template}`;
+      if (deprecatedEndpoints.has(endpoint)) return undefined;
+      deprecatedEndpoints.add(endpoint);
+      const since = deprecatedAt === undefined ? '' : ` from ${dayOf(deprecatedAt)} on`;
+      const end = sunsetAt === undefined ? '' : `; it may stop working on ${dayOf(sunsetAt)}`;
+      const see = link === undefined ? '' : `; see ${link}`;
+      const text = `accounting-data-sdk: ${method} ${template} is deprecated${since}${end}${see}`;
+      return write('warn', text, { method, template, deprecatedAt, sunsetAt, link });
     },
     retry: (event) => {
       const { reason, waitMs } = event;

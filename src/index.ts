@@ -2,16 +2,18 @@
 
 export {
   type Client,
-  type ClientMethods,
+  type ClientWith,
   type CollectionOf,
   createClient,
   type Ping,
   type RecordOf,
 } from './client.ts';
-export type { AnyRequest } from './collections/any-request.ts';
-export type { CreateOptions, ReadOnlyCollection, WritableCollection } from './collections/collection.ts';
+export type { CreateOptions } from './collections/create-options.ts';
 export { type CollectionName, collectionNames } from './collections/index.ts';
 export { idFromIri } from './collections/iri.ts';
+export type { RawRequest } from './collections/raw-request.ts';
+export type { ReadOnlyCollection } from './collections/reader.ts';
+export type { WritableCollection } from './collections/writer.ts';
 export type {
   ApiKey,
   AppInfo,
@@ -21,10 +23,12 @@ export type {
   FetchFunction,
   RequestOptions,
   Schemas,
-  Validation,
+  ValidationMode,
 } from './options.ts';
 export type { CallOptions, ResponseMeta, RetryOptions, WaitReason } from './transport/call-options.ts';
 export { idempotencyKeyFor, newIdempotencyKey } from './transport/idempotency-key.ts';
+export type { BareNotFound } from './transport/read-response.ts';
+export type { Method } from './transport/request.ts';
 
 // Lists.
 
@@ -32,6 +36,7 @@ export type { ListOptions, PaginationOptions } from './collections/list-options.
 export type { ListQuery } from './collections/list-query.ts';
 export type { CustomCursor } from './pagination/by-cursor.ts';
 export type {
+  AfterLastPage,
   IdBounds,
   ListHint,
   Page,
@@ -46,6 +51,9 @@ export type { Paginator } from './pagination/paginator.ts';
 
 export type { ReconcileReport } from './errors/reconcile-report.ts';
 export type { CollectionReport, DeletionReport, SyncReport } from './errors/sync-report.ts';
+export type { ReadOptions } from './reading/list-options.ts';
+export type { SourceOptions, SourceQuery, SyncSource } from './reading/source.ts';
+export { type CompleteStore, memoryStore, type Store } from './reading/store.ts';
 export {
   type ReconcileOptions,
   type ReconcileProgress,
@@ -54,16 +62,22 @@ export {
 } from './reconcile/reconcile.ts';
 export type { Batch, SyncProgress } from './sync/batch.ts';
 export { type ChangesOptions, changes } from './sync/changes.ts';
-export type { CheckpointEvent, PaginationDefaults, RunOptions } from './sync/run-options.ts';
-export type { SyncSource } from './sync/source.ts';
-export { type CompleteStore, memoryStore, type Store } from './sync/store.ts';
-export { type BatchOf, type CollectionsIn, type SyncOptions, sync } from './sync/sync.ts';
+export type { StopAfter } from './sync/run-limit.ts';
+export type { CheckpointEvent, RunOptions } from './sync/run-options.ts';
+export {
+  type BatchOf,
+  type SyncBaseOptions,
+  type SyncOptions,
+  type SyncToTargetOptions,
+  sync,
+} from './sync/sync.ts';
+export type { OpenTarget, SyncTarget } from './sync/target.ts';
 
 // Push.
 
 export type { PushAction, PushReport } from './errors/push-report.ts';
-export type { ExistingProducts, PushOptions, PushTarget } from './push/options.ts';
-export { type DraftIn, type PatchIn, push } from './push/push.ts';
+export type { ExistingProducts, PushOptions } from './push/options.ts';
+export { push } from './push/push.ts';
 export type { PushProgress, PushResult } from './push/results.ts';
 
 // Records.
@@ -92,8 +106,8 @@ export type { Money } from './schemas/money.ts';
 
 // Errors: one class for each code, and guards that narrow to unions.
 
-export { AccountingError, type CallFacts, type Outcome } from './errors/accounting-error.ts';
-export { ApiError, type ErrorResponse } from './errors/api-error.ts';
+export { AccountingError, type CallOutcome } from './errors/accounting-error.ts';
+export { ApiError, ApiErrorFields } from './errors/api-error.ts';
 export { CheckpointError } from './errors/checkpoint-error.ts';
 export { ConcurrentRunError } from './errors/concurrent-run-error.ts';
 export { ConnectionError } from './errors/connection-error.ts';
@@ -122,14 +136,15 @@ export { UnauthenticatedError } from './errors/unauthenticated-error.ts';
 export { type UnexpectedReason, UnexpectedResponseError } from './errors/unexpected-response-error.ts';
 export { UnknownApiError } from './errors/unknown-api-error.ts';
 export { ValidationFailedError } from './errors/validation-failed-error.ts';
-export type { ErrorContent, Problem, Violation } from './schemas/problem.ts';
+export type { Problem, Violation } from './schemas/problem.ts';
 
 // Events.
 
 export type {
+  CallErrorEvent,
   CallEvent,
+  DeprecatedEvent,
   EndEvent,
-  ErrorEvent,
   InvalidRecord,
   Listeners,
   Logger,

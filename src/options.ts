@@ -1,8 +1,15 @@
-import type { CollectionContext } from './collections/context.ts';
+import type { ClientContext } from './collections/context.ts';
 import { type CollectionName, collections } from './collections/index.ts';
-import { LIST_OPTIONS, PAGINATION_OPTIONS, type PaginationOptions } from './collections/list-options.ts';
 import {
+  LIST_OPTIONS,
+  PAGINATION_OPTIONS,
+  type PaginationOptions,
+  paginationSettings,
+} from './collections/list-options.ts';
+import {
+  checkFlag,
   checkFunction,
+  checkMethods,
   checkNumber,
   checkObject,
   checkOneOf,
@@ -14,7 +21,7 @@ import { combineListeners, EVENTS, type Listeners, type Logger } from './events.
 import { stderrLogger } from './internal/logger.ts';
 import type { OptionNames } from './internal/option-names.ts';
 import { APP_INFO, type AppInfo, environment, userAgent } from './internal/runtime.ts';
-import type { Validation } from './schemas/record-reader.ts';
+import type { ValidationMode } from './schemas/record-reader.ts';
 import type { StandardSchema } from './schemas/standard-schema.ts';
 import { type ApiKey, createKeySource } from './transport/api-key.ts';
 import { CALL_OPTIONS, type CallOptions, type CallSettings, callSettings } from './transport/call-options.ts';
@@ -26,7 +33,7 @@ import type { TransportConfig } from './transport/transport.ts';
 import { parseBaseUrl } from './transport/url.ts';
 
 export type { RequestOptions } from './transport/call-options.ts';
-export type { ApiKey, AppInfo, FetchFunction, Validation };
+export type { ApiKey, AppInfo, FetchFunction, ValidationMode };
 
 /** A schema for the records of each collection: any Standard Schema (Zod, Valibot, ArkType …) whose output has an `id`. */
 export type Schemas = { readonly [Name in CollectionName]?: StandardSchema<{ id: string }> | undefined };
@@ -55,7 +62,7 @@ export interface ClientDefaults extends CallOptions, PaginationOptions {
    * - `report`: in a list it goes to `on.invalidRecord` and `page.invalid` and not among the records; elsewhere as `throw`.
    * - `off`: our own schemas are not used. Yours are, and throw.
    */
-  validation?: Validation | undefined;
+  validation?: ValidationMode | undefined;
 }
 
 /** The content type of the bodies of creates (POST) and updates (PATCH). The body is the same JSON under any of them. */
@@ -66,7 +73,7 @@ export interface ContentTypeOptions {
   update?: string | undefined;
 }
 
-export const CONTENT_TYPE_OPTIONS: OptionNames<ContentTypeOptions> = { create: true, update: true };
+const CONTENT_TYPE_OPTIONS: OptionNames<ContentTypeOptions> = { create: true, update: true };
 
 export const CLIENT_DEFAULTS: OptionNames<ClientDefaults> = {
   ...CALL_OPTIONS,
@@ -99,8 +106,9 @@ export interface ClientOptions<S extends SchemasByName = Schemas> extends Client
   /** Instead of the runtime's `fetch`: for proxies, agents and tests. */
   fetch?: FetchFunction | undefined;
   /**
-   * The content types under which bodies are sent. API Platform accepts a PATCH only as
-   * `application/merge-patch+json` unless it is configured otherwise, and returns 415 for any other type.
+   * The content types under which bodies are sent. By default both are JSON, and an update that gets a 415 is sent once
+   * more as `application/merge-patch+json`, which means the same unless a value is an object; the client then sends every
+   * such update so.
    *
    * @default { create: 'application/json', update: 'application/json' }
    * @example contentTypes: { update: 'application/merge-patch+json' }
@@ -145,14 +153,14 @@ export const CLIENT_OPTIONS: OptionNames<ClientOptions> = {
 const OF_CALLS = { names: LIST_OPTIONS, advice: 'Pass it to a call.' };
 
 /** Everything that a client is made of, every default applied. */
-export interface ResolvedOptions {
+interface ResolvedOptions {
   readonly transport: TransportConfig;
   readonly defaults: ResolvedDefaults;
   readonly schemas: Schemas;
 }
 
 /** ClientDefaults with every default applied. */
-export type ResolvedDefaults = Pick<CollectionContext, 'settings' | 'lists' | 'validation'>;
+export type ResolvedDefaults = Pick<ClientContext, 'settings' | 'lists' | 'validation'>;
 
 const DEFAULT_SETTINGS: CallSettings = {
   timeoutMs: 30_000,
@@ -164,40 +172,57 @@ const DEFAULT_SETTINGS: CallSettings = {
     maxDelayMs: 20_000,
     updates: true,
     creates: true,
-    inProgressTypes: ['idempotency_key_in_use', 'idempotency_in_progress', 'request_in_progress'],
+    inProgressTypes: [
+      'idempotency_key_in_use',
+      'idempotency_in_progress',
+      'request_in_progress',
+      'idempotency',
+    ],
   },
+  maxOutageMs: 0,
 };
 
 const DEFAULTS: ResolvedDefaults = {
   settings: DEFAULT_SETTINGS,
-  lists: { pagination: 'page', prefetch: 1, afterLastPage: 'empty' },
+  lists: { pagination: 'page', prefetch: 1, afterLastPage: 'empty', pageParameter: '_page' },
   validation: 'throw',
 };
 
 const DEFAULT_MAX_BODY_BYTES = 16 * 2 ** 20;
 
-/** Checks the options of a client and applies every default: the one place that does. */
+/** Checks the options of a client and applies their defaults. `sync`, `push` and the other functions have options of their own. */
 export function resolveOptions(options: ClientOptions): ResolvedOptions {
   checkObject(options, 'options');
   checkOptionNames(options, CLIENT_OPTIONS, { of: 'createClient', elsewhere: [OF_CALLS] });
-  const { fetch } = options;
+  // Defaults by destructuring: only undefined means the default, null is invalid.
+  const {
+    apiKey = environment('ACCOUNTING_API_KEY') ?? '',
+    fetch,
+    contentTypes = {},
+    bareNotFound = 'error',
+    maxBodyBytes = DEFAULT_MAX_BODY_BYTES,
+    on = {},
+    logger = loggerFromEnvironment(),
+    rateLimiter = 'shared',
+    schemas = {},
+  } = options;
   return {
     transport: {
       baseUrl: checkBaseUrl(options),
-      keys: createKeySource(options.apiKey ?? environment('ACCOUNTING_API_KEY') ?? ''),
+      keys: createKeySource(apiKey),
       fetch: fetch === undefined ? undefined : checkFunction(fetch, 'fetch'),
-      contentTypes: checkContentTypes(options.contentTypes ?? {}),
-      bareNotFound: checkOneOf(options.bareNotFound ?? 'error', 'bareNotFound', ['error', 'missing']),
-      maxBodyBytes: checkNumber(options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES, 'maxBodyBytes', 1),
+      contentTypes: checkContentTypes(contentTypes),
+      bareNotFound: checkOneOf(bareNotFound, 'bareNotFound', ['error', 'missing']),
+      maxBodyBytes: checkNumber(maxBodyBytes, 'maxBodyBytes', 1),
       userAgent: userAgent(checkAppInfo(options.appInfo)),
       listeners: combineListeners(
-        checkListeners(options.on ?? {}),
-        options.logger ?? loggerFromEnvironment(),
+        checkListeners(on),
+        logger === undefined ? undefined : checkMethods(logger, 'logger', ['debug', 'info', 'warn']),
       ),
-      rateLimiter: checkOneOf(options.rateLimiter ?? 'shared', 'rateLimiter', ['shared', 'client', false]),
+      rateLimiter: checkOneOf(rateLimiter, 'rateLimiter', ['shared', 'client', false]),
     },
     defaults: resolveDefaults(DEFAULTS, options),
-    schemas: checkSchemas(options.schemas ?? {}),
+    schemas: checkSchemas(schemas),
   };
 }
 
@@ -212,15 +237,10 @@ export function changedDefaults(defaults: ResolvedDefaults, options: ClientDefau
 
 function resolveDefaults(defaults: ResolvedDefaults, options: ClientDefaults): ResolvedDefaults {
   checkObject(options, 'options');
-  const { lists } = defaults;
   const { validation = defaults.validation } = options;
   return {
     settings: callSettings(defaults.settings, options),
-    lists: {
-      pagination: options.pagination ?? lists.pagination,
-      prefetch: options.prefetch ?? lists.prefetch,
-      afterLastPage: options.afterLastPage ?? lists.afterLastPage,
-    },
+    lists: paginationSettings(defaults.lists, options),
     validation: checkOneOf(validation, 'validation', ['throw', 'report', 'off']),
   };
 }
@@ -230,7 +250,7 @@ function checkBaseUrl({ baseUrl = environment('ACCOUNTING_BASE_URL'), ...options
     throw new InvalidInputError('baseUrl', 'is missing; give baseUrl or set ACCOUNTING_BASE_URL');
   }
   const { allowInsecure = false, fetch } = options;
-  const base = parseBaseUrl(baseUrl, allowInsecure);
+  const base = parseBaseUrl(baseUrl, checkFlag(allowInsecure, 'allowInsecure'));
   // http to this machine is as good as https, but only if the request does not leave it.
   const isPlain = base.startsWith('http:') && !allowInsecure && fetch === undefined;
   const proxy = isPlain ? environmentProxy(new URL(base)) : undefined;
@@ -244,6 +264,9 @@ function checkBaseUrl({ baseUrl = environment('ACCOUNTING_BASE_URL'), ...options
 function checkListeners(on: Listeners | readonly Listeners[]): Listeners | readonly Listeners[] {
   for (const listeners of [on].flat()) {
     checkObject(listeners, 'on', 'must be an object of listeners, or an array of such objects');
+    for (const name of Object.keys(EVENTS) as (keyof Listeners)[]) {
+      if (listeners[name] !== undefined) checkFunction(listeners[name], `on.${name}`);
+    }
   }
   return on;
 }
@@ -255,7 +278,10 @@ function loggerFromEnvironment(): Logger | undefined {
 
 function checkAppInfo(app: AppInfo | undefined): AppInfo | undefined {
   const isProduct = (text: unknown) => typeof text === 'string' && /^[!-~]{1,100}$/.test(text);
-  if (app !== undefined && !(isProduct(app?.name) && isProduct(app.version ?? '0'))) {
+  if (app === undefined) return undefined;
+  checkObject(app, 'appInfo');
+  const { name, version = '0' } = app;
+  if (!(isProduct(name) && isProduct(version))) {
     throw new InvalidInputError('appInfo', 'name and version must be visible ASCII without spaces');
   }
   return app;
@@ -263,9 +289,9 @@ function checkAppInfo(app: AppInfo | undefined): AppInfo | undefined {
 
 function checkContentTypes(options: ContentTypeOptions): ContentTypes {
   checkObject(options, 'contentTypes');
-  const { create = JSON_TYPE, update = JSON_TYPE } = options;
+  const { create = JSON_TYPE, update } = options;
   for (const [name, type] of Object.entries({ create, update })) {
-    if (typeof type !== 'string' || !isJsonType(type)) {
+    if (type !== undefined && (typeof type !== 'string' || !isJsonType(type))) {
       throw new InvalidInputError(
         `contentTypes.${name}`,
         'must be a JSON content type such as application/merge-patch+json',
@@ -283,6 +309,7 @@ function isJsonType(type: string): boolean {
 }
 
 function checkSchemas(schemas: Schemas): Schemas {
+  checkObject(schemas, 'schemas');
   for (const [name, schema] of Object.entries(schemas)) {
     // A schema that is never used would leave its records unchecked.
     if (!Object.hasOwn(collections, name)) {

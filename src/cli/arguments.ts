@@ -1,5 +1,6 @@
 import { type CollectionName, collectionNames } from 'accounting-data-sdk';
 import { InvalidArgumentError } from 'commander';
+import { suggestion } from '../internal/option-names.ts';
 import { isTimestamp } from '../schemas/timestamp.ts';
 
 /** A collection by its name (`accountAddresses`) or its path segment (`account-addresses`), in any spelling. */
@@ -7,7 +8,7 @@ export function collectionName(text: string): CollectionName {
   const letters = (name: string) => name.toLowerCase().replaceAll(/[^a-z]/g, '');
   const found = collectionNames.find((name) => letters(name) === letters(text));
   if (found !== undefined) return found;
-  throw new InvalidArgumentError(`No collection has this name. Collections: ${collectionNames.join(', ')}.`);
+  throw new InvalidArgumentError(`No collection has this name. ${suggestion(text, collectionNames)}`);
 }
 
 /** One more collection of a list. */
@@ -63,4 +64,9 @@ export function jsonObject(text: string): Readonly<Record<string, unknown>> {
     // The message of the parser would quote the text.
   }
   throw new InvalidArgumentError(`Give a JSON object such as '{"name":"Desk"}'.`);
+}
+
+/** A number with what it counts: `1 row`, `2 rows`. */
+export function counted(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? '' : 's'}`;
 }

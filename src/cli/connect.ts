@@ -11,7 +11,7 @@ import type { Io } from './io.ts';
 export interface ConnectFlags {
   readonly baseUrl?: string | undefined;
   readonly allowInsecure?: boolean | undefined;
-  readonly envFile?: string | undefined;
+  readonly env?: string | undefined;
   readonly quiet?: boolean | undefined;
 }
 
@@ -20,7 +20,7 @@ export function connectable(command: Command, examples: readonly string[]): Comm
   return command
     .option('--base-url <url>', 'the address of the service; default: ACCOUNTING_BASE_URL')
     .option(
-      '--env-file <file>',
+      '--env <file>',
       'the file with address and key, read if the environment has neither; default: .env',
     )
     .option('--allow-insecure', 'permit plain http beyond this machine: others could then read the key')
@@ -40,30 +40,34 @@ export async function connect(io: Io, flags: ConnectFlags, on: Listeners = {}): 
       exitCode: EXIT.usage,
     });
   }
-  const create = (key: string, allowInsecure: boolean) =>
+  // Given once the address is known to be good: a wrong one is reported before the user types a key.
+  let key = apiKey ?? '';
+  const create = (allowInsecure: boolean) =>
     createClient({
       baseUrl,
-      apiKey: key,
+      apiKey: () => key,
       allowInsecure,
       deadlineMs: Number.POSITIVE_INFINITY,
       maxWaitMs: Number.POSITIVE_INFINITY,
       on,
     });
-  const allowInsecure = flags.allowInsecure ?? false;
+  const client = clientOf(create, flags.allowInsecure ?? false);
+  if (apiKey === undefined) key = await askForKey(io);
+  return { client, keyDigest: digestOf(key) };
+}
+
+function clientOf(create: (allowInsecure: boolean) => Client, allowInsecure: boolean): Client {
   try {
-    // A wrong address is reported before the user types a key.
-    create('key', allowInsecure);
+    return create(allowInsecure);
   } catch (error) {
     if (allowInsecure) throw error;
     // Throws whatever else is wrong with the address.
-    create('key', true);
+    create(true);
     throw new CommandFailure('The base URL uses plain http: others could read the API key on its way.', {
       advice: 'Use https, or pass --allow-insecure if you trust the network.',
       exitCode: EXIT.usage,
     });
   }
-  const key = apiKey ?? (await askForKey(io));
-  return { client: create(key, allowInsecure), keyDigest: digestOf(key) };
 }
 
 export interface Connection {
@@ -107,8 +111,8 @@ async function settings(io: Io, flags: ConnectFlags): Promise<Settings> {
   const own = { ...fromEnv, baseUrl: flags.baseUrl || fromEnv.baseUrl };
   if (own.baseUrl !== undefined && own.apiKey !== undefined) return own;
 
-  const name = flags.envFile ?? '.env';
-  const file = await readSettings(io, flags.envFile);
+  const name = flags.env ?? '.env';
+  const file = await readSettings(io, flags.env);
   if (file === undefined) return own;
   if (own.baseUrl === undefined && own.apiKey === undefined) {
     if (!flags.quiet) io.log(`Using the address and the API key of ${name}.`);
@@ -123,18 +127,24 @@ async function settings(io: Io, flags: ConnectFlags): Promise<Settings> {
 
 /** Of the file that the user names, or of the `.env` of the working directory if it has one of our variables. */
 async function readSettings(io: Io, envFile: string | undefined): Promise<Settings | undefined> {
-  const text = await readFile(resolve(io.cwd ?? '.', envFile ?? '.env'), 'utf8').catch((error: Error) => {
+  const bytes = await readFile(resolve(io.cwd ?? '.', envFile ?? '.env')).catch((error: Error) => {
     if (envFile === undefined) return undefined;
-    throw new CommandFailure(`The file of --env-file cannot be read: ${error.message}.`, {
+    throw new CommandFailure(`The file of --env cannot be read: ${error.message}.`, {
       advice: 'Check the path and the permissions.',
       exitCode: EXIT.file,
     });
   });
-  if (text === undefined) return undefined;
-  const found = settingsIn(parseEnv(text));
+  if (bytes === undefined) return undefined;
+  const found = settingsIn(parseEnv(decoded(bytes)));
   io.hide?.(found.apiKey);
   const isOurs = found.baseUrl !== undefined || found.apiKey !== undefined;
   return isOurs || envFile !== undefined ? found : undefined;
+}
+
+/** UTF-8, or UTF-16 with a byte order mark, which `>` of Windows PowerShell writes. */
+function decoded(bytes: Uint8Array): string {
+  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+  return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes);
 }
 
 function mixed(missing: string, present: string, name: string): CommandFailure {

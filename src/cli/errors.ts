@@ -24,15 +24,18 @@ export const EXIT_HELP = `
 Exit codes:
   0    done
   1    any other failure
-  2    wrong arguments, or ACCOUNTING_BASE_URL or ACCOUNTING_API_KEY is missing; nothing was sent
+  2    wrong arguments, or ACCOUNTING_BASE_URL or ACCOUNTING_API_KEY is missing;
+       nothing was sent
   3    the API key is invalid, or has no right to do this
   4    the record does not exist
   5    the service returned an error, or a response that cannot be used
   6    the service does not respond
   7    a file cannot be read or written, or belongs to something else
-  8    discover --check: the file differs from what the service sends
+  8    discover --check, probe --check: the file differs from the service
   9    push: some rows failed or are in conflict; the others were written
-  130  stopped by Ctrl-C (143: by SIGTERM, 141: the reader of the output has ended)`;
+  130  stopped by Ctrl-C
+  141  the reader of the output has ended
+  143  stopped by SIGTERM`;
 
 /** The command cannot do what the user wants: what happened, and in `advice` what to do. It needs no stack trace. */
 export class CommandFailure extends Error {
@@ -44,6 +47,26 @@ export class CommandFailure extends Error {
     this.advice = more.advice;
     this.exitCode = more.exitCode ?? EXIT.failed;
   }
+}
+
+/** No collection can be read: the codes of the errors that the collections returned say why. */
+export function nothingReadable(codes: readonly string[]): CommandFailure {
+  if (codes.every((code) => code === 'not_found')) {
+    return new CommandFailure('The service has none of the collections.', {
+      advice: 'Check the path of ACCOUNTING_BASE_URL: every collection returned 404.',
+      exitCode: EXIT.service,
+    });
+  }
+  if (codes.some(isDenied)) return noReadAccess();
+  return new CommandFailure(`No collection can be read (${[...new Set(codes)].join(', ')}).`, {
+    advice: 'Check that ACCOUNTING_BASE_URL is the address of the service itself.',
+    exitCode: EXIT.service,
+  });
+}
+
+/** Whether a collection exists that the key may not read. */
+export function isDenied(access: string): boolean {
+  return access === 'forbidden' || access === 'scope_required';
 }
 
 /** No collection can be read with this key. */

@@ -17,6 +17,8 @@ export interface Io {
   readonly signal: AbortSignal;
   /** Prints a long text. Resolves when it has left this process, rejects if it cannot. Default: `out`. */
   readonly write?: ((text: string) => Promise<void>) | undefined;
+  /** Standard input. */
+  readonly stdin?: AsyncIterable<Uint8Array> | undefined;
   /** Shows a line that replaces the previous one; undefined removes it. Absent if the log is not a terminal. */
   readonly status?: ((text: string | undefined) => void) | undefined;
   /** Absent if the user cannot be asked. */

@@ -1,3 +1,4 @@
+import { collectionNames } from 'accounting-data-sdk';
 import { Command, CommanderError } from 'commander';
 import { oneLine } from '../internal/text.ts';
 import { VERSION } from '../internal/version.ts';
@@ -10,14 +11,22 @@ import { addSandbox } from './commands/sandbox.ts';
 import { addWhoami } from './commands/whoami.ts';
 import { CommandFailure, EXIT, EXIT_HELP, reportError } from './errors.ts';
 import { type Io, withoutKey } from './io.ts';
+import { wrapped } from './table.ts';
 
 /** Every command adds itself to the program. */
 const COMMANDS = [addProbe, addDiscover, addPull, addPush, addGet, addWhoami, addSandbox];
 
 const SETTINGS_HELP = `
-The address of the service comes from ACCOUNTING_BASE_URL or --base-url, the key from ACCOUNTING_API_KEY. If neither is
-set, both come from the .env file of the working directory, or from --env-file. The command prompts for a missing key. It
-does not accept a key as an argument, because other users of the machine could see it.`;
+Collections:
+${wrapped(collectionNames.join(', '), 76)
+  .map((line) => `  ${line}`)
+  .join('\n')}
+
+The address of the service comes from ACCOUNTING_BASE_URL or --base-url, the
+key from ACCOUNTING_API_KEY. If neither is set, both come from the .env file of
+the working directory, or from --env. The command prompts for a missing key. It
+does not accept a key as an argument, because other users of the machine could
+see it.`;
 
 /** Runs the command line; returns the exit code. */
 export async function main(args: readonly string[], unsafeIo: Io): Promise<number> {

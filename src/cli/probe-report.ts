@@ -1,5 +1,5 @@
-import type { CollectionFindings, ConfigurationLine, Finding, ProbeReport } from 'accounting-data-sdk/tools';
-import { explanationOf } from '../tools/probe/finding.ts';
+import type { CollectionFindings, Finding, ProbeReport } from 'accounting-data-sdk/explore';
+import { explanationOf } from '../explore/probe/finding.ts';
 import { tableLines } from './table.ts';
 
 const HEAD = ['finding', 'value', 'where, or why not'];
@@ -7,30 +7,14 @@ const HEAD = ['finding', 'value', 'where, or why not'];
 /** The report for people: every finding by its name in the report, with the collections for which each value holds. */
 export function reportLines(report: ProbeReport, columns: number | undefined): string[] {
   const rows = [...collectionRows(report.collections), ...serviceRows(report), ...writeRows(report)];
-  return [...tableLines(rows, { head: HEAD, columns }), '', ...configurationLines(report)];
-}
-
-/** The configuration as a file of TypeScript: each option with its reason above it, then the advice. */
-export function configurationLines({
-  configuration,
-  advice,
-}: Pick<ProbeReport, 'configuration' | 'advice'>): string[] {
-  const linesOf = (whose: ConfigurationLine['of']) => configuration.filter(({ of }) => of === whose);
-  const members = (whose: ConfigurationLine['of']) =>
-    linesOf(whose).flatMap(({ code, reason }) => [`  // ${reason}`, `  ${code},`]);
+  const options = report.profile
+    .filter(({ of }) => of !== 'sandbox')
+    .map(({ of, name, value, reason }) => [`${of}.${name}`, JSON.stringify(value), reason]);
   return [
-    "import { createClient } from 'accounting-data-sdk';",
+    ...tableLines(rows, { head: HEAD, columns }),
     '',
-    'export const client = createClient({',
-    ...members('createClient'),
-    '});',
-    '',
-    '/** For sync(client, { ...syncOptions, store, tenant, onBatch }). */',
-    'export const syncOptions = {',
-    ...members('sync'),
-    '};',
-    ...linesOf('list').flatMap(({ code, reason }) => ['', `// ${reason}:`, `// ${code}`]),
-    ...advice.flatMap((sentence) => ['', `// ${sentence}`]),
+    ...tableLines(options, { head: ['option', 'value', 'why'], columns }),
+    ...report.advice.flatMap((sentence) => ['', sentence]),
   ];
 }
 
@@ -122,10 +106,17 @@ function grouped<T>(all: readonly T[], read: (one: T) => string): Map<string, T[
   return groups;
 }
 
-function serviceRows({ clock, quota, problems, cachedResponses }: ProbeReport): string[][] {
+function serviceRows({ clock, quota, problems, cachedResponses, deprecated }: ProbeReport): string[][] {
   return [
     ...findingsIn({ clock, quota, problems }).map(row),
     ...(cachedResponses > 0 ? [['cachedResponses', String(cachedResponses), 'by their Age']] : []),
+    ...deprecated.map(({ endpoint, deprecatedAt, sunsetAt, link }) => [
+      'deprecated',
+      endpoint,
+      [deprecatedAt && `from ${deprecatedAt} on`, sunsetAt && `may stop working on ${sunsetAt}`, link]
+        .filter(Boolean)
+        .join(', '),
+    ]),
     ...problems.seen.map(({ status, type, members }, index) => [
       index === 0 ? 'problems.seen' : '',
       `${status} ${type ?? '(no type)'}`,

@@ -23,7 +23,7 @@ export function tableLines(
 const GAP = '  ';
 
 /** The lines of a text, broken between words; a longer word is cut. */
-function wrapped(text: string, room: number): string[] {
+export function wrapped(text: string, room: number): string[] {
   if (text.length <= room) return [text];
   const space = text.lastIndexOf(' ', room);
   const end = space > 0 ? space : room;

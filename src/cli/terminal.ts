@@ -5,7 +5,7 @@ import { CommandFailure, EXIT, Interrupted } from './errors.ts';
 import type { Io, Prompt } from './io.ts';
 
 /** The streams of this process, for a command. Prompts and a status line exist only on a terminal. */
-export function terminal(): Pick<Io, 'out' | 'log' | 'write' | 'status' | 'prompt' | 'columns'> {
+export function terminal(): Pick<Io, 'stdin' | 'out' | 'log' | 'write' | 'status' | 'prompt' | 'columns'> {
   const { stdin, stdout, stderr } = process;
   const line = new StatusLine(stderr);
   return {
@@ -17,6 +17,7 @@ export function terminal(): Pick<Io, 'out' | 'log' | 'write' | 'status' | 'promp
         line.beside(() => stdout.write(text, done));
       }),
     status: stderr.isTTY === true && process.env.TERM !== 'dumb' ? (text) => line.show(text) : undefined,
+    stdin,
     prompt: stdin.isTTY === true && stderr.isTTY === true ? { secret, confirm } : undefined,
     columns: stdout.isTTY === true ? stdout.columns || undefined : undefined,
   };

@@ -1,16 +1,29 @@
 import type { ClientListeners } from '../events.ts';
-import type { Validation } from '../schemas/record-reader.ts';
+import type { RecordReader, ValidationMode } from '../schemas/record-reader.ts';
 import type { CallSettings } from '../transport/call-options.ts';
 import type { Transport } from '../transport/request.ts';
-import type { PaginationOptions } from './list-options.ts';
+import type { AnyDefinition } from './define.ts';
+import type { PaginationSettings } from './list-options.ts';
 
 /** What the collections of one client share. */
-export interface CollectionContext {
+export interface ClientContext {
   readonly transport: Transport;
   /** Ends in `/api/public/v1`; part of what resume tokens are bound to. */
   readonly baseUrl: string;
   readonly settings: CallSettings;
-  readonly lists: Required<{ [K in keyof PaginationOptions]: NonNullable<PaginationOptions[K]> }>;
-  readonly validation: Validation;
+  readonly lists: PaginationSettings;
+  readonly validation: ValidationMode;
   readonly listeners: ClientListeners;
+  /** The segments of collections whose service is known to compare ids as strings: see `checkedId`. */
+  readonly stringIds: Set<string>;
+  /** Names of undocumented fields of which the logger has been warned. */
+  readonly warnedFields: Set<string>;
+}
+
+/** What the methods of one collection are made of. */
+export interface CollectionContext<T extends { id: string }> extends ClientContext {
+  readonly definition: AnyDefinition;
+  readonly records: RecordReader<T>;
+  /** Whether the caller has a schema for the records, which may name further fields. */
+  readonly hasSchema: boolean;
 }

@@ -1,5 +1,6 @@
+import { checkOneOf, checkText, checkWhole } from '../errors/check-input.ts';
 import type { OptionNames } from '../internal/option-names.ts';
-import type { CustomCursor } from '../pagination/by-cursor.ts';
+import { type CustomCursor, checkPaginationKind } from '../pagination/by-cursor.ts';
 import type { AfterLastPage, ListHint } from '../pagination/page.ts';
 import { REQUEST_OPTIONS, type RequestOptions } from '../transport/call-options.ts';
 
@@ -7,9 +8,9 @@ import { REQUEST_OPTIONS, type RequestOptions } from '../transport/call-options.
 export interface PaginationOptions {
   /**
    * - `page`: `_page=1, 2, …` until an empty page. The documented way and the cheapest; a record that is deleted during
-   *   the read can hide another one. The default.
-   * - `keyset`: by intervals of ids. No deletion and no order of the service hides a record, every page carries a
-   *   `resumeToken`, and `page.complete` says whether anything can be missing. It needs one free operator for each
+   *   the read can hide another one, and so can an order in which many records are equal. The default.
+   * - `keyset`: by intervals of ids. No deletion and no write hides a record, every page carries a `resumeToken`, and
+   *   `page.complete` says whether anything can be missing in the order of the service. It needs one free operator for each
    *   side of `id`: not both `gt` and `gte`, nor both `lt` and `lte`.
    * - a cursor of your own, for a service that documents one.
    */
@@ -18,13 +19,44 @@ export interface PaginationOptions {
   prefetch?: number | undefined;
   /** How the service responds to a page after the last one; the API documentation does not say. Default: `empty`. */
   afterLastPage?: AfterLastPage | undefined;
+  /**
+   * The name of the parameter with the page number, for a service that ignores the documented one, such as API Platform's
+   * `page`. Default: `_page`.
+   */
+  pageParameter?: string | undefined;
 }
 
 export const PAGINATION_OPTIONS: OptionNames<PaginationOptions> = {
   pagination: true,
   prefetch: true,
   afterLastPage: true,
+  pageParameter: true,
 };
+
+/** PaginationOptions with every default applied. */
+export type PaginationSettings = Required<{
+  readonly [Name in keyof PaginationOptions]: NonNullable<PaginationOptions[Name]>;
+}>;
+
+/** The options of a client or of one list over other settings. */
+export function paginationSettings(
+  settings: PaginationSettings,
+  options: PaginationOptions,
+): PaginationSettings {
+  const {
+    pagination = settings.pagination,
+    prefetch = settings.prefetch,
+    afterLastPage = settings.afterLastPage,
+    pageParameter = settings.pageParameter,
+  } = options;
+  checkPaginationKind(pagination);
+  return {
+    pagination,
+    prefetch: checkWhole(prefetch, 'prefetch', 0),
+    afterLastPage: checkOneOf(afterLastPage, 'afterLastPage', ['empty', 'not_found']),
+    pageParameter: checkText(pageParameter, 'pageParameter'),
+  };
+}
 
 /** Options of a list; times such as `deadlineMs` apply to each page. */
 export interface ListOptions extends RequestOptions, PaginationOptions {

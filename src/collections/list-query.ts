@@ -97,9 +97,10 @@ function checkIds(id: IdBounds | undefined): IdBounds {
 export function parameters(
   query: CheckedQuery,
   own: { page?: number | undefined; id?: IdBounds | undefined },
+  pageParameter: string,
 ) {
   const sent: [string, string][] = [];
-  if (own.page !== undefined) sent.push(['_page', String(own.page)]);
+  if (own.page !== undefined) sent.push([pageParameter, String(own.page)]);
   for (const [name, bound] of Object.entries({ ...query.id, ...own.id })) {
     if (bound !== undefined) sent.push([`id[${name}]`, typeof bound === 'string' ? bound : bound.join('..')]);
   }

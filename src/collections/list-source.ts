@@ -1,47 +1,43 @@
-import { checkOneOf, checkOptionNames, checkWhole } from '../errors/check-input.ts';
+import { checkOptionNames } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import { guardOf } from '../internal/request-guard.ts';
-import { byCursor, type CustomCursor, checkPaginationKind } from '../pagination/by-cursor.ts';
+import { byCursor, type CustomCursor } from '../pagination/by-cursor.ts';
 import { byPage } from '../pagination/by-page.ts';
 import { byKeyset } from '../pagination/keyset/keyset.ts';
 import { type FetchPage, isListHint, type PageResponse, type ResponseTime } from '../pagination/page.ts';
 import type { PaginatorSource } from '../pagination/paginator.ts';
 import { decodeResumeToken, encodeResumeToken } from '../pagination/resume-token.ts';
-import { type ReadList, type RecordReader, withoutSecrets } from '../schemas/record-reader.ts';
-import {
-  type CallSettings,
-  callSettings,
-  checkRequestOptions,
-  type RequestOptions,
-} from '../transport/call-options.ts';
+import type { ReadList } from '../schemas/record-reader.ts';
+import { type CallSettings, callSettings, checkRequestOptions } from '../transport/call-options.ts';
+import { clearStrings } from '../transport/redact.ts';
 import type { ApiResponse } from '../transport/request.ts';
-
-import type { CollectionContext } from './context.ts';
-import { LIST_OPTIONS, type ListOptions } from './list-options.ts';
+import type { ClientContext, CollectionContext } from './context.ts';
+import { LIST_OPTIONS, type ListOptions, paginationSettings } from './list-options.ts';
 import { type CheckedQuery, checkQuery, LIST_QUERY, type ListQuery, parameters } from './list-query.ts';
 
 /** What a list is made of. */
-export interface ListParts<T extends { id: string }> {
-  readonly context: CollectionContext;
-  readonly segment: string;
-  readonly reader: RecordReader<T>;
+interface ListParts<T extends { id: string }> {
+  readonly context: CollectionContext<T>;
   readonly query: ListQuery;
   readonly options: ListOptions;
 }
+
+const ROWS_CAME_AGAIN =
+  'rows came on two pages, so others may be missing. The list is sorted by something that many records share, and comes in another order on each page; or a record was added during the read.';
 
 const ELSEWHERE = [{ names: LIST_QUERY, advice: 'Pass it in the first argument of list.' }];
 
 /** What one list reads from. Everything invalid in query and options is rejected here, before anything is sent. */
 export function listSource<T extends { id: string }>(parts: ListParts<T>): PaginatorSource<T> {
-  const { context, segment, options } = parts;
+  const { context, options } = parts;
+  const { segment } = context.definition;
   checkRequestOptions(options);
   checkOptionNames(options, LIST_OPTIONS, { of: 'list', elsewhere: ELSEWHERE });
   const query = checkQuery(parts.query);
-  const { pagination, prefetch, afterLastPage } = checkPagination(context, query, options);
+  const { pagination, prefetch, afterLastPage, pageParameter } = checkPagination(context, query, options);
   const scope = {
     baseUrl: context.baseUrl,
     collection: segment,
-    filters: Object.fromEntries(parameters(query, {})),
+    filters: Object.fromEntries(parameters(query, {}, pageParameter)),
   };
   const settings = callSettings(context.settings, options);
   const resumeFrom =
@@ -55,16 +51,20 @@ export function listSource<T extends { id: string }>(parts: ListParts<T>): Pagin
     },
     resumeFrom: options.resumeFrom,
     start(limit, signal) {
-      const fetchPage = pageFetcher(parts, query, settings);
+      const fetchPage = pageFetcher(parts, { query, pageParameter, settings });
       const facts = { method: 'GET', path: `/${segment}`, attempts: 1, outcome: 'applied' } as const;
       const reading = { signal, prefetch, limit, facts, bounds: query.id };
+      const pages = {
+        afterLastPage,
+        onRepeat: () => context.listeners.collectionWarning?.(segment, ROWS_CAME_AGAIN),
+      };
       if (pagination === 'page') {
-        return byPage(fetchPage, { ...reading, afterLastPage, start: query.page ?? 1 });
+        return byPage(fetchPage, { ...reading, ...pages, start: query.page ?? 1 });
       }
       if (pagination === 'keyset') {
         return byKeyset(fetchPage, {
           ...reading,
-          afterLastPage,
+          ...pages,
           resumeFrom,
           hint: options.hint,
           onlyChanges: query.updatedSince !== undefined,
@@ -76,10 +76,9 @@ export function listSource<T extends { id: string }>(parts: ListParts<T>): Pagin
   };
 }
 
-function checkPagination({ lists }: CollectionContext, query: CheckedQuery, options: ListOptions) {
-  const pagination = options.pagination ?? (options.resumeFrom === undefined ? lists.pagination : 'keyset');
-  const { prefetch = lists.prefetch, afterLastPage = lists.afterLastPage } = options;
-  checkPaginationKind(pagination);
+function checkPagination({ lists }: ClientContext, query: CheckedQuery, options: ListOptions) {
+  const inherited = options.resumeFrom === undefined ? lists : { ...lists, pagination: 'keyset' as const };
+  const { pagination, prefetch, ...pages } = paginationSettings(inherited, options);
   if (options.resumeFrom !== undefined && pagination !== 'keyset') {
     throw new InvalidInputError(
       'resumeFrom',
@@ -93,12 +92,10 @@ function checkPagination({ lists }: CollectionContext, query: CheckedQuery, opti
     );
   }
   if (pagination === 'keyset') checkFreeOperators(query);
-  checkWhole(prefetch, 'prefetch', 0);
-  checkOneOf(afterLastPage, 'afterLastPage', ['empty', 'not_found']);
   if (options.hint !== undefined && !isListHint(options.hint)) {
     throw new InvalidInputError('hint', 'must be the hint of a page');
   }
-  return { pagination, afterLastPage, prefetch: pagination === 'page' ? prefetch : Math.min(prefetch, 1) };
+  return { ...pages, pagination, prefetch: pagination === 'page' ? prefetch : Math.min(prefetch, 1) };
 }
 
 /**
@@ -117,32 +114,51 @@ function checkFreeOperators({ id }: CheckedQuery): void {
 
 /** Sends the requests of one read: the caller's filters, and what the pagination adds. */
 function pageFetcher<T extends { id: string }>(
-  { context, segment, reader, options }: ListParts<T>,
-  query: CheckedQuery,
-  settings: CallSettings,
+  { context, options }: ListParts<T>,
+  request: { readonly query: CheckedQuery; readonly pageParameter: string; readonly settings: CallSettings },
 ): FetchPage<T> {
-  const read = (body: unknown) => reader.list(body);
-  const guard = guardOf(options);
+  const { records, definition, transport } = context;
+  const { segment } = definition;
+  const { query, pageParameter, settings } = request;
+  const read = (body: unknown) => records.list(body);
   let first: ResponseTime | undefined;
 
   return async (own, signal) => {
-    const send = (onWait: RequestOptions['onWait']) =>
-      context.transport.send<ReadList<T>>({
-        method: 'GET',
-        path: [segment],
-        template: `/${segment}`,
-        query: [...parameters(query, own), ...Object.entries(own.parameters ?? {})],
-        expected: { kind: 'json', read, cleared: withoutSecrets },
-        priority: 'background',
-        settings,
-        options: { ...options, signal, onWait },
-      });
-    const waits = { signal, onWait: options.onWait, maxWaitMs: settings.maxWaitMs };
-    const response = await (guard === undefined ? send(options.onWait) : guard.run(send, waits));
+    const response = await transport.send<ReadList<T>>({
+      method: 'GET',
+      path: [segment],
+      template: `/${segment}`,
+      query: [...parameters(query, own, pageParameter), ...Object.entries(own.parameters ?? {})],
+      expected: { kind: 'json', read, cleared: withoutSecrets },
+      priority: 'background',
+      settings,
+      options: { ...options, signal },
+    });
     const time = timeOf(response);
     first ??= time;
     return { ...pageOf(response, segment), ...time, first };
   };
+}
+
+/** A list whose invalid rows show no key, which the service may echo. They are reported and logged. */
+function withoutSecrets<T>(list: ReadList<T>, clear: (text: string) => string): ReadList<T> {
+  if (list.invalid.length === 0) return list;
+  const invalid = list.invalid.map(({ id, issues, record }) => ({
+    id: id === undefined ? undefined : clear(id),
+    issues: issues.map(clear),
+    record: contains(record, clear) ? clearStrings(record, clear) : record,
+  }));
+  return { ...list, invalid };
+}
+
+/** Whether `clear` changes a string of a JSON value. One that is nested too deep to be written is taken to contain it. */
+function contains(value: unknown, clear: (text: string) => string): boolean {
+  try {
+    const text = JSON.stringify(value) ?? '';
+    return clear(text) !== text;
+  } catch {
+    return true;
+  }
 }
 
 function timeOf({ serverTime, requestedAt, durationMs }: ApiResponse<unknown>): ResponseTime {

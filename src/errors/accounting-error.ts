@@ -1,7 +1,7 @@
 import { printedCause } from './cause.ts';
 
 /** What the service may have done with the whole call, all its attempts together. */
-export type Outcome =
+export type CallOutcome =
   /** No byte of the request left this process. */
   | 'not_sent'
   /** The service rejected it, and no earlier attempt ended in another way. */
@@ -17,11 +17,13 @@ export interface CallFacts {
   readonly method?: string | undefined;
   /** The path without base URL and query; `undefined` if no request was involved. */
   readonly path?: string | undefined;
+  /** The ids or the page that a list asked for, such as `id[gt]=100`: for the message of a 500. */
+  readonly asked?: string | undefined;
   /** Attempts made, retries included. */
   readonly attempts?: number | undefined;
   /** The key under which a create can be repeated without a second record. */
   readonly idempotencyKey?: string | undefined;
-  readonly outcome?: Outcome | undefined;
+  readonly outcome?: CallOutcome | undefined;
   /** Whether the same call may succeed later, unchanged. */
   readonly retryable?: boolean | undefined;
 }
@@ -50,7 +52,7 @@ export abstract class AccountingError extends Error {
   /** The key under which a create can be repeated without a second record. */
   readonly idempotencyKey: string | undefined;
   /** What the service may have done, over all attempts of the call. */
-  readonly outcome: Outcome;
+  readonly outcome: CallOutcome;
   /** Where a list can be resumed, if its pagination has such a point. */
   resumeToken?: string | undefined;
 

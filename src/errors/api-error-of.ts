@@ -1,5 +1,5 @@
 import { oneLine, sentence } from '../internal/text.ts';
-import type { Violation } from '../schemas/problem.ts';
+import type { Problem, Violation } from '../schemas/problem.ts';
 import type { CallFacts } from './accounting-error.ts';
 import type { ErrorResponse } from './api-error.ts';
 import { ForbiddenError } from './forbidden-error.ts';
@@ -56,7 +56,8 @@ const BY_STATUS = new Map([
   [429, 'rate_limited'],
 ]);
 
-const STATUS_CODE_RFC = /^https?:\/\/\S*\brfc-?(?:2616|7231|9110)\b/i;
+/** RFCs that define status codes or problem documents: a type that names one says no more than the status. */
+const STATUS_CODE_RFC = /^https?:\/\/\S*\brfc-?(?:2616|4918|6585|7231|7235|9110|9457)\b/i;
 
 /** The error that a response of the service becomes. */
 export function apiErrorOf(response: ErrorResponse, facts: CallFacts): AnyApiError {
@@ -65,10 +66,9 @@ export function apiErrorOf(response: ErrorResponse, facts: CallFacts): AnyApiErr
   const known = BY_TYPE.get(type ?? '');
   const message = sentence(
     [
-      `${facts.method} ${facts.path} returned ${status}`,
-      problem.type === undefined ? '' : ` (${shortened(problem.type)})`,
-      problem.detail === undefined ? '' : `: ${shortened(problem.detail)}`,
-      violationsText(problem.violations),
+      `${facts.method} ${facts.path}${status >= 500 && facts.asked ? `?${facts.asked}` : ''} returned ${status}`,
+      problem.type === undefined || isConstraint(problem.type) ? '' : ` (${shortened(problem.type)})`,
+      reasonText(problem),
     ].join(''),
   );
   const advice =
@@ -76,6 +76,22 @@ export function apiErrorOf(response: ErrorResponse, facts: CallFacts): AnyApiErr
   const text = [message, advice, outcomeAdvice(facts)].filter(Boolean).join(' ');
   // The compiler does not see that every class has a status here: only a RateLimitedError without a response lacks one.
   return new (known?.Class ?? UnknownApiError)(text, facts, response) as AnyApiError;
+}
+
+/** Whether the type is only the UUIDs of violated constraints, as API Platform sends it: they tell a reader nothing. */
+function isConstraint(type: string): boolean {
+  return /^(?:(?:\d+=)?[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12};?)+$/i.test(lastSegment(type));
+}
+
+/** The detail and the violations, each once: some frameworks repeat all violations in the detail. */
+function reasonText({ detail, violations }: Problem): string {
+  const text = detail === undefined ? '' : oneLine(detail);
+  const repeats = violations.length > 0 && violations.every(({ message }) => text.includes(oneLine(message)));
+  const fits = text === shortened(text);
+  return [
+    detail === undefined || (repeats && !fits) ? '' : `: ${shortened(detail)}`,
+    repeats && fits ? '' : violationsText(violations),
+  ].join('');
 }
 
 /** Which fields were rejected and why: the line of a log is often all that an operator has. */
@@ -134,11 +150,15 @@ function notFoundAdvice({ status, content = 'problem' }: ErrorResponse, { path =
 
 /**
  * The specification's name for what happened; undefined if neither type nor status says. API Platform names the
- * violated constraint in the type of a 422, so violations count unless the type names another error.
+ * violated constraint in the type of a 422, so violations count unless the type names another error. A 401 and a 429
+ * have one meaning whatever their type, because frameworks and gateways have types of their own for them.
  */
 export function errorTypeOf({ status, problem, content }: ErrorResponse): string | undefined {
   const segment = lastSegment(problem.type);
-  if (BY_TYPE.has(segment)) return segment;
+  // `not-found` is `not_found`.
+  const name = segment.replaceAll('-', '_');
+  if (BY_TYPE.has(name)) return name;
+  if (status === 401 || status === 429) return BY_STATUS.get(status);
   if (status === 422 && problem.violations.length > 0) return 'validation_failed';
   if (!isGeneric(problem.type, segment, status)) return undefined;
   // A firewall between client and service also returns 403, with a page of its own.
@@ -153,7 +173,16 @@ function isGeneric(type: string | undefined, segment: string, status: number): b
   );
 }
 
-/** `rate_limited` of `rate_limited`, `/errors/rate_limited`, `https://example.com/e#rate_limited`, `urn:e:rate_limited`. */
+/**
+ * `rate_limited` of `rate_limited`, `/errors/rate_limited`, `https://example.com/e#rate_limited`, `urn:e:rate_limited`. A
+ * query is ignored.
+ */
 export function lastSegment(type: string | undefined): string {
-  return type?.trim().split(/[/#:]/).findLast(Boolean) ?? '';
+  return (
+    type
+      ?.trim()
+      .replace(/\?[^#]*/, '')
+      .split(/[/#:]/)
+      .findLast(Boolean) ?? ''
+  );
 }

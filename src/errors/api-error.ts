@@ -17,7 +17,7 @@ export interface ErrorResponse {
 }
 
 /** What a response says, or what is known in its place. */
-export type ApiErrorDetails = Omit<ErrorResponse, 'status'> & { readonly status: number | undefined };
+type ApiErrorDetails = Omit<ErrorResponse, 'status'> & { readonly status: number | undefined };
 
 /** The fields that ApiError shares with RateLimitedError, which exists without a response too. */
 export abstract class ApiErrorFields extends AccountingError {

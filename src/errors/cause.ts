@@ -1,7 +1,5 @@
 /** What is printed of a cause: enough to find it, and nothing that its author did not put into its message. */
-export type PrintedCause =
-  | string
-  | { name: string; message: string; code?: string | number; cause?: PrintedCause };
+type PrintedCause = string | { name: string; message: string; code?: string | number; cause?: PrintedCause };
 
 /** A cause for logs and JSON: name, message and code, and those of its own cause; four levels at most. */
 export function printedCause(cause: unknown, depth = 1): PrintedCause {

@@ -7,7 +7,7 @@ import { InvalidInputError } from './invalid-input-error.ts';
 // argument, never quotes the value, and throws an InvalidInputError.
 
 /** Another place in which a name is an option, and what to say to the caller who passes it here. */
-export interface Elsewhere {
+interface Elsewhere {
   readonly names: NameTable;
   readonly advice: string;
 }

@@ -25,6 +25,11 @@ export interface PushReport {
   readonly endedAt: Date;
   /** Whether nothing was sent: the counts then say what a push would do. */
   readonly dryRun: boolean;
+  /**
+   * Whether the list of products can have missed one: `likely` complete if it can, `certain` if not, undefined for
+   * pagination that does not say. See `complete` of a page.
+   */
+  readonly complete: 'certain' | 'likely' | undefined;
   /** Rows that were read. If a push stops, the rows without a result are those that no action counts. */
   readonly rows: number;
   /** How many rows and missing products each action concerned. Missing products that were changed count as `updated`. */

@@ -7,13 +7,16 @@ import type { ReconcileReport } from './reconcile-report.ts';
  * - `few_local_ids_seen`: the service listed less than half of the local records, and less than half of what it listed
  *   is local, as with the API key of another company.
  * - `too_many_candidates`: more local records were not found upstream than `maxCandidates` allows.
- * - `first_record_not_found`: a GET of a record that was just listed returned 404, so a 404 proves nothing.
+ * - `first_record_not_found`: a GET of the first records that were listed returned 404, before the first candidate or
+ *   after the last, so a 404 proves nothing.
+ * - `not_found_differs`: 404s (or 410s) came in two forms, so one of them may be that of a gateway.
  */
 export type ReconcileAbortReason =
   | 'empty_read'
   | 'few_local_ids_seen'
   | 'too_many_candidates'
-  | 'first_record_not_found';
+  | 'first_record_not_found'
+  | 'not_found_differs';
 
 /** A reconcile stopped for safety: nothing was deleted. Not thrown if a request failed: that error is thrown itself. */
 export class ReconcileAbortedError extends AccountingError {

@@ -3,6 +3,11 @@ export interface ReconcileReport {
   readonly collection: string;
   /** How the collection was read: `page` instead of `keyset` if an id is not an integer. */
   readonly pagination: 'keyset' | 'page' | 'custom' | undefined;
+  /**
+   * `likely` is a warning: the read may have missed a record, see the same field of a sync's report. A local record that
+   * it missed is requested by itself; a record that is not local is found by a later run.
+   */
+  readonly complete: 'certain' | 'likely' | undefined;
   /** Local ids. */
   readonly local: number;
   /** Records that the service listed. */

@@ -3,24 +3,33 @@ export interface CollectionReport {
   /** The name of the collection, as the client's property. */
   readonly collection: string;
   /**
-   * - `done`: read to its end, and the watermark was advanced.
+   * - `done`: read to its end, and the watermark was advanced. With `stopAfter` perhaps by the run that this one resumes;
+   *   then `mode` is undefined.
    * - `failed`: see the error of this collection. What was committed stays committed; the next run resumes there.
    * - `forbidden`: the key may not read this collection (403). See the option `onForbidden` for when this is an error.
    * - `stopped`: stopped or never started, because the key was rejected (401) or the service was down.
+   * - `paused`: the limit of `stopAfter` was reached. The next run resumes there.
+   * - `not_begun`: the limit of `stopAfter` was reached before its turn.
    */
-  readonly status: 'done' | 'failed' | 'forbidden' | 'stopped';
+  readonly status: 'done' | 'failed' | 'forbidden' | 'stopped' | 'paused' | 'not_begun';
   /** Whether the run read everything or what had changed; undefined if it never began. */
   readonly mode: 'incremental' | 'full' | undefined;
   /** How it was read: `page` instead of `keyset` if an id is not an integer. Undefined if nothing was read. */
   readonly pagination: 'keyset' | 'page' | 'custom' | undefined;
   /**
-   * Whether `keyset` pagination can have missed a record. `likely` is a warning: the service does not list in the order
-   * of ids, so a page that it shortened looks like the last one, or it hides a page of records or more. The watermark was advanced anyway; compare with a
-   * `reconcile`, or run `probe`. Undefined for other pagination, and if nothing was read.
+   * Whether the read can have missed a record: `Page.complete` of its last page. `likely` is a warning: by `keyset`, the
+   * service does not list in the order of ids, so a page that it shortened looks like the last one, or it hides a page of
+   * records or more; by `page`, rows came twice, so others may be missing. The watermark was advanced anyway; compare with
+   * a `reconcile`, or run `probe`. Undefined if nothing of this is known.
    */
   readonly complete: 'certain' | 'likely' | undefined;
   /** Whether it resumed a run that was interrupted. */
   readonly resumed: boolean;
+  /**
+   * Whether requests were sent after the limit of `stopAfter`: this collection is read by page, which cannot be resumed,
+   * or the limit is smaller than the first batch of a run needs.
+   */
+  readonly exceededLimit: boolean;
   /** Records delivered and committed. */
   readonly records: number;
   /** Rows that failed validation, under `validation: 'report'`: they were not delivered as records. */
@@ -28,8 +37,8 @@ export interface CollectionReport {
   /** Batches that held something. */
   readonly pages: number;
   /**
-   * Records whose `updatedAt` lies before the bound of the read. The API documentation does not equate the two, so they
-   * are delivered anyway; many of them mean that the service ignores `updatedSince`.
+   * Rows whose `updatedAt` lies before the bound of the read: the service ignores its offset (see `serviceTimeZone`), or
+   * compares another time. They are delivered anyway.
    */
   readonly staleRecords: number;
   /** The deletions that the run looked for. Undefined without `localIds`, or if it did not get that far. */
@@ -49,9 +58,9 @@ export interface CollectionReport {
 export interface DeletionReport {
   /**
    * `resumed`: the run resumed an interrupted one, so it did not list every record, and deleted nothing. Run the sync
-   * again to look for deletions.
+   * again to look for deletions. `paused`: the limit of `stopAfter` was reached before the deletions were confirmed.
    */
-  readonly skipped: 'resumed' | undefined;
+  readonly skipped: 'resumed' | 'paused' | undefined;
   /** Local ids. */
   readonly local: number;
   /** Local ids that the service did not list. */
@@ -67,6 +76,8 @@ export interface SyncReport {
   readonly tenant: string;
   readonly startedAt: Date;
   readonly endedAt: Date;
+  /** Whether the limit of `stopAfter` was reached before every collection was read. The next run resumes. */
+  readonly paused: boolean;
   /** Records delivered and committed, over all collections. */
   readonly records: number;
   /** In the order in which they were read. */

@@ -12,6 +12,8 @@ export type UnexpectedReason =
   | 'not_utf8'
   /** A record that does not match its schema. */
   | 'wrong_shape'
+  /** A record with another id than the one requested: `recordId` is the id that came back. */
+  | 'wrong_record'
   /** More bytes than `maxBodyBytes`. */
   | 'too_large';
 

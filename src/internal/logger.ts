@@ -11,7 +11,7 @@ export function stderrLogger(level: (typeof LEVELS)[number]) {
 }
 
 /** What a log line says, by name. */
-export type LogFields = Readonly<Record<string, unknown>>;
+type LogFields = Readonly<Record<string, unknown>>;
 
 type Level = (typeof LEVELS)[number];
 type LogMethod = (first: unknown, second?: unknown) => unknown;

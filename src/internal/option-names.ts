@@ -7,7 +7,7 @@ export interface NameTable {
 export type OptionNames<Options> = { readonly [Name in keyof Options & string]-?: true | NameTable };
 
 /** A name that no table has. */
-export interface UnknownName {
+interface UnknownName {
   /** With the names that lead to it, such as `retry.maxAttemps`. */
   readonly path: string;
   readonly name: string;

@@ -13,8 +13,16 @@ interface Zone {
 
 const zones = new Map<string, Zone>();
 
-/** How far the local time of an IANA zone is ahead of UTC at a timestamp, in ms. Throws a RangeError for an unknown zone. */
+/** An offset in place of a zone. Not every runtime takes one for a zone. */
+const OFFSET = /^[+-](?:[01]\d|2[0-3]):[0-5]\d$/;
+
+/**
+ * How far the local time of an IANA zone, or an offset such as `+12:45`, is ahead of UTC at a timestamp, in ms. Throws a
+ * RangeError for an unknown zone.
+ */
 export function zoneOffsetMs(timeZone: string, ms: number): number {
+  if (OFFSET.test(timeZone)) return (parseUtcOffset(timeZone) ?? 0) * MINUTE_MS;
+
   const { format, offsets } = zoneOf(timeZone);
   const bucket = Math.floor(ms / BUCKET_MS);
   const known = offsets.get(bucket);

@@ -1,4 +1,4 @@
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
@@ -24,9 +24,9 @@ export async function writeWhole(
   mode?: number,
 ): Promise<void> {
   try {
-    const handle = await open(file, 'w', mode);
+    const handle = await createFile(file, mode);
     try {
-      // A file that a crash left behind may have other permissions.
+      // Exactly these, whatever the umask says.
       if (mode !== undefined) await handle.chmod(mode);
       await handle.writeFile(content, 'utf8');
       await handle.sync();
@@ -37,6 +37,15 @@ export async function writeWhole(
     await rm(file, { force: true });
     throw error;
   }
+}
+
+/**
+ * Creates a file under a name that others can guess. What a crash left there is removed, and so is a link, because
+ * writing through it would reach its target. Rejects if another program creates it in between.
+ */
+export async function createFile(file: string, mode?: number): Promise<FileHandle> {
+  await rm(file, { force: true });
+  return open(file, 'wx', mode);
 }
 
 /** The name of the temporary file, unless another is given. */

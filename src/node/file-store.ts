@@ -3,7 +3,7 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import type { CompleteStore } from '../sync/store.ts';
+import type { CompleteStore } from '../reading/store.ts';
 import { readIfExists, replaceFile, unlessMissing } from './crash-safe-file.ts';
 
 /**

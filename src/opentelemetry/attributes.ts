@@ -17,22 +17,22 @@ export const HTTP = {
 
 /** What the conventions have no name for. */
 export const OWN = {
-  /** Attempts of a call; a 429 and a refreshed key cost none. */
+  /** Attempts of a call. A 429 and a refreshed key consume none. */
   attempts: 'accounting.call.attempts',
-  /** Requests of a call that went out. */
+  /** Requests of a call that were sent. */
   requests: 'accounting.call.requests',
   /** Seconds that a call waited: backoff, Retry-After, the rate limiter. */
   waited: 'accounting.call.waited',
   /** What the service may have done in a call that failed: `not_sent`, `rejected`, `applied` or `unknown`. */
   outcome: 'accounting.call.outcome',
-  /** The service's own id of a request. */
+  /** The id that the service gave a request. */
   requestId: 'accounting.request_id',
   /** Why a call waits: `rate_limit` or `retry`. */
   waitReason: 'accounting.wait.reason',
-  /** How long a wait was announced to take, in seconds. */
+  /** The expected length of a wait, in seconds. */
   waitExpected: 'accounting.wait.expected',
   collection: 'accounting.collection',
-  budget: 'accounting.rate_limit.limit',
+  quota: 'accounting.rate_limit.limit',
   remaining: 'accounting.rate_limit.remaining',
 } as const;
 
@@ -45,13 +45,13 @@ export function callAttributes(event: CallEvent): Attributes {
   };
 }
 
-/** The address of the service. Spans of a client come by the thousand and all name the same one. */
+/** The address of the service. Cached, because all spans of a client name the same one. */
 export function serverAttributes(origin: string): Attributes {
   let attributes = servers.get(origin);
   if (attributes === undefined) {
     const { hostname, port, protocol } = new URL(origin);
     attributes = {
-      // The conventions want an IPv6 address bare, a URL wants it in brackets.
+      // The conventions write an IPv6 address without brackets, a URL with them.
       [HTTP.address]: hostname.replace(/^\[|\]$/g, ''),
       [HTTP.port]: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
       [HTTP.scheme]: protocol.slice(0, -1),
@@ -63,5 +63,5 @@ export function serverAttributes(origin: string): Attributes {
 }
 
 const servers = new Map<string, Attributes>();
-/** Who tests against a hundred sandboxes in one process must not fill the memory. */
+/** Bounds the cache, for tests that create hundreds of sandboxes. */
 const MAX_SERVERS = 100;

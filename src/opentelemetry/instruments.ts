@@ -11,14 +11,14 @@ export interface Instruments {
   readonly waitDuration: Histogram;
   readonly retries: Counter;
   readonly remaining: Gauge;
-  readonly budget: Gauge;
+  readonly quota: Gauge;
   readonly invalidRecords: Counter;
   readonly checkpoints: Counter;
 }
 
 /** Bounds in seconds, those of the conventions for the duration of a request. */
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
-/** Waits for a budget and calls with retries take longer than requests. */
+/** Waits for quota and calls with retries take longer than requests. */
 const LONG_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120];
 
 /** Creates the instruments of a meter. A second call returns the same ones, so that clients may share a meter. */
@@ -34,7 +34,7 @@ export function createInstruments(meter: Meter): Instruments {
     ),
     waitDuration: histogram(
       'accounting.client.wait.duration',
-      'Duration of single waits: for the budget of the key, or before a retry.',
+      'Duration of single waits: for the quota of the key, or before a retry.',
       LONG_SECONDS,
     ),
     retries: meter.createCounter('accounting.client.retries', {
@@ -42,11 +42,11 @@ export function createInstruments(meter: Meter): Instruments {
       unit: '{retry}',
     }),
     remaining: meter.createGauge(OWN.remaining, {
-      description: 'Requests left in the budget of the key, as last reported.',
+      description: 'Requests left in the quota of the key, as last reported.',
       unit: '{request}',
     }),
-    budget: meter.createGauge(OWN.budget, {
-      description: 'The budget of the key, as last reported.',
+    quota: meter.createGauge(OWN.quota, {
+      description: 'The quota of the key, as last reported.',
       unit: '{request}',
     }),
     invalidRecords: meter.createCounter('accounting.client.invalid_records', {

@@ -9,9 +9,9 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type {
+  CallErrorEvent,
   CallEvent,
   EndEvent,
-  ErrorEvent,
   RequestEvent,
   ResponseEvent,
   RetryEvent,
@@ -42,7 +42,7 @@ interface OpenWait {
 
 /**
  * One call between its first event and its last: a span of its own, of kind INTERNAL as the conventions forbid a
- * second one of kind CLIENT, and below it one CLIENT span for each request that goes out.
+ * second one of kind CLIENT, and below it one CLIENT span for each request that is sent.
  */
 export class OpenCall {
   readonly #sinks: Sinks;
@@ -69,7 +69,7 @@ export class OpenCall {
     this.#endRequest();
     const attributes = {
       ...this.#attributes,
-      // Without the query: filters are the caller's affair.
+      // Without the query, because filters may hold the company's data.
       [HTTP.url]: `${event.origin}${event.basePath}${event.path}`,
       ...(this.#requests > 0 ? { [HTTP.resendCount]: this.#requests } : {}),
     };
@@ -92,9 +92,9 @@ export class OpenCall {
     if (requestId !== undefined) request.span.setAttribute(OWN.requestId, requestId);
     if (rateLimit !== undefined) {
       const { limit, remaining } = rateLimit;
-      request.span.setAttributes({ [OWN.budget]: limit, [OWN.remaining]: remaining });
+      request.span.setAttributes({ [OWN.quota]: limit, [OWN.remaining]: remaining });
       const key = { ...this.#sinks.attributes, ...serverAttributes(origin) };
-      this.#sinks.instruments.budget.record(limit, key);
+      this.#sinks.instruments.quota.record(limit, key);
       this.#sinks.instruments.remaining.record(remaining, key);
     }
     // These responses are complete. The body of any other may still fail: it ends with the next event.
@@ -115,7 +115,7 @@ export class OpenCall {
     this.#beginWait('rate_limit', waitMs);
   }
 
-  error({ error }: ErrorEvent): void {
+  error({ error }: CallErrorEvent): void {
     this.#endRequest(error.code);
     this.#errorType = error.code;
     this.#span.setAttribute(OWN.outcome, error.outcome);

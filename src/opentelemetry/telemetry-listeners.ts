@@ -35,7 +35,7 @@ const NAME = 'accounting-data-sdk';
  * ```ts
  * const client = createClient({ on: telemetryListeners({ attributes: { tenant: '42' } }) });
  * ```
- * Each call becomes a span, and below it each request that goes out becomes one of kind CLIENT. Every span ends with
+ * Each call becomes a span, and below it each request that is sent becomes one of kind CLIENT. Every span ends with
  * its call, even if the call fails or is aborted. Neither the key nor a query, a body or a message of the service
  * is in any of them.
  */

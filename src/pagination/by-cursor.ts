@@ -1,12 +1,15 @@
+import { checkObject, checkOptionNames } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import type { OptionNames } from '../internal/option-names.ts';
 import { boundsGuard } from './id-bounds.ts';
 import {
   awaitedLater,
   type FetchPage,
+  ID_BOUNDS,
   type PageQuery,
   type PageResponse,
   type Pages,
-  type ReadOptions,
+  type ReaderOptions,
 } from './page.ts';
 import { RepeatGuard } from './repeat-guard.ts';
 
@@ -31,8 +34,24 @@ export interface CustomCursor<T> {
 
 /** Checks the option `pagination` of a list or a sync. */
 export function checkPaginationKind(pagination: 'page' | 'keyset' | CustomCursor<never>): void {
-  if (pagination === 'page' || pagination === 'keyset' || typeof pagination?.next === 'function') return;
-  throw new InvalidInputError('pagination', "must be 'page', 'keyset' or a cursor { first, next }");
+  if (pagination === 'page' || pagination === 'keyset') return;
+  if (typeof pagination?.next !== 'function') {
+    throw new InvalidInputError('pagination', "must be 'page', 'keyset' or a cursor { first, next }");
+  }
+  checkPageQuery(pagination.first, 'pagination.first');
+}
+
+const PAGE_QUERY: OptionNames<PageQuery> = { page: true, id: ID_BOUNDS, parameters: true };
+
+/** Checks a request of a cursor: what is not sent would be requested without it, perhaps for ever. */
+function checkPageQuery(query: unknown, name: string): PageQuery {
+  checkObject(query, name);
+  if (query instanceof Promise) {
+    awaitedLater(query);
+    throw new InvalidInputError(name, 'must not be async');
+  }
+  checkOptionNames(query, PAGE_QUERY, { of: name });
+  return query as PageQuery;
 }
 
 /**
@@ -43,15 +62,16 @@ export function checkPaginationKind(pagination: 'page' | 'keyset' | CustomCursor
 export async function* byCursor<T>(
   fetchPage: FetchPage<T>,
   cursor: CustomCursor<T>,
-  options: ReadOptions,
+  options: ReaderOptions,
 ): Pages<T> {
   const { signal, prefetch, limit = Number.POSITIVE_INFINITY } = options;
-  const repeats = new RepeatGuard(options.facts);
+  const repeats = new RepeatGuard(options.facts, 'Check your own cursor.');
   const checkBounds = boundsGuard(options.bounds, options.facts);
   // In an async function, so that an error of the cursor comes after the page that it was given.
   const fetchAfter = async (response: PageResponse<T>) => {
     const query = cursor.next(response);
-    return query === undefined ? undefined : await fetchPage(query, signal);
+    if (query === undefined) return undefined;
+    return await fetchPage(checkPageQuery(query, 'pagination.next'), signal);
   };
 
   let wanted = limit;
@@ -66,6 +86,7 @@ export async function* byCursor<T>(
       ...fresh,
       pagination: 'custom',
       complete: undefined,
+      repeated: repeats.dropped,
       restarted: false,
       hint: undefined,
       resumeToken: undefined,

@@ -7,23 +7,27 @@ import {
   type Page,
   type PageResponse,
   type Pages,
-  type ReadOptions,
+  type ReaderOptions,
 } from './page.ts';
 import { RepeatGuard } from './repeat-guard.ts';
 
-export interface ByPageOptions extends ReadOptions {
+export interface ByPageOptions extends ReaderOptions {
   /** The first page requested; 1 reads everything. */
   readonly start: number;
   readonly afterLastPage: AfterLastPage;
+  /** Called once, when the first row came again. */
+  readonly onRepeat: () => void;
 }
 
+const SET_PARAMETER = "Set pageParameter to the name of the parameter that the service reads, such as 'page'";
+
 /**
- * Requests `_page=start, start+1, …` until an empty page, and nothing else ends the read: a short page is not the end.
+ * Requests the pages `start, start+1, …` until an empty page, and nothing else ends the read: a short page is not the end.
  *
  * The documented way and the cheapest. A row that is deleted or moves up during the read can hide another one; use
- * `keyset` if that must not happen. A record that one of the two pages before contained is dropped. The empty last page
- * is delivered only if it is the first one, so that every read has a response to show. No resume token: the rows of
- * page n may be others by then.
+ * `keyset` if that must not happen. A row that one of the two pages before contained is dropped and counted. The empty
+ * last page is delivered only if it is the first one, so that every read has a response to show. No resume token: the
+ * rows of page n may be others by then.
  */
 export async function* byPage<T>(
   fetchPage: FetchPage<T>,
@@ -31,31 +35,36 @@ export async function* byPage<T>(
   begun?: BegunRead<T>,
 ): Pages<T> {
   const ahead = new PagesAhead(fetchPage, options, begun?.firstPage);
-  const repeats = new RepeatGuard(options.facts);
+  let restarted = begun?.restarted ?? false;
+  // The caller of keyset pagination has ids that it cannot read.
+  const advice = begun === undefined ? `${SET_PARAMETER}, or use pagination: 'keyset'.` : `${SET_PARAMETER}.`;
+  const repeats = new RepeatGuard(options.facts, advice);
   const checkBounds = boundsGuard(options.bounds, options.facts);
-  const stats = {
+  const pageOf = (response: PageResponse<T>): Page<T> => ({
+    ...response,
     pagination: 'page',
-    complete: undefined,
+    complete: repeats.dropped > 0 ? 'likely' : undefined,
+    repeated: repeats.dropped,
+    restarted,
     hint: undefined,
     resumeToken: begun?.resumeToken,
-  } as const;
+  });
   let wanted = options.limit ?? Number.POSITIVE_INFINITY;
-  let restarted = begun?.restarted ?? false;
 
   for (let isFirst = true; wanted > 0; isFirst = false) {
     const response = await ahead.take();
     options.signal.throwIfAborted();
     if (response === undefined || response.rows.length === 0) {
-      if (isFirst && response !== undefined) yield { ...response, ...stats, restarted };
+      if (isFirst && response !== undefined) yield pageOf(response);
       return;
     }
 
     checkBounds(response);
-    const page: Page<T> = { ...repeats.withoutRepeats(response), ...stats, restarted };
+    const before = repeats.dropped;
+    const page = pageOf(repeats.withoutRepeats(response));
+    if (before === 0 && page.repeated > 0) options.onRepeat();
     wanted -= page.records.length;
     ahead.fill(page.rows.length, wanted);
-    // A page of repeated rows has nothing to deliver.
-    if (page.records.length === 0 && page.invalid.length === 0) continue;
     yield page;
     restarted = false;
   }

@@ -18,7 +18,7 @@ export const ID_BOUNDS: OptionNames<IdBounds> = { gt: true, gte: true, lt: true,
 
 /** One list request. The caller's own filters are added below the pagination. */
 export interface PageQuery {
-  /** `_page`. Left out: the service's default, 1. */
+  /** The page number, from 1. Left out: the service's default, 1. */
   readonly page?: number | undefined;
   /** Bounds beside those of the caller. */
   readonly id?: IdBounds | undefined;
@@ -90,12 +90,19 @@ export interface Page<T> extends PageResponse<T> {
   /** How this page was read. `keyset` becomes `page` when an id is not an integer. */
   readonly pagination: PaginationKind;
   /**
-   * Whether `keyset` pagination can have missed a record so far. `certain`: every response was in the order of ids, so
+   * Whether the read can have missed a record so far. `certain`: every response was in the order of ids, so
    * each one proves which records exist up to its last id. `likely`: the service uses another order, so a response that
-   * the service shortened looks like a complete one; or it hides a page of records or more. `undefined` for `page` and for
-   * a cursor of your own: a record deleted during the read can hide another one.
+   * the service shortened looks like a complete one; or it hides a page of records or more. By `page` it is `likely` once
+   * a row came twice, because then another one was probably left out, and `undefined` until then: a record deleted
+   * during the read can hide another one too. `undefined` for a cursor of your own.
    */
   readonly complete: 'certain' | 'likely' | undefined;
+  /**
+   * How many rows of the read so far came again and were dropped. By `page` such a row shows that the list is sorted by
+   * something that many records share, such as `updatedAt` after an import, and comes in another order on each page;
+   * or that a record was added or moved during the read. Always 0 by `keyset`.
+   */
+  readonly repeated: number;
   /**
    * The read started again with this page, because the service turned out to use another order, or ids that are not
    * integers. The records before this page are delivered again.
@@ -114,7 +121,7 @@ export type Pages<T> = AsyncGenerator<Page<T>, void, undefined>;
 export type ResumePosition = { readonly [key: string]: string | number | boolean | null | undefined };
 
 /** What every kind of pagination takes. Defaults are applied where the caller's options are resolved, not here. */
-export interface ReadOptions {
+export interface ReaderOptions {
   /** Stops the read: requests in flight are aborted and the read rejects with the signal's reason. */
   readonly signal: AbortSignal;
   /** Pages requested ahead of the consumer. Pagination that needs a response to request the next one takes at most 1. */

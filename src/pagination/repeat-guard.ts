@@ -1,5 +1,6 @@
 import type { CallFacts } from '../errors/accounting-error.ts';
 import { FilterIgnoredError } from '../errors/filter-ignored-error.ts';
+import type { InvalidRecord } from '../events.ts';
 import { jsonText } from '../internal/json-text.ts';
 import { keepRecords, type PageResponse } from './page.ts';
 
@@ -11,12 +12,13 @@ const NO_IDS: Ids = new Set();
 const MAX_REPEATS = 4;
 
 /**
- * Drops the rows that one of the last two pages contained, and detects a service that sends the same rows for ever.
+ * Drops the rows that one of the last two pages contained, counts them, and detects a service that sends the same rows for ever.
  * It remembers three pages, because memory must not grow with the read: the last two, and a reference page that is
  * replaced after 1, 2, 4, 8, … pages. A service that repeats rows in any pattern repeats those of a reference page.
  */
 export class RepeatGuard {
   readonly #facts: CallFacts;
+  readonly #advice: string;
   #last: Ids = NO_IDS;
   #beforeLast: Ids = NO_IDS;
   #identical = 0;
@@ -24,14 +26,23 @@ export class RepeatGuard {
   #pages = 0;
   /** How many rows of the reference page have come again. */
   #repeats = 0;
+  #dropped = 0;
 
-  constructor(facts: CallFacts) {
+  /** `advice` tells the caller what to do if the service sends the same rows for ever. */
+  constructor(facts: CallFacts, advice: string) {
     this.#facts = facts;
+    this.#advice = advice;
   }
 
-  /** A response without the records that the two pages before contained. */
+  /** How many rows were dropped so far. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** A response without the rows that the two pages before contained. */
   withoutRepeats<T>(response: PageResponse<T>): PageResponse<T> {
-    const ids = new Set(response.invalid.length === 0 ? response.ids : rowIds(response));
+    const { invalid } = response;
+    const ids = new Set(invalid.length === 0 ? response.ids : [...response.ids, ...invalid.map(invalidId)]);
     this.#detectLoop(ids);
 
     const before = [this.#last, this.#beforeLast];
@@ -40,11 +51,14 @@ export class RepeatGuard {
     if (ids.size === response.rows.length && before.every((seen) => isDisjoint(ids, seen))) return response;
 
     const kept = new Set<string>();
-    return keepRecords(response, (id) => {
-      const isNew = !kept.has(id) && !before.some((seen) => seen.has(id));
+    const isNew = (id: string) => {
+      const isRepeat = kept.has(id) || before.some((seen) => seen.has(id));
       kept.add(id);
-      return isNew;
-    });
+      if (isRepeat) this.#dropped += 1;
+      return !isRepeat;
+    };
+    const fresh = keepRecords(response, isNew);
+    return { ...fresh, invalid: invalid.filter((row) => isNew(invalidId(row))) };
   }
 
   #detectLoop(ids: Ids): void {
@@ -64,15 +78,18 @@ export class RepeatGuard {
   #loop(): FilterIgnoredError {
     const { method, path } = this.#facts;
     return new FilterIgnoredError(
-      `${method} ${path} returned the rows of earlier pages again and again: the service ignored the page that was requested. Use pagination: 'keyset', or check your own cursor.`,
+      `${method} ${path} returned the rows of earlier pages again and again: the service ignored the page that was requested. ${this.#advice}`,
       this.#facts,
     );
   }
 }
 
-/** The ids of all rows. A row without an id is identified by its content, because such rows can repeat too. */
-function rowIds(response: PageResponse<unknown>): string[] {
-  return [...response.ids, ...response.invalid.map((row) => row.id ?? `\0${jsonText(row.record)}`)];
+/**
+ * What an invalid row is known by: its id, or its content if it has none. Never that of a record: a row that is invalid on
+ * one page and valid on the next is reported and delivered.
+ */
+function invalidId({ id, record }: InvalidRecord): string {
+  return `\0${id ?? jsonText(record)}`;
 }
 
 function isSubset(a: Ids, b: Ids): boolean {

@@ -9,9 +9,9 @@ export interface ResumeScope {
   readonly filters: Readonly<Record<string, string | undefined>>;
 }
 
-const VERSION = 2;
+const TOKEN_VERSION = 3;
 
-/** A position takes some 200 characters; a much longer string is not a token. */
+/** A position takes some 400 characters; a much longer string is not a token. */
 const MAX_TOKEN_LENGTH = 4096;
 
 /** A short name for a scope: the same for the same scope, in any order of its filters. It is not a secret, and does not hide one. */
@@ -27,13 +27,13 @@ export function encodeResumeToken(scope: ResumeScope, position: ResumePosition):
   const of = scopeFingerprint(scope);
   // Without the members that are undefined, so that the checksum covers what is decoded later.
   const at = JSON.stringify(position);
-  return toBase64Url(JSON.stringify({ v: VERSION, of, at: JSON.parse(at), ok: digest(of + at) }));
+  return toBase64Url(JSON.stringify({ v: TOKEN_VERSION, of, at: JSON.parse(at), ok: digest(of + at) }));
 }
 
 /** The position of a token. Anything but a whole token of the same scope is a CheckpointError. */
 export function decodeResumeToken(token: string, scope: ResumeScope): ResumePosition {
   const content = parse(token);
-  if (content.v !== VERSION) throw invalidToken('is of a version that this package does not know');
+  if (content.v !== TOKEN_VERSION) throw invalidToken('is of a version that this package does not know');
 
   const { of, at } = content;
   if (typeof of !== 'string' || !isPosition(at) || content.ok !== digest(of + JSON.stringify(at))) {

@@ -1,72 +1,142 @@
 // Reads the existing products: all of them, or a local copy and what changed since.
 
-import { guarded, type RequestGuard } from '../internal/request-guard.ts';
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { Page, ResponseTime } from '../pagination/page.ts';
-import { boundAt, lowestOffset } from '../sync/bound.ts';
-import type { SourceQuery } from '../sync/source.ts';
-import { sinceOf } from '../sync/watermark.ts';
+import { boundAt, lowestOffset } from '../reading/bound.ts';
+import type { SourceOptions, SourceQuery } from '../reading/source.ts';
+import { sinceOf } from '../reading/watermark.ts';
+import { keepSent } from '../schemas/as-sent.ts';
+import { each } from './each.ts';
 import type { AnyProduct, AnyTarget, ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
 
 /** Some of the existing products. A page of the local copy has no response. */
 export type ExistingPage = Pick<Page<AnyProduct>, 'records' | 'invalid' | 'restarted'> & {
   readonly first?: ResponseTime | undefined;
+  readonly complete?: Page<AnyProduct>['complete'];
+  /** Rows that came twice when everything was read once more: as many products can be missing. */
+  readonly repeatedAgain?: number;
 };
 
 /** What a read needs. */
 export interface Reading {
   readonly products: AnyTarget;
   readonly options: ResolvedPushOptions;
-  readonly outage: RequestGuard;
   readonly results: Results;
 }
+
+/** A bound in an offset west of every zone misses nothing on a service that ignores offsets. */
+const WEST_OF_ALL = -11 * 60;
 
 /** Records of the copy in one page, and those that show the UTC offset of the service. */
 const COPY_PAGE = 500;
 
 /** Every existing product. */
 export async function* existingProducts(reading: Reading): AsyncGenerator<ExistingPage, void, undefined> {
-  const { existing, lookbackMs, signal } = reading.options;
+  const { existing, lookbackMs, serviceTimeZone, signal } = reading.options;
   if (existing === undefined) {
     yield* listed(reading, {});
     return;
   }
 
-  const copy = pagesOf(existing.products);
-  const { value: start = [] } = await copy.next();
-  // The changes come first, because a product of the copy that changed since must not be compared.
-  const changed = new Set<string>();
-  const updatedSince = boundAt(sinceOf(existing.asOf, lookbackMs), lowestOffset(start as readonly object[]));
-  for await (const page of listed(reading, { updatedSince })) {
-    for (const { id } of [...page.records, ...page.invalid]) if (id !== undefined) changed.add(id);
+  const copy = pagesOf(each(existing.products(), 'existing.products', signal));
+  try {
+    const { value: start = [] } = await copy.next();
+    if (start.length === 0) await checkEmpty(reading);
+    // The changes come first, because a product of the copy that changed since must not be compared.
+    const changed = new Set<string>();
+    const updatedSince = boundAt(
+      sinceOf(existing.asOf, lookbackMs),
+      lowestOffset(start as readonly object[]),
+      serviceTimeZone,
+    );
+    for await (const page of listed(reading, { updatedSince })) {
+      for (const { id } of [...page.records, ...page.invalid]) if (id !== undefined) changed.add(id);
+      yield page;
+    }
+    const unchanged = (products: readonly AnyProduct[]): ExistingPage => ({
+      records: products.filter(({ id }) => !changed.has(id)),
+      invalid: [],
+      restarted: false,
+    });
+    yield unchanged(start as readonly AnyProduct[]);
+    for await (const products of copy) yield unchanged(products);
+  } finally {
+    await copy.return();
+  }
+}
+
+/** The changes since the plan was made. */
+export async function* changesSince(
+  reading: Reading,
+  first: ResponseTime | undefined,
+): AsyncGenerator<ExistingPage, void, undefined> {
+  const since = first?.serverTime;
+  const { lookbackMs, serviceTimeZone } = reading.options;
+  yield* listed(
+    reading,
+    since && {
+      updatedSince: boundAt(sinceOf(since.toISOString(), lookbackMs), WEST_OF_ALL, serviceTimeZone),
+    },
+  );
+}
+
+/** Reads a list. If it may have missed a product, reads it once more by page: what one read shows is there. */
+export async function* listed(
+  reading: Reading,
+  query: SourceQuery = {},
+): AsyncGenerator<ExistingPage, void, undefined> {
+  let complete: Page<AnyProduct>['complete'];
+  for await (const page of pages(reading, query)) {
+    complete = page.complete;
     yield page;
   }
-  const unchanged = (products: readonly AnyProduct[]): ExistingPage => ({
-    records: products.filter(({ id }) => !changed.has(id)),
-    invalid: [],
-    restarted: false,
-  });
-  yield unchanged(start);
-  for await (const products of copy) {
-    signal?.throwIfAborted();
-    yield unchanged(products);
+  if (complete !== 'likely') return;
+  let isFirst = true;
+  for await (const page of pages(reading, query, { pagination: 'page' })) {
+    yield { ...page, complete: 'likely', restarted: isFirst || page.restarted, repeatedAgain: page.repeated };
+    isFirst = false;
   }
 }
 
 /** The pages of a list that outlasts an outage. */
-export function listed(
-  { products, options, outage, results }: Reading,
+async function* pages(
+  { products, options, results }: Reading,
   query: SourceQuery,
-): AsyncIterable<Page<AnyProduct>> {
+  other: SourceOptions = {},
+): AsyncGenerator<Page<AnyProduct>, void, undefined> {
   const { list, signal } = options;
-  return products
-    .list(query, guarded({ ...list, prefetch: 1, signal, onWait: results.wait }, outage))
-    .pages();
+  const how = { ...list, ...other, prefetch: 1, signal, onWait: results.wait };
+  for await (const page of products.list(query, how).pages()) {
+    keepRows(page);
+    yield page;
+  }
 }
 
-async function* pagesOf(
-  products: Iterable<AnyProduct> | AsyncIterable<AnyProduct>,
-): AsyncGenerator<AnyProduct[], void, undefined> {
+/** Remembers the rows of records that a schema changed. */
+function keepRows({ rows, records, ids }: Page<AnyProduct>): void {
+  const [record] = records;
+  // Without a schema, the records are the rows.
+  if (record === undefined || rows.includes(record)) return;
+  const byId = new Map(rows.map((row) => [(row as AnyProduct).id, row as AnyProduct]));
+  records.forEach((each, index) => {
+    const row = byId.get(ids[index] as string);
+    if (row !== undefined) keepSent(each, row);
+  });
+}
+
+/** A copy that lost its products would lead to a second one for each row. */
+async function checkEmpty(reading: Reading): Promise<void> {
+  for await (const { records, invalid } of pages(reading, {})) {
+    if (records.length + invalid.length === 0) continue;
+    throw new InvalidInputError(
+      'existing.products',
+      'is empty, but the service has products. Restore the copy, or leave out existing',
+    );
+  }
+}
+
+async function* pagesOf(products: AsyncIterable<AnyProduct>): AsyncGenerator<AnyProduct[], void, undefined> {
   let page: AnyProduct[] = [];
   for await (const product of products) {
     page.push(product);

@@ -1,12 +1,14 @@
-// For services that ignore Idempotency-Key (`retry.creates: false`): looks for the product before a create is sent again.
+// Finds out the outcome of creates that may have been carried out: looks for their products, and sends those again that
+// have none, under the same key.
 
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { sleep } from '../internal/sleep.ts';
 import type { ResponseTime } from '../pagination/page.ts';
-import type { SourceQuery } from '../sync/source.ts';
-import { sinceOf } from '../sync/watermark.ts';
-import { isDown } from './calls.ts';
+import type { SourceQuery } from '../reading/source.ts';
+import { sinceOf } from '../reading/watermark.ts';
+import { signOfError } from '../transport/outage.ts';
 import { listed, type Reading } from './existing.ts';
+import { folded, spellings } from './natural-key.ts';
 import type { AnyProduct } from './options.ts';
 import type { Row } from './rows.ts';
 import type { Writer } from './writer.ts';
@@ -31,12 +33,17 @@ export async function settleLost(
     for (const [row, error] of lost) {
       const products = found.products.get(row.key) ?? [];
       const [product] = products;
-      const mayRepeat = attempt < settings.retry.maxAttempts || (isInTime && isDown(error));
+      const similar = found.similar.get(folded(row.key));
+      const { creates, maxAttempts } = settings.retry;
+      // A create that may be repeated at once has been repeated already.
+      const mayRepeat =
+        attempt < (creates ? 2 : maxAttempts) || (!creates && isInTime && signOfError(error) !== undefined);
       if (products.length > 1) {
-        writer.lostInConflict(
-          row,
-          products.map(({ id }) => id),
-        );
+        const ids = products.map(({ id }) => id);
+        writer.lostInConflict(row, ids, `products ${ids.join(', ')} have this key`);
+      } else if (product === undefined && similar !== undefined) {
+        const reason = `product ${similar.id} may be the one: ${spellings(row.key, similar.key)}`;
+        writer.lostInConflict(row, [similar.id], reason);
       } else if (product !== undefined) await writer.foundLost(row, product);
       else if (mayRepeat && !found.hasInvalid) again.push(row);
       else writer.failLost([row]);
@@ -55,6 +62,8 @@ export async function waitForAttempts({ options: { settings, signal }, results }
 interface Found {
   /** By natural key. */
   readonly products: ReadonlyMap<string, readonly AnyProduct[]>;
+  /** A product that may have the key in another spelling, by the form of the key that services store. */
+  readonly similar: ReadonlyMap<string, { readonly id: string; readonly key: string }>;
   /** Whether some product could not be read: it may be the one that is looked for. */
   readonly hasInvalid: boolean;
 }
@@ -83,6 +92,8 @@ async function read(
   { query, proof }: { query: SourceQuery; proof: string | undefined },
 ): Promise<Found & { readonly isProven: boolean }> {
   const byId = new Map<string, { key: string; product: AnyProduct }>();
+  const forms = new Set([...keys].map(folded));
+  const similar = new Map<string, { id: string; key: string }>();
   let hasInvalid = false;
   let isProven = false;
   for await (const page of listed(reading, query)) {
@@ -90,10 +101,12 @@ async function read(
     for (const product of page.records) {
       if (product.id === proof) isProven = true;
       const key = reading.options.key(product);
-      if (typeof key === 'string' && keys.has(key)) byId.set(product.id, { key, product });
+      if (typeof key !== 'string') continue;
+      if (keys.has(key)) byId.set(product.id, { key, product });
+      else if (forms.has(folded(key))) similar.set(folded(key), { id: product.id, key });
     }
   }
   const products = new Map<string, AnyProduct[]>();
   for (const { key, product } of byId.values()) products.set(key, [...(products.get(key) ?? []), product]);
-  return { products, hasInvalid, isProven };
+  return { products, similar, hasInvalid, isProven };
 }

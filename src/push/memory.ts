@@ -1,13 +1,14 @@
 // What a push remembers in its store: the id of each key, and the creates whose outcome is unknown.
 //
-// One entry for the creates in flight, written before they are sent, and sixteen for the ids, each for a part of the
-// keys: one for all would be too large to write often, one for each key too many to read.
+// One entry for the creates in flight of a tenant, written before they are sent, and for each key name sixteen for the
+// ids, each for a part of the keys: one for all would be too large to write often, one for each key too many to read.
 
 import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { scopeFingerprint } from '../pagination/resume-token.ts';
-import { parseStored } from '../sync/state.ts';
-import { readStore, type Store, writeStore } from '../sync/store.ts';
+import { parseStored, unreadable } from '../reading/state.ts';
+import { readStore, type Store, writeStore } from '../reading/store.ts';
+import { isObject } from '../schemas/validate.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
 import type { Rows } from './rows.ts';
 
@@ -21,9 +22,17 @@ export interface Attempt {
 interface MemoryOptions {
   readonly store: Store;
   readonly storeKey: string;
+  readonly keyName: string;
   readonly tenant: string;
   readonly baseUrl: string;
   readonly signal: AbortSignal | undefined;
+}
+
+/** An attempt in the store. */
+interface StoredAttempt extends Attempt {
+  /** The key name of the push that sent it. */
+  readonly name: string;
+  readonly key: string;
 }
 
 const VERSION = 1;
@@ -38,9 +47,12 @@ export class PushMemory {
   /** The run that wrote the entry which this one found. */
   #foundBy: unknown;
   /** The creates that may be in flight, by natural key. */
-  #pending = new Map<string, Attempt>();
-  /** The entry that the store has. */
-  #written: string | undefined;
+  readonly #pending = new Map<string, Attempt>();
+  /** Those of pushes by another key. */
+  #others: readonly StoredAttempt[] = [];
+  /** The content of the entry that the store has: what this run read, then what it wrote. */
+  #stored = '';
+  #hasWritten = false;
   /** Ids that the store does not have yet, by natural key. */
   readonly #ids = new Map<string, string>();
   #writing: Promise<void> = Promise.resolve();
@@ -53,11 +65,16 @@ export class PushMemory {
 
   /** Reads what earlier runs left, and gives each row the id that is known for its key. */
   async load(rows: Rows): Promise<void> {
-    const head = await this.#read(this.#options.storeKey);
+    const { keyName, storeKey } = this.#options;
+    const head = await this.#read(storeKey);
     this.#foundBy = head?.by;
-    for (const { key, ...attempt } of (head?.pending ?? []) as ({ key: string } & Attempt)[]) {
-      this.#pending.set(key, attempt);
+    const pending = head?.pending ?? [];
+    if (!Array.isArray(pending) || !pending.every(isStoredAttempt)) throw unreadable(storeKey);
+    this.#others = pending.filter(({ name }) => name !== keyName);
+    for (const { name, key, ...attempt } of pending) {
+      if (name === keyName) this.#pending.set(key, attempt);
     }
+    this.#stored = this.#content();
     const parts = new Set([...rows.byKey.keys()].map(partOf));
     for (const part of parts) {
       const ids = await this.#readIds(part);
@@ -70,7 +87,7 @@ export class PushMemory {
 
   /** Writes down that this run writes from now on. */
   begin(): Promise<void> {
-    return this.#save();
+    return this.#save(true);
   }
 
   /** The create of a key whose outcome is unknown. */
@@ -97,31 +114,39 @@ export class PushMemory {
   /** Writes down everything that is known at the end of a run. */
   async finish(): Promise<void> {
     if (this.#ids.size > 0) await this.#saveIds();
-    if (this.#written !== undefined) await this.#save();
+    await this.#save();
+  }
+
+  /** The creates that may be in flight, as the store has them. */
+  #content(): string {
+    const { keyName: name } = this.#options;
+    const own = [...this.#pending].map(([key, attempt]) => ({ name, key, ...attempt }));
+    return JSON.stringify([...this.#others, ...own]);
   }
 
   /** One write after the other. */
-  #save(): Promise<void> {
-    const work = this.#writing.then(() => this.#saveNow());
+  #save(isForced = false): Promise<void> {
+    const work = this.#writing.then(() => this.#saveNow(isForced));
     this.#writing = work.catch(() => undefined);
     return work;
   }
 
-  async #saveNow(): Promise<void> {
-    const pending = [...this.#pending].map(([key, attempt]) => ({ key, ...attempt }));
-    const text = JSON.stringify({ v: VERSION, scope: this.#scope, by: this.#by, pending });
-    if (text === this.#written) return;
+  async #saveNow(isForced: boolean): Promise<void> {
+    const pending = this.#content();
+    if (pending === this.#stored && !isForced) return;
 
     const { storeKey } = this.#options;
     const by = (await this.#read(storeKey))?.by;
-    if (by !== (this.#written === undefined ? this.#foundBy : this.#by)) {
+    if (by !== (this.#hasWritten ? this.#by : this.#foundBy)) {
       throw new ConcurrentRunError(
         `Another push has written the state under ${storeKey} meanwhile. Run one push of a tenant at a time; what was written stays written.`,
         { retryable: true },
       );
     }
-    await this.#write(storeKey, text);
-    this.#written = text;
+    const head = JSON.stringify({ v: VERSION, scope: this.#scope, by: this.#by });
+    await this.#write(storeKey, `${head.slice(0, -1)},"pending":${pending}}`);
+    this.#hasWritten = true;
+    this.#stored = pending;
   }
 
   async #saveIds(): Promise<void> {
@@ -139,11 +164,15 @@ export class PushMemory {
   }
 
   async #readIds(part: string): Promise<Readonly<Record<string, string>>> {
-    return ((await this.#read(this.#partKey(part)))?.ids ?? {}) as Readonly<Record<string, string>>;
+    const key = this.#partKey(part);
+    const ids = (await this.#read(key))?.ids ?? {};
+    if (!isObject(ids) || !Object.values(ids).every((id) => typeof id === 'string')) throw unreadable(key);
+    return ids as Readonly<Record<string, string>>;
   }
 
   #partKey(part: string): string {
-    return `${this.#options.storeKey}:${part}`;
+    const { keyName, storeKey } = this.#options;
+    return `${storeKey}:${keyName}:${part}`;
   }
 
   async #read(key: string) {
@@ -161,6 +190,11 @@ export class PushMemory {
     const { store, signal } = this.#options;
     await writeStore(store, { key, text }, signal);
   }
+}
+
+function isStoredAttempt(value: unknown): value is StoredAttempt {
+  const names = ['name', 'key', 'idempotencyKey', 'draft'];
+  return isObject(value) && names.every((name) => typeof value[name] === 'string');
 }
 
 /** The part of the ids that a key belongs to. */

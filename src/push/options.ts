@@ -6,18 +6,28 @@ import {
   checkFunction,
   checkMethods,
   checkNumber,
+  checkObject,
+  checkOneOf,
   checkOptionNames,
   checkWhole,
 } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import type { PushReport } from '../errors/push-report.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import type { Paginator } from '../pagination/paginator.ts';
-import { resolveMaxOutage } from '../sync/outage.ts';
-import { PAGINATION_DEFAULTS, type PaginationDefaults, resolveListOptions } from '../sync/run-options.ts';
-import type { SourceOptions, SourceQuery } from '../sync/source.ts';
-import { stateKey } from '../sync/state.ts';
-import type { Store } from '../sync/store.ts';
-import { checkStart } from '../sync/watermark.ts';
+import { checkTimeZone } from '../reading/bound.ts';
+import {
+  PAGINATION_DEFAULTS,
+  type ReadOptions,
+  resolveListOptions,
+  resolveMaxOutage,
+} from '../reading/list-options.ts';
+import type { SourceOptions, SourceQuery } from '../reading/source.ts';
+import { stateKey } from '../reading/state.ts';
+import type { Store } from '../reading/store.ts';
+import { checkStart } from '../reading/watermark.ts';
+import { sentOf } from '../schemas/as-sent.ts';
+import type { FilledByService } from '../schemas/record.ts';
 import {
   CALL_OPTIONS,
   type CallOptions,
@@ -26,6 +36,7 @@ import {
   type RequestOptions,
 } from '../transport/call-options.ts';
 import { internalsOf, type WriteFacts } from '../transport/collection-internals.ts';
+import { isIterable } from './each.ts';
 import type { PushProgress, PushResult } from './results.ts';
 
 /** What a push needs of a collection: `client.products`. */
@@ -46,23 +57,49 @@ export interface PushTarget<T extends { id: string }, Draft extends object, Patc
 
 /** A local copy of the products, as a sync keeps it. */
 export interface ExistingProducts<T> {
-  /** Every product of the copy, with all its fields. Read once. */
-  products: Iterable<T> | AsyncIterable<T>;
+  /**
+   * Every product of the copy, with all its fields and the values that the service sent; or a function that returns
+   * them. Read once, and closed if the push stops. A copy that is empty although the service has products is rejected.
+   */
+  products: Iterable<T> | AsyncIterable<T> | (() => Iterable<T> | AsyncIterable<T>);
   /** The watermark of the copy: what changed since then is read from the service. */
   asOf: string | Date;
 }
 
+/** The names of the fields that hold a string. */
+export type TextFieldOf<Draft> = {
+  [Name in keyof Draft]-?: NonNullable<Draft[Name]> extends infer Value
+    ? [Value] extends [never]
+      ? never
+      : Value extends FilledByService
+        ? never
+        : Value extends string
+          ? Name
+          : never
+    : never;
+}[keyof Draft] &
+  string;
+
 /** Options of {@link push}. */
-export interface PushOptions<T, Draft, Patch> extends CallOptions, PaginationDefaults {
-  /** A label for the company: letters, digits and `_.-`, never its API key. Part of every idempotency key. */
-  tenant: string;
-  /** The products as they should be. Read to the end before anything is written. */
-  rows: Iterable<Draft> | AsyncIterable<Draft>;
+export interface PushOptions<T, Draft, Patch> extends CallOptions, ReadOptions {
   /**
-   * The natural key, of a row and of an existing product: a string such as the product number. A row without one
-   * fails; a product without one is left alone.
+   * Names the company: letters, digits and `_.-`, never its API key. Part of every idempotency key, and of the keys in
+   * the store: two companies with one label would share ids, and one could overwrite products of the other.
    */
-  key: (row: Draft | T) => string | null | undefined;
+  tenant: string;
+  /** The products as they should be. Read to the end before anything is written, and closed if the push stops. */
+  // With an array of its own, the compiler names the wrong field of a row.
+  rows: Draft[] | Iterable<Draft> | AsyncIterable<Draft>;
+  /**
+   * The natural key: the name of a text field such as `'productNumber'`, or a function of a row or of an existing
+   * product. A row without a key fails; a product without one is left alone.
+   */
+  key: TextFieldOf<Draft> | ((row: Draft | T) => string | null | undefined);
+  /**
+   * Names the key in the store, so that two pushes of a tenant by different keys do not mix their ids. Default: the name
+   * of the field; of a function `'key'`.
+   */
+  keyName?: string | undefined;
   /**
    * A local copy to compare with, instead of reading every product. A product that was deleted after `asOf` counts as
    * unchanged until the copy no longer has it. Default: every product is read with keyset pagination.
@@ -70,9 +107,11 @@ export interface PushOptions<T, Draft, Patch> extends CallOptions, PaginationDef
   existing?: ExistingProducts<T> | undefined;
   /** How long before `asOf` changes are read again, in ms, for changes that become visible late. Default: 120,000. */
   lookbackMs?: number | undefined;
+  /** The time zone of the service, as in a sync: it saves products that a service which ignores offsets lists again. */
+  serviceTimeZone?: string | undefined;
   /**
    * Remembers the id of each key, so that a product whose key was changed upstream is found again, and creates with an
-   * unknown outcome. At most 17 entries for each tenant; a `Map` and every store of a sync are accepted.
+   * unknown outcome. At most 17 entries for each tenant and key name; a `Map` and every store of a sync are accepted.
    */
   store?: Store | undefined;
   /** The first part of the keys in the store. Default: `accounting-data-sdk`. */
@@ -89,8 +128,18 @@ export interface PushOptions<T, Draft, Patch> extends CallOptions, PaginationDef
    * tenth of the products that have a key if that is more.
    */
   maxCandidates?: number | undefined;
+  /**
+   * Rows without a product, if the list repeats products even when it is read a second time: such a list also misses
+   * some. `'fail'` fails these rows, `'create'` creates their products. Default: `'fail'`.
+   */
+  incompleteList?: 'fail' | 'create' | undefined;
   /** Reports what would be written, and writes nothing. Default: false. */
   dryRun?: boolean | undefined;
+  /**
+   * Asks whether to write what was planned: `false` ends the push as `dryRun` does. If it takes more than 5 s, what
+   * others wrote meanwhile is read before anything is written.
+   */
+  confirm?: ((counts: PushReport['counts']) => boolean | Promise<boolean>) | undefined;
   /** Writes in flight. Default: 4. */
   concurrency?: number | undefined;
   /** Stops the push: writes in flight are aborted. Rejects with the signal's own reason. */
@@ -99,7 +148,7 @@ export interface PushOptions<T, Draft, Patch> extends CallOptions, PaginationDef
    * Called once for each row, and for each missing product that was changed or deleted. Results are not kept. What it
    * throws is written to the logger of the client and does not stop the push.
    */
-  onResult?: ((result: PushResult) => void) | undefined;
+  onResult?: ((result: PushResult<Draft>) => void) | undefined;
   /** Called after each page and each write, and before each wait. Errors: as with `onResult`. */
   onProgress?: ((progress: PushProgress) => void) | undefined;
 }
@@ -110,13 +159,17 @@ export const PUSH_OPTIONS: OptionNames<PushOptions<unknown, unknown, unknown>> =
   tenant: true,
   rows: true,
   key: true,
+  keyName: true,
   existing: { products: true, asOf: true },
   lookbackMs: true,
+  serviceTimeZone: true,
   store: true,
   prefix: true,
   missing: true,
   maxCandidates: true,
+  incompleteList: true,
   dryRun: true,
+  confirm: true,
   concurrency: true,
   signal: true,
   onResult: true,
@@ -137,17 +190,21 @@ export interface ResolvedPushOptions {
   readonly tenant: string;
   readonly rows: Iterable<object> | AsyncIterable<object>;
   readonly key: (row: object) => string | null | undefined;
+  readonly keyName: string;
   readonly existing:
-    | { readonly products: Iterable<AnyProduct> | AsyncIterable<AnyProduct>; readonly asOf: string }
+    | { readonly products: () => Iterable<AnyProduct> | AsyncIterable<AnyProduct>; readonly asOf: string }
     | undefined;
   readonly lookbackMs: number;
+  readonly serviceTimeZone: string | undefined;
   readonly store: Store | undefined;
   /** The first part of every key in the store; together with the base URL it names the push. */
   readonly storeKey: string;
   readonly missing: 'keep' | 'delete' | ((product: AnyProduct) => object | undefined);
   readonly maxCandidates: number | undefined;
   readonly maxOutageMs: number;
+  readonly incompleteList: 'fail' | 'create';
   readonly dryRun: boolean;
+  readonly confirm: (counts: PushReport['counts']) => boolean | Promise<boolean>;
   readonly concurrency: number;
   readonly signal: AbortSignal | undefined;
   readonly onResult: ((result: PushResult) => void) | undefined;
@@ -164,23 +221,44 @@ export function resolvePushOptions(
   products: AnyTarget,
   options: PushOptions<AnyProduct, object, object>,
 ): ResolvedPushOptions {
+  checkObject(options, 'options');
   checkOptionNames(options, PUSH_OPTIONS, { of: 'push' });
   const { rows, key, existing, store, missing = 'keep', maxCandidates, lookbackMs = 120_000 } = options;
-  const { dryRun = false, concurrency = 4, signal, timeoutMs, retry, headers } = options;
+  const {
+    dryRun = false,
+    confirm = () => true,
+    incompleteList = 'fail',
+    concurrency = 4,
+    signal,
+    timeoutMs,
+    retry,
+    headers,
+  } = options;
   const facts = internalsOf(products).writeFacts;
   if (facts === undefined) throw new InvalidInputError('products', 'must be client.products of a client');
   if (!isIterable(rows))
     throw new InvalidInputError('rows', 'must be an Iterable or an AsyncIterable of drafts');
-  checkFunction(key, 'key');
-  if (existing !== undefined && !isIterable(existing?.products)) {
-    throw new InvalidInputError('existing.products', 'must be an Iterable or an AsyncIterable of products');
+  const keyOfRow = keyFunction(key, facts.fields);
+  const keyName = options.keyName ?? (typeof key === 'string' ? key : 'key');
+  if (typeof keyName !== 'string' || !/^[A-Za-z0-9_-]{1,100}$/.test(keyName)) {
+    throw new InvalidInputError('keyName', 'must be 1 to 100 letters, digits, "_" and "-"');
   }
+  const copy = existing?.products;
+  if (existing !== undefined && typeof copy !== 'function' && !isIterable(copy)) {
+    throw new InvalidInputError(
+      'existing.products',
+      'must be an Iterable or an AsyncIterable of products, or a function that returns one',
+    );
+  }
+  checkOneOf(incompleteList, 'incompleteList', ['fail', 'create']);
+  checkFunction(confirm, 'confirm');
   if (store !== undefined) checkMethods(store, 'store', ['get', 'set']);
   if (missing !== 'keep' && missing !== 'delete' && typeof missing !== 'function') {
     throw new InvalidInputError('missing', "must be 'keep', 'delete' or a function that returns a patch");
   }
   if (maxCandidates !== undefined) checkNumber(maxCandidates, 'maxCandidates', 0);
   checkFiniteMs(lookbackMs, 'lookbackMs');
+  checkTimeZone(options.serviceTimeZone);
   checkFlag(dryRun, 'dryRun');
   checkWhole(concurrency, 'concurrency', 1);
   const prefix = options.prefix ?? 'accounting-data-sdk';
@@ -189,18 +267,25 @@ export function resolvePushOptions(
   return {
     tenant: options.tenant,
     rows,
-    key,
+    key: keyOfRow,
+    keyName,
     existing: existing && {
-      products: existing.products,
+      products:
+        typeof existing.products === 'function'
+          ? existing.products
+          : () => existing.products as Iterable<AnyProduct>,
       asOf: checkStart(existing.asOf, 'existing.asOf'),
     },
     lookbackMs,
+    serviceTimeZone: options.serviceTimeZone,
     store,
     storeKey: stateKey({ prefix, tenant: options.tenant, collection: 'products-push' }),
     missing,
     maxCandidates,
     maxOutageMs: resolveMaxOutage(options.maxOutageMs),
+    incompleteList,
     dryRun,
+    confirm,
     concurrency,
     signal,
     onResult: options.onResult,
@@ -212,7 +297,13 @@ export function resolvePushOptions(
   };
 }
 
-function isIterable(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return Symbol.iterator in value || Symbol.asyncIterator in value;
+function keyFunction(
+  key: PushOptions<AnyProduct, object, object>['key'],
+  fields: WriteFacts['fields'],
+): ResolvedPushOptions['key'] {
+  if (typeof key === 'function') return key;
+  if (typeof key !== 'string' || key === '' || (fields[key] ?? 'string') !== 'string') {
+    throw new InvalidInputError('key', 'must be a function, or the name of a text field of a product');
+  }
+  return (row) => sentOf(row)[key] as string | null | undefined;
 }

@@ -5,9 +5,11 @@ import type { PushReport } from '../errors/push-report.ts';
 import { ReconcileAbortedError, type ReconcileAbortReason } from '../errors/reconcile-aborted-error.ts';
 import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
 import type { InvalidRecord } from '../events.ts';
+import { sentOf } from '../schemas/as-sent.ts';
 import { changedFields, type Fields, normalised, picked } from './draft.ts';
 import type { ExistingPage } from './existing.ts';
 import type { PushMemory } from './memory.ts';
+import { folded, spellings, trimmed } from './natural-key.ts';
 import type { AnyProduct, ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
 import type { Row, Rows } from './rows.ts';
@@ -20,12 +22,18 @@ export interface Missing {
   readonly patch: Fields | undefined;
 }
 
-/** What is to be written. */
+/** What is to be done. */
 export interface Plan {
   readonly creates: readonly Row[];
   /** Rows whose product differs in some {@link Row.fields}. */
   readonly updates: readonly Row[];
   readonly missing: readonly Missing[];
+  /** Rows whose product has their values. */
+  readonly unchanged: readonly Row[];
+  /** Rows of which it is not clear what product they mean, and why. */
+  readonly conflicts: ReadonlyMap<Row, string>;
+  /** Rows without a product that may exist all the same, because the list was incomplete. */
+  readonly unseen: readonly Row[];
 }
 
 /** Takes in the existing products page by page, then plans. */
@@ -34,6 +42,15 @@ export class Planner {
   readonly #rows: Rows;
   /** The rows that the store has an id for, by that id. */
   readonly #byStoredId = new Map<string, Row[]>();
+  /** The rows by the form of their key in which a service may store it. */
+  readonly #byForm = new Map<string, Row[]>();
+  /** Whether products have keys with letters of this case: then the service keeps them. */
+  #keepsUpper = false;
+  #keepsLower = false;
+  /** Whether two products have keys that differ only in case. */
+  #differInCase = false;
+  /** How many rows a second read dropped as repeats: as many products it can have missed. */
+  #lacking = 0;
   /** The row that has the key of a product which another row claims through the store. */
   readonly #rivals = new Map<string, Row>();
   /** One list for all rows that differ in the same fields, by its names. */
@@ -48,6 +65,10 @@ export class Planner {
     this.#options = options;
     this.#rows = rows;
     for (const row of rows.byKey.values()) {
+      const form = folded(row.key);
+      const alike = this.#byForm.get(form);
+      if (alike === undefined) this.#byForm.set(form, [row]);
+      else alike.push(row);
       if (row.storedId === undefined) continue;
       const others = this.#byStoredId.get(row.storedId);
       if (others === undefined) this.#byStoredId.set(row.storedId, [row]);
@@ -55,48 +76,94 @@ export class Planner {
     }
   }
 
-  add({ records, invalid, restarted }: ExistingPage): void {
+  add({ records, invalid, restarted, repeatedAgain }: ExistingPage): void {
     if (restarted) {
       this.#missing = new Map();
       this.#withKey = 0;
       this.#withRow = 0;
     }
+    this.#lacking = repeatedAgain ?? this.#lacking;
     for (const product of records) this.#addProduct(product);
     for (const record of invalid) this.#addInvalid(record);
   }
 
-  /** Reports every row that needs no write, and lets the store remember the ids that are known. */
-  plan(results: Results, memory: PushMemory | undefined): Plan {
+  /** Takes in products that were written since the others were added. */
+  addChanges(page: ExistingPage, rowById: ReadonlyMap<string, Row>): void {
+    for (const product of page.records) {
+      this.#missing.delete(product.id);
+      const row = rowById.get(product.id);
+      if (row === undefined || row.isFoundByStore || this.#keyOf(product) === row.key) continue;
+      const [id, ...otherIds] = row.otherIds;
+      row.id = id;
+      row.otherIds = otherIds;
+    }
+    this.add({ ...page, restarted: false });
+  }
+
+  /** The rows whose stored product no response showed. */
+  unseen(): readonly Row[] {
+    return [...this.#byStoredId.values()].flat().filter(({ id }) => id === undefined);
+  }
+
+  plan(): Plan {
     const creates: Row[] = [];
     const updates: Row[] = [];
-    const conflicts = this.#storeConflicts();
+    const unchanged: Row[] = [];
+    const conflicts = new Map<Row, string>();
+    const sharing = this.#sharingRows();
     for (const row of this.#rows.byKey.values()) {
-      const { key, index, id, fields, otherIds, storedId } = row;
-      if (id === undefined) {
-        creates.push(row);
-        continue;
-      }
-      memory?.settled(key);
-      if (otherIds.length > 0 || conflicts.has(row)) {
-        results.add({ key, row: index, action: 'conflict', id, ids: [id, ...otherIds] });
-      } else if (fields.length > 0) {
-        updates.push(row);
-      } else {
-        memory?.found(key, id, storedId);
-        results.add({ key, row: index, action: 'unchanged', id });
-      }
+      const reason = this.#conflictOf(row, sharing);
+      if (reason !== undefined) conflicts.set(row, reason);
+      else if (row.id === undefined) creates.push(row);
+      else if (row.fields.length > 0) updates.push(row);
+      else unchanged.push(row);
     }
-    return { creates, updates, missing: this.#checkedMissing() };
+    const isIncomplete = this.#lacking > 0 && this.#options.incompleteList === 'fail';
+    return {
+      creates: isIncomplete ? [] : creates,
+      updates,
+      missing: this.#checkedMissing(),
+      unchanged,
+      conflicts,
+      unseen: isIncomplete ? creates : [],
+    };
+  }
+
+  /** Why it is not clear which product a row means; undefined if it is. */
+  #conflictOf(row: Row, sharing: ReadonlySet<Row>): string | undefined {
+    const { id, otherIds, similar } = row;
+    if (otherIds.length > 0) return `products ${[id, ...otherIds].join(', ')} have this key`;
+    if (sharing.has(row)) return `product ${id} belongs to two rows`;
+    if (id !== undefined && !row.isFoundByStore) return undefined;
+    if (row.isKeyless) return `product ${id}, which was pushed under this key before, has no key`;
+    if (similar !== undefined && !this.#mayDiffer(row, similar.key)) {
+      return `product ${similar.id} may be the one: ${spellings(row.key, similar.key)}`;
+    }
+    if (id !== undefined) return undefined;
+    // Of rows that the service may store under one key, only the first is created.
+    const earlier = this.#byForm.get(folded(row.key))?.find(({ key }) => !this.#mayDiffer(row, key));
+    return earlier === undefined || earlier === row || earlier.id !== undefined
+      ? undefined
+      : `an earlier row may mean the same product: ${spellings(row.key, earlier.key)}`;
+  }
+
+  /** Whether two keys of one form can be those of two products: they differ in case, and the service keeps the case. */
+  #mayDiffer({ key }: Row, other: string): boolean {
+    if (trimmed(key) === trimmed(other)) return false;
+    if (this.#differInCase) return true;
+    return this.#keepsUpper && this.#keepsLower && this.#rows.byKey.get(other)?.key === other;
   }
 
   #addProduct(product: AnyProduct): void {
     const key = this.#keyOf(product);
     const row = key === undefined ? undefined : this.#rows.byKey.get(key);
     if (row !== undefined) this.#addByKey(row, product);
+    if (key !== undefined) this.#compareSpellings(product.id, key);
     const claimants = this.#byStoredId.get(product.id) ?? [];
     for (const claimant of claimants) {
       if (claimant === row || (claimant.id !== undefined && !claimant.isFoundByStore)) continue;
       claimant.isFoundByStore = true;
+      claimant.isKeyless = key === undefined;
       this.#setProduct(claimant, product);
     }
     if (row !== undefined && claimants.length > 0) this.#rivals.set(product.id, row);
@@ -107,17 +174,31 @@ export class Planner {
     else this.#addMissing(product, key);
   }
 
+  /** Remembers for each row a product that may have its key in another spelling. */
+  #compareSpellings(id: string, key: string): void {
+    this.#keepsUpper ||= key !== key.toLowerCase();
+    this.#keepsLower ||= key !== key.toUpperCase();
+    for (const row of this.#byForm.get(folded(key)) ?? []) {
+      if (row.key === key) continue;
+      const isNear = trimmed(row.key) === trimmed(key);
+      const other = row.id !== undefined && !row.isFoundByStore ? row.key : row.similar?.key;
+      if (other !== undefined && trimmed(other) !== trimmed(key)) this.#differInCase = true;
+      if (row.similar === undefined || isNear) row.similar = { id, key };
+    }
+  }
+
   #addByKey(row: Row, product: AnyProduct): void {
     const { id } = product;
     const isFirst = row.id === undefined || row.isFoundByStore;
     row.isFoundByStore = false;
+    row.isKeyless = false;
     if (isFirst || row.id === id) this.#setProduct(row, product);
     else if (!row.otherIds.includes(id)) row.otherIds = [...row.otherIds, id];
   }
 
   #setProduct(row: Row, product: AnyProduct): void {
     const draft = JSON.parse(row.draft) as Fields;
-    const fields = changedFields(product, draft, this.#options.facts.fields);
+    const fields = changedFields(sentOf(product), draft, this.#options.facts.fields);
     const names = fields.join();
     const known = this.#fieldLists.get(names) ?? fields;
     this.#fieldLists.set(names, known);
@@ -134,7 +215,7 @@ export class Planner {
     const patch = missing(product);
     if (patch === undefined) return;
     const wanted = normalised(JSON.parse(facts.body(patch)) as Fields, facts.fields);
-    const fields = changedFields(product, wanted, facts.fields);
+    const fields = changedFields(sentOf(product), wanted, facts.fields);
     if (fields.length > 0) this.#missing.set(id, { id, key, patch: picked(wanted, fields) });
   }
 
@@ -166,7 +247,7 @@ export class Planner {
   }
 
   /** The rows that share one product: it has the key of one and was that of another before. */
-  #storeConflicts(): ReadonlySet<Row> {
+  #sharingRows(): ReadonlySet<Row> {
     const conflicts = new Set<Row>();
     for (const [id, rows] of this.#byStoredId) {
       const claimants = rows.filter(({ isFoundByStore }) => isFoundByStore);
@@ -203,6 +284,7 @@ export class Planner {
       few_local_ids_seen: `none of the ${rows} rows has the key of a product`,
       too_many_candidates: `maxCandidates is ${maxCandidates}`,
       first_record_not_found: '',
+      not_found_differs: '',
     };
     const now = new Date();
     return new ReconcileAbortedError(
@@ -210,6 +292,7 @@ export class Planner {
       {
         collection: 'products',
         pagination: undefined,
+        complete: undefined,
         local: this.#withKey,
         seen: rows,
         missing: rows - this.#withRow,
@@ -225,26 +308,60 @@ export class Planner {
 }
 
 /** The counts as they will be once everything that was planned is written. */
-export function plannedCounts({ creates, updates, missing }: Plan, results: Results): PushReport['counts'] {
+export function plannedCounts(plan: Plan, results: Results): PushReport['counts'] {
+  const { creates, updates, missing, unchanged, conflicts, unseen } = plan;
   const deleted = missing.filter(({ patch }) => patch === undefined).length;
   const { counts } = results.report();
   return {
     ...counts,
-    created: counts.created + creates.length,
-    updated: counts.updated + updates.length + missing.length - deleted,
-    deleted: counts.deleted + deleted,
+    created: creates.length,
+    updated: updates.length + missing.length - deleted,
+    unchanged: unchanged.length,
+    conflict: conflicts.size,
+    failed: counts.failed + unseen.length,
+    deleted,
   };
+}
+
+/** Reports the rows for which nothing is to be written, and lets the store remember the ids that are known. */
+export function reportSettled(
+  { unchanged, conflicts, unseen, updates }: Plan,
+  results: Results,
+  memory: PushMemory | undefined,
+): void {
+  for (const { key } of updates) memory?.settled(key);
+  for (const row of unchanged) {
+    const id = row.id as string;
+    memory?.settled(row.key);
+    memory?.found(row.key, id, row.storedId);
+    results.add(row, { action: 'unchanged', id });
+  }
+  for (const [row, reason] of conflicts) {
+    const id = row.id ?? row.similar?.id;
+    if (row.id !== undefined) memory?.settled(row.key);
+    results.add(row, { action: 'conflict', id, ids: id === undefined ? [] : [id, ...row.otherIds], reason });
+  }
+  for (const row of unseen) {
+    const error = new UnexpectedResponseError(
+      'The list is incomplete: it repeated products, so it also missed some, and the product of this row can be one of them. Nothing was created. Order the list by id, or pass incompleteList: "create".',
+      { method: 'GET', path: '/products', outcome: 'not_sent' },
+      { status: 200, reason: 'wrong_content' },
+    );
+    results.add(row, { action: 'failed', error });
+  }
 }
 
 /** Reports what was planned and is not to be written. */
 export function reportPlan({ creates, updates, missing }: Plan, results: Results): void {
   results.isDryRun = true;
-  for (const { key, index } of creates) results.add({ key, row: index, action: 'created' });
-  for (const { key, index, id, fields } of updates) {
-    results.add({ key, row: index, action: 'updated', id, fields });
+  for (const row of creates) results.add(row, { action: 'created' });
+  for (const row of updates) {
+    results.add(row, { action: 'updated', id: row.id as string, fields: row.fields });
   }
   for (const { id, key, patch } of missing) {
-    const action = patch === undefined ? 'deleted' : 'updated';
-    results.add({ key, row: undefined, action, id, fields: Object.keys(patch ?? {}) });
+    results.add(
+      { key },
+      patch === undefined ? { action: 'deleted', id } : { action: 'updated', id, fields: Object.keys(patch) },
+    );
   }
 }

@@ -1,16 +1,15 @@
 // The run: reads the rows, then the existing products, plans, and writes.
 
-import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { isAccountingError } from '../errors/guards.ts';
 import { PushError } from '../errors/push-error.ts';
 import type { PushReport } from '../errors/push-report.ts';
-import { untilAborted } from '../internal/callback.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import type { ResponseTime } from '../pagination/page.ts';
-import type { RecordIn } from '../sync/source.ts';
-import { internalsOf } from '../transport/collection-internals.ts';
+import type { RecordIn } from '../reading/source.ts';
+import { internalsOf, outlasting } from '../transport/collection-internals.ts';
 import { Calls } from './calls.ts';
-import { existingProducts, type Reading } from './existing.ts';
+import { changesSince, existingProducts, type Reading } from './existing.ts';
+import { forEach } from './for-each.ts';
 import { settleLost, waitForAttempts } from './lost-creates.ts';
 import { PushMemory } from './memory.ts';
 import {
@@ -21,9 +20,10 @@ import {
   type ResolvedPushOptions,
   resolvePushOptions,
 } from './options.ts';
-import { Planner, plannedCounts, reportPlan } from './plan.ts';
+import { Planner, plannedCounts, reportPlan, reportSettled } from './plan.ts';
 import { Results } from './results.ts';
-import { readRows } from './rows.ts';
+import { type Rows, readRows } from './rows.ts';
+import { beginRun, type PushRun } from './runs.ts';
 import { Writer } from './writer.ts';
 
 /** The draft that a collection creates. */
@@ -42,7 +42,7 @@ export type PatchIn<Collection> = Collection extends {
  * Creates or updates products, so that each row has one product with its values.
  *
  * ```ts
- * const report = await push(client.products, { tenant: 'acme', rows, key: (row) => row.productNumber });
+ * const report = await push(client.products, { tenant: 'acme', rows, key: 'productNumber' });
  * ```
  * All rows are read first, then the existing products are compared with them, then only the differences are written.
  * Amounts are compared as decimals; `null` equals a missing field; a field that a row leaves out keeps its value. An
@@ -54,30 +54,18 @@ export type PatchIn<Collection> = Collection extends {
  * ConcurrentRunError if another push of the tenant is running. InvalidInputError for invalid options. The signal's own
  * reason if it stopped the push.
  */
-export function push<Collection extends PushTarget<{ id: string }, never, never>>(
+export async function push<Collection extends PushTarget<{ id: string }, never, never>>(
   products: Collection,
   options: PushOptions<RecordIn<Collection>, DraftIn<Collection>, PatchIn<Collection>>,
-): Promise<PushReport> {
-  return runPush(products, options, async () => true);
-}
-
-/** Asks whether to write what was planned. */
-type Confirm = (planned: PushReport['counts']) => Promise<boolean>;
-
-/** A push that asks before it writes. */
-export async function runPush<Collection extends PushTarget<{ id: string }, never, never>>(
-  products: Collection,
-  options: PushOptions<RecordIn<Collection>, DraftIn<Collection>, PatchIn<Collection>>,
-  confirm: Confirm,
 ): Promise<PushReport> {
   const target = products as unknown as AnyTarget;
   const given = options as unknown as PushOptions<AnyProduct, object, object>;
   const resolved = resolvePushOptions(target, given);
-  const begun = beginRun(`${target.baseUrl} ${resolved.storeKey}`);
+  const begun = beginRun(`${target.baseUrl} ${resolved.tenant}`);
   const results = new Results(resolved, (name, thrown) => internalsOf(target).callbackFailed?.(name, thrown));
   try {
     resolved.signal?.throwIfAborted();
-    await run(target, { options: resolved, results, confirm, followsClosely: begun.followsClosely });
+    await run(outlasting(target, resolved.maxOutageMs), { options: resolved, results, begun });
     return results.report();
   } catch (error) {
     if (resolved.signal?.aborted && error === resolved.signal.reason) throw error;
@@ -92,23 +80,20 @@ export async function runPush<Collection extends PushTarget<{ id: string }, neve
 interface Run {
   readonly options: ResolvedPushOptions;
   readonly results: Results;
-  readonly confirm: Confirm;
-  readonly followsClosely: boolean;
+  readonly begun: PushRun;
 }
 
-async function run(products: AnyTarget, { options, results, confirm, followsClosely }: Run): Promise<void> {
-  const { dryRun, settings, signal, store, storeKey, tenant } = options;
-  // Rows and products come from the caller, who may never send the next one.
-  const rows = await untilAborted(readRows(options, results), signal);
-  const memory = store && new PushMemory({ store, storeKey, tenant, baseUrl: products.baseUrl, signal });
+/** After a longer question, others may have written what was planned. */
+const LONG_QUESTION_MS = 5_000;
+
+async function run(products: AnyTarget, { options, results, begun }: Run): Promise<void> {
+  const { confirm, dryRun, keyName, settings, signal, store, storeKey, tenant } = options;
+  const rows = await readRows(options, results);
+  const memory =
+    store && new PushMemory({ store, storeKey, keyName, tenant, baseUrl: products.baseUrl, signal });
   await memory?.load(rows);
   const calls = new Calls(products, options, results);
-  const reading: Reading = {
-    products,
-    options,
-    outage: calls.outage,
-    results,
-  };
+  const reading: Reading = { products, options, results };
   // An earlier run may have left a create that the service is still carrying out.
   const isUnknown = (key: string) => memory?.pending(key) !== undefined;
   if (!dryRun && !settings.retry.creates && [...rows.byKey.keys()].some(isUnknown))
@@ -117,23 +102,32 @@ async function run(products: AnyTarget, { options, results, confirm, followsClos
   results.begin('read');
   const planner = new Planner(options, rows);
   let first: ResponseTime | undefined;
-  const readExisting = async () => {
-    for await (const page of existingProducts(reading)) {
-      first ??= page.first;
-      planner.add(page);
-      results.advance(page.records.length);
-    }
-  };
-  await untilAborted(readExisting(), signal);
-  const plan = planner.plan(results, memory);
-  const { creates, updates, missing } = plan;
+  for await (const page of existingProducts(reading)) {
+    first ??= page.first;
+    // A page of the local copy has no response.
+    if (page.first !== undefined && results.complete !== 'likely') results.complete = page.complete;
+    planner.add(page);
+    results.advance(page.records.length);
+  }
+  await readUnseen({ ...reading, planner, rows, calls });
+  let plan = planner.plan();
+  const askedAt = monotonicMs();
   if (dryRun || !(await confirm(plannedCounts(plan, results)))) {
+    reportSettled(plan, results, undefined);
     reportPlan(plan, results);
     return;
   }
+  signal?.throwIfAborted();
+  if (monotonicMs() - askedAt > LONG_QUESTION_MS) {
+    const rowById = new Map([...rows.byKey.values()].map((row) => [row.id ?? '', row]));
+    for await (const page of changesSince(reading, first)) planner.addChanges(page, rowById);
+    plan = planner.plan();
+  }
+  reportSettled(plan, results, memory);
 
+  const { creates, updates, missing } = plan;
   results.begin('write', creates.length + updates.length + missing.length);
-  const writer = new Writer({ options, calls, results, memory, rows, first, followsClosely });
+  const writer = new Writer({ options, calls, results, memory, rows, begun });
   try {
     if (creates.length + updates.length + missing.length > 0) await memory?.begin();
     await writer.write(plan);
@@ -147,26 +141,23 @@ async function run(products: AnyTarget, { options, results, confirm, followsClos
   await memory?.finish();
 }
 
-/** When the last push of each tenant in this process ended; undefined while it runs. */
-const runs = new Map<string, number | undefined>();
+interface Unseen extends Reading {
+  readonly planner: Planner;
+  readonly rows: Rows;
+  readonly calls: Calls;
+}
 
-/** Products of two pushes within this time can have the same second in `createdAt`. */
-const CLOSE_MS = 2_000;
-
-/** Takes the place of the one push of a tenant in this process. In other processes the store notices a second one. */
-function beginRun(name: string): { readonly followsClosely: boolean; end(): void } {
-  const endedAt = runs.get(name);
-  if (runs.has(name) && endedAt === undefined) {
-    throw new ConcurrentRunError(
-      'Another push of this tenant is running in this process. Wait for it to end.',
-      {
-        retryable: true,
-      },
-    );
-  }
-  runs.set(name, undefined);
-  return {
-    followsClosely: endedAt !== undefined && monotonicMs() - endedAt < CLOSE_MS,
-    end: () => void runs.set(name, monotonicMs()),
-  };
+/** The store may know a product that the list did not show: without it, a second one would be created. */
+async function readUnseen({ planner, rows, calls, options, results }: Unseen): Promise<void> {
+  await forEach(planner.unseen(), options.concurrency, async (row) => {
+    try {
+      const product = await calls.find(row.storedId as string);
+      if (product !== undefined) planner.add({ records: [product], invalid: [], restarted: false });
+    } catch (error) {
+      if (!isAccountingError(error) || (await calls.stopsRun(error))) throw error;
+      rows.byKey.delete(row.key);
+      rows.failedKeys.add(row.key);
+      results.add(row, { action: 'failed', id: row.storedId, error });
+    }
+  });
 }

@@ -4,22 +4,84 @@ import type { AnyAccountingError } from '../errors/guards.ts';
 import type { PushAction, PushReport } from '../errors/push-report.ts';
 import { notify } from '../internal/notify.ts';
 
-/** The result of one row, or of a product that no row has. */
-export interface PushResult {
+/** What every result has. `index` and `row` are undefined for a product that no row has. */
+interface AnyResult<Row> {
   /** The natural key; undefined if the row has none. */
   readonly key: string | undefined;
-  /** The position of the row in `rows`, from 0; undefined for a product that no row has. */
-  readonly row: number | undefined;
-  readonly action: PushAction;
+  /** The position of the row in `rows`, from 0. */
+  readonly index: number | undefined;
+  /** The row itself. */
+  readonly row: Row | undefined;
   /** The id of the product, if it is known. */
   readonly id: string | undefined;
-  /** For `conflict`: every product that has the key. */
+  /** For `conflict`: the products that the row could mean. */
   readonly ids: readonly string[];
   /** The names of the fields that were sent in an update. */
   readonly fields: readonly string[];
-  /** Why the row failed, with the `violations` of a ValidationFailedError. Undefined for every other action. */
+  /** Why the row is in conflict. */
+  readonly reason: string | undefined;
+  /** Why the row failed, with the `violations` of a ValidationFailedError. */
   readonly error: AnyAccountingError | undefined;
 }
+
+/** The result of a row that has a key. */
+interface RowResult<Row> extends AnyResult<Row> {
+  readonly key: string;
+  readonly index: number;
+  readonly row: Row;
+}
+
+/** No product had the key; there is one now. */
+interface PushCreated<Row> extends RowResult<Row> {
+  readonly action: 'created';
+}
+
+/** The product differed, and `fields` were sent: of a row, or of a missing product. */
+interface PushUpdated<Row> extends AnyResult<Row> {
+  readonly action: 'updated';
+  readonly key: string;
+  readonly id: string;
+}
+
+/** The product has the values of the row. Nothing was sent. */
+interface PushUnchanged<Row> extends RowResult<Row> {
+  readonly action: 'unchanged';
+  readonly id: string;
+}
+
+/** The row, or the change of a missing product, failed. */
+interface PushFailed<Row> extends AnyResult<Row> {
+  readonly action: 'failed';
+  readonly error: AnyAccountingError;
+}
+
+/** It is not clear which product the row means. A person has to decide. */
+interface PushConflict<Row> extends RowResult<Row> {
+  readonly action: 'conflict';
+  readonly reason: string;
+}
+
+/** An earlier row has the same key. */
+interface PushDuplicate<Row> extends RowResult<Row> {
+  readonly action: 'duplicate';
+}
+
+/** No row had the key of the product, and `missing` is `'delete'`. */
+interface PushDeleted<Row> extends AnyResult<Row> {
+  readonly action: 'deleted';
+  readonly key: string;
+  readonly id: string;
+}
+
+/** The result of one row, or of a product that no row has: `action` says which of the members it is. */
+export type PushResult<Row = object> =
+  | PushCreated<Row>
+  | PushUpdated<Row>
+  | PushUnchanged<Row>
+  | PushFailed<Row>
+  | PushConflict<Row>
+  | PushDuplicate<Row>
+  | PushDeleted<Row>;
 
 /** How far a push is. */
 export interface PushProgress {
@@ -35,7 +97,27 @@ export interface PushProgress {
   readonly waitingUntil: Date | undefined;
 }
 
-type Outcome = Pick<PushResult, 'key' | 'row' | 'action'> & Partial<PushResult>;
+/** A row, or a product that no row has. */
+export interface Subject {
+  readonly key: string | undefined;
+  readonly index?: number | undefined;
+  readonly row?: object | undefined;
+}
+
+/** What was done, with the details that its result needs. */
+export type Outcome =
+  | { readonly action: 'created'; readonly id?: string; readonly fields?: readonly string[] }
+  | { readonly action: 'updated'; readonly id: string; readonly fields: readonly string[] }
+  | { readonly action: 'unchanged'; readonly id: string }
+  | { readonly action: 'failed'; readonly id?: string | undefined; readonly error: AnyAccountingError }
+  | {
+      readonly action: 'conflict';
+      readonly id: string | undefined;
+      readonly ids: readonly string[];
+      readonly reason: string;
+    }
+  | { readonly action: 'duplicate' }
+  | { readonly action: 'deleted'; readonly id: string };
 
 interface Callbacks {
   readonly tenant: string;
@@ -52,6 +134,8 @@ export class Results {
   rows = 0;
   /** Whether nothing is written. */
   isDryRun = false;
+  /** Whether the list of products can have missed one. */
+  complete: PushReport['complete'];
   readonly #counts: Record<PushAction, number> = {
     created: 0,
     updated: 0,
@@ -73,10 +157,12 @@ export class Results {
     this.#callbackFailed = callbackFailed;
   }
 
-  add(outcome: Outcome): void {
+  add({ key, index, row }: Subject, outcome: Outcome): void {
     this.#counts[outcome.action] += 1;
     if (this.#phase === 'write') this.advance(1);
-    const result = { id: undefined, ids: [], fields: [], error: undefined, ...outcome };
+    const none = { id: undefined, ids: [], fields: [], reason: undefined, error: undefined };
+    // The outcome has the details of its action.
+    const result = { key, index, row, ...none, ...outcome } as PushResult;
     notify(this.#callbacks.onResult, result, (thrown) => this.#callbackFailed?.('onResult', thrown));
   }
 
@@ -106,6 +192,7 @@ export class Results {
       startedAt: this.#startedAt,
       endedAt: new Date(),
       dryRun: this.isDryRun,
+      complete: this.complete,
       rows: this.rows,
       counts: { ...this.#counts },
     };

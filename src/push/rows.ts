@@ -4,14 +4,23 @@ import { isAccountingError } from '../errors/guards.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { type Fields, normalised } from './draft.ts';
 import { DraftBuffer } from './draft-buffer.ts';
+import { each } from './each.ts';
 import type { ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
+
+interface KeyedRow {
+  readonly key: string;
+  readonly index: number;
+  readonly row: object | undefined;
+}
 
 /** A row, and what is known of its product. */
 export class Row {
   readonly key: string;
   /** Its position in `rows`. */
   readonly index: number;
+  /** The row itself, kept only if `onResult` gets it. */
+  readonly row: object | undefined;
   readonly #drafts: DraftBuffer;
   readonly #position: number;
   /** Its product: the one that has its key, or else the one of the stored id; then the one that a create returned. */
@@ -24,10 +33,15 @@ export class Row {
   storedId: string | undefined;
   /** Whether the product has another key, and was found by the stored id. */
   isFoundByStore = false;
+  /** Whether that product has no key at all. */
+  isKeyless = false;
+  /** A product that may have its key in another spelling. */
+  similar: { readonly id: string; readonly key: string } | undefined;
 
-  constructor({ key, index }: { key: string; index: number }, draft: string, drafts: DraftBuffer) {
+  constructor({ key, index, row }: KeyedRow, draft: string, drafts: DraftBuffer) {
     this.key = key;
     this.index = index;
+    this.row = row;
     this.#drafts = drafts;
     this.#position = drafts.add(draft);
   }
@@ -44,41 +58,46 @@ const NONE: readonly string[] = [];
 export interface Rows {
   readonly byKey: Map<string, Row>;
   /** The keys of rows that cannot be written: their products are not missing. */
-  readonly failedKeys: ReadonlySet<string>;
+  readonly failedKeys: Set<string>;
   /** Whether every row has a key: if not, it is unknown which products are missing. */
   readonly haveKeys: boolean;
 }
 
 /** Reads the rows to their end. Reports those that can never be written: without a key, invalid, duplicate. */
 export async function readRows(
-  { rows, key, facts, signal }: ResolvedPushOptions,
+  { rows, key, facts, onResult, signal }: ResolvedPushOptions,
   results: Results,
 ): Promise<Rows> {
   const byKey = new Map<string, Row>();
   const drafts = new DraftBuffer();
   const failedKeys = new Set<string>();
   let haveKeys = true;
-  for await (const row of rows) {
-    signal?.throwIfAborted();
+  for await (const row of each(rows, 'rows', signal)) {
     const index = results.rows++;
     if (results.rows % 1000 === 0) results.advance(1000);
     let name: string | undefined;
     try {
       name = keyOf(row, key, index);
       if (byKey.has(name) || failedKeys.has(name)) {
-        results.add({ key: name, row: index, action: 'duplicate' });
+        results.add({ key: name, index, row }, { action: 'duplicate' });
         continue;
       }
       const draft = normalised(JSON.parse(facts.body(row)) as Fields, facts.fields);
-      byKey.set(name, new Row({ key: name, index }, JSON.stringify(draft), drafts));
-    } catch (error) {
-      if (!isAccountingError(error)) throw error;
+      const kept = onResult && row;
+      byKey.set(name, new Row({ key: name, index, row: kept }, JSON.stringify(draft), drafts));
+    } catch (thrown) {
+      // Such as what a getter of the row throws.
+      const error = isAccountingError(thrown) ? thrown : unreadable(index, thrown);
       if (name === undefined) haveKeys = false;
       else failedKeys.add(name);
-      results.add({ key: name, row: index, action: 'failed', error });
+      results.add({ key: name, index, row }, { action: 'failed', error });
     }
   }
   return { byKey, failedKeys, haveKeys };
+}
+
+function unreadable(index: number, cause: unknown): InvalidInputError {
+  return new InvalidInputError(`rows[${index}]`, 'cannot be read: it threw', {}, { cause });
 }
 
 function keyOf(row: object, key: ResolvedPushOptions['key'], index: number): string {

@@ -1,17 +1,22 @@
 // Writes what was planned: creates that can be repeated, minimal updates, and what is to be done about missing products.
 
 import { type AnyAccountingError, isAccountingError } from '../errors/guards.ts';
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
-import type { ResponseTime } from '../pagination/page.ts';
+import { monotonicMs } from '../internal/monotonic-clock.ts';
+import { sentOf } from '../schemas/as-sent.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
-import { type Calls, LostCreate } from './calls.ts';
+import { type Calls, type Created, LostCreate } from './calls.ts';
 import { changedFields, type Fields, picked, withoutNull } from './draft.ts';
+import { forEach } from './for-each.ts';
 import { idempotencyKeyOf, isDeterministic } from './idempotency.ts';
 import type { Attempt, PushMemory } from './memory.ts';
+import { folded, spellings } from './natural-key.ts';
 import type { AnyProduct, ResolvedPushOptions } from './options.ts';
 import type { Missing, Plan } from './plan.ts';
-import type { PushResult, Results } from './results.ts';
+import type { Outcome, Results } from './results.ts';
 import type { Row, Rows } from './rows.ts';
+import type { PushRun } from './runs.ts';
 
 /** What the writer works with. */
 export interface Writing {
@@ -20,10 +25,7 @@ export interface Writing {
   readonly results: Results;
   readonly memory: PushMemory | undefined;
   readonly rows: Rows;
-  /** The first response of the read. */
-  readonly first: ResponseTime | undefined;
-  /** Whether another push of the tenant ended so shortly before that its products have the same second in `createdAt`. */
-  readonly followsClosely: boolean;
+  readonly begun: PushRun;
 }
 
 /** Creates that are stored at a time, before the first of them is sent. */
@@ -32,14 +34,35 @@ const CHUNK = 100;
 /** A row has a generation for each product of its draft that was deleted. More than this is a broken service. */
 const MAX_GENERATIONS = 100;
 
-/** When a product was created: in this run, before it, or in the second in which both is possible. */
-type Age = 'new' | 'old' | 'unsure';
+/** `createdAt` and `Date` are rounded to seconds: leads of two new products differ by no more. */
+const ROUNDING_MS = 2_000;
+
+/** So many repeats under another key brought the same 422: the service does not store rejections. */
+const MAX_VAIN_REPEATS = 3;
+
+/** So many creates in a row whose key came back changed, and no more are sent. */
+const MAX_CHANGED_KEYS = 3;
+
+/** A product that exists, and the fields that were sent to find that out. */
+interface Known {
+  readonly product: AnyProduct;
+  readonly sent: readonly string[];
+}
 
 export class Writer {
   /** The rows whose create may have been carried out, with `retry.creates: false`, and why that is unknown. */
   readonly lost = new Map<Row, AnyAccountingError>();
   /** The id of a product that this run wrote. */
   writtenId: string | undefined;
+  /** The largest lead of `createdAt` over `Date` of a product that a GET confirmed: the clock of the database. */
+  #lead: number | undefined;
+  readonly #startedAt = monotonicMs();
+  #vainRepeats = 0;
+  /** The keys, in the form that services store, of products that came back with another key. */
+  readonly #changedForms = new Map<string, string>();
+  /** Creates in a row whose key came back changed in more than white space, case and Unicode form, and the last. */
+  #changedKeys = 0;
+  #changedKey = '';
   readonly #writing: Writing;
 
   constructor(writing: Writing) {
@@ -79,13 +102,16 @@ export class Writer {
   }
 
   /** Reports that a row has several products, after its create was lost. */
-  lostInConflict(row: Row, ids: readonly string[]): void {
-    this.#report(row, { action: 'conflict', id: ids[0], ids });
+  lostInConflict(row: Row, ids: readonly string[], reason: string): void {
+    this.#report(row, { action: 'conflict', id: ids[0], ids, reason });
   }
 
   /** Reports rows whose create is not sent again. */
   failLost(rows: Iterable<Row> = this.lost.keys()): void {
-    for (const row of rows) this.#report(row, { action: 'failed', error: this.lost.get(row) });
+    for (const row of rows) {
+      const error = this.lost.get(row);
+      if (error !== undefined) this.#report(row, { action: 'failed', error });
+    }
   }
 
   /** Does the work of a row. An error fails the row, and stops the run only if no other row can succeed. */
@@ -94,16 +120,12 @@ export class Writer {
     try {
       await work();
     } catch (error) {
-      const stops = calls.stopsRun(error);
+      const stops = await calls.stopsRun(error);
       if (isAccountingError(error) && !isOwnError(error)) {
         const isNotCreated = error.outcome === 'rejected' || error.outcome === 'not_sent';
         // Of an earlier create with the same key, such an error says nothing.
         if (!stops && !isRepeated && isNotCreated) memory?.settled(row.key);
-        this.#report(row, {
-          action: 'failed',
-          id: row.id,
-          error,
-        });
+        this.#report(row, { action: 'failed', id: row.id, error });
       }
       if (stops) throw error;
     }
@@ -111,6 +133,22 @@ export class Writer {
 
   /** Creates the product of a row. `generation` is -1 for the create that an earlier run left unknown. */
   async #create(row: Row, first: Attempt, firstGeneration: number): Promise<void> {
+    const other = this.#changedForms.get(folded(row.key));
+    if (other !== undefined) {
+      const reason = `an earlier row may mean the same product: ${spellings(row.key, other)}`;
+      this.#report(row, { action: 'conflict', id: undefined, ids: [], reason });
+      return;
+    }
+    if (this.#changedKeys >= MAX_CHANGED_KEYS) {
+      const problem = `must return the key in the form of the service, which changes each one (${this.#changedKey}). No more products are created`;
+      throw new InvalidInputError('key', problem);
+    }
+    if (row.storedId !== undefined) {
+      // Neither the list nor a GET showed it, but reads may lag behind.
+      const known = await this.#written(row, row.storedId);
+      if (known !== undefined)
+        return this.#finishCreate(row, known.product, { ...known, action: 'unchanged' });
+    }
     let attempt = first;
     for (let generation = firstGeneration; generation < MAX_GENERATIONS; ) {
       // An unknown create is finished even if its draft is out of date: it must not become a second product.
@@ -124,13 +162,20 @@ export class Writer {
         return;
       }
       if (created !== undefined) {
-        row.id = created.id;
-        const age = this.#ageOf(created);
-        if (age === 'new' && !isOutdated) return this.#finish(row, created.id, { action: 'created' });
-        const known = age === 'new' ? { product: created, sent: [] } : await this.#existing(row, created);
+        const { product } = created;
+        row.id = product.id;
+        const lead = leadOf(created);
+        const isNew = this.#isNew(lead);
+        const known: Known | undefined = isNew ? { product, sent: [] } : await this.#existing(row, product);
+        // Not before it is known that the product was not deleted since.
+        if (known !== undefined && this.#hasChangedKey(row, product)) return;
+        if (isNew && !isOutdated) return this.#finish(row, { action: 'created', id: product.id });
         if (known !== undefined && !this.#isOfAnotherRow(row, known.product)) {
-          const action = age === 'old' ? 'unchanged' : 'created';
-          return this.#finishCreate(row, known.product, { action, sent: known.sent });
+          const isOld = !isNew && this.#isOld(lead);
+          return this.#finishCreate(row, known.product, {
+            action: isOld ? 'unchanged' : 'created',
+            sent: known.sent,
+          });
         }
       }
       generation += 1;
@@ -151,7 +196,7 @@ export class Writer {
   }
 
   /** A 422 under a key that another run may have used can be a stored rejection: once more under a random key. */
-  async #send(row: Row, { idempotencyKey, draft }: Attempt): Promise<AnyProduct | LostCreate> {
+  async #send(row: Row, { idempotencyKey, draft }: Attempt): Promise<Created | LostCreate> {
     const { calls, memory, options } = this.#writing;
     const body = withoutNull(JSON.parse(draft) as Fields);
     try {
@@ -159,37 +204,74 @@ export class Writer {
     } catch (error) {
       const isRejected = isAccountingError(error, 'validation_failed') && error.outcome === 'rejected';
       if (!isRejected || !isDeterministic(idempotencyKey) || !options.settings.retry.creates) throw error;
+      if (this.#vainRepeats >= MAX_VAIN_REPEATS) throw error;
 
       const again = newIdempotencyKey();
       await memory?.willCreate([[row.key, { idempotencyKey: again, draft }]]);
-      return await calls.create(body, again);
+      return await calls.create(body, again).catch((second: unknown) => {
+        if (isAccountingError(second, 'validation_failed') && isSameRejection(second, error))
+          this.#vainRepeats += 1;
+        throw second;
+      });
     }
   }
 
-  /** Whether the service returned the product of an earlier create with the same key, by its own clock. */
-  #ageOf(product: AnyProduct): Age {
-    const { first, followsClosely, options } = this.#writing;
+  /** Reports a conflict if the service stored another key than was sent: the next push would not find the product. */
+  #hasChangedKey(row: Row, product: AnyProduct): boolean {
+    const { memory, options } = this.#writing;
+    const key = options.key(product) ?? '';
+    if (key === row.key) {
+      this.#changedKeys = 0;
+      return false;
+    }
+    const isRespelt = folded(key) === folded(row.key);
+    this.#changedForms.set(folded(key), key);
+    if (isRespelt) this.#changedForms.set(folded(row.key), key);
+    else this.#changedKeys += 1;
+    this.#changedKey = `${JSON.stringify(row.key)} became ${JSON.stringify(key)}`;
+    memory?.settled(row.key);
+    memory?.found(row.key, product.id, row.storedId);
+    const reason = `the service stored another key: ${this.#changedKey}. Normalise the keys in key`;
+    this.writtenId = product.id;
+    this.#report(row, { action: 'conflict', id: product.id, ids: [product.id], reason });
+    return true;
+  }
+
+  /**
+   * Whether a product was created just now, and not by an earlier create with the same key. `createdAt` alone shows
+   * nothing: the database can have a clock of its own. But it is ahead of `Date` by the same time for every new product.
+   */
+  #isNew(lead: number | undefined): boolean {
+    const { begun, options } = this.#writing;
     // Such a service stores no responses.
-    if (!options.settings.retry.creates) return 'new';
-    const createdAt = timestampMs(product.createdAt);
-    if (createdAt === undefined || first?.serverTime === undefined) return 'unsure';
-    const startedAt = first.serverTime.getTime();
-    if (createdAt < startedAt) return 'old';
-    return followsClosely && createdAt < startedAt + 1000 ? 'unsure' : 'new';
+    if (!options.settings.retry.creates) return true;
+    if (begun.isClose() || lead === undefined || this.#lead === undefined) return false;
+    return Math.abs(lead - this.#lead) <= ROUNDING_MS;
+  }
+
+  /** Whether a product that still exists was created before this run began to write. */
+  #isOld(lead: number | undefined): boolean {
+    if (lead === undefined) return false;
+    const age = (this.#lead ?? lead) - lead;
+    const isOld = age > monotonicMs() - this.#startedAt + ROUNDING_MS;
+    this.#lead = Math.max(lead, this.#lead ?? lead);
+    return isOld;
   }
 
   /** The product of an earlier create as it is now, and what was sent to it; undefined if it was deleted. */
-  async #existing(
-    { draft }: Row,
-    { id }: AnyProduct,
-  ): Promise<{ product: AnyProduct; sent: readonly string[] } | undefined> {
-    const { calls } = this.#writing;
-    const product = await calls.find(id);
-    if (product !== undefined) return { product, sent: [] };
-    // A read may come from a copy of the data that lags behind. A write does not, so that its 404 is final.
+  async #existing(row: Row, { id }: AnyProduct): Promise<Known | undefined> {
+    const product = await this.#writing.calls.find(id);
+    return product === undefined ? await this.#written(row, id) : { product, sent: [] };
+  }
+
+  /**
+   * The product of a row after an update; undefined if it was deleted. A read may come from a copy of the data that lags
+   * behind. A write does not, so that its 404 is final.
+   */
+  async #written({ draft }: Row, id: string): Promise<Known | undefined> {
     const patch = withoutNull(JSON.parse(draft) as Fields);
     try {
-      return { product: await calls.update(id, patch), sent: Object.keys(patch) };
+      return { product: await this.#writing.calls.update(id, patch), sent: Object.keys(patch) };
     } catch (error) {
       if (isAccountingError(error, 'not_found') && error.missing) return undefined;
       throw error;
@@ -208,57 +290,55 @@ export class Writer {
   async #finishCreate(
     row: Row,
     product: AnyProduct,
-    { action, sent }: { action: 'created' | 'unchanged'; sent: readonly string[] },
+    { action, sent }: { readonly action: 'created' | 'unchanged'; readonly sent: readonly string[] },
   ): Promise<void> {
     const { calls, options } = this.#writing;
     const { id } = product;
     const draft = JSON.parse(row.draft) as Fields;
-    const fields = changedFields(product, draft, options.facts.fields);
+    const fields = changedFields(sentOf(product), draft, options.facts.fields);
     if (fields.length > 0) await calls.update(id, picked(draft, fields));
     const all = [...new Set([...sent, ...fields])];
-    this.#finish(row, id, {
-      action: action === 'unchanged' && all.length > 0 ? 'updated' : action,
-      fields: all,
-    });
+    if (action === 'created') this.#finish(row, { action, id, fields: all });
+    else if (all.length > 0) this.#finish(row, { action: 'updated', id, fields: all });
+    else this.#finish(row, { action, id });
   }
 
   async #update(row: Row): Promise<void> {
     const { fields } = row;
     const id = row.id as string;
     await this.#writing.calls.update(id, picked(JSON.parse(row.draft) as Fields, fields));
-    this.#finish(row, id, { action: 'updated', fields });
+    this.#finish(row, { action: 'updated', id, fields });
   }
 
-  #finish(row: Row, id: string, result: Pick<PushResult, 'action'> & Partial<PushResult>): void {
+  #finish(row: Row, outcome: Outcome & { readonly id: string }): void {
     const { memory } = this.#writing;
     memory?.settled(row.key);
-    memory?.found(row.key, id, row.storedId);
-    if (result.action !== 'unchanged') this.writtenId = id;
-    this.#report(row, { id, ...result });
+    memory?.found(row.key, outcome.id, row.storedId);
+    if (outcome.action !== 'unchanged') this.writtenId = outcome.id;
+    this.#report(row, outcome);
   }
 
-  #report(row: Row, result: Pick<PushResult, 'action'> & Partial<PushResult>): void {
+  #report(row: Row, outcome: Outcome): void {
     this.lost.delete(row);
-    this.#writing.results.add({ key: row.key, row: row.index, ...result });
+    this.#writing.results.add(row, outcome);
   }
 
   async #missing({ id, key, patch }: Missing): Promise<void> {
     const { calls, results } = this.#writing;
-    const result = { key, row: undefined, id };
     try {
       if (patch === undefined) {
         if (!(await this.#isStillMissing(id))) return;
         await calls.delete(id);
-        results.add({ ...result, action: 'deleted' });
+        results.add({ key }, { action: 'deleted', id });
       } else {
         await calls.update(id, patch);
-        results.add({ ...result, action: 'updated', fields: Object.keys(patch) });
+        results.add({ key }, { action: 'updated', id, fields: Object.keys(patch) });
       }
     } catch (error) {
       // Another writer deleted it.
       if (isAccountingError(error, 'not_found') && error.missing) return;
-      const stops = calls.stopsRun(error);
-      if (isAccountingError(error)) results.add({ ...result, action: 'failed', error });
+      const stops = await calls.stopsRun(error);
+      if (isAccountingError(error)) results.add({ key }, { action: 'failed', id, error });
       if (stops) throw error;
     }
   }
@@ -293,23 +373,15 @@ function timestampMs(value: unknown): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** Runs the work for each item, with limited concurrency. After a failure no further one begins; rejects once all have ended. */
-async function forEach<V>(
-  items: readonly V[],
-  concurrency: number,
-  work: (item: V) => Promise<void>,
-): Promise<void> {
-  const left = items.values();
-  let failed = false;
-  const worker = async () => {
-    for (let next = left.next(); next.done !== true && !failed; next = left.next()) {
-      await work(next.value).catch((error: unknown) => {
-        failed = true;
-        throw error;
-      });
-    }
-  };
-  const workers = Array.from({ length: Math.min(concurrency, items.length) }, worker);
-  const failure = (await Promise.allSettled(workers)).find((end) => end.status === 'rejected');
-  if (failure !== undefined) throw failure.reason;
+/** How far `createdAt` is ahead of the `Date` of the response, in ms; undefined if one of them is missing. */
+function leadOf({ product, sentAt }: Created): number | undefined {
+  const createdAt = timestampMs(sentOf(product).createdAt);
+  return createdAt === undefined || sentAt === undefined ? undefined : createdAt - sentAt;
+}
+
+/** Whether a 422 under another idempotency key says what the first one said. */
+function isSameRejection(second: AnyAccountingError, first: AnyAccountingError): boolean {
+  const content = (error: AnyAccountingError) =>
+    isAccountingError(error, 'validation_failed') && JSON.stringify([error.detail, error.violations]);
+  return content(second) === content(first);
 }

@@ -23,6 +23,8 @@ const PROTOCOL = 'v1';
 const IDLE_MS = 10 * 60_000;
 /** The order of use is kept to the minute: exact enough for ten, and cheap. */
 const TOUCH_MS = 60_000;
+/** So many idle limiters are dropped at once: 100,000 in one call would block the event loop for a second. */
+const MOST_DROPPED = 100;
 
 /** One limiter for each origin and key in the whole process, whichever client or copy of the package asks. */
 function sharedLimiters(): Limiters {
@@ -51,9 +53,11 @@ function createLimiters(): Limiters {
     entries.delete(id);
     entries.set(id, entry);
     // Here and not on a timer, which would keep the process alive.
+    let left = MOST_DROPPED;
     for (const [oldId, old] of entries) {
-      if (now - old.usedAt < IDLE_MS) break;
+      if (now - old.usedAt < IDLE_MS || left === 0) break;
 
+      left -= 1;
       entries.delete(oldId);
       if (old.limiter.isIdle) continue;
       old.usedAt = now;

@@ -1,8 +1,8 @@
 /**
  * One rate limiter for each API key: it holds calls back before the service rejects them.
  *
- *             it is next, and            the headers
- *             a call may be sent         have arrived
+ *             gets a permit when         the headers
+ *             there is quota             have arrived
  *   queued ───────────────────▶ in flight ──────────▶ settled
  *     │                             │ no response, or none within its timeout
  *     │                             └───────────────▶ cancelled
@@ -23,9 +23,10 @@
  *   1,010 ms  Remaining: 0; later calls are queued; the first in the queue sets a timer for 2,005 ms
  *   2,005 ms  the first in the queue is the next probe
  *
- * A queued call sleeps until it is woken or its own timer fires. Whatever changes the front of the queue or the quota
- * wakes the first two calls: the first is sent, or sets the timer of the next opening; the second watches the first,
- * because on Workers the code of a cancelled request never runs again.
+ * A queued call sleeps until it is woken or its own timer fires. Whatever changes the quota or the queue hands permits
+ * to the first calls, for as long as there is quota, and wakes the next one if its timer would fire too late. On
+ * Workers the code of a cancelled request never runs again: a permit that is not taken at once expires, and every
+ * queued call looks now and then whether a permit can be handed over.
  */
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { MAX_TIMER_MS } from '../internal/sleep.ts';
@@ -41,8 +42,10 @@ export interface Permit {
   settle(report: QuotaReport): void;
 }
 
-/** After this time a woken call that has not run is skipped. */
-const OFFER_MS = 50;
+/** A permit that is not taken within this time belongs to a cancelled request. In Node it is taken at once. */
+const EXPIRY_MS = 100;
+/** How often each queued call looks: the next in the queue, which has the timer of the opening, may be cancelled. */
+const LOOK_MS = 800;
 
 /** Why a wait ended without a permit. Recognised across copies of the package by its brand. */
 export class WaitEnded extends Error {
@@ -67,17 +70,19 @@ const BRAND = Symbol.for('accounting-data-sdk.wait-ended');
 export class RateLimiter {
   readonly #throttle = new Throttle();
   readonly #queue = new WaitingQueue();
+  /** Permits that were handed over and not taken yet, oldest first. */
+  readonly #offers = new Map<Waiter, Sent>();
 
   /** Nothing is queued or in flight, and no pause holds. */
   get isIdle(): boolean {
-    return this.#queue.size === 0 && this.#throttle.isIdle(monotonicMs());
+    return this.#queue.first === undefined && this.#throttle.isIdle(monotonicMs());
   }
 
   /** Sends the call as soon as it may be sent. Rejects with {@link WaitEnded}, the signal's reason, or what `send` throws. */
   async run<T>(call: LimitedCall, send: (permit: Permit) => Promise<T>): Promise<T> {
     if (call.signal?.aborted) throw call.signal.reason;
     const now = monotonicMs();
-    const isOpen = this.#queue.size === 0 && this.#throttle.opensAt(now) <= now;
+    const isOpen = this.#queue.first === undefined && this.#throttle.opensAt(now) <= now;
     const sent = isOpen ? this.#throttle.markSent(now, call.timeoutMs) : await this.#wait(call, now);
     try {
       return await send({
@@ -85,17 +90,17 @@ export class RateLimiter {
           const at = monotonicMs();
           this.#throttle.settle(sent, report, at);
           if (report.status === 429) this.#wakeThrottled(at);
-          this.#wakeFront();
+          this.#handOver(at);
         },
       });
     } finally {
       // Changes nothing after a response.
       this.#throttle.cancel(sent);
-      this.#wakeFront();
+      this.#handOver(monotonicMs());
     }
   }
 
-  /** Queues a call until it is sent. */
+  /** Queues a call until it may be sent. */
   async #wait(call: LimitedCall, since: number): Promise<Sent> {
     const { signal } = call;
     const waiter = new Waiter(call, since);
@@ -106,50 +111,48 @@ export class RateLimiter {
       for (;;) {
         const now = monotonicMs();
         waiter.wakesAt = now;
-        // It runs, so that it must not be passed over.
-        waiter.isWoken = false;
         if (signal?.aborted) throw signal.reason;
-        // A new call, or one that was passed over because it did not run in time.
-        if (!waiter.isQueued) this.#queue.add(waiter);
-        const opensAt = this.#throttle.opensAt(now);
-        const isNext = opensAt <= now && this.#first(now) === waiter;
-        if (isNext || this.#mustSend(waiter, call, now)) {
-          this.#queue.shift(waiter);
-          return this.#throttle.markSent(now, call.timeoutMs);
+        // A new call, or one whose permit expired before its code ran.
+        if (!this.#offers.has(waiter)) this.#queue.add(waiter);
+        this.#handOver(now);
+        const sent = this.#offers.get(waiter);
+        if (sent !== undefined) {
+          this.#offers.delete(waiter);
+          return sent;
         }
+        if (this.#mustSend(waiter, call, now)) return this.#throttle.markSent(now, call.timeoutMs);
         if (!isReported) {
           isReported = true;
-          call.onWait(Number.isFinite(opensAt) && opensAt > now ? opensAt - now : undefined);
+          const opensAt = this.#throttle.opensAt(now);
+          call.onWait(Number.isFinite(opensAt) ? opensAt - now : undefined);
         }
-        // The timer of the first should have fired: it runs now, or is passed over.
-        if (opensAt <= now) this.#wakeFront();
         await this.#sleep(waiter, now);
       }
     } finally {
       signal?.removeEventListener('abort', wake);
       this.#queue.remove(waiter);
-      this.#wakeFront();
+      this.#withdraw(waiter);
+      this.#handOver(monotonicMs());
     }
   }
 
   /** Whether a call that has waited long enough is sent. It is, unless the service would reject it. */
   #mustSend({ sendAt, giveUpAt }: Waiter, { deadlineAt }: LimitedCall, now: number): boolean {
-    if (this.#throttle.isClosed(now)) {
-      const opensAt = this.#throttle.opensAt(now);
-      const isTooLate = Number.isFinite(opensAt) && opensAt > giveUpAt;
-      if (!isTooLate && now < giveUpAt) return false;
-      throw new WaitEnded('throttled', Number.isFinite(opensAt) ? Math.max(0, opensAt - now) : undefined);
+    const closedUntil = this.#throttle.closedUntil(now);
+    if (closedUntil === undefined) {
+      if (now >= deadlineAt) throw new WaitEnded('deadline', undefined);
+      return now >= sendAt;
     }
-    if (now >= deadlineAt) throw new WaitEnded('deadline', undefined);
-    return now >= sendAt;
+    const isKnown = Number.isFinite(closedUntil);
+    if (now < giveUpAt && !(isKnown && closedUntil > giveUpAt)) return false;
+    throw new WaitEnded('throttled', isKnown ? Math.max(0, closedUntil - now) : undefined);
   }
 
   /** Sleeps until it is woken, or until its own timer: every waiter has one, or Workers would cancel its request. */
   async #sleep(waiter: Waiter, now: number): Promise<void> {
     const ownAt = now < waiter.sendAt ? waiter.sendAt : waiter.giveUpAt;
-    const isFront = this.#queue.firstTwo.includes(waiter);
-    waiter.wakesAt = isFront ? Math.min(ownAt, this.#dueAt(now)) : ownAt;
-    waiter.isWoken = false;
+    const watches = waiter === this.#queue.first || this.#offers.size > 0;
+    waiter.wakesAt = Math.min(ownAt, watches ? this.#dueAt(now) : now + LOOK_MS);
     const delayMs = Math.min(Math.max(0, Math.ceil(waiter.wakesAt - now)), MAX_TIMER_MS);
     let timer: ReturnType<typeof setTimeout> | undefined;
     await new Promise<void>((resolve) => {
@@ -160,47 +163,49 @@ export class RateLimiter {
     globalThis.clearTimeout(timer);
   }
 
-  /** When the front of the queue looks again: at the next opening, or when a call stops counting. */
+  /** When permits can be handed over next: at the next opening, or when a call or a permit stops counting. */
   #dueAt(now: number): number {
-    const opensAt = this.#throttle.opensAt(now);
-    // The first was woken: the second passes it over if it does not run.
-    if (opensAt <= now) return now + OFFER_MS + 1;
-    return Math.min(opensAt, this.#throttle.expiresAt);
+    const [offer] = this.#offers.values();
+    const expiresAt = offer === undefined ? Number.POSITIVE_INFINITY : offer.sentAt + EXPIRY_MS;
+    return Math.min(this.#throttle.opensAt(now), this.#throttle.expiresAt, expiresAt);
   }
 
-  /** The next call, after those that were woken and do not run. */
-  #first(now: number): Waiter | undefined {
+  /** Hands a permit to each of the first calls that may be sent, and sees that the one after them wakes in time. */
+  #handOver(now: number): void {
+    for (const [waiter, { sentAt }] of this.#offers) {
+      if (now < sentAt + EXPIRY_MS) break;
+      this.#withdraw(waiter);
+    }
     for (;;) {
-      const [first] = this.#queue.firstTwo;
-      // Its timer may be late because the event loop stalled: only one that was woken and does not run is gone.
-      if (!first?.isWoken || now - first.wakesAt <= OFFER_MS) return first;
-      this.#queue.remove(first);
+      const { first } = this.#queue;
+      if (first === undefined) return;
+      if (this.#throttle.opensAt(now) > now) {
+        if (first.wakesAt > this.#dueAt(now)) this.#wake(first, now);
+        return;
+      }
+      this.#queue.shift(first);
+      this.#offers.set(first, this.#throttle.markSent(now, first.timeoutMs));
+      this.#wake(first, now);
     }
   }
 
-  /** Wakes the first two calls if one may be sent now, or if their timers would fire too late. */
-  #wakeFront(): void {
-    if (this.#queue.size === 0) return;
+  /** Ends a permit that was not taken. */
+  #withdraw(waiter: Waiter): void {
+    const sent = this.#offers.get(waiter);
+    if (sent === undefined) return;
 
-    const now = monotonicMs();
-    if (this.#first(now) === undefined) return;
-
-    const isOpen = this.#throttle.opensAt(now) <= now;
-    const dueAt = this.#dueAt(now);
-    for (const waiter of this.#queue.firstTwo) {
-      if (!waiter.isWoken && (isOpen || waiter.wakesAt > dueAt)) this.#wake(waiter, now);
-    }
+    this.#offers.delete(waiter);
+    this.#throttle.cancel(sent);
   }
 
   #wake(waiter: Waiter, now: number): void {
     waiter.wakesAt = now;
-    waiter.isWoken = true;
     waiter.wake();
   }
 
   /** A pause has begun: calls that cannot outlast it end now. */
   #wakeThrottled(now: number): void {
-    const opensAt = this.#throttle.opensAt(now);
-    for (const waiter of this.#queue) if (waiter.giveUpAt < opensAt) this.#wake(waiter, now);
+    const closedUntil = this.#throttle.closedUntil(now) ?? now;
+    for (const waiter of this.#queue) if (waiter.giveUpAt < closedUntil) this.#wake(waiter, now);
   }
 }

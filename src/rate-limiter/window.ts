@@ -68,7 +68,7 @@ export class QuotaWindow {
   /** Learns how fast the quota comes back. A single call proves nothing: the service may count in another way. */
   learnRefill({ grown, remaining, limit, elapsedMs }: Refill): void {
     if (grown < 2 && !this.isRefill) return;
-    const isWindow = remaining >= WHOLE_WINDOW * limit || this.#misses >= MOST_MISSES;
+    const isWindow = remaining + 1 >= WHOLE_WINDOW * limit || this.#misses >= MOST_MISSES;
     const part = Math.max(REFILL.calls, REFILL.share * limit) / grown;
     // Never longer than what has just sufficed: only a 429 makes it longer.
     this.#refillMs = isWindow ? undefined : elapsedMs * Math.min(1, part);

@@ -1,21 +1,38 @@
 import { checkFunction, checkNumber } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import type { NotFoundError } from '../errors/not-found-error.ts';
 import { ReconcileAbortedError, type ReconcileAbortReason } from '../errors/reconcile-aborted-error.ts';
 import type { ReconcileReport } from '../errors/reconcile-report.ts';
 import { settled, untilAborted } from '../internal/callback.ts';
+import { oneLine } from '../internal/text.ts';
 import type { Page } from '../pagination/page.ts';
+import type { LookUp } from '../reading/source.ts';
 import { IdSet } from './id-set.ts';
 
 /** What a comparison is doing: see `ReconcileProgress`. */
 export type DeletionPhase = 'local' | 'read' | 'confirm' | 'delete';
 
+type Ids = AsyncIterable<string> | Iterable<string>;
+
+/** The ids of a local copy, or a function that returns those of a collection. */
+export type LocalIds = Ids | ((collection: string) => Ids);
+
+/** Records that exist although the read did not list them, and their rows as sent. */
+export interface Repairs<T> {
+  readonly records: readonly T[];
+  readonly rows: readonly unknown[];
+}
+
+/** How many of the listed records may be deleted during the run before a 404 of all of them aborts it. */
+const WITNESSES = 3;
+
 export interface DeletionCheckOptions<T> {
   /** The name of the collection. */
   readonly collection: string;
-  readonly localIds: (collection: string) => AsyncIterable<string> | Iterable<string>;
+  readonly localIds: LocalIds;
   readonly onDelete: (ids: readonly string[], collection: string) => unknown;
-  /** One record; undefined if the service has no such record. Rejects if neither is certain. */
-  readonly find: (id: string) => Promise<T | undefined>;
+  /** Requests one record. Rejects unless the service has it or says that it does not exist. */
+  readonly lookUp: (id: string) => Promise<LookUp<T>>;
   /** Undefined: 50, or a tenth of the local ids if that is more. */
   readonly maxCandidates: number | undefined;
   readonly batchSize: number;
@@ -30,7 +47,9 @@ export interface DeletionCheckOptions<T> {
  *
  * 1. `readLocalIds`, before the first request: a record that is added to the copy during the read must not look deleted.
  * 2. `see` each page of the read. Local ids that no page lists are candidates.
- * 3. `confirm`: each candidate is requested by itself, because a read can miss a record. Only a 404 deletes it.
+ * 3. `confirm`: each candidate is requested by itself, because a read can miss a record. Only a 404 deletes it, and only
+ *    if a record that was listed is found before the first candidate and after the last: a gateway may return 404 to
+ *    everything.
  *
  * Nothing is deleted before every candidate is confirmed, and nothing at all if the counts look like a mistake.
  */
@@ -38,9 +57,12 @@ export class DeletionCheck<T extends { id: string }> {
   readonly #options: DeletionCheckOptions<T>;
   readonly #local = new IdSet();
   readonly #startedAt = new Date();
-  /** The first record that the read listed: a GET of it shows whether a 404 means anything. */
-  #first: string | undefined;
+  /** The first records that the read listed: a GET of one shows whether a 404 means anything. */
+  #witnesses: string[] = [];
+  /** The form of the first 404, and of the first 410. */
+  readonly #forms = new Map<number, string>();
   #pagination: ReconcileReport['pagination'];
+  #complete: ReconcileReport['complete'];
   #seen = 0;
   #missing = 0;
   #candidates = 0;
@@ -58,7 +80,7 @@ export class DeletionCheck<T extends { id: string }> {
   async #readLocalIds(): Promise<void> {
     const { localIds, collection, signal, onProgress } = this.#options;
     let count = 0;
-    for await (const id of localIds(collection)) {
+    for await (const id of typeof localIds === 'function' ? localIds(collection) : localIds) {
       signal?.throwIfAborted();
       if (typeof id !== 'string' || id === '') {
         throw new InvalidInputError('localIds', 'must return ids: non-empty strings');
@@ -71,10 +93,12 @@ export class DeletionCheck<T extends { id: string }> {
   }
 
   /** Takes a page of the read. */
-  see({ records, invalid, pagination, restarted }: Page<T>): void {
+  see({ records, invalid, pagination, complete, restarted }: Page<T>): void {
     if (restarted) this.#seen = this.#missing = 0;
     this.#pagination = pagination;
-    this.#first ??= records[0]?.id;
+    this.#complete = complete;
+    const wanted = WITNESSES - this.#witnesses.length;
+    if (wanted > 0) this.#witnesses.push(...records.slice(0, wanted).map(({ id }) => id));
     // An invalid row exists, too.
     for (const { id } of [...records, ...invalid]) {
       this.#seen++;
@@ -87,7 +111,7 @@ export class DeletionCheck<T extends { id: string }> {
    * Requests each candidate, then passes those that do not exist to `onDelete`. Yields the records that exist, which
    * the read missed: they belong into the copy. Rejects with a ReconcileAbortedError if the counts look like a mistake.
    */
-  async *confirm(): AsyncGenerator<readonly T[], void> {
+  async *confirm(): AsyncGenerator<Repairs<T>, void> {
     this.#candidates = this.#local.countUnseen();
     if (this.#candidates === 0) return;
 
@@ -95,19 +119,17 @@ export class DeletionCheck<T extends { id: string }> {
     const reason = this.#abortReason();
     if (reason !== undefined) throw this.#aborted(reason);
     // With the API key of another company every GET returns 404, and so would that of a record which was just listed.
-    if (this.#first === undefined || (await this.#find(this.#first)) === undefined) {
-      throw this.#aborted('first_record_not_found');
-    }
-
+    await this.#findListed();
     const gone: string[] = [];
     let confirmed = 0;
     for (const ids of chunksOf(this.#local.unseen(), batchSize)) {
       const found = await this.#findAll(ids, gone);
       confirmed += ids.length;
       onProgress?.('confirm', confirmed);
-      if (found.length > 0) yield found;
-      this.#repaired += found.length;
+      if (found.records.length > 0) yield found;
+      this.#repaired += found.records.length;
     }
+    if (gone.length > 0) await this.#findListed();
     for (const ids of chunksOf(gone, batchSize)) {
       signal?.throwIfAborted();
       await settled(onDelete(ids, collection), signal);
@@ -120,6 +142,7 @@ export class DeletionCheck<T extends { id: string }> {
     return {
       collection: this.#options.collection,
       pagination: this.#pagination,
+      complete: this.#complete,
       local: this.#local.size,
       seen: this.#seen,
       missing: this.#missing,
@@ -132,16 +155,20 @@ export class DeletionCheck<T extends { id: string }> {
   }
 
   /** Requests these ids, some at a time. Returns the records that exist and adds the other ids to `gone`. */
-  async #findAll(ids: readonly string[], gone: string[]): Promise<T[]> {
-    const found: T[] = [];
+  async #findAll(ids: readonly string[], gone: string[]): Promise<Repairs<T>> {
+    const found = { records: [] as T[], rows: [] as unknown[] };
     const queue = ids.values();
     let failure: { readonly error: unknown } | undefined;
     const work = async () => {
       for (const id of queue) {
         if (failure !== undefined) return;
-        const record = await this.#find(id);
-        if (record === undefined) gone.push(id);
-        else found.push(record);
+        const result = await this.#lookUp(id);
+        if (result.record === undefined) {
+          gone.push(id);
+          continue;
+        }
+        found.records.push(result.record);
+        found.rows.push(result.row);
       }
     };
     const workers = Array.from({ length: this.#options.concurrency }, () =>
@@ -155,9 +182,28 @@ export class DeletionCheck<T extends { id: string }> {
     return found;
   }
 
-  #find(id: string): Promise<T | undefined> {
+  /** Aborts unless a GET finds a record that was listed. One that was deleted meanwhile is replaced by another. */
+  async #findListed(): Promise<void> {
+    for (const id of this.#witnesses) {
+      const { record } = await this.#lookUp(id);
+      if (record !== undefined) return;
+    }
+    throw this.#aborted('first_record_not_found');
+  }
+
+  async #lookUp(id: string): Promise<LookUp<T>> {
     this.#options.signal?.throwIfAborted();
-    return this.#options.find(id);
+    const result = await this.#options.lookUp(id);
+    if (result.record === undefined && result.notFound !== undefined) this.#compareForm(result.notFound);
+    return result;
+  }
+
+  /** A service says "not found" in one form. A second form is that of something in between, such as a gateway. */
+  #compareForm(error: NotFoundError): void {
+    const form = formOf(error);
+    const first = this.#forms.get(error.status) ?? form;
+    this.#forms.set(error.status, first);
+    if (first !== form) throw this.#aborted('not_found_differs', `${first}, then ${form}`);
   }
 
   get #maxCandidates(): number {
@@ -175,7 +221,7 @@ export class DeletionCheck<T extends { id: string }> {
     return this.#candidates > this.#maxCandidates ? 'too_many_candidates' : undefined;
   }
 
-  #aborted(reason: ReconcileAbortReason): ReconcileAbortedError {
+  #aborted(reason: ReconcileAbortReason, forms = ''): ReconcileAbortedError {
     const local = this.#local.size;
     const [seen, missing, candidates] = [this.#seen, this.#missing, this.#candidates];
     const maxCandidates = this.#maxCandidates;
@@ -183,6 +229,7 @@ export class DeletionCheck<T extends { id: string }> {
       empty_read: `the service listed no record, but the local copy has ${local}; nothing was deleted. Check that the API key belongs to the company of these records and may read them. If the company really has none, delete the local records yourself.`,
       few_local_ids_seen: `${local - candidates} of ${local} local records were found upstream, and ${missing} of the ${seen} records there are not in the local copy; nothing was deleted. Check that the API key belongs to the company of these records, and run a sync first. If so many were really deleted, pass maxCandidates: Infinity.`,
       too_many_candidates: `${candidates} of ${local} local records were not found upstream; maxCandidates is ${maxCandidates}; nothing was deleted. Check the API key and localIds. If so many were really deleted, pass a higher maxCandidates.`,
+      not_found_differs: `404 or 410 came in two forms (${forms}), so one of them may be that of a gateway, which proves nothing; nothing was deleted. Run it again. If this repeats, ask the operator of the service what returns the second form.`,
       first_record_not_found: `the first record that the service listed cannot be read by its id, so a 404 does not prove that a record was deleted; ${candidates} of ${local} local records were not found upstream; nothing was deleted. Run it again: the record may have been deleted meanwhile. If this repeats, check the API key.`,
     };
     return new ReconcileAbortedError(
@@ -191,6 +238,16 @@ export class DeletionCheck<T extends { id: string }> {
       { reason, maxCandidates },
     );
   }
+}
+
+/** The media type, the type and the names of the members: `application/problem+json /errors/404 {detail, title}`. */
+function formOf({ headers, type, title, detail, instance, violations, extensions }: NotFoundError): string {
+  const [mediaType = ''] = (headers['content-type'] ?? 'no media type').split(';');
+  const members = Object.entries({ type, title, detail, instance, ...extensions })
+    .filter(([, value]) => value !== undefined)
+    .map(([name]) => name);
+  if (violations.length > 0) members.push('violations');
+  return oneLine(`${mediaType.trim()} ${type ?? ''} {${members.toSorted().join(', ')}}`).slice(0, 200);
 }
 
 function* chunksOf(ids: Iterable<string>, size: number): Generator<string[], void> {
@@ -203,6 +260,12 @@ function* chunksOf(ids: Iterable<string>, size: number): Generator<string[], voi
   if (chunk.length > 0) yield chunk;
 }
 
+/** A string is iterable too, but has no ids. */
+function isIterable(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Symbol.asyncIterator in value || Symbol.iterator in value;
+}
+
 /** Checks the options about deletions that `reconcile` and `sync` share. */
 export function checkDeletionOptions(options: {
   readonly localIds: unknown;
@@ -210,7 +273,7 @@ export function checkDeletionOptions(options: {
   readonly maxCandidates: number | undefined;
 }): void {
   const { localIds, onDelete, maxCandidates } = options;
-  checkFunction(localIds, 'localIds');
+  if (!isIterable(localIds)) checkFunction(localIds, 'localIds');
   checkFunction(onDelete, 'onDelete');
   if (maxCandidates !== undefined) checkNumber(maxCandidates, 'maxCandidates', 0);
 }

@@ -1,16 +1,19 @@
-import { checkFunction, checkOptionNames, checkWhole } from '../errors/check-input.ts';
+import { checkFunction, checkObject, checkOptionNames, checkWhole } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { ReconcileReport } from '../errors/reconcile-report.ts';
 import { settled } from '../internal/callback.ts';
 import { notify } from '../internal/notify.ts';
 import type { OptionNames } from '../internal/option-names.ts';
-import { guarded } from '../internal/request-guard.ts';
-import { Outage, resolveMaxOutage } from '../sync/outage.ts';
-import { PAGINATION_DEFAULTS, type PaginationDefaults, resolveListOptions } from '../sync/run-options.ts';
-import { find, nameOf, type RecordIn, type SyncSource } from '../sync/source.ts';
+import {
+  PAGINATION_DEFAULTS,
+  type ReadOptions,
+  resolveListOptions,
+  resolveMaxOutage,
+} from '../reading/list-options.ts';
+import { lookUp, nameOf, type RecordIn, type SyncSource } from '../reading/source.ts';
 import { CALL_OPTIONS, type CallOptions, type RequestOptions } from '../transport/call-options.ts';
-import { internalsOf } from '../transport/collection-internals.ts';
-import { checkDeletionOptions, DeletionCheck } from './deletion-check.ts';
+import { internalsOf, outlasting } from '../transport/collection-internals.ts';
+import { checkDeletionOptions, DeletionCheck, type LocalIds } from './deletion-check.ts';
 
 /** What a reconcile needs of a collection, such as `client.accounts`: a list, and a way to get one record. */
 export interface ReconcileSource<T extends { id: string }> extends SyncSource<T> {
@@ -37,12 +40,12 @@ export interface ReconcileProgress {
 }
 
 /** Options of {@link reconcile}. */
-export interface ReconcileOptions<T> extends CallOptions, PaginationDefaults {
+export interface ReconcileOptions<T> extends CallOptions, ReadOptions {
   /**
-   * The ids of the local copy, of this collection and company alone. Called with the name of the collection, and read
-   * to its end before the first request.
+   * The ids of the local copy, of this collection and company alone, or a function that returns them, which is called
+   * with the name of the collection. Read to its end before the first request.
    */
-  localIds: (collection: string) => AsyncIterable<string> | Iterable<string>;
+  localIds: LocalIds;
   /**
    * Takes ids whose records do not exist any more, and the name of the collection. Never called twice at once, and not
    * before every candidate is confirmed.
@@ -104,9 +107,10 @@ export async function reconcile<Collection extends ReconcileSource<{ id: string 
   collection: Collection,
   options: ReconcileOptions<RecordIn<Collection>>,
 ): Promise<ReconcileReport> {
-  const source = collection as unknown as ReconcileSource<RecordIn<Collection>>;
-  const name = nameOf(source, options.name);
-  if (typeof source.find !== 'function') {
+  checkObject(options, 'options');
+  const given = collection as unknown as ReconcileSource<RecordIn<Collection>>;
+  const name = nameOf(given, options.name);
+  if (typeof given.find !== 'function') {
     throw new InvalidInputError('collection', 'must be a collection of a client, with find');
   }
   checkOptionNames(options, RECONCILE_OPTIONS, { of: 'reconcile' });
@@ -115,8 +119,7 @@ export async function reconcile<Collection extends ReconcileSource<{ id: string 
   if (onRepair !== undefined) checkFunction(onRepair, 'onRepair');
   checkWhole(batchSize, 'batchSize', 1);
   checkWhole(concurrency, 'concurrency', 1);
-  const list = resolveListOptions(options);
-  const outage = new Outage(resolveMaxOutage(options.maxOutageMs));
+  const source = outlasting(given, resolveMaxOutage(options.maxOutageMs));
 
   let progress: Pick<ReconcileProgress, 'phase' | 'done'> = { phase: 'local', done: 0 };
   const report = (waiting: boolean, waitingUntil?: Date) =>
@@ -125,11 +128,12 @@ export async function reconcile<Collection extends ReconcileSource<{ id: string 
     );
   const onWait = (waitMs: number | undefined) =>
     report(true, waitMs === undefined ? undefined : new Date(Date.now() + waitMs));
+  const list = { ...resolveListOptions(options), prefetch: 1, signal, onWait };
   const check = new DeletionCheck<RecordIn<Collection>>({
     collection: name,
     localIds,
     onDelete,
-    find: (id) => find(source, id, { list, outage, signal, onWait }),
+    lookUp: (id) => lookUp(source, id, list),
     maxCandidates,
     batchSize,
     concurrency,
@@ -140,8 +144,7 @@ export async function reconcile<Collection extends ReconcileSource<{ id: string 
     },
   });
   await check.readLocalIds();
-  const pages = source.list({}, guarded({ ...list, prefetch: 1, signal, onWait }, outage)).pages();
-  for await (const page of pages) check.see(page);
-  for await (const records of check.confirm()) await settled(onRepair?.(records), signal);
+  for await (const page of source.list({}, list).pages()) check.see(page);
+  for await (const { records } of check.confirm()) await settled(onRepair?.(records), signal);
   return check.report();
 }

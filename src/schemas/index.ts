@@ -4,9 +4,9 @@
  * @packageDocumentation
  */
 import * as z from 'zod';
-import { productFields, productServerFields } from '../collections/products.ts';
 import { EXPECTED } from './expected.ts';
 import { MONEY } from './money.ts';
+import { productFields, productServerFields } from './product-fields.ts';
 import type { FieldKind, FieldTable, FieldValues } from './record.ts';
 
 /** A money amount: a decimal string such as `"129.0000"`, with at most 18 digits before the point and 8 after it. */

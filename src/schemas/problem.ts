@@ -1,3 +1,5 @@
+import { isObject } from './validate.ts';
+
 /** One validation error of a request body (RFC 9457 extension, as frameworks of this kind send it). */
 export interface Violation {
   /** The field, as a path such as `salePrice`. */
@@ -28,49 +30,76 @@ export type ErrorContent = 'problem' | 'json' | 'other';
 export function contentOf(body: unknown, status: number): ErrorContent {
   if (!isObject(body)) return 'other';
   if (typeof body.status === 'number' && body.status !== status) return 'json';
-  const { type, title, detail } = parseProblem(body);
-  const isProblem = [type, title, detail].some((member) => member !== undefined);
+  const isProblem = PROOFS.some((name) => typeof body[name] === 'string');
   return isProblem || typeof body.status === 'number' ? 'problem' : 'json';
 }
 
-const STANDARD_MEMBERS = new Set([
-  'type',
-  'title',
-  'detail',
-  'instance',
-  'status',
-  'violations',
-  '__proto__',
-]);
+/** The members by which a JSON body is a problem document; API Platform 3 has the last two in JSON-LD. */
+const PROOFS = ['type', 'title', 'detail', 'hydra:title', 'hydra:description'];
 
 /** Reads a problem document out of any JSON value. Never throws: what is not a problem document has no members. */
 export function parseProblem(body: unknown): Problem {
   const members = isObject(body) ? body : {};
-  return {
+  const standard = {
     type: text(members.type),
-    // API Platform 3 names them so in JSON-LD.
-    title: text(members.title) ?? text(members['hydra:title']),
-    detail: text(members.detail) ?? text(members['hydra:description']),
+    title: text(members.title),
+    detail: text(members.detail),
     instance: text(members.instance),
-    violations: Array.isArray(members.violations) ? members.violations.flatMap(violation) : [],
-    extensions: Object.fromEntries(Object.entries(members).filter(([name]) => !STANDARD_MEMBERS.has(name))),
+    status: typeof members.status === 'number' ? members.status : undefined,
+    violations: Array.isArray(members.violations) ? members.violations : undefined,
   };
+  const isExtension = ([name, value]: [string, unknown]) =>
+    name !== '__proto__' && value !== null && standard[name as keyof typeof standard] === undefined;
+  return {
+    type: standard.type,
+    title: standard.title ?? text(members['hydra:title']),
+    detail: standard.detail ?? reasonOf(members),
+    instance: standard.instance,
+    violations: violationsOf(members),
+    extensions: Object.fromEntries(Object.entries(members).filter(isExtension)),
+  };
+}
+
+/** The reason where frameworks without problem documents have it: `{"message":"JWT Token not found"}`. */
+function reasonOf({ message, error, ...others }: Record<string, unknown>): string | undefined {
+  const inError = isObject(error) ? error.message : undefined;
+  return [others['hydra:description'], message, inError, others.error_description, error]
+    .map(text)
+    .find((reason) => reason !== undefined && reason.trim() !== '');
+}
+
+/** The violations of API Platform and Symfony, of FastAPI in `detail`, and of ASP.NET, Laravel and Rails in `errors`. */
+function violationsOf({ violations, errors, detail }: Record<string, unknown>): Violation[] {
+  const found = [violations, detail].find((member) => Array.isArray(member));
+  if (Array.isArray(found)) return found.flatMap(violation);
+  if (Array.isArray(errors)) {
+    return errors.flatMap((item) =>
+      typeof item === 'string' ? { propertyPath: '', message: item } : violation(item),
+    );
+  }
+  if (!isObject(errors)) return [];
+  return Object.entries(errors).flatMap(([propertyPath, messages]) =>
+    [messages].flat().flatMap((message) => (typeof message === 'string' ? { propertyPath, message } : [])),
+  );
 }
 
 function violation(value: unknown): Violation[] {
   if (!isObject(value)) return [];
-  // Symfony's own documents call it title.
-  const message = text(value.message) ?? text(value.title);
+  // FastAPI calls it msg; Symfony's own documents call it title.
+  const message = text(value.message) ?? text(value.msg) ?? text(value.title);
   if (message === undefined) return [];
 
   const code = text(value.code);
-  return [{ propertyPath: text(value.propertyPath) ?? '', message, ...(code === undefined ? {} : { code }) }];
+  const propertyPath = text(value.propertyPath) ?? text(value.field) ?? locationOf(value.loc);
+  return [{ propertyPath, message, ...(code === undefined ? {} : { code }) }];
+}
+
+/** `items.0.price` of FastAPI's `["body", "items", 0, "price"]`. */
+function locationOf(loc: unknown): string {
+  if (!Array.isArray(loc)) return '';
+  return (loc[0] === 'body' ? loc.slice(1) : loc).map(String).join('.');
 }
 
 function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,14 +1,16 @@
+import { loadOnce } from '../internal/load-once.ts';
+import { keepSent } from './as-sent.ts';
 import { quickCheck } from './quick-check.ts';
 import type { FieldTable } from './record.ts';
 import { ShapeError } from './shape-error.ts';
 import type { StandardSchema } from './standard-schema.ts';
-import { idOf, isObject, validate } from './validate.ts';
+import { idOf, isObject, readOutput, validate } from './validate.ts';
 
 /** What happens to an invalid record: see the client's option `validation`. */
-export type Validation = 'throw' | 'report' | 'off';
+export type ValidationMode = 'throw' | 'report' | 'off';
 
 /** A row that failed validation. */
-export interface InvalidRow {
+interface InvalidRow {
   /** The row's id, if it can be read. */
   readonly id: string | undefined;
   /** What is wrong with it, without values. */
@@ -27,23 +29,12 @@ export interface ReadList<T> {
   readonly invalid: readonly InvalidRow[];
 }
 
-/** A list whose texts about invalid rows went through `clear`; the rows themselves stay as they are. */
-export function withoutSecrets<T>(list: ReadList<T>, clear: (text: string) => string): ReadList<T> {
-  if (list.invalid.length === 0) return list;
-  const invalid = list.invalid.map(({ id, issues, record }) => ({
-    id: id === undefined ? undefined : clear(id),
-    issues: issues.map(clear),
-    record,
-  }));
-  return { ...list, invalid };
-}
-
 /** How the records of one collection are read. */
-export interface RecordReaderOptions {
+interface RecordReaderOptions {
   readonly fields: FieldTable;
   /** The caller's own schema, which runs whole on every record that passed ours. */
   readonly schema: StandardSchema<{ id: string }> | undefined;
-  readonly validation: Validation;
+  readonly validation: ValidationMode;
   /** Whether the fields that a caller's schema does not name are kept beside its output. */
   readonly keepFields: boolean;
 }
@@ -54,26 +45,34 @@ type Row = Record<string, unknown> & { id: string };
 export class RecordReader<T extends { id: string }> {
   readonly #options: RecordReaderOptions;
   #fits: ((record: Record<string, unknown>) => boolean) | undefined;
-  #schema: Promise<StandardSchema<{ id: string }>> | undefined;
+  /** Our own schema as Zod's, loaded with the first record that fails the quick check. */
+  readonly #zod = loadOnce(async () => {
+    const { schemaOf } = await import('./record-schema.ts');
+    return schemaOf(this.#checkedFields);
+  });
 
   constructor(options: RecordReaderOptions) {
     this.#options = options;
   }
 
-  /** The record of a body that is one. */
-  one(body: unknown): T | Promise<T> {
+  /** The record of a body that is one. `id` is the id that was requested. */
+  one(body: unknown, id?: string): T | Promise<T> {
     if (!isObject(body)) throw new ShapeError('wrong_content', ['expected one record, a JSON object']);
+    if (id !== undefined) checkSameId(body, id);
     if (this.#passes(body)) return body as unknown as T;
 
-    return this.#explain(body);
+    return this.#explainOne(body);
   }
 
   /** The records of a list: a bare array or the members of a JSON-LD body. */
   list(body: unknown): ReadList<T> | Promise<ReadList<T>> {
     const rows = members(body);
-    if (!rows.every((row) => isObject(row) && this.#passes(row))) return this.#sort(rows);
-
-    return { rows, records: rows as T[], ids: (rows as Row[]).map(({ id }) => id), invalid: [] };
+    const ids: string[] = [];
+    for (const row of rows) {
+      if (!isObject(row) || !this.#passes(row)) return this.#sort(rows);
+      ids.push(row.id);
+    }
+    return { rows, records: rows as T[], ids, invalid: [] };
   }
 
   /** Whether a row can be passed on as it is, the same object. */
@@ -83,12 +82,15 @@ export class RecordReader<T extends { id: string }> {
 
   /** Whether a row is good by our own schema, without asking Zod. */
   #isRecord(row: Record<string, unknown>): row is Row {
-    const { fields, validation } = this.#options;
     if (typeof row.id !== 'string' || row.id === '') return false;
-    if (validation === 'off') return !Object.hasOwn(row, '__proto__');
 
-    this.#fits ??= quickCheck(fields);
+    this.#fits ??= quickCheck(this.#checkedFields);
     return this.#fits(row);
+  }
+
+  /** The fields that are checked beside `id`, without which a record can be neither found again nor stored. */
+  get #checkedFields(): FieldTable {
+    return this.#options.validation === 'off' ? {} : this.#options.fields;
   }
 
   async #sort(rows: readonly unknown[]): Promise<ReadList<T>> {
@@ -106,6 +108,12 @@ export class RecordReader<T extends { id: string }> {
     return list;
   }
 
+  async #explainOne(body: object): Promise<T> {
+    const record = await this.#explain(body);
+    keepSent(record, body);
+    return record;
+  }
+
   /** The record after our own schema and the caller's; a ShapeError says why it is invalid. */
   async #explain(row: unknown): Promise<T> {
     const { schema, keepFields } = this.#options;
@@ -116,23 +124,26 @@ export class RecordReader<T extends { id: string }> {
     if (schema === undefined) return record as T;
 
     const output = await validate(schema, record, { row, ofCaller: true });
-    if (typeof output?.id !== 'string')
+    return readOutput(row, () => {
+      if (typeof output?.id === 'string') return (keepFields ? { ...record, ...output } : output) as T;
       throw new ShapeError('wrong_shape', ['id: lost by the schema'], {
         recordId: idOf(row),
         ofCaller: true,
       });
-    return (keepFields ? { ...record, ...output } : output) as T;
+    });
   }
+}
 
-  /** Our own schema as Zod's, loaded with the first record that fails the quick check. */
-  #zod(): Promise<StandardSchema<{ id: string }>> {
-    const { fields, validation } = this.#options;
-    // Without an id a record can be neither found again nor stored, so `off` does not go that far.
-    this.#schema ??= import('./record-schema.ts').then(({ schemaOf }) =>
-      schemaOf(validation === 'off' ? {} : fields),
-    );
-    return this.#schema;
-  }
+/**
+ * Throws a ShapeError for a record with another id than the one requested: a service that casts ids to numbers returns
+ * record 6002 for `6002-A`. A service may write the same id in another case.
+ */
+export function checkSameId(body: unknown, id: string): void {
+  const found = idOf(body);
+  if (found === undefined || found.toLowerCase() === id.toLowerCase()) return;
+  throw new ShapeError('wrong_record', [`id: expected the one requested, not ${JSON.stringify(found)}`], {
+    recordId: found,
+  });
 }
 
 function members(body: unknown): readonly unknown[] {

@@ -35,8 +35,13 @@ export type FieldInputs<Table extends FieldTable> = {
   -readonly [Name in keyof Table]?: FieldValues[Table[Name]] | null | undefined;
 };
 
+declare const filled: unique symbol;
+
+/** No value has this type. Its name says why a body must leave the field out; that of `never` would not. */
+export type FilledByService = string & { readonly [filled]: true };
+
 /** Fields that a body must not have. */
-export type NoInputs<Table extends FieldTable> = { -readonly [Name in keyof Table]?: never };
+export type NoInputs<Table extends FieldTable> = { -readonly [Name in keyof Table]?: FilledByService };
 
 /** Whether a value that is neither `null` nor `undefined` is of a kind. */
 export function fits(kind: FieldKind, value: unknown): boolean {

@@ -1,3 +1,9 @@
+/**
+ * `wrong_content`: another kind of value, such as an object instead of a list. `wrong_shape`: invalid fields.
+ * `wrong_record`: a record with another id than the one requested.
+ */
+type ShapeProblem = 'wrong_content' | 'wrong_shape' | 'wrong_record';
+
 /** What else is known of an invalid body. */
 interface ShapeDetails {
   readonly recordId?: string | undefined;
@@ -11,8 +17,7 @@ interface ShapeDetails {
  * knows what the service may have done.
  */
 export class ShapeError extends Error {
-  /** `wrong_content`: another kind of value, such as an object instead of a list. `wrong_shape`: invalid fields. */
-  readonly reason: 'wrong_content' | 'wrong_shape';
+  readonly reason: ShapeProblem;
   /** The validation issues, without values. */
   readonly issues: readonly string[];
   /** The id of the record, if it can be read. */
@@ -21,7 +26,7 @@ export class ShapeError extends Error {
   readonly ofCaller: boolean;
 
   constructor(
-    reason: 'wrong_content' | 'wrong_shape',
+    reason: ShapeProblem,
     issues: readonly string[],
     { recordId, ofCaller = false, cause }: ShapeDetails = {},
   ) {

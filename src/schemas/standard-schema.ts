@@ -10,17 +10,14 @@ export interface StandardSchema<Output = unknown> {
   };
 }
 
-export type StandardResult<Output> =
+type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
-export interface StandardIssue {
+interface StandardIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
-
-/** The output of a schema. */
-export type OutputOf<Schema> = Schema extends StandardSchema<infer Output> ? Output : never;
 
 /** Whether a value can be used as a schema. */
 export function isStandardSchema(value: unknown): value is StandardSchema {

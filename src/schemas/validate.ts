@@ -22,18 +22,29 @@ export async function validate<T>(
 
     issues = describeIssues(result.issues);
   } catch (cause) {
-    const thrown = causeText(cause);
-    throw new ShapeError(
-      'wrong_shape',
-      [`the schema threw${thrown === '' ? '' : ` (${thrown})`} instead of reporting an issue`],
-      {
-        recordId,
-        ofCaller,
-        cause,
-      },
-    );
+    throw threw('the schema', cause, { recordId, ofCaller });
   }
   throw new ShapeError('wrong_shape', issues, { recordId, ofCaller });
+}
+
+/** Reads the output of the caller's schema, whose getters may throw. If one does, a ShapeError names the `row`. */
+export function readOutput<T>(row: unknown, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (cause instanceof ShapeError) throw cause;
+    throw threw('a getter in the output of the schema', cause, { recordId: idOf(row), ofCaller: true });
+  }
+}
+
+function threw(
+  what: string,
+  cause: unknown,
+  of: { readonly recordId: string | undefined; readonly ofCaller: boolean },
+): ShapeError {
+  const thrown = causeText(cause);
+  const issue = `${what} threw${thrown === '' ? '' : ` (${thrown})`} instead of reporting an issue`;
+  return new ShapeError('wrong_shape', [issue], { ...of, cause });
 }
 
 /** The id of a row, if it can be read. */

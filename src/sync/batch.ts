@@ -3,12 +3,24 @@ import type { PaginationKind } from '../pagination/page.ts';
 
 /** What a sync delivers at a time: one page of one collection, and how far the sync is once it is stored. */
 export interface Batch<T, Name extends string = string> {
+  /** The company whose records these are: the option `tenant`. */
+  readonly tenant: string;
   /** The name of the collection, as the client's property. */
   readonly collection: Name;
+  /** Whether the run reads everything or what changed: a first run is `full` too. */
+  readonly mode: 'incremental' | 'full';
   /** To be upserted by (tenant, collection, id): after a crash the same records come again. */
   readonly records: readonly T[];
+  /** The same records, at the same positions, as the service sent them: before a schema of yours transformed them. */
+  readonly rows: readonly unknown[];
   /** Rows that failed validation, under `validation: 'report'`. */
   readonly invalid: readonly InvalidRecord[];
+  /**
+   * The read starts again with this batch: what it delivered before, in this run or in the interrupted one that it
+   * resumes, comes again. An upsert needs nothing else; a copy that appends has to be emptied first. It happens if ids
+   * are not integers or the service turned out to use another order, and if a run by `page` is resumed.
+   */
+  readonly restarted: boolean;
   /** Where the checkpoint is kept. */
   readonly key: string;
   /**

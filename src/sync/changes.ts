@@ -1,23 +1,30 @@
-import { checkOptionNames } from '../errors/check-input.ts';
+import { checkMethods, checkObject, checkOptionNames } from '../errors/check-input.ts';
 import type { CollectionReport } from '../errors/sync-report.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import { Semaphore } from '../internal/semaphore.ts';
 import { ID_BOUNDS, type IdBounds } from '../pagination/page.ts';
+import type { RecordIn, SyncSource } from '../reading/source.ts';
+import type { Store } from '../reading/store.ts';
 import type { Batch } from './batch.ts';
 import { CollectionRun } from './collection-run.ts';
 import { RUN_OPTIONS, type RunOptions, resolveRunOptions } from './run-options.ts';
-import { ServiceOffset } from './service-offset.ts';
-import type { RecordIn, SyncSource } from './source.ts';
 
 /** Options of {@link changes}. */
 export interface ChangesOptions extends RunOptions {
+  /** Where the state is kept: see {@link Store}. With a store without `set` you write the checkpoints yourself. */
+  store: Store;
   /** The name of the collection in state and batches. Default: that of its segment, as the client's property. */
   name?: string | undefined;
   /** Only records whose id lies within these bounds. The state belongs to them: give each part a `prefix` of its own. */
   id?: IdBounds | undefined;
 }
 
-export const CHANGES_OPTIONS: OptionNames<ChangesOptions> = { ...RUN_OPTIONS, name: true, id: ID_BOUNDS };
+export const CHANGES_OPTIONS: OptionNames<ChangesOptions> = {
+  ...RUN_OPTIONS,
+  store: true,
+  name: true,
+  id: ID_BOUNDS,
+};
 
 /**
  * What changed in one collection since the last run, batch by batch; everything the first time.
@@ -37,18 +44,19 @@ export function changes<Collection extends SyncSource<{ id: string }>>(
   collection: Collection,
   options: ChangesOptions,
 ): AsyncGenerator<Batch<RecordIn<Collection>>, CollectionReport, undefined> {
+  checkObject(options, 'options');
   checkOptionNames(options, CHANGES_OPTIONS, { of: 'changes' });
   const { name, id, signal } = options;
+  const store = checkMethods(options.store, 'store', ['get']);
   const source = collection as unknown as SyncSource<RecordIn<Collection>>;
   const resolved = resolveRunOptions(options);
   const run = new CollectionRun(source, {
     options: resolved,
+    store,
     name,
     id,
     signal,
-    offset: new ServiceOffset(resolved, signal),
-    // One collection sends one request at a time, and its consumer requests one batch at a time.
-    requests: new Semaphore(1),
+    // Its consumer requests one batch at a time.
     consumer: new Semaphore(1),
   });
   return batches(run);
@@ -57,14 +65,11 @@ export function changes<Collection extends SyncSource<{ id: string }>>(
 async function* batches<T extends { id: string }>(
   run: CollectionRun<T>,
 ): AsyncGenerator<Batch<T>, CollectionReport, undefined> {
-  try {
-    for (let batch = await run.next(); batch !== undefined; batch = await run.next()) {
-      await run.beforeConsumer();
-      yield batch;
-      await run.commit(batch);
-    }
-    return run.stats.report();
-  } finally {
-    await run.close();
+  for await (const batch of run.batches()) {
+    await run.beforeConsumer();
+    yield batch;
+    await run.commit(batch);
   }
+  run.warnOfStale();
+  return run.stats.report();
 }

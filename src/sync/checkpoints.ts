@@ -1,7 +1,7 @@
 import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
-import { decodeState, encodeState, type SyncState } from './state.ts';
-import { readStore, type Store, writeStore } from './store.ts';
+import { decodeState, encodeState, type SyncState } from '../reading/state.ts';
+import { readStore, type Store, writeStore } from '../reading/store.ts';
 
 /** Which state it is. */
 export interface StateAddress {
@@ -47,17 +47,18 @@ export class Checkpoints {
     return state;
   }
 
-  /** The state, if there is one that can be read. {@link load} reports what is wrong with it. */
+  /** The state, if there is one that can be resumed. {@link load} reports what is wrong with it. */
   async peek(): Promise<SyncState | undefined> {
-    return this.#read().catch(() => undefined);
+    const state = await this.#read().catch(() => undefined);
+    return state?.scope === this.#address.scope ? state : undefined;
   }
 
   /**
-   * Looks for another run before a batch is delivered to a consumer that writes the checkpoints itself: once it has
-   * written this one, that of the other run is overwritten, and cannot be noticed.
+   * Looks for another run before a batch is delivered. This one may have requested its page long ago: delivered after
+   * what the other run delivered meanwhile, an older record would replace a newer one for good.
    */
   async beforeConsumer(): Promise<void> {
-    if (this.writtenByConsumer) this.#check(await this.#read());
+    this.#check(await this.#read());
   }
 
   /** Writes a checkpoint whose batch the consumer has finished with, unless the consumer has done so. */
@@ -71,8 +72,15 @@ export class Checkpoints {
         this.#written = text;
       }
     }
+    if (!last) return;
+
     // No later read would notice that the store, or the consumer, did not keep it.
-    if (last) this.#confirm(await this.#read(), text);
+    const kept = await this.#read().catch((error: unknown) => {
+      // The store has said that it wrote it: that it cannot be read just now is no failure of this run.
+      if (this.writtenByConsumer) throw error;
+      return 'unreadable' as const;
+    });
+    if (kept !== 'unreadable') this.#confirm(kept, text);
   }
 
   #check(state: SyncState | undefined): void {
@@ -82,7 +90,7 @@ export class Checkpoints {
     if (isUntouched && this.#written === undefined) return;
     if (isUntouched || state === undefined) throw notKept(this.#address.key);
     throw new ConcurrentRunError(
-      `Another run has written the state under ${this.#address.key} meanwhile. Nothing is lost, because both delivered the same records. Make sure that only one run of a tenant and collection is active at a time.`,
+      `Another run has written the state under ${this.#address.key} meanwhile. Records that both delivered at the same time may be stale in the copy: run once in mode: 'full'. Make sure that only one run of a tenant and collection is active at a time.`,
       { retryable: true },
     );
   }

@@ -1,39 +1,39 @@
+import { isApiError } from '../errors/guards.ts';
+import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { notify } from '../internal/notify.ts';
-import { guarded, type RequestGuard } from '../internal/request-guard.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
 import { awaitedLater, type IdBounds, type Page } from '../pagination/page.ts';
 import { scopeFingerprint } from '../pagination/resume-token.ts';
+import { hasOffset, isTooLate, lowestOffset } from '../reading/bound.ts';
+import { lookUp, nameOf, type SourceOptions, type SyncSource, sentRows } from '../reading/source.ts';
+import { encodeState, type RunState, type SyncState, stateKey } from '../reading/state.ts';
+import type { Store } from '../reading/store.ts';
+import { observedTime, rejectFutureStart, toSeconds, watermarkOf } from '../reading/watermark.ts';
 import { DeletionCheck, type DeletionCheckOptions } from '../reconcile/deletion-check.ts';
-import { internalsOf } from '../transport/collection-internals.ts';
+import { CallStopped } from '../transport/call-options.ts';
+import { internalsOf, isServiceDown, outlasting } from '../transport/collection-internals.ts';
 import type { Batch } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';
-import { Outage, type ServedCalls } from './outage.ts';
+import type { RunLimit } from './run-limit.ts';
 import type { CheckpointEvent, ResolvedRunOptions } from './run-options.ts';
-import { planRun, type RunPlan, readEverything } from './run-plan.ts';
-import { RunStats } from './run-stats.ts';
-import type { ServiceOffset } from './service-offset.ts';
-import { find, nameOf, type SyncSource } from './source.ts';
-import { encodeState, type SyncState, stateKey } from './state.ts';
-import { observedTime, rejectFutureStart, watermarkOf } from './watermark.ts';
+import { planRun, type RunPlan } from './run-plan.ts';
+import { type BatchCounts, RunStats } from './run-stats.ts';
 
 /** What the run of one collection needs beside the collection. */
 export interface RunContext {
   readonly options: ResolvedRunOptions;
+  readonly store: Store;
   readonly name?: string | undefined;
   /** The caller's own bounds: part of what the state belongs to. */
   readonly id?: IdBounds | undefined;
   /** Stops the run: the caller's signal, or that of the tenant. */
   readonly signal: AbortSignal | undefined;
-  /** What is known of the service's local times, shared by all collections of a tenant. */
-  readonly offset: ServiceOffset;
-  /** Limits the requests in flight, of all collections of a tenant. */
-  readonly requests: Semaphore;
   /** Held while the consumer or the store is called: both may be one database connection. */
   readonly consumer: Semaphore;
-  /** Shared by all collections of a tenant, to detect an outage of the service. */
-  readonly served?: ServedCalls | undefined;
   /** Finds deletions in a full read. */
   readonly deletions?: DeletionOptions | undefined;
+  /** When the run is paused. */
+  readonly limit?: RunLimit | undefined;
 }
 
 /** How a full sync finds deletions. */
@@ -45,72 +45,120 @@ export type DeletionOptions = Pick<
 /** Ids in one call of `onDelete`, and records in one batch of those that the read missed. */
 const DELETION_BATCH_SIZE = 500;
 
-type Pages<T> = AsyncIterableIterator<Page<T>>;
+const NOTHING: BatchCounts = { records: 0, invalid: 0 };
+
+/** Of a batch that is no page: invalid records, and whether the read starts again with it. */
+const NEITHER = { invalid: [], restarted: false };
+
+/** The pages of a list, and the first one. */
+interface OpenRead<T> {
+  readonly pages: AsyncIterableIterator<Page<T>>;
+  readonly first: IteratorResult<Page<T>, unknown>;
+}
 
 /**
- * One run of one collection: batch after batch, each committed by its consumer before the next, and one page ahead.
- * Nothing is sent or read from the store before the first `next`.
+ * One run of one collection: a plan, its pages, and a batch of each page, committed by its consumer before the next. One
+ * page is requested ahead. Nothing is sent or read from the store before the first batch is requested.
  */
 export class CollectionRun<T extends { id: string }> {
   readonly stats: RunStats;
-  /** Whether the calls of this collection fail because the service is down. */
-  readonly outage: Outage;
+  /** Written into the state: see `round.ts`. */
+  round: number | undefined;
   readonly #source: SyncSource<T>;
   readonly #context: RunContext;
   readonly #key: string;
   readonly #checkpoints: Checkpoints;
   /** The state that the run started from, as this run writes it. */
   #base: SyncState;
-  #plan: RunPlan | undefined;
-  #pages: Pages<T> | undefined;
-  /** The next page, requested while the consumer works. */
-  #ahead: Promise<IteratorResult<Page<T>, unknown>> | undefined;
-  /** Where to resume after the last page. */
-  #token: string | undefined;
-  #deletionCheck: DeletionCheck<T> | undefined;
-  #repairs: AsyncGenerator<readonly T[], void> | undefined;
-  #ended = false;
+  /** Of the batch that the consumer has. */
+  #counts: BatchCounts = NOTHING;
+  readonly #pause = new AbortController();
+  /** Ends requests and waits. */
+  readonly #signal: AbortSignal | undefined;
+  /** Whether the next run could resume. */
+  #canPause: boolean;
+  /** By the monotonic clock. */
+  #waitsUntil = 0;
 
   constructor(source: SyncSource<T>, context: RunContext) {
-    const { store, tenant, prefix, maxOutageMs } = context.options;
+    const { tenant, prefix, maxOutageMs } = context.options;
     const collection = nameOf(source, context.name);
     const scope = scopeFingerprint({
       baseUrl: source.baseUrl ?? '',
       collection: source.segment ?? collection,
       filters: { tenant, ...filtersOf(context.id) },
     });
-    this.#source = source;
+    const { limit, signal } = context;
+    this.#source = outlasting(source, maxOutageMs, limit && (() => this.#beforeRequest(limit)));
     this.#context = context;
+    this.#signal =
+      limit === undefined ? signal : AbortSignal.any([this.#pause.signal, ...(signal ? [signal] : [])]);
+    this.#canPause = context.options.list.pagination === 'keyset';
     this.#key = stateKey({ prefix, tenant, collection });
-    this.#checkpoints = new Checkpoints(store, { key: this.#key, scope, signal: context.signal });
+    this.#checkpoints = new Checkpoints(context.store, { key: this.#key, scope, signal: context.signal });
     this.#base = { scope, by: this.#checkpoints.by };
-    this.outage = new Outage(maxOutageMs, context.served);
     this.stats = new RunStats(collection);
   }
 
-  /** The next batch; undefined when the run has ended. The one before must have been committed. */
-  async next(): Promise<Batch<T> | undefined> {
-    if (this.#ended) return undefined;
+  /** Each batch must have been committed before the next is requested. */
+  async *batches(): AsyncGenerator<Batch<T>, void> {
+    const { consumer, signal, options } = this.#context;
+    signal?.throwIfAborted();
+    const state = await consumer.run(async () => {
+      signal?.throwIfAborted();
+      return this.#checkpoints.load();
+    });
+    this.stats.begin(state);
+    if (state !== undefined) this.#base = { ...state, by: this.#checkpoints.by };
+    if (this.round !== undefined) this.#base = { ...this.#base, round: this.round };
+    this.stats.plan = planRun(state, options);
+    const deletions = await this.#deletionCheck(this.stats.plan);
 
-    this.#context.signal?.throwIfAborted();
-    if (this.#repairs !== undefined) return this.#afterPages();
-    if (this.#plan === undefined) await this.#begin();
-    for (;;) {
-      const { done, value } = await (this.#ahead ?? this.#requestPage());
-      this.#context.signal?.throwIfAborted();
-      if (done === true) {
-        if (this.#readsAgain()) continue;
-        return this.#afterPages();
-      }
-
-      const page = value as Page<T>;
-      if (!this.#accept(page)) continue;
-      this.#ahead = awaitedLater(this.#requestPage());
-      // After a restart the position must be written even if there is no record yet: the one in the store is wrong.
-      if (page.records.length > 0 || page.invalid.length > 0 || page.restarted) {
-        return this.#batch(page.records, page.invalid);
+    let run: RunState | undefined;
+    for await (const page of this.#pages()) {
+      const restarted = page.restarted || (run === undefined && this.#startsOver);
+      run = this.#positionAfter(page, run);
+      deletions?.see(page);
+      if (isBatch(page) || restarted) {
+        const { records, invalid } = page;
+        yield this.#batch(run, { records, rows: sentRows(page), invalid, restarted });
       }
     }
+    if (deletions !== undefined) {
+      for await (const repairs of deletions.confirm()) yield this.#batch(run, { ...repairs, ...NEITHER });
+      const { local, candidates, deleted, repaired } = deletions.report();
+      this.stats.deletions = { skipped: undefined, local, candidates, deleted, repaired };
+    }
+    this.#context.limit?.batch();
+    yield this.#lastBatch(run);
+  }
+
+  /** The state in the store, if it can be resumed. */
+  peek(): Promise<SyncState | undefined> {
+    return this.#checkpoints.peek();
+  }
+
+  /** The collection is not read, because the sync that this one resumes has read it. */
+  async skip(): Promise<void> {
+    this.stats.begin(await this.peek());
+    this.stats.status = 'done';
+  }
+
+  /** Stops requests and waits if the time of the limit is over. A first batch is waited for, but not for the service. */
+  pauseInTime(waitMs = 0): void {
+    const { limit } = this.#context;
+    if (limit === undefined || !this.#canPause || !limit.endsWithin(waitMs)) return;
+    const isWaiting = monotonicMs() < this.#waitsUntil;
+    if (!limit.hasBatch && !isWaiting) return;
+    if (isWaiting) limit.giveUp();
+    this.#pause.abort(new CallStopped());
+  }
+
+  /** The run was stopped by its limit. */
+  paused(): void {
+    this.stats.status = 'paused';
+    if (this.#context.deletions === undefined || this.stats.deletions !== undefined) return;
+    this.stats.deletions = { skipped: 'paused', local: 0, candidates: 0, deleted: 0, repaired: 0 };
   }
 
   /** Called before a batch is delivered: another run may have taken over while this one sent requests. */
@@ -121,123 +169,140 @@ export class CollectionRun<T extends { id: string }> {
   /** Called when the consumer has finished with a batch. */
   async commit(batch: Batch<T>): Promise<void> {
     await this.#checkpoints.commit(batch.checkpoint, batch.last);
-    await this.#context.offset.save();
     const { collection, key, last } = batch;
     if (!this.#checkpoints.writtenByConsumer) this.#notifyCheckpoint({ collection, key, last });
     if (last) this.stats.state = this.#base;
-    this.stats.committed(batch);
+    this.stats.committed(this.#counts, last);
     this.#notifyProgress({ last });
+    this.pauseInTime();
   }
 
-  /** Stops what is in flight. Called at the end, however it came. */
-  async close(): Promise<void> {
-    this.#ended = true;
-    await this.#leavePages();
-    await this.#repairs?.return();
+  /** Whether the run failed because the service is down, so that no other collection can be read either. */
+  isServiceDown(error: unknown): Promise<boolean> {
+    const { headers, timeoutMs } = this.#context.options.list;
+    return isServiceDown(this.#source, error, { headers, timeoutMs, signal: this.#signal });
   }
 
-  async #leavePages(): Promise<void> {
-    await this.#pages?.return?.().catch(() => undefined);
+  /** The pages of the read. The next one is requested while the consumer works. */
+  async *#pages(): AsyncGenerator<Page<T>, void> {
+    const { pages, first } = await this.#openRead();
+    try {
+      for (let next = first; next.done !== true; ) {
+        if (isBatch(next.value)) this.#context.limit?.batch();
+        const { pagination, resumeToken } = next.value;
+        if (pagination === 'page' || resumeToken === undefined) this.#canPause = false;
+        const ahead = awaitedLater(this.#next(pages));
+        yield next.value;
+        next = await ahead;
+        this.#signal?.throwIfAborted();
+      }
+    } finally {
+      await close(pages);
+    }
   }
 
-  /** Takes what the checkpoint of this collection knows of the service's local times. */
-  async learnOffset(): Promise<void> {
-    this.#learnOffset(await this.#checkpoints.peek());
+  /** The first response shows whether the bound of the plan can be trusted. If not, the read starts again with another. */
+  async #openRead(): Promise<OpenRead<T>> {
+    const read = await this.#list().catch((error: unknown) => this.#listInUtc(error));
+    this.#context.signal?.throwIfAborted();
+    if (read.first.done === true || !this.#clockWentBack(read.first.value)) return read;
+
+    await close(read.pages);
+    const watermark = watermarkOf(read.first.value.first);
+    this.stats.plan = { mode: 'full', since: undefined, watermark, token: undefined, resumed: false };
+    return this.#list();
   }
 
-  #learnOffset(state: SyncState | undefined): void {
-    this.#context.offset.learn(state?.offset);
-    this.#context.offset.learn(state?.run?.offset);
-  }
-
-  get #lowestOffset(): number | undefined {
-    const { offset, options } = this.#context;
-    return offset.lowest(this.#base.watermark ?? options.updatedSince);
-  }
-
-  async #begin(): Promise<void> {
-    const { options, offset, consumer, signal } = this.#context;
-    const state = await consumer.run(async () => {
-      signal?.throwIfAborted();
-      const stored = await this.#checkpoints.load();
-      // A first run that reads everything has no bound to write.
-      if (stored !== undefined || options.updatedSince !== undefined) await offset.load();
-      return stored;
-    });
-    this.stats.begin(state);
-    if (state !== undefined) this.#base = { ...state, by: this.#checkpoints.by };
-    this.#learnOffset(state);
-    const plan = planRun(state, options, this.#lowestOffset);
-    await this.#prepareDeletions(plan);
-    this.#open(plan);
-  }
-
-  #open(plan: RunPlan): void {
-    const { options, id, signal } = this.#context;
-    this.#plan = this.stats.plan = plan;
-    this.#token = plan.token;
-    this.#ahead = undefined;
-    this.#pages = this.#source
-      .list(
-        {
-          ...(plan.since === undefined ? {} : { updatedSince: plan.since }),
-          ...(id === undefined ? {} : { id }),
-        },
-        guarded(
-          {
-            ...options.list,
-            signal,
-            resumeFrom: plan.token,
-            hint: this.#base.hint,
-            onWait: this.#onWait,
-          },
-          this.#guard,
-        ),
-      )
-      .pages();
-  }
-
-  /** A request waits here for a free slot. While it waits for a service that is down, it holds none. */
-  get #guard(): RequestGuard {
-    return {
-      run: (call, waits) =>
-        this.outage.run((onWait) => this.#context.requests.run(() => call(onWait)), waits),
+  async #list(): Promise<OpenRead<T>> {
+    const { since, token } = this.#plan;
+    const { id } = this.#context;
+    const query = {
+      ...(since === undefined ? {} : { updatedSince: since }),
+      ...(id === undefined ? {} : { id }),
     };
+    const options = { ...this.#listOptions, resumeFrom: token, hint: this.#base.hint };
+    const pages = this.#source.list(query, options).pages();
+    return { pages, first: await this.#next(pages) };
+  }
+
+  async #next(pages: AsyncIterableIterator<Page<T>>): Promise<IteratorResult<Page<T>, unknown>> {
+    const { limit } = this.#context;
+    // Of a source with its own `list` only pages can be counted.
+    if (limit !== undefined && internalsOf(this.#source).outlasting === undefined) this.#beforeRequest(limit);
+    return await pages.next();
+  }
+
+  #beforeRequest(limit: RunLimit): void {
+    this.#waitsUntil = 0;
+    if (limit.isReached && this.#canPause) throw new CallStopped();
+    if (limit.isOver) this.stats.exceededLimit = true;
+    limit.sent();
+  }
+
+  /** A service may reject an offset: the bound is sent once more in UTC, and so it is written from now on. */
+  async #listInUtc(error: unknown): Promise<OpenRead<T>> {
+    const { since } = this.#plan;
+    if (since === undefined || !hasOffset(since) || !isApiError(error) || error.status !== 400) throw error;
+
+    const rejected = this.#plan;
+    this.stats.plan = { ...rejected, since: toSeconds(Date.parse(since)), token: undefined, resumed: false };
+    const read = await this.#list();
+    this.#base = { ...this.#base, offset: 'Z' };
+    internalsOf(this.#source).warn?.(
+      `updatedSince=${since} was rejected, so bounds are sent in UTC. If the service compares local times, changes are missed: set serviceTimeZone, or run in mode 'full'.`,
+    );
+    return read;
+  }
+
+  get #plan(): RunPlan {
+    return this.stats.plan as RunPlan;
+  }
+
+  get #listOptions(): SourceOptions {
+    return { ...this.#context.options.list, signal: this.#signal, onWait: this.#onWait };
   }
 
   readonly #onWait = (waitMs: number | undefined): void => {
     this.#notifyProgress({ last: false, waiting: true, waitMs });
+    this.#waitsUntil = monotonicMs() + (waitMs ?? Number.POSITIVE_INFINITY);
+    this.pauseInTime(waitMs);
   };
 
-  #requestPage(): Promise<IteratorResult<Page<T>, unknown>> {
-    return (this.#pages as Pages<T>).next();
+  /** Whether the run resumes one that has no point to resume at: what that one delivered comes again. */
+  get #startsOver(): boolean {
+    const { resumed, token } = this.#plan;
+    return resumed && token === undefined;
   }
 
-  /** Takes a page. False if the read started again, because its bound cannot be trusted. */
-  #accept(page: Page<T>): boolean {
-    const plan = this.#plan as RunPlan;
-    if (plan.watermark === undefined) {
-      const watermark = watermarkOf(page.first);
-      if (this.#clockWentBack(page, watermark)) {
-        void this.#leavePages();
-        this.#open(readEverything(watermark));
-        return false;
-      }
-      this.#plan = { ...plan, watermark };
-    }
-    this.#token = page.resumeToken;
+  /** Where the run is after a page. */
+  #positionAfter(page: Page<T>, run: RunState | undefined): RunState {
     this.stats.read(page);
-    this.#context.offset.read(page.rows);
-    this.#deletionCheck?.see(page);
-    return true;
+    this.#learnOffset(page.rows);
+    const { watermark, since } = this.#plan;
+    return {
+      watermark: run?.watermark ?? watermark ?? watermarkOf(page.first),
+      ...(since === undefined ? {} : { since }),
+      ...(page.resumeToken === undefined ? {} : { token: page.resumeToken }),
+    };
+  }
+
+  /** The rows as sent, because a schema of the caller may drop or change timestamps. */
+  #learnOffset(rows: readonly unknown[]): void {
+    const shown = lowestOffset(rows as Parameters<typeof lowestOffset>[0]);
+    const { offset: known } = this.#base;
+    if (shown === undefined || known === 'Z' || (known !== undefined && known <= shown)) return;
+    this.#base = { ...this.#base, offset: shown };
   }
 
   /**
    * Whether the service's clock stands so far behind the last watermark that what was written since then may have an
    * earlier timestamp than the bound. The lookback covers a smaller step back.
    */
-  #clockWentBack(page: Page<T>, watermark: string): boolean {
+  #clockWentBack(page: Page<T>): boolean {
+    if (this.#plan.watermark !== undefined) return false;
+
     const { lookbackMs, updatedSince } = this.#context.options;
+    const watermark = watermarkOf(page.first);
     const before = this.#base.watermark;
     const now = observedTime(page.first);
     if (before === undefined) {
@@ -245,109 +310,77 @@ export class CollectionRun<T extends { id: string }> {
       return false;
     }
     this.stats.clockWentBack = watermark < before && now < Date.parse(before);
-    return this.#plan?.since !== undefined && now < Date.parse(before) - lookbackMs;
-  }
-
-  /** Starts again if the bound proved too late meanwhile. The watermark of the first response stays. */
-  #readsAgain(): boolean {
-    const { since, watermark } = this.#plan as RunPlan;
-    if (since === undefined) return false;
-
-    const { run: _, ...base } = this.#base;
-    const state = watermark === undefined ? base : { ...base, run: { watermark, since } };
-    const plan = planRun(state, this.#context.options, this.#lowestOffset);
-    if (plan.resumed || plan.since === since) return false;
-    this.#open(plan);
-    return true;
+    return this.#plan.since !== undefined && now < Date.parse(before) - lookbackMs;
   }
 
   /** Reads the local ids, before the first request. */
-  async #prepareDeletions({ token }: RunPlan): Promise<void> {
-    const { deletions, consumer, signal, options } = this.#context;
-    if (deletions === undefined) return;
+  async #deletionCheck({ token }: RunPlan): Promise<DeletionCheck<T> | undefined> {
+    const { deletions, consumer, signal } = this.#context;
+    if (deletions === undefined) return undefined;
     if (token !== undefined) {
       // The pages before the token were listed by another process: what they listed is not known any more.
       this.stats.deletions = { skipped: 'resumed', local: 0, candidates: 0, deleted: 0, repaired: 0 };
-      return;
+      return undefined;
     }
-    const { localIds, onDelete, maxCandidates, concurrency } = deletions;
-    const how = { list: options.list, outage: this.#guard, signal, onWait: this.#onWait };
-    this.#deletionCheck = new DeletionCheck({
+    const check = new DeletionCheck<T>({
+      ...deletions,
       collection: this.stats.collection,
-      localIds,
-      onDelete: (ids, collection) => consumer.run(async () => onDelete(ids, collection)),
-      find: (id) => find(this.#source, id, how),
-      maxCandidates,
+      onDelete: (ids, collection) => consumer.run(async () => deletions.onDelete(ids, collection)),
+      lookUp: (id) => lookUp(this.#source, id, this.#listOptions),
       batchSize: DELETION_BATCH_SIZE,
-      concurrency,
       signal,
     });
-    await consumer.run(async () => this.#deletionCheck?.readLocalIds());
+    await consumer.run(() => check.readLocalIds());
+    return check;
   }
 
-  /** After the last page: the records that the read missed, as batches, then the last batch. */
-  async #afterPages(): Promise<Batch<T>> {
-    this.#repairs ??= this.#deletionCheck?.confirm();
-    const repaired = await this.#repairs?.next();
-    if (repaired?.done === false) return this.#batch(repaired.value, []);
-
-    if (this.#deletionCheck !== undefined) {
-      const { local, candidates, deleted, repaired: count } = this.#deletionCheck.report();
-      this.stats.deletions = { skipped: undefined, local, candidates, deleted, repaired: count };
-    }
-    return this.#lastBatch();
-  }
-
-  #batch(records: readonly T[], invalid: Batch<T>['invalid']): Batch<T> {
-    const { watermark = '', since } = this.#plan as RunPlan;
-    const token = this.#token;
-    const offset = this.#lowestOffset;
-    const run = {
-      watermark,
-      ...(since === undefined ? {} : { since }),
-      ...(token === undefined ? {} : { token }),
-      ...(offset === undefined ? {} : { offset }),
-    };
+  #batch(
+    run: RunState | undefined,
+    content: Pick<Batch<T>, 'records' | 'rows' | 'invalid' | 'restarted'>,
+  ): Batch<T> {
+    // Counted now, because the consumer may empty the array.
+    this.#counts = { records: content.records.length, invalid: content.invalid.length };
     return {
+      tenant: this.#context.options.tenant,
       collection: this.stats.collection,
-      records,
-      invalid,
+      mode: this.#plan.mode,
+      ...content,
       key: this.#key,
-      checkpoint: encodeState({ ...this.#base, run }),
+      checkpoint: encodeState(run === undefined ? this.#base : { ...this.#base, run }),
       last: false,
     };
   }
 
   /** The watermark advances here, and only here. */
-  #lastBatch(): Batch<T> {
-    this.#ended = true;
-    this.#base = this.#stateAfter();
-    return {
-      collection: this.stats.collection,
-      records: [],
-      invalid: [],
-      key: this.#key,
-      checkpoint: encodeState(this.#base),
-      last: true,
-    };
+  #lastBatch(run: RunState | undefined): Batch<T> {
+    const { run: _, ...base } = this.#base;
+    // A list without any response has read nothing: the next run starts where this one did.
+    this.#base = run === undefined ? this.#base : this.#stateAfter(run, base);
+    return { ...this.#batch(undefined, { records: [], rows: [], ...NEITHER }), last: true };
   }
 
-  #stateAfter(): SyncState {
-    const plan = this.#plan as RunPlan;
-    // A list without any response has read nothing: the next run starts where this one did.
-    const watermark = plan.watermark ?? this.#base.watermark;
-    if (watermark === undefined) return this.#base;
-
+  #stateAfter({ watermark, since }: RunState, { hint: _, offset, ...rest }: SyncState): SyncState {
     const { hint } = this.stats;
-    const offset = this.#lowestOffset;
-    const { run: _, offset: __, hint: ___, ...rest } = this.#base;
+    // What a bound in too high an offset missed lately is found by one in the lowest offset: see `boundAt`.
+    const known = since !== undefined && isTooLate(since, offset) ? undefined : offset;
     return {
       ...rest,
       watermark,
-      ...(plan.mode === 'full' ? { full: watermark } : {}),
-      ...(offset === undefined ? {} : { offset }),
+      ...(this.#plan.mode === 'full' ? { full: watermark } : {}),
+      ...(known === undefined ? {} : { offset: known }),
       ...(hint === undefined ? {} : { hint }),
     };
+  }
+
+  /** Names the option that keeps a service which ignores offsets from sending records again. True if there were any. */
+  warnOfStale(): boolean {
+    const { serviceTimeZone } = this.#context.options;
+    if (this.stats.stale === 0 || serviceTimeZone !== undefined) return false;
+
+    internalsOf(this.#source).warn?.(
+      `${this.stats.stale} records are older than the bound of the read: the service seems to compare local times. Set serviceTimeZone to its time zone ('UTC' if it has none), and it sends them no more.`,
+    );
+    return true;
   }
 
   #notifyProgress(progress: Parameters<RunStats['progress']>[0]): void {
@@ -363,12 +396,23 @@ export class CollectionRun<T extends { id: string }> {
   }
 }
 
+/** After a restart the position must be written even if there is no record yet: the one in the store is wrong. */
+function isBatch({ records, invalid, restarted }: Page<unknown>): boolean {
+  return records.length > 0 || invalid.length > 0 || restarted;
+}
+
 function filtersOf(id: IdBounds | undefined): Record<string, string> {
   const bounds = Object.entries(id ?? {}).filter(([, bound]) => bound !== undefined);
   return Object.fromEntries(
     bounds.map(([name, bound]) => [
       `id[${name}]`,
-      typeof bound === 'string' ? bound : (bound as string[]).join('..'),
+      // An invalid bound is rejected by the list.
+      Array.isArray(bound) ? bound.join('..') : String(bound),
     ]),
   );
+}
+
+/** Stops what is in flight. */
+async function close(pages: AsyncIterator<unknown>): Promise<void> {
+  await pages.return?.().catch(() => undefined);
 }

@@ -1,7 +1,7 @@
-import { boundAt, isTooLate } from './bound.ts';
+import { boundAt } from '../reading/bound.ts';
+import type { SyncState } from '../reading/state.ts';
+import { sinceOf } from '../reading/watermark.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
-import type { SyncState } from './state.ts';
-import { sinceOf } from './watermark.ts';
 
 /** What a run is going to read. */
 export interface RunPlan {
@@ -15,20 +15,11 @@ export interface RunPlan {
   readonly resumed: boolean;
 }
 
-/**
- * Resumes the run that was interrupted, or starts one. `offset` is the lowest UTC offset that the service showed, in
- * minutes. If it is lower than earlier bounds allowed for, they may have missed changes.
- */
-export function planRun(
-  state: SyncState | undefined,
-  options: ResolvedRunOptions,
-  offset: number | undefined,
-): RunPlan {
-  const { mode, list } = options;
-  const missed = state !== undefined && mayHaveMissedChanges(state, offset);
+/** Resumes the run that was interrupted, or starts one. */
+export function planRun(state: SyncState | undefined, options: ResolvedRunOptions): RunPlan {
+  const { mode, list, serviceTimeZone } = options;
   const run = mode === 'incremental' || state?.run?.since === undefined ? state?.run : undefined;
-  const isReliable = run?.since === undefined || !(missed || isTooLate(run.since, offset));
-  if (run !== undefined && isReliable) {
+  if (run !== undefined) {
     return {
       mode: run.since === undefined ? 'full' : 'incremental',
       since: run.since,
@@ -38,11 +29,11 @@ export function planRun(
       resumed: true,
     };
   }
-  const since = mode === 'full' || missed ? undefined : startOf(state, options);
+  const start = mode === 'full' ? undefined : startOf(state, options);
   return {
-    mode: since === undefined ? 'full' : 'incremental',
-    since: since === undefined ? undefined : boundAt(since, offset),
-    watermark: run?.watermark,
+    mode: start === undefined ? 'full' : 'incremental',
+    since: start === undefined ? undefined : boundAt(start, state?.offset, serviceTimeZone),
+    watermark: undefined,
     token: undefined,
     resumed: false,
   };
@@ -53,18 +44,4 @@ function startOf(
   { updatedSince, lookbackMs }: ResolvedRunOptions,
 ): string | undefined {
   return state?.watermark === undefined ? updatedSince : sinceOf(state.watermark, lookbackMs);
-}
-
-/** Whether runs since the last full one may have missed changes, because their bounds were too late. */
-function mayHaveMissedChanges(
-  { watermark, full, offset: known }: SyncState,
-  offset: number | undefined,
-): boolean {
-  if (watermark === undefined || watermark === full) return false;
-  return isTooLate(boundAt(watermark, known), offset);
-}
-
-/** The plan of a run that trusts no bound: it reads everything. */
-export function readEverything(watermark: string | undefined): RunPlan {
-  return { mode: 'full', since: undefined, watermark, token: undefined, resumed: false };
 }

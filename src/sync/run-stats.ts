@@ -1,9 +1,15 @@
 import type { CollectionReport, DeletionReport } from '../errors/sync-report.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import type { ListHint, Page, PaginationKind } from '../pagination/page.ts';
-import type { Batch, SyncProgress } from './batch.ts';
+import type { SyncState } from '../reading/state.ts';
+import type { SyncProgress } from './batch.ts';
 import type { RunPlan } from './run-plan.ts';
-import type { SyncState } from './state.ts';
+
+/** What a batch held when it was delivered. */
+export interface BatchCounts {
+  readonly records: number;
+  readonly invalid: number;
+}
 
 /** What is counted during a run. */
 export class RunStats {
@@ -13,6 +19,7 @@ export class RunStats {
   /** The state in the store. */
   state: SyncState | undefined;
   clockWentBack = false;
+  exceededLimit = false;
   deletions: DeletionReport | undefined;
   /** What the next run may know of the service. */
   hint: ListHint | undefined;
@@ -36,20 +43,25 @@ export class RunStats {
   }
 
   /** A page was received. */
-  read({ pagination, hint, complete, records }: Page<{ id: string }>): void {
+  read({ pagination, hint, complete, rows }: Page<{ id: string }>): void {
     this.#pagination = pagination;
     this.hint = hint;
     this.complete = complete;
     const since = this.plan?.since;
-    if (since !== undefined) this.#stale += countStale(records, since);
+    if (since !== undefined) this.#stale += countStale(rows, since);
   }
 
   /** A batch was delivered and its checkpoint written. */
-  committed({ records, invalid, last }: Batch<unknown>): void {
-    this.#records += records.length;
-    this.#invalid += invalid.length;
-    if (records.length > 0 || invalid.length > 0) this.#pages++;
+  committed({ records, invalid }: BatchCounts, last: boolean): void {
+    this.#records += records;
+    this.#invalid += invalid;
+    if (records > 0 || invalid > 0) this.#pages++;
     if (last) this.status = 'done';
+  }
+
+  /** Rows from before the bound. */
+  get stale(): number {
+    return this.#stale;
   }
 
   /** Whether this tenant could read the collection: in an earlier run, or at the start of this one. */
@@ -81,6 +93,7 @@ export class RunStats {
       pagination: this.#pagination,
       complete: this.complete,
       resumed: plan?.resumed ?? false,
+      exceededLimit: this.exceededLimit,
       records: this.#records,
       invalid: this.#invalid,
       pages: this.#pages,
@@ -97,23 +110,14 @@ function dateOf(timestamp: string | undefined): Date | undefined {
   return timestamp === undefined ? undefined : new Date(timestamp);
 }
 
-/**
- * How many records have an `updatedAt` before the bound. Only Product is documented to have that field; any record that
- * has it is checked. A service that ignores offsets compares dates and times as written: what it rightly sends does not
- * count.
- */
-function countStale(records: readonly { id: string }[], since: string): number {
+/** How many rows have an `updatedAt` before the bound. Only Product is documented to have that field; any row is checked. */
+function countStale(rows: readonly unknown[], since: string): number {
   const sinceMs = Date.parse(since);
-  const sinceLocal = localPart(since);
-  let stale = 0;
-  for (const { updatedAt } of records as readonly { updatedAt?: unknown }[]) {
-    if (typeof updatedAt !== 'string' || !(Date.parse(updatedAt) < sinceMs)) continue;
-    if (localPart(updatedAt) < sinceLocal) stale++;
-  }
-  return stale;
+  return rows.filter((row) => {
+    const { updatedAt } = (row ?? {}) as { updatedAt?: unknown };
+    // Without an offset it is a moment only to those who know the zone.
+    return typeof updatedAt === 'string' && WITH_OFFSET.test(updatedAt) && Date.parse(updatedAt) < sinceMs;
+  }).length;
 }
 
-/** `2026-01-31T10:00:00` of `2026-01-31T10:00:00-05:00`. */
-function localPart(timestamp: string): string {
-  return timestamp.slice(0, 19);
-}
+const WITH_OFFSET = /T.*(?:Z|[+-]\d\d:?\d\d)$/;

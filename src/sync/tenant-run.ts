@@ -3,23 +3,28 @@ import type { SyncFailure } from '../errors/sync-error.ts';
 import type { SyncReport } from '../errors/sync-report.ts';
 import { settled } from '../internal/callback.ts';
 import { Semaphore } from '../internal/semaphore.ts';
+import { MAX_TIMER_MS } from '../internal/sleep.ts';
+import type { SyncSource } from '../reading/source.ts';
+import type { Store } from '../reading/store.ts';
+import { CallStopped } from '../transport/call-options.ts';
 import type { Batch } from './batch.ts';
 import { CollectionRun, type DeletionOptions } from './collection-run.ts';
-import { isOutage } from './outage.ts';
+import { planRound } from './round.ts';
+import { RunLimit, type StopAfter } from './run-limit.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
 import type { RunStats } from './run-stats.ts';
-import { ServiceOffset } from './service-offset.ts';
-import type { SyncSource } from './source.ts';
 
 /** What the runs of one tenant share. */
 export interface TenantContext {
   readonly options: ResolvedRunOptions;
+  readonly store: Store;
   readonly onBatch: (batch: Batch<{ id: string }>) => unknown;
   readonly deletions: Omit<DeletionOptions, 'concurrency'> | undefined;
   /** Whether a collection that the key may not read fails the sync. */
   readonly onForbidden: 'report' | 'fail';
-  /** Requests in flight at a time. */
+  /** Collections read at a time. */
   readonly concurrency: number;
+  readonly stopAfter: StopAfter | undefined;
 }
 
 type Source = SyncSource<{ id: string }>;
@@ -27,13 +32,16 @@ type Run = CollectionRun<{ id: string }>;
 
 /**
  * The collections of one tenant, level by level: parents before children. The collections of a level run at the same
- * time and share the requests in flight. A failure ends only its own collection; a rejected key and a service that is
+ * time, as many as `concurrency` allows. A failure ends only its own collection; a rejected key and a service that is
  * down stop all of them.
  */
 export class TenantRun {
   readonly #context: TenantContext;
   readonly #stop = new AbortController();
   readonly #consumer = new Semaphore(1);
+  readonly #collections: Semaphore;
+  readonly #limit: RunLimit | undefined;
+  readonly #untilFirstBatch = new Semaphore(1);
   readonly #levels: readonly (readonly Run[])[];
   readonly #startedAt = new Date();
   readonly #errors = new Map<RunStats, unknown>();
@@ -41,16 +49,17 @@ export class TenantRun {
 
   constructor(names: readonly string[], sources: Readonly<Record<string, Source>>, context: TenantContext) {
     this.#context = context;
-    const { options, deletions, concurrency } = context;
+    this.#collections = new Semaphore(context.concurrency);
+    const { options, store, deletions, concurrency, stopAfter } = context;
+    this.#limit = stopAfter && new RunLimit(stopAfter);
     const { signal } = this.#stop;
     const shared = {
       options,
+      store,
       signal,
-      offset: new ServiceOffset(options, signal),
-      requests: new Semaphore(concurrency),
       consumer: this.#consumer,
-      served: { count: 0 },
       deletions: deletions && { ...deletions, concurrency },
+      limit: this.#limit,
     };
     this.#levels = inLevels(names, sources).map((level) =>
       level.map((name) => new CollectionRun(sources[name] as Source, { ...shared, name })),
@@ -67,28 +76,20 @@ export class TenantRun {
     const stop = () => this.#stop.abort(signal?.reason);
     if (signal?.aborted) stop();
     signal?.addEventListener('abort', stop);
+    const timer = this.#pauseInTime();
     try {
-      await this.#learnOffsets();
-      for (const level of this.#levels) {
-        // Even if a parent failed: what its children contain is right anyway.
-        await Promise.all(level.map((run) => this.#runOne(run)));
-      }
+      if (this.#limit === undefined) await this.#runLevels(this.#levels);
+      else await this.#runRound();
     } finally {
+      clearTimeout(timer);
       signal?.removeEventListener('abort', stop);
     }
+    // One line for all collections, because the reason is the same.
+    this.#runs.some((run) => run.warnOfStale());
     const isFinished = this.#runs.every(
       ({ stats: { status } }) => status === 'done' || status === 'forbidden',
     );
     if (signal?.aborted && !isFinished) throw signal.reason;
-  }
-
-  /** With a store without `set`, only the checkpoints remember the service's local times: read all before any is used. */
-  async #learnOffsets(): Promise<void> {
-    if (this.#context.options.store.set !== undefined) return;
-    for (const run of this.#runs) {
-      if (this.#stop.signal.aborted) return;
-      await run.learnOffset();
-    }
   }
 
   report(): SyncReport {
@@ -97,6 +98,7 @@ export class TenantRun {
       tenant: this.#context.options.tenant,
       startedAt: this.#startedAt,
       endedAt: new Date(),
+      paused: collections.some(({ status }) => status === 'paused' || status === 'not_begun'),
       records: collections.reduce((sum, { records }) => sum + records, 0),
       collections,
     };
@@ -122,20 +124,66 @@ export class TenantRun {
     };
   }
 
+  async #runLevels(levels: readonly (readonly Run[])[]): Promise<void> {
+    for (const level of levels) {
+      // Even if a parent failed: what its children contain is right anyway.
+      await Promise.all(level.map((run) => this.#collections.run(() => this.#begin(run))));
+    }
+  }
+
+  async #runRound(): Promise<void> {
+    const { mode } = this.#context.options;
+    const { left, done } = await this.#consumer.run(() => planRound(this.#levels, mode));
+    await this.#runLevels(left);
+    // What is left can be forbidden, or fail each time: the others must be read again anyway.
+    const isOver = left
+      .flat()
+      .every(({ stats: { status } }) => status === 'forbidden' || status === 'failed');
+    if (isOver) await this.#runLevels(done);
+    else for (const run of done.flat()) await run.skip();
+  }
+
+  #pauseInTime(): ReturnType<typeof setTimeout> | undefined {
+    if (this.#limit === undefined || this.#limit.ms > MAX_TIMER_MS) return undefined;
+    return setTimeout(() => {
+      for (const run of this.#runs) run.pauseInTime();
+      // A timer may fire a little early.
+    }, this.#limit.ms + 1);
+  }
+
+  /**
+   * Until the first batch, which no limit prevents, one collection is read at a time. So none is paused because of one
+   * that then turns out to be forbidden.
+   */
+  async #begin(run: Run): Promise<void> {
+    const limit = this.#limit;
+    if (limit === undefined) return await this.#runOne(run);
+
+    let running: Promise<void> | undefined;
+    await this.#untilFirstBatch.run(async () => {
+      if (limit.hasBatch) return;
+      running = this.#runOne(run);
+      await Promise.race([running, limit.firstBatch]);
+    });
+    await (running ?? this.#runOne(run));
+  }
+
   async #runOne(run: Run): Promise<void> {
     if (this.#stop.signal.aborted) return;
+    if (this.#limit?.isReached) {
+      run.stats.status = 'not_begun';
+      return;
+    }
     // A consumer may use this package too, and throw an error of another service.
     let isOfConsumer = false;
     try {
-      for (let batch = await run.next(); batch !== undefined; batch = await run.next()) {
+      for await (const batch of run.batches()) {
         isOfConsumer = true;
         await this.#deliver(run, batch);
         isOfConsumer = false;
       }
     } catch (error) {
-      this.#fail(run, error, isOfConsumer);
-    } finally {
-      await run.close();
+      await this.#fail(run, error, isOfConsumer);
     }
   }
 
@@ -149,9 +197,12 @@ export class TenantRun {
     });
   }
 
-  #fail(run: Run, error: unknown, isOfConsumer: boolean): void {
+  async #fail(run: Run, error: unknown, isOfConsumer: boolean): Promise<void> {
+    const { signal } = this.#stop;
+    const reason = isOfConsumer || signal.aborted ? undefined : await this.#stopReason(run, error);
     // Stopped by the signal, a rejected key or an outage: not a failure of this collection.
-    if (this.#stop.signal.aborted) return;
+    if (signal.aborted) return;
+    if (error instanceof CallStopped) return run.paused();
 
     this.#errors.set(run.stats, error);
     run.stats.status = 'failed';
@@ -159,20 +210,16 @@ export class TenantRun {
 
     const isForbidden = isAccountingError(error, 'forbidden') || isAccountingError(error, 'scope_required');
     if (isForbidden) run.stats.status = 'forbidden';
-    const reason = this.#stopReason(run, error);
     if (reason === undefined) return;
     this.#stopped = { reason, error };
     this.#stop.abort(error);
   }
 
   /** Why no other collection would succeed either. */
-  #stopReason({ outage }: Run, error: unknown): 'key_rejected' | 'outage' | undefined {
+  async #stopReason(run: Run, error: unknown): Promise<'key_rejected' | 'outage' | undefined> {
     if (isAccountingError(error, 'unauthenticated')) return 'key_rejected';
-    if (!isOutage(error) || !outage.isOver) return undefined;
-
-    // One collection that fails may be broken by itself. It takes a second one, and no success meanwhile, to show that
-    // the service is down.
-    return this.#runs.some((run) => run.outage !== outage && run.outage.isDown) ? 'outage' : undefined;
+    const isDown = await run.isServiceDown(error).catch(() => false);
+    return isDown ? 'outage' : undefined;
   }
 }
 

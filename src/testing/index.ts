@@ -16,9 +16,9 @@ export { faultConditions } from './faults/fault-rules.ts';
 export type { KeyGrant, SandboxKeys } from './keys.ts';
 export type { LoggedRequest } from './log.ts';
 export type {
-  NotFoundBody,
   ProblemType,
   RecordCounts,
+  RecordSelection,
   SandboxOption,
   SandboxOptionGroup,
   SandboxOptions,
@@ -27,14 +27,13 @@ export type {
 export { sandboxOptions } from './options.ts';
 export type { Sandbox, SandboxClientOptions } from './sandbox.ts';
 export { createSandbox } from './sandbox.ts';
+export type { ErrorBody } from './service/error-body.ts';
 export type { ServiceRequest } from './service/message.ts';
 export type { Commit } from './service/state.ts';
 export type { CompanyName } from './store/company.ts';
+export type { Fixtures, RecordInput, RecordOf } from './store/fixtures.ts';
 export type {
   CollectionStore,
-  Fixtures,
-  RecordInput,
-  RecordOf,
   SandboxStore,
   StoreWriteOptions,
 } from './store/sandbox-store.ts';

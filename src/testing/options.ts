@@ -1,6 +1,7 @@
 import { type CollectionName, collections } from '../collections/index.ts';
 import { suggestion } from '../internal/option-names.ts';
 import { zoneOffsetMs } from '../internal/utc-offset.ts';
+import type { AccountingRecord } from '../schemas/record.ts';
 import {
   ID_FORMS,
   LIST_BODIES,
@@ -10,6 +11,8 @@ import {
 } from '../schemas/service-forms.ts';
 import { type Check, checkNames, checkValue, is, shown } from './checks.ts';
 import type { ClockOption } from './clock.ts';
+import { ERROR_BODIES, type ErrorBody } from './service/error-body.ts';
+import type { Fixtures } from './store/fixtures.ts';
 
 // A new option is one entry of these tables: types, checks, defaults, `sandbox --help` and the guide "Sandbox options"
 // are derived from them. The doc comment of an entry is the documentation of the option, in the editor and in the guide.
@@ -70,6 +73,25 @@ const idOptions = {
    * @default 1
    */
   gap: option(is.integerFrom(1), 1),
+  /**
+   * Whether the service casts the numeric id in a path with `(int)`, as PHP does: `1abc`, `01` and `1.json` then read,
+   * change and delete record 1.
+   * @default false
+   */
+  cast: option(is.flag, false),
+};
+
+const textOptions = {
+  /** The fields of a product that are changed. By default every field that is a string. @default undefined */
+  fields: optional(is.strings),
+  /** White space around a string is removed. @default false */
+  trim: option(is.flag, false),
+  /** Strings are normalized to Unicode form NFC. @default false */
+  nfc: option(is.flag, false),
+  /** The case of letters. @default 'as-sent' */
+  letters: option(is.oneOf('as-sent', 'lower', 'upper'), 'as-sent'),
+  /** Put before each string that does not begin with it. @default '' */
+  prefix: option(is.string, ''),
 };
 
 const contentTypes = is.check<readonly string[]>(
@@ -82,6 +104,20 @@ const contentTypeOptions = {
   create: option(contentTypes, ['application/json']),
   /** For PATCH. @default ['application/json'] */
   update: option(contentTypes, ['application/json']),
+};
+
+const dateText = is.check<string>(
+  'a date or timestamp',
+  (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
+);
+
+const deprecationOptions = {
+  /** The date in `Deprecation`; without it the header is not sent. @default undefined */
+  deprecatedAt: optional(dateText),
+  /** The date in `Sunset`, when the endpoints stop working; without it the header is not sent. @default undefined */
+  sunsetAt: optional(dateText),
+  /** The target of a `Link` with `rel="deprecation"`. @default undefined */
+  link: optional(is.string),
 };
 
 const idempotencyOptions = {
@@ -131,8 +167,13 @@ const recordCounts = is.check<RecordCounts>(
     isCount(value) || (typeof value === 'object' && value !== null && Object.values(value).every(isCount)),
 );
 
-/** The body of a 404. Named, so that the declarations list its values in the same order in every build. */
-export type NotFoundBody = 'problem' | 'html' | 'json' | 'empty';
+/** Some records: a fraction, drawn from the seed; their ids; or a function that is true for them. */
+export type RecordSelection = number | readonly string[] | ((record: AccountingRecord) => boolean);
+
+const recordSelection = is.check<RecordSelection>(
+  'a number from 0 to 1, an array of ids, or a function',
+  (value) => is.fraction.allows(value) || is.strings.allows(value) || typeof value === 'function',
+);
 
 /** Every option of `createSandbox`, with its default and the values that it may have. */
 export const sandboxOptions = {
@@ -142,6 +183,17 @@ export const sandboxOptions = {
   records: option(recordCounts, 0),
   /** Generated records of the other company. @default 0 */
   otherRecords: option(recordCounts, 0),
+  /**
+   * Records of the first company, beside the generated ones: a folder that `pull --all --out` wrote, with a file for each
+   * collection such as `accounts.ndjson`, or an object of records by collection. They keep their ids and references.
+   * @default undefined
+   */
+  fixtures: optional(
+    is.check<string | Fixtures>(
+      'a folder, or an object of records by collection',
+      (value) => typeof value === 'string' || (typeof value === 'object' && value !== null),
+    ),
+  ),
   /**
    * The origin of `sandbox.fetch` and of the msw handlers. By default each sandbox has its own, such as
    * `https://sandbox-1.invalid`.
@@ -162,13 +214,22 @@ export const sandboxOptions = {
   /** How far the service's clock is ahead of `clock`, in ms. @default 0 */
   clockOffsetMs: option(is.milliseconds, 0),
   /**
+   * How far `createdAt` and `updatedAt` are ahead of `Date`, in ms: the database has a clock of its own. A negative number
+   * puts them behind.
+   * @default 0
+   */
+  timestampOffsetMs: option(is.milliseconds, 0),
+  /**
    * The form of timestamps. `seconds`: `2026-01-31T12:00:00Z`; `offset`: `2026-01-31T12:00:00+00:00`, in `timeZone`;
    * `milliseconds`: `2026-01-31T12:00:00.123Z`.
    * @default 'seconds'
    */
   timestamps: option(is.oneOf(...TIMESTAMP_FORMS), 'seconds'),
-  /** The service's own time zone, an IANA name: see `timestamps` and `dateFilter`. @default 'UTC' */
-  timeZone: option(is.check<string>('an IANA name such as Europe/Amsterdam', isTimeZone), 'UTC'),
+  /** The service's own time zone, an IANA name or an offset: see `timestamps` and `dateFilter`. @default 'UTC' */
+  timeZone: option(
+    is.check<string>('an IANA name such as Europe/Amsterdam, or an offset such as +12:45', isTimeZone),
+    'UTC',
+  ),
   /**
    * How `updatedSince` is compared. `utc` converts its offset. `local` ignores the offset and compares the date and time
    * as written with local times of `timeZone`, as Symfony does: in New York `15:00:00Z` does not find a change at
@@ -183,6 +244,15 @@ export const sandboxOptions = {
   pageSize: option(is.integerFrom(1), 30),
   /** The order of a list. `none` is a fixed shuffle in which a changed record moves. @default 'id-asc' */
   order: option(is.oneOf(...LIST_ORDERS), 'id-asc'),
+  /**
+   * The order of records that are equal in `order`, such as those changed in the same second: by ascending id, another
+   * order in each page, or another in each response. PostgreSQL has another in each page, because each page is a query of
+   * its own; the same page again has the same records.
+   * @default 'id-asc'
+   */
+  ties: option(is.oneOf('id-asc', 'each-page', 'each-response'), 'id-asc'),
+  /** The name of the parameter with the page number; any other is ignored. API Platform's is `page`. @default '_page' */
+  pageParameter: option(is.string, '_page'),
   /** The ids of generated and new records. */
   ids: group(idOptions),
   /** An invalid value of a filter: dropped without an error, or rejected with 400. @default 'ignore' */
@@ -196,24 +266,24 @@ export const sandboxOptions = {
   /** The separator between the bounds of `id[between]`. Both are included. @default '..' */
   betweenSeparator: option(is.string, '..'),
   /**
-   * The response to a `_page` after the last one: an empty list, or 404. Page 1 of an empty collection is always an empty
+   * The response to a page after the last one: an empty list, or 404. Page 1 of an empty collection is always an empty
    * list.
    * @default 'empty'
    */
-  afterLastPage: option(is.oneOf('empty', 'not-found'), 'empty'),
+  afterLastPage: option(is.oneOf('empty', 'not_found'), 'empty'),
   /**
    * Records that a list leaves out after it was divided into pages, as a service does that checks permissions too late:
-   * a page then has fewer records than `pageSize` although more follow. A fraction, drawn from the seed, or ids. GET by
-   * id still finds them.
+   * a page then has fewer records than `pageSize` although more follow. A fraction, drawn from the seed, ids, or a
+   * function of the record. GET by id still finds them.
    * @default 0
    */
-  hiddenRecords: option(
-    is.check<number | readonly string[]>(
-      'a number from 0 to 1, or an array of ids',
-      (value) => is.fraction.allows(value) || is.strings.allows(value),
-    ),
-    0,
-  ),
+  hiddenRecords: option(recordSelection, 0),
+  /**
+   * Records that reject PATCH and DELETE with 403 `forbidden`, as `sandbox.store.products.lock(id)` does: a fraction,
+   * drawn from the seed, ids, or a function of the record.
+   * @default 0
+   */
+  lockedRecords: option(recordSelection, 0),
   /**
    * The type of the column that stores numeric ids. A bound beyond `int4` (2,147,483,647) or `int8`
    * (9,223,372,036,854,775,807) is a 500, as with PostgreSQL.
@@ -249,11 +319,12 @@ export const sandboxOptions = {
     'application/problem+json',
   ),
   /**
-   * The body of a 404: a problem document, or that of a proxy or router that does not know the path: HTML, a JSON object
-   * without members of a problem document, or nothing.
+   * The body of a 404: a problem document, or that of a proxy, gateway or router that does not know the path: HTML,
+   * nothing, or JSON. `json` is `{ "message": "Not Found" }`, `title` and `detail` have that text in a member of that
+   * name, `symfony` has title, status and detail, `spring` has status, error and path.
    * @default 'problem'
    */
-  notFoundBody: option(is.oneOf<NotFoundBody>('problem', 'html', 'json', 'empty'), 'problem'),
+  notFoundBody: option(is.oneOf<ErrorBody>(...ERROR_BODIES), 'problem'),
   /**
    * The content types that POST and PATCH accept; any other is a 415. By default `application/json`, and any other is a
    * 400.
@@ -275,8 +346,14 @@ export const sandboxOptions = {
   requiredFields: option(is.strings, []),
   /** The allowed values of a product's `status`; `undefined` allows any. @default undefined */
   allowedStatuses: optional(is.strings),
-  /** Unknown fields of a body: dropped, or rejected with 422. @default 'ignore' */
-  unknownFields: option(is.oneOf('ignore', 'reject'), 'ignore'),
+  /** Fields of a product that no two products of a company share, unless they are empty. @default [] */
+  uniqueFields: option(is.strings, []),
+  /** The status if a field in `uniqueFields` is in use: 422 with a violation, or 409. @default 422 */
+  uniqueStatus: option(is.oneOf(409, 422), 422),
+  /** In what form the service stores the strings of a product that a request sends. By default unchanged. */
+  text: group(textOptions),
+  /** Unknown fields of a body: dropped, stored as custom fields are, or rejected with 422. @default 'ignore' */
+  unknownFields: option(is.oneOf('ignore', 'store', 'reject'), 'ignore'),
   /**
    * Digits after the decimal point to which an amount is padded: with 4, `'5'` is stored as `'5.0000'`. `as-sent` stores
    * it unchanged.
@@ -302,6 +379,10 @@ export const sandboxOptions = {
 
   /** The quota of each key. With `false` the headers report a large quota that never shrinks. */
   rateLimit: group(rateLimitOptions, false),
+  /** Whether responses carry `X-RateLimit-Limit` and `X-RateLimit-Remaining`. @default true */
+  rateLimitHeaders: option(is.flag, true),
+  /** Every response announces that its endpoint will be removed (RFC 9745, RFC 8594). */
+  deprecation: group(deprecationOptions),
   /** How many of the last requests and commits `sandbox.requests` and `sandbox.journal` keep. @default 10_000 */
   logLimit: option(is.integerFrom(0), 10_000),
 };
@@ -321,7 +402,9 @@ export type ProblemType = ResolvedSandboxOptions['problemType'];
 /** Applies the defaults. Throws a TypeError for an option or a value that does not exist. */
 export function resolveSandboxOptions(given: SandboxOptions): ResolvedSandboxOptions {
   const options = resolve(sandboxOptions, given, { of: 'createSandbox', path: '' }) as ResolvedSandboxOptions;
-  checkRequiredFields(options.requiredFields);
+  checkFields('requiredFields', options.requiredFields);
+  checkFields('uniqueFields', options.uniqueFields);
+  checkFields('text.fields', options.text.fields ?? []);
   return options;
 }
 
@@ -350,13 +433,13 @@ function resolveGroup(
   throw new TypeError(`${name} must be an object, not ${shown(value)}.`);
 }
 
-function checkRequiredFields(names: readonly string[]): void {
+function checkFields(option: string, names: readonly string[]): void {
   const { fields, serverFilled } = collections.products;
   const known = Object.keys(fields).filter((name) => !serverFilled.includes(name));
   const unknown = names.find((name) => !known.includes(name));
   if (unknown === undefined) return;
   throw new TypeError(
-    `requiredFields: ${shown(unknown)} is not a field of a product. ${suggestion(unknown, known)}`,
+    `${option}: ${shown(unknown)} is not a field of a product. ${suggestion(unknown, known)}`,
   );
 }
 

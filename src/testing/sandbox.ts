@@ -11,6 +11,7 @@ import { Idempotency } from './service/idempotency.ts';
 import { RateLimits } from './service/rate-limit.ts';
 import type { Commit, ServiceState } from './service/state.ts';
 import { createCompany } from './store/company.ts';
+import { readFixtures } from './store/fixtures.ts';
 import { createStore, type SandboxStore } from './store/sandbox-store.ts';
 
 /** The options with which `createClient` reaches a sandbox. */
@@ -22,8 +23,13 @@ export interface SandboxClientOptions {
   readonly fetch?: SandboxFetch;
 }
 
+/** `[Symbol.asyncDispose]()`, for compilers whose library has it: with an older one the declaration is valid too. */
+type Disposal = SymbolConstructor extends { readonly asyncDispose: infer Key extends symbol }
+  ? { [_ in Key]: () => Promise<void> }
+  : Record<never, never>;
+
 /** A faithful service in memory. See {@link createSandbox}. */
-export interface Sandbox extends AsyncDisposable {
+export interface Sandbox extends Disposal {
   /** For `createClient`: through `sandbox.fetch`, or over HTTP once the sandbox listens. */
   readonly clientOptions: SandboxClientOptions;
   /** The option `origin`, or the origin of the port once the sandbox listens. */
@@ -60,7 +66,7 @@ export interface Sandbox extends AsyncDisposable {
 
 /**
  * Creates a faithful service in memory, without records by default, for the tests of a connector. Throws a TypeError for
- * an option or a value that does not exist.
+ * an option or a value that does not exist, and a RangeError for invalid fixtures.
  *
  * ```ts
  * await using sandbox = createSandbox({ records: 500 });
@@ -84,6 +90,9 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const port = createPort(core);
   const fetch = createFetch(core, (requested) => requested === origin || requested === port.url);
   const { clock, companies, journal, keyring } = state;
+  const store = createStore(companies.main);
+  const { fixtures } = resolved;
+  if (fixtures !== undefined) store.load(typeof fixtures === 'string' ? readFixtures(fixtures) : fixtures);
 
   return {
     get clientOptions() {
@@ -101,7 +110,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     },
     keys: keyring.named,
     fetch,
-    store: createStore(companies.main),
+    store,
     otherStore: createStore(companies.other),
     faults: core.faults,
     clock,

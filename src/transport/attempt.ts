@@ -1,14 +1,16 @@
 import type { KyInstance } from 'ky';
 import type { ClientListeners } from '../events.ts';
 import type { Permit } from '../rate-limiter/rate-limiter.ts';
+import type { RateLimit } from '../schemas/rate-limit.ts';
 import type { Call } from './call.ts';
+import { deprecationOf } from './deprecation.ts';
 import { Failure, timeUp } from './failure.ts';
 import { withinLimits } from './limits.ts';
 import { Body } from './read-body.ts';
 import { type BareNotFound, type Reading, readResponse, timedOutFailure } from './read-response.ts';
 import type { ApiRequest, ApiResponse } from './request.ts';
-import { type ContentTypes, contentTypeOf, requestHeaders } from './request-headers.ts';
-import { rateLimitOf, requestIdOf, retryAfterOf, serverTimeOf } from './response-meta.ts';
+import { type ContentTypes, contentTypeOf, MERGE_PATCH, requestHeaders } from './request-headers.ts';
+import { allowedHeaders, rateLimitOf, requestIdOf, retryAfterOf, serverTimeOf } from './response-meta.ts';
 import { type FetchFunction, send } from './send.ts';
 
 /** What the attempts of one client have in common. */
@@ -24,11 +26,13 @@ export interface AttemptConfig {
 }
 
 /** What an attempt needs beside its request and its call. */
-export interface AttemptContext {
+interface AttemptContext {
   readonly config: AttemptConfig;
   readonly ky: KyInstance;
   readonly url: string;
   readonly permit: Permit;
+  /** Called with the quota that the headers of the response report, before the body is read. */
+  readonly onRateLimit: (rateLimit: RateLimit) => void;
 }
 
 /**
@@ -38,7 +42,7 @@ export interface AttemptContext {
 export async function attempt<T>(
   request: ApiRequest<T>,
   call: Call,
-  { config, ky, url, permit }: AttemptContext,
+  { config, ky, url, permit, onRateLimit }: AttemptContext,
 ): Promise<ApiResponse<T>> {
   const { listeners, maxBodyBytes, bareNotFound } = config;
   const { method, body, idempotencyKey, expected } = request;
@@ -56,7 +60,8 @@ export async function attempt<T>(
     reading?.body.cancel();
   };
   const exchange = async (): Promise<ApiResponse<T>> => {
-    const type = request.contentType ?? contentTypeOf(method, config.contentTypes);
+    const ownType = request.contentType ?? (call.mergesPatch ? MERGE_PATCH : undefined);
+    const type = ownType ?? contentTypeOf(method, config.contentTypes);
     const headers = requestHeaders({
       apiKey,
       userAgent: config.userAgent,
@@ -77,6 +82,7 @@ export async function attempt<T>(
     const { status, headers: received } = response;
     const rateLimit = rateLimitOf(received);
     call.received(response, rateLimit);
+    if (rateLimit !== undefined) onRateLimit(rateLimit);
     permit.settle({
       status,
       limit: rateLimit?.limit,
@@ -90,6 +96,8 @@ export async function attempt<T>(
       rateLimit,
       requestId: requestIdOf(received, apiKey),
     });
+    const deprecation = listeners.deprecated && deprecationOf(allowedHeaders(received, apiKey));
+    if (deprecation !== undefined) listeners.deprecated?.({ ...call.event(), ...deprecation });
     const value = await readResponse(reading);
     return { value, rateLimit, serverTime: () => serverTimeOf(response), requestedAt, durationMs };
   };

@@ -1,4 +1,4 @@
-import { checkFlag, checkMs, checkObject, checkWhole } from '../errors/check-input.ts';
+import { checkFlag, checkFunction, checkMs, checkObject, checkWhole } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
@@ -24,7 +24,8 @@ export interface RetryOptions {
   creates?: boolean | undefined;
   /**
    * Last segments of `type` by which a 409 says that the first request with this Idempotency-Key is still running.
-   * The API documentation does not say. Default: `idempotency_key_in_use`, `idempotency_in_progress`, `request_in_progress`.
+   * The API documentation does not say. Default: `idempotency_key_in_use`, `idempotency_in_progress`, `request_in_progress`,
+   * `idempotency`. After an attempt of the same call whose outcome is unknown, a 409 of any type is retried.
    */
   inProgressTypes?: readonly string[] | undefined;
 }
@@ -86,7 +87,7 @@ export interface RequestOptions extends CallOptions {
  * Why a call waits.
  * - `rate_limit`: for the quota of its key.
  * - `retry`: an attempt has failed, and another follows.
- * - `outage`: the service is down; `sync`, `changes` and `reconcile` send the call again until `maxOutageMs` is over.
+ * - `outage`: the service is down; `sync`, `changes`, `reconcile` and `push` send the call again until `maxOutageMs` is over.
  */
 export type WaitReason = 'rate_limit' | 'retry' | 'outage';
 
@@ -107,29 +108,43 @@ export interface CallSettings {
   readonly deadlineMs: number;
   readonly maxWaitMs: number;
   readonly retry: RetryPolicy;
+  /** How long a call is sent again while the service is down; 0 outside of `sync`, `reconcile`, `push` and the command. */
+  readonly maxOutageMs: number;
+  /** Called before each attempt. A CallStopped that it throws ends the call as an abort does. */
+  readonly beforeAttempt?: (() => void) | undefined;
 }
+
+/** Another attempt must not be sent. */
+export class CallStopped extends Error {}
 
 /** The options of one call over the settings of its client. Checked here, before anything is sent. */
 export function callSettings(settings: CallSettings, options: CallOptions): CallSettings {
-  checkObject(options, 'options');
+  checkCallOptions(options);
   const { timeoutMs, deadlineMs, maxWaitMs, retry } = options;
   if (timeoutMs === undefined && deadlineMs === undefined && maxWaitMs === undefined && retry === undefined) {
     return settings;
   }
-  // Only undefined means the default: null is invalid.
-  const ms = (name: 'timeoutMs' | 'deadlineMs' | 'maxWaitMs', least: number) =>
-    options[name] === undefined ? settings[name] : checkMs(options[name], name, least);
   return {
-    timeoutMs: ms('timeoutMs', 1),
-    deadlineMs: ms('deadlineMs', 1),
-    maxWaitMs: ms('maxWaitMs', 0),
+    timeoutMs: timeoutMs ?? settings.timeoutMs,
+    deadlineMs: deadlineMs ?? settings.deadlineMs,
+    maxWaitMs: maxWaitMs ?? settings.maxWaitMs,
     retry: retry === undefined ? settings.retry : retryPolicy(settings.retry, retry),
+    maxOutageMs: settings.maxOutageMs,
+    beforeAttempt: settings.beforeAttempt,
   };
 }
 
-function retryPolicy(policy: RetryPolicy, options: RetryOptions): RetryPolicy {
-  checkObject(options, 'retry');
-  const { maxAttempts, baseDelayMs, maxDelayMs, updates, creates, inProgressTypes } = options;
+/** Only `undefined` means the default: null is invalid. */
+export function checkCallOptions(options: CallOptions): void {
+  checkObject(options, 'options');
+  const { timeoutMs, deadlineMs, maxWaitMs, retry } = options;
+  if (timeoutMs !== undefined) checkMs(timeoutMs, 'timeoutMs', 1);
+  if (deadlineMs !== undefined) checkMs(deadlineMs, 'deadlineMs', 1);
+  if (maxWaitMs !== undefined) checkMs(maxWaitMs, 'maxWaitMs', 0);
+  if (retry === undefined) return;
+
+  checkObject(retry, 'retry');
+  const { maxAttempts, baseDelayMs, maxDelayMs, updates, creates, inProgressTypes } = retry;
   if (maxAttempts !== undefined) checkWhole(maxAttempts, 'retry.maxAttempts', 1);
   if (baseDelayMs !== undefined) checkMs(baseDelayMs, 'retry.baseDelayMs', 0);
   if (maxDelayMs !== undefined) checkMs(maxDelayMs, 'retry.maxDelayMs', 0);
@@ -138,6 +153,10 @@ function retryPolicy(policy: RetryPolicy, options: RetryOptions): RetryPolicy {
   if (inProgressTypes !== undefined && !isNames(inProgressTypes)) {
     throw new InvalidInputError('retry.inProgressTypes', 'must be an array of strings, none of them empty');
   }
+}
+
+function retryPolicy(policy: RetryPolicy, options: RetryOptions): RetryPolicy {
+  const { maxAttempts, baseDelayMs, maxDelayMs, updates, creates, inProgressTypes } = options;
   return {
     maxAttempts: maxAttempts ?? policy.maxAttempts,
     baseDelayMs: baseDelayMs ?? policy.baseDelayMs,
@@ -155,9 +174,11 @@ function isNames(value: unknown): boolean {
 /** Options that only one call can have. */
 export function checkRequestOptions(options: RequestOptions): void {
   checkObject(options, 'options');
-  const { headers, signal } = options;
+  const { headers, signal, onResponse, onWait } = options;
   if (headers !== undefined) checkHeaders(headers);
   // Not `instanceof`: the signal may come from another implementation.
   const isSignal = typeof (signal as Partial<AbortSignal> | null)?.throwIfAborted === 'function';
   if (signal !== undefined && !isSignal) throw new InvalidInputError('signal', 'must be an AbortSignal');
+  if (onResponse !== undefined) checkFunction(onResponse, 'onResponse');
+  if (onWait !== undefined) checkFunction(onWait, 'onWait');
 }

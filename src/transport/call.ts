@@ -1,4 +1,4 @@
-import type { Outcome } from '../errors/accounting-error.ts';
+import type { CallOutcome } from '../errors/accounting-error.ts';
 import type { AnyAccountingError } from '../errors/guards.ts';
 import type { CallEvent, EndEvent } from '../events.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
@@ -6,6 +6,7 @@ import type { RateLimit } from '../schemas/rate-limit.ts';
 import type { ResponseMeta } from './call-options.ts';
 import { errorOf } from './error-of.ts';
 import type { Failure, Limit } from './failure.ts';
+import { outageDelayMs, signOfFailure } from './outage.ts';
 import { redactOwnText } from './redact.ts';
 import type { ApiRequest } from './request.ts';
 import { allowedHeaders, requestIdOf } from './response-meta.ts';
@@ -14,41 +15,62 @@ import { displayPath } from './url.ts';
 
 let calls = 0;
 
+/** What follows these failures is no attempt of its own. */
+const FREE: ReadonlySet<Verdict> = new Set(['wait', 'refresh_key', 'merge_patch']);
+
 /** Where the calls of a client are sent. */
 export type ServiceAddress = Pick<CallEvent, 'origin' | 'basePath'>;
 
 /** One logical request over all its attempts: what is counted, and what the service may have done. */
 export class Call {
-  /** When the caller gives up, in ms of the monotonic clock. */
-  readonly deadlineAt: number;
   /** The caller's. */
   readonly signal: AbortSignal | undefined;
   readonly #id = ++calls;
   readonly #startedAt = monotonicMs();
   readonly #request: ApiRequest<unknown>;
   readonly #service: ServiceAddress;
+  readonly #canMergePatch: boolean;
   #apiKey = '';
   #path: string | undefined;
+  #template: string | undefined;
   /** Attempts that count: neither a 429 that was waited for nor a 401 that was sent again with another key. */
   #attempts = 0;
   #rejections = 0;
   /** The 429 that the call waits for. */
   #rejection: Failure | undefined;
+  /** When the caller gives up, in ms of the monotonic clock. */
+  #deadlineAt: number;
+  /** Since when every attempt has failed in a way that may mean an outage. */
+  #downSince: number | undefined;
+  #outageWaits = 0;
   #waitedMs = 0;
   #waitingSince: number | undefined;
   #verdict: Verdict = 'throw';
-  #outcome: Outcome = 'not_sent';
+  #outcome: CallOutcome = 'not_sent';
   #repeated = false;
   #keyRefreshed = false;
+  #mergesPatch = false;
   #response: Response | undefined;
   #rateLimit: RateLimit | undefined;
   #result: EndEvent['result'] = 'error';
 
-  constructor(request: ApiRequest<unknown>, service: ServiceAddress) {
+  /** `mergePatch`: whether this update means the same as merge-patch, and whether the service accepts only that. */
+  constructor(
+    request: ApiRequest<unknown>,
+    service: ServiceAddress,
+    mergePatch: { readonly allowed: boolean; readonly required: boolean },
+  ) {
+    this.#canMergePatch = mergePatch.allowed;
+    this.#mergesPatch = mergePatch.allowed && mergePatch.required;
     this.#request = request;
     this.#service = service;
-    this.deadlineAt = this.#startedAt + request.settings.deadlineMs;
+    this.#deadlineAt = this.#startedAt + request.settings.deadlineMs;
     this.signal = request.options.signal;
+  }
+
+  /** When the caller gives up, in ms of the monotonic clock. */
+  get deadlineAt(): number {
+    return this.#deadlineAt;
   }
 
   /** The key to send. */
@@ -56,9 +78,19 @@ export class Call {
     return this.#apiKey;
   }
 
+  /** Whether the body is sent as merge-patch. */
+  get mergesPatch(): boolean {
+    return this.#mergesPatch;
+  }
+
   /** What follows from the last failure. */
   get verdict(): Verdict {
     return this.#verdict;
+  }
+
+  /** Whether the request may be sent again after a backoff. */
+  get mayRepeat(): boolean {
+    return this.#verdict === 'retry' || this.#verdict === 'retry_once';
   }
 
   /** 429s so far. */
@@ -74,6 +106,11 @@ export class Call {
   /** The quota that the response of the last attempt reported. */
   get rateLimit(): RateLimit | undefined {
     return this.#rateLimit;
+  }
+
+  /** The status of the response of the last attempt; undefined if it got none. */
+  get status(): number | undefined {
+    return this.#response?.status;
   }
 
   /** The response of the last attempt; undefined if it got none. */
@@ -94,18 +131,36 @@ export class Call {
   useKey(apiKey: string): void {
     this.#apiKey = apiKey;
     this.#path = undefined;
+    this.#template = undefined;
   }
 
   /** The time that is left for an attempt, or for what must be done before one. */
   timeLeft(): { readonly ms: number; readonly limit: Limit } {
     const { timeoutMs } = this.#request.settings;
-    const leftMs = this.deadlineAt - monotonicMs();
+    const leftMs = this.#deadlineAt - monotonicMs();
     return timeoutMs <= leftMs ? { ms: timeoutMs, limit: 'attempt' } : { ms: leftMs, limit: 'deadline' };
   }
 
   /** Whether a wait ends within the caller's limits. */
   canWait(waitMs: number): boolean {
-    return waitMs <= this.#request.settings.maxWaitMs && monotonicMs() + waitMs < this.deadlineAt;
+    return waitMs <= this.#request.settings.maxWaitMs && monotonicMs() + waitMs < this.#deadlineAt;
+  }
+
+  /** How long to wait for a service that is down; undefined if it has been down for `maxOutageMs`. */
+  outageWait(retryAfterMs = 0): number | undefined {
+    const { maxOutageMs, maxWaitMs } = this.#request.settings;
+    if (this.#downSince === undefined || retryAfterMs > maxWaitMs) return undefined;
+    const leftMs = this.#downSince + maxOutageMs - monotonicMs();
+    if (leftMs <= 0) return undefined;
+
+    this.#outageWaits += 1;
+    // maxWaitMs limits what the service asks for: a shorter delay would send more requests to a service that is down.
+    return Math.max(retryAfterMs, Math.min(outageDelayMs(this.#outageWaits), leftMs));
+  }
+
+  /** `deadlineMs` limits what happens between two waits for a service that is down. */
+  restartDeadline(): void {
+    this.#deadlineAt = monotonicMs() + this.#request.settings.deadlineMs;
   }
 
   /** A wait begins. It ends with the next attempt, or with the call. */
@@ -116,8 +171,7 @@ export class Call {
   /** An attempt begins. The response to an earlier one is not the response to this one. */
   begin(): void {
     this.#stopWaiting();
-    const isFree = this.#verdict === 'wait' || this.#verdict === 'refresh_key';
-    if (!isFree) this.#attempts += 1;
+    if (!FREE.has(this.#verdict)) this.#attempts += 1;
     this.#response = undefined;
     this.#rateLimit = undefined;
   }
@@ -137,15 +191,19 @@ export class Call {
       outcomeBefore: this.#outcome,
       repeated: this.#repeated,
       keyRefreshed: this.#keyRefreshed,
+      canMergePatch: this.#canMergePatch && !this.#mergesPatch,
     });
     if (this.#verdict === 'retry_once') this.#repeated = true;
     if (this.#verdict === 'refresh_key') this.#keyRefreshed = true;
+    if (this.#verdict === 'merge_patch') this.#mergesPatch = true;
     if (this.#verdict === 'wait') {
       this.#rejections += 1;
       this.#rejection = failure;
     } else if (failure.fault !== 'throttled') {
       this.#rejection = undefined;
     }
+    if (signOfFailure(failure) === undefined) this.#downSince = undefined;
+    else this.#downSince ??= monotonicMs();
     this.#outcome = worseOf(this.#outcome, effectOf(failure, settings.retry));
   }
 
@@ -155,13 +213,13 @@ export class Call {
   }
 
   event(): CallEvent {
-    const { method, template } = this.#request;
+    const { method } = this.#request;
     return {
       call: this.#id,
       method,
       ...this.#service,
       path: this.#shownPath,
-      template,
+      template: this.#shownTemplate,
       attempt: this.#attempts,
     };
   }
@@ -180,6 +238,7 @@ export class Call {
     const facts = {
       method: this.#request.method,
       path: this.#shownPath,
+      asked: this.#asked,
       attempts: this.#attempts,
       idempotencyKey: this.#request.idempotencyKey,
       outcome: this.#outcome,
@@ -192,6 +251,19 @@ export class Call {
   #stopWaiting(): void {
     if (this.#waitingSince !== undefined) this.#waitedMs += monotonicMs() - this.#waitingSince;
     this.#waitingSince = undefined;
+  }
+
+  /** Which page a list asked for, so that an operator finds the record that makes it fail. */
+  get #asked(): string | undefined {
+    const { priority, query = [] } = this.#request;
+    const parts = priority === 'background' ? query.filter(([name]) => name !== 'updatedSince') : [];
+    const text = parts.map(([name, value]) => `${name}=${value}`).join('&');
+    return redactOwnText(text, this.#apiKey);
+  }
+
+  get #shownTemplate(): string {
+    this.#template ??= redactOwnText(this.#request.template, this.#apiKey);
+    return this.#template;
   }
 
   /** The path for errors and events: without the key, even if the service has put it into an id. */

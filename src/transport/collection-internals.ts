@@ -1,5 +1,6 @@
 import type { FieldTable } from '../schemas/record.ts';
-import type { CallSettings } from './call-options.ts';
+import type { CallSettings, RequestOptions } from './call-options.ts';
+import { signOfError } from './outage.ts';
 
 /** What a push needs to know of a collection that can be written. */
 export interface WriteFacts {
@@ -18,11 +19,46 @@ export interface WriteFacts {
 export interface CollectionInternals {
   /** Writes to the logger of the client that a callback threw, such as `onProgress`. */
   callbackFailed?(name: string, thrown: unknown): void;
+  /** Writes a warning about the collection to the logger of the client. */
+  warn?(text: string): void;
+  /** The same collection, whose calls are sent again while the service is down, until it has been for `maxOutageMs`. */
+  outlasting?(maxOutageMs: number, beforeAttempt?: CallSettings['beforeAttempt']): unknown;
+  /** Whether the service is down, after a call failed: sends one list request of another collection. */
+  isServiceDown?(options: RequestOptions): Promise<boolean>;
+  /** As `get`, with the row as the service sent it, before a schema transformed it. */
+  lookUp?(id: string, options: RequestOptions): Promise<{ readonly record: unknown; readonly row: unknown }>;
   /** Only of a collection that can be written. */
   readonly writeFacts?: WriteFacts;
 }
 
+/** The key of the internals: the same symbol in every copy of the package, because `sync` may be another copy than the client. */
+export const INTERNALS = Symbol.for('accounting-data-sdk.collection');
+
 /** The internals of a client's collection; none of another object, such as a source with its own `list`. */
 export function internalsOf(collection: unknown): CollectionInternals {
-  return collection ?? {};
+  return (collection as { readonly [INTERNALS]?: CollectionInternals } | null | undefined)?.[INTERNALS] ?? {};
+}
+
+/** The same collection, whose calls outlast an outage. A source with its own `list` waits as it does. */
+export function outlasting<Collection>(
+  collection: Collection,
+  maxOutageMs: number,
+  beforeAttempt?: CallSettings['beforeAttempt'],
+): Collection {
+  return (
+    (internalsOf(collection).outlasting?.(maxOutageMs, beforeAttempt) as Collection | undefined) ?? collection
+  );
+}
+
+/**
+ * Whether a call failed because the service is down, so that no other call would succeed. False of a source that cannot
+ * tell.
+ */
+export async function isServiceDown(
+  collection: unknown,
+  error: unknown,
+  options: RequestOptions,
+): Promise<boolean> {
+  if (signOfError(error) === undefined) return false;
+  return (await internalsOf(collection).isServiceDown?.(options)) ?? false;
 }

@@ -191,6 +191,7 @@ const WHAT: Readonly<Record<UnexpectedReason, string>> = {
   wrong_content: 'its body is not the expected JSON',
   not_utf8: 'its body is not UTF-8',
   wrong_shape: 'a record does not have the documented shape',
+  wrong_record: 'it is another record than the one requested',
   too_large: 'its body is larger than maxBodyBytes',
 };
 
@@ -200,5 +201,6 @@ const ADVICE: Readonly<Record<UnexpectedReason, string>> = {
   wrong_content: 'Check that baseUrl points at the service.',
   not_utf8: 'Ask the operator of the service.',
   wrong_shape: "Ask the operator of the service; a list skips such records with validation: 'report'.",
+  wrong_record: 'Check the id: the service may read only the number at its beginning.',
   too_large: 'Raise maxBodyBytes.',
 };

@@ -1,5 +1,6 @@
 import type { ErrorResponse } from '../errors/api-error.ts';
 import type { UnexpectedDetails } from '../errors/unexpected-response-error.ts';
+import type { LoadError } from '../internal/load-once.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 
 /** What went wrong with one attempt: the rows of the table in retry-policy.ts. */
@@ -52,7 +53,7 @@ export type FailureDetails =
     }
   | { readonly kind: 'not_a_response' }
   | { readonly kind: 'time'; readonly limit: Limit; readonly waitingFor: 'response' | 'apiKey' | 'import' }
-  /** `import()` of a library failed: bundlers put it into a file of its own, which a browser may fail to get. */
+  /** ky, or the schema that explains an invalid record, could not be loaded. */
   | { readonly kind: 'import'; readonly reason: string | undefined }
   /** Not sent. `limit` is set if `deadlineMs` ran out while the limits of the key were unknown. */
   | {
@@ -98,9 +99,8 @@ export class Failure extends Error {
   }
 }
 
-/** `import()` of a library failed. */
-export function importFailure(fault: Fault, error: unknown): Failure {
-  return new Failure(fault, { kind: 'import', reason: error instanceof Error ? error.name : undefined });
+export function importFailure(fault: Fault, { reason }: LoadError): Failure {
+  return new Failure(fault, { kind: 'import', reason });
 }
 
 /** The time ran out before a response arrived. */

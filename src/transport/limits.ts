@@ -49,9 +49,3 @@ export function withinLimits<T>(
     );
   });
 }
-
-/** Runs `work` until it ends or the signal fires. Rejects with the signal's reason. */
-export function untilAborted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  const ms = Number.POSITIVE_INFINITY;
-  return withinLimits(work, { signal, ms, onTimeout: () => new Error('never') });
-}

@@ -1,5 +1,7 @@
 import { isNotFoundStatus } from '../errors/not-found-error.ts';
 import type { UnexpectedReason } from '../errors/unexpected-response-error.ts';
+import { cutJson } from '../internal/cut-json.ts';
+import { LoadError } from '../internal/load-once.ts';
 import { contentOf, parseProblem } from '../schemas/problem.ts';
 import { ShapeError } from '../schemas/shape-error.ts';
 import { Failure, type Fault, importFailure, type UnusableContent } from './failure.ts';
@@ -34,7 +36,12 @@ export async function readResponse<T>(reading: Reading<T>): Promise<T> {
   }
   if (!response.ok) {
     const bytes = body.bytes(Math.min(maxBodyBytes, MAX_PROBLEM_BYTES));
-    throw statusFailure(reading, await bytes.then(parseJson, () => undefined));
+    try {
+      throw statusFailure(reading, parseJson(await bytes), true);
+    } catch (error) {
+      if (error instanceof Failure) throw error;
+      throw statusFailure(reading, error instanceof BodyTooLarge ? undefined : beginningOf(body), false);
+    }
   }
   if (expected.kind === 'nothing') {
     await readNothing(reading);
@@ -47,9 +54,9 @@ function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-/** What a response comes to whose body did not arrive in time. Its status and headers are known. */
+/** The failure of a response whose body timed out. Its status and headers are known. */
 export function timedOutFailure<T>(reading: Reading<T>, limit: 'attempt' | 'deadline'): Failure {
-  if (!reading.response.ok) return statusFailure(reading, undefined);
+  if (!reading.response.ok) return statusFailure(reading, beginningOf(reading.body), false);
   return new Failure(unreadFault(reading), { kind: 'time', limit, waitingFor: 'response' });
 }
 
@@ -99,8 +106,9 @@ async function readValue<T>(
     const value = await read(json);
     return cleared === undefined ? value : cleared(value, (text) => redactOwnText(text, apiKey));
   } catch (error) {
-    // The code that explains an invalid record is loaded with the first one.
-    if (!(error instanceof ShapeError)) throw importFailure('unreadable', error);
+    // The schema that explains an invalid record is loaded with the first one.
+    if (error instanceof LoadError) throw importFailure('unreadable', error);
+    if (!(error instanceof ShapeError)) throw error;
     const { reason, issues, recordId, ofCaller, cause } = error;
     throw unusable(reading, reason === 'wrong_content' ? 'wrong_content' : 'unreadable', reason, {
       issues: issues.map((issue) => redactText(issue, apiKey)),
@@ -114,29 +122,23 @@ async function readValue<T>(
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Any 2xx confirms a delete, whether or not its body can be read. Only HTML or XML does not: that is a page of a proxy
- * or a captive portal.
+ * Any 2xx of the service confirms a delete, even if its JSON is cut. A body that is not JSON is that of a proxy or a
+ * captive portal, such as `blocked`, and confirms nothing.
  */
 async function readNothing<T>(reading: Reading<T>): Promise<void> {
   const { response, body, maxBodyBytes } = reading;
   const bytes = await body.bytes(maxBodyBytes).catch(() => undefined);
-  const isPage =
-    bytes === undefined
-      ? unreadFault(reading) === 'wrong_content'
-      : bytes.byteLength > 0 && (isMarkupType(response) || isMarkup([bytes]));
-  if (isPage) throw unusable(reading, 'wrong_content', 'wrong_content');
+  if (bytes?.every((byte) => SKIPPED.has(byte))) return;
+
+  const isForeign = unreadFault(reading) === 'wrong_content';
+  const isUnnamed = bytes !== undefined && !response.headers.has('content-type');
+  const isWholeJson = bytes !== undefined && parseJson(bytes) !== undefined;
+  if ((isForeign || isUnnamed) && !isWholeJson) throw unusable(reading, 'wrong_content', 'wrong_content');
 }
 
 /** What a 2xx is whose body did not arrive whole: its headers are known, and perhaps how its body begins. */
-function unreadFault<T>({ response, expected, body }: Reading<T>): 'cut' | 'wrong_content' {
-  const isForeign = expected.kind === 'nothing' ? isMarkupType(response) : !isJson(response.headers);
-  return isForeign || isMarkup(body.received) ? 'wrong_content' : 'cut';
-}
-
-function isMarkupType({ headers }: Response): boolean {
-  return /^\s*(?:text\/html|(?:text|application)\/(?:[\w.-]+\+)?xml)\b/i.test(
-    headers.get('content-type') ?? '',
-  );
+function unreadFault<T>({ response, body }: Reading<T>): 'cut' | 'wrong_content' {
+  return !isJson(response.headers) || isMarkup(body.received) ? 'wrong_content' : 'cut';
 }
 
 /** Whether a body begins as HTML and XML do. Templates often leave blank lines before the page, so all are skipped. */
@@ -165,11 +167,24 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
+/** What can be read of a body that was cut: the members that arrived whole. */
+function beginningOf({ received }: Body): unknown {
+  const decoder = new TextDecoder();
+  const text = received.map((chunk) => decoder.decode(chunk, { stream: true })).join('');
+  return cutJson(text);
+}
+
 /** What an error status means; `body` is undefined if it could not be read. */
-function statusFailure<T>({ response, apiKey, bareNotFound }: Reading<T>, body: unknown): Failure {
+function statusFailure<T>(
+  { response, apiKey, bareNotFound }: Reading<T>,
+  body: unknown,
+  isWhole: boolean,
+): Failure {
   const { status, headers } = response;
   const isTrusted = bareNotFound === 'missing' && isNotFoundStatus(status);
-  const content = isTrusted ? 'problem' : isJson(headers) ? contentOf(body, status) : 'other';
+  // Half a document does not prove that a record is missing.
+  const found = isJson(headers) && isWhole ? contentOf(body, status) : 'other';
+  const content = isTrusted ? 'problem' : found;
   return new Failure('status', {
     kind: 'status',
     response: {

@@ -46,20 +46,31 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): void {
 /** The content types of request bodies: of a create (POST) and of an update (PATCH). */
 export interface ContentTypes {
   readonly create: string;
-  readonly update: string;
+  /** Undefined for JSON, which becomes merge-patch for a service that returns 415. */
+  readonly update: string | undefined;
 }
 
 /** The content type of a request's body. */
 export function contentTypeOf(method: string, { create, update }: ContentTypes): string {
   if (method === 'POST') return create;
-  return method === 'PATCH' ? update : 'application/json';
+  return (method === 'PATCH' ? update : undefined) ?? 'application/json';
+}
+
+/** The only content type in which API Platform accepts an update, unless it is configured otherwise. */
+export const MERGE_PATCH = 'application/merge-patch+json';
+
+/** Whether an update means the same as merge-patch, which merges an object into the one that the record has. */
+export function isMergePatch(body: string): boolean {
+  const patch: unknown = JSON.parse(body);
+  const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject(patch) && !Object.values(patch as object).some(isObject);
 }
 
 /** JSON first. A service that has only JSON-LD returns 406 to a request that does not name it. */
 const ACCEPT = 'application/json, application/ld+json;q=0.9, application/problem+json;q=0.9';
 
 /** What the headers of one request are made of. */
-export interface HeaderParts {
+interface HeaderParts {
   readonly apiKey: string;
   readonly userAgent: string | undefined;
   readonly idempotencyKey: string | undefined;

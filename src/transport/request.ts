@@ -50,10 +50,21 @@ export interface ApiResponse<T> {
   readonly durationMs: number;
 }
 
+/** A call whose failure does not say whether the service is down. */
+export interface CheckedCall {
+  /** The path segment of its collection. */
+  readonly collection: string;
+  readonly settings: CallSettings;
+  readonly headers: RequestOptions['headers'];
+  readonly signal: AbortSignal | undefined;
+}
+
 /** What a collection sees of the network. */
 export interface Transport {
   /** Rejects with an AccountingError, or with the signal's own reason. */
   send<T>(request: ApiRequest<T>): Promise<ApiResponse<T>>;
+  /** Whether the service is down, or one call failed: sends one list request of another collection. */
+  isDown(call: CheckedCall): Promise<boolean>;
   /** The quota of the key as last reported to this client. */
   readonly rateLimit: RateLimit | undefined;
 }

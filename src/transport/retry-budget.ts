@@ -3,7 +3,7 @@ const RETRY_COST = 5;
 
 /**
  * A token bucket for the retries of one client, as in the AWS standard mode: an outage costs about one request per
- * call once it is empty, instead of `attempts` times the load on a service that is already down.
+ * call once it is empty, instead of `retry.maxAttempts` times the load on a service that is already down.
  */
 export class RetryBudget {
   #tokens = CAPACITY;

@@ -1,4 +1,4 @@
-import type { Outcome } from '../errors/accounting-error.ts';
+import type { CallOutcome } from '../errors/accounting-error.ts';
 import type { ErrorResponse } from '../errors/api-error.ts';
 import { errorTypeOf, lastSegment } from '../errors/api-error-of.ts';
 import { isNotFoundStatus } from '../errors/not-found-error.ts';
@@ -16,6 +16,8 @@ export type Verdict =
   | 'wait'
   /** The first 401: retry with another key, if there is one. Costs no attempt. */
   | 'refresh_key'
+  /** The first 415 to an update as JSON: send it as merge-patch, which means the same. Costs no attempt. */
+  | 'merge_patch'
   /** The update was applied, but the response does not contain the record: read it. */
   | 'reread'
   /** The delete has happened. */
@@ -48,7 +50,7 @@ const VERDICTS: Readonly<Record<Exclude<Fault, 'status'>, ByMethod>> = {
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([408, 425, 500, 502, 503, 504]);
 
 /** What the service may have done in an attempt that failed in this way. */
-const EFFECTS: Readonly<Record<Exclude<Fault, 'status' | 'redirect'>, Outcome>> = {
+const EFFECTS: Readonly<Record<Exclude<Fault, 'status' | 'redirect'>, CallOutcome>> = {
   unsent: 'not_sent',
   blocked: 'not_sent',
   throttled: 'not_sent',
@@ -66,15 +68,17 @@ const EFFECTS: Readonly<Record<Exclude<Fault, 'status' | 'redirect'>, Outcome>> 
 const REJECTING_REDIRECTS: ReadonlySet<number> = new Set([301, 307, 308]);
 
 /** What decides beside the failure itself. */
-export interface CallState {
+interface CallState {
   readonly method: Method;
   readonly retry: RetryPolicy;
   /** The outcome of the earlier attempts of the call. */
-  readonly outcomeBefore: Outcome;
+  readonly outcomeBefore: CallOutcome;
   /** Whether a `retry_once` was used up. */
   readonly repeated: boolean;
   /** Whether a `refresh_key` was used up. */
   readonly keyRefreshed: boolean;
+  /** Whether the request was sent as JSON and means the same as merge-patch. */
+  readonly canMergePatch: boolean;
 }
 
 /** What follows a failure, by the tables above. */
@@ -99,15 +103,18 @@ function mayRepeat(method: Method, { creates, updates }: RetryPolicy): boolean {
 
 function statusVerdict(
   response: ErrorResponse,
-  { method, retry, outcomeBefore, keyRefreshed }: CallState,
+  { method, retry, outcomeBefore, keyRefreshed, canMergePatch }: CallState,
 ): Verdict {
   const { status } = response;
   if (status === 429) return 'wait';
   if (status === 401 && !keyRefreshed) return 'refresh_key';
+  if (status === 415 && canMergePatch) return 'merge_patch';
   if (RETRIED_STATUSES.has(status)) return 'retry';
   // What proxies and content delivery networks add, such as 520 to 527: reading again does no harm.
   if (method === 'GET' && status >= 506 && status <= 599) return 'retry';
   if (method === 'POST' && isStillRunning(response, retry)) return 'retry';
+  // The first request of this call may still be running, whatever this service calls it.
+  if (method === 'POST' && status === 409 && mayHaveApplied(outcomeBefore)) return 'retry';
   // An earlier attempt of this call may have deleted it: that is what the caller wanted. A 404 of a proxy would prove
   // nothing.
   if (method === 'DELETE' && isMissing(response) && mayHaveApplied(outcomeBefore)) return 'done';
@@ -126,12 +133,12 @@ function isStillRunning({ status, problem }: ErrorResponse, retry: RetryPolicy):
   return status === 409 && retry.inProgressTypes.includes(lastSegment(problem.type));
 }
 
-function mayHaveApplied(outcome: Outcome): boolean {
+function mayHaveApplied(outcome: CallOutcome): boolean {
   return outcome === 'unknown' || outcome === 'applied';
 }
 
 /** What the service may have done in this one attempt. */
-export function effectOf({ fault, details }: Failure, retry: RetryPolicy): Outcome {
+export function effectOf({ fault, details }: Failure, retry: RetryPolicy): CallOutcome {
   if (details.kind === 'redirect') return REJECTING_REDIRECTS.has(details.status) ? 'rejected' : 'unknown';
   if (details.kind !== 'status') return EFFECTS[fault as keyof typeof EFFECTS];
 
@@ -140,10 +147,10 @@ export function effectOf({ fault, details }: Failure, retry: RetryPolicy): Outco
   return isUncertain ? 'unknown' : 'rejected';
 }
 
-const WEIGHT: Readonly<Record<Outcome, number>> = { not_sent: 0, rejected: 1, unknown: 2, applied: 3 };
+const WEIGHT: Readonly<Record<CallOutcome, number>> = { not_sent: 0, rejected: 1, unknown: 2, applied: 3 };
 
 /** The outcome of a call is that of its most consequential attempt: never `rejected` after an unknown one. */
-export function worseOf(a: Outcome, b: Outcome): Outcome {
+export function worseOf(a: CallOutcome, b: CallOutcome): CallOutcome {
   return WEIGHT[a] >= WEIGHT[b] ? a : b;
 }
 

@@ -1,5 +1,7 @@
 import type { KyInstance } from 'ky';
+import pRetry from 'p-retry';
 import { isAccountingError } from '../errors/guards.ts';
+import { LoadError, loadOnce } from '../internal/load-once.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { notify } from '../internal/notify.ts';
 import { MAX_TIMER_MS, sleep } from '../internal/sleep.ts';
@@ -9,12 +11,16 @@ import type { RateLimit } from '../schemas/rate-limit.ts';
 import type { KeySource } from './api-key.ts';
 import { type AttemptConfig, attempt } from './attempt.ts';
 import { Call, type ServiceAddress } from './call.ts';
+import { CallStopped } from './call-options.ts';
 import { Failure, importFailure, timeUp } from './failure.ts';
 import { withinLimits } from './limits.ts';
-import type { ApiRequest, ApiResponse, Expected, Transport } from './request.ts';
+import { signOfFailure } from './outage.ts';
+import type { ApiRequest, ApiResponse, CheckedCall, Expected, Transport } from './request.ts';
+import { isMergePatch } from './request-headers.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { waitAfter429 } from './retry-policy.ts';
 import { loadKy } from './send.ts';
+import { ServiceCheck } from './service-check.ts';
 import { requestUrl } from './url.ts';
 
 /** What a transport is made of, every default applied. */
@@ -26,23 +32,20 @@ export interface TransportConfig extends AttemptConfig {
   readonly rateLimiter: 'shared' | 'client' | false;
 }
 
-/** The libraries that are loaded with the first call. */
-interface Libraries {
-  readonly ky: KyInstance;
-  readonly pRetry: typeof import('p-retry').default;
-}
-
 /** How long a call waits for another key after a 401, even if it has no limits of its own. */
 const LONGEST_REFRESH_MS = 30_000;
 
-/** Sends requests to the service: the one place that retries. */
+/** Sends requests to the service, and retries them with p-retry. */
 export class HttpTransport implements Transport {
   readonly #config: TransportConfig;
   readonly #service: ServiceAddress;
   readonly #budget = new RetryBudget();
   readonly #limiters: Limiters;
-  #libraries: Libraries | undefined;
-  #loading: Promise<Libraries> | undefined;
+  readonly #serviceCheck = new ServiceCheck((request) => this.send(request));
+  readonly #loadKy = loadOnce(loadKy);
+  #ky: KyInstance | undefined;
+  /** Whether the service accepted an update only as merge-patch. */
+  #mergesPatches = false;
   #rateLimit: RateLimit | undefined;
 
   constructor(config: TransportConfig) {
@@ -52,12 +55,19 @@ export class HttpTransport implements Transport {
     this.#service = { origin, basePath: pathname };
   }
 
+  isDown(call: CheckedCall): Promise<boolean> {
+    return this.#serviceCheck.isDown(call);
+  }
+
   get rateLimit(): RateLimit | undefined {
     return this.#rateLimit;
   }
 
   async send<T>(request: ApiRequest<T>): Promise<ApiResponse<T>> {
-    const call = new Call(request, this.#service);
+    const call = new Call(request, this.#service, {
+      allowed: this.#canMergePatch(request),
+      required: this.#mergesPatches,
+    });
     try {
       const response = await this.#retried(request, call);
       call.end('ok');
@@ -77,9 +87,13 @@ export class HttpTransport implements Transport {
     const { retry, maxWaitMs } = request.settings;
     // Once in a call: a function that fails on a retry would hide what the earlier attempts may have done. And first,
     // because an error shows no path from which the key was not removed.
-    call.useKey(this.#config.keys.fixed ?? (await this.#askKey(call)));
-    const { ky, pRetry } = this.#libraries ?? (await this.#load(call));
+    const { keys } = this.#config;
+    call.useKey(keys.fixed ?? (await beforeAttempt(() => keys.ask(), call, { waitingFor: 'apiKey' })));
+    const ky = this.#ky ?? (await beforeAttempt(this.#loadKy, call, { waitingFor: 'import' }));
+    this.#ky = ky;
     const url = requestUrl(this.#config.baseUrl, request.path, request.query);
+    const isAttemptLeft = ({ retriesConsumed }: { retriesConsumed: number }) =>
+      call.mayRepeat && retriesConsumed < retry.maxAttempts - 1;
     const response = await pRetry(() => this.#attempt(request, call, { ky, url }), {
       // p-retry stops before it asks shouldRetry if no retries are left, even for a failure that does not count.
       retries: retry.maxAttempts,
@@ -87,13 +101,16 @@ export class HttpTransport implements Transport {
       maxTimeout: Math.min(retry.maxDelayMs, maxWaitMs, MAX_TIMER_MS),
       randomize: true,
       signal: call.signal,
-      shouldConsumeRetry: () => call.verdict !== 'wait' && call.verdict !== 'refresh_key',
-      shouldRetry: async ({ error, retriesConsumed, retryDelay }) => {
+      shouldConsumeRetry: isAttemptLeft,
+      shouldRetry: async (context) => {
+        const { error, retryDelay } = context;
         if (!(error instanceof Failure)) return false;
         if (call.verdict === 'refresh_key') return this.#refreshKey(call);
+        if (call.verdict === 'merge_patch') return true;
         if (call.verdict === 'wait') return this.#waitForQuota(request, call, error);
-        if (call.verdict !== 'retry' && call.verdict !== 'retry_once') return false;
-        return retriesConsumed < retry.maxAttempts - 1 && this.#backOff(request, call, error, retryDelay);
+        if (!call.mayRepeat && error.fault !== 'throttled') return false;
+        if (isAttemptLeft(context) && (await this.#backOff(request, call, error, retryDelay))) return true;
+        return this.#outlast(request, call, error, retryDelay);
       },
     });
     this.#budget.giveBack(call.attempts > 1);
@@ -107,6 +124,7 @@ export class HttpTransport implements Transport {
     { ky, url }: { ky: KyInstance; url: string },
   ): Promise<ApiResponse<T>> {
     const { priority, settings, options } = request;
+    settings.beforeAttempt?.();
     const limitedCall = {
       priority,
       wasRejected: call.verdict === 'wait',
@@ -119,51 +137,33 @@ export class HttpTransport implements Transport {
     try {
       return await this.#limiters(this.#service.origin, call.apiKey).run(limitedCall, (permit) => {
         call.begin();
-        return attempt(request, call, { config: this.#config, ky, url, permit });
+        const onRateLimit = (rateLimit: RateLimit) => {
+          this.#rateLimit = rateLimit;
+        };
+        return attempt(request, call, { config: this.#config, ky, url, permit, onRateLimit });
       });
     } catch (error) {
       const failure = error instanceof WaitEnded ? throttled(error, this.#rateLimit) : error;
       if (failure instanceof Failure) call.failed(failure);
+      if (call.mergesPatch && call.status === 415) this.#mergesPatches = call.verdict === 'merge_patch';
       throw failure;
     } finally {
-      this.#rateLimit = call.rateLimit ?? this.#rateLimit;
+      if (priority === 'background' && call.status !== undefined) {
+        this.#serviceCheck.listed(collectionOf(request), call.status);
+      }
     }
   }
 
-  /** Loads the libraries with the first call. If that fails, the next call tries again. */
-  async #load(call: Call): Promise<Libraries> {
-    const load = async () => {
-      this.#loading ??= Promise.all([loadKy(), import('p-retry')]).then(([ky, { default: pRetry }]) => ({
-        ky,
-        pRetry,
-      }));
-      try {
-        this.#libraries = await this.#loading;
-        return this.#libraries;
-      } catch (error) {
-        this.#loading = undefined;
-        throw importFailure('unsent', error);
-      }
-    };
-    const { ms, limit } = call.timeLeft();
-    return withinLimits(load, { signal: call.signal, ms, onTimeout: () => timeUp(limit, 'import') });
-  }
-
-  /** The key of a call from the caller's function. One that never returns ends with the call's own limits. */
-  #askKey(call: Call): Promise<string> {
-    const { ms, limit } = call.timeLeft();
-    const onTimeout = () => timeUp(limit, 'apiKey');
-    return withinLimits(() => this.#config.keys.ask(), { signal: call.signal, ms, onTimeout });
+  #canMergePatch({ method, body, contentType }: ApiRequest<unknown>): boolean {
+    const isOpen = contentType === undefined && this.#config.contentTypes.update === undefined;
+    return method === 'PATCH' && body !== undefined && isOpen && isMergePatch(body);
   }
 
   /** After the first 401 of a call, its key function is called for another key. */
   async #refreshKey(call: Call): Promise<boolean> {
-    const { ms, limit } = call.timeLeft();
-    const onTimeout = () => timeUp(limit, 'apiKey');
-    const refreshMs = Math.min(ms, LONGEST_REFRESH_MS);
     try {
       const refresh = () => this.#config.keys.replace(call.apiKey);
-      const key = await withinLimits(refresh, { signal: call.signal, ms: refreshMs, onTimeout });
+      const key = await beforeAttempt(refresh, call, { waitingFor: 'apiKey', mostMs: LONGEST_REFRESH_MS });
       if (key !== undefined) call.useKey(key);
       return key !== undefined;
     } catch {
@@ -185,7 +185,6 @@ export class HttpTransport implements Transport {
     return true;
   }
 
-  /** p-retry waits for `retryDelay` after this; a longer Retry-After is waited for here. */
   async #backOff<T>(
     request: ApiRequest<T>,
     call: Call,
@@ -195,12 +194,42 @@ export class HttpTransport implements Transport {
     const waitMs = Math.max(retryDelay, failure.retryAfterMs ?? 0);
     if (!call.canWait(waitMs) || !this.#budget.take()) return false;
 
+    await this.#waitToRetry(request, call, failure, { waitMs, retryDelay, why: 'retry' });
+    return true;
+  }
+
+  /** No attempt is left. If the service is down, the call waits longer and longer, until `maxOutageMs` is over. */
+  async #outlast<T>(
+    request: ApiRequest<T>,
+    call: Call,
+    failure: Failure,
+    retryDelay: number,
+  ): Promise<boolean> {
+    const waitMs = call.outageWait(failure.retryAfterMs);
+    if (waitMs === undefined) return false;
+    if (signOfFailure(failure) === 'unclear') {
+      const { settings, options } = request;
+      const { headers, signal } = options;
+      if (!(await this.isDown({ collection: collectionOf(request), settings, headers, signal })))
+        return false;
+    }
+    await this.#waitToRetry(request, call, failure, { waitMs, retryDelay, why: 'outage' });
+    call.restartDeadline();
+    return true;
+  }
+
+  /** p-retry waits for `retryDelay` after this; what `waitMs` is longer is waited for here. */
+  async #waitToRetry<T>(
+    request: ApiRequest<T>,
+    call: Call,
+    failure: Failure,
+    { waitMs, retryDelay, why }: { waitMs: number; retryDelay: number; why: 'retry' | 'outage' },
+  ): Promise<void> {
     const reason = failure.status === undefined ? failure.fault : `status ${failure.status}`;
     this.#config.listeners.retry?.({ ...call.event(), reason, waitMs });
     call.wait();
-    this.#notify('onWait', (ms: number) => request.options.onWait?.(ms, 'retry'), waitMs);
+    this.#notify('onWait', () => request.options.onWait?.(waitMs, why), undefined);
     if (waitMs > retryDelay) await sleep(waitMs - retryDelay, call.signal);
-    return true;
   }
 
   /** The call waits for the quota of its key. */
@@ -216,21 +245,19 @@ export class HttpTransport implements Transport {
 
   /** No further attempt: decides what the call ends with. */
   async #conclude<T>(request: ApiRequest<T>, call: Call, thrown: unknown): Promise<ApiResponse<T>> {
-    if (call.signal?.aborted) {
-      call.end('aborted');
-      throw call.signal.reason;
-    }
-    const response = await this.#recover(request, call);
-    if (call.signal?.aborted && response === undefined) {
-      call.end('aborted');
-      throw call.signal.reason;
-    }
+    const isStopped = call.signal?.aborted || thrown instanceof CallStopped;
+    const response = isStopped ? undefined : await this.#recover(request, call);
     if (response !== undefined) {
       call.end('ok');
       return response;
     }
+    if (call.signal?.aborted || isStopped) {
+      call.end('aborted');
+      throw call.signal?.aborted ? call.signal.reason : thrown;
+    }
     call.end('error');
-    const error = thrown instanceof Failure ? call.error(thrown) : thrown;
+    const failure = thrown instanceof LoadError ? importFailure('unsent', thrown) : thrown;
+    const error = failure instanceof Failure ? call.error(failure) : failure;
     if (isAccountingError(error)) this.#config.listeners.error?.({ ...call.event(), error });
     throw error;
   }
@@ -248,6 +275,22 @@ export class HttpTransport implements Transport {
     const { rateLimit } = call;
     return { ...empty, rateLimit, serverTime: () => undefined, requestedAt: Date.now(), durationMs: 0 };
   }
+}
+
+/** The path segment of the collection. */
+function collectionOf({ template }: ApiRequest<unknown>): string {
+  return template.split('/')[1] ?? '';
+}
+
+/** Does what must be done before an attempt. Work that never ends ends with the call's own limits. */
+function beforeAttempt<V>(
+  work: () => Promise<V>,
+  call: Call,
+  { waitingFor, mostMs = Number.POSITIVE_INFINITY }: { waitingFor: 'apiKey' | 'import'; mostMs?: number },
+): Promise<V> {
+  const { ms, limit } = call.timeLeft();
+  const onTimeout = () => timeUp(limit, waitingFor);
+  return withinLimits(work, { signal: call.signal, ms: Math.min(ms, mostMs), onTimeout });
 }
 
 /** The value of a response without content; undefined if content is expected. */

@@ -14,6 +14,7 @@ export const partNames = [
   'requests',
   'memory',
   'push',
+  'targets',
   'cold',
   'size',
   'rate-limiter',
@@ -94,6 +95,18 @@ export const goals = {
     what: 'what that push holds, measured after garbage collection',
     unit: 'MB',
     most: 80,
+  },
+  targetTime: {
+    part: 'targets',
+    what: 'sync of a million records into SQLite, time against a fetch loop that inserts in batches',
+    unit: '×',
+    most: 1.5,
+  },
+  targetMemory: {
+    part: 'targets',
+    what: 'peak RSS of that sync against a tenth of the records',
+    unit: '×',
+    most: 1.3,
   },
   import: { part: 'cold', what: 'import of the package over bare Node', unit: 'ms', most: 15 },
   firstPage: {

@@ -8,6 +8,7 @@ import { rateLimiter } from './parts/rate-limiter.ts';
 import { request } from './parts/request.ts';
 import { requests } from './parts/requests.ts';
 import { size } from './parts/size.ts';
+import { targets } from './parts/targets.ts';
 import type { Part } from './support/part.ts';
 
 /** Each part of the bench, in the order in which they run. */
@@ -19,6 +20,7 @@ export const parts: Readonly<Record<PartName, Part>> = {
   lists,
   memory,
   push,
+  targets,
   latency,
   'rate-limiter': rateLimiter,
 };

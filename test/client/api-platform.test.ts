@@ -134,7 +134,7 @@ describe('contentTypes', () => {
     sandbox.store.products.insert({ id: '1' });
     for (const [call, option] of [
       [client.products.create({ name: 'Desk' }), 'contentTypes.create'],
-      [client.products.update('1', { name: 'Desk' }), 'contentTypes.update'],
+      [client.request({ method: 'PATCH', path: '/products/1', body: { size: {} } }), 'contentTypes.update'],
     ] as const) {
       const error = await caught(call);
       expect(error).toMatchObject({ code: 'unknown_problem', status: 415, outcome: 'rejected' });
@@ -206,7 +206,7 @@ describe('a 404 without a problem document', () => {
 
   test('an HTML 404 after the last page is the end of the list', async () => {
     const { sandbox, client } = await service(
-      { notFoundBody: 'html', afterLastPage: 'not-found', records: { accounts: 31 } },
+      { notFoundBody: 'html', afterLastPage: 'not_found', records: { accounts: 31 } },
       { afterLastPage: 'not_found' },
     );
     await using _ = sandbox;
@@ -215,7 +215,7 @@ describe('a 404 without a problem document', () => {
 
   test.each([423, 500])('with status %i instead says neither: the type alone is no proof', async (status) => {
     const { sandbox, client } = await service(
-      { afterLastPage: 'not-found', records: { accounts: 31, products: 1 } },
+      { afterLastPage: 'not_found', records: { accounts: 31, products: 1 } },
       { afterLastPage: 'not_found' },
     );
     await using _ = sandbox;

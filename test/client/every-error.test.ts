@@ -145,7 +145,7 @@ const rows: Readonly<Record<string, Row>> = {
 const classes = Object.entries(errors)
   .filter(([, value]) => typeof value === 'function' && value.prototype instanceof Error)
   .map(([name]) => name)
-  .filter((name) => !['AccountingError', 'ApiError'].includes(name));
+  .filter((name) => !['AccountingError', 'ApiError', 'ApiErrorFields'].includes(name));
 
 const cause = () => {
   const socket = Object.assign(new Error('socket closed'), { code: 'E_SOCKET', request: { key: KEY } });

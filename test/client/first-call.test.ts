@@ -5,7 +5,8 @@ import { jsonResponse, scriptedClient, scriptedFetch } from '../support/scripted
 import { settle } from '../support/scripted-server.ts';
 import { advance, stateOf, useVirtualClock } from '../support/virtual-clock.ts';
 
-// The first call of a client loads ky and p-retry. Bundlers put them into files of their own, which can fail to load.
+// The first call of a client loads ky, and its first invalid record Zod. Bundlers put them into files of their own, which
+// can fail to load.
 
 useVirtualClock();
 
@@ -16,6 +17,7 @@ function kyIs(load: () => unknown): void {
 
 afterEach(() => {
   vi.doUnmock('ky');
+  vi.doUnmock('../../src/schemas/record-schema.ts');
 });
 
 const failed = () => {
@@ -45,6 +47,15 @@ test('a library that fails to load is a ConnectionError; the next call tries aga
   vi.doUnmock('ky');
   expect(await create()).toMatchObject({ id: '7' });
   expect(fetch.requests).toHaveLength(1);
+});
+
+test('a schema that fails to load fails the call; the next invalid record loads it again', async () => {
+  vi.doMock('../../src/schemas/record-schema.ts', failed as () => object);
+  const client = scriptedClient(scriptedFetch(jsonResponse([{ id: '7', salePrice: 12 }])));
+  const first = () => client.products.list().first();
+  expect(await caught(first())).toMatchObject({ code: 'connection_failed', retryable: true });
+  vi.doUnmock('../../src/schemas/record-schema.ts');
+  expect(await caught(first())).toMatchObject({ code: 'unexpected_response', reason: 'wrong_shape' });
 });
 
 test.each([
@@ -128,7 +139,7 @@ test('each request uses the fetch that is global then, so that a test double may
   const client = createClient({ baseUrl: 'https://x.example', apiKey: 'key' });
   for (const id of ['1', '2']) {
     vi.stubGlobal('fetch', async () => Response.json({ id }));
-    await expect(client.accounts.get('1')).resolves.toEqual({ id });
+    await expect(client.accounts.get(id)).resolves.toEqual({ id });
   }
   vi.unstubAllGlobals();
 });

@@ -1,6 +1,8 @@
 import { createClient } from 'accounting-data-sdk';
+import { productSchema } from 'accounting-data-sdk/schemas';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { productFields } from '../sandbox/contract/suite/specification.ts';
 import { caught } from '../support/caught.ts';
 
@@ -77,4 +79,26 @@ test('an id with every awkward character is one path segment', async () => {
   await products.find(id);
   expect(decodeURIComponent(sandbox.requests[0]?.path ?? '')).toBe(`/api/public/v1/products/${id}`);
   expect(sandbox.requests[0]?.path.split('/')).toHaveLength(6);
+});
+
+test('a collection has its documented members alone, and each works without its object', async () => {
+  const sandbox = createSandbox();
+  const client = createClient(sandbox.clientOptions);
+  const readable = ['segment', 'parent', 'baseUrl', 'list', 'get', 'find'];
+  expect(Object.keys(client.accounts)).toEqual(readable);
+  expect(Object.keys(client.products)).toEqual([...readable, 'create', 'update', 'delete']);
+  expect(Object.getPrototypeOf(client.products)).toBe(Object.prototype);
+
+  const { create, get } = client.products;
+  const desk = await create({ name: 'Desk' });
+  expect(await get(desk.id)).toEqual(desk);
+});
+
+test('a custom field of the schema is written, read and cleared', async () => {
+  const sandbox = createSandbox({ unknownFields: 'store' });
+  const schema = productSchema.extend({ colourCode: z.number().nullable() });
+  const { products } = createClient({ ...sandbox.clientOptions, schemas: { products: schema } });
+  const { id } = await products.create({ name: 'Desk', colourCode: 7 });
+  expect((await products.get(id)).colourCode).toBe(7);
+  expect((await products.update(id, { colourCode: null })).colourCode).toBeNull();
 });

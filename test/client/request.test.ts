@@ -1,4 +1,4 @@
-import type { AnyRequest } from 'accounting-data-sdk';
+import type { RawRequest } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../support/caught.ts';
@@ -135,7 +135,7 @@ test.each<[string, object]>([
   ['idempotencyKey', { path: '/x', method: 'PATCH', idempotencyKey: 'k' }],
 ])('%s: %j is rejected before anything is sent', async (argument, request) => {
   const fetch = done();
-  const error = await caught(scriptedClient(fetch).request(request as AnyRequest));
+  const error = await caught(scriptedClient(fetch).request(request as RawRequest));
   expect(error).toMatchObject({ code: 'invalid_input', argument, outcome: 'not_sent' });
   expect(fetch.requests).toHaveLength(0);
 });

@@ -96,3 +96,27 @@ test('the client remembers the budget that was reported last, also with an error
   await client.accounts.get('1');
   expect(client.rateLimit).toMatchObject({ remaining: 8 });
 });
+
+test('rateLimit of a client is that of the headers that arrived last, even if an earlier body ends later', async () => {
+  let endBody = () => {};
+  const body = new ReadableStream({
+    start(controller) {
+      endBody = () => {
+        controller.enqueue(new TextEncoder().encode('{"id":"1"}'));
+        controller.close();
+      };
+    },
+  });
+  const type = { 'content-type': 'application/json' };
+  const fetch = scriptedFetch(
+    new Response(body, { headers: { ...budget(9), ...type } }),
+    jsonResponse({ id: '2' }, 200, budget(8)),
+  );
+  const client = scriptedClient(fetch);
+  const slow = client.accounts.get('1');
+  await client.accounts.get('2');
+  expect(client.rateLimit).toMatchObject({ remaining: 8 });
+  endBody();
+  await slow;
+  expect(client.rateLimit).toMatchObject({ remaining: 8 });
+});

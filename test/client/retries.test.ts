@@ -9,6 +9,7 @@ import {
   problemResponse,
   scriptedClient,
   scriptedFetch,
+  withRequestedIds,
 } from '../support/scripted-fetch.ts';
 import { advance, stateOf, useVirtualClock } from '../support/virtual-clock.ts';
 
@@ -99,7 +100,7 @@ test('a call that got a 429 is sent before later calls', async () => {
     good,
   ];
   const fetch = scriptedFetch(...responses);
-  const client = scriptedClient(fetch, { rateLimiter: 'client' });
+  const client = scriptedClient(withRequestedIds(fetch), { rateLimiter: 'client' });
   const calls = ['1', '2'].map((id) => client.accounts.get(id));
   for (let second = 0; second < 5; second += 1) await advance(1_000);
   await Promise.all(calls);
@@ -125,6 +126,39 @@ test('a Retry-After above maxWaitMs is thrown at once; the call waits if it equa
   expect(end).toMatchObject({ code: 'rate_limited', attempts: 1, retryAfterMs: 2_000 });
   expect(onWaitMs).toEqual([]);
   expect((await waitsOf(script, { maxWaitMs: 2_000 })).end).toEqual({ id: '1' });
+});
+
+test('a connection that is lost after a 429 ends the call as a connection error, after a wait of its own', async () => {
+  const script = [tooMany({ 'retry-after': '2' }), networkError('ECONNRESET'), networkError('ECONNRESET')];
+  const options = { retry: { baseDelayMs: 400, maxAttempts: 2 } };
+  for (const rateLimiter of [false, 'client'] as const) {
+    const { end, waits, requests } = await waitsOf(script, { ...options, rateLimiter });
+    expect(end).toMatchObject({ code: 'connection_failed', attempts: 2, outcome: 'unknown' });
+    expect(waits).toEqual([
+      ['wait', 2_000],
+      ['lost', 600],
+    ]);
+    expect(requests).toBe(3);
+  }
+});
+
+test('a call that is throttled long after its own 429 names the wait that it was throttled for', async () => {
+  const script = [
+    tooMany({ 'retry-after': '2' }),
+    networkError('ECONNRESET'),
+    tooMany({ 'retry-after': '90' }),
+    good,
+  ];
+  const fetch = scriptedFetch(...script);
+  const client = scriptedClient(fetch, { rateLimiter: 'client', retry: { baseDelayMs: 4_000 } });
+  const call = caught(client.accounts.get('1'));
+  await advance(2_000);
+  expect(fetch.requests).toHaveLength(2);
+  // Sent while the first call backs off: its 429 stops the key for longer than maxWaitMs.
+  await caught(client.accounts.get('2'));
+  await advance(6_000);
+  expect(await call).toMatchObject({ code: 'rate_limited', retryAfterMs: 84_000, outcome: 'unknown' });
+  expect(fetch.requests).toHaveLength(3);
 });
 
 test('a 429 whose wait would pass the deadline is thrown at once', async () => {

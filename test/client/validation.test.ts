@@ -130,7 +130,7 @@ test('records of products keep every field beside what a schema makes of them, o
 test('a schema of the caller may be asynchronous', async () => {
   const schema = z.object({ id: z.string() }).refine(async ({ id }) => id !== '2', 'is on hold');
   expect(await read({ id: '1' }, { schema })).toEqual({ id: '1' });
-  expect(await caught(read({ id: '2' }, { schema }))).toMatchObject({
+  expect(await caught(clientOf({ id: '2' }, { schema }).products.get('2'))).toMatchObject({
     issues: ['is on hold'],
     recordId: '2',
   });
@@ -189,4 +189,20 @@ test('a schema of the caller validates only records that are valid by our own', 
   expect(validate).not.toHaveBeenCalled();
   await read({ id: '1', name: 7 }, { schema: handMade(validate), validation: 'off' });
   expect(validate).toHaveBeenCalledTimes(1);
+});
+
+test('a schema whose output has a getter that throws makes an invalid record', async () => {
+  const broken = new Error('not ready');
+  const withGetter = handMade((value) => ({
+    value: {
+      ...(value as object),
+      get total(): string {
+        throw broken;
+      },
+    },
+  }));
+  const error = await caught(read({ id: '1' }, { schema: withGetter }));
+  expect(error).toMatchObject({ reason: 'wrong_shape', recordId: '1', cause: broken });
+  const page = await list([{ id: '1' }], { schema: withGetter, validation: 'report' });
+  expect(page).toMatchObject({ records: [], invalid: [{ id: '1' }] });
 });

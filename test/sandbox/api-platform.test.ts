@@ -122,26 +122,6 @@ test('relations iri: references to other collections are IRIs', async () => {
   expect((await call(iris, '/boms')).list).toMatchObject([{ productId: '/api/public/v1/products/1' }]);
 });
 
-test.each([
-  ['problem', 'application/problem+json', { type: 'not_found' }],
-  ['json', 'application/json', { message: 'Not Found' }],
-  ['empty', null, undefined],
-] as const)('notFoundBody %s', async (notFoundBody, contentType, body) => {
-  const response = await call(createSandbox({ notFoundBody }), '/accounts/1');
-  expect([response.status, response.headers.get('content-type')]).toEqual([404, contentType]);
-  if (body === undefined) expect(response.json).toBeUndefined();
-  else expect(response.record).toMatchObject(body);
-});
-
-test('notFoundBody html sends the page of a router', async () => {
-  const sandbox = createSandbox({ notFoundBody: 'html' });
-  const response = await sandbox.fetch(`${sandbox.baseUrl}/api/public/v1/accounts/1`, {
-    headers: { 'X-AUTH-TOKEN': sandbox.keys.full },
-  });
-  expect([response.status, response.headers.get('content-type')]).toEqual([404, 'text/html']);
-  expect(await response.text()).toContain('Not Found');
-});
-
 describe('nullFields', () => {
   test('omitted leaves fields without a value out of every response', async () => {
     const sandbox = createSandbox({ nullFields: 'omitted', deleteStatus: 200 });

@@ -71,7 +71,7 @@ describe('no response', () => {
 
   test('connection-refused with forMs opens the port again by itself', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const rule = sandbox.faults.next({ kind: 'connection-refused', forMs: 5000 });
+    const rule = sandbox.faults.add({ kind: 'connection-refused' }, { forMs: 5000 });
     vi.advanceTimersByTime(4999);
     expect((await raw(undefined)).end).toBe('ECONNREFUSED');
     vi.advanceTimersByTime(1);

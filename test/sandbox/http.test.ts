@@ -250,6 +250,18 @@ describe('a request that does not reach the service gets a problem document with
     expect([...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status)).toEqual(['200', '501']);
   });
 
+  test('responds at once to a malformed chunk, after the responses to the requests before it', async () => {
+    const post = other('POST').replace(`${CLOSE}\r\n`, 'Transfer-Encoding: chunked\r\n');
+    const malformed = `${post}zz\r\n`;
+    const text = await send(malformed);
+    expect(text).toMatch(/^HTTP\/1\.1 400 /);
+    expect(JSON.parse(bodyOf(text)).type).toBe('malformed_request');
+
+    sandbox.faults.add({ kind: 'delay', ms: 50 }, { times: 1 });
+    const both = await send(rawRequest('/accounts/1', sandbox.keys.full) + malformed);
+    expect([...both.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status)).toEqual(['200', '400']);
+  });
+
   test('a client may disconnect meanwhile', async () => {
     sandbox.faults.add({ kind: 'delay', ms: 20 }, { times: 1 });
     const { socket, response } = rawCall(
@@ -327,6 +339,21 @@ describe('CORS', () => {
     ]);
     await other.close();
   });
+});
+
+test('with hosts, a request to any other host is rejected with 421, a preflight too', async () => {
+  await sandbox.close();
+  listening = await sandbox.listen({ hosts: ['localhost', '[::1]'] });
+  const statusFor = async (host: string, method = 'GET') => {
+    const request = get('/accounts', 'Access-Control-Request-Method: PATCH').replace('GET', method);
+    return (await send(request.replace('Host: sandbox', `Host: ${host}`))).slice(9, 12);
+  };
+  expect(await statusFor('LOCALHOST:4010')).toBe('200');
+  expect(await statusFor('[::1]:80')).toBe('200');
+  expect(await statusFor('shop.example')).toBe('421');
+  expect(await statusFor('localhost.shop.example:4010')).toBe('421');
+  expect(await statusFor('shop.example', 'OPTIONS')).toBe('421');
+  expect(await statusFor('localhost', 'OPTIONS')).toBe('204');
 });
 
 test('await using closes the port', async () => {

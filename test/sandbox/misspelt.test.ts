@@ -23,7 +23,10 @@ test.each([
   [{ clockOffsetMs: '5 s' }, 'clockOffsetMs must be a number of milliseconds, not "5 s".'],
   [{ timestampsEverywhere: 'yes' }, 'timestampsEverywhere must be true or false, not "yes".'],
   [{ betweenSeparator: 5 }, 'betweenSeparator must be a string, not 5.'],
-  [{ hiddenRecords: 1.1 }, 'hiddenRecords must be a number from 0 to 1, or an array of ids, not 1.1.'],
+  [
+    { hiddenRecords: 1.1 },
+    'hiddenRecords must be a number from 0 to 1, an array of ids, or a function, not 1.1.',
+  ],
   [{ hiddenRecords: [7] }, 'hiddenRecords must be'],
   [{ contentTypes: { create: [] } }, 'contentTypes.create must be an array of content types'],
   [{ requiredFields: ['nmae'] }, 'requiredFields: "nmae" is not a field of a product. Did you mean name?'],

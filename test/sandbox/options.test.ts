@@ -16,7 +16,7 @@ describe('lists', () => {
   });
 
   test('afterLastPage', async () => {
-    const sandbox = createSandbox({ afterLastPage: 'not-found' });
+    const sandbox = createSandbox({ afterLastPage: 'not_found' });
     expect((await call(sandbox, '/boms')).json).toEqual([]);
     expect((await call(sandbox, '/boms?_page=2')).record.type).toBe('not_found');
     for (const _ of Array(30)) sandbox.store.boms.insert({});

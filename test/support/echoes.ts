@@ -18,6 +18,8 @@ export const echoHeaders = (canary: string) => ({
   via: `1.1 ${canary}`,
   etag: `"${encodeURIComponent(canary)}"`,
   'cache-control': canary,
+  deprecation: '@1688169599',
+  link: `<https://books.example/${encodeURIComponent(canary)}>; rel="deprecation"`,
   'x-auth-token': canary,
 });
 

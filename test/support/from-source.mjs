@@ -8,7 +8,8 @@ const entries = {
   'accounting-data-sdk/schemas': '../../src/schemas/index.ts',
   'accounting-data-sdk/testing': '../../src/testing/index.ts',
   'accounting-data-sdk/testing/msw': '../../src/testing/msw.ts',
-  'accounting-data-sdk/tools': '../../src/tools/index.ts',
+  'accounting-data-sdk/explore': '../../src/explore/index.ts',
+  'accounting-data-sdk/targets': '../../src/targets/index.ts',
 };
 
 registerHooks({

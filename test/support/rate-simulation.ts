@@ -19,6 +19,10 @@ export interface Scenario extends Allowance {
   readonly rateLimiter?: 'client' | false;
   /** From one window until another, a process sends one call after the other, with so many ms between two. */
   readonly quiet?: { readonly from: number; readonly until: number; readonly everyMs: number };
+  /** Each caller pauses for so long after a call. */
+  readonly pauseMs?: number;
+  /** Whether the service sends X-RateLimit headers. It does by default. */
+  readonly headers?: boolean;
 }
 
 export interface Result {
@@ -29,6 +33,8 @@ export interface Result {
   /** For each process, the number of 429s in each window. */
   readonly rejections: readonly (readonly number[])[];
   readonly failed: number;
+  /** The longest time that a call took, in ms. */
+  readonly longestMs: number;
 }
 
 /**
@@ -46,6 +52,7 @@ export async function simulate(scenario: Scenario): Promise<Result> {
     vi.advanceTimersByTime(Math.floor(windowMs * LATEST_PHASE * random.next()));
     const first = ALIGNED.has(limiter) ? Math.floor(Date.now() / windowMs) * windowMs : Date.now();
     const stop = new AbortController();
+    let longestMs = 0;
     setMaxListeners(0, stop.signal);
     const service = LIMITERS[limiter](scenario);
     const all = Array.from({ length: processes }, () => {
@@ -54,11 +61,15 @@ export async function simulate(scenario: Scenario): Promise<Result> {
       const fetch = async () => {
         await sleep(wayMs(random));
         const window = Math.floor((Date.now() - first) / windowMs);
-        const { allowed, ...verdict } = service(Date.now());
+        const { allowed, retryAfterS, ...quota } = service(Date.now());
         if (!allowed) rejections[window] = (rejections[window] ?? 0) + 1;
         else if (window < windows) counts.granted += 1;
         await sleep(wayMs(random));
-        return jsonResponse(allowed ? { id: '1' } : {}, allowed ? 200 : 429, headersOf(verdict));
+        return jsonResponse(
+          allowed ? { id: '1' } : {},
+          allowed ? 200 : 429,
+          headersOf({ ...(scenario.headers === false ? {} : quota), retryAfterS }),
+        );
       };
       const client = createClient({
         baseUrl: 'https://books.example.com',
@@ -77,12 +88,15 @@ export async function simulate(scenario: Scenario): Promise<Result> {
     const call = async ({ client, counts }: (typeof all)[number]) => {
       while (!stop.signal.aborted) {
         await sleep(pauseMs(Date.now() - first));
+        const since = Date.now();
         await client.accounts.get('1', { signal: stop.signal }).catch(() => {
           if (stop.signal.aborted) return;
           counts.failed += 1;
           // A call may fail at once, without being sent.
           return sleep(1_000);
         });
+        if (!stop.signal.aborted) longestMs = Math.max(longestMs, Date.now() - since);
+        await sleep(scenario.pauseMs ?? 0);
       }
     };
     const work = all.map(async (each, index) => {
@@ -100,6 +114,7 @@ export async function simulate(scenario: Scenario): Promise<Result> {
       share: granted.reduce((sum, count) => sum + count, 0) / available,
       rejections: all.map(({ counts }) => counts.rejections),
       failed: all.reduce((sum, { counts }) => sum + counts.failed, 0),
+      longestMs,
     };
   } finally {
     stopVirtualClock();

@@ -31,10 +31,13 @@ export const empty = (status: number): ScriptedResponse => respond(status, {});
 
 export const redirect = (status: number, location: string): ScriptedResponse => respond(status, { location });
 
-/** The successful response to each method. */
+/** The successful response to each method, with the id that was requested. */
 export const success: ScriptedResponse = (request, wire) => {
   const status = { POST: 201, DELETE: 204 }[request.method] ?? 200;
-  return (status === 204 ? empty(status) : json(JSON.parse(productJson), status))(request, wire);
+  const id = /\/v1\/[^/?#]+\/([^/?#]+)/.exec(request.url)?.[1];
+  const product = JSON.parse(productJson);
+  if (id !== undefined) product.id = decodeURIComponent(id);
+  return (status === 204 ? empty(status) : json(product, status))(request, wire);
 };
 
 /** Bytes straight onto the socket, which is then closed. */

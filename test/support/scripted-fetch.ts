@@ -49,6 +49,17 @@ export function scriptedClient<const S extends Schemas = Record<never, never>>(
   });
 }
 
+/** A `fetch` whose records have the id that was requested, for tests that request several and return one. */
+export function withRequestedIds(fetch: FetchFunction): FetchFunction {
+  return async (url, init) => {
+    const response = await fetch(url, init);
+    if (!(response instanceof Response) || !response.ok) return response;
+    const id = new URL(url).pathname.split('/v1/')[1]?.split('/')[1];
+    if (id === undefined) return response;
+    return jsonResponse({ id }, response.status, Object.fromEntries(response.headers));
+  };
+}
+
 /** A response with a JSON body. */
 export function jsonResponse(value: unknown, status = 200, headers: Record<string, string> = {}): Response {
   return new Response(JSON.stringify(value), {

@@ -1,47 +1,41 @@
-// With DATABASE_URL: one machine of many, which works until it is stopped. Without: a demonstration in this process.
+// One machine of many: npm run work -- companies.json, with DATABASE_URL.
 
 import { readFile } from 'node:fs/promises';
 import { createClient } from 'accounting-data-sdk';
-import { openDatabase } from './database.ts';
-import { demo } from './demo.ts';
-import { SyncQueue } from './queue.ts';
+import pg from 'pg';
+import { plan, startQueue, work } from './queue.ts';
 
-/** A company, as the file of companies names it. */
-interface Company {
-  /** A label: never the key. */
-  readonly tenant: string;
-  readonly baseUrl: string;
-  readonly apiKey: string;
-}
+/** A company, as the file names it. `tenant` is a label: never the key. */
+type Company = Record<'tenant' | 'baseUrl' | 'apiKey', string>;
 
-async function serve(url: string, file: string): Promise<void> {
-  const companies = new Map(
-    (JSON.parse(await readFile(file, 'utf8')) as Company[]).map((company) => [company.tenant, company]),
-  );
-  const database = await openDatabase(url);
-  const queue = await SyncQueue.start({
-    database,
-    tenants: () => [...companies.keys()],
-    clientOf: (tenant) => {
-      const company = companies.get(tenant);
-      if (company === undefined) throw new Error(`There is no company ${tenant} in ${file}.`);
-      return createClient({ baseUrl: company.baseUrl, apiKey: company.apiKey });
-    },
-    heartbeatSeconds: Number(process.env.HEARTBEAT_SECONDS ?? 30),
-    onJob: (event, { tenant, collection }, result) =>
-      console.log([event, tenant, collection, result?.problem ?? result?.records].join(' ').trim()),
+const { DATABASE_URL: connectionString = '' } = process.env;
+const companies = JSON.parse(await readFile(process.argv[2] ?? 'companies.json', 'utf8')) as Company[];
+const pool = new pg.Pool({ connectionString });
+// A connection that breaks while idle is replaced by the next query.
+pool.on('error', (error) => console.error(error.message));
+const boss = await startQueue({ connectionString });
+await work(boss, {
+  connection: pool,
+  clientOf: (tenant) => {
+    const company = companies.find((each) => each.tenant === tenant);
+    if (company === undefined) throw new Error(`There is no company ${tenant}.`);
+    return createClient({ baseUrl: company.baseUrl, apiKey: company.apiKey });
+  },
+  stopAfter: { ms: 60_000 },
+  atOnce: 4,
+  onJob: (tenant, { records, paused, problem }) =>
+    console.log(`${tenant}: ${problem ?? `${records} records${paused ? ', to be resumed' : ''}`}`),
+});
+const planAll = async () => {
+  for (const { tenant } of companies) await plan(boss, tenant);
+};
+await planAll();
+const timer = setInterval(() => planAll().catch(console.error), 15 * 60_000);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, async () => {
+    clearInterval(timer);
+    // What was committed stays; another machine resumes.
+    await boss.stop({ graceful: false });
+    await pool.end();
   });
-  await queue.planEvery(process.env.PLAN ?? '*/15 * * * *');
-  await queue.work(Number(process.env.AT_ONCE ?? 4));
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, async () => {
-      await queue.stop();
-      await database.close();
-    });
-  }
 }
-
-const { DATABASE_URL } = process.env;
-const [, , file = 'companies.json'] = process.argv;
-if (DATABASE_URL === undefined) await demo();
-else await serve(DATABASE_URL, file);

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { type CollectionName, collectionNames } from 'accounting-data-sdk';
-import { type Discovery, discover } from 'accounting-data-sdk/tools';
+import { type Discovery, discover } from 'accounting-data-sdk/explore';
 import type { Command } from 'commander';
 import { readIfExists, replaceFile } from '../../node/crash-safe-file.ts';
-import { collectionNameList, wholeNumber } from '../arguments.ts';
+import { collectionNameList, counted, wholeNumber } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
-import { CommandFailure, EXIT, noReadAccess } from '../errors.ts';
+import { CommandFailure, EXIT, isDenied, nothingReadable } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { writableFile } from '../writable.ts';
 
@@ -50,7 +50,10 @@ async function run(names: readonly CollectionName[], flags: Flags, io: Io): Prom
   const previous = await previousFile(flags);
   const { client } = await connect(io, flags);
   const count = names.length > 0 ? names.length : collectionNames.length;
-  if (!quiet) io.log(`Reading about ${sample} records of each of ${count} collections. Ctrl-C stops.`);
+  if (!quiet)
+    io.log(
+      `Reading about ${counted(sample, 'record')} of each of ${counted(count, 'collection')}. Ctrl-C stops.`,
+    );
   const discovery = await discover(client, {
     collections: names.length > 0 ? names : undefined,
     sample,
@@ -73,17 +76,14 @@ async function run(names: readonly CollectionName[], flags: Flags, io: Io): Prom
 
 /** Without a collection that failed, the file would lose its schema; CI would report that as a difference. */
 function checkAccess({ collections }: Discovery): void {
-  if (collections.every(({ access }) => isDenied(access))) throw noReadAccess();
+  const codes = collections.map(({ access }) => access);
+  if (codes.every((code) => isDenied(code) || code === 'not_found')) throw nothingReadable(codes);
   const failed = collections.find(({ access }) => access !== 'readable' && !isDenied(access));
   if (failed === undefined) return;
   throw new CommandFailure(`${failed.collection} cannot be read (${failed.access}).`, {
     advice: 'Nothing was written. Try again later, or name the other collections.',
     exitCode: EXIT.service,
   });
-}
-
-function isDenied(access: string): boolean {
-  return access === 'forbidden' || access === 'scope_required';
 }
 
 const HASH_LINE = /^\/\/ sha256 ([0-9a-f]{64}): .*\n/;
@@ -149,5 +149,5 @@ function summary({ collections, requests }: Discovery, out: string): string {
   const unreadable = collections.filter(({ access }) => access !== 'readable');
   const names = unreadable.map(({ collection }) => collection).join(', ');
   const not = names && ` This key may not read ${names}.`;
-  return `Wrote ${out} from ${records} records of ${collections.length - unreadable.length} collections (${requests} requests).${not}`;
+  return `Wrote ${out} from ${counted(records, 'record')} of ${counted(collections.length - unreadable.length, 'collection')} (${counted(requests, 'request')}).${not}`;
 }

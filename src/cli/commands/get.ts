@@ -1,4 +1,4 @@
-import type { CollectionName } from 'accounting-data-sdk';
+import { type CollectionName, isApiError } from 'accounting-data-sdk';
 import type { Command } from 'commander';
 import { jsonText } from '../../internal/json-text.ts';
 import { collectionName } from '../arguments.ts';
@@ -18,6 +18,13 @@ export function addGet(program: Command, io: Io): void {
     const { client } = await connect(io, flags);
     // Without a schema: an invalid record is printed, so that the user can see it.
     const collection = client.collection(client[name].segment);
-    io.out(jsonText(await collection.get(id, { signal: io.signal }), 2));
+    try {
+      io.out(jsonText(await collection.get(id, { signal: io.signal }), 2));
+    } catch (error) {
+      // Some services send the same 404 for a wrong path as for a missing record.
+      if (isApiError(error, 'not_found'))
+        await client.request({ path: [collection.segment] }, { signal: io.signal });
+      throw error;
+    }
   });
 }

@@ -1,15 +1,25 @@
 import type { CollectionName } from 'accounting-data-sdk';
-import { type CollectionFindings, type ProbeOptions, probe } from 'accounting-data-sdk/tools';
+import {
+  type CollectionFindings,
+  type ProbeOptions,
+  type ProbeReport,
+  probe,
+} from 'accounting-data-sdk/explore';
 import type { Command } from 'commander';
+import { readIfExists, replaceFile } from '../../node/crash-safe-file.ts';
 import { collectionNameList, jsonObject } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
-import { CommandFailure, EXIT } from '../errors.ts';
+import { CommandFailure, EXIT, nothingReadable } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { configurationLines, partialLines, reportLines } from '../probe-report.ts';
+import { partialLines, reportLines } from '../probe-report.ts';
+import { differences, parseServiceFile, readServiceFile, serviceFile } from '../service-file.ts';
+import { writableFile } from '../writable.ts';
 
 interface Flags extends ConnectFlags {
   readonly json?: true;
-  readonly config?: true;
+  readonly out?: string;
+  readonly check?: string;
+  readonly force?: true;
   readonly write?: true;
   readonly draft?: Readonly<Record<string, unknown>>;
   readonly yes?: true;
@@ -25,21 +35,29 @@ export function addProbe(program: Command, io: Io): void {
       )
       .argument('[collections...]', 'the collections to read; default: all', collectionNameList)
       .option('--json', 'the whole report as JSON, with the evidence for each finding')
-      .option('--config', 'print only the client options that fit the service')
+      .option(
+        '--out <file>',
+        'write the options that fit the service: TypeScript, or JSON for a name in .json',
+      )
+      .option('--check <file>', 'write nothing; fail if the service differs from that file')
+      .option('--force', 'with --out: overwrite a file that probe did not write')
       .option('--write', 'also create, update and delete a product; asks first')
       .option('--draft <json>', 'with --write: fields of the product that the service requires', jsonObject)
       .option('--yes', 'with --write: do not ask'),
     [
       'accounting-data-sdk probe',
       'accounting-data-sdk probe accounts products --json > service.json',
-      'accounting-data-sdk probe --config',
+      'accounting-data-sdk probe --out src/service.ts',
+      'accounting-data-sdk probe --check src/service.ts    # in CI',
       `accounting-data-sdk probe products --write --draft '{"productNumber":"PROBE-1"}'`,
     ],
   ).action((names: CollectionName[], flags: Flags) => run(names, flags, io));
 }
 
 async function run(names: readonly CollectionName[], flags: Flags, io: Io): Promise<void> {
-  const { json, config, write = false, draft, quiet } = flags;
+  const { json, out, check, write = false, draft, quiet } = flags;
+  const before = check === undefined ? undefined : await readServiceFile(check);
+  if (out !== undefined) await checkOverwriting(out, flags);
   const { client } = await connect(io, flags);
   if (write) await confirmWriting(client.products.baseUrl, flags, io);
 
@@ -54,18 +72,49 @@ async function run(names: readonly CollectionName[], flags: Flags, io: Io): Prom
   }).catch((error: unknown) => {
     io.status?.(undefined);
     // The findings so far are for people: a program could take half a report for a whole one.
-    if (io.signal.aborted && !json && !config) print(partialLines(learned, io.columns), io);
+    if (io.signal.aborted && !json && out === undefined && check === undefined)
+      print(partialLines(learned, io.columns), io);
     throw error;
   });
   io.status?.(undefined);
+  const isRead = report.collections.some(({ access }) => access === 'readable');
   if (json) io.out(JSON.stringify(report, undefined, 2));
-  else if (config) print(configurationLines(report), io);
-  else print(reportLines(report, io.columns), io);
+  else if (out !== undefined && isRead) await writeService(report, out, flags, io);
+  else if (check === undefined) print(reportLines(report, io.columns), io);
   const { leftBehind } = report.writes;
-  if (leftBehind.length === 0) return;
-  throw new CommandFailure(leftBehindText(leftBehind), {
-    advice: 'Delete them by hand.',
-    exitCode: EXIT.service,
+  if (leftBehind.length > 0) {
+    throw new CommandFailure(leftBehindText(leftBehind), {
+      advice: 'Delete them by hand.',
+      exitCode: EXIT.service,
+    });
+  }
+  const access = report.collections.map((collection) => collection.access);
+  if (!isRead) throw nothingReadable(access);
+  if (before !== undefined) reportDifferences(differences(before, report), check ?? '', io);
+}
+
+async function writeService(report: ProbeReport, out: string, { quiet }: Flags, io: Io): Promise<void> {
+  await replaceFile(await writableFile(out), serviceFile(report, out));
+  if (!quiet) io.log(`Wrote ${out} (${report.requests} requests).`);
+}
+
+/** Fails before anything is sent if the file cannot be written, or is not one of probe. */
+async function checkOverwriting(out: string, { force }: Flags): Promise<void> {
+  await writableFile(out);
+  const text = await readIfExists(out);
+  if (force || text === undefined || text.trim() === '' || parseServiceFile(text) !== undefined) return;
+  throw new CommandFailure(`probe does not overwrite ${out}: it did not write that file.`, {
+    advice: 'Choose another file, or pass --force.',
+    exitCode: EXIT.file,
+  });
+}
+
+function reportDifferences(lines: readonly string[], file: string, io: Io): void {
+  if (lines.length === 0) return;
+  for (const line of lines) io.log(line);
+  throw new CommandFailure(`The service differs from ${file}.`, {
+    advice: 'Run probe --out, and look at what changes.',
+    exitCode: EXIT.changed,
   });
 }
 

@@ -1,25 +1,22 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type Client, type CollectionName, collectionNames, isApiError } from 'accounting-data-sdk';
+import {
+  type Client,
+  type CollectionName,
+  type CollectionReport,
+  collectionNames,
+  isApiError,
+} from 'accounting-data-sdk';
 import { type Command, Option } from 'commander';
-import { collections } from '../../collections/index.ts';
-import { guarded, type RequestGuard } from '../../internal/request-guard.ts';
 import { temporaryOf, unlessMissing } from '../../node/crash-safe-file.ts';
-import { boundAt } from '../../sync/bound.ts';
-import { DEFAULT_MAX_OUTAGE_MS, Outage } from '../../sync/outage.ts';
-import { sinceOf } from '../../sync/watermark.ts';
 import { collectionName, duration, timestamp } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { CommandFailure, EXIT, failureOf, noReadAccess } from '../errors.ts';
 import type { Io } from '../io.ts';
-import {
-  BEGINNING,
-  PullCheckpoint,
-  type PullPoint,
-  type PullStart,
-  type PullState,
-} from '../pull/checkpoint.ts';
+import { BEGINNING, PullCheckpoint, type PullPoint, type PullState } from '../pull/checkpoint.ts';
+import { pullIntoDatabase } from '../pull/database.ts';
+import { FolderLock } from '../pull/folder-lock.ts';
 import { type Format, openOutput, partialOf } from '../pull/outputs.ts';
 import { PullProgress } from '../pull/progress.ts';
 import { readCollection } from '../pull/read-collection.ts';
@@ -32,6 +29,10 @@ interface Flags extends ConnectFlags {
   readonly format: Format;
   readonly checkpoint?: string;
   readonly restart?: true;
+  readonly to?: string;
+  readonly tenant?: string;
+  readonly full?: true;
+  readonly sameCompany?: true;
   readonly pagination: 'keyset' | 'page';
   readonly maxOutage: number;
 }
@@ -63,6 +64,16 @@ export function addPull(program: Command, io: Io): void {
         'remembers the position: after an interruption the same command resumes there. --all always has one',
       )
       .option('--restart', 'read everything from the start, even if there is a checkpoint')
+      .option(
+        '--to <database>',
+        'a file of SQLite, or "postgres": a copy in a database. The same command again reads only what changed',
+      )
+      .option('--tenant <label>', 'the company in the database; default: the only one that it holds')
+      .option(
+        '--same-company',
+        'with --to: accept a copy that was written with another API key of the same company',
+      )
+      .option('--full', 'with --to: read everything again, and remove what the service no longer has')
       .addOption(
         new Option(
           '--pagination <kind>',
@@ -74,13 +85,14 @@ export function addPull(program: Command, io: Io): void {
       .addOption(
         new Option('--max-outage <time>', 'how long to wait for a service that is down: 90s, 5m, 0')
           .argParser(duration)
-          .default(DEFAULT_MAX_OUTAGE_MS, '2m'),
+          .default(120_000, '2m'),
       ),
     [
       'accounting-data-sdk pull accounts > accounts.ndjson',
       'accounting-data-sdk pull budget-lines --out budget-lines.ndjson --checkpoint budget-lines.checkpoint',
       'accounting-data-sdk pull products --format csv --since 2026-01-31T00:00:00Z | gzip > products.csv.gz',
       'accounting-data-sdk pull --all --out data',
+      'accounting-data-sdk pull --all --to books.sqlite --tenant acme',
     ],
   ).action((name: CollectionName | undefined, flags: Flags) => run(name, flags, io));
 }
@@ -88,20 +100,25 @@ export function addPull(program: Command, io: Io): void {
 /** Reads one collection, or every collection that the key may read, each into a file of its own. */
 async function run(named: CollectionName | undefined, flags: Flags, io: Io): Promise<void> {
   checkFlags(named, flags);
+  if (flags.to !== undefined) {
+    await pullIntoDatabase(named && [named], { ...flags, to: flags.to }, io);
+    return;
+  }
   const { all = false, out, format, since = null, pagination, restart, quiet = false } = flags;
   const log = (line: string) => quiet || io.log(line);
+  let progress: PullProgress | undefined;
+  const { client, keyDigest } = await connect(io, flags, {
+    wait: ({ waitMs }) => progress?.wait(waitMs),
+    retry: ({ reason, waitMs }) => progress?.retry(reason, waitMs),
+  });
   const inFolder = (file: string) => (all ? join(out ?? '', file) : undefined);
   const names = named === undefined ? collectionNames : [named];
-  const fileOf = (name: CollectionName) => inFolder(`${collections[name].segment}.${format}`) ?? out;
+  const fileOf = (name: CollectionName) => inFolder(`${client[name].segment}.${format}`) ?? out;
   const checkpointFile = flags.checkpoint ?? inFolder('pull.checkpoint');
   if (all) await makeFolder(out ?? '');
+  using _lock = all ? await FolderLock.take(out ?? '') : undefined;
   for (const name of names) await checkFiles(fileOf(name), checkpointFile);
 
-  let progress = new PullProgress(io, names[0] ?? '', quiet);
-  const { client, keyDigest } = await connect(io, flags, {
-    wait: ({ waitMs }) => progress.wait(waitMs),
-    retry: ({ reason }) => progress.retry(reason),
-  });
   const { baseUrl } = client.accounts;
   const scope = { baseUrl, keyDigest, collection: named ?? 'all', since, pagination };
   const checkpoint =
@@ -115,16 +132,16 @@ async function run(named: CollectionName | undefined, flags: Flags, io: Io): Pro
       log(`${name} is complete: kept from the run that was interrupted.`);
       continue;
     }
-    progress = new PullProgress(io, name, quiet);
     const from = state.reading === name ? state.point : BEGINNING;
+    progress = new PullProgress(io, { name, quiet, pagination, from });
     const save = async (point: PullPoint) => {
       state = { ...state, reading: name, point };
       await checkpoint?.write(state);
     };
     try {
       const canResume = checkpoint !== undefined;
-      const start = await pull(client, { name, file, flags, io, progress, from, save, canResume });
-      state = { ...state, done: [...state.done, name], start: earlier(state.start, start) };
+      const startedAt = await pull(client, { name, file, flags, io, progress, from, save, canResume });
+      state = { ...state, done: [...state.done, name], startedAt: state.startedAt ?? startedAt };
       if (all) await checkpoint?.write(state);
     } catch (error) {
       const isDenied = isApiError(error, 'forbidden') || isApiError(error, 'scope_required');
@@ -141,41 +158,46 @@ async function run(named: CollectionName | undefined, flags: Flags, io: Io): Pro
   }
   await checkpoint?.remove();
   if (state.done.length === 0) throw noReadAccess();
-  const { startedAt, utcOffset } = state.start;
-  if (startedAt === null) return;
-  // In the offset of the service's timestamps, because some services compare the bound with local times.
-  const next = boundAt(sinceOf(startedAt, LOOKBACK_MS), utcOffset ?? undefined);
+  if (state.startedAt === null) return;
+  const next = new Date(Date.parse(state.startedAt) - LOOKBACK_MS).toISOString().replace('.000Z', 'Z');
   log(`To read what changes from now on: --since ${next}`);
 }
 
 /** Commits become visible later than their timestamps. */
 const LOOKBACK_MS = 120_000;
 
-function checkFlags(name: CollectionName | undefined, { all, out, format, checkpoint }: Flags): void {
+function checkFlags(name: CollectionName | undefined, flags: Flags): void {
+  const { all, out, format, checkpoint, to, pagination } = flags;
   const wrong = (message: string, advice: string) =>
     new CommandFailure(message, { advice, exitCode: EXIT.usage });
   if (all && name !== undefined) throw wrong('--all pulls every collection.', `Leave out ${name} or --all.`);
   if (!all && name === undefined) throw wrong('No collection is named.', 'Name one, or pass --all.');
+  const ofFiles = ['out', 'checkpoint', 'restart', 'since'] as const;
+  const ofFile =
+    ofFiles.find((flag) => flags[flag] !== undefined) ?? (format === 'csv' ? 'format' : undefined);
+  if (to !== undefined && ofFile !== undefined) {
+    throw wrong(
+      `--to and --${ofFile} exclude each other.`,
+      'A database remembers what it holds: leave out one.',
+    );
+  }
+  const ofDatabase = (['tenant', 'full', 'sameCompany'] as const).find((flag) => flags[flag] !== undefined);
+  if (to === undefined && ofDatabase !== undefined) {
+    throw wrong(
+      `--${ofDatabase === 'sameCompany' ? 'same-company' : ofDatabase} is for a database.`,
+      'Name the database with --to.',
+    );
+  }
+  if (to !== undefined) return;
+  if (checkpoint !== undefined && pagination === 'page') {
+    throw wrong('--pagination page cannot be resumed.', 'Leave out --checkpoint or --pagination.');
+  }
   if (all && out === undefined) throw wrong('--all needs a folder.', 'Name it with --out.');
   if (checkpoint !== undefined && format === 'csv' && out === undefined)
     throw wrong('CSV on standard output cannot resume.', 'Name a file with --out.');
 }
 
-const NOTHING: PullState = {
-  done: [],
-  start: { startedAt: null, utcOffset: null },
-  reading: '',
-  point: BEGINNING,
-};
-
-/** The start of both. */
-function earlier(first: PullStart, second: PullStart): PullStart {
-  const offsets = [first, second].flatMap(({ utcOffset }) => utcOffset ?? []);
-  return {
-    startedAt: first.startedAt ?? second.startedAt,
-    utcOffset: offsets.length === 0 ? null : Math.min(...offsets),
-  };
-}
+const NOTHING: PullState = { done: [], startedAt: null, reading: '', point: BEGINNING };
 
 async function makeFolder(name: string): Promise<void> {
   if ((await unlessMissing(stat(name)))?.isDirectory() === false) {
@@ -197,23 +219,27 @@ interface PullTask {
   readonly canResume: boolean;
 }
 
-async function pull(client: Client, task: PullTask): Promise<PullStart> {
-  const { file, flags, io, progress, from, save } = task;
-  // Before a file is touched: this rejects a resume token of another read.
-  const pages = pagesOf(client, task);
+/** The service's clock when the read began. */
+async function pull(client: Client, task: PullTask): Promise<string | null> {
+  const { name, file, flags, io, progress, from, save } = task;
+  // Invalid records too: the file holds what the service sent.
+  const collection = client.withOptions({ validation: 'report' }).collection(client[name].segment);
+  const options = {
+    pagination: flags.pagination,
+    updatedSince: flags.since,
+    maxOutageMs: flags.maxOutage,
+    signal: io.signal,
+  };
   const output = await openOutput(io, { out: file, format: flags.format, from: from.bytes });
-  if (from.records > 0) progress.resumes(from);
+  let report: CollectionReport | undefined;
   try {
-    const { pagination } = flags;
-    const start = await readCollection({ pages, output, from, save, pagination, progress });
-    progress.end('complete.');
-    return start;
+    report = await readCollection(collection, { output, from, save, progress, options });
+    return report.watermark?.toISOString() ?? null;
   } catch (error) {
-    progress.end('not complete.');
     if (!task.canResume) await output.discard();
     throw error;
   } finally {
-    io.status?.(undefined);
+    progress.end(report);
     await output.close();
   }
 }
@@ -234,23 +260,6 @@ async function checkFiles(out: string | undefined, checkpoint: string | undefine
   }
 }
 
-/** The pages of a collection, invalid records included: the file holds what the service sent. */
-function pagesOf(client: Client, { name, flags, from, io: { signal }, progress }: PullTask) {
-  const collection = client.withOptions({ validation: 'report' }).collection(client[name].segment);
-  const clock = new Outage(flags.maxOutage);
-  const outage: RequestGuard = {
-    run: (call, waits) => {
-      const onWait: typeof waits.onWait = (waitMs, reason) => {
-        if (reason === 'outage') progress.outage(waitMs ?? 0);
-      };
-      return clock.run(call, { ...waits, onWait });
-    },
-  };
-  const resumeFrom = from.resumeToken ?? undefined;
-  const options = guarded({ pagination: flags.pagination, resumeFrom, signal }, outage);
-  return collection.list({ updatedSince: flags.since }, options).pages();
-}
-
 /** By the user. If the reader of the output has ended, it needs no advice. */
 function isInterrupted({ aborted, reason }: AbortSignal): boolean {
   return aborted && !(reason instanceof CommandFailure) && reason?.exitCode !== EXIT.pipeClosed;
@@ -258,14 +267,18 @@ function isInterrupted({ aborted, reason }: AbortSignal): boolean {
 
 /** What the user has after an interruption, and how to go on. */
 function logStop(name: CollectionName, canResume: boolean, { flags, io }: { flags: Flags; io: Io }): void {
-  const { all, out } = flags;
-  const part = canResume ? `The records so far are in ${partialOf(out ?? '')}. ` : `${out} is unchanged. `;
-  const kept = all ? `The files before that of ${name} are complete. ` : out === undefined ? '' : part;
-  const next = canResume
-    ? wayToResume(flags)
-    : 'Run the same command to start over; with --checkpoint it can resume.';
+  const { all, out, pagination } = flags;
+  const kept = all ? `The files before that of ${name} are complete. ` : whatIsLeft(out, canResume);
+  const hint = pagination === 'page' ? '' : '; with --checkpoint it can resume';
+  const next = canResume ? wayToResume(flags) : `Run the same command to start over${hint}.`;
   io.log('Stopped before the end.');
   io.log(`${kept}${next}`);
+}
+
+function whatIsLeft(out: string | undefined, canResume: boolean): string {
+  if (out === undefined) return '';
+  if (canResume && existsSync(partialOf(out))) return `The records so far are in ${partialOf(out)}. `;
+  return existsSync(out) ? `${out} is unchanged. ` : `${out} was not written. `;
 }
 
 function wayToResume({ restart }: Flags): string {

@@ -1,15 +1,19 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import {
+  isAccountingError,
+  type PushAction,
+  type PushProgress,
+  type PushReport,
+  push,
+} from 'accounting-data-sdk';
+import { fileStore } from 'accounting-data-sdk/node';
 import { type Command, Option } from 'commander';
-import { productFields } from '../../collections/products.ts';
-import { isAccountingError } from '../../errors/guards.ts';
-import type { PushAction, PushReport } from '../../errors/push-report.ts';
 import { suggestion } from '../../internal/option-names.ts';
 import { unlessMissing } from '../../node/crash-safe-file.ts';
-import { fileStore } from '../../node/file-store.ts';
-import { runPush } from '../../push/push.ts';
-import type { PushProgress } from '../../push/results.ts';
+import { productFields } from '../../schemas/product-fields.ts';
 import { duration, wholeNumber } from '../arguments.ts';
+import { checkCompany } from '../company.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { CommandFailure, EXIT, failureOf } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -18,7 +22,12 @@ import { RowResults } from '../push/row-results.ts';
 
 interface Flags extends ConnectFlags {
   readonly key: string;
-  readonly tenant: string;
+  readonly tenant?: string;
+  readonly sameCompany?: true;
+  readonly missing: 'keep' | 'delete' | 'deactivate';
+  readonly maxCandidates?: number;
+  readonly map?: readonly string[];
+  readonly ignoreColumns?: string;
   readonly dryRun?: true;
   readonly yes?: true;
   readonly empty: EmptyCells;
@@ -36,7 +45,10 @@ export function addPush(program: Command, io: Io): void {
     program
       .command('push')
       .description('create or update products from a CSV or NDJSON file, each once by its key')
-      .argument('<file>', 'CSV whose columns are product fields, or NDJSON with an object on each line')
+      .argument(
+        '<file>',
+        'CSV whose columns are product fields, or NDJSON with an object on each line; - for standard input',
+      )
       .requiredOption('--key <field>', 'required: the field that identifies a product, such as productNumber')
       .option('--dry-run', 'show what would be written, and write nothing')
       .option('--yes', 'write without asking')
@@ -49,8 +61,27 @@ export function addPush(program: Command, io: Io): void {
         new Option('--format <format>', 'default: by the ending of the file').choices(['csv', 'ndjson']),
       )
       .option('--results <file>', 'write a line of JSON for each row to this file')
-      .option('--tenant <label>', 'a label for the company; part of every idempotency key', 'default')
-      .option('--state <folder>', 'remember ids and unknown creates between runs')
+      .option(
+        '--map <column=field...>',
+        'the field of a column with another name: "Variant SKU=productNumber"',
+      )
+      .option('--ignore-columns <names>', 'columns that are not pushed, with commas between them')
+      .addOption(
+        new Option(
+          '--missing <action>',
+          'what to do with products that no row has: deactivate sets isInactive',
+        )
+          .choices(['keep', 'delete', 'deactivate'])
+          .default('keep'),
+      )
+      .option(
+        '--max-candidates <number>',
+        'the most missing products to change (default: 50 or a tenth)',
+        wholeNumber(0),
+      )
+      .option('--tenant <label>', 'names the company; part of every idempotency key (default: default)')
+      .option('--state <folder>', 'remember ids and unknown creates between runs; needs --tenant')
+      .option('--same-company', 'accept a state that was written with another API key of the same company')
       .option(
         '--no-repeat-creates',
         'for a service that ignores Idempotency-Key: look before a create is repeated',
@@ -70,36 +101,48 @@ export function addPush(program: Command, io: Io): void {
 
 async function run(path: string, flags: Flags, io: Io): Promise<void> {
   const isAsked = flags.dryRun !== true && flags.yes !== true;
-  checkFlags(flags, isAsked && io.prompt === undefined);
-  const rowsPath = resolve(io.cwd ?? '.', path);
+  checkFlags(flags, isAsked && (io.prompt === undefined || path === '-'));
+  const rowsPath = path === '-' ? path : resolve(io.cwd ?? '.', path);
   const resultsPath = flags.results && resolve(io.cwd ?? '.', flags.results);
   await checkPaths(rowsPath, resultsPath);
-  const file = new ProductFile(rowsPath, flags);
-  const { client } = await connect(io, flags);
+  const file = new ProductFile(rowsPath, {
+    ...flags,
+    map: mapOf(flags.map ?? []),
+    ignoreColumns: (flags.ignoreColumns ?? '').split(',').map((name) => name.trim()),
+    stdin: io.stdin,
+  });
+  const { client, keyDigest } = await connect(io, flags);
+  const { tenant = 'default' } = flags;
+  const store = flags.state === undefined ? undefined : fileStore(resolve(io.cwd ?? '.', flags.state));
+  const isDryRun = flags.dryRun ?? false;
+  if (store !== undefined) {
+    const { sameCompany = false } = flags;
+    const remember = await checkCompany(store, { tenant, keyDigest, sameCompany });
+    if (!isDryRun) await remember();
+  }
   const results = new RowResults(resultsPath);
   const confirm = async (planned: Counts) => {
     io.status?.(undefined);
-    if (!isAsked || planned.created + planned.updated === 0) return true;
+    if (!isAsked || planned.created + planned.updated + planned.deleted === 0) return true;
     return (await io.prompt?.confirm(`${summary(planned, WILL)}; continue?`, io.signal)) ?? false;
   };
   try {
-    const report = await runPush(
-      client.products,
-      {
-        tenant: flags.tenant,
-        rows: file.rows(),
-        key: (row) => row[flags.key as 'productNumber'],
-        store: flags.state === undefined ? undefined : fileStore(resolve(io.cwd ?? '.', flags.state)),
-        dryRun: flags.dryRun ?? false,
-        concurrency: flags.concurrency,
-        maxOutageMs: flags.maxOutage,
-        retry: flags.repeatCreates ? undefined : { creates: false },
-        signal: io.signal,
-        onResult: (result) => results.add(result, file.lineOf(result.row)),
-        onProgress: (progress) => flags.quiet || io.status?.(progressText(progress)),
-      },
+    const report = await push(client.products, {
+      tenant,
+      rows: file.rows(),
+      key: flags.key as 'productNumber',
+      store,
+      missing: flags.missing === 'deactivate' ? () => ({ isInactive: true }) : flags.missing,
+      maxCandidates: flags.maxCandidates,
+      dryRun: isDryRun,
+      concurrency: flags.concurrency,
+      maxOutageMs: flags.maxOutage,
+      retry: flags.repeatCreates ? undefined : { creates: false },
+      signal: io.signal,
+      onResult: (result) => results.add(result, file.lineOf(result.index), file.badCellsOf(result.index)),
+      onProgress: (progress) => flags.quiet || io.status?.(progressText(progress)),
       confirm,
-    );
+    });
     io.status?.(undefined);
     end(report, { flags, io, results });
   } catch (error) {
@@ -111,7 +154,7 @@ async function run(path: string, flags: Flags, io: Io): Promise<void> {
 }
 
 /** Before anything is read or sent. */
-function checkFlags({ key }: Flags, mustConfirm: boolean): void {
+function checkFlags({ key, state, tenant }: Flags, mustConfirm: boolean): void {
   const kinds: Readonly<Record<string, string>> = productFields;
   if (!Object.hasOwn(kinds, key) || kinds[key] !== 'string') {
     const names = Object.keys(kinds).filter((name) => kinds[name] === 'string');
@@ -121,11 +164,30 @@ function checkFlags({ key }: Flags, mustConfirm: boolean): void {
       exitCode: EXIT.usage,
     });
   }
+  if (state !== undefined && tenant === undefined) {
+    throw new CommandFailure('--state needs --tenant.', {
+      advice: 'Name the company with --tenant: the state remembers the ids of its products.',
+      exitCode: EXIT.usage,
+    });
+  }
   if (!mustConfirm) return;
   throw new CommandFailure('There is no terminal to confirm the push on.', {
     advice: 'Pass --yes to write, or --dry-run to see what would be written.',
     exitCode: EXIT.usage,
   });
+}
+
+function mapOf(pairs: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(
+    pairs.map((pair) => {
+      const end = pair.lastIndexOf('=');
+      if (end > 0) return [pair.slice(0, end).trim(), pair.slice(end + 1).trim()] as const;
+      throw new CommandFailure('The value of --map is not column=field.', {
+        advice: 'Write --map "Variant SKU=productNumber".',
+        exitCode: EXIT.usage,
+      });
+    }),
+  );
 }
 
 /** The results would overwrite the rows before they are read. */
@@ -152,9 +214,10 @@ function end({ rows, counts, dryRun }: PushReport, { flags, io, results }: Ended
   if (bad === 0) return;
 
   for (const problem of results.problems) io.log(problem);
-  if (results.moreProblems > 0) {
+  const more = results.problemCount - results.problems.length;
+  if (more > 0) {
     const where = flags.results === undefined ? 'pass --results <file> to see them' : `see ${flags.results}`;
-    io.log(`and ${results.moreProblems} more; ${where}`);
+    io.log(`and ${more} more; ${where}`);
   }
   throw new CommandFailure(
     `${bad} of ${rows} rows ${dryRun ? 'would not be written' : 'were not written'}.`,
@@ -169,7 +232,12 @@ type Counts = PushReport['counts'];
 
 const ALWAYS: readonly PushAction[] = ['created', 'updated', 'unchanged'];
 const DONE: Partial<Record<PushAction, string>> = { conflict: 'in conflict' };
-const WILL: Partial<Record<PushAction, string>> = { ...DONE, created: 'to create', updated: 'to update' };
+const WILL: Partial<Record<PushAction, string>> = {
+  ...DONE,
+  created: 'to create',
+  updated: 'to update',
+  deleted: 'to delete',
+};
 
 /** `37 to create, 12 to update, 451 unchanged`. */
 function summary(counts: Counts, words: Partial<Record<PushAction, string>>): string {

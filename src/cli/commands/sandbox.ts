@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import {
   createSandbox,
   type Fault,
@@ -12,24 +11,30 @@ import {
 } from 'accounting-data-sdk/testing';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { nearest } from '../../internal/option-names.ts';
+import { replaceFile } from '../../node/crash-safe-file.ts';
 import { LIST_ORDERS, type ListOrder } from '../../schemas/service-forms.ts';
 import { jsonObject, type Rate, rate, wholeNumber } from '../arguments.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { envLines, requestLine } from '../sandbox-output.ts';
+import { readServiceFile } from '../service-file.ts';
+import { writableFile } from '../writable.ts';
 
 interface Flags {
   readonly port: number;
   readonly host: string;
-  readonly records: number;
-  readonly seed: number;
-  readonly rate: Rate;
-  readonly pageSize: number;
-  readonly order: ListOrder;
+  readonly records?: number;
+  readonly seed?: number;
+  readonly cors?: true;
+  readonly rate?: Rate;
+  readonly pageSize?: number;
+  readonly order?: ListOrder;
+  readonly service?: string;
   /** Options without a flag of their own; they win over those that have one. */
   readonly options?: SandboxOptions;
   readonly fault?: readonly FaultFlag[];
   readonly fixtures?: string;
+  readonly write?: string;
   readonly quiet?: true;
 }
 
@@ -37,8 +42,6 @@ interface FaultFlag {
   readonly fault: Fault;
   readonly match: FaultMatch;
 }
-
-const DEFAULT_RATE = '10000/60s';
 
 const EXAMPLES = [
   'accounting-data-sdk sandbox --port 4010 --records 5000 --seed 7 --rate 100/60s',
@@ -54,18 +57,28 @@ export function addSandbox(program: Command, io: Io): void {
     .description('serve a sandbox of the service on this machine, with generated data')
     .option('--port <number>', 'the port to listen on; 0 takes a free one', wholeNumber(0, 65_535), 4010)
     .option('--host <name>', 'the address to listen on', '127.0.0.1')
-    .option('--records <number>', 'records to generate, spread over all collections', wholeNumber(0), 5000)
-    .option('--seed <number>', 'the same seed generates the same records and keys', wholeNumber(0), 1)
-    .addOption(
-      new Option('--rate <quota>', 'requests in a window for each key, such as 100/60s, or off')
-        .argParser(rate)
-        .default(rate(DEFAULT_RATE), DEFAULT_RATE),
+    .option(
+      '--records <number>',
+      'records to generate, spread over all collections; default: 5000, with --fixtures 0',
+      wholeNumber(0),
     )
-    .option('--page-size <number>', 'records in a full page', wholeNumber(1), 30)
-    .addOption(new Option('--order <order>', 'the order of lists').choices(LIST_ORDERS).default('id-asc'))
-    .option('--fixtures <file>', 'JSON with records by collection, added to the generated ones')
+    .option(
+      '--seed <number>',
+      'generate the same records and keys each time; default: random',
+      wholeNumber(0),
+    )
+    .option('--rate <quota>', 'requests in a window for each key, such as 100/60s, or off', rate)
+    .option('--page-size <number>', 'records in a full page', wholeNumber(1))
+    .addOption(new Option('--order <order>', 'the order of lists').choices(LIST_ORDERS))
+    .option('--fixtures <folder>', 'the records that pull --all --out <folder> wrote')
+    .option('--service <file>', 'behave as the service in a file of probe --out')
     .option('--options <json>', 'any other option of createSandbox, see below', optionsOf)
     .option('--fault <json>', 'a fault with its match conditions; repeat it for several faults', faultList)
+    .option(
+      '--write <file>',
+      'write the address and the keys into a file such as .env instead of printing them',
+    )
+    .option('--cors', 'let web pages send requests and read responses')
     .option('--quiet', 'do not log requests')
     .addHelpText(
       'after',
@@ -76,13 +89,17 @@ export function addSandbox(program: Command, io: Io): void {
 
 /** Serves until the user stops it. */
 async function serve(flags: Flags, io: Io): Promise<void> {
-  const options = allOptions(flags);
-  await using sandbox = createSandbox(options);
+  const service = flags.service === undefined ? {} : (await readServiceFile(flags.service)).sandbox;
+  const options = allOptions(flags, service);
+  await using sandbox = create(options);
   for (const { fault, match } of flags.fault ?? []) sandbox.faults.add(fault, match);
-  if (flags.fixtures !== undefined) await load(sandbox, flags.fixtures);
 
+  const file = flags.write === undefined ? undefined : await writableFile(flags.write);
+  // A port that is in use fails before an earlier file is replaced.
   const url = await listen(sandbox, flags);
-  for (const line of envLines(url, sandbox.keys, describe(options))) io.out(line);
+  const lines = envLines(url, sandbox.keys, describe(options));
+  if (file === undefined) for (const line of lines) io.out(line);
+  else await replaceFile(file, `${lines.join('\n')}\n`);
   if (!flags.quiet) sandbox.onRequest((request) => io.log(requestLine(request, io.colors)));
   io.log('Listening. Stop with Ctrl-C.');
   await new Promise<void>((resolve) => {
@@ -93,43 +110,62 @@ async function serve(flags: Flags, io: Io): Promise<void> {
   io.log(`Stopped after ${count} request${count === 1 ? '' : 's'}.`);
 }
 
-/** A `rateLimit` that names only some of its fields keeps the others of `--rate`. */
-function allOptions({ seed, records, pageSize, order, rate, options = {} }: Flags): SandboxOptions {
-  const { rateLimit = rate, ...others } = options;
-  return {
-    seed,
-    records,
-    otherRecords: Math.min(records, 500),
-    pageSize,
-    order,
-    ...others,
-    rateLimit: rate && rateLimit ? { ...rate, ...rateLimit } : rateLimit,
-  };
-}
-
-function describe({ records = 0, seed, rateLimit }: SandboxOptions): string {
-  const count = typeof records === 'number' ? records : Object.values(records).reduce((a, b) => a + b, 0);
-  const quota = rateLimit
-    ? `${rateLimit.limit} requests in ${(rateLimit.windowMs ?? 0) / 1000} s for each key`
-    : 'no rate limit';
-  return `Sandbox of the public accounting data API: ${count} records from seed ${seed}, ${quota}.`;
-}
-
-async function load(sandbox: Sandbox, file: string): Promise<void> {
+/** Throws a CommandFailure for fixtures that cannot be loaded. */
+function create(options: SandboxOptions): Sandbox {
   try {
-    sandbox.store.load(await readFile(file, 'utf8'));
+    return createSandbox(options);
   } catch (error) {
+    if (options.fixtures === undefined) throw error;
     const reason = (error as Error).message.replace(/\.$/, '');
-    throw new CommandFailure(`The fixtures in ${file} cannot be loaded: ${reason}.`, {
-      advice: 'Name a JSON file of records by collection, such as {"accounts":[{"name":"Cash"}]}.',
+    throw new CommandFailure(`The fixtures cannot be loaded: ${reason}.`, {
+      advice: 'Name a folder that pull --all --out wrote, and leave out --records if ids are taken.',
       exitCode: EXIT.file,
     });
   }
 }
 
-async function listen(sandbox: Sandbox, { port, host }: Flags): Promise<string> {
+/** `--options` wins over the other flags, and these over `--service`. A `rateLimit` may name only some of its fields. */
+function allOptions(
+  { seed = randomSeed(), fixtures, pageSize, order, rate, options = {}, ...flags }: Flags,
+  service: SandboxOptions,
+): SandboxOptions {
+  const { records = fixtures === undefined ? 5000 : 0 } = flags;
+  const limits = [service.rateLimit, rate, options.rateLimit].filter((limit) => limit !== undefined);
+  return {
+    seed,
+    records,
+    otherRecords: Math.min(records, 500),
+    fixtures,
+    ...service,
+    ...(pageSize === undefined ? {} : { pageSize }),
+    ...(order === undefined ? {} : { order }),
+    ...options,
+    rateLimit: limits.at(-1) !== false && Object.assign({}, ...limits),
+  };
+}
+
+function describe({ records = 0, seed, rateLimit }: SandboxOptions): string {
+  const count = typeof records === 'number' ? records : Object.values(records).reduce((a, b) => a + b, 0);
+  const { limit, windowMs } = sandboxOptions.rateLimit.options;
+  const quota = rateLimit
+    ? `${rateLimit.limit ?? limit.default} requests in ${(rateLimit.windowMs ?? windowMs.default) / 1000} s for each key`
+    : 'no rate limit';
+  return `Sandbox of the public accounting data API: ${count} records from seed ${seed}, ${quota}.`;
+}
+
+/** A seed that cannot be guessed, because the keys follow from it. */
+function randomSeed(): number {
+  return crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
+}
+
+/** The names of this machine to itself. */
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+
+async function listen(sandbox: Sandbox, { port, host, cors }: Flags): Promise<string> {
+  const isLoopback = /^(?:localhost|127(?:\.\d+){3}|::1)$/i.test(host);
+  const hosts = isLoopback ? [...LOOPBACK, host.toLowerCase()] : undefined;
   try {
-    return (await sandbox.listen({ port, host })).url;
+    return (await sandbox.listen({ port, host, cors: cors === true, hosts })).url;
   } catch (error) {
     const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
     const reason = isTaken ? 'another program uses it' : (error as Error).message;

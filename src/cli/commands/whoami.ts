@@ -1,7 +1,7 @@
-import { type WhoamiReport, whoami } from 'accounting-data-sdk/tools';
+import { type WhoamiReport, whoami } from 'accounting-data-sdk/explore';
 import type { Command } from 'commander';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
-import { noReadAccess } from '../errors.ts';
+import { nothingReadable } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { tableLines } from '../table.ts';
 
@@ -32,7 +32,7 @@ export function addWhoami(program: Command, io: Io): void {
     if (flags.json) io.out(JSON.stringify(report, undefined, 2));
     else for (const line of textOf(report, io.columns)) io.out(line);
     if (report.collections.some(({ access }) => access === 'readable')) return;
-    throw noReadAccess();
+    throw nothingReadable(report.collections.map(({ access }) => access));
   });
 }
 

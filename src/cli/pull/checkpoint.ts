@@ -14,46 +14,30 @@ interface PullScope {
   readonly out: string | null;
 }
 
-/** When a pull began, by the service. */
-export interface PullStart {
-  /** The service's clock: a later pull reads what changed since then. Null before the first response. */
-  readonly startedAt: string | null;
-  /** The lowest UTC offset in the service's timestamps, in minutes. */
-  readonly utcOffset: number | null;
-}
-
 /** Where the pull of a collection stands: everything before it is in the output. */
-export interface PullPoint extends PullStart {
-  /** Where the read resumes; null if it has to start over. */
-  readonly resumeToken: string | null;
+export interface PullPoint {
   /** The length of the output at this point: whatever follows is cut off. */
   readonly bytes: number;
   readonly records: number;
   readonly pages: number;
+  /** Of `changes`; null if nothing is read, or what was read has to be read again. */
+  readonly checkpoint: string | null;
 }
 
-/** Nothing is read, or what was read has to be read again. */
-export const BEGINNING: PullPoint = {
-  startedAt: null,
-  utcOffset: null,
-  resumeToken: null,
-  bytes: 0,
-  records: 0,
-  pages: 0,
-};
+export const BEGINNING: PullPoint = { bytes: 0, records: 0, pages: 0, checkpoint: null };
 
 /** Where a pull stands. */
 export interface PullState {
   /** The collections whose files are complete. */
   readonly done: readonly string[];
-  /** The start of the first of them. */
-  readonly start: PullStart;
+  /** When the first of them was begun, by the service's clock: a later pull reads what changed since then. */
+  readonly startedAt: string | null;
   /** The collection that is being read, and its point. */
   readonly reading: string;
   readonly point: PullPoint;
 }
 
-const VERSION = 4;
+const VERSION = 5;
 const SCOPE = ['baseUrl', 'keyDigest', 'collection', 'since', 'pagination', 'out'] as const;
 
 /** The checkpoint of a pull, in a file. */
@@ -72,7 +56,9 @@ export class PullCheckpoint {
     if (text === undefined) return undefined;
 
     const { scope, state } = parse(text) ?? {};
-    if (scope === undefined) throw this.#failure('cannot be read', 'Delete it to start over.');
+    if (scope === undefined) {
+      throw this.#failure('cannot be read, or is of another version', 'Delete it to start over.');
+    }
     const other = SCOPE.find((name) => scope[name] !== this.#scope[name]);
     if (other === undefined) return state;
     const was = `${other} was ${scope[other] ?? 'not given'}, is ${this.#scope[other] ?? 'not given'}`;
@@ -99,9 +85,7 @@ export class PullCheckpoint {
 }
 
 const isCount = (value: number) => Number.isSafeInteger(value) && value >= 0;
-const isStart = ({ startedAt, utcOffset }: PullStart) =>
-  (startedAt === null || typeof startedAt === 'string') &&
-  (utcOffset === null || Number.isInteger(utcOffset));
+const isTextOrNull = (value: unknown) => value === null || typeof value === 'string';
 
 function parse(text: string): { scope: PullScope; state: PullState } | undefined {
   try {
@@ -110,13 +94,12 @@ function parse(text: string): { scope: PullScope; state: PullState } | undefined
       scope: PullScope;
       state: PullState;
     };
-    const { done, start, reading, point } = state;
-    const { resumeToken, bytes, records, pages } = point;
+    const { done, startedAt, reading, point } = state;
+    const { checkpoint, bytes, records, pages } = point;
     const isState =
       version === VERSION &&
       [...done, reading].every((name) => typeof name === 'string') &&
-      [start, point].every(isStart) &&
-      (resumeToken === null || typeof resumeToken === 'string') &&
+      [startedAt, checkpoint].every(isTextOrNull) &&
       [bytes, records, pages].every(isCount);
     return isState ? { scope, state } : undefined;
   } catch {

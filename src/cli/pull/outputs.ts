@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
+import { constants, type FileHandle, lstat, open, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { monotonicMs } from '../../internal/monotonic-clock.ts';
-import { syncFolder, temporaryOf, unlessMissing, writeWhole } from '../../node/crash-safe-file.ts';
+import {
+  createFile,
+  syncFolder,
+  temporaryOf,
+  unlessMissing,
+  writeWhole,
+} from '../../node/crash-safe-file.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { writableFile } from '../writable.ts';
@@ -115,7 +120,7 @@ class FileOutput implements Output {
   #handle: FileHandle | undefined;
   #lines: string[] = [];
   #characters = 0;
-  #committedAt = monotonicMs();
+  #committedAt = performance.now();
   /** Whether the file has every record: what cannot be delivered may be all that the user has. */
   #isComplete = false;
 
@@ -127,8 +132,10 @@ class FileOutput implements Output {
 
   /** Keeps what an earlier run committed. */
   async resume(bytes: number): Promise<void> {
-    const handle = await unlessMissing(open(this.#file, 'r+'));
-    if (handle === undefined) throw mismatch(this.#file, 'does not exist');
+    const found = await unlessMissing(lstat(this.#file));
+    if (found === undefined) throw mismatch(this.#file, 'does not exist');
+    if (!found.isFile()) throw mismatch(this.#file, 'is not a regular file');
+    const handle = await open(this.#file, constants.O_RDWR | (constants.O_NOFOLLOW ?? 0));
     this.#handle = handle;
     const { size } = await handle.stat();
     if (size < bytes) {
@@ -142,7 +149,7 @@ class FileOutput implements Output {
 
   get isDue(): boolean {
     return (
-      this.#characters >= COMMIT_AFTER_CHARACTERS || monotonicMs() - this.#committedAt >= COMMIT_AFTER_MS
+      this.#characters >= COMMIT_AFTER_CHARACTERS || performance.now() - this.#committedAt >= COMMIT_AFTER_MS
     );
   }
 
@@ -197,12 +204,12 @@ class FileOutput implements Output {
   #clear(): void {
     this.#lines = [];
     this.#characters = 0;
-    this.#committedAt = monotonicMs();
+    this.#committedAt = performance.now();
   }
 
   async #create(): Promise<FileHandle> {
-    const handle = await open(this.#file, 'w', this.#mode);
-    // A partial file of an earlier run may have other permissions.
+    const handle = await createFile(this.#file, this.#mode);
+    // Exactly these, whatever the umask says.
     if (this.#mode !== undefined) await handle.chmod(this.#mode);
     return handle;
   }

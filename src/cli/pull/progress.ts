@@ -1,34 +1,38 @@
-import { monotonicMs } from '../../internal/monotonic-clock.ts';
+import type { CollectionReport, SyncProgress } from 'accounting-data-sdk';
 import type { Io } from '../io.ts';
 
 /** How far a pull is, earlier runs of it included. */
 interface PullCounts {
   readonly records: number;
   readonly pages: number;
-  /** Records without a valid id, which are written too. */
-  readonly invalid: number;
-  readonly complete: 'certain' | 'likely' | undefined;
 }
 
 /** Without a terminal, a line this often. */
 const LINE_EVERY_MS = 10_000;
-/** The rate is that of the last five seconds. */
-const RATE_OVER_MS = 5000;
 
 /** Shows how far a pull is: records, pages, rate, and what it waits for. */
 export class PullProgress {
   readonly #io: Io;
   readonly #name: string;
   readonly #quiet: boolean;
-  readonly #startedAt = monotonicMs();
-  #counts: PullCounts = { records: 0, pages: 0, invalid: 0, complete: undefined };
-  #marks: { at: number; records: number }[] = [];
-  #loggedAt = monotonicMs();
+  readonly #startedAt = performance.now();
+  readonly #asked: 'keyset' | 'page';
+  #counts: PullCounts;
+  /** Records without a valid id, which are written too. */
+  #invalid = 0;
+  #pagination: SyncProgress['pagination'];
+  #perSecond = 0;
+  #loggedAt = performance.now();
 
-  constructor(io: Io, name: string, quiet: boolean) {
+  constructor(
+    io: Io,
+    task: { name: string; quiet: boolean; pagination: 'keyset' | 'page'; from: PullCounts },
+  ) {
     this.#io = io;
-    this.#name = name;
-    this.#quiet = quiet;
+    this.#name = task.name;
+    this.#quiet = task.quiet;
+    this.#asked = task.pagination;
+    this.#counts = task.from;
   }
 
   /** Whether a page was read, by this run or an earlier one. */
@@ -36,12 +40,23 @@ export class PullProgress {
     return this.#counts.pages > 0;
   }
 
-  page(counts: PullCounts): void {
-    const now = monotonicMs();
+  resumes(): void {
+    this.#log(`Resuming after ${many(this.#counts.records, 'record')}.`);
+  }
+
+  page(counts: PullCounts, invalid = 0): void {
     this.#counts = counts;
-    this.#marks.push({ at: now, records: counts.records });
-    while ((this.#marks[0]?.at ?? now) < now - RATE_OVER_MS) this.#marks.shift();
+    this.#invalid += invalid;
     this.#show('');
+  }
+
+  /** What the run says of itself: its rate, and how it reads. */
+  update({ pagination, recordsPerSecond }: SyncProgress): void {
+    this.#perSecond = Math.round(recordsPerSecond);
+    if (this.#asked === 'keyset' && pagination === 'page' && this.#pagination !== 'page') {
+      this.#log('Ids are not integers: reading page by page, which cannot be resumed.');
+    }
+    this.#pagination = pagination;
   }
 
   /** The call waits for quota. */
@@ -50,34 +65,21 @@ export class PullProgress {
     this.#show(`; waiting${time} for the quota of the key`);
   }
 
-  retry(reason: string): void {
-    this.#show(`; retrying (${reason})`);
+  retry(reason: string, waitMs: number): void {
+    this.#show(`; retrying in ${seconds(waitMs)} (${reason})`);
   }
 
-  outage(waitMs: number): void {
-    this.#show(`; the service is down, retrying in ${seconds(waitMs)}`);
-  }
-
-  resumes({ records, pages }: Pick<PullCounts, 'records' | 'pages'>): void {
-    this.#counts = { ...this.#counts, records, pages };
-    this.#log(`Resuming after ${many(records, 'record')}.`);
-  }
-
-  readsByPages(): void {
-    this.#log('Ids are not integers: reading page by page, which cannot be resumed.');
-  }
-
-  /** The last line; nothing if no page was read. */
-  end(how: string): void {
+  /** The last line; nothing if it failed before anything was read. */
+  end(report: CollectionReport | undefined): void {
     this.#io.status?.(undefined);
-    const { records, pages, invalid, complete } = this.#counts;
-    if (pages === 0) return;
-    const took = ((monotonicMs() - this.#startedAt) / 1000).toFixed(1);
-    this.#log(`${many(records, 'record')} of ${this.#name} in ${many(pages, 'page')}, ${took} s: ${how}`);
-    if (invalid > 0) this.#log(`${count(invalid)} of them have no valid id.`);
-    if (complete === 'likely') {
+    if (report === undefined && !this.hasPages) return;
+    const took = ((performance.now() - this.#startedAt) / 1000).toFixed(1);
+    const how = report === undefined ? 'not complete' : 'complete';
+    this.#log(`${this.#soFar(` of ${this.#name}`)}, ${took} s: ${how}.`);
+    if (this.#invalid > 0) this.#log(`${count(this.#invalid)} of them have no valid id.`);
+    if (report?.complete === 'likely') {
       this.#log(
-        `Warning: the service does not list ${this.#name} in the order of ids, or hides records. A record may be missing.`,
+        `Warning: the service does not list ${this.#name} in the order of ids, hides records, or sent some twice. A record may be missing.`,
       );
     }
   }
@@ -88,9 +90,9 @@ export class PullProgress {
 
   #show(what: string): void {
     if (this.#quiet) return;
-    const { records, pages } = this.#counts;
-    const text = `${this.#name}: ${many(records, 'record')} in ${many(pages, 'page')}${this.#rate()}${what}`;
-    const now = monotonicMs();
+    const rate = this.#perSecond > 0 ? `, ${count(this.#perSecond)} per second` : '';
+    const text = `${this.#name}: ${this.#soFar()}${rate}${what}`;
+    const now = performance.now();
     if (this.#io.status !== undefined) this.#io.status(text);
     else if (now - this.#loggedAt >= LINE_EVERY_MS) {
       this.#loggedAt = now;
@@ -98,12 +100,9 @@ export class PullProgress {
     }
   }
 
-  #rate(): string {
-    const [oldest] = this.#marks;
-    const newest = this.#marks.at(-1);
-    if (oldest === undefined || newest === undefined || newest.at - oldest.at < 200) return '';
-    const perSecond = ((newest.records - oldest.records) * 1000) / (newest.at - oldest.at);
-    return `, ${count(Math.round(perSecond))} per second`;
+  #soFar(of = ''): string {
+    const { records, pages } = this.#counts;
+    return `${many(records, 'record')}${of} in ${many(pages, 'page')}`;
   }
 }
 

@@ -1,11 +1,11 @@
-import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import type { ProductDraft } from 'accounting-data-sdk';
 import { CsvError, parse } from 'csv-parse';
-import { type ProductDraft, productFields } from '../../collections/products.ts';
 import { suggestion } from '../../internal/option-names.ts';
+import { productFields, productServerFields } from '../../schemas/product-fields.ts';
 import type { FieldKind } from '../../schemas/record.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
-import { EncodingError, linesOf, textOf } from '../lines.ts';
+import { EncodingError, type FileSource, linesOf, textOf } from '../lines.ts';
 
 export type ProductFormat = 'csv' | 'ndjson';
 
@@ -16,6 +16,11 @@ interface FileOptions {
   readonly key: string;
   readonly empty: EmptyCells;
   readonly format?: ProductFormat | undefined;
+  /** Fields by the names of their columns. */
+  readonly map: ReadonlyMap<string, string>;
+  readonly ignoreColumns: readonly string[];
+  /** Read for the path `-`. */
+  readonly stdin?: AsyncIterable<Uint8Array> | undefined;
 }
 
 /** A file of products: CSV whose columns are fields, or NDJSON. */
@@ -24,6 +29,8 @@ export class ProductFile {
   readonly #options: FileOptions;
   /** The line on which each row begins. */
   readonly #lines: number[] = [];
+  /** The invalid cells of rows, by their position. */
+  readonly #badCells = new Map<number, readonly string[]>();
 
   constructor(path: string, options: FileOptions) {
     this.#path = path;
@@ -33,6 +40,11 @@ export class ProductFile {
   /** The line of a row by its position. */
   lineOf(row: number | undefined): number | undefined {
     return row === undefined ? undefined : this.#lines[row];
+  }
+
+  /** What is wrong with the cells of a row. */
+  badCellsOf(row: number | undefined): readonly string[] {
+    return (row === undefined ? undefined : this.#badCells.get(row)) ?? [];
   }
 
   /** The rows as drafts. A cell that is invalid for its field stays a string, so that the push rejects this row alone. */
@@ -47,23 +59,29 @@ export class ProductFile {
     }
   }
 
+  get #source(): FileSource {
+    return this.#path === '-' ? (this.#options.stdin ?? '-') : this.#path;
+  }
+
   get #format(): ProductFormat {
     return this.#options.format ?? (/\.(?:ndjson|jsonl)$/i.test(this.#path) ? 'ndjson' : 'csv');
   }
 
   async *#csv(): AsyncGenerator<ProductDraft, void, undefined> {
+    const text = textOf(this.#source);
+    const start = await headerOf(text);
     const parser = parse({
       bom: true,
-      delimiter: await delimiterOf(this.#path),
+      delimiter: delimiterOf(start),
       info: true,
       relax_column_count: true,
       skip_empty_lines: true,
     });
-    const file = Readable.from(textOf(this.#path));
+    const file = Readable.from(this.#checked(start, text));
     // `pipe` passes on no error.
     file.on('error', (error) => parser.destroy(error));
     file.pipe(parser);
-    let columns: string[] | undefined;
+    let columns: (string | undefined)[] | undefined;
     let end = { lines: 0, empty_lines: 0 };
     let breaks = 0;
     for await (const { record, info } of parser as AsyncIterable<{
@@ -75,8 +93,7 @@ export class ProductFile {
       breaks += record.join(' ').split('\r\n').length - 1;
       end = { ...info, lines: info.lines - breaks };
       if (columns === undefined) {
-        columns = record.map((name) => name.trim());
-        this.#checkColumns(columns);
+        columns = this.#fieldsOf(record.map((name) => name.trim()));
         continue;
       }
       if (record.length !== columns.length) {
@@ -90,26 +107,74 @@ export class ProductFile {
     if (columns === undefined) throw this.#failure('it is empty.');
   }
 
-  #draft(columns: readonly string[], cells: readonly string[]): ProductDraft {
+  #draft(columns: readonly (string | undefined)[], cells: readonly string[]): ProductDraft {
     const draft: Record<string, unknown> = {};
     for (const [index, name] of columns.entries()) {
-      const cell = cells[index] ?? '';
-      if (cell !== '') draft[name] = cellValue(cell, KINDS[name]);
+      if (name === undefined) continue;
+      const given = cells[index] ?? '';
+      // An invisible space would make another key.
+      const cell = name === this.#options.key ? given.trim() : given;
+      if (cell !== '') draft[name] = this.#valueOf(cell, name);
       else if (this.#options.empty === 'clear') draft[name] = null;
     }
     return draft;
   }
 
+  #valueOf(cell: string, name: string): unknown {
+    const kind = KINDS[name];
+    const value = cellValue(cell, kind);
+    const isBad =
+      kind === 'money' ? !isAmount(value) : kind !== 'array' && typeof value !== JSON_TYPES[kind ?? ''];
+    if (isBad) {
+      const index = this.#lines.length - 1;
+      const problem = `${name}: ${JSON.stringify(cell.slice(0, 40))} is not ${EXPECTED_CELLS[kind ?? '']}`;
+      this.#badCells.set(index, [...this.badCellsOf(index), problem]);
+    }
+    return value;
+  }
+
+  /** The text of a file whose lines all end in the same way: the parser would take the others for a part of a cell. */
+  async *#checked(start: string, rest: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+    let isQuoted = false;
+    let before = '';
+    let end: string | undefined;
+    let line = 1;
+    const check = (text: string) => {
+      for (let index = 0; index < text.length; index++) {
+        const character = text[index] as string;
+        if (character === '"') isQuoted = !isQuoted;
+        if (character === '\n') {
+          line += 1;
+          const found = (index > 0 ? text[index - 1] : before) === '\r' ? 'CR LF' : 'LF';
+          if (!isQuoted) {
+            end ??= found;
+            if (end !== found) {
+              throw this.#failure(
+                `its line ends are mixed: line ${line - 1} ends with ${found}, the first with ${end}.`,
+              );
+            }
+          }
+        }
+      }
+      before = text.at(-1) ?? before;
+      return text;
+    };
+    yield check(start);
+    for await (const text of rest) yield check(text);
+  }
+
   async *#ndjson(): AsyncGenerator<ProductDraft, void, undefined> {
     let number = 0;
-    for await (const text of linesOf(this.#path)) {
+    for await (const text of linesOf(this.#source)) {
       number += 1;
       const line = number === 1 ? text.replace(/^\uFEFF/, '') : text;
       if (line.trim() === '') continue;
       const row = this.#parsed(line, number);
-      this.#checkNames(Object.keys(row), `line ${number}`);
+      const names = Object.keys(row);
+      const fields = this.#namedFields(names, `line ${number}`);
       this.#lines.push(number);
-      yield row;
+      const entries = Object.entries(row).map(([, value], index) => [fields[index], value] as const);
+      yield Object.fromEntries(entries.filter(([name]) => name !== undefined));
     }
   }
 
@@ -124,21 +189,33 @@ export class ProductFile {
     throw this.#failure(`line ${number} is not a JSON object.`);
   }
 
-  #checkColumns(columns: readonly string[]): void {
-    const { key } = this.#options;
-    this.#checkNames(columns, 'the header');
-    const twice = columns.find((name, index) => columns.indexOf(name) !== index);
+  /** The field of each column of a CSV file; undefined for a column that is ignored. */
+  #fieldsOf(columns: readonly string[]): (string | undefined)[] {
+    const { key, map } = this.#options;
+    const unused = [...map.keys()].find((name) => !columns.includes(name));
+    if (unused !== undefined)
+      throw this.#failure(`it has no column ${JSON.stringify(unused)}, which --map names.`);
+    const fields = this.#namedFields(columns, 'the header');
+    const twice = fields.find((name, index) => name !== undefined && fields.indexOf(name) !== index);
     if (twice !== undefined) throw this.#failure(`the column ${twice} occurs twice.`);
-    if (!columns.includes(key)) throw this.#failure(`it has no column ${key}, which --key names.`);
+    if (!fields.includes(key)) throw this.#failure(`it has no column ${key}, which --key names.`);
+    return fields;
   }
 
-  #checkNames(names: readonly string[], where: string): void {
-    const unknown = names.find((name) => !Object.hasOwn(KINDS, name));
-    if (unknown === undefined) return;
-    const advice = suggestion(unknown, Object.keys(KINDS));
-    throw this.#failure(
-      `${where} names ${JSON.stringify(unknown)}, which is not a field of a product. ${advice}`,
-    );
+  #namedFields(names: readonly string[], where: string): (string | undefined)[] {
+    const { ignoreColumns, map } = this.#options;
+    return names.map((name) => {
+      // What `pull` writes and the service fills.
+      if (ignoreColumns.includes(name) || (Object.hasOwn(productServerFields, name) && !map.has(name)))
+        return undefined;
+      if (name === 'id') return undefined;
+      const field = map.get(name) ?? name;
+      if (Object.hasOwn(KINDS, field)) return field;
+      const advice = suggestion(field, Object.keys(KINDS));
+      throw this.#failure(
+        `${where} names ${JSON.stringify(name)}, which is not a field of a product. ${advice} Name its field with --map "${name}=field", or pass --ignore-columns "${name}".`,
+      );
+    });
   }
 
   #failure(what: string, remedy = 'Correct the file'): CommandFailure {
@@ -158,6 +235,24 @@ function cellValue(cell: string, kind: FieldKind | undefined): unknown {
   if (kind === 'number' || kind === 'integer') return numberOf(text) ?? cell;
   if (kind === 'array') return arrayOf(text);
   return kind === 'money' ? text : cell;
+}
+
+const JSON_TYPES: Readonly<Record<string, string>> = {
+  string: 'string',
+  boolean: 'boolean',
+  number: 'number',
+  integer: 'number',
+};
+
+const EXPECTED_CELLS: Readonly<Record<string, string>> = {
+  boolean: 'true or false',
+  number: 'a number with a point and at most 15 digits',
+  integer: 'a whole number',
+  money: 'a decimal with a point, such as 1234.50',
+};
+
+function isAmount(value: unknown): boolean {
+  return typeof value === 'string' && /^-?\d{1,18}(?:\.\d{1,8})?$/.test(value);
 }
 
 const BOOLEANS: Readonly<Record<string, boolean>> = {
@@ -187,16 +282,20 @@ function arrayOf(text: string): unknown {
 
 const DELIMITERS = [',', ';', '\t', '|'];
 
-/** The delimiter that the header has most often: spreadsheets of many countries write `;`. */
-async function delimiterOf(path: string): Promise<string> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(65_536), 0, 65_536, 0);
-    const text = buffer.toString('utf8', 0, bytesRead);
-    const header = text.slice(0, text.search(/[\r\n]|$/));
-    const count = (delimiter: string) => header.split(delimiter).length;
-    return DELIMITERS.reduce((best, other) => (count(other) > count(best) ? other : best));
-  } finally {
-    await file.close();
+/** The beginning of a text with its first line. */
+async function headerOf(text: AsyncGenerator<string, void, undefined>): Promise<string> {
+  let start = '';
+  while (!/[\r\n]/.test(start) && start.length < 65_536) {
+    const { done, value } = await text.next();
+    if (done) break;
+    start += value;
   }
+  return start;
+}
+
+/** The delimiter that the header has most often: spreadsheets of many countries write `;`. */
+function delimiterOf(start: string): string {
+  const header = start.slice(0, start.search(/[\r\n]|$/));
+  const count = (delimiter: string) => header.split(delimiter).length;
+  return DELIMITERS.reduce((best, other) => (count(other) > count(best) ? other : best));
 }

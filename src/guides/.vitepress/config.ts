@@ -14,6 +14,7 @@ const guides: DefaultTheme.SidebarItem[] = [
     text: 'Start',
     items: [
       { text: 'First steps', link: '/first-steps' },
+      { text: 'Options', link: '/options' },
       { text: 'The service at a glance', link: '/service' },
       { text: 'Frequently asked questions', link: '/faq' },
     ],
@@ -31,6 +32,7 @@ const guides: DefaultTheme.SidebarItem[] = [
   {
     text: 'Keep data in sync',
     items: [
+      { text: 'A copy in a database', link: '/copy-in-a-database' },
       { text: 'Syncing', link: '/syncing' },
       { text: 'Pushing', link: '/pushing' },
     ],

@@ -1,26 +1,12 @@
-import { type IdRange, isInRange } from '../id-bounds.ts';
-import type { IdBounds } from '../page.ts';
+import { isInRange } from '../id-bounds.ts';
 
-/**
- * An id in the order of the read: the id itself in ascending order, its negative in descending order. So every read
- * goes up, and only this file knows of two directions.
- */
+/** An id in the order of the read: the id itself upwards, its negative downwards. So every read goes up. */
 export type Key = bigint;
 
 /** The keys above `after`, up to and including `through`. Undefined: as far as the caller's bounds go. */
 export interface Interval {
   readonly after: Key | undefined;
   readonly through: Key | undefined;
-}
-
-export function keyOf(id: bigint, descending: boolean): Key {
-  return descending ? -id : id;
-}
-
-/** The caller's range of ids as an interval of keys; undefined is unbounded here. */
-export function outerInterval({ after, through }: IdRange, descending: boolean): Interval {
-  if (!descending) return { after, through };
-  return { after: through === undefined ? undefined : -through - 1n, through: -after - 1n };
 }
 
 export function contains({ after, through }: Interval, key: Key): boolean {
@@ -34,47 +20,6 @@ export function ascending(keys: readonly Key[]): readonly Key[] {
 
 export function isAscending(keys: readonly Key[]): boolean {
   return keys.every((key, index) => index === 0 || key >= (keys[index - 1] ?? key));
-}
-
-/** The largest ids of the types that services store ids in: int4, the exact integers of a double, int8. */
-const LARGEST_IDS = [2_147_483_647n, 2n ** 53n - 1n, 2n ** 63n - 1n];
-
-/**
- * The largest bound that may be requested after the id `highest` was seen. A service whose id column is an int4 responds
- * with 500 to a larger one, and then the read could never get past it.
- */
-export function largestBound(highest: bigint): bigint | undefined {
-  return LARGEST_IDS.find((largest) => highest <= largest);
-}
-
-/**
- * The filters that request an interval, beside the caller's own: an operator that the caller uses is left to the
- * caller, and the other one of that side is used. Only if that bound would exceed `largest` the caller's is replaced,
- * which is safe because an interval lies within the caller's bounds.
- */
-export function boundsOf(
-  { after, through }: Interval,
-  descending: boolean,
-  { caller = {}, largest }: { readonly caller?: IdBounds | undefined; readonly largest: bigint | undefined },
-): IdBounds | undefined {
-  const fits = (bound: bigint) => largest === undefined || bound <= largest;
-  const from = (id: bigint): IdBounds => {
-    const prefersGt = caller.gt === undefined && (!descending || caller.gte !== undefined);
-    return prefersGt || !fits(id) ? { gt: String(id - 1n) } : { gte: String(id) };
-  };
-  const to = (id: bigint): IdBounds => {
-    const prefersLte = caller.lte === undefined && (!descending || caller.lt !== undefined);
-    return prefersLte || !fits(id + 1n) ? { lte: String(id) } : { lt: String(id + 1n) };
-  };
-  const [lowest, highest] = descending
-    ? [through === undefined ? undefined : -through, after === undefined ? undefined : -after - 1n]
-    : [after === undefined ? undefined : after + 1n, through];
-  // No id is below 0: a bound that excludes nothing else is not sent.
-  const bounds = {
-    ...(lowest === undefined || lowest <= 0n ? {} : from(lowest)),
-    ...(highest === undefined ? {} : to(highest)),
-  };
-  return Object.keys(bounds).length === 0 ? undefined : bounds;
 }
 
 /*
@@ -114,9 +59,12 @@ export function narrow(
   const middle = sorted[(sorted.length - 1) >> 1] ?? first;
   if (inOrder) return { through: splits > HALVING_AFTER ? middle : (sorted.at(-2) ?? first), pin: undefined };
 
-  const half = after === undefined ? middle : (after + (through ?? middle)) / 2n;
-  const isHalved = splits >= HALVING_AFTER && after !== undefined && half > after && half < middle;
-  return { through: isHalved ? half : middle, pin: undefined };
+  if (splits < HALVING_AFTER || after === undefined) return { through: middle, pin: undefined };
+  // Half of the interval. If the rows lie far up together, that leaves too much below them: then further below them each time.
+  const half = (after + (through ?? middle)) / 2n;
+  const below = first - ((sorted.at(-1) ?? first) - first + 1n) * 2n ** BigInt(splits);
+  const lower = below > half ? below : half;
+  return { through: lower > after && lower < middle ? lower : middle, pin: undefined };
 }
 
 /** A completed interval. */
@@ -126,10 +74,13 @@ export interface Completed {
   readonly pageSize: number;
 }
 
+/** The next interval is at most this many times as wide as the last one; after an empty one, just as wide. */
+export const MOST_GROWTH = 4n;
+
 /** How wide the next interval may be to fill four fifths of a page. */
 export function nextWidth({ span, rows, pageSize }: Completed, before: bigint | undefined): bigint {
-  const most = span * 4n;
-  const fitting = rows === 0 ? most : (most * BigInt(pageSize)) / (5n * BigInt(rows));
+  const most = span * MOST_GROWTH;
+  const fitting = rows === 0 ? most : (4n * span * BigInt(pageSize)) / (5n * BigInt(rows));
   const width = fitting < most ? fitting : most;
   // The mean of two estimates is a better one.
   const next = before === undefined || rows === 0 ? width : (before + width + 1n) / 2n;

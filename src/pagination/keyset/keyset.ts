@@ -4,105 +4,143 @@ import {
   type AfterLastPage,
   awaitedLater,
   type FetchPage,
+  isAfterLastPage,
   keepRecords,
   type ListHint,
   type Page,
   type PageResponse,
   type Pages,
-  type ReadOptions,
+  type ReaderOptions,
   type ResumePosition,
 } from '../page.ts';
-import { IntervalReader, type IntervalResult } from './interval-reader.ts';
-import { BY_PAGE, positionOf, stateOf } from './position.ts';
+import { type ReadContext, reduce, requestOf } from './reduce.ts';
+import { BY_PAGE, positionOf, type ReadState, resumedState, stateAtStart, stateOf } from './state.ts';
 
-/*
- * How a collection with the ids 1 to 75 is read, 30 per page:
- *
- *   request                   response   what it shows
- *   (no bounds)               1 … 30     30 rows, as many as the longest page: perhaps cut
- *   id[lte]=29                1 … 29     shorter than a page, so not cut: delivered up to 29
- *   id[gt]=29                 30 … 59    perhaps cut: there is more than one page
- *   id[gt]=29&id[lte]=58      30 … 58    delivered up to 58; 24 ids are expected to fill four fifths of a page
- *   id[gt]=58&id[lte]=82      59 … 75    delivered up to 75, the last row, not up to the end of the interval
- *   id[gt]=75&id[lte]=99      (empty)    the next request has no upper bound
- *   id[gt]=75                 (empty)    the end: only an empty response to an open interval ends a read
- *   …&_page=4, 3, 2, 1        (empty)    a read of unknown page size, or a long one, looks behind its end
- *
- * One response shows one state of the data. So neither the order of the service nor a change between two requests can
- * hide a row in it, unless the service cut the response, or hid rows after cutting it:
- *
- * - A response that is shorter than the longest page was not cut, whatever the order is. A longer one is requested
- *   again with a lower upper bound.
- * - If the service hides rows (those that the key may not see), a cut page is short as well. As long as every response
- *   was in the order of ids it still proves which rows exist up to its last id. So the read continues from there.
- * - In any other order a short response is taken as complete, with spot checks of its second page. If one finds rows,
- *   the read starts again and checks every short response. Nothing proves that it found all: `complete` is `likely`.
- */
-
-export interface KeysetOptions extends ReadOptions {
+export interface KeysetOptions extends ReaderOptions {
   /** How the service responds to a page after the last one. */
   readonly afterLastPage: AfterLastPage;
+  /** Called once if the read continues by page, when the first row came again. */
+  readonly onRepeat: () => void;
   /** Where to resume: the position of a page of an earlier read with the same filters. */
   readonly resumeFrom?: ResumePosition | undefined;
   /** What an earlier read found out. It saves requests if there is little to read. */
   readonly hint?: ListHint | undefined;
-  /**
-   * Whether only changes are listed. They are usually few, so the end of such a list is not looked behind once the page
-   * size is known, unless the service hides rows.
-   */
+  /** Whether only changes are listed. They are usually few, so few requests are spent on the end of such a list. */
   readonly onlyChanges: boolean;
   /** Makes the resume token of a page. */
   readonly tokenOf: (position: ResumePosition) => string;
 }
 
+/** Rows to deliver, or the first sign that the list can be read only by page. */
+type Delivery<T> =
+  | {
+      readonly kind: 'rows';
+      readonly response: PageResponse<T>;
+      readonly state: ReadState;
+      readonly restarted: boolean;
+    }
+  | { readonly kind: 'by_page'; readonly firstPage: PageResponse<T> | undefined };
+
 /**
- * Reads by intervals of ids: every record that exists during the whole read is delivered, whatever is deleted or
- * written meanwhile. It needs integer ids: if one is not, it reads by page from the first page on, and the records
- * delivered before come again.
+ * Reads by intervals of ids: see `reduce.ts` for how and why. It needs integer ids: if one is not, it reads by page from
+ * the first page on, and the records delivered before come again.
  *
  * An empty page is delivered only if it is the first one, if the read starts again, or if it is the last one and
  * `complete` has changed.
  */
 export async function* byKeyset<T>(fetchPage: FetchPage<T>, options: KeysetOptions): Pages<T> {
   const { signal, prefetch, limit = Number.POSITIVE_INFINITY, tokenOf } = options;
-  const reader = openReader(fetchPage, options);
-  if (reader === undefined) return yield* continueByPage(fetchPage, options, { delivered: false });
+  const range = rangeOf(options.bounds);
+  const resumed = options.resumeFrom === undefined ? undefined : stateOf(options.resumeFrom);
+  if (range === undefined || (options.resumeFrom !== undefined && resumed === undefined)) {
+    return yield* continueByPage(fetchPage, options, { delivered: false });
+  }
+  const context = { ...options, range, bounds: options.bounds, hint: options.hint };
+  const start = resumed === undefined ? stateAtStart(context) : resumedState(resumed);
+  const next = deliveries(fetchPage, options, { start, context });
 
   let wanted = limit;
-  let ahead: Promise<IntervalResult<T>> | undefined;
+  let ahead: Promise<Delivery<T>> | undefined;
   let complete: Page<T>['complete'];
   while (wanted > 0) {
-    const result = await (ahead ?? reader.next());
+    const delivery = await (ahead ?? next());
     signal.throwIfAborted();
-    const { response } = result;
-    if (result.kind === 'other_ids') {
-      // A response to nothing but the caller's filters is the first page, and need not be requested again.
-      const firstPage = result.isFirstPage ? response : undefined;
+    if (delivery.kind === 'by_page') {
+      const { firstPage } = delivery;
       return yield* continueByPage(fetchPage, options, { delivered: complete !== undefined, firstPage });
     }
 
-    const { state, restarted, hint, last } = result;
+    const { state, restarted, response } = delivery;
     const seen = new Set(response.ids);
     const page =
       seen.size === response.ids.length ? response : keepRecords(response, (id) => seen.delete(id));
     wanted = (restarted ? limit : wanted) - page.records.length;
-    ahead = !last && prefetch > 0 && wanted > 0 ? awaitedLater(reader.next()) : undefined;
+    const isLast = state.phase === 'end';
+    ahead = !isLast && prefetch > 0 && wanted > 0 ? awaitedLater(next()) : undefined;
     const completeNow = state.inOrder && !state.unconfirmed ? 'certain' : 'likely';
     if (page.records.length > 0 || page.invalid.length > 0 || restarted || completeNow !== complete) {
       complete = completeNow;
       const resumeToken = tokenOf(positionOf(state));
-      yield { ...page, pagination: 'keyset', complete, restarted, hint, resumeToken };
+      const hint = hintOf(state, context);
+      yield { ...page, pagination: 'keyset', complete, repeated: 0, restarted, hint, resumeToken };
     }
-    if (last) return;
+    if (isLast) return;
   }
 }
 
-/** Undefined if it can only be read by page: it was before, or the caller's bounds are not integers. */
-function openReader<T>(fetchPage: FetchPage<T>, options: KeysetOptions): IntervalReader<T> | undefined {
-  const range = rangeOf(options.bounds);
-  const resumeFrom = options.resumeFrom === undefined ? undefined : stateOf(options.resumeFrom);
-  if (range === undefined || (options.resumeFrom !== undefined && resumeFrom === undefined)) return undefined;
-  return new IntervalReader(fetchPage, { ...options, hint: options.hint, range, resumeFrom });
+/** The driver: sends requests until there is something to deliver. Not called after the end, nor during another call. */
+function deliveries<T>(
+  fetchPage: FetchPage<T>,
+  { signal, afterLastPage }: KeysetOptions,
+  { start, context }: { readonly start: ReadState; readonly context: ReadContext },
+): () => Promise<Delivery<T>> {
+  let state = start;
+  let latest: PageResponse<T> | undefined;
+  /** A response without rows, as a 404 after the last page is one. */
+  const fetchRows = async (page: number | undefined, request: () => Promise<PageResponse<T>>) => {
+    try {
+      return await request();
+    } catch (error) {
+      if (page === undefined || latest === undefined || !isAfterLastPage(error, afterLastPage)) throw error;
+      return withoutRows(latest);
+    }
+  };
+
+  return async () => {
+    let held: PageResponse<T> | undefined;
+    for (;;) {
+      const query = requestOf(state, context);
+      const response = await fetchRows(query.page, () => fetchPage(query, signal));
+      const step = reduce(state, response, context, held);
+      if (step.deliver === 'by_page') {
+        // A response to nothing but the caller's filters is the first page, and need not be requested again.
+        const isFirstPage = query.page === undefined && query.id === undefined;
+        return { kind: 'by_page', firstPage: isFirstPage ? response : undefined };
+      }
+      state = step.state;
+      latest = response;
+      const restarted = step.deliver === 'restart';
+      const delivered = step.deliver === 'held' ? held : restarted ? withoutRows(response) : response;
+      if (step.deliver !== 'nothing' && delivered !== undefined) {
+        return { kind: 'rows', response: delivered, state, restarted };
+      }
+      held = state.phase === 'second_page' ? response : undefined;
+    }
+  };
+}
+
+/** What a later read may know. */
+function hintOf(state: ReadState, { hint }: ReadContext): ListHint | undefined {
+  const { inOrder, hidesRows, longest, directionKnown, proven } = state;
+  const order = inOrder ? (directionKnown ? state.order : hint?.order) : undefined;
+  if (hidesRows) return { pageSize: 0, order, proven: proven && inOrder };
+  if (!inOrder) return undefined;
+  const pageSize = Math.max(longest, hint?.pageSize ?? 0);
+  return pageSize === 0 ? undefined : { pageSize, order, proven };
+}
+
+function withoutRows<T>(response: PageResponse<T>): PageResponse<T> {
+  return { ...response, rows: [], records: [], ids: [], invalid: [] };
 }
 
 /** Reads by page from the first page on. */

@@ -1,5 +1,5 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
-import { gzipSync } from 'node:zlib';
+import type { IncomingMessage } from 'node:http';
+import { nodeHttp, nodeZlib } from '../node-modules.ts';
 import type { ServiceResponse } from '../service/message.ts';
 import { CORS_HEADERS } from './cors.ts';
 
@@ -8,6 +8,8 @@ export interface SendOptions {
   /** Compress bodies of a kilobyte and more for clients that accept it. */
   readonly gzip: boolean;
   readonly cors: boolean;
+  /** The names that `Host` may have; undefined for any. */
+  readonly hosts: readonly string[] | undefined;
 }
 
 /** A response as bytes and headers. */
@@ -34,12 +36,12 @@ function acceptsGzip(acceptEncoding: unknown): boolean {
 export function encode(
   { method, headers: requested }: Pick<IncomingMessage, 'method' | 'headers'>,
   { status, headers: sent, body = NOTHING }: ServiceResponse,
-  { gzip, cors }: SendOptions,
+  { gzip, cors }: Pick<SendOptions, 'gzip' | 'cors'>,
 ): WireResponse {
   const isLarge = gzip && body.byteLength >= GZIP_FROM_BYTES;
   const compresses = isLarge && acceptsGzip(requested['accept-encoding']);
   // Level 1, because speed matters here and size does not.
-  const bytes = compresses ? gzipSync(body, { level: 1 }) : body;
+  const bytes = compresses ? nodeZlib().gzipSync(body, { level: 1 }) : body;
   const headers = {
     ...sent,
     ...(cors ? CORS_HEADERS : {}),
@@ -53,5 +55,5 @@ export function encode(
 /** Status line and headers. `more` replaces headers of the same name. */
 export function head({ status, headers }: WireResponse, more: Readonly<Record<string, string>> = {}): string {
   const lines = Object.entries({ ...headers, ...more }).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`;
+  return `HTTP/1.1 ${status} ${nodeHttp().STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`;
 }

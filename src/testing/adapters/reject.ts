@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { Core } from '../exchange.ts';
 import { handle } from '../service/handle.ts';
 import type { ServiceRequest, ServiceResponse } from '../service/message.ts';
-import { ProblemError, problemResponse } from '../service/problem.ts';
+import { ProblemError, type ProblemName, problemResponse } from '../service/problem.ts';
 import { encode, head, type SendOptions } from './encode.ts';
 
 const CLOSE = { Connection: 'close' };
@@ -12,14 +12,19 @@ const CLOSE = { Connection: 'close' };
 export function responseWithoutService(
   { state }: Core,
   { headers, method, url = '' }: IncomingMessage,
+  { hosts }: Pick<SendOptions, 'hosts'>,
 ): ServiceResponse | undefined {
   // `OPTIONS *` is about the whole server (RFC 9110, 9.3.7).
   if (method === 'OPTIONS' && url === '*') {
     return { status: 204, headers: { Allow: 'GET, HEAD, POST, PATCH, DELETE, OPTIONS' }, body: undefined };
   }
   // The connection ends, because a body may follow that the service does not read.
-  const reject = (name: 'malformed_request' | 'expectation_failed', detail: string) =>
+  const reject = (name: ProblemName, detail: string) =>
     problemResponse(new ProblemError(name, detail, { headers: CLOSE }).problem, state.options);
+  const name = (headers.host ?? '').replace(/:\d*$/, '').toLowerCase();
+  if (hosts !== undefined && !hosts.includes(name)) {
+    return reject('misdirected_request', `The service is not ${name}.`);
+  }
   if (!url.startsWith('/') && !isHttpUrl(url)) {
     return reject('malformed_request', 'The request target is invalid.');
   }
@@ -47,8 +52,13 @@ const INVALID_HTTP = new ProblemError('malformed_request', 'The request is not v
  * without a body.
  */
 export function rejectUnreadable(server: Server, { state }: Core, options: SendOptions): void {
-  const lastResponse = new WeakMap<Duplex, ServerResponse>();
-  server.prependListener('request', (request, response) => void lastResponse.set(request.socket, response));
+  const responses = new WeakMap<Duplex, readonly ServerResponse[]>();
+  server.prependListener('request', ({ socket }, response) => {
+    const open = (responses.get(socket) ?? []).filter(
+      ({ destroyed, writableFinished }) => !destroyed && !writableFinished,
+    );
+    responses.set(socket, [...open, response]);
+  });
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
     const { problem } = PARSER_ERRORS[code] ?? INVALID_HTTP;
     const send = () => {
@@ -57,8 +67,8 @@ export function rejectUnreadable(server: Server, { state }: Core, options: SendO
       const wire = encode({ method: undefined, headers: {} }, response, options);
       return socket.end(Buffer.concat([Buffer.from(head(wire, CLOSE)), wire.body]));
     };
-    // Pipelined requests get their responses in order.
-    const before = lastResponse.get(socket);
+    // Pipelined requests get their responses in order. A request whose body cannot be read to its end has no other.
+    const before = responses.get(socket)?.findLast(({ req }) => req.complete);
     if (before === undefined || before.writableFinished || before.destroyed) send();
     else before.once('close', send);
   });

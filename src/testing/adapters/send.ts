@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { gzipSync } from 'node:zlib';
 import { cutAt, type Delivery, type Ending } from '../faults/delivery.ts';
+import { nodeZlib } from '../node-modules.ts';
 import { wait } from '../wait.ts';
 import { encode, head, type SendOptions } from './encode.ts';
 
@@ -76,7 +76,7 @@ const FIRST_BLOCK = 10;
 
 /** A valid header of gzip and an invalid block: a lenient reader accepts data that is only cut. */
 function corruptGzip(body: Uint8Array): Uint8Array {
-  const bytes = Uint8Array.from(gzipSync(body));
+  const bytes = Uint8Array.from(nodeZlib().gzipSync(body));
   bytes[FIRST_BLOCK] = 0b111;
   return bytes;
 }

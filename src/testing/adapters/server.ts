@@ -1,8 +1,9 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { OptionNames } from '../../internal/option-names.ts';
 import { checkNames } from '../checks.ts';
 import { type Core, exchange } from '../exchange.ts';
+import { nodeHttp } from '../node-modules.ts';
 import type { ServiceRequest } from '../service/message.ts';
 import { isPreflight, preflightHeaders } from './cors.ts';
 import type { SendOptions } from './encode.ts';
@@ -19,9 +20,20 @@ export interface ListenOptions {
   gzip?: boolean | undefined;
   /** Whether browsers let any page send requests and read responses. @default true */
   cors?: boolean | undefined;
+  /**
+   * The names that the `Host` header may have, without a port; a request with another is rejected with 421. On a port of
+   * this machine alone it keeps out web pages whose own name points to it. @default any
+   */
+  hosts?: readonly string[] | undefined;
 }
 
-export const LISTEN_OPTIONS: OptionNames<ListenOptions> = { port: true, host: true, gzip: true, cors: true };
+export const LISTEN_OPTIONS: OptionNames<ListenOptions> = {
+  port: true,
+  host: true,
+  gzip: true,
+  cors: true,
+  hosts: true,
+};
 
 /** A sandbox on a port. */
 export interface Listening {
@@ -37,9 +49,9 @@ export interface Listening {
 /** Serves the sandbox over HTTP/1.1. */
 export async function listen(core: Core, options: ListenOptions): Promise<Listening> {
   checkNames('listen', options, Object.keys(LISTEN_OPTIONS));
-  const { port = 0, host = '127.0.0.1', gzip = true, cors = true } = options;
+  const { port = 0, host = '127.0.0.1', gzip = true, cors = true, hosts } = options;
   const closing = new AbortController();
-  const { server, shut } = createPort(core, { gzip, cors }, closing.signal);
+  const { server, shut } = createPort(core, { gzip, cors, hosts }, closing.signal);
   await open(server, port, host);
   const { port: bound } = server.address() as AddressInfo;
 
@@ -70,7 +82,7 @@ export async function listen(core: Core, options: ListenOptions): Promise<Listen
 
 /** A server for the core, with a function that closes it and all its connections. */
 function createPort(core: Core, options: SendOptions, closing: AbortSignal) {
-  const server = createServer();
+  const server = nodeHttp().createServer();
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     serve(core, { request, response, options }, closing).catch((error) => fail(response, error));
   };
@@ -106,11 +118,11 @@ function open(server: Server, port: number, host: string): Promise<void> {
 
 async function serve(core: Core, wire: WireExchange, closing: AbortSignal): Promise<void> {
   const { request, response, options } = wire;
-  if (options.cors && isPreflight(request)) {
+  const instead = responseWithoutService(core, request, options);
+  if (options.cors && isPreflight(request) && instead === undefined) {
     response.writeHead(204, preflightHeaders(request)).end();
     return;
   }
-  const instead = responseWithoutService(core, request);
   const body =
     instead === undefined ? await readBody(request, core.state.options.maxRequestBytes) : new Uint8Array();
   await send(wire, await exchange(core, toServiceRequest(request, body), { instead, closing }));

@@ -1,4 +1,5 @@
 import { is } from '../checks.ts';
+import { startCreate } from '../service/records.ts';
 import { defineFault } from './define-fault.ts';
 import { nothing } from './delivery.ts';
 
@@ -10,8 +11,17 @@ export const connectionFaults = {
       /** Whether the request is carried out. */
       committed: is.flag,
     },
-    effect: ({ committed }, { respond }) => {
+    optional: {
+      /**
+       * Whether the `Idempotency-Key` stays marked as running, as after a crash of the service: until
+       * `idempotency.lifetimeMs` is over, the same key is then a 409 `request_in_progress`.
+       * @default false
+       */
+      marker: is.flag,
+    },
+    effect: ({ committed, marker = false }, { request, respond, state }) => {
       if (committed) respond();
+      if (marker) startCreate(state, request, { over: true });
       return nothing('close');
     },
   }),
@@ -32,10 +42,6 @@ export const connectionFaults = {
    * connection.
    */
   'connection-refused': defineFault({
-    optional: {
-      /** How long it lasts, in ms. @default until the rule is removed */
-      forMs: is.duration,
-    },
     effect: () => ({ response: undefined, transmission: { how: 'refused' } }),
   }),
   /** The connection closes within the status line and headers. */

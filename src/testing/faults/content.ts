@@ -1,13 +1,11 @@
 import { collections } from '../../collections/index.ts';
 import { isMoney } from '../../schemas/money.ts';
 import { is } from '../checks.ts';
+import { ERROR_BODIES, type ErrorBody, foreignError } from '../service/error-body.ts';
 import { decodeText, encodeText, type ServiceResponse } from '../service/message.ts';
 import { PROBLEMS, type ProblemName, problemResponse } from '../service/problem.ts';
 import { defineFault } from './define-fault.ts';
 import { whole } from './delivery.ts';
-
-/** Named, so that the declarations list its values in the same order in every build. */
-export type StatusBody = 'problem' | 'html' | 'empty';
 
 type RetryAfter = number | Date | string | null;
 
@@ -39,7 +37,7 @@ export const contentFaults = {
       return whole(respondWith(problemResponse(problem, state.options), false));
     },
   }),
-  /** Any status, with a problem document, HTML or nothing. */
+  /** Any status, such as 500 while the database is away, or 404 from a gateway. */
   status: defineFault({
     required: {
       /** The status. */
@@ -48,8 +46,8 @@ export const contentFaults = {
     optional: {
       /** The error type. @default that of the status */
       type: is.string,
-      /** The body. @default 'problem' */
-      body: is.oneOf<StatusBody>('problem', 'html', 'empty'),
+      /** The body: see the option `notFoundBody`. @default 'problem' */
+      body: is.oneOf<ErrorBody>(...ERROR_BODIES),
       /** `Retry-After`, as for `rate-limited`. @default none */
       retryAfter: retryAfterCheck,
       /** Whether the request is carried out. @default false */
@@ -59,11 +57,10 @@ export const contentFaults = {
       const { status, body = 'problem', type: name = typeOf(status), committed = false } = fault;
       const title = Object.hasOwn(PROBLEMS, name) ? PROBLEMS[name as ProblemName][1] : 'An error';
       const problem = { name, status, title, detail: 'A fault of the sandbox.' };
-      const response = {
-        problem: () => problemResponse(problem, state.options),
-        html: () => htmlResponse(status),
-        empty: () => emptyResponse(status),
-      }[body]();
+      const response =
+        body === 'problem'
+          ? problemResponse(problem, state.options)
+          : foreignError(body, status, REASONS[status] ?? title);
       const headers = { ...response.headers, ...retryAfterHeader(fault.retryAfter) };
       return whole(respondWith({ ...response, headers }, committed));
     },
@@ -77,7 +74,7 @@ export const contentFaults = {
       committed: is.flag,
     },
     effect: ({ status = 200, committed = false }, { respondWith }) =>
-      whole(respondWith(htmlResponse(status), committed)),
+      whole(respondWith(foreignError('html', status, 'Please try again later'), committed)),
   }),
   /** A redirect. The request is not carried out. */
   redirect: defineFault({
@@ -90,7 +87,7 @@ export const contentFaults = {
       status: is.status,
     },
     effect: ({ location, status = 302 }, { respondWith }) =>
-      whole(respondWith({ ...emptyResponse(status), headers: { Location: location } }, false)),
+      whole(respondWith({ ...foreignError('empty', status), headers: { Location: location } }, false)),
   }),
   /** A response without its body. */
   'empty-body': defineFault({
@@ -153,7 +150,7 @@ export const contentFaults = {
       whole(
         committed
           ? rewritten(respond(), changes)
-          : respondWith(rewritten(emptyResponse(200), changes), false),
+          : respondWith(rewritten(foreignError('empty', 200), changes), false),
       ),
   }),
 };
@@ -170,15 +167,13 @@ function typeOf(status: number): string {
   return known?.[0] ?? (status >= 500 ? 'internal_error' : 'error');
 }
 
-function emptyResponse(status: number): ServiceResponse {
-  return { status, headers: {}, body: undefined };
-}
-
-function htmlResponse(status: number): ServiceResponse {
-  const html =
-    '<!doctype html><html><head><title>Service</title></head><body><h1>Please try again later</h1></body></html>';
-  return { status, headers: { 'Content-Type': 'text/html; charset=utf-8' }, body: encodeText(html) };
-}
+/** What proxies and frameworks write for a status. */
+const REASONS: Readonly<Record<number, string>> = {
+  404: 'Not Found',
+  500: 'Internal Server Error',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+};
 
 interface Changes {
   readonly status?: number | undefined;

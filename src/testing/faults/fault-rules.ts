@@ -23,11 +23,13 @@ export const faultConditions = {
   when: is.check<(request: ServiceRequest) => boolean>('a function', (value) => typeof value === 'function'),
   /** How many matching requests do not meet the fault at first. @default 0 */
   skip: is.integerFrom(0),
-  /** How many requests meet the fault. @default 1, with a probability Infinity */
+  /** How many requests meet the fault. @default 1, with a probability or `forMs` Infinity */
   times: is.check<number>(
     'a whole number of at least 1, or Infinity',
     (value) => value === Infinity || is.integerFrom(1).allows(value),
   ),
+  /** How long requests can meet the fault, in ms. @default until the rule is removed */
+  forMs: is.duration,
   /** The probability that a matching request meets the fault, drawn from the sandbox's seed. @default 1 */
   probability: is.fraction,
 };
@@ -74,14 +76,15 @@ class Rule implements FaultRule {
 
   /** Whether it refuses every connection. */
   get closesPort(): boolean {
-    const { times: _, skip = 0, ...conditions } = this.#match;
+    const { times: _, forMs: __, skip = 0, ...conditions } = this.#match;
     const unconditional = skip === 0 && Object.values(conditions).every((value) => value === undefined);
     return this.fault.kind === 'connection-refused' && unconditional;
   }
 
   /** Whether this request meets the fault; counts it if so. */
   meets(request: ServiceRequest, random: SeededRandom): boolean {
-    const { skip = 0, probability, times = probability === undefined ? 1 : Infinity } = this.#match;
+    const { skip = 0, probability, forMs } = this.#match;
+    const { times = (probability ?? forMs) === undefined ? 1 : Infinity } = this.#match;
     if (!this.#matches(request)) return false;
     if (this.#skipped < skip) {
       this.#skipped += 1;
@@ -145,8 +148,8 @@ export class FaultRules implements Faults {
       this.#rules = this.#rules.filter((other) => other !== rule);
       this.onChange();
     });
-    if (fault.kind === 'connection-refused' && fault.forMs !== undefined) {
-      timer = globalThis.setTimeout(() => rule.remove(), fault.forMs);
+    if (match.forMs !== undefined && match.forMs !== Infinity) {
+      timer = globalThis.setTimeout(() => rule.remove(), match.forMs);
       // The end of an outage does not keep the process alive.
       timer.unref();
     }

@@ -32,10 +32,21 @@ export function handle(
   // The headers of every response, errors included (specification: Limits).
   const common = {
     Date: new Date(state.clock.now()).toUTCString(),
-    'X-RateLimit-Limit': String(quota.limit),
-    'X-RateLimit-Remaining': String(quota.remaining),
+    ...(state.options.rateLimitHeaders && {
+      'X-RateLimit-Limit': String(quota.limit),
+      'X-RateLimit-Remaining': String(quota.remaining),
+    }),
+    ...deprecationHeaders(state.options.deprecation),
   };
   return { status, headers: { ...common, ...headers }, body, note };
+}
+
+function deprecationHeaders({ deprecatedAt, sunsetAt, link }: ServiceState['options']['deprecation']) {
+  return {
+    ...(deprecatedAt !== undefined && { Deprecation: `@${Math.floor(Date.parse(deprecatedAt) / 1000)}` }),
+    ...(sunsetAt !== undefined && { Sunset: new Date(sunsetAt).toUTCString() }),
+    ...(link !== undefined && { Link: `<${link}>; rel="deprecation"` }),
+  };
 }
 
 /** Carries a request out, or rejects it with a problem response. */
@@ -74,7 +85,15 @@ function carryOut(state: ServiceState, request: ServiceRequest, credential: Cred
   authorize(credential, found);
   const format = negotiate(request, state.options);
   const collection = state.companies[credential.company][found.collection];
-  return OPERATIONS[found.operation](state, { request, credential, collection, id: found.id, format });
+  const { cast, form } = state.options.ids;
+  const id = cast && form === 'numeric' ? castId(found.id) : found.id;
+  return OPERATIONS[found.operation](state, { request, credential, collection, id, format });
+}
+
+/** What PHP's `(int)` makes of an id: the digits at its beginning. */
+function castId(id: string): string {
+  const [digits = '0'] = /^\d+/.exec(id) ?? [];
+  return id === '' ? id : String(BigInt(digits));
 }
 
 /** 403 if the key has no permission (specification: Authentication, 5). */

@@ -56,10 +56,10 @@ export class Idempotency {
     this.#stored.set(nameOf(create), { body: create.body, response, at: now });
   }
 
-  /** Marks a first request as running until the caller calls the function returned. */
-  start(create: KeyedCreate, now: number): () => void {
+  /** Marks a first request as running until the caller calls the function returned; with `over` also a finished one. */
+  start(create: KeyedCreate, now: number, { over = false } = {}): () => void {
     const name = nameOf(create);
-    if (this.#stored.has(name)) return () => {};
+    if (!over && this.#stored.has(name)) return () => {};
     this.#stored.set(name, { body: create.body, response: undefined, at: now });
     return () => void this.#stored.delete(name);
   }

@@ -1,8 +1,8 @@
 import { parseUtcOffset, zoneOffsetMs } from '../../internal/utc-offset.ts';
-import { hashText, mix } from '../data/seeded-random.ts';
 import type { ResolvedSandboxOptions } from '../options.ts';
 import type { Selection } from '../store/collection.ts';
 import { type IdBound, isNumericId } from '../store/id-order.ts';
+import { selects } from '../store/record-selection.ts';
 import { atPrecision } from '../store/timestamps.ts';
 import type { ServiceResponse } from './message.ts';
 import { ProblemError } from './problem.ts';
@@ -11,36 +11,31 @@ import type { Call, ServiceState } from './state.ts';
 
 /** GET of a collection: one page, without a total count (specification: Limits). */
 export function listPage({ options }: ServiceState, { collection, format, request }: Call): ServiceResponse {
-  const { pageSize, afterLastPage } = options;
+  const { pageSize, pageParameter, afterLastPage } = options;
   const query = new URLSearchParams(request.query);
-  const page = readPage(lastValue(query, '_page'));
-  const selected = collection.list(readSelection(query, options));
+  const page = readPage(pageParameter, lastValue(query, pageParameter));
+  const selected = collection.list(readSelection(query, options), page);
   const from = (page - 1) * pageSize;
-  if (from >= selected.length && page > 1 && afterLastPage === 'not-found') {
+  if (from >= selected.length && page > 1 && afterLastPage === 'not_found') {
     throw new ProblemError('not_found', 'There is no such page.');
   }
 
   const records = selected
     .slice(from, from + pageSize)
     // After the list was divided into pages: see the option `hiddenRecords`.
-    .filter(({ id }) => !isHidden(id, collection.segment, options))
+    .filter((row) => !selects(options.hiddenRecords, row, collection.segment, options))
     .map(({ record }) => record);
   const response = listResponse(records, { collection: collection.name, format, options });
   return { ...response, note: { records: records.length } };
 }
 
-function isHidden(id: string, segment: string, { hiddenRecords, seed }: ResolvedSandboxOptions): boolean {
-  if (typeof hiddenRecords !== 'number') return hiddenRecords.includes(id);
-  return mix(seed ^ hashText(segment), hashText(id)) < hiddenRecords * 2 ** 32;
-}
-
 /** If a parameter is sent twice, the last one counts. */
 const lastValue = (query: URLSearchParams, name: string) => query.getAll(name).at(-1);
 
-function readPage(text = '1'): number {
+function readPage(name: string, text = '1'): number {
   const page = Number(text);
   if (/^\d+$/.test(text) && page >= 1 && Number.isSafeInteger(page)) return page;
-  throw new ProblemError('malformed_request', '_page must be a whole number of at least 1.');
+  throw new ProblemError('malformed_request', `${name} must be a whole number of at least 1.`);
 }
 
 const OPERATORS = ['gt', 'gte', 'lt', 'lte'] as const;

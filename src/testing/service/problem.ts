@@ -1,5 +1,6 @@
 import type { ProblemType, ResolvedSandboxOptions } from '../options.ts';
-import { encodeText, jsonResponse, type ServiceResponse } from './message.ts';
+import { foreignError } from './error-body.ts';
+import { jsonResponse, type ServiceResponse } from './message.ts';
 
 /** Status and title of each error type. The specification names the first eight. */
 export const PROBLEMS = {
@@ -15,9 +16,11 @@ export const PROBLEMS = {
   not_acceptable: [406, 'Not acceptable'],
   request_timeout: [408, 'The request took too long to arrive'],
   request_in_progress: [409, 'The first request with this Idempotency-Key is still running'],
+  conflict: [409, 'The record exists already'],
   request_too_large: [413, 'The request is too large'],
   unsupported_media_type: [415, 'Unsupported media type'],
   expectation_failed: [417, 'The expectation cannot be met'],
+  misdirected_request: [421, 'The request is meant for another host'],
   headers_too_large: [431, 'The headers are too large'],
   internal_error: [500, 'Internal error'],
   not_implemented: [501, 'Method not implemented'],
@@ -69,18 +72,9 @@ function undocumentedResponse(
 ): ServiceResponse | undefined {
   if (status === 401 && problemType.startsWith('api-platform'))
     return jsonResponse(status, { message: detail });
-  if (status !== 404) return undefined;
-
-  switch (notFoundBody) {
-    case 'problem':
-      return undefined;
-    case 'html':
-      return { status, headers: { 'Content-Type': 'text/html' }, body: encodeText('<h1>Not Found</h1>') };
-    case 'json':
-      return jsonResponse(status, { message: 'Not Found' });
-    case 'empty':
-      return { status, headers: {}, body: undefined };
-  }
+  return status === 404 && notFoundBody !== 'problem'
+    ? foreignError(notFoundBody, status, 'Not Found')
+    : undefined;
 }
 
 /** Only 403 and 404 vary in their content type (specification: Errors). */

@@ -18,6 +18,8 @@ const EXPECTED: Readonly<Record<FieldKind, string>> = {
 const NOT_BLANK = 'c1051bb4-d103-4f74-8988-acbcafc7fdc3';
 const TYPE = 'ba785a8c-82cb-4283-967c-3cf342181b40';
 const CHOICE = '8e179f1b-97aa-4560-a02f-2a8b42e49df7';
+/** That of Symfony's UniqueEntity. */
+export const NOT_UNIQUE = '23bd9dbf-6b9b-41cd-a99e-4844bcf3077f';
 const EXTRA_FIELD = '7703c766-b5d5-4cef-ace7-ae0dd82304e9';
 
 const isBlank = (value: unknown) => value === undefined || value === null || value === '';
@@ -67,11 +69,32 @@ export function readFields(
       violations.push({ propertyPath: field, message: 'This value should not be blank.', code: NOT_BLANK });
     }
   }
-  if (violations.length > 0) {
-    const detail = violations.map(({ propertyPath, message }) => `${propertyPath}: ${message}`).join('\n');
-    throw new ProblemError('validation_failed', detail, { violations });
-  }
+  if (violations.length > 0) rejectViolations(violations);
 
   const known = collections[collection].fields;
-  return Object.fromEntries(Object.entries(body).filter(([field]) => Object.hasOwn(known, field)));
+  const keepsAll = options.unknownFields === 'store';
+  const kept = Object.entries(body).filter(([field]) => keepsAll || Object.hasOwn(known, field));
+  return Object.fromEntries(kept.map(([field, value]) => [field, storedText(field, value, options.text)]));
+}
+
+/** Rejects a body with 422. */
+export function rejectViolations(violations: readonly Violation[]): never {
+  const detail = violations.map(({ propertyPath, message }) => `${propertyPath}: ${message}`).join('\n');
+  throw new ProblemError('validation_failed', detail, { violations });
+}
+
+/** A string in the form in which the service stores it: see the option `text`. */
+function storedText(
+  field: string,
+  value: unknown,
+  { fields, trim, nfc, letters, prefix }: ResolvedSandboxOptions['text'],
+): unknown {
+  if (typeof value !== 'string' || collections.products.fields[field] !== 'string') return value;
+  if (!(fields?.includes(field) ?? true)) return value;
+  const trimmed = trim ? value.trim() : value;
+  const normalized = nfc ? trimmed.normalize('NFC') : trimmed;
+  const cased = { 'as-sent': normalized, lower: normalized.toLowerCase(), upper: normalized.toUpperCase() }[
+    letters
+  ];
+  return cased.startsWith(prefix) ? cased : prefix + cased;
 }

@@ -1,11 +1,12 @@
 import type { Credential } from '../keys.ts';
 import type { ResolvedSandboxOptions } from '../options.ts';
-import type { Row } from '../store/row.ts';
+import { selects } from '../store/record-selection.ts';
+import type { Fields, Row } from '../store/row.ts';
 import { fingerprint, type KeyedCreate } from './idempotency.ts';
 import type { ServiceRequest, ServiceResponse } from './message.ts';
 import { ProblemError, problemResponse } from './problem.ts';
 import { readJsonObject } from './read-body.ts';
-import { readFields } from './read-fields.ts';
+import { NOT_UNIQUE, readFields, rejectViolations } from './read-fields.ts';
 import { recordResponse } from './represent.ts';
 import type { Call, Commit, ServiceState } from './state.ts';
 
@@ -34,6 +35,7 @@ export function create(state: ServiceState, call: Call): ServiceResponse {
   };
   try {
     const fields = readFields(collection.name, body, options);
+    checkUnique(call, fields, options);
     const row = collection.insert(fields);
     commit(state, call, { action: 'create', id: row.id, fields: Object.keys(fields) });
     return store(() => respond(state, call, options.createStatus, row));
@@ -54,12 +56,19 @@ function keyedCreate(
   return { company, key, body: fingerprint(readJsonObject(request, options)) };
 }
 
-/** Marks the Idempotency-Key of a create as running until the caller calls the function returned. */
-export function startCreate({ idempotency, clock, keyring, options }: ServiceState, request: ServiceRequest) {
+/**
+ * Marks the Idempotency-Key of a create as running until the caller calls the function returned; with `over` even if the
+ * create was carried out.
+ */
+export function startCreate(
+  { idempotency, clock, keyring, options }: ServiceState,
+  request: ServiceRequest,
+  how: { readonly over?: boolean } = {},
+) {
   const credential = keyring.authenticate(request);
   try {
     const create = credential && request.method === 'POST' && keyedCreate(credential, request, options);
-    if (create) return idempotency.start(create, clock.now());
+    if (create) return idempotency.start(create, clock.now(), how);
   } catch (error) {
     // The service rejects an unreadable body when it carries the request out.
     if (!(error instanceof ProblemError)) throw error;
@@ -70,9 +79,10 @@ export function startCreate({ idempotency, clock, keyring, options }: ServiceSta
 /** PATCH: changes the fields of the body and no others; null clears. An empty body changes nothing. */
 export function update(state: ServiceState, call: Call): ServiceResponse {
   const { collection, request } = call;
-  const before = writableRow(call);
+  const before = writableRow(state, call);
   const body = readJsonObject(request, state.options);
   const fields = readFields(collection.name, body, state.options, before.record);
+  checkUnique(call, fields, state.options);
   const names = Object.keys(fields);
   const row = names.length === 0 ? before : collection.update(before, fields);
   if (names.length > 0) commit(state, call, { action: 'update', id: row.id, fields: names });
@@ -81,18 +91,39 @@ export function update(state: ServiceState, call: Call): ServiceResponse {
 
 /** DELETE of a record. */
 export function remove(state: ServiceState, call: Call): ServiceResponse {
-  const row = writableRow(call);
+  const row = writableRow(state, call);
   call.collection.delete(call.id);
   commit(state, call, { action: 'delete', id: call.id, fields: [] });
   return respond(state, call, state.options.deleteStatus, row);
 }
 
 /** The record that a request changes: 404 if there is none, 403 if it rejects changes (specification: Errors). */
-function writableRow({ collection, id }: Call): Row {
+function writableRow({ options }: ServiceState, { collection, id }: Call): Row {
   const row = collection.latest(id);
   if (row === undefined) throw new ProblemError('not_found', `There is no record ${id}.`);
-  if (collection.locked.has(id)) throw new ProblemError('forbidden', `Record ${id} cannot be changed.`);
+  if (collection.locked.has(id) || selects(options.lockedRecords, row, collection.segment, options)) {
+    throw new ProblemError('forbidden', `Record ${id} cannot be changed.`);
+  }
   return row;
+}
+
+/** Rejects a value of `uniqueFields` that another record has. */
+function checkUnique(
+  { collection, id }: Call,
+  fields: Fields,
+  { uniqueFields, uniqueStatus }: ResolvedSandboxOptions,
+): void {
+  const taken = uniqueFields.filter((field) => {
+    const value = fields[field];
+    if (value === undefined || value === null || value === '') return false;
+    return collection.some((row) => row.id !== id && row.record[field] === value);
+  });
+  if (taken.length === 0) return;
+  if (uniqueStatus === 409)
+    throw new ProblemError('conflict', `${taken.join(', ')}: another record has this value.`);
+  rejectViolations(
+    taken.map((propertyPath) => ({ propertyPath, message: 'This value is already used.', code: NOT_UNIQUE })),
+  );
 }
 
 function respond({ options }: ServiceState, call: Call, status: number, { record }: Row): ServiceResponse {

@@ -52,6 +52,8 @@ export class Collection {
   #pending: PendingWrite[] = [];
   /** The place of the next new id in the sequence: after every numeric id that was ever stored. */
   #nextIndex = 0;
+  /** List requests so far. */
+  #listed = 0;
   /** The last lists since the last write that readers see, by their selection. */
   readonly #lists = new Map<string, readonly Row[]>();
 
@@ -102,10 +104,22 @@ export class Collection {
     return this.#sorted;
   }
 
-  /** The records of a list, in the order of the sandbox's lists. */
-  list(selection: Selection): readonly Row[] {
+  /** Whether a record is as described, by its last write. */
+  some(isSo: (row: Row) => boolean): boolean {
     this.#settle();
-    const key = JSON.stringify(selection);
+    return (
+      this.#sorted.some((row) => this.latest(row.id) === row && isSo(row)) ||
+      this.#pending.some(({ id, row }) => row !== undefined && this.latest(id) === row && isSo(row))
+    );
+  }
+
+  /** The records of a list, in the order of the sandbox's lists. With `ties`, pages may have orders of their own. */
+  list(selection: Selection, page: number): readonly Row[] {
+    this.#settle();
+    this.#listed += 1;
+    const { order, ties, seed } = this.#options;
+    const tieSeed = { 'id-asc': undefined, 'each-page': page, 'each-response': this.#listed }[ties];
+    const key = JSON.stringify([selection, tieSeed]);
     const known = this.#lists.get(key);
     if (known !== undefined) return known;
 
@@ -113,7 +127,7 @@ export class Collection {
     const selected = this.#sorted
       .slice(...sliceOf(this.#sorted, idBounds))
       .filter((row) => comparedTime(row.modifiedAt, this.#options) >= modifiedSince);
-    const list = inOrder(selected, this.#options.order);
+    const list = inOrder(selected, order, tieSeed === undefined ? undefined : mix(seed, tieSeed));
     if (this.#lists.size >= KEPT_LISTS) this.#lists.clear();
     this.#lists.set(key, list);
     return list;
@@ -121,7 +135,7 @@ export class Collection {
 
   /** Stores a new record under the id given, or the next one. */
   insert(fields: Fields, visibleAfterMs?: number): Row {
-    const now = this.#clock.now();
+    const now = this.#now();
     const id = typeof fields.id === 'string' ? fields.id : this.#nextId();
     const times = { createdAt: now, modifiedAt: now, ...this.#timesIn(fields) };
     return this.#write(this.#toRow(id, fields, times), visibleAfterMs);
@@ -129,7 +143,7 @@ export class Collection {
 
   /** Changes the fields given: `null` clears, a field left out stays. */
   update(before: Row, fields: Fields, visibleAfterMs?: number): Row {
-    const times = { createdAt: before.createdAt, modifiedAt: this.#clock.now(), ...this.#timesIn(fields) };
+    const times = { createdAt: before.createdAt, modifiedAt: this.#now(), ...this.#timesIn(fields) };
     return this.#write(this.#toRow(before.id, { ...before.record, ...fields }, times), visibleAfterMs);
   }
 
@@ -144,6 +158,11 @@ export class Collection {
     this.#sorted = [];
     this.#pending = [];
     this.#lists.clear();
+  }
+
+  /** What timestamps of records show. */
+  #now(): number {
+    return this.#clock.now() + this.#options.timestampOffsetMs;
   }
 
   /** The next id of the sequence that no record has: a test may have stored some itself. */
@@ -205,12 +224,14 @@ export class Collection {
     return this.#pending.findLast((write) => write.id === id);
   }
 
-  /** The timestamps among the fields, where records have them. */
+  /** The timestamps among the fields. Records of other collections than products may hold anything there. */
   #timesIn({ createdAt, updatedAt }: Fields): Partial<Times> {
-    if (!hasTimestamps(this.name, this.#options)) return {};
+    const isTime = (value: unknown): value is string =>
+      typeof value === 'string' &&
+      (hasTimestamps(this.name, this.#options) || !Number.isNaN(Date.parse(value)));
     return {
-      ...(typeof createdAt === 'string' ? { createdAt: this.#parse(createdAt) } : {}),
-      ...(typeof updatedAt === 'string' ? { modifiedAt: this.#parse(updatedAt) } : {}),
+      ...(isTime(createdAt) ? { createdAt: this.#parse(createdAt) } : {}),
+      ...(isTime(updatedAt) ? { modifiedAt: this.#parse(updatedAt) } : {}),
     };
   }
 
@@ -221,15 +242,16 @@ export class Collection {
   }
 }
 
-/** Rows by ascending id, brought into another order. Rows that are equal in it stay by ascending id. */
-function inOrder(rows: readonly Row[], order: ListOrder): readonly Row[] {
+/** Rows by ascending id, brought into another order. Rows that are equal in it are shuffled by the seed, if there is one. */
+function inOrder(rows: readonly Row[], order: ListOrder, tieSeed: number | undefined): readonly Row[] {
   if (order === 'id-asc') return rows;
   if (order === 'id-desc') return rows.toReversed();
 
   const sign = order.endsWith('-desc') ? -1 : 1;
+  const tieKey = tieSeed === undefined ? () => 0 : ({ id }: Row) => mix(tieSeed, hashText(id));
   return rows
-    .map((row) => ({ row, key: sortKey(row, order) }))
-    .sort((a, b) => sign * (a.key - b.key))
+    .map((row) => ({ row, key: sortKey(row, order), tie: tieKey(row) }))
+    .sort((a, b) => sign * (a.key - b.key) || a.tie - b.tie)
     .map(({ row }) => row);
 }
 

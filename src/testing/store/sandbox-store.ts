@@ -1,16 +1,9 @@
-import { type CollectionName, collectionNames, type collections } from '../../collections/index.ts';
+import { type CollectionName, collectionNames } from '../../collections/index.ts';
 import type { OptionNames } from '../../internal/option-names.ts';
 import { checkNames } from '../checks.ts';
 import type { Collection } from './collection.ts';
 import type { Company } from './company.ts';
-
-/** The record type of a collection. */
-export type RecordOf<Name extends CollectionName> = NonNullable<(typeof collections)[Name]['$record']>;
-
-/** The fields of a record to store: the documented ones with their types, and any others. */
-export type RecordInput<Rec> = { readonly [Field in keyof Rec]?: Rec[Field] | undefined } & Readonly<
-  Record<string, unknown>
->;
+import type { Fixtures, RecordInput, RecordOf } from './fixtures.ts';
 
 /** When a write to the store becomes visible. */
 export interface StoreWriteOptions {
@@ -50,16 +43,11 @@ export interface CollectionStore<Rec extends { id: string }> {
   clear(): void;
 }
 
-/** Records by collection, as `load` takes them and as a JSON file may contain them. */
-export type Fixtures = {
-  readonly [Name in CollectionName]?: readonly RecordInput<RecordOf<Name>>[] | undefined;
-};
-
 /** The records of one company. A test can read and change them at any time, even during pagination. */
 export type SandboxStore = {
   readonly [Name in CollectionName]: CollectionStore<RecordOf<Name>>;
 } & {
-  /** Stores fixtures: an object, or its JSON. Throws a RangeError for an unknown collection. */
+  /** Stores fixtures, which requests see at once: an object, or its JSON. Throws a RangeError for an unknown collection. */
   load(fixtures: Fixtures | string): void;
   /** Deletes every record of every collection. */
   clear(): void;
@@ -77,7 +65,7 @@ export function createStore(company: Company): SandboxStore {
       for (const [name, records] of Object.entries(given as Record<string, readonly RecordInput<object>[]>)) {
         const target = stores.get(name);
         if (target === undefined) throw new RangeError(`There is no collection ${name}.`);
-        for (const record of records) target.insert(record);
+        for (const record of records) target.insert(record, { visibleAfterMs: 0 });
       }
     },
     clear() {

@@ -8,14 +8,17 @@ import {
   toDecimal,
   toMoney,
 } from 'accounting-data-sdk';
+import { discover, probe, whoami } from 'accounting-data-sdk/explore';
 import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { createSandbox, type SandboxOptionTable, sandboxOptions } from 'accounting-data-sdk/testing';
-import { discover, probe, whoami } from 'accounting-data-sdk/tools';
 import { describe, expect, test } from 'vitest';
-import { ANY_REQUEST } from '../../../src/collections/any-request.ts';
-import { CREATE_OPTIONS } from '../../../src/collections/collection.ts';
+import { CREATE_OPTIONS } from '../../../src/collections/create-options.ts';
 import { LIST_OPTIONS } from '../../../src/collections/list-options.ts';
 import { LIST_QUERY } from '../../../src/collections/list-query.ts';
+import { ANY_REQUEST } from '../../../src/collections/raw-request.ts';
+import { DISCOVER_OPTIONS } from '../../../src/explore/discover/discover.ts';
+import { PROBE_OPTIONS } from '../../../src/explore/probe/probe.ts';
+import { WHOAMI_OPTIONS } from '../../../src/explore/whoami.ts';
 import type { NameTable } from '../../../src/internal/option-names.ts';
 import { MONEY_OPTIONS } from '../../../src/money.ts';
 import { TELEMETRY_OPTIONS } from '../../../src/opentelemetry/telemetry-listeners.ts';
@@ -25,9 +28,6 @@ import { RECONCILE_OPTIONS } from '../../../src/reconcile/reconcile.ts';
 import { CHANGES_OPTIONS } from '../../../src/sync/changes.ts';
 import { SYNC_OPTIONS } from '../../../src/sync/sync.ts';
 import { LISTEN_OPTIONS } from '../../../src/testing/adapters/server.ts';
-import { DISCOVER_OPTIONS } from '../../../src/tools/discover/discover.ts';
-import { PROBE_OPTIONS } from '../../../src/tools/probe/probe.ts';
-import { WHOAMI_OPTIONS } from '../../../src/tools/whoami.ts';
 import { REQUEST_OPTIONS } from '../../../src/transport/call-options.ts';
 
 const sandbox = createSandbox({ records: 28 });

@@ -39,7 +39,7 @@ test('notices rows that are sent again after an empty page', async () => {
   const pagination: CustomCursor<unknown> = { first: {}, next: () => (queries.length < 5 ? {} : undefined) };
   expect(await caught(all(accounts.list({}, { pagination, prefetch: 0 })))).toMatchObject({
     code: 'filter_ignored',
-    message: expect.stringContaining('check your own cursor'),
+    message: expect.stringContaining('Check your own cursor'),
   });
   expect(queries).toHaveLength(4);
 });
@@ -72,3 +72,42 @@ test.each([0, 1])(
     expect(await caught(read.next())).toBe(failure);
   },
 );
+
+test('rejects a cursor without first, or with an unknown name in it', () => {
+  const { accounts } = listing(range(1, 5), 2);
+  for (const first of [undefined, { cursor: '7' }]) {
+    const pagination = { first, next() {} } as never;
+    expect(() => accounts.list({}, { pagination })).toThrow('pagination.first');
+  }
+});
+
+test('rejects a cursor whose next is async', async () => {
+  const { accounts, queries } = listing(range(1, 5), 2);
+  const pagination = { first: {}, async next() {} } as never;
+  const error = await caught(all(accounts.list({}, { pagination, prefetch: 0 })));
+  expect(error).toMatchObject({ code: 'invalid_input' });
+  expect(queries).toHaveLength(1);
+});
+
+test('leaves no unhandled rejection of an async next', async () => {
+  const rejections: unknown[] = [];
+  const onRejection = (reason: unknown) => void rejections.push(reason);
+  process.on('unhandledRejection', onRejection);
+  const { accounts } = listing(range(1, 5), 2);
+  const next = () => Promise.reject(new Error('of the caller'));
+  const error = await caught(all(accounts.list({}, { pagination: { first: {}, next } as never })));
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('unhandledRejection', onRejection);
+  expect(error).toMatchObject({ code: 'invalid_input', argument: 'pagination.next' });
+  expect(rejections).toEqual([]);
+});
+
+test.each(['cursor', 'after'])('rejects the unknown name %s that next returns', async (name) => {
+  const { accounts, queries } = listing(range(1, 5), 2);
+  const pagination = { first: {}, next: () => ({ [name]: '7' }) } as never;
+  expect(await caught(all(accounts.list({}, { pagination })))).toMatchObject({
+    code: 'invalid_input',
+    message: expect.stringContaining(name),
+  });
+  expect(queries).toHaveLength(1);
+});

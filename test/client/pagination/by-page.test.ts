@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { deferred } from '../../support/deferred.ts';
 import { settle } from '../../support/scripted-server.ts';
@@ -23,24 +23,46 @@ test('shows the response of an empty collection as a page without records', asyn
   expect(pages.map(({ records }) => records)).toEqual([[]]);
 });
 
-test('drops a record that one of the two pages before contained, or that a page contains twice, and a page without others', async () => {
-  const { pages } = withPages([1, 2, 2, 3], [3, 4, 5], [2, 5, 6], [5, 6], [1, 7]);
-  const seen = (await all(pages())).map(({ ids, records }) => [ids, records.map(({ id }) => id)]);
-  expect(seen).toEqual([
-    [
-      ['1', '2', '3'],
-      ['1', '2', '3'],
-    ],
-    [
-      ['4', '5'],
-      ['4', '5'],
-    ],
-    [['6'], ['6']],
-    [
-      ['1', '7'],
-      ['1', '7'],
-    ],
+test('drops and counts a row that one of the two pages before contained, or that a page contains twice', async () => {
+  const { pages } = withPages([1, 2, 3], [4, 5, 5], [3, 5, 6], [5, 6], [1, 7]);
+  const read = await all(pages());
+  for (const { ids, records } of read) expect(ids).toEqual(records.map(({ id }) => id));
+  expect(read.map(({ ids, repeated, complete }) => [ids, repeated, complete])).toEqual([
+    [['1', '2', '3'], 0, undefined],
+    [['4', '5'], 1, 'likely'],
+    [['6'], 3, 'likely'],
+    [[], 5, 'likely'],
+    [['1', '7'], 5, 'likely'],
   ]);
+});
+
+test('reports an invalid row once that two pages contain, and delivers it if it is valid by then', async () => {
+  const invalidRecord = vi.fn();
+  const responses = [
+    [{ id: '1' }, { id: 2 }, { name: 'no id' }],
+    [{ id: 2 }, { name: 'no id' }],
+    [{ id: '2' }, { id: '3' }],
+  ];
+  const { pages } = serviceOf(({ page = 1 }) => responses[page - 1] ?? [], {
+    validation: 'report',
+    on: { invalidRecord },
+  });
+  const read = await all(pages());
+  expect(read.map(({ ids, invalid, repeated }) => [ids, invalid.length, repeated])).toEqual([
+    [['1'], 2, 0],
+    [[], 0, 2],
+    [['2', '3'], 0, 2],
+  ]);
+  expect(invalidRecord).toHaveBeenCalledTimes(2);
+});
+
+test('writes one warning to the logger if rows come again', async () => {
+  const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn() };
+  const pages = [[1, 2], [2, 3], [3, 4], []];
+  const { accounts } = serviceOf(({ page = 1 }) => rowsOf(pages[page - 1] ?? []), { logger });
+  expect(await idsOf(accounts.list())).toEqual(strings(1, 4));
+  expect(logger.warn).toHaveBeenCalledTimes(1);
+  expect(logger.warn).toHaveBeenCalledWith(expect.stringMatching(/accounts: rows came on two pages/));
 });
 
 test('delivers a page whose rows all fail validation', async () => {

@@ -7,7 +7,7 @@ import { caught } from '../../support/caught.ts';
 function service(respond: (url: string) => Response | undefined = () => undefined) {
   const sandbox = createSandbox({
     order: 'updated-desc',
-    afterLastPage: 'not-found',
+    afterLastPage: 'not_found',
     pageSize: 10,
     records: { accounts: 45 },
   });

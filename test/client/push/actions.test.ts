@@ -19,9 +19,9 @@ test('creates what does not exist, updates what differs, and leaves the rest alo
     counts: { created: 1, updated: 1, unchanged: 1, failed: 0, conflict: 0, duplicate: 0, deleted: 0 },
   });
   expect(results).toMatchObject([
-    { key: 'A', row: 0, action: 'unchanged', id: ids[0], fields: [] },
-    { key: 'C', row: 2, action: 'created', id: expect.any(String) },
-    { key: 'B', row: 1, action: 'updated', id: ids[1], fields: ['salePrice'] },
+    { key: 'A', index: 0, action: 'unchanged', id: ids[0], fields: [] },
+    { key: 'C', index: 2, action: 'created', id: expect.any(String) },
+    { key: 'B', index: 1, action: 'updated', id: ids[1], fields: ['salePrice'] },
   ]);
   expect(commits).toEqual(['create', 'update']);
   expect(sandbox.requests.at(-1)?.body).toEqual({ salePrice: '52.5000' });
@@ -38,7 +38,7 @@ test('creates a product that comes back with a field that this version does not 
   };
   const { run } = setUp([], { client: { ...sandbox.clientOptions, fetch } });
   expect((await run([{ productNumber: 'A' }])).done).toEqual(['A created']);
-  expect(sandbox.requests.at(-1)?.method).toBe('POST');
+  expect(sandbox.count(({ method }) => method === 'PATCH')).toBe(0);
 });
 
 test('sends no write for rows that were pushed before', async () => {
@@ -70,6 +70,26 @@ test.each([
     { salePrice: '5.0000' },
     ['salePrice'],
   ],
+  [
+    'the last of 26 digits of money',
+    { salePrice: '123456789012345678.12345678' },
+    { salePrice: '123456789012345678.12345679' },
+    ['salePrice'],
+  ],
+  [
+    'equal money of 26 digits',
+    { salePrice: '0123456789012345678.123456780'.slice(1, -1) },
+    { salePrice: '123456789012345678.12345678' },
+    [],
+  ],
+  ['the seventh decimal', { salePrice: '0.0000010' }, { salePrice: '0.0000011' }, ['salePrice']],
+  ['money that is null', { salePrice: '0' }, { salePrice: null }, ['salePrice']],
+  ['an empty string and null', { brand: '' }, { brand: null }, ['brand']],
+  ['false and null', { isWebShop: false }, { isWebShop: null }, ['isWebShop']],
+  ['zero and null', { stockQuantity: 0 }, { stockQuantity: null }, ['stockQuantity']],
+  ['an empty array and null', { tags: [] }, { tags: null }, ['tags']],
+  ['an array of null', { tags: [null] }, { tags: [] }, ['tags']],
+  ['numbers and strings in an array', { tags: [1] }, { tags: ['1'] }, ['tags']],
   ['the sign of money', { salePrice: '-5' }, { salePrice: '5.0000' }, ['salePrice']],
   ['null for a field that is absent', { brand: null }, {}, []],
   ['null for a field with a value', { brand: null }, { brand: 'Oak' }, ['brand']],
@@ -125,7 +145,7 @@ test('fails a row without a key, an invalid row, and a row whose key function th
   const { results, done } = await run(rows);
   expect(done).toEqual(['A failed', 'B created', 'undefined failed', 'undefined failed', 'undefined failed']);
   expect(
-    results.filter(({ error }) => error !== undefined).map(({ row, error }) => [row, error?.code]),
+    results.filter(({ error }) => error !== undefined).map(({ index, error }) => [index, error?.code]),
   ).toEqual([
     [0, 'invalid_input'],
     [1, 'invalid_input'],
@@ -142,7 +162,7 @@ test('lets the first of two rows with one key win', async () => {
     { productNumber: 'A', name: 'second' },
   ]);
   expect(done).toEqual(['A created', 'A duplicate']);
-  expect(results.find(({ action }) => action === 'duplicate')?.row).toBe(1);
+  expect(results.find(({ action }) => action === 'duplicate')?.index).toBe(1);
   expect(sandbox.store.products.all()).toMatchObject([{ name: 'first' }]);
 });
 
@@ -205,4 +225,68 @@ test('keeps every character of long drafts', async () => {
   const stored = new Set(sandbox.store.products.all().map(({ description }) => description));
   // Not the strings themselves: a difference of that length would take minutes to print.
   expect(rows.map(({ description }) => stored.has(description))).toEqual(rows.map(() => true));
+});
+
+test('accepts the name of a field as the key, and returns each row with its result', async () => {
+  const { run } = setUp();
+  const rows = [{ productNumber: 'A' }, { productNumber: 'B', salePrice: 'free' }, { productNumber: 'A' }];
+  const { results } = await run(rows, { key: 'productNumber' });
+  const byIndex = results.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0));
+  expect(byIndex.map(({ action }) => action)).toEqual(['created', 'failed', 'duplicate']);
+  expect(byIndex.every(({ row }, index) => row === rows[index])).toBe(true);
+});
+
+test('fails a row that cannot be read, and continues with the others', async () => {
+  const { run } = setUp();
+  const broken = {
+    productNumber: 'A',
+    get name(): string {
+      throw new TypeError('broken');
+    },
+  };
+  const { done, results } = await run([broken, { productNumber: 'B' }]);
+  expect(done).toEqual(['A failed', 'B created']);
+  expect(results[0]).toMatchObject({ error: { code: 'invalid_input', argument: 'rows[0]' } });
+});
+
+test.each([
+  ['a number', '1', 1],
+  ['zero', '0', 0],
+  ['true', '1', true],
+  ['an empty string', 0, ''],
+  ['an array', 'a', ['a']],
+])(
+  'updates a field of unknown type that is %s in the product and another type in the row',
+  async (_, wanted, value) => {
+    const { run } = setUp([{ productNumber: 'A', custom: value } as ProductDraft]);
+    const { results } = await run([{ productNumber: 'A', custom: wanted } as ProductDraft]);
+    expect(results).toMatchObject([{ action: 'updated', fields: ['custom'] }]);
+  },
+);
+
+test.each(['999999999999999999.99999999', '-0.00000001', '123456.1234567', '7.12345'])(
+  'sends every digit of %s',
+  async (salePrice) => {
+    const { run, sandbox } = setUp([{ productNumber: 'A', salePrice: '1' }], {
+      sandbox: { moneyDigits: 'as-sent' },
+    });
+    await run([
+      { productNumber: 'A', salePrice },
+      { productNumber: 'B', salePrice },
+    ]);
+    expect(sandbox.store.products.all().map((product) => product.salePrice)).toEqual([salePrice, salePrice]);
+  },
+);
+
+test.each([
+  ['without a key', {}],
+  ['with the key of a row', { productNumber: 'A' }],
+])('stops if an existing product %s cannot be read', async (_, product) => {
+  const { run, sandbox } = setUp([{ ...product, salePrice: '5' }], { client: { validation: 'report' } });
+  sandbox.faults.add({ kind: 'money-as-number' }, { method: 'GET', times: 9 });
+  await expect(run([{ productNumber: 'A' }])).rejects.toMatchObject({
+    code: 'push_failed',
+    cause: { code: 'unexpected_response' },
+  });
+  expect(sandbox.store.products.all()).toHaveLength(1);
 });

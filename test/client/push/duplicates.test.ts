@@ -41,11 +41,10 @@ test('repeats a create of an earlier run that the list does not show', async () 
   const { sandbox, run } = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
   await run([A]);
   sandbox.clock.advance(60_000);
-  const { done, commits } = await run([A]);
-  expect(done).toEqual(['A unchanged']);
-  expect(commits).toEqual([]);
-  const changed = await run([A, { productNumber: 'B' }]);
-  expect(changed.done).toEqual(['A unchanged', 'B created']);
+  // The first product of a run shows nothing about its age: the next ones do.
+  expect(await run([A])).toMatchObject({ done: ['A created'], commits: [] });
+  const { done } = await run([{ productNumber: 'B' }, A], { concurrency: 1 });
+  expect(done).toEqual(['A unchanged', 'B created']);
 });
 
 test('creates a product again that was deleted since, however soon and however often', async () => {
@@ -88,13 +87,74 @@ test('does not take a product for deleted that reads do not show yet', async () 
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
 
+test('does not create a second product for a changed row while reads do not show the first', async () => {
+  const { sandbox, run } = setUpPush([], { sandbox: { commitDelayMs: 60_000 } });
+  const store = memoryStore();
+  expect((await run([A], { store })).done).toEqual(['A created']);
+  const changed = await run([{ ...A, name: 'Table', brand: null }], { store });
+  expect(changed).toMatchObject({ done: ['A updated'], commits: ['update'] });
+  sandbox.clock.advance(60_000);
+  expect(sandbox.store.products.all()).toMatchObject([{ id: '1', name: 'Table' }]);
+  sandbox.store.products.delete('1');
+  sandbox.clock.advance(60_000);
+  expect((await run([A], { store })).done).toEqual(['A created']);
+});
+
+test('finds the product of a create whose 201 was cut in half, and sends no second create', async () => {
+  const { sandbox, run } = setUpPush([], { sandbox: { idempotency: { replay: 'ignored' } } });
+  sandbox.faults.add({ kind: 'close-in-body' }, { method: 'POST', times: 1 });
+  const { done } = await run([A], { retry: { ...FAST.retry, creates: false } });
+  expect(done).toEqual(['A created']);
+  expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  expect(sandbox.store.products.all()).toHaveLength(1);
+});
+
+test.each([409, 422] as const)(
+  'does not fail a row whose repeated create meets a unique constraint with a %d',
+  async (uniqueStatus) => {
+    const { sandbox, run } = setUpPush([], {
+      sandbox: { idempotency: { replay: 'ignored' }, uniqueFields: ['productNumber'], uniqueStatus },
+    });
+    sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 1 });
+    expect(await run([A], FAST)).toMatchObject({ done: ['A created'], commits: ['create'] });
+  },
+);
+
+test.each([true, false])(
+  'fails a row whose idempotency key stays in progress after a crash, until the product exists (store: %s)',
+  async (hasStore) => {
+    const { sandbox, run } = setUpPush();
+    const options = hasStore ? { ...FAST, store: memoryStore() } : FAST;
+    sandbox.faults.add(
+      { kind: 'lost-response', committed: false, marker: true },
+      { method: 'POST', times: 1 },
+    );
+    for (let time = 0; time < 2; time++) {
+      const { done, results, commits } = await run([A], options);
+      expect([done, commits]).toEqual([['A failed'], []]);
+      expect(results).toMatchObject([{ error: { status: 409, outcome: 'unknown' } }]);
+    }
+    sandbox.store.products.insert({ ...A });
+    expect((await run([{ ...A, name: 'Table' }], options)).done).toEqual(['A updated']);
+    expect(sandbox.store.products.all()).toHaveLength(1);
+  },
+);
+
+test('creates a product once the idempotency key that a crash left in progress has expired', async () => {
+  const { sandbox, run } = setUpPush();
+  sandbox.faults.add({ kind: 'lost-response', committed: false, marker: true }, { method: 'POST', times: 1 });
+  expect((await run([A], FAST)).done).toEqual(['A failed']);
+  sandbox.clock.advance(86_400_000);
+  expect(await run([A], FAST)).toMatchObject({ done: ['A created'], commits: ['create'] });
+});
+
 test('brings the product of a repeated create to the row if it was changed since', async () => {
   const { sandbox, run } = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
   await run([A]);
   sandbox.store.products.update('1', { name: 'Table' });
   sandbox.clock.advance(60_000);
-  const { results } = await run([A]);
-  expect(results).toMatchObject([{ action: 'updated', id: '1', fields: ['name'] }]);
+  const { results } = await run([{ productNumber: 'B' }, A], { concurrency: 1 });
+  expect(results[1]).toMatchObject({ action: 'updated', id: '1', fields: ['name'] });
 });
 
 test('sends a 422 once more under a random key, because it can be a stored rejection', async () => {
@@ -136,7 +196,7 @@ test('finishes an unknown create before it sends a changed draft', async () => {
   await caught(run([A], once));
   sandbox.clock.advance(1_000);
   const { results } = await run([{ ...A, name: 'Table' }], { store });
-  expect(results).toMatchObject([{ action: 'updated', id: '1', fields: ['name'] }]);
+  expect(results).toMatchObject([{ action: 'created', id: '1', fields: ['name'] }]);
   expect(sandbox.store.products.all()).toMatchObject([{ name: 'Table' }]);
 });
 

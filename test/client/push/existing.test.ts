@@ -32,7 +32,23 @@ test('compares with a local copy, and reads only what changed since', async () =
     },
   );
   expect(done).toEqual(['A updated', 'B unchanged']);
-  expect(sandbox.requests[0]?.query).toMatchObject({ updatedSince: '2026-01-31T11:59:59Z' });
+  expect(sandbox.requests[0]?.query).toMatchObject({ updatedSince: '2026-01-30T23:59:59-12:00' });
+});
+
+test('writes the bound in the time zone of the service, if it is given', async () => {
+  const { run, existing, sandbox } = withCopy();
+  await run([{ productNumber: 'A', name: 'Desk' }], {
+    existing,
+    lookbackMs: 1000,
+    serviceTimeZone: 'Asia/Tokyo',
+  });
+  expect(sandbox.requests[0]?.query).toMatchObject({ updatedSince: '2026-01-31T20:59:59+09:00' });
+});
+
+test('rejects a time zone that does not exist', async () => {
+  const { run, existing } = withCopy();
+  const failed = run([], { existing, serviceTimeZone: 'Mars/Olympus' });
+  await expect(failed).rejects.toMatchObject({ code: 'invalid_input', argument: 'serviceTimeZone' });
 });
 
 test('prefers what changed after asOf to the copy', async () => {

@@ -17,8 +17,8 @@ test('updates missing products with a patch, and only those that differ from it'
   const { report, results } = await run(products(1), { missing });
   expect(report.counts).toMatchObject({ unchanged: 1, updated: 2, deleted: 0 });
   expect(results.slice(1)).toMatchObject([
-    { key: 'P-1', row: undefined, action: 'updated', id: ids[1], fields: ['isInactive'] },
-    { key: 'P-2', row: undefined, action: 'updated', id: ids[2] },
+    { key: 'P-1', index: undefined, action: 'updated', id: ids[1], fields: ['isInactive'] },
+    { key: 'P-2', index: undefined, action: 'updated', id: ids[2] },
   ]);
   expect((await run(products(1), { missing })).commits).toEqual([]);
 });

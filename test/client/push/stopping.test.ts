@@ -13,7 +13,10 @@ const FAST = { retry: { maxAttempts: 1 }, maxOutageMs: 0, concurrency: 1 };
 
 test.each([
   ['401', { kind: 'status', status: 401, type: 'unauthenticated' }, 'unauthenticated'],
-  ['403 on a write', { kind: 'status', status: 403, type: 'forbidden' }, 'forbidden'],
+  ['403 of a missing scope', { kind: 'status', status: 403, type: 'scope_required' }, 'scope_required'],
+  ['405', { kind: 'status', status: 405 }, 'unknown_problem'],
+  ['406', { kind: 'status', status: 406 }, 'unknown_problem'],
+  ['415', { kind: 'status', status: 415 }, 'unknown_problem'],
   ['503 for longer than maxOutageMs', { kind: 'status', status: 503 }, 'unknown_problem'],
 ] as const)('stops at a %s and reports what was done', async (_, fault, code) => {
   const { run, sandbox } = setUpPush();
@@ -32,11 +35,34 @@ test.each([
   expect((await run(rows(10))).report.counts).toMatchObject({ created: 8, unchanged: 2 });
 });
 
+test('fails rows whose products are locked, and continues with the others', async () => {
+  const { run } = setUpPush(rows(12), {
+    sandbox: { lockedRecords: ({ id }) => Number(id) > 1 && Number(id) < 9 },
+  });
+  const changed = rows(12).map((row) => ({ ...row, name: 'changed' }));
+  const { report, results } = await run([{ productNumber: 'NEW' }, ...changed], { concurrency: 1 });
+  expect(report.counts).toMatchObject({ created: 1, updated: 5, failed: 7 });
+  const failed = results.filter(({ action }) => action === 'failed');
+  expect(failed.every(({ error }) => error?.code === 'forbidden')).toBe(true);
+});
+
+test('stops after five 403s in a row if no write of the kind has succeeded', async () => {
+  const { run, sandbox } = setUpPush(rows(12), { sandbox: { lockedRecords: 1 } });
+  const changed = rows(12).map((row) => ({ ...row, name: 'changed' }));
+  const error = await caught(run([{ productNumber: 'NEW' }, ...changed], { concurrency: 1 }));
+  expect(error).toMatchObject({
+    code: 'push_failed',
+    cause: { code: 'forbidden' },
+    report: { counts: { created: 1, failed: 5 } },
+  });
+  expect(sandbox.count(({ method }) => method === 'PATCH')).toBe(5);
+});
+
 test('remembers in the store which products it created before it stopped', async () => {
   const store = memoryStore();
   const { run, sandbox } = setUpPush();
   sandbox.faults.add(
-    { kind: 'status', status: 403, type: 'forbidden' },
+    { kind: 'status', status: 403, type: 'scope_required' },
     { method: 'POST', skip: 1, times: 9 },
   );
   await caught(run(rows(2), { ...FAST, store }));
@@ -158,7 +184,10 @@ test.each([
 test.each([
   ['tenant', { tenant: 'a b' }],
   ['rows', { rows: 5 }],
-  ['key', { key: 'productNumber' }],
+  ['key', { key: 'salePrice' }],
+  ['key', { key: '' }],
+  ['key', { key: 5 }],
+  ['keyName', { keyName: 'a b' }],
   ['missing', { missing: 'remove' }],
   ['concurrency', { concurrency: 0 }],
   ['maxCandidates', { maxCandidates: -1 }],

@@ -97,6 +97,33 @@ test.each<[LimiterName, number, number]>([
   expect(share).toBeGreaterThanOrEqual(0.85);
 });
 
+const SMALL_QUOTAS = [2, 3, 5, 9];
+const PAUSES_MS = [12_000, 120_000];
+const WITH_PAUSES = SMALL_QUOTAS.flatMap((limit) => PAUSES_MS.map((pauseMs) => ({ limit, pauseMs })));
+
+test.each(WITH_PAUSES)(
+  'idle time is not taken for the time in which a quota of $limit comes back: pauses of $pauseMs ms',
+  async ({ limit, pauseMs }) => {
+    await eachSeed(SEEDS, async (seed) => {
+      const scenario = { limiter: 'fixed window', windowMs: 1_000, windows: pauseMs / 40, seed } as const;
+      const { failed, longestMs } = await simulate({ ...scenario, limit, pauseMs, callers: 3 * limit });
+      expect(failed).toBe(0);
+      // Three windows, and one that is lost while the length is learned.
+      expect(longestMs).toBeLessThan(5_000);
+    });
+  },
+);
+
+test('250 callers of a service without the headers get few 429s', async () => {
+  const scenario = { limiter: 'fixed window', limit: 50, windowMs: 1_000, callers: 250, windows: 8 } as const;
+  await eachSeed(SEEDS, async (seed) => {
+    const { failed, rejections } = await simulate({ ...scenario, headers: false, seed });
+    expect(failed).toBe(0);
+    // The first calls are sent together. After that the limit is found out by doubling.
+    expect(Math.max(...rejections.flat().slice(2))).toBeLessThanOrEqual(64);
+  });
+});
+
 test('without a rate limiter the same callers get more than 50 429s in a window', async () => {
   const scenario = { limiter: 'fixed window', limit: 20, windowMs: 2_000, windows: 2, callers: 100 } as const;
   expect(mostInAWindow(await simulate({ ...scenario, seed: 1, rateLimiter: false }))).toBeGreaterThan(50);

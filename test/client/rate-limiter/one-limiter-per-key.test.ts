@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
-import { type ClientOptions, createClient, RateLimitedError } from 'accounting-data-sdk';
+import { type ClientOptions, createClient, type FetchFunction, RateLimitedError } from 'accounting-data-sdk';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { jsonResponse, newOrigin, problemResponse } from '../../support/scripted-fetch.ts';
+import { jsonResponse, newOrigin, problemResponse, withRequestedIds } from '../../support/scripted-fetch.ts';
 import { advance, runToEnd, useVirtualClock } from '../../support/virtual-clock.ts';
 
 const SLOT = Symbol.for('accounting-data-sdk.rate-limiters');
@@ -25,12 +25,12 @@ const tooMany = (retryAfter: number) =>
 
 /** The options of a client whose service gives each request this response, after 10 ms. */
 function withResponse(respond: () => Response, options: ClientOptions = {}): ClientOptions {
-  const fetch: ClientOptions['fetch'] = async (url) => {
+  const fetch: FetchFunction = async (url) => {
     sent.push(new URL(url).pathname.split('/').at(-1) ?? '');
     await new Promise((resolve) => setTimeout(resolve, 10));
     return respond();
   };
-  return { baseUrl, apiKey: 'key-one', maxWaitMs: 1_000, fetch, ...options };
+  return { baseUrl, apiKey: 'key-one', maxWaitMs: 1_000, fetch: withRequestedIds(fetch), ...options };
 }
 
 async function get(client: ReturnType<typeof createClient>, id = '1'): Promise<unknown> {
@@ -107,6 +107,25 @@ test('forgets a key after ten idle minutes, with the next call of another key an
   expect(sent).toEqual(['3']);
   await advance(20);
   await Promise.all(calls);
+});
+
+test('forgets a hundred idle keys with a call, so that a hundred thousand do not block it', async () => {
+  const options = withResponse(withoutHeaders);
+  for (let key = 0; key < 150; key += 1) await get(createClient({ ...options, apiKey: `${key}` }));
+  await advance(11 * MINUTE_MS);
+  /** Both calls of a known key are sent at once: it has no limit. */
+  const isKnown = async (key: number) => {
+    await get(createClient({ ...options, apiKey: 'other' }), 'other');
+    sent = [];
+    const client = createClient({ ...options, apiKey: `${key}` });
+    const calls = [client.accounts.get('1'), client.accounts.get('2')];
+    await advance(5);
+    const known = sent.length === 2;
+    await advance(20);
+    await Promise.all(calls);
+    return known;
+  };
+  expect([await isKnown(149), await isKnown(99)]).toEqual([true, false]);
 });
 
 test('does not forget a key that is paused', async () => {

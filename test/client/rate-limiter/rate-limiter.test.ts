@@ -1,8 +1,9 @@
-import type { FetchFunction, RateLimitedError } from 'accounting-data-sdk';
+import type { ClientOptions, FetchFunction, RateLimitedError } from 'accounting-data-sdk';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { listenersOn } from '../../support/open-resources.ts';
-import { jsonResponse, problemResponse, scriptedClient } from '../../support/scripted-fetch.ts';
+import * as scripted from '../../support/scripted-fetch.ts';
+import { jsonResponse, problemResponse } from '../../support/scripted-fetch.ts';
 import { settle } from '../../support/scripted-server.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import { eachSeed, seedsToRun } from '../../support/seeds.ts';
@@ -11,6 +12,7 @@ import {
   loadTransport,
   runToEnd,
   startVirtualClock,
+  stateOf,
   stopVirtualClock,
 } from '../../support/virtual-clock.ts';
 
@@ -18,6 +20,8 @@ beforeAll(loadTransport);
 beforeEach(() => startVirtualClock(2026));
 afterEach(stopVirtualClock);
 
+const scriptedClient = (fetch: FetchFunction, options?: ClientOptions) =>
+  scripted.scriptedClient(scripted.withRequestedIds(fetch), options);
 const headers = (remaining: number, limit = 100) => ({
   'x-ratelimit-limit': String(limit),
   'x-ratelimit-remaining': String(remaining),
@@ -126,7 +130,7 @@ describe('while the limits are unknown', () => {
     const first = caught(client.accounts.get('1'));
     const second = client.accounts.get('2');
     await advance(0);
-    await expect(second).resolves.toEqual({ id: '1' });
+    await expect(second).resolves.toEqual({ id: '2' });
     expect(await first).toMatchObject({ code: 'connection_failed' });
   });
 
@@ -140,22 +144,24 @@ describe('while the limits are unknown', () => {
   });
 });
 
-test('a service without the headers gets calls at the same time again after a 429', async () => {
-  let count = 0;
-  const { fetch, most } = withoutHeaders();
-  const client = scriptedClient(async (...request) => {
-    count += 1;
-    if (count === 20) return problemResponse(429, { type: 'rate_limited' }, { 'retry-after': '1' });
-    return fetch(...request);
-  });
-  for (let id = 1; id < 20; id += 1) await Promise.all([client.accounts.get('1'), advance(10)]);
-  expect(most()).toBe(1);
-  const calls = [client.accounts.get('1')];
-  await advance(10);
-  for (let id = 1; id < 20; id += 1) calls.push(client.accounts.get('1'));
-  await advance(1_100);
-  await Promise.all(calls);
-  expect(most()).toBe(20);
+test('after a pause, a service without the headers gets twice as many calls each time', async () => {
+  const { fetch, sent, respond } = heldService();
+  const client = scriptedClient(fetch);
+  for (let id = 0; id <= 40; id += 1) void client.accounts.get(String(id)).catch(() => {});
+  await settle();
+  const plain = () => jsonResponse({ id: '1' });
+  await respond('0', plain());
+  const limited = problemResponse(429, { type: 'rate_limited' }, { 'retry-after': '1' });
+  for (const id of sent.slice(1)) await respond(id, limited.clone());
+  sent.length = 0;
+  await advance(1_000);
+  const rounds: number[] = [];
+  for (let round = 0; round < 5; round += 1) {
+    const inFlight = sent.splice(0);
+    rounds.push(inFlight.length);
+    for (const id of inFlight) await respond(id, plain());
+  }
+  expect(rounds).toEqual([1, 2, 4, 8, 16]);
 });
 
 test('a 429 with Retry-After: 0 is not repeated at once', async () => {
@@ -354,8 +360,23 @@ describe('a quota that is used up', () => {
     await advance(4_100);
     expect(sent).toEqual(['1', '2', '3']);
     await respond('3', ok(50));
-    expect(await Promise.all(calls)).toMatchObject([{ id: '1' }, { code: 'timeout' }, { id: '1' }]);
+    expect(await Promise.all(calls)).toMatchObject([{ id: '1' }, { code: 'timeout' }, { id: '3' }]);
   });
+});
+
+test('a probe without a response is followed by another after five seconds', async () => {
+  const { fetch, sent, respond } = heldService();
+  const client = scriptedClient(fetch, { timeoutMs: 30_000 });
+  for (const id of ['1', '2', '3', '4']) void client.accounts.get(id).catch(() => {});
+  await settle();
+  await respond('1', ok(0));
+  expect(sent).toEqual(['1', '2']);
+  await advance(4_900);
+  expect(sent).toEqual(['1', '2']);
+  await advance(200);
+  expect(sent).toEqual(['1', '2', '3']);
+  await respond('3', ok(99));
+  expect(sent).toEqual(['1', '2', '3', '4']);
 });
 
 describe('the queue', () => {
@@ -477,3 +498,115 @@ test('every call is sent even if the process stalls at any moment', async () => 
     expect(Math.max(...(await calls))).toBeLessThan(30_000);
   });
 }, 60_000);
+
+describe('where the behaviour changes', () => {
+  /** Sends calls and lets the test respond to each. The first has its response: `remaining` of `limit`. */
+  async function counted(remaining: number, limit = 100, options: ClientOptions = {}) {
+    const { fetch, sent, respond } = heldService();
+    const client = scriptedClient(fetch, { timeoutMs: 600_000, maxWaitMs: 600_000, ...options });
+    let next = 0;
+    const start = async (count: number) => {
+      const ids = Array.from({ length: count }, () => String(next++));
+      for (const id of ids) void client.accounts.get(id).catch(() => {});
+      await settle();
+    };
+    await start(1);
+    await respond('0', ok(remaining, limit));
+    /** Responds to all that are in flight, one after the other. */
+    const drain = async (response: () => Response) => {
+      for (const id of sent.splice(0)) await respond(id, response());
+    };
+    sent.length = 0;
+    return { sent, respond, start, drain };
+  }
+
+  test.each([
+    [6, 1],
+    [7, 2],
+    [10, 2],
+    [11, 3],
+  ])('of %d calls that remain on a key that may be shared, %d are in flight', async (remaining, inFlight) => {
+    const { sent, start } = await counted(remaining);
+    await start(20);
+    expect(sent).toHaveLength(inFlight);
+  });
+
+  test.each([
+    [10_000, 5],
+    [10_001, 1],
+  ])('after %d ms without a response, %d calls are sent together', async (idleMs, together) => {
+    const { sent, start } = await counted(90);
+    await advance(idleMs);
+    await start(20);
+    expect(sent).toHaveLength(together);
+  });
+
+  test.each([
+    [2, 1],
+    [3, 20],
+  ])('after %d responses without the headers, %d calls are sent together', async (responses, together) => {
+    const { sent, start, drain } = await counted(3);
+    for (let count = 0; count < responses; count += 1) {
+      await start(1);
+      await drain(() => jsonResponse({ id: '1' }));
+    }
+    await start(20);
+    expect(sent).toHaveLength(together);
+  });
+
+  test.each([
+    [14, 1],
+    [15, 20],
+  ])(
+    'after one and %d more reports of Remaining: 0, %d calls are sent together',
+    async (reports, together) => {
+      const { sent, start, drain } = await counted(0);
+      for (let count = 0; count < reports; count += 1) {
+        await start(1);
+        await advance(1_010);
+        await drain(() => ok(0));
+      }
+      await start(20);
+      expect(sent).toHaveLength(together);
+    },
+  );
+
+  test('a call without a timeout counts for a minute', async () => {
+    const unlimited = { timeoutMs: Number.POSITIVE_INFINITY, deadlineMs: Number.POSITIVE_INFINITY };
+    const { sent, start } = await counted(3, 100, unlimited);
+    await start(2);
+    await advance(59_999);
+    expect(sent).toEqual(['1']);
+    await advance(1);
+    expect(sent).toEqual(['1', '2']);
+  });
+
+  test.each([
+    [2_000, 2_100, 'pending'],
+    [2_000, 2_101, 'rejected'],
+    [60_000, 61_000, 'pending'],
+    [60_000, 61_001, 'rejected'],
+  ])('maxWaitMs of %d: a call whose wait would be %d ms is %s', async (maxWaitMs, waitMs, state) => {
+    const { fetch, respond } = heldService();
+    const client = scriptedClient(fetch, { timeoutMs: 600_000, deadlineMs: 600_000 });
+    void client.accounts.get('1', { maxWaitMs: 600_000 }).catch(() => {});
+    await settle();
+    const pauseMs = Math.ceil(waitMs / 1_000) * 1_000;
+    await respond('1', tooMany(pauseMs / 1_000));
+    await advance(pauseMs - waitMs);
+    expect(await stateOf(client.accounts.get('2', { maxWaitMs }))).toBe(state);
+  });
+
+  test('a pause without Retry-After is 250 ms, then twice as long each time up to 20 s, with jitter after the second', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
+    const sent: number[] = [];
+    const fetch: FetchFunction = async () => {
+      sent.push(performance.now());
+      return sent.length > 9 ? ok(90) : problemResponse(429, { type: 'rate_limited' });
+    };
+    const limits = { maxWaitMs: 600_000, deadlineMs: 600_000 };
+    await runToEnd(scriptedClient(fetch, limits).accounts.get('1'));
+    const pauses = sent.slice(1).map((at, index) => Math.round(at - (sent[index] ?? 0)));
+    expect(pauses).toEqual([250, 500, 1_500, 2_500, 4_500, 8_500, 16_500, 20_500, 20_500]);
+  });
+});

@@ -1,5 +1,6 @@
 import { changes } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
+import { caught } from '../../support/caught.ts';
 import { addAccounts, Copy, collect, openBooks, START, stateIn } from './books.ts';
 
 const minutes = (n: number) => n * 60_000;
@@ -40,7 +41,7 @@ describe('changes', () => {
 
     const report = await collect(changes(books.client.accounts, books.run));
     expect(books.sandbox.requests.map(({ query }) => query)).toEqual([
-      { updatedSince: '2026-01-05T07:58:00Z' },
+      { updatedSince: '2026-01-04T19:58:00-12:00' },
     ]);
     expect(report).toMatchObject({
       mode: 'incremental',
@@ -50,11 +51,19 @@ describe('changes', () => {
     expect(stateIn(books.states)).toMatchObject({ watermark: '2026-01-05T09:00:00Z', full: START });
   });
 
+  test('rejects a bound on id that is a number, by its name, before it requests anything', async () => {
+    const books = openBooks();
+    const options = { ...books.run, id: { gt: 5 } } as never;
+    const error = await caught((async () => collect(changes(books.client.accounts, options)))());
+    expect(error).toMatchObject({ code: 'invalid_input', argument: 'id.gt' });
+    expect(books.sandbox.requests).toEqual([]);
+  });
+
   test('subtracts the lookback of the option', async () => {
     const books = openBooks();
     await collect(changes(books.client.accounts, books.run));
     await collect(changes(books.client.accounts, { ...books.run, lookbackMs: minutes(30) }));
-    expect(books.sandbox.requests.at(-1)?.query).toEqual({ updatedSince: '2026-01-05T07:30:00Z' });
+    expect(books.sandbox.requests.at(-1)?.query).toEqual({ updatedSince: '2026-01-04T19:30:00-12:00' });
   });
 
   test('hands over what changed and nothing else', async () => {
@@ -68,14 +77,14 @@ describe('changes', () => {
     expect(copy.ids).toEqual(['3']);
   });
 
-  test('ends a first run of an empty collection, after it looked at pages 4 to 1', async () => {
+  test('ends a first run of an empty collection, after it looked at page 2', async () => {
     const books = openBooks();
     const copy = new Copy();
     await collect(changes(books.client.accounts, books.run), copy.take);
     expect(copy.batches).toHaveLength(1);
     expect(stateIn(books.states)).toMatchObject({ watermark: START });
     const pages = books.sandbox.requests.map(({ query }) => new URLSearchParams(query).get('_page'));
-    expect(pages).toEqual([null, '4', '3', '2', '1']);
+    expect(pages).toEqual([null, '2']);
   });
 
   test('rejects cached pages', async () => {
@@ -136,7 +145,7 @@ describe('changes', () => {
     expect(report.records).toBeLessThan(40);
     const [first] = books.sandbox.requests;
     expect(first?.query).toMatchObject({
-      updatedSince: '2026-01-05T07:58:00Z',
+      updatedSince: '2026-01-04T19:58:00-12:00',
       'id[gt]': expect.any(String),
     });
     expect(stateIn(books.states)).not.toHaveProperty('run');
@@ -201,6 +210,37 @@ describe('changes', () => {
     expect(report.pagination).toBe('page');
     expect(copy.records.size).toBe(25);
     expect(books.sandbox.count()).toBe(4);
+  });
+
+  test.each(['keyset', 'page'] as const)(
+    'marks the batch of a resumed run that starts again: by %s',
+    async (pagination) => {
+      const books = openBooks();
+      addAccounts(books, 40);
+      const run = { ...books.run, pagination };
+      const seen: boolean[] = [];
+      for await (const batch of changes(books.client.accounts, run))
+        if (seen.push(batch.restarted) === 3) break;
+      const resumed: boolean[] = [];
+      await collect(changes(books.client.accounts, run), (batch) => resumed.push(batch.restarted));
+      expect(seen).toEqual([false, false, false]);
+      expect(resumed).toEqual([pagination === 'page', ...resumed.slice(1).map(() => false)]);
+    },
+  );
+
+  test('marks the batch that delivers again what came before an id that is not an integer', async () => {
+    const books = openBooks();
+    addAccounts(books, 40);
+    books.sandbox.store.accounts.insert({ id: 'A-1', name: 'By hand' });
+    const delivered: string[] = [];
+    const marks: boolean[] = [];
+    await collect(changes(books.client.accounts, books.run), ({ records, restarted }) => {
+      if (restarted) delivered.length = 0;
+      marks.push(restarted);
+      delivered.push(...records.map(({ id }) => id));
+    });
+    expect(marks.filter((mark) => mark)).toHaveLength(1);
+    expect(delivered.toSorted()).toEqual(books.sandbox.store.accounts.ids().toSorted());
   });
 
   test('looks one page ahead while the consumer works', async () => {

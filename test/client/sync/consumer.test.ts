@@ -81,3 +81,14 @@ describe('a consumer that returns an array of promises', () => {
     expect(saved).not.toContain('2');
   });
 });
+
+test('a consumer that empties the array of records does not change the counts of the report', async () => {
+  const books = openBooks();
+  addAccounts(books, 25);
+  const report = await sync(books.client, {
+    ...books.run,
+    collections: ['accounts'],
+    onBatch: ({ records }) => (records as unknown[]).splice(0),
+  });
+  expect(report.collections[0]).toMatchObject({ records: 25, pages: 3 });
+});

@@ -23,6 +23,29 @@ function mostRequests(changed: number, order: ListOrder): number {
   return isById ? 2 * pages + 2 : 3 * pages + 11;
 }
 
+describe('a first sync', () => {
+  test.each([
+    [0, 2],
+    [1, 5],
+    [2, 5],
+    [20, 5],
+    [29, 5],
+  ])('of %d records in each collection costs at most %d requests for each', async (records, most) => {
+    const books = openBooks({
+      records: Object.fromEntries(collectionNames.map((name) => [name, records])),
+      pageSize: PAGE_SIZE,
+      clock: '2020-01-01T00:00:00Z',
+    });
+    books.sandbox.clock.set('2030-01-01T00:00:00Z');
+    await sync(books.client, { ...books.run, onBatch: () => undefined });
+    expect(books.sandbox.count()).toBeLessThanOrEqual(collectionNames.length * most);
+    books.sandbox.clock.advance(3_600_000);
+    books.sandbox.clearLogs();
+    await sync(books.client, { ...books.run, onBatch: () => undefined });
+    expect(books.sandbox.count()).toBe(collectionNames.length);
+  });
+});
+
 describe('an incremental run', () => {
   test('with nothing new costs one request for each collection', async () => {
     const books = openBooks({ records: 280, clock: '2020-01-01T00:00:00Z' });

@@ -1,5 +1,6 @@
-import { isAccountingError, type SyncError, sync } from 'accounting-data-sdk';
+import { type Batch, createClient, isAccountingError, type SyncError, sync } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
+import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
 import { type Books, openBooks } from './books.ts';
 
@@ -59,8 +60,8 @@ test('a full sync with localIds deletes what the service no longer has, in the s
     { skipped: undefined, local: 60, candidates: 3, deleted: 3, repaired: 0 },
     { skipped: undefined, local: 30, candidates: 1, deleted: 1, repaired: 0 },
   ]);
-  // Each candidate, and the first record of each list.
-  expect(books.sandbox.count(({ path }) => /\/(accounts|budgets)\/./.test(path))).toBe(6);
+  // Each candidate, and the first record of each list before and after them.
+  expect(books.sandbox.count(({ path }) => /\/(accounts|budgets)\/./.test(path))).toBe(8);
 });
 
 test('a record that the read missed is delivered instead of deleted', async () => {
@@ -172,4 +173,30 @@ test('a sync that looks for deletions needs collections with find', async () => 
     budgets: { segment: 'budgets', list: budgets.list.bind(budgets) },
   };
   expect(await caught(sync(client, options))).toMatchObject({ code: 'invalid_input', argument: 'localIds' });
+});
+
+test('a record that the read missed comes with its row as the service sent it', async () => {
+  const books = openBooks({ records: { accounts: 25 } });
+  const client = createClient({
+    ...books.sandbox.clientOptions,
+    schemas: { accounts: z.object({ id: z.string() }) },
+  });
+  const ids = books.sandbox.store.accounts.ids();
+  books.sandbox.faults.add(
+    { kind: 'rewrite', body: (body) => JSON.stringify(JSON.parse(body).slice(1)) },
+    { collection: 'accounts', times: 1, skip: 1 },
+  );
+  const batches: Batch<{ id: string }>[] = [];
+  await sync(client, {
+    ...books.run,
+    mode: 'full',
+    pagination: 'page',
+    collections: ['accounts'],
+    onBatch: (batch) => batches.push(batch),
+    localIds: () => ids,
+    onDelete: () => undefined,
+  });
+  const repaired = batches.find(({ records }) => records.length === 1);
+  const [id = ''] = repaired?.records.map((record) => record.id) ?? [];
+  expect(repaired?.rows).toEqual([books.sandbox.store.accounts.get(id)]);
 });

@@ -15,7 +15,7 @@ import { caught } from '../../support/caught.ts';
 import { addAccounts, type Books, openBooks } from './books.ts';
 
 const nothing = () => undefined;
-const DOWN = { kind: 'status', status: 500, type: 'internal_error' } as const;
+const BROKEN = { kind: 'status', status: 501, type: 'internal_error' } as const;
 
 /** The error of a sync of these books, with other options. */
 async function failed(books: Books, options: Partial<SyncOptions<Books['client']>> = {}): Promise<SyncError> {
@@ -38,10 +38,10 @@ const lines = (text: string) => text.split('\n').length;
 describe('the message of a SyncError', () => {
   test('counts the collections that failed and gives the one reason that they share', async () => {
     const books = openBooks();
-    books.sandbox.faults.add(DOWN, { times: Number.POSITIVE_INFINITY });
+    books.sandbox.faults.add(BROKEN, { times: Number.POSITIVE_INFINITY });
     const error = await failed(books);
     expect(error.message).toMatch(
-      /^The sync of acme failed for (\d+) of \1 collections: GET \/\w[\w-]* returned 500 \(internal_error\)/,
+      /^The sync of acme failed for (\d+) of \1 collections: GET \/\w[\w-]* returned 501 \(internal_error\)/,
     );
     expect(error.message).not.toContain('other reason');
     expect(error.errors).toHaveLength(collectionNames.length);
@@ -49,7 +49,7 @@ describe('the message of a SyncError', () => {
 
   test('names the collections if they are few, and counts the other reasons', async () => {
     const books = openBooks();
-    books.sandbox.faults.add(DOWN, { collection: 'accounts', times: 99 });
+    books.sandbox.faults.add({ ...BROKEN, status: 500 }, { collection: 'accounts', times: 99 });
     books.sandbox.faults.add({ kind: 'status', status: 400 }, { collection: 'budgets', times: 99 });
     const { message, retryable } = await failed(books, { collections: ['accounts', 'products', 'budgets'] });
     expect(retryable).toBe(true);
@@ -135,7 +135,7 @@ describe('a SyncError on a screen', () => {
 
   test('of fourteen collections with one reason shows the reason once', async () => {
     const books = openBooks();
-    books.sandbox.faults.add(DOWN, { times: Number.POSITIVE_INFINITY });
+    books.sandbox.faults.add(BROKEN, { times: Number.POSITIVE_INFINITY });
     const error = await failed(books);
     expect(lines(printed(error))).toBeLessThanOrEqual(40);
     const { errors } = JSON.parse(JSON.stringify(error));
@@ -144,7 +144,7 @@ describe('a SyncError on a screen', () => {
         collections: error.errors.map(({ collection }) => collection).join(', '),
         name: 'UnknownApiError',
         code: 'unknown_problem',
-        message: expect.stringContaining('returned 500'),
+        message: expect.stringContaining('returned 501'),
       },
     ]);
     // At the depth of console.log, too.

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const ids = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => String(from + n));
 
-test('a sync finds the changes behind a page of hidden ones, once the service has hidden rows', async () => {
+test('a run that lists no change on a service that hides records says `likely`, and a full run finds the changes', async () => {
   await using sandbox = createSandbox({
     records: { accounts: 100 },
     timestampsEverywhere: true,
@@ -21,12 +21,18 @@ test('a sync finds the changes behind a page of hidden ones, once the service ha
       for (const { id } of records) copy.add(id);
     },
   };
-  await sync(client, run);
+  const first = await sync(client, run);
   expect(copy.size).toBe(99);
+  expect(first.collections[0]?.complete).toBe('certain');
 
   sandbox.clock.advance(60_000);
   for (const id of ids(101, 140)) sandbox.store.accounts.insert({ id });
-  await sync(client, run);
+  sandbox.clearLogs();
+  const second = await sync(client, run);
+  expect(sandbox.count()).toBe(1);
+  expect(second.collections[0]?.complete).toBe('likely');
+
+  await sync(client, { ...run, mode: 'full' });
   expect([...copy].filter((id) => Number(id) > 100)).toEqual(ids(131, 140));
 });
 

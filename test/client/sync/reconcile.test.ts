@@ -1,4 +1,10 @@
-import { createClient, type ReconcileOptions, type ReconcileProgress, reconcile } from 'accounting-data-sdk';
+import {
+  createClient,
+  type ReconcileOptions,
+  type ReconcileProgress,
+  reconcile,
+  sync,
+} from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { addAccounts, type Books, openBooks } from './books.ts';
@@ -43,8 +49,78 @@ describe('reconcile', () => {
       deleted: 3,
       repaired: 0,
     });
-    // Three candidates, and the first record of the read.
-    expect(gets(books)).toBe(4);
+    // Three candidates, and the first record of the read before and after them.
+    expect(gets(books)).toBe(5);
+  });
+
+  test('takes 404 and 410 of one form each, and a first record that is deleted meanwhile', async () => {
+    const { books, accounts, copy } = openWith(40);
+    for (const id of ['3', '17', '30']) accounts.delete(id);
+    const gone = { type: '/errors/410', title: 'Gone' };
+    books.sandbox.faults.add(
+      { kind: 'rewrite', status: 410, body: () => JSON.stringify(gone) },
+      { path: /\/accounts\/17$/ },
+    );
+    let isDeleted = false;
+    books.sandbox.onRequest(({ path }) => {
+      if (isDeleted || !path.endsWith('/30')) return;
+      isDeleted = true;
+      accounts.delete('1');
+    });
+    await reconcile(books.client.accounts, { ...copy.options, concurrency: 1 });
+    expect(copy.deleted).toEqual([['3', '17', '30']]);
+  });
+
+  test.each([
+    ['an array', (ids: Set<string>) => [...ids]],
+    ['a set', (ids: Set<string>) => ids],
+    [
+      'a generator',
+      async function* (ids: Set<string>) {
+        yield* ids;
+      },
+    ],
+  ])('takes the local ids as %s, without a function', async (_, idsOf) => {
+    const { books, accounts, copy } = openWith(12);
+    accounts.delete('3');
+    await reconcile(books.client.accounts, { ...copy.options, localIds: idsOf(copy.ids) });
+    expect(copy.deleted).toEqual([['3']]);
+  });
+
+  test('says likely if a read by page got a row twice, as a sync does, with one warning each', async () => {
+    const { books, copy } = openWith(40);
+    const warnings: string[] = [];
+    const logger = { debug: () => {}, info: () => {}, warn: (text: string) => warnings.push(text) };
+    const client = createClient({ ...books.sandbox.clientOptions, logger });
+    const repeatFirst = () => {
+      let first: unknown;
+      books.sandbox.faults.add(
+        {
+          kind: 'rewrite',
+          body: (body) => {
+            const rows = JSON.parse(body) as unknown[];
+            first ??= rows[0];
+            return JSON.stringify([first, ...rows.slice(1)]);
+          },
+        },
+        { times: 2 },
+      );
+    };
+    repeatFirst();
+    const report = await reconcile(client.accounts, { ...copy.options, pagination: 'page' });
+    expect(report).toMatchObject({ complete: 'likely', candidates: 1, repaired: 1 });
+    expect(copy.deleted).toEqual([]);
+    expect(warnings).toHaveLength(1);
+
+    repeatFirst();
+    const synced = await sync(client, {
+      ...books.run,
+      collections: ['accounts'],
+      pagination: 'page',
+      onBatch: () => undefined,
+    });
+    expect(synced.collections[0]).toMatchObject({ status: 'done', complete: 'likely' });
+    expect(warnings).toHaveLength(2);
   });
 
   test('requests no single record if nothing was deleted', async () => {
@@ -208,6 +284,49 @@ describe('reconcile deletes nothing', () => {
     expect(copy.deleted).toEqual([]);
   });
 
+  test('where a gateway starts to return 404 to everything after the first candidate', async () => {
+    const { books, accounts, copy } = openWith(40);
+    for (const id of ['3', '17', '30']) accounts.delete(id);
+    books.sandbox.faults.add(
+      { kind: 'status', status: 404, type: 'not_found' },
+      { path: /\/accounts\/./, skip: 2, times: 99 },
+    );
+    await expect(reconcile(books.client.accounts, copy.options)).rejects.toMatchObject(
+      abortedFor('first_record_not_found'),
+    );
+    expect(copy.deleted).toEqual([]);
+  });
+
+  test.each([
+    ['another media type', 'application/json', { type: '/errors/404', title: 'Not Found', detail: 'x' }],
+    ['another type', 'application/problem+json', { type: 'about:blank', title: 'Not Found', detail: 'x' }],
+    ['other members', 'application/problem+json', { type: '/errors/404', title: 'Not Found' }],
+    [
+      'a member of a framework',
+      'application/json',
+      { status: 404, error: 'Not Found', path: '/accounts/30' },
+    ],
+  ])('where one of the 404s has %s', async (_, mediaType, body) => {
+    const { books, accounts, copy } = openWith(40);
+    for (const id of ['3', '17', '30']) accounts.delete(id);
+    const own = { type: '/errors/404', title: 'Not Found', detail: 'Not Found' };
+    const notFound = (type: string, content: object) => ({
+      kind: 'rewrite' as const,
+      status: 404,
+      headers: { 'Content-Type': type },
+      body: () => JSON.stringify(content),
+    });
+    books.sandbox.faults.add(notFound('application/problem+json', own), {
+      path: /\/accounts\/(3|17)$/,
+      times: 9,
+    });
+    books.sandbox.faults.add(notFound(mediaType, body), { path: /\/accounts\/30$/, times: 9 });
+    await expect(reconcile(books.client.accounts, copy.options)).rejects.toMatchObject(
+      abortedFor('not_found_differs'),
+    );
+    expect(copy.deleted).toEqual([]);
+  });
+
   test.each([401, 403, 400, 500])('where a candidate returns %s', async (status) => {
     const { books, accounts, copy } = openWith(40);
     for (const id of ['3', '17', '30']) accounts.delete(id);
@@ -336,7 +455,7 @@ describe('reconcile deletes nothing', () => {
   });
 
   test.each([
-    ['localIds', { localIds: ['1'] }],
+    ['localIds', { localIds: '1' }],
     ['localIds', { localIds: () => [''] }],
     ['localIds', { localIds: () => [7] }],
     ['onDelete', { onDelete: undefined }],

@@ -110,7 +110,7 @@ describe('sync', () => {
     expect(paths(books).toSorted()).toEqual(['accounts', 'products']);
   });
 
-  test('reads the collections of a level at the same time, with two requests in flight', async () => {
+  test('reads two collections of a level at the same time', async () => {
     const names = ['accounts', 'products', 'budgets', 'bankFeedConnections', 'bankPayerMemories'] as const;
     const books = openBooks({ records: Object.fromEntries(names.map((name) => [name, 60])) });
     let inFlight = 0;
@@ -135,13 +135,8 @@ describe('sync', () => {
       },
     });
     expect(most).toBe(2);
-    const counts: Record<string, number> = {};
-    for (const name of order) {
-      counts[name] = (counts[name] ?? 0) + 1;
-      const all = names.map((each) => counts[each] ?? 0);
-      expect(Math.max(...all) - Math.min(...all)).toBeLessThanOrEqual(2);
-    }
     expect(order).toHaveLength(30);
+    expect(new Set(order.slice(0, 4))).toEqual(new Set(['accounts', 'products']));
   });
 
   test('never runs onBatch twice at once, nor the store meanwhile', async () => {

@@ -115,7 +115,6 @@ test('an invalid row is an event once, even if keyset pagination reads it severa
 test.each<[string, object]>([
   ['throws', { debug: fails, info: fails, warn: fails }],
   ['rejects', { debug: rejects, info: rejects, warn: rejects }],
-  ['lacks every method', {}],
 ])('a logger that %s changes nothing', async (_, logger) => {
   const on = { request: fails };
   const fetch = scriptedFetch(problemResponse(503), jsonResponse({ id: '1' }));

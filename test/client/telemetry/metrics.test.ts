@@ -92,7 +92,7 @@ test('measures waits as long as they really were, not as they were announced', a
   ]);
 });
 
-test('reports the budget of the key as last seen', async () => {
+test('reports the quota of the key as last seen', async () => {
   const { sandbox, client, recorded } = measured({ rateLimit: { limit: 100, kind: 'fixed-from-first' } });
   await client.products.get('1');
   await client.products.get('1');

@@ -3,11 +3,11 @@ import {
   type AnyAccountingError,
   type AnyApiError,
   type ApiErrorCode,
+  type CallOutcome,
   type ConnectionError,
   isAccountingError,
   isApiError,
   NotFoundError,
-  type Outcome,
   type RateLimitedError,
   type TimeoutError,
   type Violation,
@@ -125,8 +125,8 @@ test('the guards narrow what was caught', () => {
 
 test('what every error carries has its type', () => {
   const error = new Error() as AnyAccountingError;
-  expectTypeOf(error.outcome).toEqualTypeOf<Outcome>();
-  expectTypeOf<Outcome>().toEqualTypeOf<'not_sent' | 'rejected' | 'applied' | 'unknown'>();
+  expectTypeOf(error.outcome).toEqualTypeOf<CallOutcome>();
+  expectTypeOf<CallOutcome>().toEqualTypeOf<'not_sent' | 'rejected' | 'applied' | 'unknown'>();
   expectTypeOf(error.retryable).toEqualTypeOf<boolean>();
   expectTypeOf(error.attempts).toEqualTypeOf<number>();
   expectTypeOf(error.idempotencyKey).toEqualTypeOf<string | undefined>();

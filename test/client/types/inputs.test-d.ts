@@ -1,5 +1,4 @@
 import {
-  type AnyRequest,
   type AppInfo,
   type Client,
   type ClientOptions,
@@ -17,6 +16,7 @@ import {
   type Product,
   type ProductDraft,
   type ProductPatch,
+  type RawRequest,
   type RequestOptions,
   type RetryOptions,
   toDecimal,
@@ -45,7 +45,7 @@ test('every optional input takes undefined, under exactOptionalPropertyTypes', (
   expectTypeOf<RefusesUndefined<ListOptions>>().toBeNever();
   expectTypeOf<RefusesUndefined<ListQuery>>().toBeNever();
   expectTypeOf<RefusesUndefined<IdBounds>>().toBeNever();
-  expectTypeOf<RefusesUndefined<AnyRequest>>().toBeNever();
+  expectTypeOf<RefusesUndefined<RawRequest>>().toBeNever();
   expectTypeOf<RefusesUndefined<Listeners>>().toBeNever();
   expectTypeOf<RefusesUndefined<AppInfo>>().toBeNever();
   expectTypeOf<RefusesUndefined<MoneyOptions>>().toBeNever();
@@ -192,6 +192,7 @@ test('valid shapes compile', () => {
     validation: 'report',
     pagination: 'keyset',
     afterLastPage: 'not_found',
+    pageParameter: 'page',
     logger: console,
     on: { retry: ({ reason, waitMs }) => console.log(reason, waitMs) },
   };

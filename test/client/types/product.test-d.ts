@@ -31,11 +31,11 @@ test('a product has the fields that a caller can write and those that the servic
   expectTypeOf<keyof Product>().toEqualTypeOf<keyof ProductFields | 'id' | 'createdAt' | 'updatedAt'>();
   expectTypeOf<keyof ProductDraft>().toEqualTypeOf<keyof Product>();
   expectTypeOf<keyof ProductPatch>().toEqualTypeOf<keyof Product>();
-  expectTypeOf<Pick<ProductDraft, 'id' | 'createdAt' | 'updatedAt'>>().toEqualTypeOf<{
-    id?: never;
-    createdAt?: never;
-    updatedAt?: never;
-  }>();
+  type Filled = Pick<ProductDraft, 'id' | 'createdAt' | 'updatedAt'>;
+  expectTypeOf<Record<never, never>>().toExtend<Filled>();
+  expectTypeOf<Pick<Product, 'id'>>().not.toExtend<Filled>();
+  expectTypeOf<{ createdAt: string | null }>().not.toExtend<Filled>();
+  expectTypeOf<{ updatedAt: string }>().not.toExtend<Filled>();
 });
 
 test('the fields can be assigned', () => {

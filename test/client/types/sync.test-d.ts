@@ -9,6 +9,7 @@ import {
   type ReconcileReport,
   reconcile,
   type SyncReport,
+  type SyncTarget,
   sync,
 } from 'accounting-data-sdk';
 import { assertType, describe, expectTypeOf, test } from 'vitest';
@@ -54,6 +55,22 @@ describe('sync', () => {
     void sync(client, { tenant: 'acme', onBatch: () => undefined });
   });
 
+  test('takes a target in place of a store and functions', () => {
+    const target: SyncTarget = {
+      open: () => ({
+        store: run.store,
+        onBatch: ({ rows }) => expectTypeOf(rows).toEqualTypeOf<readonly unknown[]>(),
+        localIds: () => [],
+        onDelete: () => undefined,
+      }),
+    };
+    void sync(client, { tenant: 'acme', target, collections: ['accounts'], mode: 'full' });
+    // @ts-expect-error: the target has a store of its own
+    void sync(client, { ...run, target });
+    // @ts-expect-error: there is no such collection
+    void sync(client, { tenant: 'acme', target, collections: ['invoices'] });
+  });
+
   test('takes undefined for what may be left out', () => {
     void sync(client, {
       ...run,
@@ -76,7 +93,7 @@ describe('sync', () => {
     if (isAccountingError(error, 'sync_failed')) {
       expectTypeOf(error.report).toEqualTypeOf<SyncReport>();
       expectTypeOf(error.report.collections[0]?.status).toEqualTypeOf<
-        'done' | 'failed' | 'forbidden' | 'stopped' | undefined
+        'done' | 'failed' | 'forbidden' | 'stopped' | 'paused' | 'not_begun' | undefined
       >();
       expectTypeOf(error.errors[0]?.collection).toEqualTypeOf<string | undefined>();
       // @ts-expect-error a reconcile has an error of its own

@@ -64,7 +64,7 @@ await client.products.update('1', { createdAt: null });
 `;
 
 const { program, errors } = compile({
-  'src/collections/products.ts': source('src/collections/products.ts').replace(
+  'src/schemas/product-fields.ts': source('src/schemas/product-fields.ts').replace(
     'export const productFields = {\n',
     "$&  /** Colour code. */ colourCode: 'integer',\n",
   ),
@@ -117,8 +117,10 @@ describe('the table of product fields', () => {
         "Type 'number' is not assignable to type 'string'.",
         "Argument of type '{ id: string; colourCode?: number | null; name?: string | null; description?: string | null; productNumber?: string | null; articleCode?: string | null; ean?: string | null; upcCode?: string | null; ... 53 more ...; updatedAt?: string | null; }' is not assignable to parameter of type 'ProductDraft' with 'exactOptionalPropertyTypes: true'. Consider adding 'undefined' to the types of the target's properties.
         Types of property 'id' are incompatible.
-          Type 'string' is not assignable to type 'never'.",
-        "Type 'null' is not assignable to type 'never'.",
+          Type 'string' is not assignable to type 'FilledByService'.
+            Type 'string' is not assignable to type '{ readonly [filled]: true; }'.",
+        "Type 'null' is not assignable to type 'FilledByService'.
+        Type 'null' is not assignable to type 'string'.",
       ]
     `);
   });

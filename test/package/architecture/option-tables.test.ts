@@ -6,8 +6,16 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { options, programOf } from '../../support/compiler.ts';
 import { root } from '../docs/code-blocks.ts';
 
-/** What the sandbox returns, and the types derived from its own tables of options. */
-const OTHERS = ['SandboxClientOptions', 'sandboxOptions', 'SandboxOptions'];
+/** What the sandbox returns, the types derived from its own tables of options, and those with the names of SyncOptions. */
+const OTHERS = [
+  'SandboxClientOptions',
+  'sandboxOptions',
+  'SandboxOptions',
+  // What a sync passes to a source.
+  'SourceOptions',
+  'SyncBaseOptions',
+  'SyncToTargetOptions',
+];
 
 /** The types of all tables: `OptionNames<ListOptions>` stands for ListOptions. */
 async function tableTypes(): Promise<Set<string>> {

@@ -53,6 +53,7 @@ describe('the guides', () => {
 const EXTERNAL = [
   'developers.cloudflare.com',
   'docs.npmjs.com',
+  'duckdb.org',
   'github.com',
   'mikemcl.github.io',
   'pglite.dev',
@@ -114,7 +115,7 @@ describe('the tables of the guides', () => {
   });
 
   test('list the options of sync, changes and reconcile', () => {
-    const rows = tableRows('src/guides/syncing.md', 'option');
+    const rows = tableRows('src/guides/options.md', 'option of a sync');
     const tables = { sync: SYNC_OPTIONS, changes: CHANGES_OPTIONS, reconcile: RECONCILE_OPTIONS };
     for (const [of, table] of Object.entries(tables)) {
       const listed = rows.filter(([, which = '']) => which === 'all three' || which.split(', ').includes(of));
@@ -124,7 +125,9 @@ describe('the tables of the guides', () => {
   });
 
   test('list the options of push', () => {
-    const listed = tableRows('src/guides/pushing.md', 'option').flatMap(([cell = '']) => namesIn(cell));
+    const listed = tableRows('src/guides/options.md', 'option of push').flatMap(([cell = '']) =>
+      namesIn(cell),
+    );
     expect(listed.toSorted()).toEqual(Object.keys(PUSH_OPTIONS).toSorted());
   });
 });

@@ -15,7 +15,7 @@ const KINDS: Readonly<Record<string, string>> = {
 
 /** The fields in the source: each is one line with its documentation. */
 function fields() {
-  const source = readFileSync(`${root}src/collections/products.ts`, 'utf8');
+  const source = readFileSync(`${root}src/schemas/product-fields.ts`, 'utf8');
   const [, table = ''] = /productFields = \{\n(.*?)^\}/ms.exec(source) ?? [];
   return [...table.matchAll(/\/\*\* (.*?) \*\/\s+(\w+): '(\w+)',/gs)].map(
     ([, text = '', name = '', kind = '']) => ({ name, kind, text: text.replace(/\s*\n\s*\*?\s*/g, ' ') }),

@@ -20,7 +20,7 @@ test.each(optionRows().filter((row) => row.values !== 'an object' && 'default' i
   '@default of $path is the default',
   ({ path, default: value, defaultText }) => {
     if (path in { ids: 1, rateLimit: 1, contentTypes: 1, idempotency: 1 }) return;
-    const number = defaultText?.replaceAll('_', '');
+    const number = defaultText?.replaceAll(/(?<=\d)_/g, '');
     const texts = [`'${String(value)}'`, String(value), JSON.stringify(value)?.replaceAll('"', "'")];
     expect(texts, defaultText).toContain(number);
   },

@@ -9,7 +9,7 @@ import { missingMembers } from './members.ts';
 const GUIDE = 'src/guides/service.md';
 
 /** Options of the sandbox that stand for nothing that the API documentation leaves open. */
-const OTHERS = ['seed', 'records', 'otherRecords', 'origin', 'clock', 'logLimit'];
+const OTHERS = ['seed', 'records', 'otherRecords', 'fixtures', 'origin', 'clock', 'logLimit'];
 
 const EMPTY_PROBLEM = {
   type: undefined,

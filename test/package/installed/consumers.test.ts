@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -89,8 +89,7 @@ describe('the installed package compiles, library checks on', () => {
   const peers = ['types/msw.mts', 'types/opentelemetry.mts'];
   const programs = ['types/consumer.mts', 'types/consumer.cts', 'types/required.cts'];
 
-  // Few programs, because the compiler checks every library for each. Only msw 3 needs the types of the DOM, and as a
-  // module alone it cannot be checked with `node16`.
+  // Few programs, because the compiler checks every library for each. Only msw needs the types of the DOM.
   test.for([
     ['node16', { ...onNode, module: 'node16' }, programs],
     ['browser', { ...strict, ...bundled, lib: ['es2023', 'dom'], types: [] }, ['types/browser.mts']],
@@ -103,6 +102,31 @@ describe('the installed package compiles, library checks on', () => {
     const config = `tsconfig.${name.split(',')[0]}.json`;
     await writeFile(join(project, config), JSON.stringify({ compilerOptions, files }));
     expect(await node(tool('typescript/lib/tsc.js'), '--project', config)).toEqual({ code: 0, output: '' });
+  });
+
+  // msw 3 is a module only, so CommonJS has msw 2 alone, whose own libraries fail the checks of the newest compiler.
+  test.for([
+    ['msw', ['types/msw.mts']],
+    ['msw-2', ['types/msw.mts', 'types/msw-required.cts']],
+  ] as const)('the handlers for %s, as Node resolves them', async ([version, files]) => {
+    const folder = join(project, `with-${version}`);
+    const modules = join(folder, 'node_modules');
+    await cp(join(project, 'types'), join(folder, 'types'), { recursive: true });
+    await cp(join(project, 'node_modules/accounting-data-sdk'), join(modules, 'accounting-data-sdk'), {
+      recursive: true,
+    });
+    await symlink(
+      fileURLToPath(new URL(`../../../node_modules/${version}`, import.meta.url)),
+      join(modules, 'msw'),
+    );
+    const compilerOptions = {
+      ...onNode,
+      module: 'node16',
+      lib: ['es2023', 'dom', 'dom.iterable'],
+      skipLibCheck: version === 'msw-2',
+    };
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+    expect(await node(tool('typescript/lib/tsc.js'), '--project', folder)).toEqual({ code: 0, output: '' });
   });
 
   // The folder has its own lockfile: as a development dependency of ours, npm would link its tsc over our own.

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -21,13 +21,11 @@ test.each(['README.md', 'src/guides/first-steps.md'])(
 
     // npx runs this file of the installed package. Port 0 instead of 4010, which may be in use.
     const bin = join(project, 'node_modules/accounting-data-sdk/dist/cli.js');
-    // As `> .env` does: each line is in the file before the command says on stderr that it is listening.
-    const env = openSync(join(project, '.env'), 'w');
-    const sandbox = spawn(process.execPath, [bin, 'sandbox', '--port', '0'], {
+    const [, flags = ''] = /^npx accounting-data-sdk sandbox (.*)$/m.exec(read(document)) ?? [];
+    const sandbox = spawn(process.execPath, [bin, 'sandbox', '--port', '0', ...flags.split(' ')], {
       cwd: project,
-      stdio: ['ignore', env, 'pipe'],
+      stdio: ['ignore', 'ignore', 'pipe'],
     }) as ChildProcess & { readonly stderr: Readable };
-    closeSync(env);
     try {
       await once(sandbox.stderr, 'data');
       const { code, output } = await node('--env-file=.env', 'first.mjs');

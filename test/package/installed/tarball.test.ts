@@ -32,9 +32,14 @@ describe('the tarball', () => {
         "README.md",
         "dist/<chunk>.cjs",
         "dist/<chunk>.d.cts",
+        "dist/<chunk>.d.ts",
         "dist/<chunk>.js",
         "dist/cli-third-party-licenses.txt",
         "dist/cli.js",
+        "dist/explore.cjs",
+        "dist/explore.d.cts",
+        "dist/explore.d.ts",
+        "dist/explore.js",
         "dist/index.cjs",
         "dist/index.d.cts",
         "dist/index.d.ts",
@@ -57,6 +62,10 @@ describe('the tarball', () => {
         "dist/schemas.d.cts",
         "dist/schemas.d.ts",
         "dist/schemas.js",
+        "dist/targets.cjs",
+        "dist/targets.d.cts",
+        "dist/targets.d.ts",
+        "dist/targets.js",
         "dist/testing.cjs",
         "dist/testing.d.cts",
         "dist/testing.d.ts",
@@ -66,16 +75,14 @@ describe('the tarball', () => {
         "dist/testing/msw.d.ts",
         "dist/testing/msw.js",
         "dist/third-party-licenses.txt",
-        "dist/tools.cjs",
-        "dist/tools.d.cts",
-        "dist/tools.d.ts",
-        "dist/tools.js",
         "package.json",
         "src/guides/command.md",
+        "src/guides/copy-in-a-database.md",
         "src/guides/errors.md",
         "src/guides/faq.md",
         "src/guides/first-steps.md",
         "src/guides/money.md",
+        "src/guides/options.md",
         "src/guides/performance.md",
         "src/guides/product-fields.md",
         "src/guides/proxies.md",
@@ -99,7 +106,7 @@ describe('the tarball', () => {
   });
 
   test('stays within its size', () => {
-    expect(unpackedSize).toBeLessThanOrEqual(1_480_000);
+    expect(unpackedSize).toBeLessThanOrEqual(1_900_000);
   });
 
   test('names no place on the machine that built it', () => {

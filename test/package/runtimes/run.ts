@@ -2,9 +2,10 @@
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
@@ -18,6 +19,7 @@ import { SANDBOX_ARGS, type Service } from './scenario.ts';
 
 const HOSTS: readonly Host[] = [...processHosts, workerdHost, workerdQueueHost, chromiumHost];
 const here = fileURLToPath(new URL('.', import.meta.url));
+const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** Bundles the program of a host into the project. */
 async function programOf({ name, source, platform }: Host, project: string): Promise<string> {
@@ -57,6 +59,10 @@ async function startSandbox(project: string): Promise<{ service: Service; stop: 
 }
 
 async function tryOut(host: Host, project: string): Promise<boolean> {
+  if (host.executable !== undefined && !existsSync(host.executable)) {
+    console.log(`SKIPPED ${host.name}: ${relative(root, host.executable)} is not installed`);
+    return true;
+  }
   const { service, stop } = await startSandbox(project);
   try {
     console.log(`ok      ${host.name}: ${await host.run(await programOf(host, project), service)}`);
@@ -86,3 +92,5 @@ try {
 } finally {
   await rm(project, { recursive: true, force: true });
 }
+// A runtime that failed may have left a server or a process open, which would keep this one alive.
+process.exit();

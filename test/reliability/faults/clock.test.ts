@@ -1,6 +1,7 @@
 import { createClient, memoryStore, sync } from 'accounting-data-sdk';
 import { expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
+import { clientEvents } from '../../support/client-events.ts';
 import { json, misbehave, problem } from '../../support/responses.ts';
 import { scriptedServer } from '../../support/scripted-server.ts';
 import { advance, stateOf, useVirtualClock } from '../../support/virtual-clock.ts';
@@ -13,10 +14,10 @@ test.each([-HOUR_MS, HOUR_MS])(
   'a deadline of 2.5 s ends after 2.5 s, even if the clock is set by %i ms',
   async (byMs) => {
     await using server = await scriptedServer(problem(503), misbehave.stall);
-    const client = createClient({ baseUrl: server.url, apiKey: 'key-of-the-company' });
+    const { on, seen } = clientEvents();
+    const client = createClient({ baseUrl: server.url, apiKey: 'key-of-the-company', on });
     const call = caught(client.accounts.get('1', { deadlineMs: 2_500 }));
-    await server.received(1);
-    await advance(0);
+    await seen('retry');
     vi.setSystemTime(Date.now() + byMs);
     await advance(1_100);
     await server.received(2);
@@ -29,9 +30,9 @@ test.each([-HOUR_MS, HOUR_MS])(
 test('a call waits as long as Retry-After says, even if the clock is set forward by an hour', async () => {
   const limited = problem(429, { type: 'rate_limited' }, { 'retry-after': '30' });
   await using server = await scriptedServer(limited, json({ id: '1' }));
-  const call = createClient({ baseUrl: server.url, apiKey: 'key-of-the-company' }).accounts.get('1');
-  await server.received(1);
-  await advance(0);
+  const { on, seen } = clientEvents();
+  const call = createClient({ baseUrl: server.url, apiKey: 'key-of-the-company', on }).accounts.get('1');
+  await seen('wait');
   vi.setSystemTime(Date.now() + HOUR_MS);
   await advance(29_900);
   expect(server.requests).toHaveLength(1);

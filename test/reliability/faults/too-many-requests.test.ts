@@ -1,10 +1,11 @@
 import { ApiError, isAccountingError, isApiError, RateLimitedError } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
+import { clientEvents } from '../../support/client-events.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
 import { misbehave, problem, respond, success } from '../../support/responses.ts';
-import { scriptedServer, settle } from '../../support/scripted-server.ts';
-import { advance, stateOf, useVirtualClock } from '../../support/virtual-clock.ts';
+import { scriptedServer } from '../../support/scripted-server.ts';
+import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
 
 useVirtualClock();
 
@@ -24,22 +25,25 @@ test.each(cases)(
   'a 429 waits as long as Retry-After says: $form, rate limiter $rateLimiter',
   async ({ rateLimiter, headers }) => {
     await using server = await scriptedServer(tooMany(headers), success);
-    const call = quickClient(server.url, { rateLimiter }).products.get('42');
-    await server.received(1);
+    const { on, seen } = clientEvents();
+    const call = quickClient(server.url, { rateLimiter, on }).products.get('42');
+    await seen('wait');
     await advance(29_900);
     expect(server.requests).toHaveLength(1);
     await advance(200);
-    expect(await stateOf(call)).toBe('resolved');
+    await expect(call).resolves.toMatchObject({ id: '42' });
     expect(server.requests).toHaveLength(2);
   },
 );
 
 test.each(METHODS)('%s that meets 429 is sent again with the same key and bytes', async (method) => {
   await using server = await scriptedServer(tooMany({ 'retry-after': '1' }), success);
-  const call = callWith(quickClient(server.url), method);
-  await server.received(1);
+  const { on, seen } = clientEvents();
+  const call = callWith(quickClient(server.url, { on }), method);
+  await seen('wait');
   await advance(1_100);
-  expect(await stateOf(call)).toBe('resolved');
+  await call;
+  expect(server.requests).toHaveLength(2);
   expect(
     new Set(server.requests.map(({ body, headers }) => `${headers['idempotency-key']} ${body}`)).size,
   ).toBe(1);
@@ -82,10 +86,15 @@ test('a Retry-After of centuries is thrown at once, not slept through', async ()
 
 test('a call gives up at the deadline if every response is a 429', async () => {
   await using server = await scriptedServer(tooMany({ 'retry-after': '10' }));
-  const call = caught(quickClient(server.url, { deadlineMs: 60_000 }).products.get('42'));
-  for (let n = 0; n < 13; n += 1) await advance(5_000);
+  const { on, seen } = clientEvents();
+  const call = caught(quickClient(server.url, { deadlineMs: 35_000, on }).products.get('42'));
+  for (let wait = 1; wait <= 3; wait += 1) {
+    await seen('wait', wait);
+    // With the jitter after several 429s in a row.
+    await advance(11_000);
+  }
   expect(await call).toMatchObject({ code: 'rate_limited', outcome: 'rejected' });
-  expect(server.requests.length).toBeLessThanOrEqual(7);
+  expect(server.requests).toHaveLength(4);
 });
 
 test('a call that the rate limiter would delay for too long is rate_limited, and says when the quota is back', async () => {
@@ -116,12 +125,13 @@ test('a call that got a 429, and is then throttled because of the longer pause o
     if (request.url.endsWith('/1')) return tooMany({ 'retry-after': '1' })(request, wire);
     rejectSecond = () => void tooMany({ 'retry-after': '120' })(request, wire);
   });
-  const client = quickClient(server.url);
+  const { on, seen } = clientEvents();
+  const client = quickClient(server.url, { on });
   await client.products.get('42');
   const first = caught(client.accounts.get('1'));
   const second = caught(client.accounts.get('2'));
   await server.received(3);
-  await settle();
+  await seen('wait');
   rejectSecond();
   expect(await second).toMatchObject({ code: 'rate_limited', retryAfterMs: 120_000 });
   await advance(1_100);
@@ -171,12 +181,13 @@ test.each(rateLimiters)(
   async (rateLimiter) => {
     const page = respond(429, { 'content-type': 'text/html', 'retry-after': '86400' }, '<h1>Slow down</h1>');
     await using server = await scriptedServer(page, success);
-    const call = quickClient(server.url, { rateLimiter }).products.get('42');
-    await server.received(1);
+    const { on, seen } = clientEvents();
+    const call = quickClient(server.url, { rateLimiter, on }).products.get('42');
+    await seen('wait');
     await advance(59_900);
     expect(server.requests).toHaveLength(1);
     await advance(200);
-    expect(await stateOf(call)).toBe('resolved');
+    await expect(call).resolves.toMatchObject({ id: '42' });
   },
 );
 

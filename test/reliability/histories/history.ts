@@ -1,7 +1,7 @@
 import {
   type AccountingRecord,
+  type CallOutcome,
   isAccountingError,
-  type Outcome,
   type Product,
   type ProductDraft,
   type ProductPatch,
@@ -17,7 +17,7 @@ export type Intent =
 /** How a call ended, as reported to its caller. */
 export type Ending =
   | { readonly as: 'done'; readonly id: string }
-  | { readonly as: 'failed'; readonly outcome: Outcome; readonly recordId: string | undefined }
+  | { readonly as: 'failed'; readonly outcome: CallOutcome; readonly recordId: string | undefined }
   | { readonly as: 'aborted' };
 
 /** One call of a caller. */

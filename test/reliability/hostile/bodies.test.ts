@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { run } from '../../explore/command/support/run.ts';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
 import { product, productJson } from '../../support/records.ts';
 import { respond } from '../../support/responses.ts';
 import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
-import { run } from '../../tools/command/support/run.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const body = (text: string | Uint8Array, status = 200): ScriptedResponse => respond(status, JSON_TYPE, text);

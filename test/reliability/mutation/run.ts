@@ -9,6 +9,12 @@ import { fileURLToPath } from 'node:url';
 
 const FOLDERS = ['errors', 'schemas', 'pagination', 'sync', 'transport'];
 const root = fileURLToPath(new URL('../../../', import.meta.url));
+const own = 'test/reliability/mutation';
+const stryker = [
+  `${own}/node_modules/@stryker-mutator/core/bin/stryker.js`,
+  'run',
+  `${own}/stryker.config.mjs`,
+];
 
 interface Report {
   readonly files: Readonly<Record<string, { readonly mutants: readonly { readonly status: string }[] }>>;
@@ -16,7 +22,7 @@ interface Report {
 
 function mutate(folder: string): { detected: number; all: number } {
   const env = { ...process.env, MUTATION_FOLDER: folder };
-  const { status } = spawnSync('npx', ['stryker', 'run'], { cwd: root, env, stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, stryker, { cwd: root, env, stdio: 'inherit' });
   if (status !== 0) throw new Error(`The run over src/${folder} ended with code ${status}.`);
 
   const report = JSON.parse(readFileSync(`${root}.generated/mutation/${folder}.json`, 'utf8')) as Report;

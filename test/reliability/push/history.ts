@@ -93,7 +93,8 @@ export interface PushHistory {
   readonly again: Run;
 }
 
-const KEYS = Array.from({ length: 12 }, (_, n) => `K${n}`);
+/** Some services store keys in another case, or without the white space around them. */
+const KEYS = Array.from({ length: 12 }, (_, n) => (n % 4 === 0 ? `K${n} ` : `K${n}`));
 const MONEY = ['5', '5.0', '12.5000', '0', '129.99'];
 
 export async function playPush(
@@ -101,7 +102,13 @@ export async function playPush(
   mutation: Mutation = (products) => products,
 ): Promise<PushHistory> {
   const random = new SeededRandom(seed);
-  const hasIdempotency = random.chance(0.75);
+  // Without a store, a row that changes before its product is visible leads to a second one, and without idempotency a
+  // create that is repeated.
+  const isDelayed = random.chance(0.25);
+  const commitDelayMs = isDelayed ? 100_000 : 0;
+  const hasIdempotency = isDelayed || random.chance(0.7);
+  const hasStore = isDelayed || random.chance(0.4);
+  const timestampOffsetMs = random.pick([0, 0, 0, 120_000, 7_200_000, -18_000_000]);
   const sandbox = createSandbox({
     seed,
     pageSize: random.int(2, 10),
@@ -110,37 +117,55 @@ export async function playPush(
     nullFields: random.pick(['sent', 'omitted']),
     idempotency: hasIdempotency ? { storeRejections: random.chance(0.5) } : { replay: 'ignored' },
     allowedStatuses: ['active', 'archived'],
+    timestampOffsetMs,
+    commitDelayMs,
+    ids: { cast: random.chance(0.3) },
+    text: random.chance(0.3)
+      ? { fields: ['productNumber'], trim: true, letters: random.pick(['as-sent', 'lower', 'upper']) }
+      : {},
+    lockedRecords: random.chance(0.2) ? 0.1 : 0,
+    uniqueFields: random.chance(0.3) ? ['productNumber'] : [],
+    uniqueStatus: random.pick([409, 422]),
   });
-  const history = new Shop(sandbox, random, { mutation, hasIdempotency });
+  // Timestamps behind `Date` hide changes from a read that begins at `asOf`, unless the lookback covers the difference.
+  const lookbackMs = 120_000 + Math.max(0, -timestampOffsetMs);
+  const history = new Shop(sandbox, random, {
+    mutation,
+    hasIdempotency,
+    hasStore,
+    lookbackMs,
+    commitDelayMs,
+  });
   return await history.play();
+}
+
+interface ShopOptions {
+  readonly mutation: Mutation;
+  readonly hasIdempotency: boolean;
+  readonly hasStore: boolean;
+  readonly lookbackMs: number;
+  readonly commitDelayMs: number;
 }
 
 class Shop {
   readonly #sandbox: Sandbox;
   readonly #random: SeededRandom;
-  readonly #mutation: Mutation;
   readonly #store = memoryStore();
-  readonly #hasStore: boolean;
-  readonly #hasIdempotency: boolean;
+  readonly #options: ShopOptions;
   #rows: ProductDraft[] = [];
   #othersWrite = true;
 
-  constructor(
-    sandbox: Sandbox,
-    random: SeededRandom,
-    { mutation, hasIdempotency }: { mutation: Mutation; hasIdempotency: boolean },
-  ) {
+  constructor(sandbox: Sandbox, random: SeededRandom, options: ShopOptions) {
     this.#sandbox = sandbox;
     this.#random = random;
-    this.#mutation = mutation;
-    this.#hasStore = random.chance(0.5);
-    this.#hasIdempotency = hasIdempotency;
+    this.#options = options;
   }
 
   async play(): Promise<PushHistory> {
     const { store } = this.#sandbox;
     for (const key of KEYS)
       if (this.#random.chance(0.4)) store.products.insert({ ...this.#draft(key), status: 'active' });
+    this.#showAll();
     this.#rows = KEYS.filter(() => this.#random.chance(0.7)).map((key) => this.#draft(key));
     this.#sandbox.onRequest(() => {
       if (this.#othersWrite && this.#random.chance(0.2)) this.#write();
@@ -150,14 +175,19 @@ class Shop {
       runs.push(await this.#run(true));
       this.#sandbox.clock.advance(this.#random.pick([0, 500, 5_000, 600_000]));
       this.#changeRows();
-      for (let changes = this.#random.int(0, 2); changes > 0; changes--) this.#writeToRows();
+      if (this.#random.chance(0.5)) this.#writeToRows(this.#random.int(1, 2));
     }
     this.#othersWrite = false;
+    this.#showAll();
     const last = await this.#run(false);
-    return { sandbox: this.#sandbox, runs, last, again: await this.#run(false) };
+    this.#showAll();
+    const again = await this.#run(false);
+    this.#showAll();
+    return { sandbox: this.#sandbox, runs, last, again };
   }
 
   async #run(isHarsh: boolean): Promise<Run> {
+    const { mutation, hasIdempotency, hasStore, lookbackMs } = this.#options;
     const { products } = this.#sandbox.store;
     const existing =
       isHarsh && this.#random.chance(0.3)
@@ -165,28 +195,29 @@ class Shop {
         : undefined;
     if (existing !== undefined) {
       this.#sandbox.clock.advance(300_000);
-      for (let changes = this.#random.int(0, 3); changes > 0; changes--) this.#writeToRows();
+      this.#writeToRows(this.#random.int(0, 3));
     }
     if (isHarsh) this.#addFaults();
     const process = new Process(isHarsh && this.#random.chance(0.6) ? this.#death() : undefined);
     const client = createClient({
       ...this.#sandbox.clientOptions,
       fetch: (...args) => process.call('a request', () => this.#sandbox.fetch(...args)),
-      retry: { maxAttempts: this.#random.int(1, 3), creates: this.#hasIdempotency },
+      retry: { maxAttempts: this.#random.int(1, 3), creates: hasIdempotency },
     });
     const rows = [...this.#rows];
     const results: PushResult[] = [];
     this.#sandbox.clearLogs();
     let report: PushReport | undefined;
     let error: unknown;
-    const work = push(this.#mutation(client.products) as Client['products'], {
+    const work = push(mutation(client.products) as Client['products'], {
       tenant: 'shop',
       rows,
       key: ({ productNumber }) => productNumber,
+      lookbackMs,
       concurrency: this.#random.int(1, 4),
       maxOutageMs: this.#random.pick([0, 10_000]),
       signal: process.signal,
-      ...(this.#hasStore ? { store: process.store(this.#store) } : {}),
+      ...(hasStore ? { store: process.store(this.#store) } : {}),
       ...(existing === undefined ? {} : { existing }),
       onResult: (result) => {
         if (process.signal.aborted) return;
@@ -247,20 +278,34 @@ class Shop {
   /** Another writer, of products that no row has. */
   #write(): void {
     const { products } = this.#sandbox.store;
-    const others = products.all().filter(({ productNumber }) => !KEYS.includes(String(productNumber)));
+    const others = products.all().filter(({ productNumber }) => String(productNumber).startsWith('X'));
     if (others.length === 0 || this.#random.chance(0.5)) {
       products.insert({ productNumber: `X${this.#random.int(1, 1000)}`, name: 'other' });
     } else products.delete(this.#random.pick(others).id);
   }
 
-  /** Another writer, of products that rows have, while no push runs. */
-  #writeToRows(): void {
+  /** Other writers, of products that rows have, while no push runs. Their writes are visible when the next one begins. */
+  #writeToRows(changes: number): void {
+    if (changes === 0) return;
+    this.#showAll();
+    for (let left = changes; left > 0; left--) {
+      this.#writeToRow();
+      this.#showAll();
+    }
+  }
+
+  #writeToRow(): void {
     const { products } = this.#sandbox.store;
     const key = this.#random.pick(KEYS);
-    const product = products.all().find(({ productNumber }) => productNumber === key);
+    const form = (text: unknown) => String(text).trim().toLowerCase();
+    const product = products.all().find(({ productNumber }) => form(productNumber) === form(key));
     if (product === undefined) products.insert({ ...this.#draft(key), status: 'active' });
     else if (this.#random.chance(0.5)) products.delete(product.id);
     else products.update(product.id, { name: 'changed', salePrice: '7.0000' });
+  }
+
+  #showAll(): void {
+    this.#sandbox.clock.advance(this.#options.commitDelayMs);
   }
 
   #now(): Date {

@@ -5,43 +5,46 @@ import type { Mutation } from './history.ts';
 
 type Products = Client['products'];
 
-/** What push needs beside the public methods. */
-function writeFactsOf(products: Products): object {
-  return (products as unknown as { writeFacts: object }).writeFacts;
+/** What push needs beside the public methods, under a symbol that every copy of the package knows. */
+const INTERNALS = Symbol.for('accounting-data-sdk.collection');
+
+interface Internals {
+  readonly writeFacts: object;
+  outlasting(maxOutageMs: number): Products;
 }
 
-/** A collection with some methods in the place of its own. */
-export function withMethods(products: Products, methods: object): object {
-  return {
-    baseUrl: products.baseUrl,
-    list: (...args: Parameters<Products['list']>) => products.list(...args),
-    find: (...args: Parameters<Products['find']>) => products.find(...args),
-    create: (...args: Parameters<Products['create']>) => products.create(...args),
-    update: (...args: Parameters<Products['update']>) => products.update(...args),
-    delete: (...args: Parameters<Products['delete']>) => products.delete(...args),
-    writeFacts: writeFactsOf(products),
-    ...methods,
-  };
+function internalsOf(products: Products): Internals {
+  return (products as unknown as { [INTERNALS]: Internals })[INTERNALS];
+}
+
+/** A collection with some methods in the place of its own, and the same while it outlasts an outage. */
+export function withMethods(products: Products, methodsOf: (products: Products) => object): object {
+  const internals = internalsOf(products);
+  const outlasting = (maxOutageMs: number) => withMethods(internals.outlasting(maxOutageMs), methodsOf);
+  return { ...products, [INTERNALS]: { ...internals, outlasting }, ...methodsOf(products) };
 }
 
 export const mutants: Readonly<Record<string, Mutation>> = {
-  'uses a new idempotency key when it repeats a create': (products) =>
-    withMethods(products, {
+  'uses a new idempotency key when it repeats a create': (original) =>
+    withMethods(original, (products) => ({
       create: (draft: object, options: object) =>
         products.create(draft, { ...options, idempotencyKey: newIdempotencyKey() }),
+    })),
+  'compares money as text': (original) =>
+    withMethods(original, (products) => {
+      const internals = internalsOf(products);
+      return { [INTERNALS]: { ...internals, writeFacts: { ...internals.writeFacts, fields: {} } } };
     }),
-  'compares money as text': (products) =>
-    withMethods(products, { writeFacts: { ...writeFactsOf(products), fields: {} } }),
-  'stops at the first row that fails': (products) =>
-    withMethods(products, {
+  'stops at the first row that fails': (original) =>
+    withMethods(original, (products) => ({
       create: (...args: Parameters<Products['create']>) => products.create(...args).catch(stop),
       update: (...args: Parameters<Products['update']>) => products.update(...args).catch(stop),
-    }),
-  'ignores what changed after asOf': (products) =>
-    withMethods(products, {
+    })),
+  'ignores what changed after asOf': (original) =>
+    withMethods(original, (products) => ({
       list: (query: object, options: object) =>
         products.list('updatedSince' in query ? { id: { gt: '1000000' } } : query, options),
-    }),
+    })),
 };
 
 function stop(error: unknown): never {

@@ -50,7 +50,7 @@ test(
 
 test('finds nothing wrong with a push that is wrapped and not changed', NO_HURRY, async () => {
   await eachSeed([0, 1, 2, 3, 4, 5, 6, 7, 8, 9], async (seed) => {
-    expect(verdictOn(await playAlone(seed, (products) => withMethods(products, {})))).toEqual([]);
+    expect(verdictOn(await playAlone(seed, (products) => withMethods(products, () => ({}))))).toEqual([]);
   });
 });
 

@@ -21,6 +21,7 @@ import { scriptedServer } from '../../support/scripted-server.ts';
 const EVENTS: Readonly<Record<keyof Listeners, true>> = {
   request: true,
   response: true,
+  deprecated: true,
   retry: true,
   wait: true,
   error: true,

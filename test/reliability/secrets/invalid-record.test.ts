@@ -44,12 +44,11 @@ test.each(cases)(
     for await (const page of client.products.list().pages()) invalid.push(...page.invalid);
 
     expect([events.length, invalid.length]).toEqual([1, 1]);
-    for (const { record, id: _id, ...said } of [...events, ...invalid]) {
+    for (const { id: _id, ...said } of [...events, ...invalid]) {
       expect(said).toMatchObject({ collection: 'products' });
       expect(said.issues.length).toBeGreaterThan(0);
       expect(leaks(said, canary)).toEqual([]);
-      // The row is the company's data, like valid rows: it is passed on unchanged.
-      expect(record).toEqual(row);
+      expect(Object.keys(said.record as object)).toEqual(expect.arrayContaining(['id', '[redacted]']));
     }
     expect([events[0]?.id, invalid[0]?.id]).toEqual(['r-[redacted]', 'r-[redacted]']);
     expect(lines.filter((line) => line.includes('products r-[redacted]: '))).toHaveLength(1);

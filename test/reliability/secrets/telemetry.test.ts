@@ -31,7 +31,10 @@ test.each(CANARIES)('neither span nor measurement of a success shows the key: %s
   const recorder = record();
   const echo = { ...echoHeaders(canary), 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': '9' };
   const product = { id: canary, name: canary, [canary]: canary };
-  await using server = await scriptedServer(json(product, 201, echo), json(product, 200, echo));
+  await using server = await scriptedServer(
+    json(product, 201, echo),
+    json({ ...product, id: '1' }, 200, echo),
+  );
   const client = clientOf(server.url, canary, { on: telemetryListeners(recorder.options) });
   await client.products.create({ name: 'Desk' });
   await client.products.get('1');

@@ -1,5 +1,5 @@
 import { createClient } from 'accounting-data-sdk';
-import { discover, probe } from 'accounting-data-sdk/tools';
+import { discover, probe } from 'accounting-data-sdk/explore';
 import { expect, test } from 'vitest';
 import { CANARIES, echoHeaders, echoMembers } from '../../support/echoes.ts';
 import { leaks } from '../../support/leaks.ts';

@@ -43,6 +43,7 @@ export function simTransport(server: SimServer, options: SimTransportOptions): T
   };
   return {
     rateLimit: undefined,
+    isDown: async () => false,
     async send(request) {
       for (let attempt = 1; ; attempt++) {
         try {
@@ -114,6 +115,7 @@ export function simCollection(name: string, transport: Transport): ReadOnlyColle
       creates: false,
       inProgressTypes: [],
     },
+    maxOutageMs: 0,
   };
   return createCollection(
     readOnly(name),
@@ -121,9 +123,11 @@ export function simCollection(name: string, transport: Transport): ReadOnlyColle
       transport,
       baseUrl: 'https://books.example.com',
       settings,
-      lists: { pagination: 'page', prefetch: 1, afterLastPage: 'empty' },
+      lists: { pagination: 'page', prefetch: 1, afterLastPage: 'empty', pageParameter: '_page' },
       validation: 'throw',
       listeners: {},
+      stringIds: new Set(),
+      warnedFields: new Set(),
     },
     undefined,
   );

@@ -9,10 +9,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
+import { linesOf } from '../../explore/command/support/killing.ts';
+import { start } from '../../explore/command/support/process.ts';
 import { killAtRandom } from '../../support/kill-at-random.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
-import { linesOf } from '../../tools/command/support/killing.ts';
-import { start } from '../../tools/command/support/process.ts';
 
 const RECORDS = 100_000;
 const KILLS = 10;

@@ -29,6 +29,7 @@ const parts: Readonly<Record<string, () => Promise<boolean>>> = {
   kills: soakKills,
   // Loaded when they are wanted: they build and open things.
   pull: async () => (await import('./pull.ts')).soakPull(),
+  targets: async () => (await import('./targets.ts')).soakTargets(),
   writes: async () => (await import('./histories-of-writes.ts')).soakWrites(),
   load: async () => (await import('./load.ts')).soakLoad(),
   faults: async () => (await import('./faults.ts')).soakFaults(),

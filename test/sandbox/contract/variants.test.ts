@@ -20,7 +20,7 @@ const variants: readonly SandboxOptions[] = [
   {
     order: 'created-desc',
     ids: { form: 'ulid' },
-    afterLastPage: 'not-found',
+    afterLastPage: 'not_found',
     problemContentType: 'application/ld+json',
   },
   {

@@ -3,7 +3,7 @@ import { checkQuery, type ListQuery, parameters } from '../../../src/collections
 import { thrown } from '../../support/caught.ts';
 import { jsonResponse, scriptedClient, scriptedFetch } from '../../support/scripted-fetch.ts';
 
-const sent = (query: ListQuery, own = {}) => Object.fromEntries(parameters(checkQuery(query), own));
+const sent = (query: ListQuery, own = {}) => Object.fromEntries(parameters(checkQuery(query), own, '_page'));
 
 test.each<[ListQuery, Record<string, string>]>([
   [{}, {}],

@@ -25,10 +25,11 @@ test.each([undefined, null, 7, 'text', true, [], [{ type: 'not_found' }], {}])(
   },
 );
 
-test('members of a wrong type are ignored, as RFC 9457 asks, and the others are read', () => {
-  const body = { type: 7, title: ['x'], detail: { a: 1 }, instance: null, violations: 'many', status: 'no' };
-  expect(parseProblem(body)).toEqual(nothing);
-  expect(parseProblem({ ...body, title: 'Kept' })).toEqual({ ...nothing, title: 'Kept' });
+test('members of a wrong type are extensions, and the others are read', () => {
+  const body = { type: 7, title: ['x'], detail: { a: 1 }, violations: 'many', status: 'no' };
+  expect(parseProblem({ ...body, instance: null })).toEqual({ ...nothing, extensions: body });
+  const { title: _, ...others } = body;
+  expect(parseProblem({ ...body, title: 'Kept' })).toEqual({ ...nothing, title: 'Kept', extensions: others });
 });
 
 test('violations keep path, message and code; invalid ones are omitted', () => {

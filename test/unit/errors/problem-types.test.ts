@@ -93,6 +93,10 @@ const generic = {
   'RFC 7231': () => ({ type: 'https://tools.ietf.org/html/rfc7231#section-6.5.4' }),
   'RFC 9110': () => ({ type: 'https://www.rfc-editor.org/rfc/rfc9110#name-404-not-found' }),
   'RFC 9110 with a dash': () => ({ type: 'https://datatracker.ietf.org/doc/html/rfc-9110#section-15.5.5' }),
+  'RFC 7235': () => ({ type: 'https://tools.ietf.org/html/rfc7235#section-3.1' }),
+  'RFC 6585': () => ({ type: 'https://tools.ietf.org/html/rfc6585#section-4' }),
+  'RFC 4918': () => ({ type: 'https://tools.ietf.org/html/rfc4918#section-11.2' }),
+  'RFC 9457': () => ({ type: 'https://www.rfc-editor.org/rfc/rfc9457#name-blank' }),
   'the status number': (status: number) => ({ type: String(status) }),
   'a path with the status number': (status: number) => ({ type: `/errors/${status}` }),
 };
@@ -129,12 +133,10 @@ test.each([undefined, null, [], 'text', 7])(
 );
 
 test.each([
-  ['quota_exceeded', 429],
   ['https://example.com/errors/teapot', 404],
   ['/errors/405', 404],
   ['https://example.com/rfc91100', 400],
   ['NOT_FOUND', 404],
-  ['not-found', 404],
   ['constructor', 400],
   ['__proto__', 400],
 ])('the type %s with %i is unknown: new types are not breaking changes', (type, status) => {
@@ -150,11 +152,24 @@ test.each([
   [' rate_limited ', 'rate_limited'],
   ['https://example.com/e#rate_limited', 'rate_limited'],
   ['urn:e:rate_limited', 'rate_limited'],
+  ['https://example.com/e/rate_limited?lang=en', 'rate_limited'],
+  ['https://example.com/e?lang=en/de#rate_limited', 'rate_limited'],
   ['', ''],
   ['///', ''],
   [undefined, ''],
 ])('the last segment of %j is %j', (type, segment) => {
   expect(lastSegment(type)).toBe(segment);
+});
+
+test.each([
+  [401, 'token_expired', 'unauthenticated'],
+  [401, 'scope_required', 'scope_required'],
+  [429, 'https://vendor.example/quota-exceeded', 'rate_limited'],
+  [429, 'validation_failed', 'validation_failed'],
+  [404, 'not-found', 'not_found'],
+  [403, 'https://example.com/errors/scope-required?lang=en', 'scope_required'],
+])('%i with the type %s is %s', (status, type, code) => {
+  expect(errorOf(status, { type })).toMatchObject({ code, type });
 });
 
 test('a message is one sentence after the other, with method, path, status and what to do', () => {

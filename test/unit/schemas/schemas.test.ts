@@ -11,7 +11,7 @@ import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing'
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { productFields } from '../../../src/collections/products.ts';
+import { productFields } from '../../../src/schemas/product-fields.ts';
 
 describe('productSchema', () => {
   test('accepts the products of the service as they are', () => {

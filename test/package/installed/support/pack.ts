@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process';
-import { globSync } from 'node:fs';
-import { cp, mkdir } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { cp, mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -14,24 +12,30 @@ export interface Contents {
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
-const manifest = createRequire(import.meta.url)(`${root}package.json`) as {
-  readonly files: readonly string[];
-};
 
-/** Builds into a folder of its own: a `dist` that someone works with is neither read nor written. */
+/** Packs what a fresh clone holds, by `npm pack` alone: a `dist` that someone works with is neither read nor written. */
 export async function pack(folder: string): Promise<{ tarball: string } & Contents> {
-  const stage = join(folder, 'stage');
-  await mkdir(stage);
-  const listed = manifest.files.filter((pattern) => pattern !== 'dist' && !pattern.startsWith('!'));
-  for (const file of ['package.json', 'README.md', 'LICENSE', ...globSync(listed, { cwd: root })]) {
-    await cp(join(root, file), join(stage, file));
+  const clone = join(folder, 'clone');
+  await mkdir(clone);
+  const { stdout: list } = await run(
+    'git',
+    ['ls-files', '-z', '--cached', '--others', '--exclude-standard'],
+    {
+      cwd: root,
+    },
+  );
+  const { stdout: gone } = await run('git', ['ls-files', '-z', '--deleted'], { cwd: root });
+  const deleted = new Set(gone.split('\0'));
+  for (const file of list.split('\0')) {
+    if (file !== '' && !deleted.has(file)) await cp(join(root, file), join(clone, file));
   }
-  const tsup = join(root, 'node_modules/tsup/dist/cli-default.js');
-  await run(process.execPath, [tsup, '--silent', '--out-dir', join(stage, 'dist')], { cwd: root });
-  const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
-    cwd: stage,
+  await symlink(join(root, 'node_modules'), join(clone, 'node_modules'));
+
+  const { stdout } = await run('npm', ['pack', '--json', '--silent', '--pack-destination', folder], {
+    cwd: clone,
   });
-  const [packed] = JSON.parse(stdout) as [Contents & { filename: string }];
+  // What the build prints comes before.
+  const [packed] = JSON.parse(stdout.slice(stdout.indexOf('[\n'))) as [Contents & { filename: string }];
   return {
     tarball: join(folder, packed.filename),
     files: packed.files.map(({ path, size }) => ({ path, size })),

@@ -7,11 +7,14 @@ import type { Host } from './host.ts';
 
 declare const runScenario: (service: Service) => Promise<string>;
 
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+
 /** A page in headless Chromium. The sandbox has another origin, so every request needs CORS. */
 export const chromiumHost: Host = {
   name: 'chromium',
   source: 'globalThis.runScenario = scenario;',
   platform: 'browser',
+  executable: executablePath,
   async run(program, service) {
     const script = await readFile(program, 'utf8');
     const server = createServer((_, response) => {
@@ -20,10 +23,9 @@ export const chromiumHost: Host = {
         `<!doctype html><script type="module">${script.replaceAll('</script', '<\\/script')}</script>`,
       );
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
     const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
     try {
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       const page = await browser.newPage();
       await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
       return await page.evaluate((one) => runScenario(one), service);

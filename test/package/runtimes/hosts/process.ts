@@ -12,6 +12,7 @@ function processHost(name: string, command: string, flags: readonly string[] = [
     name,
     source: 'console.log(await scenario({ baseUrl: process.argv[2], apiKey: process.argv[3] }));',
     platform: 'node',
+    executable: command,
     async run(program, { baseUrl, apiKey }) {
       const { NODE_OPTIONS: _, ...env } = process.env;
       const { stdout } = await run(command, [...flags, program, baseUrl, apiKey], { env });

@@ -86,12 +86,24 @@ export const workerdQueueHost: Host = {
       assert.ok(!held.has('third'), 'a call in flight counts');
       assert.ok(
         (await arrival('third')) < 2 * TIMEOUT_MS,
-        'the place of a lost call is free after its timeout, and a lost call in the queue is passed over',
+        'the place of a lost call is free after its timeout, and the permit of a lost call expires',
       );
-      respond('third', 50);
-      assert.equal(await third, 'third');
       assert.ok(!held.has('lost-in-queue'));
-      return 'calls wake calls of other requests, and pass over lost ones';
+
+      const row = ['lost-1', 'lost-2', 'lost-3'].map((id) => call(id, true));
+      await sleep(50);
+      const fourth = call('fourth');
+      await Promise.all(row);
+      // Few are left, so that one call is sent at a time.
+      respond('third', 4);
+      assert.equal(await third, 'third');
+      assert.ok(
+        (await arrival('fourth')) < 2 * SOON_MS,
+        'three calls that were lost in a row delay the next one little',
+      );
+      respond('fourth', 49);
+      assert.equal(await fourth, 'fourth');
+      return 'calls wake calls of other requests, and permits of lost ones expire';
     } finally {
       server.closeAllConnections();
       server.close();

@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises';
+import type { ProbeReport, ProfileLine, ServiceProfile } from 'accounting-data-sdk/explore';
+import { CommandFailure, EXIT } from './errors.ts';
+
+const BEFORE = 'export const service = ';
+const AFTER = ' as const;';
+
+/** The file of `probe --out`: JSON for a name that ends with `.json`, otherwise TypeScript with the evidence as comments. */
+export function serviceFile({ client, sync, sandbox, profile, baseUrl }: ProbeReport, file: string): string {
+  const service = { client, sync, sandbox };
+  if (file.endsWith('.json')) return `${JSON.stringify(service, undefined, 2)}\n`;
+
+  const reasonOf = (of: string, name: string) =>
+    profile.find((line) => line.of === of && line.name === name)?.reason ?? '';
+  const members = (value: object, of: ProfileLine['of'], path: string, indent: string): string => {
+    const entries = Object.entries(value).map(([name, inner]: [string, unknown]) => {
+      const full = `${path}${name}`;
+      const isGroup = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
+      return isGroup
+        ? `${indent}"${name}": ${members(inner, of, `${full}.`, `${indent}  `)}`
+        : `${indent}// ${reasonOf(of, full)}\n${indent}"${name}": ${JSON.stringify(inner)}`;
+    });
+    return entries.length === 0 ? '{}' : `{\n${entries.join(',\n')}\n${indent.slice(2)}}`;
+  };
+  const parts = Object.entries(service).map(
+    ([of, value]) => `  "${of}": ${members(value, of as ProfileLine['of'], '', '    ')}`,
+  );
+  const head = `// What ${baseUrl} does, as seen by accounting-data-sdk probe. createClient, sync and createSandbox take the parts.`;
+  return `${head}\n${BEFORE}{\n${parts.join(',\n')}\n}${AFTER}\n`;
+}
+
+/** The profile in a file of `probe --out`; undefined if the text is not one. */
+export function parseServiceFile(text: string): ServiceProfile | undefined {
+  const code = text
+    .split(/\r?\n/)
+    .filter((line) => !line.trim().startsWith('//'))
+    .join('\n')
+    .trim();
+  const json = code.startsWith(BEFORE) ? code.slice(BEFORE.length).replace(/\s*as const;?$/, '') : code;
+  try {
+    const value: unknown = JSON.parse(json);
+    const isProfile = typeof value === 'object' && value !== null && 'client' in value && 'sandbox' in value;
+    return isProfile ? (value as ServiceProfile) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads a file of `probe --out`. */
+export async function readServiceFile(file: string): Promise<ServiceProfile> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new CommandFailure(`${file} cannot be read (${error.code}).`, {
+      advice: 'Write it with probe --out.',
+      exitCode: EXIT.file,
+    });
+  });
+  const profile = parseServiceFile(text);
+  if (profile !== undefined) return profile;
+  throw new CommandFailure(`${file} is not a file of probe --out: its object must be JSON.`, {
+    advice: 'Write it again with probe --out.',
+    exitCode: EXIT.file,
+  });
+}
+
+/** What differs in options that both name, as the lines of a diff. What is unknown on one side is no difference. */
+export function differences(before: ServiceProfile, now: ServiceProfile): string[] {
+  const seen = new Map(leavesOf(now));
+  return leavesOf(before).flatMap(([path, value]) => {
+    const other = seen.get(path);
+    return other === undefined || other === value ? [] : [`- ${path}: ${value}`, `+ ${path}: ${other}`];
+  });
+}
+
+/** Values as JSON by their paths, such as `sandbox.ids.form`. */
+function leavesOf(value: object, path = ''): (readonly [path: string, json: string])[] {
+  return Object.entries(value).flatMap(([name, inner]: [string, unknown]) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? leavesOf(inner, `${path}${name}.`)
+      : [[`${path}${name}`, JSON.stringify(inner)] as const],
+  );
+}

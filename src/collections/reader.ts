@@ -1,0 +1,67 @@
+import { checkId } from '../errors/check-input.ts';
+import { NotFoundError } from '../errors/not-found-error.ts';
+import { createPaginator, type Paginator } from '../pagination/paginator.ts';
+import type { RequestOptions } from '../transport/call-options.ts';
+import type { CollectionContext } from './context.ts';
+import type { ListOptions } from './list-options.ts';
+import type { ListQuery } from './list-query.ts';
+import { listSource } from './list-source.ts';
+import { checkOptions, expectedRecord, sendOne } from './send-one.ts';
+
+/** A collection that can be read. */
+export interface ReadOnlyCollection<T extends { id: string }> {
+  /** The path segment, such as `account-addresses`. */
+  readonly segment: string;
+  /** The path segment of the collection that these records refer to: `accounts` for `account-addresses`. */
+  readonly parent: string | undefined;
+  /** Where the service is, `/api/public/v1` included. */
+  readonly baseUrl: string;
+  /**
+   * The records of the collection, to iterate: `for await (const record of client.accounts.list())`, `.pages()`, or
+   * `.toArray({ limit })`. Nothing is sent before you iterate.
+   *
+   * @throws At once: InvalidInputError for an invalid filter or option, CheckpointError for a
+   * `resumeFrom` that is damaged or not of this list. While iterating: what {@link get} throws, and FilterIgnoredError.
+   */
+  list(query?: ListQuery, options?: ListOptions): Paginator<T>;
+  /**
+   * One record by its id. A record with another id, except for its case, is an UnexpectedResponseError: some services
+   * return record 6002 for `6002-A`.
+   *
+   * @throws NotFoundError if the company has no such record; UnauthenticatedError, ForbiddenError,
+   * ScopeRequiredError, RateLimitedError, ConnectionError, TimeoutError, UnexpectedResponseError, InvalidInputError.
+   */
+  get(id: string, options?: RequestOptions): Promise<T>;
+  /**
+   * One record by its id; `undefined` if the company has no such record. Throws what {@link get} throws: also a
+   * NotFoundError, if a 404 is not the service's problem document (see the client option `bareNotFound`).
+   */
+  find(id: string, options?: RequestOptions): Promise<T | undefined>;
+}
+
+/** The methods that read a collection. */
+export function reader<T extends { id: string }>(context: CollectionContext<T>): ReadOnlyCollection<T> {
+  const { definition, baseUrl } = context;
+
+  async function get(id: string, options: RequestOptions = {}): Promise<T> {
+    checkOptions(options, 'get');
+    const expected = expectedRecord(context, checkId(id));
+    return await sendOne(context, { method: 'GET', id, expected }, options);
+  }
+
+  return {
+    segment: definition.segment,
+    parent: definition.parent?.segment,
+    baseUrl,
+    list: (query = {}, options = {}) => createPaginator(listSource({ context, query, options })),
+    get,
+    async find(id, options) {
+      try {
+        return await get(id, options);
+      } catch (error) {
+        if (error instanceof NotFoundError && error.missing) return undefined;
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { checkOptionNames } from '../errors/check-input.ts';
+import type { OptionNames } from '../internal/option-names.ts';
+import { idOf } from '../schemas/validate.ts';
+import {
+  callSettings,
+  checkRequestOptions,
+  REQUEST_OPTIONS,
+  type RequestOptions,
+} from '../transport/call-options.ts';
+import type { ApiRequest, Expected } from '../transport/request.ts';
+import type { CollectionContext } from './context.ts';
+import { CREATE_OPTIONS } from './create-options.ts';
+import { LIST_OPTIONS } from './list-options.ts';
+
+/** An option of lists has no effect on a call for one record, nor has a create's key on another call. */
+const ELSEWHERE = [
+  { names: LIST_OPTIONS, advice: 'It is an option of list.' },
+  { names: CREATE_OPTIONS, advice: 'It is an option of create.' },
+];
+
+/** Checks the options of a call for one record; `of` is the method. */
+export function checkOptions(
+  options: RequestOptions,
+  of: string,
+  names: OptionNames<RequestOptions> = REQUEST_OPTIONS,
+): void {
+  checkOptionNames(options, names, { of, elsewhere: ELSEWHERE });
+  checkRequestOptions(options);
+}
+
+/** The record that is due in a response; `id` is the id that was requested, if one was. */
+export function expectedRecord<T extends { id: string }>(
+  { records, definition, stringIds }: CollectionContext<T>,
+  id?: string,
+): Expected<T> {
+  return {
+    kind: 'json',
+    read(body) {
+      const record = records.one(body, id);
+      if (isCastable(idOf(body))) stringIds.add(definition.segment);
+      return record;
+    },
+  };
+}
+
+/** Whether a service that casts ids to integers would read a number of this id that is another id. */
+export function isCastable(id: string | undefined): boolean {
+  return id !== undefined && /^\s*[+-]?\d/.test(id) && !/^-?(?:0|[1-9]\d*)$/.test(id);
+}
+
+interface Outgoing<R> extends Pick<ApiRequest<R>, 'method' | 'body' | 'idempotencyKey' | 'expected'> {
+  /** Already checked; none for a create. */
+  readonly id?: string;
+}
+
+/** Sends a request to a collection, or to the record of an id. */
+export async function sendOne<R>(
+  { definition: { segment }, transport, settings }: CollectionContext<{ id: string }>,
+  { id, ...request }: Outgoing<R>,
+  options: RequestOptions,
+): Promise<R> {
+  const { value } = await transport.send({
+    ...request,
+    path: id === undefined ? [segment] : [segment, id],
+    template: id === undefined ? `/${segment}` : `/${segment}/{id}`,
+    priority: 'interactive',
+    settings: callSettings(settings, options),
+    options,
+  });
+  return value;
+}

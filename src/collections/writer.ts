@@ -1,0 +1,79 @@
+import { checkId, checkObject } from '../errors/check-input.ts';
+import type { RequestOptions } from '../transport/call-options.ts';
+import { checkIdempotencyKey, newIdempotencyKey } from '../transport/idempotency-key.ts';
+import type { CollectionContext } from './context.ts';
+import { CREATE_OPTIONS, type CreateOptions } from './create-options.ts';
+import { probeId } from './probe-id.ts';
+import type { ReadOnlyCollection } from './reader.ts';
+import { checkOptions, expectedRecord, sendOne } from './send-one.ts';
+import { warnOfUnknownFields } from './unknown-fields.ts';
+import { writeBody } from './write-body.ts';
+
+/** A collection that can be written too. */
+export interface WritableCollection<T extends { id: string }, Draft, Patch> extends ReadOnlyCollection<T> {
+  /**
+   * Creates a record. Retried under one Idempotency-Key with the same bytes, so that a lost response creates no second
+   * one.
+   *
+   * @throws ValidationFailedError with the violations that the service found; an error with `outcome: 'unknown'` or `'applied'` and
+   * the `idempotencyKey` to repeat it with, if the outcome is unknown or the response could not be read.
+   */
+  create(draft: Draft, options?: CreateOptions): Promise<T>;
+  /**
+   * Changes a record: only the fields given; `null` clears a field, `undefined` leaves it out. Retried, because it
+   * assigns absolute values; `retry: { updates: false }` turns that off.
+   *
+   * Before the first write by an id that begins with a digit but is not an integer, such as `6002-A`, the client reads
+   * the record once: some services would change record 6002 instead. One match is enough for a collection and client.
+   *
+   * @throws NotFoundError, ValidationFailedError, and what {@link get} throws; InvalidInputError if the service returns
+   * another record for the id.
+   */
+  update(id: string, patch: Patch, options?: RequestOptions): Promise<T>;
+  /**
+   * Deletes a record. A retry that gets a 404 after a lost response counts as done. An unusual id is checked as in
+   * {@link update}.
+   *
+   * @throws NotFoundError if the record did not exist before the first attempt; what {@link get} throws.
+   */
+  delete(id: string, options?: RequestOptions): Promise<void>;
+}
+
+/** The methods that write to a collection, beside those of its reader. */
+export function writer<T extends { id: string }>(
+  context: CollectionContext<T>,
+  reader: ReadOnlyCollection<T>,
+): WritableCollection<T, object, object> {
+  const { definition } = context;
+
+  return {
+    ...reader,
+    async create(draft, options = {}) {
+      const body = writeBody(definition, draft, 'draft');
+      warnOfUnknownFields(context, draft);
+      checkObject(options, 'options');
+      checkOptions(options, 'create', CREATE_OPTIONS);
+      const { idempotencyKey: given } = options;
+      const idempotencyKey = given === undefined ? newIdempotencyKey() : checkIdempotencyKey(given);
+      const expected = expectedRecord(context);
+      return await sendOne(context, { method: 'POST', body, idempotencyKey, expected }, options);
+    },
+    async update(id, patch, options = {}) {
+      checkOptions(options, 'update');
+      const body = writeBody(definition, patch, 'patch');
+      warnOfUnknownFields(context, patch);
+      await probeId(context, checkId(id), options);
+      return await sendOne(
+        context,
+        { method: 'PATCH', id, body, expected: expectedRecord(context, id) },
+        options,
+      );
+    },
+    async delete(id, options = {}) {
+      checkOptions(options, 'delete');
+      await probeId(context, checkId(id), options);
+      const expected = { kind: 'nothing', value: undefined } as const;
+      await sendOne(context, { method: 'DELETE', id, expected }, options);
+    },
+  };
+}

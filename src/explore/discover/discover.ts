@@ -1,0 +1,135 @@
+import { type CollectionName, collections } from '../../collections/index.ts';
+import { checkOptionNames, checkWhole } from '../../errors/check-input.ts';
+import type { OptionNames } from '../../internal/option-names.ts';
+import {
+  collectionsToRead,
+  type ExploreClient,
+  type ExploreProgress,
+  failsEverywhere,
+} from '../explore-client.ts';
+import { idsOf } from '../rows.ts';
+import { Observations } from './observation.ts';
+import { printSource } from './print.ts';
+import { findReferences, type Reference } from './references.ts';
+import { sampleCollection } from './sample.ts';
+import type { Shapes } from './shape.ts';
+
+/** Options of {@link discover}. */
+export interface DiscoverOptions {
+  /** The collections to sample. Default: all fourteen. */
+  collections?: readonly CollectionName[] | undefined;
+  /** Records to sample from each collection, spread over all its pages. Default: 500. */
+  sample?: number | undefined;
+  /**
+   * Whether schemas require what was seen: fields that every record had and that were never null are required, amounts
+   * and dates are checked by their form. Default: false, and every field but `id` may be null or missing.
+   */
+  strict?: boolean | undefined;
+  /** Stops the discovery: it rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+  /** Called before each collection, and before each id that is looked up. */
+  onProgress?: ((progress: ExploreProgress) => void) | undefined;
+}
+
+export const DISCOVER_OPTIONS: OptionNames<DiscoverOptions> = {
+  collections: true,
+  sample: true,
+  strict: true,
+  signal: true,
+  onProgress: true,
+};
+
+/** What was seen of one collection. */
+export interface DiscoveredCollection {
+  readonly collection: CollectionName;
+  /** `readable`, or the code of the error that its list returned. */
+  readonly access: string;
+  /** Records that were read. */
+  readonly records: number;
+  /** Every field but `id`, by name. */
+  readonly fields: Shapes;
+  /** Fields that hold ids of other collections, by path, or are named as if they did. */
+  readonly references: Readonly<Record<string, Reference>>;
+}
+
+/** What {@link discover} found. */
+export interface Discovery {
+  /** Where the service is, `/api/public/v1` included. */
+  readonly baseUrl: string;
+  /** Requests that were sent. */
+  readonly requests: number;
+  readonly collections: readonly DiscoveredCollection[];
+  /** Formatted TypeScript: Zod loose objects for `createClient({ schemas })`. */
+  readonly source: string;
+}
+
+/**
+ * Reads some records of each collection and writes schemas of what it saw: the fields and their types, how many records
+ * have them, which are amounts, dates, timestamps, ids of other collections. The specification does not show these for
+ * most collections.
+ *
+ * ```ts
+ * const { source } = await discover(createClient(), { collections: ['accounts'], sample: 200 });
+ * await writeFile('src/schemas.ts', source); // then: createClient({ schemas }) gives typed, checked accounts
+ * ```
+ * @throws InvalidInputError for invalid options. If a collection fails in a way that every one would:
+ * ConnectionError, TimeoutError, RedirectError, UnauthenticatedError.
+ */
+export async function discover(client: ExploreClient, options: DiscoverOptions = {}): Promise<Discovery> {
+  checkOptionNames(options, DISCOVER_OPTIONS, { of: 'discover' });
+  const { sample: size = 500, strict = false, signal, onProgress } = options;
+  const names = collectionsToRead(options.collections);
+  checkWhole(size, 'sample', 1);
+  signal?.throwIfAborted();
+
+  let requests = 0;
+  const report = (collection: CollectionName | undefined, done: number) =>
+    onProgress?.({ requests, collection, done, of: names.length });
+
+  const sampled: { collection: CollectionName; access: string; seen: Observations }[] = [];
+  const ids = new Map<CollectionName, ReadonlySet<string>>();
+  for (const collection of names) {
+    report(collection, sampled.length);
+    const sample = await sampleCollection(client, collections[collection].segment, { size, signal });
+    requests += sample.requests;
+    const { error, rows } = sample;
+    if (typeof error === 'object' && failsEverywhere(error.code)) throw error;
+
+    const seen = new Observations();
+    for (const row of rows) seen.add(row);
+    const code = error === 'no_list' ? 'unexpected_response' : error?.code;
+    if (code === undefined) ids.set(collection, new Set(idsOf(rows)));
+    sampled.push({ collection, access: code ?? 'readable', seen });
+  }
+
+  // After all samples, because a field may refer to a collection that came later.
+  const onRequest = () => {
+    requests += 1;
+    report(undefined, sampled.length);
+  };
+  const found = [];
+  for (const one of sampled) {
+    const references = await findReferences(one.seen, { client, ids, signal, onRequest });
+    found.push({ ...one, references, absence: absenceOf(one) });
+  }
+  return {
+    baseUrl: client.accounts.baseUrl,
+    requests,
+    collections: found.map(({ collection, access, seen, references }) => {
+      const { id: _, ...fields } = seen.shapes();
+      return {
+        collection,
+        access,
+        records: seen.records,
+        fields,
+        references: Object.fromEntries(references),
+      };
+    }),
+    source: printSource(found, strict),
+  };
+}
+
+function absenceOf({ access, seen }: { access: string; seen: Observations }): string | undefined {
+  if (access !== 'readable') return `not readable with the key of this run (${access})`;
+  return seen.records === 0 ? 'there was no record' : undefined;
+}

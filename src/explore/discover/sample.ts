@@ -1,0 +1,96 @@
+import { type AnyAccountingError, isAccountingError } from '../../errors/guards.ts';
+import { jsonText } from '../../internal/json-text.ts';
+import type { ExploreClient } from '../explore-client.ts';
+import { type Row, readListBody } from '../rows.ts';
+
+/** Records from all over one collection. */
+interface Sample {
+  readonly rows: readonly Row[];
+  readonly requests: number;
+  /** Why not even the first page could be read. */
+  readonly error: ListError | undefined;
+}
+
+/** An error, or a 2xx that is not a list. */
+type ListError = AnyAccountingError | 'no_list';
+
+type Query = Readonly<Record<string, string>>;
+
+/** Requests beyond those that bring records: they find the last page. */
+const SEARCH = 14;
+
+const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
+
+/**
+ * Reads about `size` records: the first page, what changed in the last week, pages 2, 4, 8 … to the end, then the middle
+ * of the widest gap. The first pages alone may show what records looked like years ago.
+ */
+export async function sampleCollection(
+  client: ExploreClient,
+  segment: string,
+  { size, signal }: { readonly size: number; readonly signal: AbortSignal | undefined },
+): Promise<Sample> {
+  const rows = new Map<string, Row>();
+  let requests = 0;
+  /** How many new records a request brought, or its error. */
+  const read = async (query: Query): Promise<number | ListError> => {
+    requests += 1;
+    const page = await requestRows(client, { segment, query, signal });
+    if (!Array.isArray(page)) return page;
+    const before = rows.size;
+    for (const row of page) rows.set(identityOf(row), row);
+    return rows.size - before;
+  };
+
+  const first = await read({ _page: '1' });
+  if (typeof first !== 'number') return { rows: [], requests, error: first };
+  const maxRequests = Math.ceil(size / Math.max(1, first)) + SEARCH;
+  // If the service ignores or rejects the filter, this one request is wasted.
+  if (first > 0)
+    await read({ updatedSince: new Date(Date.now() - WEEK_MS).toISOString().replace(/\.\d+/, '') });
+
+  const pages = [1];
+  let end = first === 0 ? 1 : Number.POSITIVE_INFINITY;
+  while (rows.size < size && requests < maxRequests) {
+    const page = nextPage(pages, end);
+    if (page === undefined) break;
+    const found = await read({ _page: String(page) });
+    const isError = typeof found !== 'number';
+    if (isError && (found === 'no_list' || found.code !== 'not_found')) break;
+    // Nothing new: after the last page, or the service ignores `_page`.
+    if (isError || found === 0) end = Math.min(end, page);
+    else pages.push(page);
+  }
+  return { rows: [...rows.values()], requests, error: undefined };
+}
+
+/** What identifies a record: its id, or all that it holds. */
+function identityOf(row: Row): string {
+  return typeof row.id === 'string' || typeof row.id === 'number' ? `id ${row.id}` : jsonText(row);
+}
+
+/** Twice the last page while the end is unknown; then the middle of the widest gap, if there is one. */
+function nextPage(pages: readonly number[], end: number): number | undefined {
+  if (end === Number.POSITIVE_INFINITY) return (pages.at(-1) ?? 1) * 2;
+
+  const marks = [0, ...pages, end].sort((a, b) => a - b);
+  const gaps = marks
+    .slice(1)
+    .map((mark, index) => ({ from: marks[index] ?? 0, width: mark - (marks[index] ?? 0) }));
+  const widest = gaps.reduce((a, b) => (b.width > a.width ? b : a));
+  return widest.width < 2 ? undefined : widest.from + Math.floor(widest.width / 2);
+}
+
+async function requestRows(
+  client: ExploreClient,
+  { segment, query, signal }: { segment: string; query: Query; signal: AbortSignal | undefined },
+): Promise<Row[] | ListError> {
+  try {
+    const body = await client.request({ path: [segment], query, redactKey: true }, { signal });
+    return readListBody(body)?.rows ?? 'no_list';
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (!isAccountingError(error)) throw error;
+    return error;
+  }
+}

@@ -1,0 +1,52 @@
+import { type CollectionName, collectionNames } from '../collections/index.ts';
+import type { RawRequest } from '../collections/raw-request.ts';
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import type { RateLimit } from '../schemas/rate-limit.ts';
+import type { RequestOptions } from '../transport/call-options.ts';
+
+/** What these functions need of a client. Every client of this package fits, whatever its schemas. */
+export type ExploreClient = {
+  /** Sends any request under `/api/public/v1`. */
+  request<T = unknown>(request: RawRequest<T>, options?: RequestOptions): Promise<T>;
+  /** The quota of the key as the last response reported it. */
+  readonly rateLimit: RateLimit | undefined;
+} & {
+  readonly [Name in CollectionName]: {
+    /** The path segment, such as `account-addresses`. */
+    readonly segment: string;
+    /** Where the service is, `/api/public/v1` included. */
+    readonly baseUrl: string;
+  };
+};
+
+/** How far a function of this entry is. */
+export interface ExploreProgress {
+  /** Requests sent so far. */
+  readonly requests: number;
+  /** The collection that is being read; undefined while it does something else. */
+  readonly collection: CollectionName | undefined;
+  /** Collections that are done. */
+  readonly done: number;
+  readonly of: number;
+}
+
+/** The collections to read, each once; all by default. InvalidInputError for one that does not exist. */
+export function collectionsToRead(
+  names: readonly CollectionName[] = collectionNames,
+): readonly CollectionName[] {
+  if (names.length > 0 && names.every((name) => collectionNames.includes(name))) return [...new Set(names)];
+  throw new InvalidInputError('collections', `must name some of ${collectionNames.join(', ')}`);
+}
+
+const COMMON_TO_ALL = new Set([
+  'unauthenticated',
+  'connection_failed',
+  'timeout',
+  'redirected',
+  'invalid_input',
+]);
+
+/** Whether every other collection would fail with the same error: then stop at the first one. */
+export function failsEverywhere(code: string): boolean {
+  return COMMON_TO_ALL.has(code);
+}

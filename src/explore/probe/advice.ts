@@ -1,0 +1,66 @@
+import { type Findings, withoutKeyset } from './profile.ts';
+import type { CollectionDetails } from './report.ts';
+
+/** What the code that uses the client must expect, beside the options of the client: sentences. */
+export function adviceOf({ collections, writes }: Findings): string[] {
+  const readable = collections.flatMap(({ collection, details }) =>
+    details === undefined ? [] : [{ collection, details }],
+  );
+  /** The names of the collections for which something holds; empty if there is none. */
+  const where = (holds: (details: CollectionDetails) => boolean) =>
+    readable
+      .filter(({ details }) => holds(details))
+      .map(({ collection }) => collection)
+      .join(', ');
+
+  const notAcceptable = collections
+    .filter(({ access }) => access === 'not_acceptable')
+    .map(({ collection }) => collection)
+    .join(', ');
+  const short = where(({ shortPages }) => shortPages.value === true);
+  const repeating = where(({ repeats }) => (repeats.value ?? 0) > 0);
+  const unordered = where(({ complete }) => complete.value === 'likely');
+  const ignored = where(({ id }) => [id.gt, id.gte, id.lt, id.lte].some(({ value }) => value === 'ignored'));
+  const large = where(({ id }) => id.large.value === 'server_error');
+  const omitted =
+    writes.nullFields.value === 'omitted' ? 'products' : where((one) => one.nullFields.value === 'omitted');
+  const separators = readable.flatMap(({ details }) => details.between.separator.value ?? []);
+  const separator = separators.find((one) => one !== '..');
+  const parameter = where(({ pageParameter }) => pageParameter.value === 'page');
+  const byPage = withoutKeyset(collections).join(', ');
+  const iris = where(({ iriFields }) => (iriFields.value ?? []).length > 0);
+  const offsets = [...new Set(readable.flatMap(({ details }) => details.offsets.value ?? []))]
+    .sort()
+    .join(', ');
+  const local = where(({ updatedSince }) => updatedSince.compares.value === 'local');
+
+  const utcOnly = where(({ updatedSince }) => updatedSince.offset.value === 'rejected');
+
+  return [
+    notAcceptable &&
+      `The service responds with 406 for ${notAcceptable}: it has none of the formats in the Accept header (application/json, application/ld+json).`,
+    short &&
+      `Pages of ${short} come short: the service removes rows after it cut a page. A short page is not the end of a list.`,
+    repeating &&
+      `Lists of ${repeating} show records on two pages, so others may be on none: they are sorted by something that many records share. A read by page reports complete 'likely', and reading again does not find the others; use keyset pagination if ids are integers.`,
+    unordered &&
+      `Lists of ${unordered} are not in the order of ids: keyset pagination reports complete 'likely' instead of 'certain'. Reconcile from time to time.`,
+    parameter && `Lists of ${parameter} ignore _page and read page: set pageParameter.`,
+    byPage &&
+      `List ${byPage} with pagination: 'page': ids are not integers, or a bound on id is not honoured.`,
+    separator === undefined
+      ? ''
+      : `id[between] is honoured with "${separator}" between the bounds, but the client sends a pair with "..": pass a string, such as { id: { between: '100${separator}200' } }.`,
+    ignored && `Bounds on the ids of ${ignored} are ignored: a list with them returns other records too.`,
+    large &&
+      'The service responds with 500 to a bound on id above 2,147,483,647: ids are stored as int4. Keep your own bounds below.',
+    offsets &&
+      `Timestamps carry an offset (${offsets}).${local && ' updatedSince ignores the offset of its bound.'} sync writes its bounds in the offsets that it has seen; pass updatedSince in the same offset.`,
+    utcOnly &&
+      `updatedSince with an offset is rejected (${utcOnly}): sync sends its bound again in UTC. Pass updatedSince in UTC.`,
+    omitted &&
+      `Fields without a value are left out (${omitted}): replace records, never merge them, or a cleared field keeps its old value.`,
+    iris &&
+      `Relations of ${iris} are IRIs such as /api/public/v1/accounts/2: idFromIri(value) returns the id.`,
+  ].filter((sentence) => sentence !== '');
+}

@@ -1,0 +1,117 @@
+import type { CollectionName } from '../../collections/index.ts';
+import { checkOptionNames } from '../../errors/check-input.ts';
+import type { OptionNames } from '../../internal/option-names.ts';
+import { collectionsToRead, type ExploreClient, type ExploreProgress } from '../explore-client.ts';
+import { adviceOf } from './advice.ts';
+import { COLLECTION_COSTS, probeCollection } from './collection.ts';
+import { profileObject, profileOf } from './profile.ts';
+import type { CollectionFindings, ProbeReport } from './report.ts';
+import { type Cost, ProbeSession } from './session.ts';
+import { nothingWritten, probeWrites, WRITE_COSTS } from './writes.ts';
+
+/** How many requests a probe will send. The client's retries come on top. */
+export interface ProbePlan {
+  readonly collections: readonly CollectionName[];
+  /** If collections have records and filters work as documented. */
+  readonly requests: number;
+  /** However the service responds. */
+  readonly atMost: number;
+  /** Whether the probe creates, updates and deletes a product. */
+  readonly writes: boolean;
+}
+
+/** Options of {@link probe}. */
+export interface ProbeOptions {
+  /** The collections to read. Default: all fourteen. */
+  collections?: readonly CollectionName[] | undefined;
+  /**
+   * Also creates a product, updates it and deletes it: only that shows how the service responds to writes. `draft` adds
+   * fields that the service requires. Default: false, and every request is a GET.
+   */
+  write?: boolean | { readonly draft?: Readonly<Record<string, unknown>> | undefined } | undefined;
+  /** Stops the probe: it rejects with the signal's reason. It still deletes a product that it created. */
+  signal?: AbortSignal | undefined;
+  /** Called before the first request. If it throws, no request is sent. */
+  onPlan?: ((plan: ProbePlan) => void) | undefined;
+  /** Called after each request. */
+  onProgress?: ((progress: ExploreProgress) => void) | undefined;
+  /** Called with products that could not be deleted if a probe is stopped; otherwise the report names them. */
+  onLeftBehind?: ((ids: readonly string[]) => void) | undefined;
+  /** Called with the findings about each collection as soon as they are complete, in case that the probe is stopped. */
+  onCollection?: ((findings: CollectionFindings) => void) | undefined;
+}
+
+export const PROBE_OPTIONS: OptionNames<ProbeOptions> = {
+  collections: true,
+  write: { draft: true },
+  signal: true,
+  onPlan: true,
+  onProgress: true,
+  onLeftBehind: true,
+  onCollection: true,
+};
+
+/**
+ * Finds out what the API documentation leaves open: page size, order, filters, ids, quota, the form of errors. It sends
+ * some 150 small requests, one at a time, under the client's rate limiter. What cannot be seen from outside is reported
+ * as unknown, never guessed.
+ *
+ * ```ts
+ * const report = await probe(createClient(), { onPlan: ({ atMost }) => console.log(`at most ${atMost} requests`) });
+ * const client = createClient({ ...report.client });
+ * const sandbox = createSandbox({ ...report.sandbox }); // behaves as the service does
+ * ```
+ * @throws InvalidInputError for invalid options. If the first list fails in a way that every list would: ConnectionError,
+ * TimeoutError, RedirectError, UnauthenticatedError.
+ */
+export async function probe(client: ExploreClient, options: ProbeOptions = {}): Promise<ProbeReport> {
+  checkOptionNames(options, PROBE_OPTIONS, { of: 'probe' });
+  const { write = false, signal, onProgress, onCollection, onLeftBehind } = options;
+  const names = collectionsToRead(options.collections);
+  signal?.throwIfAborted();
+  options.onPlan?.(planOf(names, write !== false));
+
+  const collections: CollectionFindings[] = [];
+  let current: CollectionName | undefined;
+  const session = new ProbeSession(client, signal, () => {
+    const done = collections.length;
+    onProgress?.({ requests: session.requests, collection: current, done, of: names.length });
+  });
+  for (const name of names) {
+    current = name;
+    const findings = await probeCollection(session, name, collections);
+    collections.push(findings);
+    onCollection?.(findings);
+  }
+  current = undefined;
+  const draft = (typeof write === 'object' ? write.draft : undefined) ?? {};
+  const writes =
+    write === false
+      ? nothingWritten('only writing shows it')
+      : await probeWrites(session, { draft, signal, onLeftBehind });
+  const { requests, clock, quota } = session;
+  const findings = { collections, problems: session.problems.findings(), quota: quota.findings(), writes };
+  const profile = profileOf(findings);
+  return {
+    baseUrl: client.accounts.baseUrl,
+    at: new Date().toISOString(),
+    requests,
+    clock: clock.finding(),
+    cachedResponses: clock.cached,
+    deprecated: [...session.deprecated.values()],
+    ...findings,
+    ...profileObject(profile),
+    profile,
+    advice: adviceOf(findings),
+  };
+}
+
+/** Adds up what the steps cost. */
+function planOf(collections: readonly CollectionName[], writes: boolean): ProbePlan {
+  const sum = (which: 'usual' | 'most') => {
+    const total = (costs: readonly Cost[]) => costs.reduce((all, cost) => all + cost[which], 0);
+    const once = COLLECTION_COSTS.reduce((all, { once }) => all + (once?.[which] ?? 0), 0);
+    return collections.length * total(COLLECTION_COSTS) + once + (writes ? total(WRITE_COSTS) : 0);
+  };
+  return { collections, requests: sum('usual'), atMost: sum('most'), writes };
+}

@@ -1,0 +1,286 @@
+import { formatUtcOffset } from '../../internal/utc-offset.ts';
+import { explanationOf, known, unknown } from './finding.ts';
+import type {
+  CollectionDetails,
+  CollectionFindings,
+  Finding,
+  ProbeReport,
+  ProfileLine,
+  ServiceProfile,
+} from './report.ts';
+
+type Readable = CollectionFindings & { readonly details: CollectionDetails };
+
+/** The findings that options follow from. */
+export type Findings = Pick<ProbeReport, 'collections' | 'problems' | 'quota' | 'writes'>;
+
+/** The options that follow from the findings. Nothing follows from what is unknown. */
+export function profileOf(findings: Findings): ProfileLine[] {
+  const readable = findings.collections
+    .filter((one): one is Readable => one.details !== undefined)
+    // The more records a collection has, the more it shows.
+    .sort((a, b) => b.details.rows - a.details.rows);
+  return [
+    ...clientLines(readable, findings),
+    ...syncLines(readable, findings),
+    ...sandboxLines(readable, findings),
+  ];
+}
+
+/** The lines as the objects that `createClient`, `sync` and `createSandbox` take. */
+export function profileObject(lines: readonly ProfileLine[]): ServiceProfile {
+  const profile: Record<ProfileLine['of'], Record<string, unknown>> = { client: {}, sync: {}, sandbox: {} };
+  for (const { of, name, value } of lines) {
+    const [first = '', second] = name.split('.');
+    if (second === undefined) profile[of][first] = value;
+    else profile[of][first] = { ...(profile[of][first] as object), [second]: value };
+  }
+  return profile as ServiceProfile;
+}
+
+/** A line for each finding that is known, by the name of its option. */
+function linesOf(of: ProfileLine['of'], findings: Readonly<Record<string, Finding<unknown>>>): ProfileLine[] {
+  return Object.entries(findings).flatMap(([name, finding]) =>
+    finding.known ? [{ of, name, value: finding.value, reason: finding.evidence }] : [],
+  );
+}
+
+const NOTHING = unknown('nothing follows');
+
+/** Another value that follows from a finding; undefined if none does. */
+function followed<T, R>(finding: Finding<T>, read: (value: T) => R | undefined): Finding<R> {
+  if (!finding.known) return finding;
+  const value = read(finding.value);
+  return value === undefined ? NOTHING : known(value, finding.evidence);
+}
+
+/** The first finding of a kind that is known. */
+function firstKnown<T>(
+  readable: readonly Readable[],
+  read: (details: CollectionDetails) => Finding<T>,
+): Finding<T> {
+  return readable.map(({ details }) => read(details)).find((finding) => finding.known) ?? NOTHING;
+}
+
+/** Whether something holds in any collection. */
+function holdsAnywhere<T>(
+  readable: readonly Readable[],
+  read: (details: CollectionDetails) => Finding<T>,
+  holds: (value: T) => boolean,
+): Finding<boolean> {
+  const findings = readable.map(({ details }) => read(details));
+  const found = findings.find((finding) => finding.known && holds(finding.value));
+  const decisive = found ?? findings.find((finding) => finding.known);
+  return decisive === undefined ? NOTHING : known(found !== undefined, explanationOf(decisive));
+}
+
+/** Whether keyset pagination can read a collection; undefined if that is unknown. */
+function suitsKeyset({ id, idForm }: CollectionDetails): boolean | undefined {
+  const verdicts = [id.gt, id.gte, id.lt, id.lte].map(({ value }) => value);
+  const isInteger = !idForm.known || idForm.value === 'numeric';
+  const fails = verdicts.some((verdict) => verdict === 'ignored' || verdict === 'rejected');
+  if (!isInteger || fails || id.together.value === false) return false;
+  return id.together.value === true && verdicts.every((verdict) => verdict === 'honoured') ? true : undefined;
+}
+
+/** The collections that keyset pagination cannot read, although it can read others. */
+export function withoutKeyset(collections: readonly CollectionFindings[]): string[] {
+  const verdicts = collections.map(({ collection, details }) => ({
+    collection,
+    suits: details === undefined ? undefined : suitsKeyset(details),
+  }));
+  if (!verdicts.some(({ suits }) => suits === true)) return [];
+  return verdicts.filter(({ suits }) => suits === false).map(({ collection }) => collection);
+}
+
+function paginationOf(readable: readonly Readable[]): Finding<'page' | 'keyset'> {
+  const fit = readable.filter(({ details }) => suitsKeyset(details) === true);
+  if (fit.length > 0) {
+    const reason = `ids are integers and the bounds on id hold in ${fit.length} of ${readable.length} collections: no deletion can hide a row`;
+    return known('keyset', reason);
+  }
+  const isUnfit = readable.some(({ details }) => suitsKeyset(details) === false);
+  const reason =
+    'ids are not integers, or a bound on id is not honoured: a deletion during a read can hide a row';
+  return isUnfit ? known('page', reason) : NOTHING;
+}
+
+function afterLastPageOf(readable: readonly Readable[]): Finding<'empty' | 'not_found'> {
+  const missing = holdsAnywhere(
+    readable,
+    ({ afterLastPage }) => afterLastPage,
+    (value) => value === 'not_found',
+  );
+  if (missing.value === true) return followed(missing, () => 'not_found' as const);
+  return followed(
+    firstKnown(readable, ({ afterLastPage }) => afterLastPage),
+    (value) => (value === 'empty' ? ('empty' as const) : undefined),
+  );
+}
+
+function clientLines(readable: readonly Readable[], { problems, writes }: Findings): ProfileLine[] {
+  const isOther = (type: string) => (type === 'application/json' ? undefined : type);
+  const products = readable.filter(({ collection }) => collection === 'products');
+  return linesOf('client', {
+    pagination: paginationOf(readable),
+    afterLastPage: afterLastPageOf(readable),
+    pageParameter: followed(
+      firstKnown(readable, ({ pageParameter }) => pageParameter),
+      (name) => (name === '_page' ? undefined : name),
+    ),
+    validation: followed(
+      firstKnown(products, ({ moneyAsNumbers }) => moneyAsNumbers),
+      (fields) => (fields.length > 0 ? 'report' : undefined),
+    ),
+    bareNotFound: followed(problems.bareNotFound, (isBare) => (isBare ? 'missing' : undefined)),
+    'contentTypes.create': followed(writes.createContentType, isOther),
+    'contentTypes.update': followed(writes.updateContentType, isOther),
+    'retry.creates': followed(writes.replay, (replay) => (replay === 'second_record' ? false : undefined)),
+  });
+}
+
+const DEFAULT_LOOKBACK_MS = 120_000;
+
+function syncLines(readable: readonly Readable[], { writes }: Findings): ProfileLine[] {
+  const showsOffset = readable.some(({ details }) => (details.offsets.value ?? []).length > 0);
+  return linesOf('sync', {
+    // One measurement is not a limit: under load it takes longer. Ten times as long, and never less than the default.
+    lookbackMs: followed(writes.visibleAfterMs, (ms) =>
+      Math.max(DEFAULT_LOOKBACK_MS, Math.ceil((ms * 10) / 1000) * 1000),
+    ),
+    // If the service shows an offset, the client needs no option.
+    serviceTimeZone: showsOffset ? NOTHING : followed(shiftOf(readable), (minutes) => zoneOf(minutes)),
+  });
+}
+
+const shiftOf = (readable: readonly Readable[]) =>
+  firstKnown(readable, ({ updatedSince }) => updatedSince.shiftMinutes);
+
+const zoneOf = (minutes: number) => (minutes === 0 ? undefined : formatUtcOffset(minutes));
+
+/** A share that surely shows: how many records a service hides is not known. */
+const SOME_HIDDEN = 0.1;
+
+function sandboxLines(readable: readonly Readable[], { problems, quota, writes }: Findings): ProfileLine[] {
+  const first = <T>(read: (details: CollectionDetails) => Finding<T>) => firstKnown(readable, read);
+  const anywhere = <T>(read: (details: CollectionDetails) => Finding<T>, holds: (value: T) => boolean) =>
+    holdsAnywhere(readable, read, holds);
+  const choice =
+    <T>(yes: T, no: T) =>
+    (value: boolean) =>
+      value ? yes : no;
+  const textIds = readable.filter(({ details }) => ['uuid', 'ulid'].includes(details.idForm.value ?? ''));
+  const others = readable.filter(({ collection }) => collection !== 'products');
+  const hides = anywhere(({ shortPages }) => shortPages, Boolean);
+  const list = readable[0]?.details;
+  return linesOf('sandbox', {
+    // If the service hides records, the first page of a short collection may look full.
+    pageSize: hides.value === true ? NOTHING : first(({ pageSize }) => pageSize),
+    order: first(({ order }) => order),
+    ties: followed(
+      anywhere(
+        ({ repeats }) => repeats,
+        (count) => count > 0,
+      ),
+      choice('each-page', 'id-asc'),
+    ),
+    pageParameter: first(({ pageParameter }) => pageParameter),
+    afterLastPage: afterLastPageOf(readable),
+    'ids.form': followed(
+      first(({ idForm }) => idForm),
+      (form) => (form === 'other' ? undefined : form),
+    ),
+    idColumn: followed(
+      first(({ id }) => id.large),
+      (verdict) => (verdict === 'server_error' ? 'int4' : verdict === 'honoured' ? 'unbounded' : undefined),
+    ),
+    textIdBounds: followed(
+      firstKnown(textIds, ({ id }) => id.gt),
+      (verdict) => (verdict === 'ignored' ? 'ignore' : verdict === 'honoured' ? 'apply' : undefined),
+    ),
+    betweenSeparator: first(({ between }) => between.separator),
+    invalidFilter: followed(
+      first(({ updatedSince }) => updatedSince.invalidValue),
+      (how) => (how === 'rejected' ? 'reject' : 'ignore'),
+    ),
+    hiddenRecords: followed(hides, choice(SOME_HIDDEN, 0)),
+    listBody: list === undefined ? NOTHING : known(list.listBody, `as ${list.contentType ?? 'nothing'}`),
+    formats: followed(
+      anywhere(({ jsonLd }) => jsonLd, Boolean),
+      choice('jsonld', 'json'),
+    ),
+    relations: followed(
+      anywhere(
+        ({ iriFields }) => iriFields,
+        (fields) => fields.length > 0,
+      ),
+      choice('iri', 'id'),
+    ),
+    nullFields: writes.nullFields.known ? writes.nullFields : first(({ nullFields }) => nullFields),
+    timestamps: followed(
+      first(({ timestamps }) => timestamps),
+      (form) => (form === 'other' ? undefined : form),
+    ),
+    timeZone: timeZoneOf(readable),
+    dateFilter: first(({ updatedSince }) => updatedSince.compares),
+    timestampsEverywhere:
+      others.length === 0
+        ? NOTHING
+        : known(
+            others.some(({ details }) => details.timestamps.known),
+            'whether records of other collections than products carry createdAt or updatedAt',
+          ),
+    problemType: problems.typeForm,
+    problemContentType: followed(problems.notFound, (type) =>
+      ['application/problem+json', 'application/json', 'application/ld+json'].includes(type)
+        ? type
+        : undefined,
+    ),
+    notFoundBody: notFoundBodyOf(problems),
+    'rateLimit.limit': quota.limit,
+    'rateLimit.windowMs': quota.windowMs,
+    rateLimitHeaders: known(quota.limit.known, explanationOf(quota.limit)),
+    ...sandboxWrites(writes),
+  });
+}
+
+function timeZoneOf(readable: readonly Readable[]): Finding<string> {
+  const offsets = followed(
+    firstKnown(readable, (details) => details.offsets),
+    ([offset]) => offset,
+  );
+  return offsets.known ? offsets : followed(shiftOf(readable), zoneOf);
+}
+
+function notFoundBodyOf({ bareNotFound, notFound }: Findings['problems']): Finding<string> {
+  return followed(bareNotFound, (isBare) => {
+    if (!isBare) return 'problem';
+    if (notFound.value === 'none') return 'empty';
+    return notFound.value === 'text/html' ? 'html' : 'json';
+  });
+}
+
+function sandboxWrites(writes: Findings['writes']): Readonly<Record<string, Finding<unknown>>> {
+  const only =
+    <T>(...values: readonly T[]) =>
+    (value: T | undefined) =>
+      value !== undefined && values.includes(value) ? value : undefined;
+  return {
+    createStatus: followed(writes.createStatus, only(200, 201)),
+    updateStatus: followed(writes.updateStatus, only(200, 201, 204)),
+    deleteStatus: followed(writes.deleteStatus, only(200, 204)),
+    'contentTypes.create': followed(writes.createContentType, (type) => [type]),
+    'contentTypes.update': followed(writes.updateContentType, (type) => [type]),
+    'idempotency.replay': followed(writes.replay, (replay) =>
+      replay === 'second_record' ? 'ignored' : only('stored', 'conflict')(replay),
+    ),
+    'idempotency.differentBody': followed(writes.differentBody, (how) =>
+      how === 'rejected' ? 'reject' : only('stored')(how),
+    ),
+    requiredFields: writes.requiredFields,
+    moneyDigits: writes.moneyDigits,
+    unknownFields: followed(writes.unknownFields, (how) =>
+      how === 'rejected' ? 'reject' : how === 'ignored' ? 'ignore' : undefined,
+    ),
+  };
+}

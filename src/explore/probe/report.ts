@@ -1,0 +1,254 @@
+import type { CollectionName } from '../../collections/index.ts';
+import type { ListBody, ListOrder, ProblemTypeForm, TIMESTAMP_FORMS } from '../../schemas/service-forms.ts';
+import type { SandboxOptions } from '../../testing/options.ts';
+import type { IdForm } from '../ids.ts';
+
+/** Something learned about the service with its evidence, or the reason why it is unknown. Never a guess. */
+export type Finding<T> =
+  | {
+      readonly known: true;
+      readonly value: T;
+      /** What was requested and seen; a sentence without its full stop. */
+      readonly evidence: string;
+    }
+  | {
+      readonly known: false;
+      readonly value?: undefined;
+      /** Why it is unknown; a sentence without its full stop. */
+      readonly reason: string;
+    };
+
+/** How the service treats a filter: applies it, rejects the request, or returns everything. */
+export type FilterVerdict = 'honoured' | 'rejected' | 'ignored';
+
+/** How timestamps are written: `…:05Z`, `…:05+00:00`, `…:05.123Z`, or in another way. */
+export type TimestampForm = (typeof TIMESTAMP_FORMS)[number] | 'other';
+
+/** Findings about the bounds on `id`. */
+export interface IdFilterFindings {
+  readonly gt: Finding<FilterVerdict>;
+  readonly gte: Finding<FilterVerdict>;
+  readonly lt: Finding<FilterVerdict>;
+  readonly lte: Finding<FilterVerdict>;
+  /** Whether two bounds hold in one request: keyset pagination needs that. */
+  readonly together: Finding<boolean>;
+  /** A bound above int4 (2,147,483,647); `server_error` if the service cannot store it. Requested of one collection. */
+  readonly large: Finding<FilterVerdict | 'server_error'>;
+}
+
+/** Findings about `id[between]`. */
+export interface BetweenFindings {
+  readonly verdict: Finding<FilterVerdict>;
+  /** What stands between the two bounds. */
+  readonly separator: Finding<string>;
+  /** Whether both bounds belong to the range. */
+  readonly inclusive: Finding<boolean>;
+}
+
+/** Findings about `updatedSince`. */
+export interface UpdatedSinceFindings {
+  readonly verdict: Finding<FilterVerdict>;
+  /** Whether a record written at the bound itself is returned, as the specification says. */
+  readonly inclusive: Finding<boolean>;
+  /** How a value that is not a timestamp is treated. */
+  readonly invalidValue: Finding<'rejected' | 'ignored'>;
+  /** Whether a bound with an offset such as `-12:00` is accepted; a sync writes its bounds so. */
+  readonly offset: Finding<'accepted' | 'rejected'>;
+  /** `local` if the service ignores the offset of the bound; `utc` if it converts it. */
+  readonly compares: Finding<'utc' | 'local'>;
+  /** Minutes that local times of the filter are ahead of UTC: `-300` in New York. Requested of one collection. */
+  readonly shiftMinutes: Finding<number>;
+}
+
+/** Findings about one collection. */
+export interface CollectionFindings {
+  readonly collection: CollectionName;
+  /**
+   * `readable`, `not_acceptable` (406: the service has none of the formats that the client accepts), or the code of the
+   * error that its list returned. Only a readable one has `details`.
+   */
+  readonly access: string;
+  readonly details: CollectionDetails | undefined;
+}
+
+/** Findings about a readable collection. */
+export interface CollectionDetails {
+  /** Records on the first page. */
+  readonly rows: number;
+  readonly listBody: ListBody;
+  readonly contentType: string | undefined;
+  readonly idForm: Finding<IdForm>;
+  readonly pageSize: Finding<number>;
+  /** Whether one of the first pages has fewer records than another although more follow: the service removed some. */
+  readonly shortPages: Finding<boolean>;
+  /** What keyset pagination will report: `Page.complete`. */
+  readonly complete: Finding<'certain' | 'likely'>;
+  /** By timestamps only if ids do not explain it; `none` is neither by id nor by a timestamp that records show. */
+  readonly order: Finding<ListOrder>;
+  /** Whether the second page is another than the first. */
+  readonly page: Finding<FilterVerdict>;
+  /** The name of the parameter with the page number. */
+  readonly pageParameter: Finding<'_page' | 'page'>;
+  /** The response to a page after the last one: an empty list, or the code of an error. */
+  readonly afterLastPage: Finding<'empty' | 'not_found' | (string & {})>;
+  /** Records of the first pages that were on an earlier page: a sign of a list sorted by something that many share. */
+  readonly repeats: Finding<number>;
+  readonly id: IdFilterFindings;
+  readonly between: BetweenFindings;
+  readonly updatedSince: UpdatedSinceFindings;
+  readonly timestamps: Finding<TimestampForm>;
+  /** Offsets other than zero in createdAt and updatedAt. */
+  readonly offsets: Finding<readonly string[]>;
+  /** Whether fields without a value are `null` or missing. */
+  readonly nullFields: Finding<'sent' | 'omitted'>;
+  /** Whether records are JSON-LD, with `@id`. */
+  readonly jsonLd: Finding<boolean>;
+  /** Fields that hold IRIs of other records, such as `/api/public/v1/accounts/2`. */
+  readonly iriFields: Finding<readonly string[]>;
+  /** Fields that look like amounts and came as JSON numbers, which may have lost digits. */
+  readonly moneyAsNumbers: Finding<readonly string[]>;
+}
+
+/** How far the service's clock is ahead of the clock of this machine. */
+export interface ClockOffset {
+  /** In ms; negative if it is behind. */
+  readonly offsetMs: number;
+  /** The true offset is at most this far from `offsetMs`, in ms. */
+  readonly withinMs: number;
+}
+
+/** Findings about the quota of the key. */
+export interface QuotaFindings {
+  /** Requests in a window, as the service reports it. */
+  readonly limit: Finding<number>;
+  /** What was left after the last response. */
+  readonly remaining: Finding<number>;
+  /** The length of a window in ms: only if two of them began during the probe. */
+  readonly windowMs: Finding<number>;
+}
+
+/** One kind of problem response. */
+export interface ProblemForm {
+  readonly status: number;
+  /** The `code` of the error that it becomes. */
+  readonly code: string;
+  readonly contentType: string | undefined;
+  /** `type` as sent. */
+  readonly type: string | undefined;
+  readonly typeForm: ProblemTypeForm;
+  /** The names of the members that the client can read. */
+  readonly members: readonly string[];
+}
+
+/** An endpoint whose responses announce that it will be removed. */
+export interface DeprecatedEndpoint {
+  /** Method and path, such as `GET /products/{id}`. */
+  readonly endpoint: string;
+  /** Since when, or from when on: ISO 8601. */
+  readonly deprecatedAt: string | undefined;
+  /** When it is expected to stop working: ISO 8601. */
+  readonly sunsetAt: string | undefined;
+  /** Where the service documents it. */
+  readonly link: string | undefined;
+}
+
+/** Findings that need writes. */
+export interface WriteFindings {
+  /** Status of a create. */
+  readonly createStatus: Finding<number>;
+  /** The content type that a create needs: the first one without a 415. */
+  readonly createContentType: Finding<string>;
+  /** The content type that an update needs. */
+  readonly updateContentType: Finding<string>;
+  /** Whether a cleared field is `null` or missing in the response to an update. */
+  readonly nullFields: Finding<'sent' | 'omitted'>;
+  /** Fields that the service requires, if it rejected the draft. */
+  readonly requiredFields: Finding<readonly string[]>;
+  /** The same Idempotency-Key and body again: the first response, an error by its code, or a second record. */
+  readonly replay: Finding<'stored' | 'second_record' | (string & {})>;
+  /** `type` of the 409 to a replay. */
+  readonly replayType: Finding<string>;
+  /** The same Idempotency-Key with another body. */
+  readonly differentBody: Finding<'stored' | 'rejected' | 'second_record' | (string & {})>;
+  /** How long after its create a record could be read, in ms; 0 if the first read found it. */
+  readonly visibleAfterMs: Finding<number>;
+  /** Status of an update. */
+  readonly updateStatus: Finding<number>;
+  /** Whether `null` clears a field, and a field that is left out keeps its value. */
+  readonly patchSemantics: Finding<boolean>;
+  /** Digits after the point of an amount in a response. */
+  readonly moneyDigits: Finding<number | 'as-sent'>;
+  /** How a field that the service does not know is treated. */
+  readonly unknownFields: Finding<'ignored' | 'rejected' | 'kept'>;
+  /** Status of a delete. */
+  readonly deleteStatus: Finding<number>;
+  /** Status or error code of a second delete. */
+  readonly deleteAgain: Finding<string>;
+  /** Ids of products that the probe created and could not delete. */
+  readonly leftBehind: readonly string[];
+}
+
+/** An option that follows from the findings. */
+export interface ProfileLine {
+  /** Whose option it is: of `createClient`, `sync` or `createSandbox`. */
+  readonly of: keyof ServiceProfile;
+  /** Its name; a part of an option after a dot, such as `contentTypes.update`. */
+  readonly name: string;
+  /** JSON. */
+  readonly value: unknown;
+  /** What was requested and seen; a sentence without its full stop. */
+  readonly reason: string;
+}
+
+/** Options that fit a service. What is unknown is left out. */
+export interface ServiceProfile {
+  /** For `createClient`. */
+  readonly client: {
+    pagination?: 'page' | 'keyset';
+    afterLastPage?: 'empty' | 'not_found';
+    pageParameter?: 'page';
+    validation?: 'report';
+    bareNotFound?: 'missing';
+    contentTypes?: { create?: string; update?: string };
+    retry?: { creates: false };
+  };
+  /** For `sync`. */
+  readonly sync: { lookbackMs?: number; serviceTimeZone?: string };
+  /** For `createSandbox`, which then behaves as the service does. */
+  readonly sandbox: SandboxOptions;
+}
+
+/** What {@link probe} learned. Plain JSON. */
+export interface ProbeReport extends ServiceProfile {
+  /** Where the service is, `/api/public/v1` included. */
+  readonly baseUrl: string;
+  /** When the probe ended, by the clock of this machine. */
+  readonly at: string;
+  /** Requests sent, retries included. */
+  readonly requests: number;
+  readonly clock: Finding<ClockOffset>;
+  /** Responses that came from a cache, by their `Age`. */
+  readonly cachedResponses: number;
+  /** Endpoints that will be removed, by `Deprecation` and `Sunset`. */
+  readonly deprecated: readonly DeprecatedEndpoint[];
+  readonly quota: QuotaFindings;
+  readonly problems: {
+    /** The form of `type` that all errors share. */
+    readonly typeForm: Finding<ProblemTypeForm>;
+    /** The content type of a 404. */
+    readonly notFound: Finding<string>;
+    /** Whether a 404 comes without a problem document, so that a wrong base URL would look the same. */
+    readonly bareNotFound: Finding<boolean>;
+    /** The content type of a 403. */
+    readonly forbidden: Finding<string>;
+    /** One of each kind. */
+    readonly seen: readonly ProblemForm[];
+  };
+  readonly collections: readonly CollectionFindings[];
+  /** All unknown unless `write` was given. */
+  readonly writes: WriteFindings;
+  /** The options that follow, each with its reason. */
+  readonly profile: readonly ProfileLine[];
+  /** What the code that uses the client must expect: sentences. */
+  readonly advice: readonly string[];
+}

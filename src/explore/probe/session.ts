@@ -1,0 +1,151 @@
+import type { ApiError } from '../../errors/api-error.ts';
+import { type AnyAccountingError, isAccountingError, isApiError } from '../../errors/guards.ts';
+import type { ListBody } from '../../schemas/service-forms.ts';
+import type { RequestOptions, ResponseMeta } from '../../transport/call-options.ts';
+import { deprecationOf } from '../../transport/deprecation.ts';
+import type { Method } from '../../transport/request.ts';
+import type { ExploreClient } from '../explore-client.ts';
+import { type Row, readListBody } from '../rows.ts';
+import { ClockReading } from './clock.ts';
+import { ProblemReading } from './problems.ts';
+import { QuotaReading } from './quota.ts';
+import type { DeprecatedEndpoint } from './report.ts';
+
+/** Requests of a step of the probe, retries not counted. */
+export interface Cost {
+  /** If collections have records and filters work as documented. */
+  readonly usual: number;
+  /** However the service responds. */
+  readonly most: number;
+  /** In addition, in one of the collections only. */
+  readonly once?: { readonly usual: number; readonly most: number };
+}
+
+/** What a step costs that sends one request, however the service responds. */
+export const ONE_REQUEST: Cost = { usual: 1, most: 1 };
+
+/** A request: a path below `/api/public/v1`, and how it is sent. */
+export interface ProbeRequest {
+  readonly path: readonly string[];
+  readonly query?: Readonly<Record<string, string>> | undefined;
+  readonly method?: Method | undefined;
+  readonly body?: unknown;
+  readonly idempotencyKey?: string | undefined;
+  /** Instead of the content type of the client. */
+  readonly contentType?: string | undefined;
+  readonly retry?: RequestOptions['retry'];
+  /** Send it even after an abort: to delete what the probe created. */
+  readonly always?: boolean | undefined;
+}
+
+/** A response, or an error of the service or the network: a probe learns from both. */
+export type ProbeResponse =
+  | {
+      readonly ok: true;
+      readonly status: number;
+      readonly contentType: string | undefined;
+      readonly body: unknown;
+    }
+  | { readonly ok: false; readonly status: number | undefined; readonly error: AnyAccountingError };
+
+/** The rows of a list, or why there are none. */
+export type ListResponse =
+  | {
+      readonly ok: true;
+      readonly status: number;
+      readonly rows: readonly Row[];
+      readonly form: ListBody;
+      readonly contentType: string | undefined;
+    }
+  | {
+      readonly ok: false;
+      readonly status: number | undefined;
+      readonly code: string;
+      /** Undefined for a 2xx that is not a list. */
+      readonly error: AnyAccountingError | undefined;
+    };
+
+/** Sends the requests of a probe, counts them, and reads from each response what all responses carry. */
+export class ProbeSession {
+  /** Requests sent, retries included. */
+  requests = 0;
+  readonly clock = new ClockReading();
+  readonly quota = new QuotaReading();
+  readonly problems = new ProblemReading();
+  /** What responses announce, by method and template. */
+  readonly deprecated = new Map<string, DeprecatedEndpoint>();
+  readonly #client: ExploreClient;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onRequest: () => void;
+
+  constructor(client: ExploreClient, signal: AbortSignal | undefined, onRequest: () => void) {
+    this.#client = client;
+    this.#signal = signal;
+    this.#onRequest = onRequest;
+  }
+
+  /** Rejects with the signal's reason, and with errors that do not come from this package. */
+  async send(request: ProbeRequest): Promise<ProbeResponse> {
+    const { retry, always = false, ...rest } = request;
+    const signal = always ? undefined : this.#signal;
+    const sentAt = Date.now();
+    let meta: ResponseMeta | undefined;
+    const onResponse = (received: ResponseMeta) => {
+      meta = received;
+      this.#read(received, request, sentAt);
+    };
+    try {
+      const body = await this.#client.request({ ...rest, redactKey: true }, { retry, signal, onResponse });
+      return { ok: true, status: meta?.status ?? 0, contentType: mediaType(meta), body };
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!isAccountingError(error)) throw error;
+      if (isApiError(error)) this.problems.seen(error as ApiError, mediaType(meta));
+      return { ok: false, status: meta?.status, error };
+    } finally {
+      this.requests += meta?.attempts ?? 1;
+      this.#onRequest();
+    }
+  }
+
+  /** Requests one page of a collection. */
+  async list(
+    segment: string,
+    query: Readonly<Record<string, string>> = {},
+    how: Pick<ProbeRequest, 'retry'> = {},
+  ): Promise<ListResponse> {
+    const response = await this.send({ path: [segment], query, ...how });
+    if (!response.ok) return { ...response, code: response.error.code };
+
+    const { status, contentType, body } = response;
+    const list = readListBody(body);
+    return list === undefined
+      ? { ok: false, status, code: 'unexpected_response', error: undefined }
+      : { ok: true, status, contentType, ...list };
+  }
+
+  #read({ headers, rateLimit }: ResponseMeta, { path, method = 'GET' }: ProbeRequest, sentAt: number): void {
+    const at = { sentAt, receivedAt: Date.now() };
+    this.clock.seen(headers.date, headers.age, at);
+    if (rateLimit !== undefined) this.quota.seen(rateLimit, at);
+    const deprecation = deprecationOf(headers);
+    if (deprecation === undefined) return;
+    const { deprecatedAt, sunsetAt, link } = deprecation;
+    const endpoint = `${method} /${path[0]}${path.length > 1 ? '/{id}' : ''}`;
+    const dates = { deprecatedAt: deprecatedAt?.toISOString(), sunsetAt: sunsetAt?.toISOString() };
+    this.deprecated.set(endpoint, { endpoint, ...dates, link });
+  }
+}
+
+/** 400 and 422 reject the request itself; other errors say nothing about it. */
+export function isRejection(response: {
+  readonly ok: boolean;
+  readonly status?: number | undefined;
+}): boolean {
+  return !response.ok && (response.status === 400 || response.status === 422);
+}
+
+/** The content type without its parameters. */
+function mediaType(meta: ResponseMeta | undefined): string | undefined {
+  return meta?.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+}

@@ -1,0 +1,337 @@
+import { monotonicMs } from '../../internal/monotonic-clock.ts';
+import { sleep } from '../../internal/sleep.ts';
+import { newIdempotencyKey } from '../../transport/idempotency-key.ts';
+import { isRow, type Row } from '../rows.ts';
+import { allUnknown, known, unknown } from './finding.ts';
+import type { Finding, WriteFindings } from './report.ts';
+import {
+  type Cost,
+  isRejection,
+  ONE_REQUEST,
+  type ProbeRequest,
+  type ProbeResponse,
+  type ProbeSession,
+} from './session.ts';
+
+const DRAFT = {
+  name: 'Probe of accounting-data-sdk (can be deleted)',
+  description: 'Created to find out how the service responds; deleted at once.',
+  salePrice: '1.5',
+};
+
+const PRODUCTS = ['products'];
+
+/** Content types of JSON, the one of the specification first. */
+const TYPES = {
+  create: ['application/json', 'application/ld+json'],
+  update: ['application/json', 'application/merge-patch+json', 'application/ld+json'],
+};
+type Operation = keyof typeof TYPES;
+
+/** Pauses before each look for a new record, in ms: fifteen seconds in all. */
+const LOOK_AFTER_MS = [0, 250, 500, 1000, 2000, 4000, 8000];
+
+const ONE_ATTEMPT = { retry: { maxAttempts: 1 } };
+
+/** What is written. */
+interface WriteOptions {
+  /** Further fields of the product, if the service requires some. */
+  readonly draft: Readonly<Record<string, unknown>>;
+  readonly signal: AbortSignal | undefined;
+  /** Called with the products that are left if the probe ends without findings. */
+  readonly onLeftBehind?: ((ids: readonly string[]) => void) | undefined;
+}
+
+/** The findings that need a write, in the order of the report. */
+const FINDINGS = [
+  'createStatus',
+  'createContentType',
+  'requiredFields',
+  'visibleAfterMs',
+  'replay',
+  'replayType',
+  'differentBody',
+  'updateStatus',
+  'updateContentType',
+  'nullFields',
+  'patchSemantics',
+  'moneyDigits',
+  'unknownFields',
+  'deleteStatus',
+  'deleteAgain',
+] as const;
+
+/** Everything unknown, for one reason. */
+export function nothingWritten(reason: string): WriteFindings {
+  return { ...allUnknown(reason, FINDINGS), leftBehind: [] };
+}
+
+/**
+ * Creates a product under a key, sends the same again, updates, clears and deletes it. Whatever happens, every product
+ * that the probe created is deleted in the end; the findings name those that could not be.
+ */
+export async function probeWrites(session: ProbeSession, options: WriteOptions): Promise<WriteFindings> {
+  const probe = new WriteProbe(session, options);
+  try {
+    const findings = await probe.run();
+    return { ...findings, leftBehind: await probe.cleanUp() };
+  } catch (error) {
+    const left = await probe.cleanUp();
+    if (left.length > 0) options.onLeftBehind?.(left);
+    throw error;
+  }
+}
+
+class WriteProbe {
+  /** The steps, in their order: what each costs, and what it does. */
+  static readonly steps = {
+    create: {
+      costs: { usual: 1, most: TYPES.create.length + 1 },
+      run: (probe: WriteProbe) => probe.#withSomeType('create', () => probe.#create(probe.#draft)),
+    },
+    visibleAfter: {
+      costs: { usual: 1, most: LOOK_AFTER_MS.length },
+      run: (probe: WriteProbe, id: string) => probe.#visibleAfter([...PRODUCTS, id]),
+    },
+    replay: { costs: ONE_REQUEST, run: (probe: WriteProbe, id: string) => probe.#replay(id) },
+    differentBody: { costs: ONE_REQUEST, run: (probe: WriteProbe, id: string) => probe.#differentBody(id) },
+    update: {
+      // With a read after a 204.
+      costs: { usual: 1, most: TYPES.update.length + 2 },
+      run: (probe: WriteProbe, id: string) => probe.#update(id),
+    },
+    unknownField: { costs: ONE_REQUEST, run: (probe: WriteProbe, id: string) => probe.#unknownField(id) },
+    // The delete, and the same again.
+    delete: { costs: { usual: 2, most: 2 }, run: (probe: WriteProbe, id: string) => probe.#delete(id) },
+    // A product whose id is unknown, and up to three deletes.
+    cleanUp: { costs: { usual: 0, most: 4 }, run: (probe: WriteProbe) => probe.#deleteAll() },
+  };
+
+  readonly #session: ProbeSession;
+  readonly #signal: AbortSignal | undefined;
+  readonly #draft: Row;
+  readonly #idempotencyKey = newIdempotencyKey();
+  /** Ids of products that exist. */
+  readonly #created = new Set<string>();
+  /** The content types that the service accepted; undefined if it accepted none. */
+  readonly #contentTypes: Record<Operation, string | undefined> = { create: undefined, update: undefined };
+  /** Whether a product may exist whose id is unknown. */
+  #mayExist = false;
+
+  constructor(session: ProbeSession, { draft, signal }: WriteOptions) {
+    this.#session = session;
+    this.#signal = signal;
+    this.#draft = { ...DRAFT, ...draft };
+  }
+
+  async run(): Promise<WriteFindings> {
+    const { steps } = WriteProbe;
+    this.#mayExist = true;
+    const created = await steps.create.run(this);
+    const record = this.#remember(created);
+    this.#mayExist = record === undefined && mayBeApplied(created);
+    if (record === undefined) return withoutRecord(created);
+
+    const { id } = record;
+    return {
+      createStatus: known(created.status ?? 0, 'a create'),
+      createContentType: this.#contentTypeOf('create'),
+      requiredFields: unknown('the draft was accepted'),
+      visibleAfterMs: await steps.visibleAfter.run(this, id),
+      ...(await steps.replay.run(this, id)),
+      differentBody: await steps.differentBody.run(this, id),
+      ...(await steps.update.run(this, id)),
+      moneyDigits: digitsOf(record.salePrice, this.#draft.salePrice),
+      unknownFields: await steps.unknownField.run(this, id),
+      ...(await steps.delete.run(this, id)),
+      leftBehind: [],
+    };
+  }
+
+  cleanUp(): Promise<string[]> {
+    return WriteProbe.steps.cleanUp.run(this);
+  }
+
+  /** Deletes what still exists, even after an abort; returns the ids of what could not be deleted. */
+  async #deleteAll(): Promise<string[]> {
+    // The same key again returns the product that exists, or creates the one that is deleted now.
+    if (this.#mayExist) this.#remember(await this.#create(this.#draft, { always: true }));
+    for (const id of [...this.#created]) {
+      const response = await this.#session.send({ path: [...PRODUCTS, id], method: 'DELETE', always: true });
+      if (response.ok || response.status === 404) this.#created.delete(id);
+    }
+    return [...this.#created];
+  }
+
+  #create(body: Row, how: Pick<ProbeRequest, 'retry' | 'always'> = {}): Promise<ProbeResponse> {
+    const idempotencyKey = this.#idempotencyKey;
+    const contentType = this.#contentTypes.create;
+    return this.#session.send({ path: PRODUCTS, method: 'POST', body, idempotencyKey, contentType, ...how });
+  }
+
+  #patch(id: string, body: Row): Promise<ProbeResponse> {
+    const contentType = this.#contentTypes.update;
+    return this.#session.send({ path: [...PRODUCTS, id], method: 'PATCH', body, contentType });
+  }
+
+  /** Tries the content types until the service does not respond with 415, which means that nothing was written. */
+  async #withSomeType(operation: Operation, send: () => Promise<ProbeResponse>): Promise<ProbeResponse> {
+    for (const type of TYPES[operation]) {
+      this.#contentTypes[operation] = type;
+      const response = await send();
+      if (response.status !== 415) return response;
+    }
+    this.#contentTypes[operation] = undefined;
+    return send();
+  }
+
+  #contentTypeOf(operation: Operation): Finding<string> {
+    const types = TYPES[operation];
+    const type = this.#contentTypes[operation];
+    if (type === undefined) return unknown(`415 for ${types.join(', ')}`);
+    const before = types.slice(0, types.indexOf(type));
+    const rejected = before.length === 0 ? '' : `, after 415 for ${before.join(', ')}`;
+    return known(type, `${operation === 'create' ? 'POST' : 'PATCH'} is accepted as ${type}${rejected}`);
+  }
+
+  #remember(response: ProbeResponse): (Row & { readonly id: string }) | undefined {
+    if (!response.ok || !isRow(response.body) || typeof response.body.id !== 'string') return undefined;
+    this.#created.add(response.body.id);
+    return response.body as Row & { readonly id: string };
+  }
+
+  async #visibleAfter(path: readonly string[]): Promise<Finding<number>> {
+    const since = monotonicMs();
+    for (const [index, pauseMs] of LOOK_AFTER_MS.entries()) {
+      if (pauseMs > 0) await sleep(pauseMs, this.#signal);
+      const response = await this.#session.send({ path });
+      const passedMs = monotonicMs() - since;
+      if (response.ok && index === 0) return known(0, 'a new record could be read at once');
+      if (response.ok)
+        return known(passedMs, `a new record could be read after ${passedMs} ms, with look ${index + 1}`);
+      if (response.status !== 404) return unknown(`reading the new record failed: ${response.error.code}`);
+    }
+    return unknown(`a new record could not be read within ${monotonicMs() - since} ms`);
+  }
+
+  /** With one attempt: the client would retry the very response that this looks for. */
+  async #replay(id: string): Promise<Pick<WriteFindings, 'replay' | 'replayType'>> {
+    const response = await this.#create(this.#draft, ONE_ATTEMPT);
+    const what = 'the same Idempotency-Key and body again';
+    if (response.ok) {
+      const replay = this.#remember(response)?.id === id ? 'stored' : 'second_record';
+      return { replay: known(replay, what), replayType: unknown(`${what} is not an error`) };
+    }
+    const { status, error } = response;
+    if (isFailure(response)) return allUnknown(`${what} failed: ${error.code}`, ['replay', 'replayType']);
+    const evidence = `${what}: ${status}`;
+    const type = 'type' in error && typeof error.type === 'string' ? error.type : undefined;
+    return {
+      replay: known(status === 409 ? 'conflict' : error.code, evidence),
+      replayType: type === undefined ? unknown(`${what}: no type`) : known(type, evidence),
+    };
+  }
+
+  async #differentBody(id: string): Promise<WriteFindings['differentBody']> {
+    const response = await this.#create({ ...this.#draft, name: `${DRAFT.name}, changed` }, ONE_ATTEMPT);
+    const what = 'the same Idempotency-Key with another body';
+    if (response.ok) return known(this.#remember(response)?.id === id ? 'stored' : 'second_record', what);
+    if (isFailure(response)) return unknown(`${what} failed: ${response.error.code}`);
+    const isRejected = response.status === 409 || isRejection(response);
+    return known(isRejected ? 'rejected' : response.error.code, `${what}: ${response.status}`);
+  }
+
+  async #update(
+    id: string,
+  ): Promise<Pick<WriteFindings, 'updateStatus' | 'updateContentType' | 'patchSemantics' | 'nullFields'>> {
+    const patch = { salePrice: '2.25', description: null };
+    const response = await this.#withSomeType('update', () => this.#patch(id, patch));
+    if (!response.ok) {
+      const failed = `the update failed: ${response.error.code}`;
+      return allUnknown(failed, ['updateStatus', 'updateContentType', 'nullFields', 'patchSemantics']);
+    }
+    const updateStatus = known(response.status, 'an update');
+    const updateContentType = this.#contentTypeOf('update');
+    const after = isRow(response.body) ? response : await this.#session.send({ path: [...PRODUCTS, id] });
+    if (!after.ok || !isRow(after.body)) {
+      const others = allUnknown('the record could not be read', ['nullFields', 'patchSemantics']);
+      return { updateStatus, updateContentType, ...others };
+    }
+    const { name, description, salePrice } = after.body;
+    const isCleared = description === null || description === undefined;
+    const asDocumented = name === this.#draft.name && isCleared && Number(salePrice) === 2.25;
+    // A read after a 204 may show the record as it was before.
+    const mayBeStale = after !== response && !asDocumented;
+    return {
+      updateStatus,
+      updateContentType,
+      nullFields: isCleared
+        ? known(
+            description === null ? 'sent' : 'omitted',
+            `a cleared description is ${description === null ? 'null' : 'missing from the record'}`,
+          )
+        : unknown('description was not cleared'),
+      patchSemantics: mayBeStale
+        ? unknown('the read after the update may be stale')
+        : known(asDocumented, 'one field set, one null, the others left out'),
+    };
+  }
+
+  async #unknownField(id: string): Promise<WriteFindings['unknownFields']> {
+    const response = await this.#patch(id, { accountingDataSdkProbe: 'x' });
+    const what = 'an update of a field that does not exist';
+    if (response.ok) {
+      const isKept = isRow(response.body) && Object.hasOwn(response.body, 'accountingDataSdkProbe');
+      return known(isKept ? 'kept' : 'ignored', what);
+    }
+    return isRejection(response)
+      ? known('rejected', `${what}: ${response.status}`)
+      : unknown(`${what}: ${response.error.code}`);
+  }
+
+  async #delete(id: string): Promise<Pick<WriteFindings, 'deleteStatus' | 'deleteAgain'>> {
+    const path = [...PRODUCTS, id];
+    const response = await this.#session.send({ path, method: 'DELETE' });
+    if (!response.ok)
+      return allUnknown(`the delete failed: ${response.error.code}`, ['deleteStatus', 'deleteAgain']);
+    this.#created.delete(id);
+    const again = await this.#session.send({ path, method: 'DELETE', ...ONE_ATTEMPT });
+    return {
+      deleteStatus: known(response.status, 'a delete'),
+      deleteAgain:
+        !again.ok && isFailure(again)
+          ? unknown(`the same delete again failed: ${again.error.code}`)
+          : known(again.ok ? String(again.status) : again.error.code, 'the same delete again'),
+    };
+  }
+}
+
+export const WRITE_COSTS: readonly Cost[] = Object.values(WriteProbe.steps).map(({ costs }) => costs);
+
+/** Whether the network or an outage may be the cause of an error, which then says nothing about the request. */
+function isFailure({ status }: ProbeResponse): boolean {
+  return status === undefined || status >= 500;
+}
+
+/** Whether a product may exist although the response does not show it. */
+function mayBeApplied(response: ProbeResponse): boolean {
+  return response.ok || response.error.outcome === 'unknown' || response.error.outcome === 'applied';
+}
+
+/** The findings of a create that returned no record. */
+function withoutRecord(created: ProbeResponse): WriteFindings {
+  if (created.ok) return nothingWritten('the create returned no record: look for it by its name');
+
+  const { error } = created;
+  const nothing = nothingWritten(`the create returned ${error.code}`);
+  if (error.code !== 'validation_failed') return nothing;
+  const fields = new Set(error.violations.map(({ propertyPath }) => propertyPath));
+  return { ...nothing, requiredFields: known([...fields], 'violations of the draft; give these fields') };
+}
+
+function digitsOf(shown: unknown, sent: unknown): WriteFindings['moneyDigits'] {
+  if (typeof shown !== 'string' || typeof sent !== 'string')
+    return unknown('salePrice did not come back as a string');
+  const digits = shown.split('.')[1]?.length ?? 0;
+  return known(shown === sent ? 'as-sent' : digits, `salePrice ${sent} came back as ${shown}`);
+}

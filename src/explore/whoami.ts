@@ -1,0 +1,61 @@
+import { type CollectionName, collectionNames } from '../collections/index.ts';
+import { checkOptionNames } from '../errors/check-input.ts';
+import { isApiError } from '../errors/guards.ts';
+import type { OptionNames } from '../internal/option-names.ts';
+import type { RateLimit } from '../schemas/rate-limit.ts';
+import type { ExploreClient, ExploreProgress } from './explore-client.ts';
+
+/** Options of {@link whoami}. */
+export interface WhoamiOptions {
+  /** Stops it: it rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+  /** Called before each request. */
+  onProgress?: ((progress: ExploreProgress) => void) | undefined;
+}
+
+export const WHOAMI_OPTIONS: OptionNames<WhoamiOptions> = { signal: true, onProgress: true };
+
+/** What an API key may read. Plain JSON. */
+export interface WhoamiReport {
+  /** Where the service is, `/api/public/v1` included. */
+  readonly baseUrl: string;
+  /** For each collection `readable`, or the code of the error that its list returned, such as `scope_required`. */
+  readonly collections: readonly { readonly collection: CollectionName; readonly access: string }[];
+  /** The quota of the key after the last request; undefined if the service does not report it. */
+  readonly quota: RateLimit | undefined;
+}
+
+/**
+ * Finds out what the API key of a client may read, with one small request for each collection.
+ *
+ * ```ts
+ * const { collections } = await whoami(createClient());
+ * const readable = collections.filter(({ access }) => access === 'readable');
+ * ```
+ * @throws UnauthenticatedError if the key is not valid at all; what any call throws if the service does not respond.
+ */
+export async function whoami(client: ExploreClient, options: WhoamiOptions = {}): Promise<WhoamiReport> {
+  checkOptionNames(options, WHOAMI_OPTIONS, { of: 'whoami' });
+  const { signal, onProgress } = options;
+  const found: { collection: CollectionName; access: string }[] = [];
+  for (const collection of collectionNames) {
+    const done = found.length;
+    onProgress?.({ requests: done, collection, done, of: collectionNames.length });
+    found.push({ collection, access: await accessTo(client, collection, signal) });
+  }
+  return { baseUrl: client.accounts.baseUrl, collections: found, quota: client.rateLimit };
+}
+
+async function accessTo(
+  client: ExploreClient,
+  collection: CollectionName,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  try {
+    await client.request({ path: [client[collection].segment] }, { signal });
+    return 'readable';
+  } catch (error) {
+    if (!isApiError(error) || isApiError(error, 'unauthenticated')) throw error;
+    return error.code;
+  }
+}

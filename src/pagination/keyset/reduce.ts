@@ -1,0 +1,518 @@
+import type { CallFacts } from '../../errors/accounting-error.ts';
+import { FilterIgnoredError } from '../../errors/filter-ignored-error.ts';
+import { type IdRange, integerId, outsideBounds } from '../id-bounds.ts';
+import type { IdBounds, ListHint, PageQuery, PageResponse } from '../page.ts';
+import { boundsOf, DIRECTIONS, largestBound } from './direction.ts';
+import {
+  ascending,
+  contains,
+  type Interval,
+  isAscending,
+  type Key,
+  MOST_GROWTH,
+  narrow,
+  nextWidth,
+} from './interval.ts';
+import { type ReadState, restarted } from './state.ts';
+
+/*
+ * Keyset pagination as two pure functions: `requestOf(state)` is the next request, and `reduce(state, response)` the
+ * next state and what to deliver. To change a rule, change its branch here and its test in `reduce.test.ts`.
+ *
+ * One response shows one state of the data. So no deletion and no write between two requests can hide a row in it,
+ * unless the service cut the response, or hid rows (those that the key may not see) after cutting it. Each rule below
+ * says what a response proves in spite of that. A collection with the ids 1 to 75 is read so, 30 per page:
+ *
+ *   request                   response   rule
+ *   (no bounds)               1 … 30     4: as long as the longest page, so perhaps cut: narrowed
+ *   id[lte]=29                1 … 29     5: shorter, so delivered. There may be no more: the next interval is open
+ *   id[gt]=29                 30 … 59    4
+ *   id[gt]=29&id[lte]=58      30 … 58    5: 24 ids are expected to fill four fifths of a page
+ *   id[gt]=58&id[lte]=82      59 … 75    5: delivered up to 75, the last row, not up to the end of the interval
+ *   id[gt]=75&id[lte]=99      (empty)    6: this is probably the end
+ *   _page=2&id[gt]=75         (empty)    8: no row stands behind a page of hidden rows
+ *   id[gt]=75                 (empty)    7: only an empty response to an open interval ends a read
+ */
+
+/** What of a response matters here: its rows, and the ids of the valid and of the invalid ones. */
+export type Rows = Pick<PageResponse<unknown>, 'rows' | 'ids' | 'invalid'>;
+
+/** What stays the same during a read. */
+export interface ReadContext {
+  /** The caller's own bounds. */
+  readonly bounds: IdBounds | undefined;
+  /** The range that they leave. */
+  readonly range: IdRange;
+  readonly hint: ListHint | undefined;
+  readonly onlyChanges: boolean;
+  readonly facts: CallFacts;
+}
+
+/** The next state, and what to deliver. */
+export interface Step {
+  readonly state: ReadState;
+  /**
+   * - `response`: its rows.
+   * - `held`: those of the response before it, whose second page this one is.
+   * - `restart`: no row, but what was delivered comes again.
+   * - `by_page`: nothing. An id is not an integer, so the list can be read only by page.
+   */
+  readonly deliver: 'nothing' | 'response' | 'held' | 'restart' | 'by_page';
+}
+
+/** The keys of a response. */
+interface Keys {
+  /** All rows, even those without a readable id: they fill the page too. */
+  readonly rows: number;
+  /** Each key once, ascending. */
+  readonly sorted: readonly Key[];
+}
+
+/**
+ * Requests of intervals in a row without a delivered row: more than any collection needs. The pages behind an end, ids
+ * further on and second pages do not count, because their number is limited.
+ */
+const MAX_IDLE_REQUESTS = 50;
+
+/** The last page that is requested behind an end: usually, and if the service hides rows. */
+const LAST_PAGE_BEHIND = 2;
+const LAST_PAGE_BEHIND_HIDDEN = 4;
+
+/** The last page that is requested once ids further on are known to exist. */
+const LAST_PAGE_SEARCHED = 30;
+
+/** The distances, in powers of four widths, at which ids further on are requested. */
+const MAX_DISTANCE = 5;
+
+/** Timestamps this far apart say in which order they are: transactions may end in another order than they began. */
+const CLEARLY_APART_MS = 600_000;
+
+/** The next request. */
+export function requestOf(state: ReadState, context: ReadContext): PageQuery {
+  const { phase, order, largest, step } = state;
+  const bounds = { caller: context.bounds, largest };
+  const id = boundsOf(requestedInterval(state, context), DIRECTIONS[order], bounds);
+  if (phase === 'second_page') return { page: 2, id };
+  return phase === 'behind' || phase === 'search' ? { page: step, id } : { id };
+}
+
+/** The interval that a request is about. */
+function requestedInterval(state: ReadState, context: ReadContext): Interval {
+  const { phase, after, through } = state;
+  if (phase === 'far') return { after: farKey(state, context), through: undefined };
+  if (phase === 'search') return { after, through: undefined };
+  if (phase !== 'behind') return { after, through };
+  // What stands behind a single row is not known, because it shows no direction.
+  return isSingleRow(state) ? outer(state, context) : { after, through: undefined };
+}
+
+/** The next state. `held` is the response that is not delivered before its second page is known. */
+export function reduce(before: ReadState, response: Rows, context: ReadContext, held?: Rows): Step {
+  const step = reduceResponse(before, response, context, held);
+  if (step.state.idle >= MAX_IDLE_REQUESTS) throw boundsIgnored(context.facts);
+  return step;
+}
+
+function reduceResponse(
+  before: ReadState,
+  response: Rows,
+  context: ReadContext,
+  held: Rows | undefined,
+): Step {
+  const ids = integerIds(response);
+  // An id such as `abc` or `007` cannot be compared with a bound.
+  if (ids === undefined) return { state: before, deliver: 'by_page' };
+  checkBounds(before, ids, context);
+
+  // It is not known where an invalid row stood among the others, so it does not count for the order.
+  const sent = ids.slice(0, response.ids.length);
+  const idle = before.phase === 'interval' ? before.idle + 1 : before.idle;
+  const received = { ...before, idle, largest: largestAfter(before, ids) };
+
+  // Rule 1, the direction. The first page has the ids 90 … 61: the read goes down, on negated ids.
+  const directed = withDirection(received, sent);
+  const isTurned = directed.order !== received.order;
+  // Not needed if nothing but the caller's bounds was requested: that is the first page in either direction.
+  if (isTurned && (received.after !== undefined || received.through !== undefined)) return restart(directed);
+
+  // Rule 2, the order. A response 1, 3, 2: nothing proves any more what a short response shows. What was delivered
+  // because of that comes again: after a hint, or on a service that hides rows.
+  const { keyOf } = DIRECTIONS[directed.order];
+  const ordered = directed.inOrder && !isAscending(sent.map(keyOf)) ? withoutOrder(directed) : directed;
+  const { reliedOnHint, hidesRows, order } = ordered;
+  if (ordered.inOrder !== directed.inOrder && (reliedOnHint || hidesRows || order === 'desc'))
+    return restart(ordered);
+
+  const keys: Keys = { rows: response.rows.length, sorted: ascending(ids.map(keyOf)) };
+  const state = { ...ordered, proven: ordered.proven || !isInDateOrder(response.rows) };
+  if (state.phase === 'behind') return reduceBehind(state, keys, context);
+  if (state.phase === 'far') return reduceFar(state, keys, context);
+  if (state.phase === 'search') return reduceSearch(state, keys);
+  if (state.phase === 'second_page')
+    return reduceSecondPage(state, { keys, held: keysOf(held, state) }, context);
+  return reduceInterval(withHiddenRows(state, keys), keys, context);
+}
+
+function reduceInterval(before: ReadState, keys: Keys, context: ReadContext): Step {
+  const { longest, sizeHint, highest } = before;
+  const { rows, sorted } = keys;
+  const last = sorted.at(-1);
+  const state = {
+    ...before,
+    longest: Math.max(longest, rows),
+    highest: last !== undefined && (highest === undefined || last > highest) ? last : highest,
+    // What stands behind this interval is not known yet.
+    ...(rows > 0 ? { looked: false, found: undefined } : {}),
+  };
+  const isShort = rows === 0 || rows < longest || rows < sizeHint;
+
+  // Rule 4, a full response: as long as the longest page, so the service perhaps cut it. It is always narrowed, because
+  // the order of ids may be another order by chance. `id[gt]=29` returns 30 … 59: next is `id[gt]=29&id[lte]=58`.
+  if (!isShort && !isSingleId(state)) {
+    // Rows without an id do not show where to narrow.
+    if (last === undefined) return { state, deliver: 'by_page' };
+    const { splits, inOrder } = state;
+    const interval = { after: state.after ?? outer(state, context).after, through: state.through };
+    const narrowed = narrow(interval, { sorted, inOrder, splits });
+    if (narrowed !== undefined) return request({ ...state, ...narrowed, splits: splits + 1 });
+  }
+
+  const known = {
+    ...state,
+    reliedOnHint: state.reliedOnHint || (isShort && rows > 0 && rows >= longest),
+  };
+  if (!known.inOrder) return reduceUnordered(known, keys, context);
+  if (last !== undefined) return reduceOrdered(known, keys, context);
+  // Rows without an id do not show where they stand.
+  if (rows > 0) return { state, deliver: 'by_page' };
+  return known.through === undefined ? reduceEnd(known, context) : reduceEmpty(known, context);
+}
+
+/**
+ * Rule 5, a short response in the order of ids. `id[gt]=58&id[lte]=82` returns 59 … 75: it is delivered, and shows every
+ * row up to 75, but not up to 82, because the service may have cut a page and hidden the rest of it. So the next
+ * interval begins after 75. On a service that hides no rows that costs nothing, because it is empty up to 82.
+ */
+function reduceOrdered(state: ReadState, { rows, sorted }: Keys, context: ReadContext): Step {
+  const { through } = state;
+  const [first = 0n] = sorted;
+  const last = sorted.at(-1) ?? first;
+  const width = widthAfter(state, { first, last, rows });
+  const isFirst = state.rows === 0 && state.sizeHint === 0;
+  const isDense = rows * 2 >= pageSizeOf(state);
+  const hasRest = through === undefined || last < through;
+  const next = {
+    ...state,
+    width,
+    after: last,
+    pin: undefined,
+    splits: 0,
+    hasRest,
+    restThrough: through,
+  };
+  if (last === outer(state, context).through) return deliver(end(next), rows);
+
+  // An open interval shows whether anything follows: after an open one that was short, after a sparse one, and after the
+  // first interval of a read of unknown page size, that is likely to be the end.
+  if (through !== undefined && isDense && !isFirst) {
+    return deliver({ ...next, through: endAfter(last, width, { ...next }, context) }, rows);
+  }
+  const isProbablyLast = through === undefined || (isFirst && isSingleId(state));
+  return deliver(isProbablyLast ? beforeEnd(next, context) : { ...next, through: undefined }, rows);
+}
+
+/**
+ * Rule 6, an empty interval. `id[gt]=75&id[lte]=99` returns nothing: the next interval is open, and the one after it may
+ * have 96 ids instead of 24.
+ */
+function reduceEmpty(state: ReadState, context: ReadContext): Step {
+  const { pin, through, width } = state;
+  // The pinned row was the only one of a wider response, and nothing is before it now.
+  if (pin !== undefined)
+    return request({ ...state, after: through, through: pin, pin: undefined, splits: 0 });
+  return request(beforeEnd({ ...state, width: width && width * MOST_GROWTH }, context));
+}
+
+/**
+ * Rule 7, an empty response to an open interval. `id[gt]=75` returns nothing: the read ends, if the pages behind were
+ * requested before. They are not requested in a list of changes whose first response is empty, or whose page size an
+ * earlier read has shown: most syncs find nothing new, and a request for each collection is what that should cost. If the
+ * service hides rows, such an empty list is only likely to be complete.
+ */
+function reduceEnd(state: ReadState, context: ReadContext): Step {
+  const { after, found, looked, hidesRows, unconfirmed, highest } = state;
+  if (found !== undefined) return request(afterHiddenRows(state, found - 1n));
+  if (context.onlyChanges && after === undefined && highest === undefined) {
+    return { state: end({ ...state, unconfirmed: unconfirmed || hidesRows }), deliver: 'response' };
+  }
+  // If nothing was read, there is no need to request the first page again.
+  if (!looked && looksBehind(state, context))
+    return request(behind({ ...state, looked: after === undefined }));
+  if (hidesRows && farKey({ ...state, step: 1 }, context) !== undefined)
+    return request({ ...state, phase: 'far', step: 1 });
+  return { state: end(state), deliver: 'response' };
+}
+
+/**
+ * Rule 8, the pages behind an end. A page of hidden rows looks like the end: `id[gt]=75` is empty although 106 exists. So
+ * `_page=2&id[gt]=75` is requested, pages 4, 3 and 2 if the service was seen to hide rows, and then the first page (again):
+ * from the last to the first, because a row that is deleted meanwhile moves every later one to an earlier page. If the
+ * first one is empty, the read continues after 105 and is likely to be complete, not certain.
+ */
+function reduceBehind(state: ReadState, { sorted }: Keys, context: ReadContext): Step {
+  const { after, step, found } = state;
+  const first = sorted.find((key) => after === undefined || key > after);
+  const next = { ...state, found: first ?? found };
+  if (step > 2) return request({ ...next, step: step - 1 });
+  const looked: ReadState = { ...next, phase: 'interval', looked: true, through: undefined };
+  return state.looked ? reduceEnd(looked, context) : request(looked);
+}
+
+/**
+ * Rule 9, ids further on, only if the service hides rows. Behind 75, with intervals of 24 ids, `id[gt]=171`, `id[gt]=459`
+ * and so on are requested: a row there follows a longer run of hidden rows, and the pages behind 75 are searched for its end. If 30
+ * pages do not reach it, the read continues at that row.
+ */
+function reduceFar(state: ReadState, { rows, sorted: [found] }: Keys, context: ReadContext): Step {
+  if (rows > 0)
+    return request({
+      ...state,
+      phase: 'search',
+      step: LAST_PAGE_BEHIND_HIDDEN + 1,
+      found,
+      unconfirmed: true,
+    });
+  const next = { ...state, step: state.step + 1 };
+  const isLast = next.step > MAX_DISTANCE || farKey(next, context) === farKey(state, context);
+  return isLast ? { state: end(state), deliver: 'response' } : request(next);
+}
+
+function reduceSearch(state: ReadState, { rows, sorted: [first] }: Keys): Step {
+  const isOver = rows > 0 || state.step >= LAST_PAGE_SEARCHED;
+  // What was found further on exists, even if the search did not reach it.
+  const next = first ?? (isOver ? state.found : undefined);
+  if (next !== undefined) return request(afterHiddenRows(state, next - 1n));
+  return isOver ? { state: end(state), deliver: 'response' } : request({ ...state, step: state.step + 1 });
+}
+
+/**
+ * Rule 10, a short response in another order. It is taken as complete, and delivered up to the end of its interval. If the
+ * service hides rows that may be wrong, so second pages are requested: of the first three short responses, of every
+ * eighth after that, of the last one, and of each one once rows were seen there.
+ */
+function reduceUnordered(state: ReadState, keys: Keys, context: ReadContext): Step {
+  const { shortResponses: count, through, hidesRows } = state;
+  if (isSingleId(state)) return completeUnordered(state, keys, { deliver: 'response' }, context);
+
+  const isDue = hidesRows || through === undefined || count < 3 || count % 8 === 0;
+  const next = { ...state, shortResponses: count + 1 };
+  if (isDue) return request({ ...next, phase: 'second_page' });
+  return completeUnordered(next, keys, { deliver: 'response' }, context);
+}
+
+/** The second page of a short response: if it has rows, the service hides some, and short responses prove nothing. */
+function reduceSecondPage(
+  before: ReadState,
+  { keys, held }: { readonly keys: Keys; readonly held: Keys },
+  context: ReadContext,
+): Step {
+  const state: ReadState = { ...before, phase: 'interval' };
+  if (keys.rows === 0) return completeUnordered(state, held, { deliver: 'held' }, context);
+  if (!state.hidesRows) return restart(hiding(state));
+  const { after, through, splits } = state;
+  const sorted = ascending([...held.sorted, ...keys.sorted]);
+  const narrowed = sorted.length > 0 && narrow({ after, through }, { sorted, inOrder: false, splits });
+  if (!narrowed) return completeUnordered(state, held, { deliver: 'held' }, context);
+  return request({ ...state, ...narrowed, splits: splits + 1 });
+}
+
+function completeUnordered(
+  state: ReadState,
+  { rows, sorted }: Keys,
+  how: Pick<Step, 'deliver'>,
+  context: ReadContext,
+): Step {
+  const { through, pin, highest } = state;
+  if (through === undefined) return deliver(end(state), rows, how);
+
+  const width = widthAfter(state, { first: sorted[0] ?? through, last: through, rows });
+  const next = { ...state, width, after: through, pin: undefined, splits: 0 };
+  const isPastAllSeen = highest === undefined || through >= highest;
+  const isDense = rows * 2 >= pageSizeOf(state);
+  const wide = isPastAllSeen && !isDense ? undefined : endAfter(through, width, next, context);
+  return deliver({ ...next, through: pin === through + 1n ? pin : wide }, rows, how);
+}
+
+/* What the rules share. */
+
+const request = (state: ReadState): Step => ({ state, deliver: 'nothing' });
+
+const end = (state: ReadState): ReadState => ({ ...state, phase: 'end' });
+
+/** Delivers a response, unless it has no rows and is not the last one. */
+function deliver(state: ReadState, rows: number, how: Pick<Step, 'deliver'> = { deliver: 'response' }): Step {
+  if (rows > 0) return { state: { ...state, rows: state.rows + rows, idle: 0 }, ...how };
+  return state.phase === 'end' ? { state, ...how } : request(state);
+}
+
+function restart(state: ReadState): Step {
+  return { state: restarted(state), deliver: state.rows > 0 ? 'restart' : 'nothing' };
+}
+
+const hiding = (state: ReadState): ReadState => ({ ...state, hidesRows: true, sizeHint: 0 });
+
+function afterHiddenRows(state: ReadState, after: Key): ReadState {
+  const next = {
+    ...hiding(state),
+    phase: 'interval',
+    unconfirmed: true,
+    looked: false,
+    found: undefined,
+  } as const;
+  return { ...next, after, through: undefined, hasRest: false };
+}
+
+const behind = (state: ReadState): ReadState => ({
+  ...state,
+  phase: 'behind',
+  step: state.hidesRows ? LAST_PAGE_BEHIND_HIDDEN : LAST_PAGE_BEHIND,
+});
+
+/**
+ * The open interval that is probably the end. The pages behind it are requested before its first page, which saves a
+ * request. On a service that hides rows a short response says nothing of the end.
+ */
+function beforeEnd(state: ReadState, context: ReadContext): ReadState {
+  const open = { ...state, through: undefined, splits: 0, looked: false, found: undefined };
+  return !state.hidesRows && looksBehind(state, context) ? behind(open) : open;
+}
+
+/** Whether the pages behind an end are requested: not in a list of changes, once the page size is known. */
+function looksBehind({ hidesRows, directionKnown }: ReadState, { onlyChanges, hint }: ReadContext): boolean {
+  const isKnown = hint !== undefined && hint.pageSize > 0 && (directionKnown || hint.order !== undefined);
+  return hidesRows || !onlyChanges || !isKnown;
+}
+
+/** Where to look for ids further on; undefined if the ids end before that. */
+function farKey(state: ReadState, context: ReadContext): Key | undefined {
+  const { after, width, step, order, largest, directionKnown } = state;
+  if (after === undefined || !directionKnown) return undefined;
+  const pageSize = BigInt(Math.max(pageSizeOf(state), 1));
+  const wanted = after + (width ?? pageSize) * 4n ** BigInt(step);
+  // The last request begins a page before the largest id that may be requested.
+  const most = outer(state, context).through ?? DIRECTIONS[order].highestKey(largest);
+  const far = most !== undefined && wanted > most - pageSize ? most - pageSize : wanted;
+  return far > after ? far : undefined;
+}
+
+/** As far as the caller's bounds go. */
+const outer = ({ order }: ReadState, { range }: ReadContext): Interval => DIRECTIONS[order].outer(range);
+
+/** The page size that shows that a response is short. */
+const pageSizeOf = ({ longest, sizeHint }: ReadState): number => Math.max(longest, sizeHint);
+
+/** Whether no more than one row was read, and none of its neighbours is known. */
+const isSingleRow = ({ directionKnown, rows }: ReadState): boolean => !directionKnown && rows <= 1;
+
+/** Whether any response shows the interval completely, because it has room for one id. */
+const isSingleId = ({ after, through }: ReadState): boolean => after !== undefined && through === after + 1n;
+
+function widthAfter(
+  state: ReadState,
+  { first, last, rows }: { readonly first: Key; readonly last: Key; readonly rows: number },
+): bigint {
+  // The gap before the very first row does not show how dense the rows are.
+  const span = last - (state.after ?? first - 1n);
+  return nextWidth({ span, rows, pageSize: pageSizeOf(state) }, state.width);
+}
+
+/** The end of an interval of this width; undefined if the caller's bounds or the type of the ids end before it. */
+function endAfter(after: Key, width: bigint, state: ReadState, context: ReadContext): Key | undefined {
+  const { through } = outer(state, context);
+  const end = after + width;
+  if (through !== undefined && end >= through) return undefined;
+  const most = DIRECTIONS[state.order].highestKey(state.largest);
+  if (most === undefined || end <= most) return end;
+  return after < most ? most : undefined;
+}
+
+/** Rule 1. One row has no direction, but if a row was expected before a single one, and a lower one comes, it goes down. */
+function withDirection(state: ReadState, sent: readonly bigint[]): ReadState {
+  const { directionKnown, phase, after, pin, order } = state;
+  if (directionKnown || sent.length === 0) return state;
+  // The only row so far stands on the first page, and these on a later one.
+  const isBehind = phase === 'behind' && after !== undefined && isSingleRow(state);
+  const ids = isBehind ? [DIRECTIONS[order].keyOf(after), ...sent] : sent;
+  if (ids.some((id) => id !== ids[0])) {
+    return { ...state, directionKnown: true, order: isAscending(ids.toReversed()) ? 'desc' : 'asc' };
+  }
+  return pin === undefined || order === 'desc' ? state : { ...state, order: 'desc' };
+}
+
+/** Rule 2. In another order neither the hint nor a page that came short proves anything. */
+const withoutOrder = (state: ReadState): ReadState => ({
+  ...state,
+  inOrder: false,
+  sizeHint: 0,
+  hasRest: false,
+});
+
+/**
+ * Rule 3, hidden rows. `id[gt]=58&id[lte]=82` returned 59 … 75, and `id[gt]=75&id[lte]=99` returns 76: it was left out of a
+ * response that was short, so the service hides rows (or the row was written meanwhile, which costs only requests).
+ */
+function withHiddenRows(state: ReadState, { sorted: [first] }: Keys): ReadState {
+  if (!state.hasRest || first === undefined) return state;
+  const isLeftOut = state.restThrough === undefined || first <= state.restThrough;
+  return { ...(isLeftOut ? hiding(state) : state), hasRest: false };
+}
+
+/** All ids as integers, those of valid rows first; undefined if any is not an integer. A row without an id says nothing. */
+function integerIds({ ids, invalid }: Rows): readonly bigint[] | undefined {
+  const all = [...ids, ...invalid.flatMap(({ id }) => id ?? [])].map(integerId);
+  return all.includes(undefined) ? undefined : (all as readonly bigint[]);
+}
+
+function keysOf(response: Rows | undefined, { order }: ReadState): Keys {
+  const ids = response === undefined ? [] : (integerIds(response) ?? []);
+  return { rows: response?.rows.length ?? 0, sorted: ascending(ids.map(DIRECTIONS[order].keyOf)) };
+}
+
+/** A larger id allows for larger bounds. */
+function largestAfter({ largest }: ReadState, ids: readonly bigint[]): bigint | undefined {
+  return ids.reduce((most, id) => (most !== undefined && id > most ? largestBound(id) : most), largest);
+}
+
+function checkBounds(state: ReadState, ids: readonly bigint[], context: ReadContext): void {
+  const interval = requestedInterval(state, context);
+  const { keyOf } = DIRECTIONS[state.order];
+  const isInside = (key: Key) => contains(interval, key) && contains(outer(state, context), key);
+  if (!ids.every((id) => isInside(keyOf(id)))) throw outsideBounds(context.facts);
+}
+
+function boundsIgnored(facts: CallFacts): FilterIgnoredError {
+  return new FilterIgnoredError(
+    `${facts.method} ${facts.path} returned no complete interval of ids in ${MAX_IDLE_REQUESTS} requests: the service ignored the bounds on id. Use pagination: 'page'.`,
+    facts,
+  );
+}
+
+/**
+ * Whether rows in the order of ids may be in the order of `updatedAt` as well, ascending or descending: then the order
+ * may be by date, and become another one as soon as rows are edited. Rows without timestamps may be in any order.
+ */
+function isInDateOrder(rows: readonly unknown[]): boolean {
+  let [lowest, highest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let [rises, falls] = [false, false];
+  for (const row of rows as readonly ({ updatedAt?: unknown } | null | undefined)[]) {
+    const updatedAt = row?.updatedAt;
+    const at = typeof updatedAt === 'string' ? Date.parse(updatedAt) : Number.NaN;
+    if (Number.isNaN(at)) continue;
+    if (at > lowest + CLEARLY_APART_MS) rises = true;
+    if (at < highest - CLEARLY_APART_MS) falls = true;
+    if (rises && falls) return false;
+    lowest = Math.min(lowest, at);
+    highest = Math.max(highest, at);
+  }
+  return true;
+}

@@ -1,0 +1,54 @@
+// Reads what the caller passed: rows, and a local copy of the products.
+
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { untilAborted } from '../internal/callback.ts';
+
+/** Iterators that were read. They yield nothing the second time, as if there were no rows or no products. */
+const used = new WeakSet<object>();
+
+export function isIterable(value: unknown): value is Iterable<unknown> | AsyncIterable<unknown> {
+  return (
+    typeof value === 'object' && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value)
+  );
+}
+
+/**
+ * Each value of an iterable. It is closed however the read ends, because it can hold the cursor of a database; one that
+ * never yields again is left behind when the signal fires.
+ */
+export async function* each<V>(
+  values: Iterable<V> | AsyncIterable<V>,
+  argument: string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<V, void, undefined> {
+  const isAsync = Symbol.asyncIterator in values;
+  const iterator = isAsync ? values[Symbol.asyncIterator]() : values[Symbol.iterator]();
+  // An array returns another iterator each time, an iterator itself.
+  if ((iterator as object) === values) {
+    if (used.has(iterator)) {
+      throw new InvalidInputError(
+        argument,
+        'is an iterator that was read before. Pass an array, or a new iterator',
+      );
+    }
+    used.add(iterator);
+  }
+  let isOpen = true;
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      const next = iterator.next();
+      const { done, value } = isAsync
+        ? await untilAborted(Promise.resolve(next), signal)
+        : (next as IteratorResult<V>);
+      if (done) {
+        isOpen = false;
+        return;
+      }
+      yield value;
+    }
+  } finally {
+    // Not awaited: it may never settle, and what it throws would hide why the read ended.
+    if (isOpen) Promise.resolve(iterator.return?.()).catch(() => undefined);
+  }
+}

@@ -1,0 +1,72 @@
+import { checkMs } from '../errors/check-input.ts';
+import type { OptionNames } from '../internal/option-names.ts';
+import { type CustomCursor, checkPaginationKind } from '../pagination/by-cursor.ts';
+import type { AfterLastPage } from '../pagination/page.ts';
+import { type CallOptions, checkCallOptions, checkRequestOptions } from '../transport/call-options.ts';
+import { DEFAULT_MAX_OUTAGE_MS } from '../transport/outage.ts';
+import type { SourceOptions } from './source.ts';
+
+/** How a sync or a reconcile reads. */
+export interface ReadOptions {
+  /**
+   * How it is read; see the same option of a list. Default: `keyset`, which becomes `page` if an id is not an integer.
+   * After a crash `keyset` resumes where it stopped; any other starts again, with the watermark that it had.
+   */
+  pagination?: 'keyset' | 'page' | CustomCursor<unknown> | undefined;
+  /** What the service returns for a page after the last one; the API documentation does not say. Default: the client's. */
+  afterLastPage?: AfterLastPage | undefined;
+  /** The name of the parameter with the page number. Default: the client's. */
+  pageParameter?: string | undefined;
+  /**
+   * How long a call may fail because the service is down, in ms: failed connections, timeouts, 502, 503 and 504, and a
+   * 500 if a list of another collection fails too. Until then it is sent again, after its own retries, and `onProgress`
+   * reports that the run waits. Then its collection fails. If a list of another collection fails too, all collections of
+   * the tenant stop. Default: 120,000; 0 waits for nothing but the retries of each call.
+   */
+  maxOutageMs?: number | undefined;
+  /** Further request headers. `Cache-Control: no-cache` is sent unless you name that one. */
+  headers?: Readonly<Record<string, string>> | undefined;
+}
+
+export const PAGINATION_DEFAULTS: OptionNames<ReadOptions> = {
+  pagination: true,
+  afterLastPage: true,
+  pageParameter: true,
+  headers: true,
+  maxOutageMs: true,
+};
+
+/**
+ * Checks how to read and applies every default. A sync takes the time that it takes: a page has no deadline, and no wait
+ * is too long. It reports its waits.
+ */
+export function resolveListOptions(
+  options: CallOptions & ReadOptions & { readonly signal?: AbortSignal | undefined },
+): SourceOptions {
+  const { pagination = 'keyset', timeoutMs, retry } = options;
+  checkPaginationKind(pagination);
+  checkRequestOptions(options);
+  checkCallOptions(options);
+  return {
+    pagination,
+    // The run itself requests one page ahead, so that it can close what it opened.
+    prefetch: 0,
+    afterLastPage: options.afterLastPage,
+    pageParameter: options.pageParameter,
+    timeoutMs,
+    deadlineMs: options.deadlineMs ?? Number.POSITIVE_INFINITY,
+    maxWaitMs: options.maxWaitMs ?? Number.POSITIVE_INFINITY,
+    retry,
+    // A cached page may be a day old.
+    headers: { 'cache-control': 'no-cache', ...lowerCased(options.headers) },
+  };
+}
+
+/** The option `maxOutageMs`, checked, with its default. */
+export function resolveMaxOutage(maxOutageMs: number = DEFAULT_MAX_OUTAGE_MS): number {
+  return checkMs(maxOutageMs, 'maxOutageMs', 0);
+}
+
+function lowerCased(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

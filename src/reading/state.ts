@@ -1,0 +1,174 @@
+import { CheckpointError } from '../errors/checkpoint-error.ts';
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { isListHint, type ListHint } from '../pagination/page.ts';
+
+/** A run that has not ended. */
+export interface RunState {
+  /** The watermark that becomes the collection's when the run ends. It survives every resume. */
+  readonly watermark: string;
+  /** `updatedSince` of the run. Absent: everything. */
+  readonly since?: string;
+  /** Where to resume. Absent: at the beginning. */
+  readonly token?: string;
+}
+
+/** What is kept of one collection of one tenant, as JSON. Timestamps are ISO 8601 to the second. */
+export interface SyncState {
+  /** A fingerprint of base URL, tenant, collection and filters: the state belongs to them. */
+  readonly scope: string;
+  /** The process that wrote it, so that two at once notice each other. */
+  readonly by: string;
+  /** Everything up to here has been read. Absent until a first run has ended. */
+  readonly watermark?: string;
+  /** The watermark of the last full read that ended. */
+  readonly full?: string;
+  /** What the last read found out about how the service lists; it saves requests. */
+  readonly hint?: ListHint;
+  /**
+   * The lowest UTC offset, in minutes, that the rows of this collection showed; `Z` if the service rejects bounds with an
+   * offset. Absent: none, or one that is lower than the last run's bound allowed for. Then the next bound is in -12:00.
+   */
+  readonly offset?: number | 'Z';
+  /** The round of syncs with `stopAfter` in which the collection was read last: see `sync/round.ts`. */
+  readonly round?: number;
+  readonly run?: RunState;
+}
+
+const VERSION = 1;
+
+export function encodeState({ scope, by, watermark, full, hint, offset, round, run }: SyncState): string {
+  // In one order and without undefined members: two equal states are the same string.
+  return JSON.stringify({
+    v: VERSION,
+    scope,
+    by,
+    watermark,
+    full,
+    hint: hint && { pageSize: hint.pageSize, order: hint.order, proven: hint.proven },
+    offset,
+    round,
+    run: run && { watermark: run.watermark, since: run.since, token: run.token },
+  });
+}
+
+/** Reads what a store returned; undefined if it has nothing. Anything but a whole state is a CheckpointError. */
+export function decodeState(stored: unknown, key: string): SyncState | undefined {
+  const content = parseStored(stored, key);
+  if (content === undefined) return undefined;
+  const { v, scope, by, watermark, full, hint, offset, round, run } = content;
+  if (typeof v === 'number' && v > VERSION) {
+    throw new CheckpointError(
+      `The state under ${key} was written by a later version of this package. Update this package here too.`,
+    );
+  }
+  const isState =
+    v === VERSION &&
+    typeof scope === 'string' &&
+    typeof by === 'string' &&
+    isOptional(watermark, isTimestamp) &&
+    isOptional(full, isTimestamp) &&
+    isOptional(hint, isListHint) &&
+    isOptional(offset, isOffset) &&
+    isOptional(round, (value) => Number.isSafeInteger(value)) &&
+    isOptional(run, isRun);
+  if (!isState) throw unreadable(key);
+  return content as unknown as SyncState;
+}
+
+/** The JSON object that a store returned, parsed or not; undefined if it has nothing. */
+export function parseStored(stored: unknown, key: string): Record<string, unknown> | undefined {
+  if (stored === undefined || stored === null) return undefined;
+
+  const content = typeof stored === 'string' ? parse(stored, key) : stored;
+  if (typeof content !== 'object' || content === null) throw unreadable(key);
+  return content as Record<string, unknown>;
+}
+
+function parse(text: string, key: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own message would quote what is stored there.
+    throw unreadable(key);
+  }
+}
+
+/** What a store has under a key is not what this package wrote. */
+export function unreadable(key: string): CheckpointError {
+  return new CheckpointError(
+    `The value under ${key} is damaged, or was not written by this package. It is not replaced automatically, because that would hide what happened. Restore it, or delete it: a sync then reads everything again, and a push forgets which creates it has to finish.`,
+  );
+}
+
+function isOptional<V>(value: V, isValid: (value: V) => boolean): boolean {
+  return value === undefined || isValid(value);
+}
+
+function isRun(run: unknown): boolean {
+  if (typeof run !== 'object' || run === null) return false;
+  const { watermark, since, token } = run as Record<string, unknown>;
+  return (
+    isTimestamp(watermark) &&
+    isOptional(since, isBound) &&
+    isOptional(token, (value) => typeof value === 'string')
+  );
+}
+
+function isTimestamp(value: unknown): boolean {
+  return (
+    typeof value === 'string' &&
+    /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(value) &&
+    !Number.isNaN(Date.parse(value))
+  );
+}
+
+/** A timestamp with any offset, as `updatedSince` was sent. */
+function isBound(value: unknown): boolean {
+  return typeof value === 'string' && isTimestamp(value.replace(/[+-]\d\d:\d\d$/, 'Z'));
+}
+
+function isOffset(value: unknown): boolean {
+  return value === 'Z' || (Number.isInteger(value) && Math.abs(value as number) <= 14 * 60);
+}
+
+/** What a state belongs to, and where it is kept. */
+export interface StateName {
+  readonly prefix: string;
+  readonly tenant: string;
+  readonly collection: string;
+}
+
+const LABEL = /^(?!.*\.\.)[A-Za-z0-9_.-]{1,100}$/;
+const PREFIX = /^(?!.*\.\.)[A-Za-z0-9_.-]+(?::[A-Za-z0-9_.-]+)*$/;
+
+/**
+ * The key of a state: `<prefix>:<tenant>:<collection>`, in letters, digits and `_.:-`, which every store keeps as they
+ * are. The tenant is a label that the caller chooses, never an API key: keys are replaced, and logs show it.
+ */
+export function stateKey({ prefix, tenant, collection }: StateName): string {
+  checkStateName({ prefix, tenant });
+  checkLabel('name', collection);
+  return `${prefix}:${tenant}:${collection}`;
+}
+
+/** Rejects a prefix or a tenant that cannot be part of a key. */
+export function checkStateName({ prefix, tenant }: Omit<StateName, 'collection'>): void {
+  if (typeof prefix !== 'string' || prefix.length > 100 || !PREFIX.test(prefix)) {
+    throw new InvalidInputError(
+      'prefix',
+      'must be 1 to 100 letters, digits and "_", ".", "-", ":", without ".."',
+    );
+  }
+  checkLabel('tenant', tenant);
+}
+
+function checkLabel(argument: string, label: string): void {
+  if (typeof label !== 'string' || !LABEL.test(label)) {
+    throw new InvalidInputError(argument, 'must be 1 to 100 letters, digits and "_", ".", "-", without ".."');
+  }
+}
+
+/** The name of a collection from its segment: `accountAddresses` for `account-addresses`, as the client's property. */
+export function collectionName(segment: string): string {
+  return segment.replace(/-+([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}

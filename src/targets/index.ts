@@ -1,0 +1,14 @@
+/**
+ * A copy of a company's records in SQLite or PostgreSQL, kept up to date by `sync`.
+ *
+ * @packageDocumentation
+ */
+
+export {
+  type PostgresConnection,
+  type PostgresResult,
+  type PostgresTargetOptions,
+  postgresTarget,
+} from './postgres-target.ts';
+export type { SqliteDatabase, SqliteStatement } from './sqlite-database.ts';
+export { type SqliteTargetOptions, sqliteTarget } from './sqlite-target.ts';

@@ -1,0 +1,82 @@
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { causeText } from '../internal/text.ts';
+
+/** What a target needs of a `DatabaseSync` of `node:sqlite`. */
+export interface SqliteDatabase {
+  /** Runs statements that return nothing. */
+  exec(sql: string): void;
+  /** Compiles a statement. */
+  prepare(sql: string): SqliteStatement;
+  /** Closes the file. */
+  close(): void;
+}
+
+/** A prepared statement of a {@link SqliteDatabase}. */
+export interface SqliteStatement {
+  /** Runs it, without its rows. */
+  run(...values: string[]): unknown;
+  /** The first row, or undefined. */
+  get(...values: string[]): unknown;
+  /** Every row. */
+  all(...values: string[]): unknown[];
+}
+
+interface NodeSqlite {
+  readonly DatabaseSync: new (file: string) => SqliteDatabase;
+}
+
+interface Builtins {
+  readonly process?: { readonly getBuiltinModule?: (name: string) => unknown };
+}
+
+/** A module of Node. Not imported, so that the entry can be bundled for runtimes that have none. */
+export function builtin<M>(name: string): M {
+  const { getBuiltinModule } = (globalThis as Builtins).process ?? {};
+  const loaded = getBuiltinModule?.(name);
+  if (loaded === undefined) {
+    throw new InvalidInputError(
+      'target',
+      `requires ${name}, which this runtime does not have. Use Node 22.13 or newer, or another target`,
+    );
+  }
+  return loaded as M;
+}
+
+/** Opens a file; creates it if it does not exist. */
+export function openFile(file: string): SqliteDatabase {
+  const { DatabaseSync } = builtin<NodeSqlite>('node:sqlite');
+  let database: SqliteDatabase | undefined;
+  try {
+    database = new DatabaseSync(file);
+    // The first statement that reads the file. Another process may hold a lock meanwhile.
+    database.exec('PRAGMA busy_timeout = 10000');
+    database.exec('PRAGMA journal_mode = WAL');
+    // A loss of power may undo the last transactions, whole: rows together with their checkpoint.
+    database.exec('PRAGMA synchronous = NORMAL');
+    return database;
+  } catch (error) {
+    database?.close();
+    throw new InvalidInputError(
+      'target',
+      `${file} cannot be opened: ${causeText(error)}`,
+      {},
+      { cause: error },
+    );
+  }
+}
+
+/** Does everything or nothing. No other connection writes meanwhile. */
+export function inTransaction<Result>(database: SqliteDatabase, work: () => Result): Result {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    // A full disk has ended the transaction already.
+    try {
+      database.exec('ROLLBACK');
+    } catch {}
+    throw error;
+  }
+}

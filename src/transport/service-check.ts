@@ -1,0 +1,67 @@
+import { CallStopped } from './call-options.ts';
+import { withinLimits } from './limits.ts';
+import type { CheckedCall, Transport } from './request.ts';
+
+/**
+ * Finds out whether the service is down or one request fails: by one list request of another collection. That other calls
+ * have succeeded since the failing one began does not replace it: the outage may have begun after them, and a response
+ * such as 401 or 404 need not have used the database. A push would report a row as failed that only met an outage.
+ */
+export class ServiceCheck {
+  readonly #send: Transport['send'];
+  /** The collections whose lists got a response below 500, the latest last. */
+  readonly #responsive = new Set<string>();
+  #pending: Promise<boolean> | undefined;
+
+  constructor(send: Transport['send']) {
+    this.#send = send;
+  }
+
+  /** The list of a collection got a response with this status. */
+  listed(collection: string, status: number): void {
+    this.#responsive.delete(collection);
+    if (status < 500) this.#responsive.add(collection);
+  }
+
+  /** Rejects only with the reason of the call's signal. */
+  async isDown(call: CheckedCall): Promise<boolean> {
+    const wait = { signal: call.signal, ms: Number.POSITIVE_INFINITY, onTimeout: () => new Error() };
+    for (;;) {
+      const earlier = this.#pending;
+      this.#pending ??= this.#request(call).finally(() => {
+        this.#pending = undefined;
+      });
+      const pending = this.#pending;
+      const isDown = await withinLimits(() => pending, wait);
+      // A request that was sent before this call failed may have been the last one that succeeded.
+      if (isDown || earlier === undefined) return isDown;
+    }
+  }
+
+  /** Any status below 500 shows that the service works, even if it rejects the request. */
+  async #request({ collection, settings, headers, signal }: CheckedCall): Promise<boolean> {
+    const other =
+      [...this.#responsive].findLast((name) => name !== collection) ??
+      (collection === 'accounts' ? 'products' : 'accounts');
+    let status: number | undefined;
+    const request = {
+      method: 'GET',
+      path: [other],
+      template: `/${other}`,
+      expected: { kind: 'nothing', value: undefined },
+      priority: 'interactive',
+      settings: { ...settings, maxOutageMs: 0, retry: { ...settings.retry, maxAttempts: 1 } },
+      options: {
+        headers,
+        signal,
+        onResponse: (response: { status: number }) => {
+          status = response.status;
+        },
+      },
+    } as const;
+    const failure = await this.#send(request).catch((error: unknown) => error);
+    // Not sent, so it shows nothing.
+    if (failure instanceof CallStopped) return false;
+    return status === undefined || status >= 500;
+  }
+}

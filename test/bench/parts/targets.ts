@@ -1,0 +1,45 @@
+import type { TargetCost, TargetRun } from '../programs/target.ts';
+import type { Effort, Findings } from '../support/part.ts';
+import { runProgram, withServer } from '../support/programs.ts';
+import { interleave, median, type Rounds, ratios, shown } from '../support/rounds.ts';
+
+const RECORDS = Number(process.env.RECORDS ?? 1_000_000);
+const PAGE_SIZE = 100;
+/** A million records take a minute or more for each of the two. */
+const ROUNDS = 2;
+
+const LABELS = { sync: 'sync into sqliteTarget', fetch: 'fetch loop, inserts in batches' } as const;
+
+/** The time and memory of a copy in SQLite. */
+export async function targets({ quick }: Effort): Promise<Findings> {
+  const most = quick ? RECORDS / 100 : RECORDS;
+  const costsOf = (records: number) =>
+    withServer({ pageSize: PAGE_SIZE, records }, (origin) =>
+      interleave(['sync', 'fetch'] as const, quick ? 1 : ROUNDS, (run) => {
+        const options: TargetRun = { origin, records, pageSize: PAGE_SIZE, run };
+        return runProgram<TargetCost>('target.ts', options);
+      }),
+    );
+  const few = await costsOf(most / 10);
+  const many = await costsOf(most);
+  const timeOf = (found: Rounds<TargetCost>) => found.map(({ microsPerRecord }) => microsPerRecord);
+  const rssOf = (found: Rounds<TargetCost>) => found.map(({ peakRssMb }) => peakRssMb);
+  return {
+    tables: [
+      {
+        title: `A copy of ${most.toLocaleString('en')} products in SQLite, ${PAGE_SIZE} a page`,
+        columns: ['', 'µs a record', 'peak RSS MB', 'peak RSS MB of a tenth'],
+        rows: (['sync', 'fetch'] as const).map((run) => [
+          LABELS[run],
+          shown(timeOf(many[run])),
+          shown(rssOf(many[run])),
+          shown(rssOf(few[run])),
+        ]),
+      },
+    ],
+    figures: {
+      targetTime: median(ratios(timeOf(many.sync), timeOf(many.fetch))),
+      targetMemory: median(rssOf(many.sync)) / median(rssOf(few.sync)),
+    },
+  };
+}

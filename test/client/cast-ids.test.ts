@@ -1,0 +1,100 @@
+import { createClient } from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { expect, test, vi } from 'vitest';
+import { caught } from '../support/caught.ts';
+import { jsonResponse, scriptedClient, scriptedFetch } from '../support/scripted-fetch.ts';
+
+/** A service that casts ids to integers, with products 1 to 3. */
+function castingService() {
+  const sandbox = createSandbox({ ids: { cast: true }, records: { products: 3 } });
+  return { sandbox, ...createClient(sandbox.clientOptions) };
+}
+
+test.each(['2abc', '02', '2.json', '2-A'])(
+  'a write by the id %j, which the service reads as 2, is not sent',
+  async (id) => {
+    const { sandbox, products } = castingService();
+    const before = sandbox.store.products.all();
+    for (const act of [() => products.update(id, { name: 'Desk' }), () => products.delete(id)]) {
+      expect(await caught(act())).toMatchObject({
+        code: 'invalid_input',
+        argument: 'id',
+        outcome: 'not_sent',
+        message: expect.stringContaining('"2"'),
+      });
+    }
+    expect(sandbox.store.products.all()).toEqual(before);
+    expect(sandbox.requests.map(({ method }) => method)).toEqual(['GET', 'GET']);
+  },
+);
+
+test('get and find reject a record with another id than the one requested', async () => {
+  const { products } = castingService();
+  for (const act of [() => products.get('2abc'), () => products.find('2abc')]) {
+    expect(await caught(act())).toMatchObject({
+      code: 'unexpected_response',
+      reason: 'wrong_record',
+      recordId: '2',
+      outcome: 'applied',
+    });
+  }
+});
+
+test('integers are written without a request before', async () => {
+  const { sandbox, products } = castingService();
+  await products.update('2', { name: 'Desk' });
+  await products.delete('3');
+  expect(sandbox.requests.map(({ method }) => method)).toEqual(['PATCH', 'DELETE']);
+});
+
+test('one match is enough for a collection, a client and those it creates', async () => {
+  const fetch = scriptedFetch(({ url }) => jsonResponse({ id: url.pathname.split('/').at(-1) }));
+  const client = scriptedClient(fetch);
+  const onResponse = vi.fn();
+  await client.products.update('3f-a', { name: 'Desk' }, { onResponse });
+  await client.withOptions({ timeoutMs: 9_000 }).products.update('4f-b', { name: 'Desk' });
+  await client.products.delete('5f-c');
+  expect(fetch.requests.map(({ init }) => init.method)).toEqual(['GET', 'PATCH', 'PATCH', 'DELETE']);
+  expect(onResponse).toHaveBeenCalledTimes(1);
+});
+
+test('an id that the service returned for a create or a get is a match', async () => {
+  const id = '01jb5-x';
+  const created = scriptedFetch(jsonResponse({ id }));
+  const { products } = scriptedClient(created);
+  await products.update((await products.create({ name: 'Desk' })).id, { name: 'Table' });
+  expect(created.requests.map(({ init }) => init.method)).toEqual(['POST', 'PATCH']);
+
+  const read = scriptedFetch(jsonResponse({ id }));
+  const other = scriptedClient(read).products;
+  await other.update((await other.get(id)).id, { name: 'Table' });
+  expect(read.requests.map(({ init }) => init.method)).toEqual(['GET', 'PATCH']);
+});
+
+test('an id in another case is the same id', async () => {
+  const { products } = scriptedClient(scriptedFetch(jsonResponse({ id: '3F-A' })));
+  expect(await products.get('3f-a')).toEqual({ id: '3F-A' });
+  expect(await products.update('3f-a', { name: 'Desk' })).toEqual({ id: '3F-A' });
+});
+
+test('an update that returns another record is applied, with the id of that record', async () => {
+  const { products } = scriptedClient(scriptedFetch(jsonResponse({ id: '9' })));
+  expect(await caught(products.update('8', { name: 'Desk' }))).toMatchObject({
+    code: 'unexpected_response',
+    reason: 'wrong_record',
+    outcome: 'applied',
+    recordId: '9',
+  });
+});
+
+test('a record that cannot be read before a write ends the write', async () => {
+  const missing = createClient(createSandbox().clientOptions).products;
+  expect(await caught(missing.delete('5f-c'))).toMatchObject({ code: 'not_found' });
+
+  const fetch = scriptedFetch(jsonResponse({ id: 5 }));
+  expect(await caught(scriptedClient(fetch).products.delete('5f-c'))).toMatchObject({
+    code: 'unexpected_response',
+    method: 'GET',
+  });
+  expect(fetch.requests).toHaveLength(1);
+});

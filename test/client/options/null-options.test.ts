@@ -1,0 +1,61 @@
+import { createClient } from 'accounting-data-sdk';
+import { afterEach, expect, test, vi } from 'vitest';
+import { LIST_OPTIONS } from '../../../src/collections/list-options.ts';
+import { LIST_QUERY } from '../../../src/collections/list-query.ts';
+import { ANY_REQUEST } from '../../../src/collections/raw-request.ts';
+import { CLIENT_OPTIONS } from '../../../src/options.ts';
+import { ID_BOUNDS } from '../../../src/pagination/page.ts';
+import { RETRY_OPTIONS } from '../../../src/transport/call-options.ts';
+import { caught, thrown } from '../../support/caught.ts';
+import { jsonResponse, scriptedClient, scriptedFetch } from '../../support/scripted-fetch.ts';
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+test.each(Object.keys(CLIENT_OPTIONS))('createClient rejects null for %s', (name) => {
+  vi.stubEnv('ACCOUNTING_BASE_URL', 'https://env.example');
+  vi.stubEnv('ACCOUNTING_API_KEY', 'env-key');
+  const error = thrown(() => createClient({ [name]: null }));
+  expect(error).toMatchObject({ code: 'invalid_input', argument: name });
+});
+
+test.each<[string, object]>([
+  ...Object.keys(LIST_OPTIONS)
+    .filter((name) => name !== 'resumeFrom')
+    .map((name): [string, object] => [name, { [name]: null }]),
+  ...Object.keys(RETRY_OPTIONS).map((name): [string, object] => [
+    `retry.${name}`,
+    { retry: { [name]: null } },
+  ]),
+])('a list rejects null for %s', (argument, options) => {
+  const { accounts } = scriptedClient(scriptedFetch(jsonResponse([])));
+  expect(thrown(() => accounts.list({}, options))).toMatchObject({ code: 'invalid_input', argument });
+});
+
+test('a list rejects null for resumeFrom', () => {
+  const { accounts } = scriptedClient(scriptedFetch(jsonResponse([])));
+  expect(thrown(() => accounts.list({}, { resumeFrom: null as never }))).toMatchObject({
+    code: 'checkpoint',
+  });
+});
+
+test.each<[string, object]>([
+  ...Object.keys(LIST_QUERY).map((name): [string, object] => [name, { [name]: null }]),
+  ...Object.keys(ID_BOUNDS).map((name): [string, object] => [`id.${name}`, { id: { [name]: null } }]),
+])('a list rejects null for the filter %s', (argument, query) => {
+  const { accounts } = scriptedClient(scriptedFetch(jsonResponse([])));
+  expect(thrown(() => accounts.list(query))).toMatchObject({ code: 'invalid_input', argument });
+});
+
+test.each(Object.keys(ANY_REQUEST).filter((name) => name !== 'body'))(
+  'a request of the caller’s own rejects null for %s',
+  async (argument) => {
+    const client = scriptedClient(scriptedFetch(jsonResponse({})));
+    const request = { method: 'POST', path: '/x', [argument]: null } as never;
+    expect(await caught((async () => client.request(request))())).toMatchObject({
+      code: 'invalid_input',
+      argument,
+    });
+  },
+);

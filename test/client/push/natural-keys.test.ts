@@ -1,0 +1,99 @@
+import type { ProductDraft } from 'accounting-data-sdk';
+import { expect, test } from 'vitest';
+import { setUpPush } from '../../support/push.ts';
+
+const row = (productNumber: string, salePrice = '5'): ProductDraft => ({ productNumber, salePrice });
+const keys = (text: object) => ({ sandbox: { text: { fields: ['productNumber'], ...text } } });
+
+test.each([
+  ['trims', { trim: true }, 'A '],
+  ['normalises', { nfc: true }, 'Cafe\u0301'],
+  ['lower-cases', { letters: 'lower' }, 'Desk'],
+  ['upper-cases', { letters: 'upper' }, 'Desk'],
+])('creates one product for a key that the service %s, however often it is pushed', async (_, text, key) => {
+  const { run, sandbox } = setUpPush([], keys(text));
+  for (const price of ['1', '2', '3']) {
+    const { results } = await run([row(key, price)]);
+    expect(results).toMatchObject([{ action: 'conflict', id: '1', ids: ['1'] }]);
+    expect(results[0]?.reason).toContain(JSON.stringify(key));
+    expect(results[0]?.reason).toContain(JSON.stringify(sandbox.store.products.get('1')?.productNumber));
+  }
+  expect(sandbox.store.products.all()).toHaveLength(1);
+});
+
+test.each([
+  ['white space', { trim: true }, ['A', 'A ', ' A']],
+  ['white space, the bare one last', { trim: true }, ['A ', ' A', 'A']],
+  ['case', { letters: 'lower' }, ['A', 'a']],
+  ['case on a service that upper-cases', { letters: 'upper' }, ['A', 'a']],
+])('creates one product for rows that differ only in %s', async (_, text, spelt) => {
+  const { run, sandbox } = setUpPush([], keys(text));
+  for (const __ of [1, 2]) await run(spelt.map((key) => row(key)));
+  expect(sandbox.store.products.all()).toHaveLength(1);
+});
+
+test('reports a conflict with a product whose key another program wrote in another case', async () => {
+  const { run } = setUpPush([{ productNumber: 'DESK' }]);
+  const { results, commits } = await run([row('desk')]);
+  expect(results).toMatchObject([{ action: 'conflict', id: '1' }]);
+  expect(commits).toEqual([]);
+});
+
+test('creates products whose keys differ only in case if the service is seen to keep the case', async () => {
+  const twoCases = setUpPush([{ productNumber: 'ab' }, { productNumber: 'AB' }]);
+  expect((await twoCases.run([row('ab'), row('AB'), row('Ab')])).done).toEqual([
+    'AB updated',
+    'Ab created',
+    'ab updated',
+  ]);
+  const mixed = setUpPush([{ productNumber: 'Desk' }, { productNumber: 'ab' }]);
+  expect((await mixed.run([row('ab'), row('AB')])).done).toEqual(['AB created', 'ab updated']);
+});
+
+test('updates both of two products whose keys differ only in white space', async () => {
+  const { run } = setUpPush([{ productNumber: 'A' }, { productNumber: 'A ' }]);
+  expect((await run([row('A'), row('A ')])).done).toEqual(['A  updated', 'A updated']);
+});
+
+test('stops to create after three products in a row whose key came back with a prefix', async () => {
+  const { run, sandbox } = setUpPush([], keys({ prefix: 'SKU-' }));
+  const { report, results } = await run(
+    Array.from({ length: 9 }, (_, n) => row(String(n))),
+    { concurrency: 1 },
+  );
+  expect(report.counts).toMatchObject({ conflict: 3, failed: 6 });
+  expect(results.at(-1)).toMatchObject({
+    error: {
+      code: 'invalid_input',
+      argument: 'key',
+      message: expect.stringContaining('"2" became "SKU-2"'),
+    },
+  });
+  expect(sandbox.store.products.all()).toHaveLength(3);
+});
+
+test('does not create the row whose key another row got from the service', async () => {
+  const { run, sandbox } = setUpPush([], keys({ prefix: 'X' }));
+  await run([row('1'), row('X1')], { concurrency: 1 });
+  expect(sandbox.store.products.all()).toHaveLength(1);
+});
+
+test('finds the product of a lost create under another spelling of its key', async () => {
+  const { sandbox, run } = setUpPush([], {
+    sandbox: { idempotency: { replay: 'ignored' }, text: { trim: true } },
+    client: { retry: { creates: false, maxAttempts: 1 }, timeoutMs: 10 },
+  });
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
+  const { results } = await run([row('A ')]);
+  expect(results).toMatchObject([{ action: 'conflict', id: '1' }]);
+  expect(sandbox.store.products.all()).toHaveLength(1);
+});
+
+test('creates a product again that was deleted since its key came back changed', async () => {
+  const { run, sandbox } = setUpPush([], keys({ trim: true }));
+  await run([row('A ')]);
+  sandbox.clock.advance(60_000);
+  sandbox.store.products.delete('1');
+  expect((await run([row('A ')])).results).toMatchObject([{ action: 'conflict', id: '2' }]);
+  expect(sandbox.store.products.all()).toHaveLength(1);
+});

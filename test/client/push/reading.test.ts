@@ -1,0 +1,167 @@
+import {
+  createClient,
+  memoryStore,
+  type Product,
+  type ProductDraft,
+  push,
+  toDecimal,
+} from 'accounting-data-sdk';
+import { productSchema } from 'accounting-data-sdk/schemas';
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import { caught } from '../../support/caught.ts';
+import { setUpPush } from '../../support/push.ts';
+import { useFastClock } from '../../support/virtual-clock.ts';
+
+useFastClock();
+
+const products = (count: number): ProductDraft[] =>
+  Array.from({ length: count }, (_, n) => ({ productNumber: `P-${n}`, name: 'x' }));
+const copyOf = ({ sandbox }: ReturnType<typeof setUpPush>) =>
+  sandbox.store.products.all().map((product) => ({ ...product }) as Product);
+const asOf = '2026-01-01T00:00:00Z';
+
+test.each(['rows', 'existing.products'])(
+  'rejects an iterator of %s that was read before',
+  async (argument) => {
+    const setUp = setUpPush(products(3));
+    const rows = argument === 'rows' ? products(3).values() : products(3);
+    const existing = { products: argument === 'rows' ? copyOf(setUp) : copyOf(setUp).values(), asOf };
+    await setUp.run(rows, { existing, dryRun: true });
+    const error = await caught(setUp.run(rows, { existing }));
+    expect(error).toMatchObject({ code: 'push_failed', cause: { code: 'invalid_input', argument } });
+    expect(setUp.sandbox.journal).toEqual([]);
+  },
+);
+
+test('accepts a function that returns the copy, in each run', async () => {
+  const setUp = setUpPush(products(3));
+  const existing = { products: () => copyOf(setUp).values(), asOf };
+  await setUp.run(products(3), { existing, dryRun: true });
+  expect((await setUp.run(products(3), { existing })).commits).toEqual([]);
+});
+
+test('writes nothing if the copy is empty and the service has products', async () => {
+  const { run, sandbox } = setUpPush(products(3), { sandbox: { clock: '2026-01-31T12:00:00Z' } });
+  sandbox.clock.advance(3_600_000);
+  const existing = { products: [], asOf: '2026-01-31T12:30:00Z' };
+  const error = await caught(run(products(3), { existing, lookbackMs: 0 }));
+  expect(error).toMatchObject({ cause: { code: 'invalid_input', argument: 'existing.products' } });
+  expect(sandbox.journal).toEqual([]);
+  expect((await setUpPush().run(products(1), { existing })).done).toEqual(['P-0 created']);
+});
+
+/** An iterator of products that notices when it is closed. */
+function closing(values: readonly object[], failsAt = Number.POSITIVE_INFINITY) {
+  const state = { closed: 0, read: 0 };
+  const iterable = {
+    [Symbol.asyncIterator]: () => ({
+      next: async () => {
+        if (state.read === failsAt) await new Promise(() => {});
+        const value = values[state.read++];
+        return { done: value === undefined, value };
+      },
+      return: async () => {
+        state.closed += 1;
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+  return { state, iterable: iterable as AsyncIterable<never> };
+}
+
+test('closes the copy if the list fails, and rows and copy if the signal stops the push', async () => {
+  const failed = setUpPush(products(2));
+  const copy = closing(products(2000));
+  failed.sandbox.revokeKey(failed.sandbox.keys.full);
+  await caught(failed.run(products(1), { existing: { products: copy.iterable, asOf } }));
+  expect(copy.state.closed).toBe(1);
+
+  for (const option of ['rows', 'existing']) {
+    const { run } = setUpPush();
+    const stuck = closing(products(9), 5);
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 5);
+    const options = { signal: controller.signal };
+    await caught(
+      option === 'rows'
+        ? run(stuck.iterable, options)
+        : run(products(1), { ...options, existing: { products: stuck.iterable, asOf } }),
+    );
+    expect(stuck.state.closed).toBe(1);
+  }
+  const whole = closing(products(2));
+  await setUpPush().run(whole.iterable);
+  expect(whole.state.closed).toBe(0);
+});
+
+test('reads the list once more by page if it may have missed a product', async () => {
+  const many = products(60);
+  const { run, sandbox } = setUpPush(many, {
+    sandbox: { order: 'none', pageSize: 10, hiddenRecords: 0.1 },
+  });
+  const hidden = sandbox.store.products.all().length;
+  const { report } = await run(many, { dryRun: true });
+  expect(hidden).toBe(60);
+  expect(report.complete).toBe('likely');
+  expect((await setUpPush(many).run(many)).report.complete).toBe('certain');
+});
+
+test('fails rows without a product if the list repeats products in a second read too', async () => {
+  const many = products(60);
+  const ids = { form: 'uuid' } as const;
+  const { run, sandbox } = setUpPush(many, {
+    sandbox: { ids, order: 'updated-asc', ties: 'each-page', pageSize: 10 },
+  });
+  const { report, results, commits } = await run([...many, { productNumber: 'NEW' }]);
+  expect(report.complete).toBe('likely');
+  expect(commits).toEqual([]);
+  expect(results.find(({ key }) => key === 'NEW')).toMatchObject({
+    action: 'failed',
+    error: { code: 'unexpected_response' },
+  });
+  const { report: second } = await run([{ productNumber: 'NEW' }], { incompleteList: 'create' });
+  expect(second.counts.created).toBe(1);
+  expect(sandbox.store.products.all()).toHaveLength(61);
+});
+
+test('gets the product of a stored id that the list does not show', async () => {
+  const store = memoryStore();
+  const { run, sandbox } = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
+  await run([{ productNumber: 'A', name: 'x' }], { store });
+  sandbox.clock.advance(60_000);
+  const { done, commits } = await run([{ productNumber: 'A', name: 'y' }], { store });
+  expect([done, commits]).toEqual([['A updated'], ['update']]);
+  sandbox.store.products.delete('1');
+  expect((await run([{ productNumber: 'A', name: 'y' }], { store })).done).toEqual(['A created']);
+});
+
+test('compares with the values that the service sent, not with those of a schema', async () => {
+  const { sandbox } = setUpPush();
+  const schema = productSchema.extend({ salePrice: z.string().transform((amount) => toDecimal(amount)) });
+  const client = createClient({ ...sandbox.clientOptions, schemas: { products: schema } });
+  const rows = Array.from({ length: 40 }, (_, n) => ({ productNumber: `P-${n}`, salePrice: '5' }));
+  const run = () => push(client.products, { tenant: 'shop', rows, key: 'productNumber' });
+  expect((await run()).counts.created).toBe(40);
+  expect((await run()).counts.unchanged).toBe(40);
+  expect(sandbox.journal.every(({ action }) => action === 'create')).toBe(true);
+});
+
+test('asks before it writes, and reads what changed if the question takes long', async () => {
+  const { run, sandbox, ids } = setUpPush(products(3));
+  const rows = [...products(3), { productNumber: 'NEW', name: 'x' }];
+  const no = await run(rows, { confirm: () => false });
+  expect([no.report.dryRun, no.commits]).toEqual([true, []]);
+  const counts: unknown[] = [];
+  const confirm = async (planned: unknown) => {
+    counts.push(planned);
+    sandbox.store.products.insert({ productNumber: 'NEW', name: 'by another program' });
+    sandbox.store.products.update(ids[0] ?? '', { productNumber: 'other' });
+    await new Promise((resolve) => setTimeout(resolve, 5_100));
+    return true;
+  };
+  const { done } = await run(rows, { confirm });
+  expect(counts).toMatchObject([{ created: 1, unchanged: 3, updated: 0 }]);
+  expect(done).toEqual(['NEW updated', 'P-0 created', 'P-1 unchanged', 'P-2 unchanged']);
+  expect(sandbox.store.products.all()).toHaveLength(5);
+});

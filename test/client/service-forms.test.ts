@@ -1,0 +1,122 @@
+import { createClient } from 'accounting-data-sdk';
+import { expect, test } from 'vitest';
+import { caught } from '../support/caught.ts';
+import { jsonResponse, scriptedClient, scriptedFetch } from '../support/scripted-fetch.ts';
+
+// Forms in which services respond that the API documentation does not name.
+
+const FAST = { baseDelayMs: 1, maxDelayMs: 1 };
+const MERGE = 'application/merge-patch+json';
+
+/** A service that accepts an update only under some content types. */
+function patching(accepted: readonly string[]) {
+  const types: (string | null)[] = [];
+  const fetch = async (_: string, init: RequestInit) => {
+    const type = new Headers(init.headers).get('content-type');
+    types.push(type);
+    if (!accepted.includes(type ?? '')) return jsonResponse({ title: 'Unsupported' }, 415);
+    return jsonResponse({ id: '7' });
+  };
+  return {
+    types,
+    client: (own = {}) => createClient({ baseUrl: 'https://x.example', apiKey: 'k', fetch, ...own }),
+  };
+}
+
+test('sends an update that gets a 415 once more as merge-patch, and every later one at once', async () => {
+  const service = patching([MERGE]);
+  const client = service.client();
+  await client.products.update('7', { name: 'Desk' });
+  await client.products.update('7', { name: null });
+  expect(service.types).toEqual(['application/json', MERGE, MERGE]);
+});
+
+test('a 415 to both content types is the error, and is not remembered', async () => {
+  const service = patching([]);
+  const client = service.client();
+  for (let n = 0; n < 2; n++) {
+    expect(await caught(client.products.update('7', { name: 'Desk' }))).toMatchObject({
+      status: 415,
+      attempts: 1,
+    });
+  }
+  expect(service.types).toEqual(['application/json', MERGE, 'application/json', MERGE]);
+});
+
+test('sends no merge-patch if a value is an object, or if contentTypes or contentType decide', async () => {
+  const service = patching([MERGE]);
+  const patch = (client: ReturnType<typeof service.client>, body: object, contentType?: string) =>
+    caught(client.request({ method: 'PATCH', path: '/products/7', body, contentType }));
+  await patch(service.client(), { size: { width: 1 } });
+  await patch(service.client({ contentTypes: { update: 'application/json' } }), { name: 'Desk' });
+  await patch(service.client(), { name: 'Desk' }, 'application/json');
+  expect(service.types).toEqual(['application/json', 'application/json', 'application/json']);
+});
+
+test.each(['text/plain', 'text/html', 'application/octet-stream'])(
+  'a delete that gets 200 %s is not confirmed',
+  async (type) => {
+    const fetch = scriptedFetch(() => new Response('blocked', { headers: { 'content-type': type } }));
+    const error = await caught(scriptedClient(fetch).products.delete('7'));
+    expect(error).toMatchObject({ code: 'unexpected_response', outcome: 'unknown' });
+    expect(fetch.requests).toHaveLength(1);
+  },
+);
+
+test.each([
+  ['no body', () => new Response(null, { status: 204 })],
+  ['a JSON body', jsonResponse({ deleted: true })],
+  ['an empty text', () => new Response('', { headers: { 'content-type': 'text/plain' } })],
+] as const)('a delete that gets a 2xx with %s is confirmed', async (_, respond) => {
+  await expect(scriptedClient(scriptedFetch(respond)).products.delete('7')).resolves.toBeUndefined();
+});
+
+test('repeats a create that gets a 409 of any type after an attempt with an unknown outcome', async () => {
+  const conflict = jsonResponse({ type: '/errors/duplicate', title: 'Conflict' }, 409);
+  const lost = () => Promise.reject(new TypeError('fetch failed'));
+  const fetch = scriptedFetch(lost, conflict, jsonResponse({ id: '7' }, 201));
+  const client = scriptedClient(fetch, { retry: FAST });
+  await expect(client.products.create({ name: 'Desk' })).resolves.toMatchObject({ id: '7' });
+  const keys = fetch.requests.map(({ headers }) => headers.get('idempotency-key'));
+  expect(new Set(keys).size).toBe(1);
+  expect(keys).toHaveLength(3);
+});
+
+test.each([
+  ['idempotency', 2],
+  ['duplicate', 1],
+] as const)('a first 409 of type %s leads to %i requests', async (type, count) => {
+  const conflict = jsonResponse({ type: `/errors/${type}`, title: 'Conflict' }, 409);
+  const fetch = scriptedFetch(conflict, jsonResponse({ id: '7' }, 201));
+  await scriptedClient(fetch, { retry: FAST })
+    .products.create({ name: 'Desk' })
+    .catch(() => undefined);
+  expect(fetch.requests).toHaveLength(count);
+});
+
+test('an event and an invalid record do not show the key that the service or the caller put into them', async () => {
+  const apiKey = 'canary-key-12345';
+  const events: unknown[] = [];
+  const record = { id: 7, note: `echo ${apiKey}`, [apiKey]: [{ deep: apiKey }] };
+  const client = scriptedClient(scriptedFetch(jsonResponse([record])), {
+    apiKey,
+    validation: 'report',
+    on: { request: (event) => void events.push(event), invalidRecord: (event) => void events.push(event) },
+  });
+  await client.request({ path: `/${apiKey}/7` });
+  for await (const page of client.accounts.list().pages()) {
+    events.push(page.invalid);
+    break;
+  }
+  expect(events.length).toBeGreaterThan(3);
+  expect(JSON.stringify(events)).not.toContain(apiKey);
+  expect(JSON.stringify(events)).toContain('echo [redacted]');
+});
+
+test('the error of a page that always fails with 500 names the ids that were asked for', async () => {
+  const fetch = scriptedFetch(jsonResponse({ title: 'An error occurred' }, 500));
+  const client = scriptedClient(fetch, { retry: { maxAttempts: 1 } });
+  const error = await caught(client.accounts.list({ id: { gt: '100', lte: '200' } }).first());
+  expect(error).toMatchObject({ status: 500, path: '/accounts' });
+  expect((error as Error).message).toContain('id[gt]=100&id[lte]=200');
+});

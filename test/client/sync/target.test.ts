@@ -1,0 +1,215 @@
+import {
+  type Batch,
+  createClient,
+  isAccountingError,
+  type OpenTarget,
+  type SyncTarget,
+  sync,
+} from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import { caught } from '../../support/caught.ts';
+import { deferred } from '../../support/deferred.ts';
+import { openBooks } from './books.ts';
+
+/** A target that keeps one copy for each tenant in memory, and says what was called. */
+function memoryTarget(more: Partial<OpenTarget> = {}) {
+  const calls: string[] = [];
+  const copies = new Map<string, Map<string, unknown>>();
+  const states = new Map<string, string>();
+  const batches: Batch<{ id: string }>[] = [];
+  const target: SyncTarget = {
+    open(tenant) {
+      calls.push(`open ${tenant}`);
+      const copy = copies.get(tenant) ?? new Map<string, unknown>();
+      copies.set(tenant, copy);
+      return {
+        store: { get: (key) => states.get(key) },
+        onBatch(batch) {
+          batches.push(batch);
+          for (const [at, { id }] of batch.records.entries()) {
+            copy.set(`${batch.collection}/${id}`, batch.rows[at]);
+          }
+          states.set(batch.key, batch.checkpoint);
+        },
+        *localIds(collection) {
+          calls.push(`localIds ${collection}`);
+          for (const key of copy.keys()) if (key.startsWith(`${collection}/`)) yield key.split('/')[1] ?? '';
+        },
+        onDelete(ids, collection) {
+          calls.push(`onDelete ${collection}`);
+          for (const id of ids) copy.delete(`${collection}/${id}`);
+        },
+        close() {
+          calls.push('close');
+        },
+        ...more,
+      };
+    },
+  };
+  return { target, calls, copies, batches };
+}
+
+test('a target takes the records and the state of its tenant, and is closed', async () => {
+  const { client, sandbox } = openBooks({ records: { accounts: 25 } });
+  const { target, calls, copies, batches } = memoryTarget();
+  const options = { tenant: 'acme', target, collections: ['accounts'] as const };
+  await sync(client, options);
+  const again = await sync(client, options);
+  expect(again.records).toBe(0);
+  expect(calls).toEqual(['open acme', 'close', 'open acme', 'close']);
+  expect([...(copies.get('acme')?.values() ?? [])]).toEqual(sandbox.store.accounts.all());
+  expect(batches.map(({ tenant }) => tenant)).toEqual(batches.map(() => 'acme'));
+  expect(batches.map(({ mode, last }) => `${mode} ${last}`)).toEqual([
+    'full false',
+    'full false',
+    'full false',
+    'full true',
+    'incremental true',
+  ]);
+});
+
+test('a target is asked for its ids only in mode full', async () => {
+  const { client, sandbox } = openBooks({ records: { accounts: 25 } });
+  const { target, calls, copies } = memoryTarget();
+  const options = { tenant: 'acme', target, collections: ['accounts'] as const, maxCandidates: 3 };
+  await sync(client, options);
+  const [gone = ''] = sandbox.store.accounts.ids();
+  sandbox.store.accounts.delete(gone);
+  await sync(client, options);
+  expect(copies.get('acme')?.has(`accounts/${gone}`)).toBe(true);
+
+  calls.length = 0;
+  const report = await sync(client, { ...options, mode: 'full' });
+  expect(report.collections[0]?.deletions).toMatchObject({ local: 25, deleted: 1 });
+  expect(calls).toEqual(['open acme', 'localIds accounts', 'onDelete accounts', 'close']);
+  expect(copies.get('acme')?.has(`accounts/${gone}`)).toBe(false);
+});
+
+test('rows are what the service sent, at the positions of the records, without invalid ones', async () => {
+  const { sandbox } = openBooks({ records: { accounts: 12 } });
+  const bad = sandbox.store.accounts.ids()[3] ?? '';
+  const client = createClient({
+    ...sandbox.clientOptions,
+    validation: 'report',
+    schemas: {
+      accounts: z
+        .looseObject({ id: z.string() })
+        .refine(({ id }) => id !== bad)
+        .transform(({ id }) => ({ id, changed: true })),
+    },
+  });
+  const { target, batches } = memoryTarget();
+  await sync(client, { tenant: 'acme', target, collections: ['accounts'] });
+  const sent = sandbox.store.accounts.all().filter(({ id }) => id !== bad);
+  expect(batches.flatMap(({ rows }) => rows)).toEqual(sent);
+  expect(batches.flatMap(({ records }) => records)).toEqual(sent.map(({ id }) => ({ id, changed: true })));
+});
+
+test.each(['onBatch', 'localIds', 'onDelete'] as const)(
+  'a target is closed after a failure in %s, which is what the sync rejects with',
+  async (method) => {
+    const { client, sandbox } = openBooks({ records: { accounts: 25 } });
+    const { target } = memoryTarget();
+    const options = { tenant: 'acme', collections: ['accounts'] as const };
+    await sync(client, { ...options, target });
+    sandbox.store.accounts.delete(sandbox.store.accounts.ids()[0] ?? '');
+
+    let closed = 0;
+    const broken: SyncTarget = {
+      open: async (tenant) => ({
+        ...(await target.open(tenant)),
+        [method]: () => {
+          throw new Error('the disk is full');
+        },
+        close() {
+          closed++;
+          throw new Error('and so is the other one');
+        },
+      }),
+    };
+    const error = await caught(sync(client, { ...options, target: broken, mode: 'full' }));
+    expect(isAccountingError(error, 'sync_failed') && error.message).toContain('the disk is full');
+    expect(closed).toBe(1);
+  },
+);
+
+test('a target is closed after an abort, and the sync rejects with the reason of the signal', async () => {
+  const { client } = openBooks({ records: { accounts: 25 } });
+  const controller = new AbortController();
+  const { target, calls } = memoryTarget({
+    onBatch: () => controller.abort(new Error('stopped')),
+  });
+  const { signal } = controller;
+  await expect(sync(client, { tenant: 'acme', target, signal })).rejects.toThrow('stopped');
+  expect(calls).toEqual(['open acme', 'close']);
+});
+
+test('a target that opens only after the abort is closed too', async () => {
+  const { client } = openBooks();
+  const controller = new AbortController();
+  const opening = deferred<OpenTarget>();
+  const target: SyncTarget = { open: () => opening.promise };
+  const failed = caught(sync(client, { tenant: 'acme', target, signal: controller.signal }));
+  controller.abort(new Error('stopped'));
+  expect(await failed).toMatchObject({ message: 'stopped' });
+  const closed = new Promise<void>((resolve) => {
+    opening.resolve({ ...({} as OpenTarget), close: resolve });
+  });
+  await closed;
+});
+
+test.each([
+  ['open', { open: () => Promise.reject(new Error('is no database')) }, /opened.*is no database/],
+  [
+    'close',
+    {
+      open: async (tenant: string) => ({
+        ...(await memoryTarget().target.open(tenant)),
+        close: () => Promise.reject(new Error('lost the connection')),
+      }),
+    },
+    /closed.*lost the connection/,
+  ],
+] as const)('what %s throws is the cause of a CheckpointError', async (_, target, message) => {
+  const { client } = openBooks();
+  const error = await caught(sync(client, { tenant: 'acme', target, collections: ['accounts'] }));
+  expect(error).toMatchObject({
+    code: 'checkpoint',
+    message: expect.stringMatching(message),
+    cause: expect.any(Error),
+  });
+});
+
+test('an error of this package that open throws stays as it is', async () => {
+  const { client } = openBooks();
+  const inner = await caught(sync(client, { tenant: '..', store: new Map(), onBatch: () => undefined }));
+  const target: SyncTarget = { open: () => Promise.reject(inner) };
+  expect(await caught(sync(client, { tenant: 'acme', target }))).toBe(inner);
+});
+
+test.each([
+  ['store', { store: new Map<string, string>() }],
+  ['onBatch', { onBatch: () => undefined }],
+  ['localIds', { localIds: () => [] }],
+  ['onDelete', { onDelete: () => undefined }],
+])('rejects a target beside %s, before it is opened', async (argument, more) => {
+  const { client, sandbox } = openBooks();
+  const { target, calls } = memoryTarget();
+  const options = { tenant: 'acme', target, ...more } as unknown as Parameters<typeof sync>[1];
+  expect(await caught(sync(client, options))).toMatchObject({ code: 'invalid_input', argument });
+  expect(calls).toEqual([]);
+  expect(sandbox.requests).toEqual([]);
+});
+
+test.each([
+  ['target', { target: {} as SyncTarget }],
+  ['target', { target: { open: () => ({}) as OpenTarget } }],
+  ['tenant', { target: memoryTarget().target, tenant: '../acme' }],
+])('rejects an invalid %s', async (argument, options) => {
+  const sandbox = createSandbox();
+  const error = await caught(sync(createClient(sandbox.clientOptions), { tenant: 'acme', ...options }));
+  expect(error).toMatchObject({ code: 'invalid_input', argument });
+  expect(sandbox.requests).toEqual([]);
+});

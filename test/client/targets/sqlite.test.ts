@@ -1,0 +1,152 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { createClient, isAccountingError, type SyncTarget, sync } from 'accounting-data-sdk';
+import { sqliteTarget } from 'accounting-data-sdk/targets';
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { expect, test } from 'vitest';
+import { caught } from '../../support/caught.ts';
+import { batch, copied, openSqlite, temporaryFile } from './support/engines.ts';
+
+/** What a target throws when a sync opens it. */
+const openingFails = (target: SyncTarget) => caught(Promise.resolve().then(() => target.open('acme')));
+
+test('a second sync of a tenant is a concurrent run, and one of another tenant is not', async () => {
+  const { target, file } = openSqlite();
+  const first = await target.open('acme');
+  const error = await openingFails(sqliteTarget(file));
+  expect(isAccountingError(error, 'concurrent_run')).toBe(true);
+  expect(error).toMatchObject({ retryable: true });
+  const other = await target.open('bolt');
+  await other.onBatch({ ...batch([{ id: '1' }]), key: 'accounting-data-sdk:bolt:accounts' });
+  await first.onBatch(batch([{ id: '1' }]));
+  await first.close?.();
+  const next = await target.open('acme');
+  await next.close?.();
+  await other.close?.();
+  expect(readdirSync(dirname(file))).toEqual(['books.sqlite']);
+});
+
+test('a process that was killed does not lock its tenant', async () => {
+  const { target, file } = openSqlite();
+  const program = `
+    const { DatabaseSync } = require('node:sqlite');
+    new DatabaseSync(${JSON.stringify(`${file}-lock-acme`)}).exec('BEGIN EXCLUSIVE');
+    process.kill(process.pid, 'SIGKILL');`;
+  const { signal } = spawnSync(process.execPath, ['-e', program]);
+  expect([signal, existsSync(`${file}-lock-acme`)]).toEqual(['SIGKILL', true]);
+  const opened = await target.open('acme');
+  await opened.close?.();
+});
+
+test('two syncs of a tenant at once: one writes the copy, the other fails at once', async () => {
+  const sandbox = createSandbox({ records: { accounts: 60 } });
+  const copy = openSqlite();
+  const run = () =>
+    sync(createClient(sandbox.clientOptions), {
+      tenant: 'acme',
+      target: copy.target,
+      collections: ['accounts'],
+    });
+  const [first, second] = await Promise.allSettled([run(), run()]);
+  expect([first.status, second.status]).toEqual(['fulfilled', 'rejected']);
+  expect(await copied(copy)).toHaveLength(60);
+});
+
+test.each<[string, string, (file: string) => void]>([
+  ['a file that is no database', 'list.csv', (file) => writeFileSync(file, 'id;name\n'.repeat(200))],
+  ['a folder', 'books', (file) => mkdirSync(file)],
+  ['a file in a folder that does not exist', 'none/books.sqlite', () => {}],
+])('rejects %s', async (_, name, prepare) => {
+  const file = temporaryFile(name);
+  prepare(file);
+  const error = await openingFails(sqliteTarget(file));
+  expect(error).toMatchObject({ code: 'invalid_input', argument: 'target' });
+  expect(`${error}`).toContain(file);
+});
+
+test.each([
+  'CREATE TABLE accounting_record (id TEXT)',
+  'CREATE TABLE accounting_record (tenant TEXT, collection TEXT, id TEXT, body TEXT)',
+  'CREATE TABLE accounting_checkpoint (name TEXT)',
+  'CREATE VIEW accounting_field AS SELECT 1 AS name',
+])('rejects tables of another shape: %s', async (sql) => {
+  const { file, target } = openSqlite();
+  new DatabaseSync(file).exec(sql);
+  expect(await openingFails(target)).toMatchObject({ code: 'invalid_input', argument: 'target' });
+});
+
+test.each(['TABLE accounts (id TEXT)', 'VIEW accounts AS SELECT 1 AS mine', 'TABLE Accounts (id TEXT)'])(
+  'does not touch what a user created under the name of a view: %s',
+  async (what) => {
+    const { file, target, query } = openSqlite();
+    new DatabaseSync(file).exec(`CREATE ${what}`);
+    const opened = await target.open('acme');
+    const error = await caught(Promise.resolve().then(() => opened.onBatch(batch([{ id: '1' }]))));
+    await opened.close?.();
+    expect(error).toMatchObject({ code: 'invalid_input' });
+    expect(`${error}`).toContain('viewPrefix');
+    expect(await query('SELECT count(*) AS count FROM accounting_record')).toEqual([{ count: 0 }]);
+
+    const prefixed = await sqliteTarget(file, { viewPrefix: 'books_' }).open('acme');
+    await prefixed.onBatch(batch([{ id: '1' }]));
+    await prefixed.close?.();
+    expect(await query('SELECT id FROM books_accounts')).toEqual([{ id: '1' }]);
+    expect(await query(`SELECT sql FROM sqlite_master WHERE lower(name) = 'accounts'`)).toEqual([
+      { sql: `CREATE ${what}` },
+    ]);
+  },
+);
+
+test('a full disk fails the batch, and the next run writes it', async () => {
+  const sandbox = createSandbox({ records: { accounts: 400 } });
+  const { file } = openSqlite();
+  const database = new DatabaseSync(file);
+  database.exec('PRAGMA max_page_count = 30');
+  const run = () =>
+    sync(createClient(sandbox.clientOptions), {
+      tenant: 'acme',
+      target: sqliteTarget(database),
+      collections: ['accounts'],
+    });
+  expect(`${await caught(run())}`).toContain('full');
+  const { kept } = database.prepare('SELECT count(*) AS kept FROM accounting_record').get() as {
+    kept: number;
+  };
+  expect(kept).toBeLessThan(400);
+  database.exec('PRAGMA max_page_count = 100000');
+  await run();
+  const { count } = database.prepare('SELECT count(*) AS count FROM accounts').get() as { count: number };
+  expect(count).toBe(400);
+  // It belongs to the caller.
+  expect(database.isOpen).toBe(true);
+});
+
+test('a database in memory is a target too', async () => {
+  const database = new DatabaseSync(':memory:');
+  const sandbox = createSandbox({ records: { products: 12 } });
+  const target = sqliteTarget(database, { tablePrefix: 'sdk_' });
+  await sync(createClient(sandbox.clientOptions), { tenant: 'acme', target, collections: ['products'] });
+  expect(database.prepare('SELECT count(*) AS count FROM sdk_record').get()).toEqual({ count: 12 });
+});
+
+test('keeps a field name with NUL in the body alone', async () => {
+  const { target, query } = openSqlite();
+  const opened = await target.open('acme');
+  await opened.onBatch(batch([{ id: '1', 'a\0b': 'x', name: 'with\0NUL' }]));
+  await opened.close?.();
+  expect(Object.keys((await query('SELECT * FROM accounts'))[0] ?? {})).toEqual(['tenant', 'id', 'name']);
+  const [row] = await query('SELECT body FROM accounting_record');
+  expect(JSON.parse(String(row?.body))).toEqual({ id: '1', 'a\0b': 'x', name: 'with\0NUL' });
+});
+
+test.each([
+  [() => sqliteTarget(''), 'database'],
+  [() => sqliteTarget(undefined as never), 'database'],
+  [() => sqliteTarget('books.sqlite', { tablePrefix: 'a"; --' }), 'tablePrefix'],
+  [() => sqliteTarget('books.sqlite', { viewPrefix: '1' }), 'viewPrefix'],
+  [() => sqliteTarget('books.sqlite', { prefix: 'a' } as never), 'prefix'],
+])('rejects invalid options %#', async (create, argument) => {
+  expect(await caught(Promise.resolve().then(create))).toMatchObject({ code: 'invalid_input', argument });
+});

@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { PGlite } from '@electric-sql/pglite';
+import type { Batch, SyncTarget } from 'accounting-data-sdk';
+import { postgresTarget, sqliteTarget } from 'accounting-data-sdk/targets';
+import { afterAll, onTestFinished } from 'vitest';
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** A database for one test. */
+export interface Copy {
+  readonly target: SyncTarget;
+  /** The prefix of a table or view in a statement. */
+  readonly tables: string;
+  readonly views: string;
+  query(sql: string): Promise<readonly Row[]>;
+  /** Makes the database reject records with this id. */
+  reject(id: string): Promise<unknown>;
+}
+
+/** Both databases that a target exists for. */
+export const engines: readonly { readonly name: string; readonly open: () => Promise<Copy> }[] = [
+  { name: 'SQLite', open: async () => openSqlite() },
+  { name: 'PostgreSQL', open: openPostgres },
+];
+
+export function temporaryFile(name = 'books.sqlite'): string {
+  const folder = mkdtempSync(join(tmpdir(), 'target-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return join(folder, name);
+}
+
+export function openSqlite(file = temporaryFile()): Copy & { readonly file: string } {
+  const query = async (sql: string) => {
+    using database = new DatabaseSync(file);
+    return database.prepare(sql).all() as Row[];
+  };
+  return {
+    file,
+    target: sqliteTarget(file),
+    tables: 'accounting_',
+    views: '',
+    query,
+    reject: (id) =>
+      query(
+        `CREATE TRIGGER reject BEFORE INSERT ON accounting_record WHEN new.id = '${id}'
+          BEGIN SELECT raise(ABORT, 'rejected'); END`,
+      ),
+  };
+}
+
+let pglite: PGlite | undefined;
+let schemas = 0;
+
+/** One database for all tests of a file, because it takes a second to start. Each test has a schema of its own. */
+export async function sharedPglite(): Promise<PGlite> {
+  pglite ??= await PGlite.create();
+  return pglite;
+}
+
+afterAll(async () => {
+  await pglite?.close();
+  pglite = undefined;
+});
+
+export function newSchema(): string {
+  schemas += 1;
+  return `books_${schemas}`;
+}
+
+async function openPostgres(): Promise<Copy> {
+  const database = await sharedPglite();
+  const schema = newSchema();
+  return {
+    target: postgresTarget(database, { schema }),
+    tables: `${schema}.`,
+    views: `${schema}.`,
+    query: async (sql) => (await database.query<Row>(sql)).rows,
+    reject: (id) => database.query(`ALTER TABLE ${schema}.record ADD CHECK (id <> '${id}')`),
+  };
+}
+
+/** Every record of a copy, in a form that can be compared. */
+export async function copied({ query, tables }: Copy, tenant = 'acme'): Promise<readonly string[]> {
+  const rows = await query(`SELECT tenant, collection, id, body FROM ${tables}record`);
+  return rows
+    .filter((row) => row.tenant === tenant)
+    .map(({ collection, body }) => {
+      return comparable(`${collection}`, (typeof body === 'string' ? JSON.parse(body) : body) as Row);
+    })
+    .sort();
+}
+
+/** jsonb sorts the names of an object. */
+export function comparable(collection: string, record: object): string {
+  return `${collection} ${JSON.stringify(Object.fromEntries(Object.entries(record).sort()))}`;
+}
+
+/** A batch as a sync delivers it. */
+export function batch(
+  records: readonly { readonly id: string; readonly [field: string]: unknown }[],
+  { collection = 'accounts', checkpoint = '{}' } = {},
+): Batch<{ id: string }> {
+  return {
+    tenant: 'acme',
+    mode: 'full',
+    collection,
+    records: records as readonly { id: string }[],
+    rows: records,
+    invalid: [],
+    restarted: false,
+    key: `accounting-data-sdk:acme:${collection}`,
+    checkpoint,
+    last: false,
+  };
+}

@@ -1,0 +1,35 @@
+import { createClient, type ProductDraft } from 'accounting-data-sdk';
+import { productSchema } from 'accounting-data-sdk/schemas';
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+
+/** What untyped code passes. */
+const misspelt = { name: 'Desk', nmae: 'Desk' } as ProductDraft;
+
+function logged() {
+  const warnings: string[] = [];
+  const ignore = () => {};
+  const warn = (...parts: unknown[]) => void warnings.push(parts.map(String).join(' '));
+  return { warnings, logger: { debug: ignore, info: ignore, warn, error: ignore } };
+}
+
+test('an unknown product field is sent, with one warning for each name and client', async () => {
+  const { warnings, logger } = logged();
+  const client = createClient({ ...createSandbox().clientOptions, logger });
+  const { id } = await client.products.create(misspelt);
+  await client.withOptions({ timeoutMs: 5_000 }).products.create(misspelt);
+  await client.products.update(id, { ...misspelt, zzzzzz: 1 } as ProductDraft);
+  expect(warnings.filter((text) => text.includes('has no field'))).toEqual([
+    expect.stringContaining('products has no field nmae. Did you mean name?'),
+    expect.stringContaining('products has no field zzzzzz.'),
+  ]);
+});
+
+test('a field of the caller’s schema is no reason to warn', async () => {
+  const { warnings, logger } = logged();
+  const schemas = { products: productSchema.extend({ colourCode: z.number().optional() }) };
+  const client = createClient({ ...createSandbox().clientOptions, logger, schemas });
+  await client.products.create({ name: 'Desk', colourCode: 7 });
+  expect(warnings.filter((text) => text.includes('has no field'))).toEqual([]);
+});

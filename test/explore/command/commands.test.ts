@@ -1,0 +1,283 @@
+import { collectionNames } from 'accounting-data-sdk';
+import { describe, expect, test } from 'vitest';
+import { useFastClock } from '../../support/virtual-clock.ts';
+import type { Settings } from './support/process.ts';
+import { listening, run } from './support/run.ts';
+
+useFastClock();
+
+const COMMANDS = ['probe', 'discover', 'pull', 'get', 'whoami'];
+
+describe('get', () => {
+  test('prints a record as the service sends it', async () => {
+    const { sandbox, env } = await listening({ records: 200 });
+    for (const name of ['accountAddresses', 'account-addresses', 'ACCOUNT_ADDRESSES']) {
+      const { code, out } = await run(env, ['get', name, '3']);
+      expect([code, JSON.parse(out)]).toEqual([0, sandbox.store.accountAddresses.get('3')]);
+    }
+  });
+
+  test('prints an invalid record too', async () => {
+    const { sandbox, env } = await listening({ records: 200 });
+    sandbox.faults.next({ kind: 'money-as-number' });
+    const { code, out } = await run(env, ['get', 'products', '1']);
+    expect([code, typeof JSON.parse(out).salePrice]).toEqual([0, 'number']);
+  });
+});
+
+describe('whoami', () => {
+  test('shows each collection by what the key meets there', async () => {
+    const { sandbox, env } = await listening({ records: 200 });
+    const all = await run(env, ['whoami', '--json']);
+    expect(JSON.parse(all.out)).toMatchObject({
+      baseUrl: `${sandbox.baseUrl}/api/public/v1`,
+      collections: collectionNames.map((collection) => ({ collection, access: 'readable' })),
+      quota: { limit: 10_000 },
+    });
+    expect(sandbox.count()).toBe(collectionNames.length);
+
+    const some = await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.productsOnly }, ['whoami']);
+    expect(some.code).toBe(0);
+    const rows = some.out.split('\n').map((line) => line.split(/ {2,}/));
+    expect(rows.slice(1, collectionNames.length + 1)).toEqual(
+      collectionNames.map((name) => [name, name === 'products' ? 'readable' : 'scope_required']),
+    );
+  });
+
+  test('ends with 3 for an invalid key, and for one that may read nothing', async () => {
+    const { sandbox, env } = await listening();
+    const revoked = await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.revoked }, ['whoami']);
+    const forbidden = await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.forbidden }, ['whoami']);
+    expect([revoked.code, revoked.out, forbidden.code]).toEqual([3, '', 3]);
+    expect(forbidden.out).toContain('forbidden');
+  });
+});
+
+describe('a service without the collections', () => {
+  const nowhere = (env: Settings) => ({ ...env, ACCOUNTING_BASE_URL: `${env.ACCOUNTING_BASE_URL}/wrong` });
+
+  test.each([['whoami'], ['probe', 'accounts'], ['discover', 'accounts']])(
+    'makes %s blame the base URL, not the key',
+    async (...args) => {
+      const { env } = await listening({ records: 20 });
+      const { code, log } = await run(nowhere(env), [...args, '--quiet']);
+      expect([code, log.split('\n')]).toEqual([
+        5,
+        ['The service has none of the collections.', expect.stringContaining('ACCOUNTING_BASE_URL'), ''],
+      ]);
+    },
+  );
+});
+
+describe('probe', () => {
+  test('ends with 3 if the key reads nothing', async () => {
+    const { sandbox, env } = await listening({ records: 20 });
+    const settings = { ...env, ACCOUNTING_API_KEY: sandbox.keys.forbidden };
+    expect((await run(settings, ['probe', '--quiet'])).code).toBe(3);
+  });
+});
+
+describe('the help', () => {
+  test('lists the collections, in lines of at most 80 characters', async () => {
+    const { out } = await run({}, ['--help']);
+    for (const name of collectionNames) expect(out).toMatch(new RegExp(`\\b${name}\\b`));
+    expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+
+  test('is offered with the nearest name of a collection', async () => {
+    const { code, log } = await run({}, ['get', 'acounts', '1']);
+    expect([code, log]).toEqual([2, expect.stringContaining('Did you mean accounts?')]);
+  });
+});
+
+describe('an error', () => {
+  const wrong: [name: string, change: Settings, args: string[], code: number, what: RegExp][] = [
+    ['no service', { ACCOUNTING_BASE_URL: '' }, ['whoami'], 2, /No base URL is configured/],
+    ['no key', { ACCOUNTING_API_KEY: '' }, ['whoami'], 2, /No API key is configured/],
+    ['a bad id', {}, ['get', 'accounts', '..'], 2, /id/],
+    ['a wrong key', { ACCOUNTING_API_KEY: 'wrong' }, ['pull', 'accounts'], 3, /401 \(unauthenticated\)/],
+    ['a missing record', {}, ['get', 'accounts', '999'], 4, /404 \(not_found\)/],
+    ['no service', { ACCOUNTING_BASE_URL: 'http://127.0.0.1:1' }, ['whoami'], 6, /got no response/],
+    ['no such folder', {}, ['pull', 'accounts', '--out', '/no/such/folder/x.ndjson'], 7, /ENOENT/],
+    ['nothing to check', {}, ['discover', '--check', '--out', '/no/such/file.ts'], 7, /does not exist/],
+    ['nothing to check against', {}, ['discover', '--check'], 2, /No file to check/],
+  ];
+  test.for(wrong)('is two lines and an exit code: %s', async ([, change, args, code, what]) => {
+    const { env } = await listening({ records: 100 });
+    const ran = await run({ ...env, ...change }, [...args, '--quiet']);
+    expect(ran.code).toBe(code);
+    expect(ran.out).toBe('');
+    expect(ran.log.trimEnd().split('\n').length).toBe(2);
+    expect(ran.log.split('\n')[0]).toMatch(what);
+  });
+
+  test.each([
+    [{ status: 503 }, true],
+    [{ status: 500 }, true],
+    [{ status: 451 }, false],
+    [{ status: 415 }, false],
+    [{ status: 403 }, false],
+  ])('suggests to try again later only if that can help: %j', async (fault, later) => {
+    const { sandbox, env } = await listening();
+    sandbox.faults.add({ kind: 'status', type: 'something_else', ...fault }, { probability: 1 });
+    const { code, log } = await run(env, ['get', 'accounts', '1']);
+    expect(code).not.toBe(0);
+    expect(log.includes('Try again later')).toBe(later);
+    expect(log.trimEnd().split('\n')).toHaveLength(2);
+  });
+
+  test.each([
+    ['pull', 'accounts'],
+    ['get', 'accounts', '1'],
+  ])('names the address if the service is not there: %s', async (...args) => {
+    const { env } = await listening();
+    const { log } = await run({ ...env, ACCOUNTING_BASE_URL: `${env.ACCOUNTING_BASE_URL}/app` }, args);
+    expect(log).toContain('ACCOUNTING_BASE_URL');
+
+    const bare = await listening({ notFoundBody: 'html' });
+    expect((await run(bare.env, ['get', 'accounts', '1'])).log).toContain('ACCOUNTING_BASE_URL');
+  });
+
+  test('names the Accept header if the service has no format for it', async () => {
+    const { sandbox, env } = await listening();
+    sandbox.faults.add({ kind: 'status', status: 406 }, { probability: 1 });
+    expect((await run(env, ['get', 'accounts', '1'])).log).toContain('Accept header');
+  });
+
+  test('of the service is shown without what would move the cursor', async () => {
+    const { sandbox, env } = await listening();
+    const body = JSON.stringify({ type: 'forbidden', detail: 'no\u001b[2J\nway\u009b' });
+    sandbox.faults.next({ kind: 'rewrite', status: 403, body });
+    const { code, log } = await run(env, ['get', 'accounts', '1']);
+    expect(code).toBe(3);
+    expect(log).toContain('no [2J way');
+    expect(log.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+  });
+
+  test.for([
+    [['nonsense'], /^Unknown command 'nonsense'\.$/, /--help/],
+    [['pul', 'accounts'], /^Unknown command 'pul'\.$/, /^Did you mean pull\? Run it with --help/],
+    [['get'], /^Missing required argument 'collection'\.$/, /--help/],
+    [
+      ['pull', 'invoices'],
+      /'invoices' is invalid for argument 'collection'\.$/,
+      /^No collection has this name\. .*--help/,
+    ],
+    [
+      ['pull', 'accounts', '--since', 'yesterday'],
+      /'yesterday' is invalid\.$/,
+      /^Give a date such as 2026-01-31, .*--help/,
+    ],
+    [
+      ['pull', 'accounts', '--pagination', 'all'],
+      /'all' is invalid\.$/,
+      /^Allowed choices are keyset, page\. .*--help/,
+    ],
+    [
+      ['pull', 'accounts', '--max-outage', 'soon'],
+      /'soon' is invalid\.$/,
+      /^Give a time with its unit.*--help/,
+    ],
+    [['sandbox', '--rate', '100'], /'100' is invalid\.$/, /^Give requests and time, such as 100\/60s/],
+    [['sandbox', '--rate', '0/60s'], /'0\/60s' is invalid\.$/, /^Give requests and time, such as 100\/60s/],
+    [['discover', '--sample', '0'], /'0' is invalid\.$/, /^Give a whole number of at least 1\. .*--help/],
+    [['probe', '--draft', '5'], /'5' is invalid\.$/, /^Give a JSON object .*--help/],
+    [['get', 'accounts'], /^Missing required argument 'id'\.$/, /--help/],
+    [['whoami', '--verbose'], /^Unknown option '--verbose'\.$/, /--help/],
+    [
+      ['sandbox', '--port', '99999'],
+      /'99999' is invalid\.$/,
+      /^Give a whole number from 0 to 65535\. .*--help/,
+    ],
+    [
+      ['sandbox', '--fault', '{"kind":"delay"}'],
+      /is invalid\.$/,
+      /^The fault delay has no default for ms\. Pass it\. .*--help/,
+    ],
+    [['sandbox', '--fault', '{"kind":"dely"}'], /is invalid\.$/, /Did you mean delay\? .*--help/],
+  ] as const)('in the arguments is two lines and exit code 2: %j', async ([args, what, advice]) => {
+    const { sandbox, env } = await listening();
+    const { code, log, out } = await run(env, args);
+    const lines = log.trimEnd().split('\n');
+    expect([code, out, lines.length]).toEqual([2, '', 2]);
+    expect(lines[0]).toMatch(what);
+    expect(lines[1]).toMatch(advice);
+    expect(sandbox.count()).toBe(0);
+  });
+
+  test('for plain http names --allow-insecure', async () => {
+    const baseUrl = 'http://books.example.com';
+    const { code, log } = await run({ ACCOUNTING_API_KEY: 'k' }, ['whoami', '--base-url', baseUrl]);
+    expect([code, log.trimEnd().split('\n')]).toEqual([
+      2,
+      [expect.stringContaining('plain http'), expect.stringContaining('--allow-insecure')],
+    ]);
+  });
+});
+
+describe('the key', () => {
+  test('is rejected as an argument, and not printed', async () => {
+    const { sandbox, env } = await listening();
+    for (const args of [
+      ['--api-key', 'secret-key'],
+      ['--key=secret-key'],
+      ['--apiKey=secret-key'],
+      ['--token', 'secret-key'],
+    ]) {
+      const { code, log, out } = await run({ ...env, ACCOUNTING_API_KEY: undefined }, ['whoami', ...args]);
+      expect(code).toBe(2);
+      expect(out + log).not.toContain('secret-key');
+      expect(log).toContain('ACCOUNTING_API_KEY');
+    }
+    expect(sandbox.count()).toBe(0);
+  });
+
+  test('is typed if there is a terminal', async () => {
+    const { sandbox, env } = await listening({ records: 50 });
+    const asked: string[] = [];
+    const prompt = {
+      secret: async (question: string) => {
+        asked.push(question);
+        return ` ${sandbox.keys.full}\n`;
+      },
+      confirm: async () => false,
+    };
+    const { code, out, log } = await run(
+      { ...env, ACCOUNTING_API_KEY: undefined },
+      ['get', 'accounts', '1'],
+      { prompt },
+    );
+    expect([code, asked]).toEqual([0, ['API key: ']]);
+    expect(out + log).not.toContain(sandbox.keys.full);
+  });
+
+  test('is in nothing that any command says, whatever goes wrong', async () => {
+    const { sandbox, env } = await listening({ records: 100 });
+    const key = sandbox.keys.full;
+    sandbox.faults.add({ kind: 'status', status: 500, body: 'html' }, { probability: 0.3 });
+    for (const command of [
+      ['probe', 'accounts'],
+      ['discover', 'boms'],
+      ['pull', 'accounts'],
+      ['get', 'accounts', '1'],
+      ['whoami'],
+    ]) {
+      const { out, log } = await run(env, command);
+      expect(out + log).not.toContain(key);
+    }
+  });
+});
+
+describe('the help', () => {
+  test.for(COMMANDS)('of %s shows examples, and needs neither service nor key', async (command) => {
+    const { code, out } = await run({}, [command, '--help']);
+    expect(code).toBe(0);
+    expect(out).toMatch(new RegExp(`Examples:\n  \\$ accounting-data-sdk ${command}`));
+    expect(out).not.toContain('--api-key');
+  });
+
+  test('says what the exit codes mean', async () => {
+    const { out } = await run({}, ['--help']);
+    for (const code of [0, 1, 2, 3, 4, 5, 6, 7, 8, 130]) expect(out).toMatch(new RegExp(`^  ${code} `, 'm'));
+  });
+});

@@ -1,0 +1,121 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { folder, listening, run } from './support/run.ts';
+
+/** A folder with a `.env` for a sandbox, and a second sandbox whose settings the environment may have. */
+async function project(name = '.env') {
+  const inFile = await listening({ records: 50, seed: 3 });
+  const other = await listening({ records: 50, seed: 4 });
+  const file = folder();
+  const { ACCOUNTING_BASE_URL, ACCOUNTING_API_KEY } = inFile.env;
+  writeFileSync(
+    file(name),
+    `# As the sandbox prints it.\n\nACCOUNTING_BASE_URL=${ACCOUNTING_BASE_URL}\n# a key\nACCOUNTING_API_KEY="${ACCOUNTING_API_KEY}"\n`,
+  );
+  return { inFile, other, file, cwd: file('.') };
+}
+
+const get = ['get', 'accounts', '1'];
+
+describe('the settings of the command', () => {
+  test('come from the .env of the working directory if the environment has none, and the file is named', async () => {
+    const { inFile, cwd } = await project();
+    const { code, log, out } = await run({}, get, { cwd });
+    expect([code, inFile.sandbox.count()]).toEqual([0, 1]);
+    expect(log).toBe('Using the address and the API key of .env.\n');
+    expect(JSON.parse(out)).toMatchObject({ id: '1' });
+    expect((await run({}, [...get, '--quiet'], { cwd })).log).toBe('');
+  });
+
+  test('come from the file of --env', async () => {
+    const { inFile, cwd, file } = await project('staging.env');
+    const relative = await run({}, [...get, '--env', 'staging.env'], { cwd });
+    expect([relative.code, relative.log]).toEqual([0, expect.stringContaining('of staging.env.')]);
+    expect((await run({}, [...get, '--env', file('staging.env')])).code).toBe(0);
+    expect(inFile.sandbox.count()).toBe(2);
+  });
+
+  test('come from the environment if it has both', async () => {
+    const { inFile, other, cwd } = await project();
+    const { code, log } = await run(other.env, get, { cwd });
+    expect([code, log]).toEqual([0, '']);
+    expect([inFile.sandbox.count(), other.sandbox.count()]).toEqual([0, 1]);
+  });
+
+  test('are never mixed: a key of the environment is not sent to an address of a file', async () => {
+    const { inFile, other, cwd } = await project();
+    const env = { ACCOUNTING_API_KEY: other.env.ACCOUNTING_API_KEY };
+    for (const more of [[], ['--env', '.env']]) {
+      const { code, log } = await run(env, [...get, ...more], { cwd });
+      expect([code, log.split('\n')]).toEqual([
+        2,
+        [
+          'The API key comes from the environment or an option, but the address is only in .env.',
+          expect.stringContaining('Take both from the same source'),
+          '',
+        ],
+      ]);
+    }
+    expect(inFile.sandbox.count()).toBe(0);
+  });
+
+  test('are never mixed: a key of a file is not sent to an address of the environment or of --base-url', async () => {
+    const { other, cwd } = await project();
+    const baseUrl = other.env.ACCOUNTING_BASE_URL ?? '';
+    const byEnvironment = await run({ ACCOUNTING_BASE_URL: baseUrl }, get, { cwd });
+    const byFlag = await run({}, [...get, '--base-url', baseUrl], { cwd });
+    for (const { code, log } of [byEnvironment, byFlag]) {
+      expect([code, log]).toEqual([2, expect.stringContaining('but the API key is only in .env.')]);
+    }
+    expect(other.sandbox.count()).toBe(0);
+  });
+
+  test('leave room for a key that is typed, for an address that is not the one of the file', async () => {
+    const { other, cwd } = await project();
+    const prompt = {
+      secret: async () => other.env.ACCOUNTING_API_KEY ?? '',
+      confirm: async () => false,
+    };
+    const args = [...get, '--base-url', other.env.ACCOUNTING_BASE_URL ?? ''];
+    expect((await run({}, args, { cwd, prompt })).code).toBe(0);
+    expect(other.sandbox.count()).toBe(1);
+  });
+
+  test('are missing if a .env has none, and the error says so', async () => {
+    const file = folder();
+    writeFileSync(file('.env'), 'OTHER=1\n');
+    const { code, log } = await run({}, get, { cwd: file('.') });
+    expect([code, log]).toEqual([
+      2,
+      expect.stringContaining('No base URL is configured.\nSet ACCOUNTING_BASE_URL'),
+    ]);
+  });
+
+  test('are an error if the file of --env cannot be read', async () => {
+    const { code, log } = await run({}, [...get, '--env', 'missing.env'], { cwd: folder()('.') });
+    expect([code, log.trimEnd().split('\n')]).toEqual([
+      7,
+      [
+        expect.stringMatching(/^The file of --env cannot be read: ENOENT/),
+        'Check the path and the permissions.',
+      ],
+    ]);
+  });
+
+  test.each(['utf16le', 'utf8'] as const)(
+    'come from a file in %s with a byte order mark',
+    async (encoding) => {
+      const { cwd, file } = await project('windows.env');
+      const text = `\ufeff${readFileSync(file('windows.env'), 'utf8').replaceAll('\n', '\r\n')}`;
+      writeFileSync(file('windows.env'), text, encoding);
+      expect((await run({}, [...get, '--env', 'windows.env'], { cwd })).code).toBe(0);
+    },
+  );
+
+  test('show no key of a file in what the command says', async () => {
+    const { inFile, cwd } = await project();
+    const key = inFile.env.ACCOUNTING_API_KEY ?? '';
+    const { code, log } = await run({}, ['get', 'accounts', key], { cwd });
+    expect([code, log.includes(key), log.includes('[redacted]')]).toEqual([4, false, true]);
+  });
+});

@@ -1,0 +1,62 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { collectionNames, createClient } from 'accounting-data-sdk';
+import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
+import { describe, expect, test } from 'vitest';
+import { folder, listening, run } from './support/run.ts';
+
+describe('fixtures', () => {
+  test.each<SandboxOptions>([
+    { timestampsEverywhere: true },
+    { formats: 'jsonld', relations: 'iri', nullFields: 'omitted', timestamps: 'offset', timeZone: '+12:45' },
+    {
+      ids: { form: 'uuid' },
+      timestampsEverywhere: true,
+      timestamps: 'milliseconds',
+      order: 'updated-desc',
+      commitDelayMs: 60_000,
+    },
+  ])('of 5,000 records from another sandbox give equal lists, filters and records: %j', async (options) => {
+    const { sandbox: source, env } = await listening({ ...options, records: 5000, rateLimit: false });
+    const data = folder()('data');
+    expect((await run(env, ['pull', '--all', '--out', data, '--quiet'])).code).toBe(0);
+    const copy = createSandbox({ ...options, fixtures: data, rateLimit: false });
+    const [one, other] = [createClient(source.clientOptions), createClient(copy.clientOptions)];
+    for (const name of collectionNames) {
+      const all = await one[name].list().toArray({ limit: Infinity });
+      expect(await other[name].list().toArray({ limit: Infinity })).toEqual(all);
+      const { id = '' } = all[Math.floor(all.length / 2)] ?? {};
+      expect(await other[name].get(id)).toEqual(await one[name].get(id));
+      const showsTimes = all.every(({ updatedAt }) => updatedAt !== undefined);
+      for (const query of [
+        { id: { gt: id } },
+        ...(showsTimes ? [{ updatedSince: '2024-01-01T00:00:00Z' }] : []),
+      ]) {
+        const filtered = await one[name].list(query).toArray({ limit: Infinity });
+        expect(filtered.length).toBeGreaterThan(0);
+        expect(await other[name].list(query).toArray({ limit: Infinity })).toEqual(filtered);
+      }
+    }
+  });
+
+  test('may be an object, and a new record gets an id of its own', async () => {
+    const sandbox = createSandbox({ fixtures: { products: [{ id: '70', name: 'Desk' }] } });
+    const client = createClient(sandbox.clientOptions);
+    expect((await client.products.get('70')).name).toBe('Desk');
+    expect(Number((await client.products.create({ name: 'Chair' })).id)).toBeGreaterThan(70);
+  });
+
+  test.each([
+    ['accounts.json', '[{"id":"1","name":"Cash"}]', undefined],
+    ['accounts.json', '{"id":"1"}', 'accounts.json is not an array'],
+    ['accounts.ndjson', '{"id":"1"}\n{"secret', 'line 2 of'],
+    ['invoices.ndjson', '{"id":"1"}', 'no file of a collection'],
+  ])('reads %s with %s', (name, text, message) => {
+    const data = folder()('data');
+    mkdirSync(data);
+    writeFileSync(join(data, name), text);
+    const create = () => createSandbox({ fixtures: data });
+    if (message === undefined) expect(create().store.accounts.get('1')?.name).toBe('Cash');
+    else expect(create).toThrow(message);
+  });
+});

@@ -1,0 +1,145 @@
+import type { ProbeReport } from 'accounting-data-sdk/explore';
+import { describe, expect, test } from 'vitest';
+import { listening, run } from './support/run.ts';
+
+const terminal = (agrees: boolean, questions: string[] = []) => ({
+  prompt: {
+    secret: async () => '',
+    confirm: async (question: string) => {
+      questions.push(question);
+      return agrees;
+    },
+  },
+});
+
+describe('probe', () => {
+  test('logs how many requests it will send, then prints a finding for every question', async () => {
+    const { sandbox, env } = await listening({
+      records: 3000,
+      pageSize: 20,
+      order: 'id-desc',
+      afterLastPage: 'not_found',
+    });
+    const { code, out, log } = await run(env, ['probe']);
+    expect(code).toBe(0);
+    expect(log).toMatch(/^About \d+ requests, at most \d+, to read only\./);
+    for (const row of [
+      /^idForm +numeric +all collections$/m,
+      /^order +id-desc +all /m,
+      /^pageSize +20 +all/m,
+      /^afterLastPage +not_found +all collections$/m,
+      /^id\.gt +honoured +all collections$/m,
+      /^timestamps +seconds +products$/m,
+      /^ +unknown +all but products: no record carries/m,
+      /^writes +unknown +createStatus, .*: only writing shows it$/m,
+      /^client\.afterLastPage +"not_found" /m,
+    ]) {
+      expect(out).toMatch(row);
+    }
+    expect(sandbox.requests.every(({ method }) => method === 'GET')).toBe(true);
+  });
+
+  test('shows what a service built on API Platform does, with the advice that follows', async () => {
+    const { env } = await listening({
+      records: 1500,
+      order: 'updated-desc',
+      hiddenRecords: 0.1,
+      idColumn: 'int4',
+      timeZone: 'America/New_York',
+      timestamps: 'offset',
+      dateFilter: 'local',
+      nullFields: 'omitted',
+      relations: 'iri',
+      notFoundBody: 'html',
+    });
+    const { code, out } = await run(env, ['probe', 'accounts', 'accountAddresses', 'products', '--quiet']);
+    expect(code).toBe(0);
+    for (const row of [
+      /^complete +likely +products$/m,
+      /^shortPages +yes +/m,
+      /^id\.large +server_error +accounts$/m,
+      /^updatedSince\.compares +local +products$/m,
+      /^offsets +-0[45]:00/m,
+      /^nullFields +omitted +/m,
+      /^iriFields .*accountId/ms,
+      /^problems\.bareNotFound +yes +/m,
+      /^client\.bareNotFound +"missing" /m,
+      /^Timestamps carry an offset/m,
+    ]) {
+      expect(out).toMatch(row);
+    }
+  });
+
+  test('wraps its table to the terminal', async () => {
+    const { env } = await listening({ records: 300 });
+    const { out } = await run(env, ['probe', '--quiet'], { columns: 80 });
+    const [table = ''] = out.split('\n\nBounds');
+    expect(Math.max(...table.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
+  });
+
+  test('gives everything as JSON, and says the rest elsewhere', async () => {
+    const { sandbox, env } = await listening({ records: 500, ids: { form: 'ulid' } });
+    const { out, log } = await run(env, ['probe', 'accounts', 'boms', '--json']);
+    const report = JSON.parse(out) as ProbeReport;
+    expect(report.requests).toBe(sandbox.count());
+    expect(report.collections.map(({ collection, details }) => [collection, details?.idForm.value])).toEqual([
+      ['accounts', 'ulid'],
+      ['boms', 'ulid'],
+    ]);
+    expect(log).toContain('at most');
+  });
+
+  test('shows how far it is on a terminal, and takes the line away again', async () => {
+    const { env } = await listening({ records: 300 });
+    const shown: (string | undefined)[] = [];
+    await run(env, ['probe', 'accounts', 'boms'], { status: (text) => void shown.push(text) });
+    expect(shown).toContainEqual(
+      expect.stringMatching(/^\d+ of at most \d+ requests: boms \(1 of 2 done\)$/),
+    );
+    expect(shown.at(-1)).toBeUndefined();
+  });
+
+  test('shows what it has learned when it is stopped half-way', async () => {
+    const { sandbox, env } = await listening({ records: 300 });
+    const stop = new AbortController();
+    sandbox.onRequest(() => sandbox.count() === 18 && stop.abort(new Error('Ctrl-C')));
+    const { code, out } = await run(env, ['probe'], { signal: stop.signal });
+    expect(code).toBe(130);
+    expect(out).toMatch(/^pageSize +30 +accounts$/m);
+    expect(sandbox.count()).toBeLessThanOrEqual(19);
+  });
+});
+
+describe('probe --write', () => {
+  test('asks first, and writes nothing without a yes', async () => {
+    const { sandbox, env } = await listening({ records: 100 });
+    const questions: string[] = [];
+    const declined = await run(env, ['probe', 'products', '--write'], terminal(false, questions));
+    const mute = await run(env, ['probe', 'products', '--write']);
+    expect([declined.code, mute.code]).toEqual([2, 2]);
+    expect(questions).toEqual([expect.stringContaining(`one product at ${sandbox.baseUrl}`)]);
+    expect(mute.log).toContain('--yes');
+    expect(sandbox.count()).toBe(0);
+  });
+
+  test('creates a product, shows how the service responds to writes, and leaves nothing', async () => {
+    const { sandbox, env } = await listening({
+      records: { products: 40 },
+      createStatus: 200,
+      requiredFields: ['ean'],
+    });
+    const draft = ['--draft', '{"ean":"8712345678906"}'];
+    const { code, out } = await run(env, ['probe', 'products', '--write', ...draft], terminal(true));
+    expect(code).toBe(0);
+    expect(out).toMatch(/^writes\.createStatus +200 /m);
+    expect(sandbox.store.products.count).toBe(40);
+  });
+
+  test('names what could not be deleted, and fails', async () => {
+    const { sandbox, env } = await listening({ records: { products: 40 } });
+    sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { method: 'DELETE', times: 9 });
+    const { code, log } = await run(env, ['probe', 'products', '--write', '--yes', '--json']);
+    expect(code).toBe(5);
+    expect(log).toContain(`could not be deleted: ${sandbox.store.products.ids().at(-1)}`);
+  });
+});

@@ -1,0 +1,155 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { PGlite } from '@electric-sql/pglite';
+import { collectionNames } from 'accounting-data-sdk';
+import type { Sandbox } from 'accounting-data-sdk/testing';
+import { expect, onTestFinished, test } from 'vitest';
+import { killAtRandom } from '../../support/kill-at-random.ts';
+import { SeededRandom } from '../../support/seeded-random.ts';
+import { eachSeed } from '../../support/seeds.ts';
+import { start } from './support/process.ts';
+import { folder, listening, run } from './support/run.ts';
+
+function copied(file: string): readonly string[] {
+  using database = new DatabaseSync(file);
+  const rows = database.prepare('SELECT collection, body FROM accounting_record').all();
+  return rows.map(({ collection, body }) => `${collection} ${body}`).sort();
+}
+
+const upstream = ({ store }: Sandbox) =>
+  collectionNames
+    .flatMap((name) => store[name].all().map((record) => `${name} ${JSON.stringify(record)}`))
+    .sort();
+
+test('writes every collection to SQLite, and then only what changed', async () => {
+  const { sandbox, env } = await listening({ records: 600 });
+  const file = folder()('books.sqlite');
+  const args = ['pull', '--all', '--to', file];
+  const first = await run(env, [...args, '--tenant', 'acme']);
+  expect([first.code, first.out]).toEqual([0, '']);
+  expect(first.log).toContain(`records of acme written to ${file}: complete.`);
+  expect(copied(file)).toEqual(upstream(sandbox));
+
+  sandbox.store.products.update('1', { name: 'Renamed' });
+  sandbox.store.accounts.delete('2');
+  // The only company of the database needs no name.
+  expect((await run(env, args)).log).toContain('1 record of acme');
+  expect((await run(env, [...args, '--full'])).log).toContain('accounts: ');
+  expect(copied(file)).toEqual(upstream(sandbox));
+  using database = new DatabaseSync(file);
+  expect(database.prepare(`SELECT name FROM products WHERE id = '1'`).get()).toEqual({ name: 'Renamed' });
+});
+
+test('writes records that this version takes for invalid', async () => {
+  const { sandbox, env } = await listening({ records: { products: 25 } });
+  sandbox.faults.add({ kind: 'money-as-number' }, { probability: 1 });
+  const file = folder()('books.sqlite');
+  const { code } = await run(env, ['pull', 'products', '--to', file, '--tenant', 'acme']);
+  expect([code, copied(file).length]).toEqual([0, 25]);
+});
+
+test('names the collections that the key may not read', async () => {
+  const { sandbox, env } = await listening({ records: 300 });
+  const args = ['pull', '--all', '--tenant', 'acme', '--to', folder()('books.sqlite')];
+  const some = await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.productsOnly }, args);
+  expect([some.code, some.log]).toEqual([0, expect.stringContaining('This key may not read accounts.')]);
+  for (const key of [sandbox.keys.forbidden, sandbox.keys.revoked]) {
+    const none = ['pull', '--all', '--tenant', 'acme', '--to', folder()('books.sqlite')];
+    expect((await run({ ...env, ACCOUNTING_API_KEY: key }, none)).code).toBe(3);
+  }
+});
+
+test.each([
+  [['--all', '--to', 'b', '--out', 'data'], '--to and --out exclude each other'],
+  [['accounts', '--to', 'b', '--since', '2026-01-01'], '--to and --since exclude each other'],
+  [['accounts', '--to', 'b', '--format', 'csv'], '--to and --format exclude each other'],
+  [['accounts', '--tenant', 'acme'], '--tenant is for a database'],
+  [['accounts', '--full'], '--full is for a database'],
+  [['--all', '--to', 'postgres', '--tenant', 'acme'], 'No database is configured'],
+])('rejects arguments that contradict each other: %j', async (args, message) => {
+  const { sandbox, env } = await listening();
+  const { code, log } = await run(env, ['pull', ...args], { cwd: folder()('.') });
+  expect([code, log, sandbox.count()]).toEqual([2, expect.stringContaining(message), 0]);
+});
+
+test('asks for the name of the company if the database holds none or several', async () => {
+  const { env } = await listening({ records: { accounts: 3 } });
+  const file = folder()('books.sqlite');
+  const args = ['pull', 'accounts', '--to', file];
+  const none = await run(env, args);
+  expect([none.code, none.log]).toEqual([2, expect.stringContaining('--tenant acme')]);
+  for (const tenant of ['acme', 'bolt']) expect((await run(env, [...args, '--tenant', tenant])).code).toBe(0);
+  expect((await run(env, args)).log).toContain('holds 2 companies');
+});
+
+test('fails for a file that is no database', async () => {
+  const { sandbox, env } = await listening({ records: { accounts: 3 } });
+  const file = folder();
+  writeFileSync(file('a.csv'), 'id,name\n'.repeat(100));
+  for (const more of [[], ['--tenant', 'acme']]) {
+    const { code, log } = await run(env, ['pull', 'accounts', '--to', file('a.csv'), ...more]);
+    expect([code, log]).toEqual([7, expect.stringContaining('a.csv cannot be opened')]);
+  }
+  expect(sandbox.count()).toBe(0);
+});
+
+test('writes to PostgreSQL through pg of the folder, and says so if it is not installed', async () => {
+  const { sandbox, env } = await listening({ records: { accounts: 40, products: 10 } });
+  const file = folder();
+  const args = ['pull', '--all', '--to', 'postgres', '--tenant', 'acme'];
+  const settings = { ...env, DATABASE_URL: 'postgres://localhost/books' };
+  const missing = await run(settings, args, { cwd: file('.') });
+  expect([missing.code, missing.log]).toEqual([7, expect.stringContaining('npm install pg')]);
+
+  const database = await PGlite.create();
+  onTestFinished(() => database.close());
+  mkdirSync(file('node_modules/pg'), { recursive: true });
+  const pool = `exports.Pool = class {
+    on() {}
+    query(text, values) { return globalThis.databaseOfTest.query(text, values); }
+    async end() {}
+  };`;
+  writeFileSync(file('node_modules/pg/index.js'), pool);
+  (globalThis as { databaseOfTest?: PGlite }).databaseOfTest = database;
+  for (const more of [args, args.slice(0, 4)]) {
+    expect((await run(settings, more, { cwd: file('.') })).code).toBe(0);
+  }
+  const { rows } = await database.query<{ body: object }>(
+    `SELECT body FROM accounting.record WHERE collection = 'accounts' ORDER BY id::int`,
+  );
+  expect(rows.map(({ body }) => body)).toEqual(sandbox.store.accounts.all());
+});
+
+test('rejects the copy of another API key until --same-company accepts it', async () => {
+  const { sandbox, env } = await listening({ records: { accounts: 40 } });
+  const to = ['--to', folder()('books.sqlite'), '--tenant', 'acme'];
+  const pull = (key: string, ...more: string[]) =>
+    run({ ...env, ACCOUNTING_API_KEY: key }, ['pull', 'accounts', ...to, ...more]);
+  // A key that can read nothing is not remembered.
+  expect((await pull(sandbox.keys.revoked)).code).toBe(3);
+  expect((await pull(sandbox.keys.full)).code).toBe(0);
+  sandbox.clearLogs();
+  const other = await pull(sandbox.keys.otherCompany);
+  expect(other).toMatchObject({ code: 7, log: expect.stringContaining('--same-company') });
+  expect(sandbox.count()).toBe(0);
+  expect((await pull(sandbox.keys.otherCompany, '--same-company')).code).toBe(0);
+  expect((await pull(sandbox.keys.otherCompany)).code).toBe(0);
+  expect((await pull(sandbox.keys.full)).code).toBe(7);
+});
+
+test('a pull of everything into SQLite that is killed four times ends with every record', () =>
+  eachSeed([Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))], async (seed) => {
+    const { sandbox, env } = await listening({ records: 3000, pageSize: 20, ids: { gap: 3 } });
+    const file = folder()('books.sqlite');
+    const args = ['pull', '--all', '--to', file, '--tenant', 'acme'];
+    const killing = { sandbox, random: new SeededRandom(seed), mostRequests: 50 };
+    let kills = 0;
+    while (kills < 4 && (await killAtRandom(start(env, args), killing))) {
+      kills += 1;
+      sandbox.store.accounts.update('4', { name: `Changed ${kills}` });
+    }
+    expect(kills).toBe(4);
+    expect((await run(env, args)).code).toBe(0);
+    expect((await run(env, args)).code).toBe(0);
+    expect(copied(file)).toEqual(upstream(sandbox));
+  }));

@@ -1,0 +1,646 @@
+import { once } from 'node:events';
+import {
+  appendFileSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { open } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { collectionNames, createClient } from 'accounting-data-sdk';
+import type { Sandbox } from 'accounting-data-sdk/testing';
+import { parse } from 'csv-parse/sync';
+import { describe, expect, test, vi } from 'vitest';
+import { folder, listening, records, run } from './support/run.ts';
+
+/** A signal that fires with the request of this number. */
+function stopAt(sandbox: Sandbox, request: number): AbortSignal {
+  const stop = new AbortController();
+  const from = sandbox.count();
+  sandbox.onRequest(() => sandbox.count() - from === request && stop.abort());
+  return stop.signal;
+}
+
+describe('pull', () => {
+  test('prints every record on a line of its own, as the service sends it', async () => {
+    const { sandbox, env } = await listening({ records: 1500 });
+    for (const name of ['accounts', 'products', 'bankFeedConnections'] as const) {
+      for (const pagination of ['keyset', 'page']) {
+        const { code, out } = await run(env, ['pull', name, '--pagination', pagination]);
+        expect(code).toBe(0);
+        expect(records(out)).toEqual(sandbox.store[name].all());
+      }
+    }
+  });
+
+  test('prints each page at once', async () => {
+    const { env } = await listening({ records: { accounts: 200 } });
+    const pieces: string[] = [];
+    await run(env, ['pull', 'accounts'], { write: async (text) => void pieces.push(text) });
+    expect(pieces.length).toBeGreaterThan(6);
+    expect(records(pieces.join('')).length).toBe(200);
+  });
+
+  test('prints invalid records too', async () => {
+    const { sandbox, env } = await listening({ records: { products: 25 } });
+    sandbox.faults.add({ kind: 'money-as-number' }, { probability: 1 });
+    const { code, out } = await run(env, ['pull', 'products']);
+    expect([code, records(out).length, typeof records(out)[0]?.salePrice]).toEqual([0, 25, 'number']);
+
+    sandbox.faults.clear();
+    const nameless = (text: string) => text.replace('"id":"3"', '"id":null');
+    sandbox.faults.add({ kind: 'rewrite', body: nameless }, { probability: 1 });
+    const odd = await run(env, ['pull', 'products']);
+    expect([odd.code, records(odd.out).length]).toEqual([0, 25]);
+    expect(odd.log).toContain('1 of them have no valid id');
+  });
+
+  test('reads what was modified since a timestamp, and says from when to read next', async () => {
+    const { sandbox, env } = await listening({ records: 2000 });
+    const { out, log } = await run(env, ['pull', 'products', '--since', '2024-06-01']);
+    const changed = sandbox.store.products.all().filter(({ updatedAt }) => (updatedAt ?? '') >= '2024-06-01');
+    expect(records(out)).toEqual(changed);
+    const next = /--since (\S+Z)$/m.exec(log)?.[1] ?? '';
+    // The service's clock when it began, less the two minutes in which a write may still be on its way.
+    expect(Math.abs(Date.now() - 120_000 - Date.parse(next))).toBeLessThan(60_000);
+  });
+
+  test('writes a file', async () => {
+    const { sandbox, env } = await listening({ records: 1500 });
+    const file = folder()('a.ndjson');
+    await run(env, ['pull', 'accounts', '--out', file]);
+    expect(records(readFileSync(file, 'utf8'))).toEqual(sandbox.store.accounts.all());
+  });
+
+  test('makes an empty file of an empty collection', async () => {
+    const { env } = await listening();
+    const file = folder()('a.ndjson');
+    const { code } = await run(env, ['pull', 'accounts', '--out', file]);
+    expect([code, readFileSync(file, 'utf8')]).toEqual([0, '']);
+  });
+
+  test('keeps the old file until every record has been read', async () => {
+    const { sandbox, env } = await listening({ records: 500 });
+    const file = folder()('a.ndjson');
+    writeFileSync(file, 'older\n');
+    await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.revoked }, ['pull', 'accounts', '--out', file]);
+    await run(env, ['pull', 'accounts', '--out', file, '--since', 'nonsense']);
+    expect(readFileSync(file, 'utf8')).toBe('older\n');
+    await run(env, ['pull', 'accounts', '--out', file]);
+    expect(records(readFileSync(file, 'utf8'))).toEqual(sandbox.store.accounts.all());
+  });
+
+  test('says how far it is on a terminal, and nothing with --quiet', async () => {
+    const { env } = await listening({ records: { accounts: 240 } });
+    const shown: (string | undefined)[] = [];
+    const { log } = await run(env, ['pull', 'accounts'], { status: (text) => void shown.push(text) });
+    expect(shown).toContainEqual(expect.stringMatching(/^accounts: 240 records in \d+ pages/));
+    expect(log).toMatch(/^240 records of accounts in \d+ pages, [\d.]+ s: complete\.$/m);
+
+    shown.length = 0;
+    const quiet = await run(env, ['pull', 'accounts', '--quiet'], {
+      status: (text) => void shown.push(text),
+    });
+    expect(shown.filter((text) => text !== undefined)).toEqual([]);
+    expect(quiet.log).toBe('');
+  });
+
+  test('waits for the budget of the key, and says so', async () => {
+    const { sandbox, env } = await listening({ records: 400, rateLimit: { limit: 4, windowMs: 200 } });
+    const shown: (string | undefined)[] = [];
+    const { code, out } = await run(env, ['pull', 'accounts'], { status: (text) => void shown.push(text) });
+    expect([code, records(out)]).toEqual([0, sandbox.store.accounts.all()]);
+    expect(shown).toContainEqual(expect.stringMatching(/waiting.* for the quota of the key$/));
+  });
+});
+
+describe('a pull that is stopped', () => {
+  test('leaves whole lines and resumes after them', async () => {
+    const name = 'a.ndjson';
+    const { sandbox, env } = await listening({ records: { accounts: 900 }, order: 'id-desc' });
+    const file = folder();
+    const args = ['pull', 'accounts', '--out', file(name), '--checkpoint', file('cp')];
+    const read = (end = '') => records(readFileSync(file(`${name}${end}`), 'utf8'));
+    const seen: number[] = [];
+    for (const request of [7, 9]) {
+      const { code } = await run(env, args, { signal: stopAt(sandbox, request) });
+      expect(code).toBe(130);
+      seen.push(read('.part').length);
+    }
+    expect(seen[0]).toBeGreaterThan(100);
+    expect(seen[1]).toBeGreaterThan(seen[0] ?? 0);
+
+    const before = sandbox.count();
+    const { code, log } = await run(env, args);
+    expect([code, read()]).toEqual([0, sandbox.store.accounts.all().toReversed()]);
+    expect(log).toContain(`Resuming after ${seen[1]} records.`);
+    // What was there was not read again; three requests look behind the end.
+    expect(sandbox.count() - before).toBeLessThan(33);
+    expect(existsSync(file('cp'))).toBe(false);
+  });
+
+  test('by an error resumes too, and says so', async () => {
+    const { sandbox, env } = await listening({ records: { accounts: 600 } });
+    const file = folder();
+    const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];
+    sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { skip: 8 });
+    const failed = await run(env, args);
+    expect([failed.code, failed.log.includes('Run the same command to resume.')]).toEqual([3, true]);
+    expect(records(readFileSync(file('a.part'), 'utf8')).length).toBeGreaterThan(100);
+    expect((await run(env, args)).code).toBe(0);
+    expect(records(readFileSync(file('a'), 'utf8'))).toEqual(sandbox.store.accounts.all());
+  });
+
+  test('in the middle of a line loses what the checkpoint does not know, and no more', async () => {
+    const { sandbox, env } = await listening({ records: { accounts: 600 } });
+    const file = folder();
+    const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];
+    await run(env, args, { signal: stopAt(sandbox, 9) });
+    appendFileSync(file('a.part'), '{"id":"9999","name":"written, but never committ');
+    expect((await run(env, args)).code).toBe(0);
+    expect(records(readFileSync(file('a'), 'utf8'))).toEqual(sandbox.store.accounts.all());
+  });
+
+  test('resumes on standard output, from which nothing can be removed', async () => {
+    const { sandbox, env } = await listening({ records: { accounts: 600 } });
+    const args = ['pull', 'accounts', '--checkpoint', folder()('cp')];
+    const first = await run(env, args, { signal: stopAt(sandbox, 9) });
+    const second = await run(env, args);
+    expect([first.code, second.code]).toEqual([130, 0]);
+    expect(records(first.out + second.out)).toEqual(sandbox.store.accounts.all());
+  });
+
+  test('keeps the time from which to read next', async () => {
+    vi.spyOn(performance, 'now').mockReturnValue(0);
+    const { sandbox, env } = await listening({ records: { accounts: 600 }, clock: '2026-05-01T12:00:00Z' });
+    const file = folder();
+    const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];
+    await run(env, args, { signal: stopAt(sandbox, 9) });
+    sandbox.clock.set('2026-05-02T00:00:00Z');
+    const { log } = await run(env, args);
+    expect(log).toContain('--since 2026-05-01T11:58:00Z');
+  });
+
+  test('starts over with an empty file if ids are not integers', async () => {
+    const { sandbox, env } = await listening({ records: { accounts: 600 }, ids: { form: 'uuid' } });
+    const file = folder();
+    const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];
+    const first = await run(env, args, { signal: stopAt(sandbox, 9) });
+    expect(first.log).toContain('which cannot be resumed');
+    expect(records(readFileSync(file('a.part'), 'utf8')).length).toBeGreaterThan(0);
+    expect((await run(env, args)).code).toBe(0);
+    expect(records(readFileSync(file('a'), 'utf8'))).toEqual(sandbox.store.accounts.all());
+  });
+
+  test('starts over in the middle if an id is not an integer', async () => {
+    const { sandbox, env } = await listening({ records: { accounts: 300 } });
+    sandbox.store.accounts.insert({ id: 'A-1', name: 'By hand' });
+    const file = folder();
+    const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];
+    expect((await run(env, args)).code).toBe(0);
+    const ids = records(readFileSync(file('a'), 'utf8')).map(({ id }) => id);
+    expect(ids.toSorted()).toEqual(sandbox.store.accounts.ids().toSorted());
+  });
+});
+
+describe('a pull into a file that exists', () => {
+  const older = async (mode = 0o600) => {
+    const { sandbox, env } = await listening({ records: { accounts: 300 } });
+    const file = folder();
+    writeFileSync(file('a'), 'older\n', { mode });
+    return { sandbox, env, file, args: ['pull', 'accounts', '--out', file('a')] };
+  };
+
+  test('leaves it as it was when it fails half-way, and no other file beside it', async () => {
+    const { sandbox, env, file, args } = await older();
+    sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { skip: 6, times: 9 });
+    expect((await run(env, args)).code).toBe(3);
+    expect(readFileSync(file('a'), 'utf8')).toBe('older\n');
+    expect(readdirSync(file('.'))).toEqual(['a']);
+  });
+
+  test('leaves it as it was when it is interrupted, and says what to do', async () => {
+    const { sandbox, env, file, args } = await older();
+    const alone = await run(env, args, { signal: stopAt(sandbox, 5) });
+    expect(alone.code).toBe(130);
+    const [what, advice] = alone.log.trimEnd().split('\n').slice(-2);
+    expect([what, advice]).toEqual([
+      'Stopped before the end.',
+      `${file('a')} is unchanged. Run the same command to start over; with --checkpoint it can resume.`,
+    ]);
+    const resumable = [...args, '--checkpoint', file('cp')];
+    const { log } = await run(env, resumable, { signal: stopAt(sandbox, 5) });
+    expect(log.trimEnd().split('\n').at(-1)).toBe(
+      `The records so far are in ${file('a.part')}. Run the same command to resume.`,
+    );
+    expect(readFileSync(file('a'), 'utf8')).toBe('older\n');
+    expect(readdirSync(file('.')).toSorted()).toEqual(['a', 'a.part', 'cp']);
+    expect((await run(env, resumable)).code).toBe(0);
+    expect(readdirSync(file('.'))).toEqual(['a']);
+    expect(records(readFileSync(file('a'), 'utf8'))).toEqual(sandbox.store.accounts.all());
+  });
+
+  test('keeps its permissions, and the link that leads to it', async () => {
+    const { sandbox, env, file, args } = await older(0o640);
+    symlinkSync(file('a'), file('link'));
+    expect((await run(env, args.with(3, file('link')))).code).toBe(0);
+    expect(lstatSync(file('link')).isSymbolicLink()).toBe(true);
+    expect(statSync(file('a')).mode & 0o777).toBe(0o640);
+    expect(records(readFileSync(file('a'), 'utf8'))).toEqual(sandbox.store.accounts.all());
+  });
+
+  test('rejects what is not a regular file, before it sends anything', async () => {
+    const { sandbox, env } = await listening({ records: 100 });
+    const file = folder();
+    const server = createServer().listen(file('socket'));
+    await once(server, 'listening');
+    for (const args of [['pull', 'accounts'], ['discover']]) {
+      const { code, log } = await run(env, [...args, '--out', file('socket')]);
+      expect([code, log]).toEqual([7, expect.stringContaining('socket is not a regular file.')]);
+    }
+    expect([sandbox.count(), statSync(file('socket')).isSocket()]).toEqual([0, true]);
+    server.close();
+  });
+});
+
+describe('a pull that has to start over', () => {
+  test('cuts off what an earlier run has written', async () => {
+    const { sandbox, env } = await listening({ records: { accounts: 600 } });
+    const file = folder();
+    const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];
+    await run(env, args, { signal: stopAt(sandbox, 9) });
+    sandbox.store.accounts.insert({ id: 'A-1', name: 'By hand' });
+    expect((await run(env, args)).code).toBe(0);
+    const ids = records(readFileSync(file('a'), 'utf8')).map(({ id }) => id);
+    expect(ids.toSorted()).toEqual(sandbox.store.accounts.ids().toSorted());
+  });
+
+  test('writes the checkpoint before it cuts the file, so that a crash in between loses nothing', async () => {
+    const { sandbox, env } = await listening({ records: { accounts: 600 } });
+    const file = folder();
+    const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];
+    await run(env, args, { signal: stopAt(sandbox, 9) });
+    sandbox.store.accounts.insert({ id: 'A-1', name: 'By hand' });
+    const handle = await open(file('scratch'), 'w');
+    const prototype = Object.getPrototypeOf(handle) as { truncate: (length?: number) => Promise<void> };
+    await handle.close();
+    const truncate = vi.spyOn(prototype, 'truncate');
+    let whenCut = '{}';
+    truncate.mockImplementation(async (length) => {
+      if (length !== 0) return;
+      whenCut = readFileSync(file('cp'), 'utf8');
+      throw new Error('killed');
+    });
+    await expect(run(env, args)).rejects.toThrow('killed');
+    truncate.mockRestore();
+    expect(JSON.parse(whenCut)).toMatchObject({ state: { point: { bytes: 0, checkpoint: null } } });
+
+    expect((await run(env, args)).code).toBe(0);
+    const ids = records(readFileSync(file('a'), 'utf8')).map(({ id }) => id);
+    expect(ids.toSorted()).toEqual(sandbox.store.accounts.ids().toSorted());
+  });
+});
+
+describe('a checkpoint', () => {
+  const stoppedPull = async () => {
+    const { sandbox, env } = await listening({ records: { accounts: 600 } });
+    const file = folder();
+    const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];
+    await run(env, args, { signal: stopAt(sandbox, 9) });
+    return { sandbox, env, file, args };
+  };
+
+  test('of another pull is rejected, and says what differs', async () => {
+    const { sandbox, env, file, args } = await stoppedPull();
+    const before = readFileSync(file('a.part'), 'utf8');
+    for (const [more, what] of [
+      [['--since', '2024-01-01'], 'since was not given, is 2024-01-01'],
+      [['--base-url', `${env.ACCOUNTING_BASE_URL}/prefix`], 'baseUrl was '],
+      [['--out', file('b')], 'out was '],
+    ] as const) {
+      const { code, log } = await run(env, [...args, ...more]);
+      expect([code, log]).toEqual([7, expect.stringContaining(what)]);
+    }
+    expect((await run(env, args.with(1, 'boms'))).code).toBe(7);
+    const otherKey = await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.otherCompany }, args);
+    expect([otherKey.code, otherKey.log]).toEqual([7, expect.stringContaining('it has another API key')]);
+    expect(readFileSync(file('a.part'), 'utf8')).toBe(before);
+  });
+
+  test('that cannot be read is rejected', async () => {
+    const { env, file, args } = await stoppedPull();
+    const whole = readFileSync(file('cp'), 'utf8');
+    for (const text of [
+      '',
+      'nonsense',
+      '{}',
+      whole.slice(0, 60),
+      whole.replace('"version":5', '"version":4'),
+      whole.replace(/"bytes":\d+/, '"bytes":-1'),
+    ]) {
+      writeFileSync(file('cp'), text);
+      const { code, log } = await run(env, args);
+      expect([code, log]).toEqual([7, expect.stringContaining('cannot be read')]);
+    }
+    writeFileSync(file('cp'), whole.replace(/(token\\":\\"[^"\\]{10})./, '$1!'));
+    expect((await run(env, args)).code).toBe(7);
+  });
+
+  test('whose file was cut or is gone is rejected', async () => {
+    const { env, file, args } = await stoppedPull();
+    truncateSync(file('a.part'), 100);
+    const cut = await run(env, args);
+    expect([cut.code, cut.log]).toEqual([7, expect.stringContaining('fewer than')]);
+    rmSync(file('a.part'));
+    const gone = await run(env, args);
+    expect([gone.code, gone.log]).toEqual([7, expect.stringContaining('does not exist')]);
+  });
+
+  test('is not written if another program writes to the same file', async () => {
+    const { sandbox, env } = await listening({ records: { accounts: 900 } });
+    const file = folder()('a');
+    const args = ['pull', 'accounts', '--out', file, '--checkpoint', `${file}.cp`];
+    await run(env, args, { signal: stopAt(sandbox, 5) });
+    sandbox.onRequest(() => appendFileSync(`${file}.part`, 'x'));
+    const { code, log } = await run(env, args);
+    expect([code, log]).toEqual([7, expect.stringContaining('was changed by another program')]);
+  });
+});
+
+describe('pull --format csv', () => {
+  /** The rows of CSV by an independent parser. */
+  const rows = (text: string): Record<string, string>[] => parse(text, { columns: true });
+
+  test('has the columns of all records, and every value as the service sent it', async () => {
+    const { sandbox, env } = await listening();
+    const note = 'two\nlines\u2028end';
+    sandbox.store.accounts.insert({ name: 'Cash, "petty"', amount: '0012.3400', note });
+    sandbox.store.accounts.insert({
+      tags: ['a', 'b,c'],
+      empty: '',
+      nothing: null,
+      big: '12345678901234567890',
+    });
+    const { code, out } = await run(env, ['pull', 'accounts', '--format', 'csv']);
+    expect(code).toBe(0);
+    expect(out.split('\n')[0]).toBe('id,name,amount,note,tags,empty,nothing,big');
+    expect(rows(out)).toEqual([
+      expect.objectContaining({ name: 'Cash, "petty"', amount: '0012.3400', note, tags: '' }),
+      expect.objectContaining({ name: '', tags: '["a","b,c"]', nothing: '', big: '12345678901234567890' }),
+    ]);
+    // An empty string is not null.
+    expect(out.trimEnd().split('\n').at(-1)).toContain(',"",,');
+  });
+
+  test('leaves a missing field empty whatever its name', async () => {
+    const { sandbox, env } = await listening();
+    sandbox.store.boms.insert({ toString: 'x', code: ' 7' });
+    sandbox.store.boms.insert({});
+    const { out } = await run(env, ['pull', 'boms', '--format', 'csv']);
+    expect(out).toBe('id,toString,code\n1,x," 7"\n2,,\n');
+  });
+
+  test.each(['ndjson', 'csv'])(
+    'creates a file with the permissions of any new file, as %s',
+    async (format) => {
+      const { env } = await listening({ records: { accounts: 5 } });
+      const file = folder();
+      writeFileSync(file('any'), '');
+      expect((await run(env, ['pull', 'accounts', '--format', format, '--out', file('a')])).code).toBe(0);
+      expect(statSync(file('a')).mode).toBe(statSync(file('any')).mode);
+    },
+  );
+
+  test('replaces its file with the permissions that it had, and leaves nothing beside it', async () => {
+    const { sandbox, env } = await listening({ records: { products: 500 } });
+    const file = folder();
+    writeFileSync(file('a.csv'), 'older\n', { mode: 0o600 });
+    const args = ['pull', 'products', '--format', 'csv', '--out', file('a.csv'), '--checkpoint', file('cp')];
+    expect((await run(env, args, { signal: stopAt(sandbox, 6) })).code).toBe(130);
+    expect(readFileSync(file('a.csv'), 'utf8')).toBe('older\n');
+    expect((await run(env, args)).code).toBe(0);
+    const ids = rows(readFileSync(file('a.csv'), 'utf8')).map(({ id }) => id);
+    expect(ids).toEqual(sandbox.store.products.ids());
+    expect(readdirSync(file('.'))).toEqual(['a.csv']);
+    expect(statSync(file('a.csv')).mode & 0o777).toBe(0o600);
+  });
+
+  test('makes an empty file of an empty collection', async () => {
+    const { env } = await listening();
+    const { code, out } = await run(env, ['pull', 'boms', '--format', 'csv']);
+    expect([code, out]).toEqual([0, '']);
+  });
+});
+
+describe('pull --all', () => {
+  test('writes a file and a line for each collection that the key may read', async () => {
+    const { sandbox, env } = await listening({ records: 600 });
+    const file = folder();
+    const { code, out, log } = await run(env, ['pull', '--all', '--out', file('data')]);
+    expect([code, out]).toEqual([0, '']);
+    const client = createClient(sandbox.clientOptions);
+    for (const name of collectionNames) {
+      const text = readFileSync(file(`data/${client[name].segment}.ndjson`), 'utf8');
+      expect(records(text)).toEqual(sandbox.store[name].all());
+    }
+    expect(readdirSync(file('data'))).toHaveLength(collectionNames.length);
+    const lines = log.trimEnd().split('\n');
+    expect(lines).toHaveLength(collectionNames.length + 1);
+    expect(lines[0]).toMatch(/^\d+ records of accounts in \d+ pages, [\d.]+ s: complete\.$/);
+    expect(lines.at(-1)).toMatch(/--since \S+Z$/);
+  });
+
+  test('names a --since that misses nothing of the first collection', async () => {
+    const { sandbox, env } = await listening({
+      clock: '2025-07-01T12:00:00Z',
+      timeZone: 'America/New_York',
+      timestamps: 'offset',
+      timestampsEverywhere: true,
+    });
+    sandbox.store.accounts.insert({ name: 'in summer' });
+    sandbox.clock.set('2026-01-01T12:00:00Z');
+    sandbox.store.products.insert({ name: 'in winter' });
+    sandbox.onRequest(() => sandbox.clock.advance(60_000));
+    const { log } = await run(env, ['pull', '--all', '--out', folder()('data')]);
+    // Two minutes and a second before the first response.
+    expect(/--since (\S+)$/m.exec(log)?.[1]).toBe('2026-01-01T11:57:59Z');
+  });
+
+  test('needs a folder, and says so if there is a file', async () => {
+    const { sandbox, env } = await listening();
+    const file = folder()('data');
+    writeFileSync(file, '');
+    const { code, log } = await run(env, ['pull', '--all', '--out', file]);
+    expect([code, log]).toEqual([7, `${file} is a file.\nName a folder.\n`]);
+    expect(sandbox.count()).toBe(0);
+  });
+
+  test('names the collections that the key may not read', async () => {
+    const { sandbox, env } = await listening({ records: 300 });
+    const file = folder();
+    const key = { ...env, ACCOUNTING_API_KEY: sandbox.keys.productsOnly };
+    const { code, log } = await run(key, ['pull', '--all', '--out', file('data'), '--format', 'csv']);
+    expect([code, readdirSync(file('data'))]).toEqual([0, ['products.csv']]);
+    expect(log).toContain('This key may not read accounts (scope_required).');
+
+    const none = { ...env, ACCOUNTING_API_KEY: sandbox.keys.forbidden };
+    expect((await run(none, ['pull', '--all', '--out', file('none')])).code).toBe(3);
+  });
+
+  /** The one that is interrupted: the fourth. */
+  const INTERRUPTED = 'accountContactShoppingStores';
+
+  const stopped = async (more: readonly string[] = []) => {
+    const records = { accounts: 300, accountAddresses: 300, [INTERRUPTED]: 300, products: 100 };
+    const { sandbox, env } = await listening({ records, pageSize: 20 });
+    const file = folder();
+    const args = ['pull', '--all', '--out', file('data'), ...more];
+    const stop = new AbortController();
+    let requests = 0;
+    const unlisten = sandbox.onRequest(({ path }) => {
+      if (path.endsWith('/account-contact-shopping-stores')) requests += 1;
+      if (requests === 9) stop.abort();
+    });
+    const { code, log } = await run(env, args, { signal: stop.signal });
+    unlisten();
+    expect([code, log.trimEnd().split('\n').at(-1)]).toEqual([
+      130,
+      `The files before that of ${INTERRUPTED} are complete. Run the same command to resume.`,
+    ]);
+    return { sandbox, env, file, args };
+  };
+
+  const read = (file: (name: string) => string, name: string) =>
+    records(readFileSync(file(`data/${name}.ndjson`), 'utf8'));
+
+  test('that is stopped keeps what is complete, and resumes the collection that was interrupted', async () => {
+    const { sandbox, env, file, args } = await stopped();
+    sandbox.store.accounts.update('1', { name: 'changed' });
+    const seen = new Set<string>();
+    sandbox.onRequest(({ path }) => seen.add(path));
+    const { code, log } = await run(env, args);
+    expect(code).toBe(0);
+    expect(log).toContain('accounts is complete: kept from the run that was interrupted.');
+    expect(log).toMatch(/^Resuming after \d{3} records\.$/m);
+    expect([...seen].filter((path) => path.endsWith('/accounts'))).toEqual([]);
+    expect(read(file, 'accounts')[0]?.name).not.toBe('changed');
+    expect(read(file, 'account-contact-shopping-stores')).toEqual(sandbox.store[INTERRUPTED].all());
+    expect(read(file, 'products')).toEqual(sandbox.store.products.all());
+    expect(readdirSync(file('data'))).toHaveLength(collectionNames.length);
+  });
+
+  test('reads everything again with --restart, and what is no longer there', async () => {
+    const { sandbox, env, file, args } = await stopped();
+    sandbox.store.accounts.update('1', { name: 'changed' });
+    rmSync(file('data/account-addresses.ndjson'));
+    expect((await run(env, args)).code).toBe(0);
+    expect(read(file, 'account-addresses')).toEqual(sandbox.store.accountAddresses.all());
+
+    const again = await stopped();
+    again.sandbox.store.accounts.update('1', { name: 'changed' });
+    const stop = { signal: stopAt(again.sandbox, 9) };
+    const { log } = await run(again.env, [...again.args, '--restart'], stop);
+    expect(log).toContain('Run the same command without --restart to resume.');
+    expect((await run(again.env, [...again.args, '--restart'])).code).toBe(0);
+    expect(read(again.file, 'accounts')[0]?.name).toBe('changed');
+    expect(read(again.file, 'account-contact-shopping-stores')).toEqual(
+      again.sandbox.store[INTERRUPTED].all(),
+    );
+  });
+
+  test('removes the part of a collection that the key can no longer read', async () => {
+    const { sandbox, env, file, args } = await stopped();
+    expect(readdirSync(file('data'))).toContain('account-contact-shopping-stores.ndjson.part');
+    const { code } = await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.productsOnly }, [
+      ...args,
+      '--restart',
+    ]);
+    expect(code).toBe(0);
+    expect(readdirSync(file('data')).filter((name) => !name.endsWith('.ndjson'))).toEqual([]);
+    expect(read(file, 'products')).toEqual(sandbox.store.products.all());
+  });
+
+  test('that is stopped resumes CSV', async () => {
+    const { sandbox, env, file, args } = await stopped(['--format', 'csv']);
+    expect((await run(env, args)).code).toBe(0);
+    const text = readFileSync(file('data/account-contact-shopping-stores.csv'), 'utf8');
+    const ids = (parse(text, { columns: true }) as { id: string }[]).map(({ id }) => id);
+    expect(ids).toEqual(sandbox.store[INTERRUPTED].ids());
+  });
+
+  test('that is stopped reads the interrupted collection again by page', async () => {
+    const { sandbox, env, file, args } = await stopped(['--pagination', 'page']);
+    const { code, log } = await run(env, args);
+    expect(code).toBe(0);
+    expect(log).not.toContain('Resuming after');
+    expect(read(file, 'account-contact-shopping-stores')).toEqual(sandbox.store[INTERRUPTED].all());
+  });
+
+  test('that is stopped does not resume with another company, period or format', async () => {
+    const { sandbox, env, args } = await stopped();
+    const otherCompany = { ...env, ACCOUNTING_API_KEY: sandbox.keys.otherCompany };
+    const before = sandbox.count();
+    expect((await run(otherCompany, args)).code).toBe(7);
+    expect((await run(env, [...args, '--since', '2024-01-01'])).code).toBe(7);
+    expect((await run(env, [...args, '--format', 'csv'])).code).toBe(7);
+    expect(sandbox.count()).toBe(before);
+  });
+
+  test('fails if the key loses its rights in the middle of a collection', async () => {
+    const { sandbox, env } = await listening({ records: { accounts: 300 }, pageSize: 20 });
+    const file = folder();
+    sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { skip: 8, times: 1 });
+    const args = ['pull', '--all', '--out', file('data')];
+    const { code, log } = await run(env, args);
+    expect([code, log]).toEqual([3, expect.stringContaining('Run the same command to resume.')]);
+    expect((await run(env, args)).code).toBe(0);
+    expect(read(file, 'accounts')).toEqual(sandbox.store.accounts.all());
+  });
+
+  test.each([
+    [['--all'], 'Name it with --out'],
+    [['accounts', '--all', '--out', 'x'], 'Leave out accounts'],
+    [[], 'Name one, or pass --all'],
+    [['accounts', '--format', 'csv', '--checkpoint', 'y'], 'Name a file with --out'],
+    [['accounts', '--pagination', 'page', '--checkpoint', 'y'], 'Leave out --checkpoint or --pagination'],
+  ])('rejects arguments that are missing or contradict each other: %j', async (args, advice) => {
+    const { sandbox, env } = await listening();
+    const { code, log } = await run(env, ['pull', ...args]);
+    expect([code, log.split('\n')[1], sandbox.count()]).toEqual([2, expect.stringContaining(advice), 0]);
+  });
+});
+
+describe('what a pull logs at its end', () => {
+  test('warns if a record may be missing', async () => {
+    const options = { records: { accounts: 200 }, hiddenRecords: 0.05 } as const;
+    const likely = await listening({ ...options, order: 'updated-desc', timestampsEverywhere: true });
+    expect((await run(likely.env, ['pull', 'accounts'])).log).toContain('Warning: ');
+    expect((await run(likely.env, ['pull', 'accounts', '--quiet'])).log).toBe('');
+    const certain = await listening({ records: { accounts: 200 } });
+    expect((await run(certain.env, ['pull', 'accounts'])).log).not.toContain('Warning');
+  });
+
+  test.each(['local', 'utc'] as const)(
+    'names a --since that misses nothing on a service that shows local times and compares by %s',
+    async (dateFilter) => {
+      const { sandbox, env } = await listening({
+        records: { products: 100 },
+        timeZone: 'America/New_York',
+        timestamps: 'offset',
+        dateFilter,
+      });
+      const { log } = await run(env, ['pull', 'products']);
+      const since = /--since (\S+)$/m.exec(log)?.[1] ?? '';
+      const id = sandbox.store.products.ids()[50] ?? '';
+      sandbox.store.products.update(id, { name: 'changed' });
+      const { out } = await run(env, ['pull', 'products', '--since', since]);
+      expect(records(out).map((record) => record.id)).toContain(id);
+    },
+  );
+});

@@ -1,0 +1,354 @@
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import type { ProductDraft } from 'accounting-data-sdk';
+import type { Sandbox } from 'accounting-data-sdk/testing';
+import { describe, expect, test } from 'vitest';
+import { useFastClock } from '../../support/virtual-clock.ts';
+import { folder, listening, records, run } from './support/run.ts';
+
+interface SetUp {
+  readonly name?: string;
+  readonly existing?: readonly ProductDraft[];
+  readonly allowedStatuses?: readonly string[];
+}
+
+/** A file of products, and the command that pushes it. */
+async function withFile(text: string, { name = 'products.csv', existing = [], allowedStatuses }: SetUp = {}) {
+  const { sandbox, env } = await listening({ allowedStatuses });
+  for (const product of existing) sandbox.store.products.insert({ ...product });
+  const file = folder();
+  writeFileSync(file(name), text);
+  const push = (...args: string[]) => run(env, ['push', file(name), '--key', 'productNumber', ...args]);
+  return { sandbox, env, file, push };
+}
+
+const products = (sandbox: Sandbox) => sandbox.store.products.all();
+
+test('creates and updates the products of a CSV file, and sends nothing the second time', async () => {
+  const { sandbox, push } = await withFile(
+    'productNumber,name,salePrice,isWebShop,stockQuantity,tags\r\nA,"Desk, oak",129,yes,2.5,new|sale\r\nB,Chair,,no,,\r\n',
+  );
+  sandbox.store.products.insert({ productNumber: 'B', name: 'Stool', salePrice: '5.0000' });
+  const first = await push('--yes');
+  expect(first).toMatchObject({
+    code: 0,
+    log: expect.stringContaining('2 rows: 1 created, 1 updated, 0 unchanged.'),
+  });
+  expect(products(sandbox)).toMatchObject([
+    { productNumber: 'B', name: 'Chair', salePrice: '5.0000', isWebShop: false },
+    {
+      productNumber: 'A',
+      name: 'Desk, oak',
+      salePrice: '129.0000',
+      isWebShop: true,
+      stockQuantity: 2.5,
+      tags: ['new', 'sale'],
+    },
+  ]);
+  sandbox.clearLogs();
+  expect((await push('--yes')).log).toContain('0 created, 0 updated, 2 unchanged.');
+  expect(sandbox.journal).toEqual([]);
+});
+
+test.each([
+  ['a byte order mark and semicolons', '\uFEFFproductNumber;name\nA;Desk\n', 'products.csv'],
+  ['tabs', 'name\tproductNumber\nDesk\tA\n', 'products.tsv'],
+  ['a comma in a quoted column name', '"name";productNumber\n"Desk";A', 'products.csv'],
+  ['NDJSON', '\uFEFF{"productNumber":"A","name":"Desk"}\r\n\n', 'products.ndjson'],
+])('reads a file with %s', async (_, text, name) => {
+  const { sandbox, push } = await withFile(text, { name });
+  expect((await push('--yes')).code).toBe(0);
+  expect(products(sandbox)).toMatchObject([{ productNumber: 'A', name: 'Desk' }]);
+});
+
+test('reads an NDJSON line with the line separators of Unicode as one', async () => {
+  const name = 'Desk\u2028of oak\u2029';
+  const { sandbox, push } = await withFile(`${JSON.stringify({ productNumber: 'A', name })}\n`, {
+    name: 'products.ndjson',
+  });
+  expect((await push('--yes')).code).toBe(0);
+  expect(products(sandbox)).toMatchObject([{ productNumber: 'A', name }]);
+});
+
+test('does not overwrite its own file with the results', async () => {
+  const { sandbox, push, file } = await withFile('productNumber\nA\n');
+  symlinkSync(file('products.csv'), file('link'));
+  for (const name of ['products.csv', 'link']) {
+    const { code, log } = await push('--yes', '--results', file(name));
+    expect([code, log]).toEqual([2, expect.stringContaining('--results names the file to push')]);
+  }
+  expect(readFileSync(file('products.csv'), 'utf8')).toBe('productNumber\nA\n');
+  expect(sandbox.count()).toBe(0);
+});
+
+test('keeps leading zeros, and clears fields only with --empty clear', async () => {
+  const { sandbox, push } = await withFile('productNumber,ean,brand\n007,0012,\n');
+  sandbox.store.products.insert({ productNumber: '007', ean: '0012', brand: 'Oak' });
+  await push('--yes');
+  expect(products(sandbox)).toMatchObject([{ productNumber: '007', ean: '0012', brand: 'Oak' }]);
+  await push('--yes', '--empty', 'clear');
+  expect(products(sandbox)).toMatchObject([{ brand: null }]);
+});
+
+test('rejects a row with a number that would lose digits', async () => {
+  const { sandbox, push } = await withFile(
+    'productNumber,stockQuantity\nA,1234567890123456\nB,123456789012345\n',
+  );
+  expect((await push('--yes')).code).toBe(9);
+  expect(products(sandbox)).toMatchObject([{ productNumber: 'B', stockQuantity: 123456789012345 }]);
+});
+
+describe('a create whose response is lost, on a service that ignores Idempotency-Key', () => {
+  useFastClock();
+
+  test.each([
+    ['is repeated', [], 2],
+    ['is not repeated with --no-repeat-creates if the product exists', ['--no-repeat-creates'], 1],
+  ])('%s', async (_, flags, count) => {
+    const { sandbox, env } = await listening({ idempotency: { replay: 'ignored' } });
+    const file = folder()('products.csv');
+    writeFileSync(file, 'productNumber\nA\n');
+    sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
+    const { code } = await run(env, ['push', file, '--key', 'productNumber', '--yes', ...flags]);
+    expect([code, products(sandbox).length]).toEqual([0, count]);
+  });
+});
+
+test('writes nothing in a dry run', async () => {
+  const { sandbox, push } = await withFile('productNumber\nA\nB\n');
+  const { code, log } = await push('--dry-run');
+  expect(code).toBe(0);
+  expect(log).toContain('2 rows: 2 to create, 0 to update, 0 unchanged.');
+  expect(sandbox.journal).toEqual([]);
+});
+
+test.each([
+  ['y', true, 1],
+  ['n', false, 0],
+])('asks for confirmation before it writes (%s)', async (_, confirmed, count) => {
+  const { sandbox, env, file } = await withFile('productNumber\nA\n');
+  const questions: string[] = [];
+  const confirm = async (question: string) => {
+    questions.push(question);
+    return confirmed;
+  };
+  const prompt = { confirm, secret: async () => '' };
+  const { code, log } = await run(env, ['push', file('products.csv'), '--key', 'productNumber'], { prompt });
+  expect([code, log.includes('Nothing was written.')]).toEqual([0, !confirmed]);
+  expect(questions).toEqual(['1 to create, 0 to update, 0 unchanged; continue?']);
+  expect(products(sandbox)).toHaveLength(count);
+});
+
+test('requires --yes to write without a terminal', async () => {
+  const { sandbox, push } = await withFile('productNumber\nA\n');
+  expect(await push()).toMatchObject({ code: 2, log: expect.stringContaining('Pass --yes to write') });
+  expect(sandbox.requests).toEqual([]);
+});
+
+test.each(['\n', '\r\n'])(
+  'writes a result for each row and ends with its own exit code if some failed: %j',
+  async (end) => {
+    const text = 'productNumber,salePrice,name\nA,"12,50",x\nB,5,"two\nlines"\n\nB,6,y\n,7,z\nC,8,z\n';
+    const { sandbox, push, file } = await withFile(text.replaceAll('\n', end));
+    sandbox.store.products.insert({ productNumber: 'C' });
+    sandbox.store.products.insert({ productNumber: 'C' });
+    const { code, log } = await push('--yes', '--results', file('results.ndjson'));
+    expect(code).toBe(9);
+    expect(log).toContain('5 rows: 1 created, 0 updated, 0 unchanged, 2 failed, 1 in conflict, 1 duplicate.');
+    expect(log).toContain('3 of 5 rows were not written.');
+    const results = records(readFileSync(file('results.ndjson'), 'utf8'));
+    expect(results).toHaveLength(5);
+    expect(results).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          line: 2,
+          key: 'A',
+          action: 'failed',
+          error: expect.objectContaining({ code: 'invalid_input' }),
+        }),
+        expect.objectContaining({ line: 3, key: 'B', action: 'created', id: expect.any(String) }),
+        expect.objectContaining({ line: 6, key: 'B', action: 'duplicate' }),
+        expect.objectContaining({ line: 8, key: 'C', action: 'conflict', ids: ['1', '2'] }),
+      ]),
+    );
+  },
+);
+
+test('prints why the first rows failed', async () => {
+  const rows = Array.from({ length: 20 }, (_, n) => `P-${n},${n < 12 ? '"12,50"' : 5},sold`);
+  const { push, file } = await withFile(`productNumber,salePrice,status\nC,1,new\n${rows.join('\n')}\n`, {
+    allowedStatuses: ['new'],
+    existing: [{ productNumber: 'C' }, { productNumber: 'C' }],
+  });
+  const { code, log } = await push('--yes');
+  expect(code).toBe(9);
+  const printed = log.split('\n').filter((line) => /^line \d+, |^and /.test(line));
+  expect(printed).toHaveLength(11);
+  // One line of each reason at least: twelve rows of one do not hide the others.
+  expect(printed[0]).toMatch(
+    /^line 3, P-0: invalid_input: salePrice: "12,50" is not a decimal with a point, /,
+  );
+  expect(printed.filter((line) => line.includes('conflict'))).toHaveLength(1);
+  expect(printed.filter((line) => line.includes('validation_failed')).length).toBeGreaterThan(1);
+  expect(printed[10]).toBe('and 11 more; pass --results <file> to see them');
+  expect((await push('--yes', '--quiet', '--results', file('results'))).log).toContain(
+    `and 11 more; see ${file('results')}`,
+  );
+});
+
+test('prints the violations of a row, and the products of a conflict', async () => {
+  const { push } = await withFile('productNumber,status\nC,new\nA,sold\n', {
+    allowedStatuses: ['new'],
+    existing: [{ productNumber: 'C' }, { productNumber: 'C' }],
+  });
+  const { log } = await push('--yes', '--quiet');
+  expect(log.split('\n').slice(0, 2)).toEqual([
+    'line 2, C: conflict: products 1, 2 have this key',
+    expect.stringMatching(/^line 3, A: validation_failed: POST \/products returned 422 .*\[status: .+\]$/),
+  ]);
+});
+
+test.runIf(existsSync('/dev/full'))(
+  'writes the products if the disk of the results is full, and says so',
+  async () => {
+    const { sandbox, push } = await withFile('productNumber\nA\nB\n');
+    const { code, log } = await push('--yes', '--results', '/dev/full');
+    expect(code).toBe(7);
+    expect(log).toContain('/dev/full cannot be written: ENOSPC');
+    expect(products(sandbox)).toHaveLength(2);
+  },
+);
+
+test.each([
+  ['an unknown column', 'productNumber,salesPrice\nA,5\n', /salesPrice.*Did you mean salePrice\?/s],
+  [
+    'an unknown column that can be mapped',
+    'productNumber,SKU\nA,5\n',
+    /--map "SKU=field".*--ignore-columns/s,
+  ],
+  ['mixed line ends', 'productNumber,name\nA,x\r\nB,y\n', /line ends are mixed: line 2 ends with CR LF/],
+  ['a column twice', 'productNumber,name,name\nA,5,6\n', /name occurs twice/],
+  ['no key column', 'name\nA\n', /no column productNumber/],
+  ['a row with too few cells', 'productNumber,name\nA,x\nB\n', /line 3 has 1 cells/],
+  ['an open quote', 'productNumber,name\nA,"x\n', /cannot be pushed/],
+  ['no content', '', /is empty/],
+])('writes nothing for a file with %s', async (_, text, message) => {
+  const { sandbox, push } = await withFile(text);
+  const { code, log } = await push('--yes');
+  expect(code).toBe(7);
+  expect(log).toMatch(message);
+  expect(sandbox.journal).toEqual([]);
+});
+
+test.each([
+  ['an unknown field', '{"productNumber":"A","nam":"x"}\n', /line 1 names "nam".*Did you mean name\?/s],
+  ['a torn line', '{"productNumber":"A"}\n{"productNum', /line 2 is not a JSON object/],
+])('writes nothing for an NDJSON file with %s', async (_, text, message) => {
+  const { sandbox, push } = await withFile(text, { name: 'products.ndjson' });
+  const { code, log } = await push('--yes');
+  expect(code).toBe(7);
+  expect(log).toMatch(message);
+  expect(sandbox.journal).toEqual([]);
+});
+
+test.each(['csv', 'ndjson'])('writes nothing for a %s file that is not UTF-8', async (format) => {
+  const text = format === 'csv' ? 'productNumber,name\nA,Café\n' : '{"productNumber":"A","name":"Café"}\n';
+  for (const encoding of ['latin1', 'utf16le'] as const) {
+    const { sandbox, file, env } = await withFile('');
+    writeFileSync(file('rows'), Buffer.from(`${encoding === 'latin1' ? '' : '\uFEFF'}${text}`, encoding));
+    const args = ['push', file('rows'), '--format', format, '--key', 'productNumber', '--yes'];
+    const { code, log } = await run(env, args);
+    expect([code, log.split('\n')[0]]).toEqual([7, `${file('rows')} cannot be pushed: it is not UTF-8.`]);
+    expect(sandbox.journal).toEqual([]);
+  }
+});
+
+test('names a missing file, a wrong key field and a rejected API key', async () => {
+  const { sandbox, env, file } = await withFile('productNumber\nA\n');
+  expect(await run(env, ['push', file('none.csv'), '--key', 'ean', '--yes'])).toMatchObject({ code: 7 });
+  const wrong = await run(env, ['push', file('products.csv'), '--key', 'productNumbr', '--yes']);
+  expect(wrong).toMatchObject({ code: 2, log: expect.stringContaining('Did you mean productNumber?') });
+  sandbox.revokeKey(sandbox.keys.full);
+  const denied = await run(env, ['push', file('products.csv'), '--key', 'productNumber', '--yes']);
+  expect(denied).toMatchObject({ code: 3, log: expect.stringContaining('The push of default stopped') });
+});
+
+test('pushes a file that pull wrote and a spreadsheet changed', async () => {
+  const { sandbox, env, file } = await withFile('');
+  sandbox.store.products.insert({ productNumber: 'A', name: 'Desk', salePrice: '5.0000', tags: ['x'] });
+  const pulled = await run(env, ['pull', 'products', '--format', 'csv']);
+  writeFileSync(file('edited.csv'), pulled.out.replace('Desk', 'Table'));
+  sandbox.clearLogs();
+  const { code, log } = await run(env, ['push', file('edited.csv'), '--key', 'productNumber', '--yes']);
+  expect([code, log]).toEqual([0, expect.stringContaining('0 created, 1 updated')]);
+  expect(sandbox.requests.at(-1)?.body).toEqual({ name: 'Table' });
+});
+
+test('maps and ignores columns, and trims the key', async () => {
+  const { sandbox, env, file } = await withFile('Variant SKU,Title,Note\n A ,Desk,x\n');
+  const names = ['--map', 'Variant SKU=productNumber', 'Title=name', '--ignore-columns', 'Note, other'];
+  const { code } = await run(env, [
+    'push',
+    file('products.csv'),
+    '--key',
+    'productNumber',
+    '--yes',
+    ...names,
+  ]);
+  expect(code).toBe(0);
+  expect(products(sandbox)).toMatchObject([{ productNumber: 'A', name: 'Desk' }]);
+  const unknown = await run(env, ['push', file('products.csv'), '--key', 'name', '--yes', '--map', 'X=name']);
+  expect([unknown.code, unknown.log]).toEqual([7, expect.stringContaining('--map names')]);
+});
+
+test('reads standard input, and names all bad cells of a row', async () => {
+  const { sandbox, env } = await withFile('');
+  async function* stdin() {
+    yield Buffer.from('productNumber,salePrice,isWebShop\nA,5,yes\nB,"5,0",may');
+    yield Buffer.from('be\n');
+  }
+  const { code, log } = await run(env, ['push', '-', '--key', 'productNumber', '--yes'], { stdin: stdin() });
+  expect(code).toBe(9);
+  expect(log).toContain('line 3, B: invalid_input: salePrice: "5,0" is not');
+  expect(log).toContain('isWebShop: "maybe" is not true or false');
+  expect(products(sandbox)).toMatchObject([{ productNumber: 'A', isWebShop: true }]);
+});
+
+test.each([
+  ['keep', [{ productNumber: 'A' }, { productNumber: 'B' }]],
+  ['delete', [{ productNumber: 'A' }]],
+  ['deactivate', [{ productNumber: 'A' }, { productNumber: 'B', isInactive: true }]],
+])('treats missing products by --missing %s', async (missing, expected) => {
+  const { sandbox, push } = await withFile('productNumber\nA\n', {
+    existing: [{ productNumber: 'A' }, { productNumber: 'B' }],
+  });
+  expect((await push('--yes', '--missing', missing)).code).toBe(0);
+  expect(products(sandbox)).toMatchObject(expected);
+  expect(products(sandbox)).toHaveLength(expected.length);
+});
+
+test('deletes nothing if more products are missing than --max-candidates', async () => {
+  const { sandbox, push } = await withFile('productNumber\nA\n', {
+    existing: ['A', 'B', 'C'].map((productNumber) => ({ productNumber })),
+  });
+  const { code, log } = await push('--yes', '--missing', 'delete', '--max-candidates', '1');
+  expect([code, log]).toEqual([1, expect.stringContaining('nothing was written')]);
+  expect(products(sandbox)).toHaveLength(3);
+});
+
+test('rejects the state of another API key until --same-company accepts it', async () => {
+  const { sandbox, env, file } = await withFile('productNumber\nA\n');
+  const push = (key: string, ...args: string[]) =>
+    run({ ...env, ACCOUNTING_API_KEY: key }, [
+      ...['push', file('products.csv'), '--key', 'productNumber', '--yes', '--state', file('state')],
+      ...args,
+    ]);
+  expect(await push(sandbox.keys.full)).toMatchObject({ code: 2, log: expect.stringContaining('--tenant') });
+  const tenant = ['--tenant', 'acme'];
+  expect((await push(sandbox.keys.full, ...tenant)).code).toBe(0);
+  sandbox.clearLogs();
+  const other = await push(sandbox.keys.otherCompany, ...tenant);
+  expect(other).toMatchObject({ code: 7, log: expect.stringContaining('--same-company') });
+  expect(sandbox.count()).toBe(0);
+  expect((await push(sandbox.keys.otherCompany, ...tenant, '--same-company')).code).toBe(0);
+  expect((await push(sandbox.keys.otherCompany, ...tenant)).code).toBe(0);
+});

@@ -1,0 +1,289 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, get } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createClient } from 'accounting-data-sdk';
+import { createSandbox, sandboxFaults, sandboxOptions } from 'accounting-data-sdk/testing';
+import { describe, expect, test } from 'vitest';
+import { start as startProcess } from './support/process.ts';
+import { folder, main, run } from './support/run.ts';
+
+/** A run of the command, with what it says. */
+function start(...args: string[]) {
+  const out: string[] = [];
+  const log: string[] = [];
+  const stop = new AbortController();
+  let listening = () => {};
+  const ready = new Promise<void>((resolve) => {
+    listening = resolve;
+  });
+  const code = main(args, {
+    out: (line) => out.push(line),
+    log: (line) => {
+      log.push(line);
+      if (line.startsWith('Listening')) listening();
+    },
+    env: {},
+    colors: false,
+    signal: stop.signal,
+  });
+  const variable = (name: string) => {
+    const line = out.find((text) => text.startsWith(`${name}=`));
+    return line?.slice(name.length + 1) ?? '';
+  };
+  const end = () => {
+    stop.abort();
+    return code;
+  };
+  return { out, log, code, ready: Promise.race([ready, code]), variable, end };
+}
+
+const sandboxArgs = ['sandbox', '--port', '0', '--records', '200', '--seed', '7'];
+
+describe('sandbox', () => {
+  test('prints lines for a .env file, serves, logs and stops', async () => {
+    const run = start(...sandboxArgs, '--rate', '2/60s');
+    await run.ready;
+    const read = (path: string, key: string) =>
+      fetch(`${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1${path}`, {
+        headers: { 'X-AUTH-TOKEN': key },
+      });
+
+    const response = await read('/products?id[gt]=5', run.variable('ACCOUNTING_API_KEY'));
+    expect([response.status, response.headers.get('x-ratelimit-limit')]).toEqual([200, '2']);
+    expect(await response.json()).toEqual(
+      createSandbox({ seed: 7, records: 200 }).store.products.all().slice(5),
+    );
+    expect((await read('/accounts', run.variable('ACCOUNTING_API_KEY_FORBIDDEN'))).status).toBe(403);
+    expect((await read('/accounts/x%0Ay', 'unknown')).status).toBe(401);
+
+    expect(await run.end()).toBe(0);
+    expect(run.log.map((line) => line.replace(/^\d\d:\d\d:\d\d /, ''))).toEqual([
+      'Listening. Stop with Ctrl-C.',
+      expect.stringMatching(/^GET {4}200 \/products\?id\[gt\]=5 \d+ records · full$/),
+      'GET    403 /accounts forbidden · forbidden',
+      'GET    401 /accounts/x%0Ay unauthenticated · no valid key',
+      'Stopped after 3 requests.',
+    ]);
+    await expect(read('/accounts', 'unknown')).rejects.toThrow('fetch failed');
+  });
+
+  test('names a key for each company and permission set; every line is a variable, a comment or empty', async () => {
+    const run = start(...sandboxArgs, '--quiet');
+    await run.ready;
+    const names = run.out
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .map((line) => line.split('=')[0]);
+    expect(names).toEqual([
+      'ACCOUNTING_BASE_URL',
+      'ACCOUNTING_API_KEY',
+      'ACCOUNTING_API_KEY_READ_ONLY',
+      'ACCOUNTING_API_KEY_PRODUCTS_ONLY',
+      'ACCOUNTING_API_KEY_FORBIDDEN',
+      'ACCOUNTING_API_KEY_REVOKED',
+      'ACCOUNTING_API_KEY_OTHER_COMPANY',
+      'ACCOUNTING_API_KEY_OTHER_READ_ONLY',
+      'ACCOUNTING_API_KEY_FOREIGN',
+    ]);
+    expect(run.out[0]).toContain('200 records from seed 7, 10000 requests in 60 s');
+    await (await fetch(`${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1/accounts`)).arrayBuffer();
+    await run.end();
+    expect(run.log).toEqual(['Listening. Stop with Ctrl-C.', 'Stopped after 1 request.']);
+  });
+
+  test('applies --options, with a limit that keeps the window of --rate', async () => {
+    const options = '{"listBody":"member","pageSize":3,"records":{"boms":5},"rateLimit":{"limit":9}}';
+    const run = start(...sandboxArgs, '--rate', '4/30s', '--options', options);
+    await run.ready;
+    const response = await fetch(`${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1/boms`, {
+      headers: { 'X-AUTH-TOKEN': run.variable('ACCOUNTING_API_KEY') },
+    });
+    expect(await response.json()).toMatchObject({ member: [{ id: '1' }, { id: '2' }, { id: '3' }] });
+    expect(response.headers.get('x-ratelimit-limit')).toBe('9');
+    expect(run.out[0]).toContain('5 records from seed 7, 9 requests in 30 s for each key');
+    await run.end();
+  });
+
+  test('has other keys each time without --seed', async () => {
+    const runs = [start('sandbox', '--port', '0'), start('sandbox', '--port', '0')];
+    await Promise.all(runs.map(({ ready }) => ready));
+    expect(new Set(runs.map(({ variable }) => variable('ACCOUNTING_API_KEY'))).size).toBe(2);
+    await Promise.all(runs.map(({ end }) => end()));
+  });
+
+  test.each([
+    [[], null],
+    [['--cors'], '*'],
+  ] as const)('with %j web pages are allowed: %s', async (flags, allowed) => {
+    const run = start(...sandboxArgs, ...flags);
+    await run.ready;
+    const response = await fetch(`${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1/accounts`);
+    expect(response.headers.get('access-control-allow-origin')).toBe(allowed);
+    await run.end();
+  });
+
+  test.each([
+    ['127.0.0.1', 421],
+    ['0.0.0.0', 401],
+  ])('on %s a request to another host gets %d', async (host, status) => {
+    const run = start(...sandboxArgs, '--host', host);
+    await run.ready;
+    const port = new URL(run.variable('ACCOUNTING_BASE_URL')).port;
+    const received = await new Promise((resolve, reject) => {
+      const options = { host: '127.0.0.1', port, path: '/', headers: { Host: 'shop.example' } };
+      get(options, (response) => resolve(response.resume().statusCode)).once('error', reject);
+    });
+    expect(received).toBe(status);
+    await run.end();
+  });
+
+  test('adds the faults of --fault with their conditions', async () => {
+    const run = start(
+      ...sandboxArgs,
+      ...['--fault', '{"kind":"status","status":503,"collection":"boms","times":2}'],
+      ...['--fault', '{"kind":"html-response","method":"POST"}'],
+    );
+    await run.ready;
+    const base = `${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1`;
+    const headers = { 'X-AUTH-TOKEN': run.variable('ACCOUNTING_API_KEY') };
+    const seen = [];
+    for (const path of ['accounts', 'boms', 'boms', 'boms'])
+      seen.push((await fetch(`${base}/${path}`, { headers })).status);
+    expect(seen).toEqual([200, 503, 503, 200]);
+    const page = await fetch(`${base}/products`, { method: 'POST', headers });
+    expect(page.headers.get('content-type')).toContain('text/html');
+    await run.end();
+    expect(run.log.filter((line) => line.endsWith('fault status · full'))).toHaveLength(2);
+  });
+
+  test.each([
+    [
+      '--options',
+      '{"listbody":"member"}',
+      'listbody is not an option of createSandbox. Did you mean listBody?',
+    ],
+    ['--options', 'listBody=member', 'Give a JSON object'],
+    ['--options', '{"clock":"someday"}', 'someday is not a timestamp'],
+    ['--fault', '{"kind":"timeout"}', 'There is no fault "timeout"'],
+    ['--fault', '{"kind":"connection-reset","colection":"boms"}', 'Did you mean collection?'],
+  ])('rejects %s %s', async (flag, value, message) => {
+    const run = start(...sandboxArgs, flag, value);
+    expect(await run.code).toBe(2);
+    expect(run.log.join()).toContain(message);
+  });
+
+  test('lists every option and fault in its help', async () => {
+    const help = start('sandbox', '--help');
+    expect(await help.code).toBe(0);
+    const text = help.out.join('\n');
+    for (const [name, option] of Object.entries(sandboxOptions)) {
+      expect(text).toMatch('options' in option ? `  ${name}.` : `  ${name}: `);
+    }
+    expect(text).toContain('  order: "id-asc" (id-asc, id-desc,');
+    for (const kind of Object.keys(sandboxFaults)) expect(text).toContain(`  ${kind}`);
+    expect(text).toContain(
+      'Match conditions of a fault: method, path, collection, skip, times, forMs, probability',
+    );
+  });
+
+  test('accepts every example of its help', async () => {
+    const help = start('sandbox', '--help');
+    expect(await help.code).toBe(0);
+    const examples = help.out
+      .join('\n')
+      .split('\n')
+      .filter((line) => line.startsWith('  $ '));
+    expect(examples.length).toBeGreaterThan(3);
+    for (const example of examples) {
+      const [, , ...args] = example.slice(4).match(/'[^']*'|\S+/g) ?? [];
+      const bare = args.map((arg) => arg.replace(/^'(.*)'$/, '$1').replace(/^4010$/, '0'));
+      const run = start('sandbox', ...(bare.includes('--port') ? bare : ['--port', '0', ...bare]));
+      await run.ready;
+      expect([example, run.log]).toEqual([example, ['Listening. Stop with Ctrl-C.']]);
+      expect(await run.end()).toBe(0);
+    }
+  });
+
+  test('serves the records that pull --all wrote', async () => {
+    await using source = createSandbox({ records: 500, seed: 3 });
+    await source.listen();
+    const env = { ACCOUNTING_BASE_URL: source.baseUrl, ACCOUNTING_API_KEY: source.keys.full };
+    const data = folder()('data');
+    expect((await run(env, ['pull', '--all', '--out', data, '--quiet'])).code).toBe(0);
+    const command = start('sandbox', '--port', '0', '--fixtures', data);
+    await command.ready;
+    const client = createClient({
+      baseUrl: command.variable('ACCOUNTING_BASE_URL'),
+      apiKey: command.variable('ACCOUNTING_API_KEY'),
+    });
+    expect(await client.products.list().toArray({ limit: Infinity })).toEqual(source.store.products.all());
+    await command.end();
+
+    const wrong = start('sandbox', '--port', '0', '--fixtures', folder()('none'));
+    expect(await wrong.code).toBe(7);
+    expect(wrong.log.join()).toContain('no file of a collection');
+  });
+
+  test('writes its settings into a file with --write, and keeps an earlier file if the port is in use', async () => {
+    const file = folder();
+    const sandbox = start(...sandboxArgs, '--write', file('.env'));
+    await sandbox.ready;
+    expect(sandbox.out).toEqual([]);
+    const read = await run({}, ['get', 'accounts', '1'], { cwd: file('.') });
+    expect([read.code, JSON.parse(read.out).id]).toEqual([0, '1']);
+
+    const written = readFileSync(file('.env'), 'utf8');
+    const [, port = ''] = /ACCOUNTING_BASE_URL=\S+:(\d+)/.exec(written) ?? [];
+    const second = start('sandbox', '--port', port, '--write', file('.env'));
+    expect(await second.code).toBe(1);
+    expect(readFileSync(file('.env'), 'utf8')).toBe(written);
+    await sandbox.end();
+  });
+
+  test('reports a port that another program uses', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const run = start('sandbox', '--port', String(port));
+    expect(await run.code).toBe(1);
+    expect(run.log).toEqual([
+      `Port ${port} of 127.0.0.1 cannot be opened: another program uses it.`,
+      'Choose another with --port, or --port 0 for a free one.',
+    ]);
+    server.close();
+  });
+
+  test.each([
+    ['500/1m', '500 requests in 60 s'],
+    ['5/250ms', '5 requests in 0.25 s'],
+    ['off', 'no rate limit'],
+  ])('accepts --rate %s', async (rate, says) => {
+    const run = start(...sandboxArgs, '--rate', rate);
+    await run.ready;
+    expect(run.out[0]).toContain(says);
+    await run.end();
+  });
+});
+
+test('prints its help and its version', async () => {
+  const help = start('--help');
+  expect(await help.code).toBe(0);
+  expect(help.out.join('\n')).toContain('sandbox');
+  const version = start('--version');
+  expect(await version.code).toBe(0);
+  expect(version.out).toEqual([expect.stringMatching(/^\d+\.\d+\.\d+/)]);
+});
+
+test('as a process: prints its lines, logs to standard error, and ends well with Ctrl-C', async () => {
+  const child = startProcess({}, sandboxArgs);
+  await new Promise<void>((resolve) => {
+    child.stderr?.on('data', (text) => {
+      if (String(text).includes('Listening')) resolve();
+    });
+  });
+  child.kill('SIGINT');
+  const { code, signal, out, log } = await child.ended;
+  expect(out).toMatch(/^ACCOUNTING_BASE_URL=http:\/\/127\.0\.0\.1:\d+$/m);
+  expect([code, signal]).toEqual([0, null]);
+  expect(log).toBe('Listening. Stop with Ctrl-C.\nStopped after 0 requests.\n');
+});

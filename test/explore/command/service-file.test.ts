@@ -1,0 +1,160 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createClient } from 'accounting-data-sdk';
+import { probe, type ServiceProfile } from 'accounting-data-sdk/explore';
+import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
+import { describe, expect, test } from 'vitest';
+import { fillProducts } from '../support/products.ts';
+import { compilerErrors } from '../support/schema-file.ts';
+import { folder, listening, run } from './support/run.ts';
+
+const API_PLATFORM: SandboxOptions = {
+  formats: 'jsonld',
+  listBody: 'hydra:member',
+  relations: 'iri',
+  problemType: 'api-platform',
+  contentTypes: { create: ['application/ld+json'], update: ['application/merge-patch+json'] },
+  idempotency: { replay: 'ignored' },
+};
+
+/** A service, an option that changes later, and the line that names the change. */
+const services: readonly [name: string, service: SandboxOptions, change: SandboxOptions, line: string][] = [
+  ['API Platform by default', API_PLATFORM, { relations: 'id' }, 'sandbox.relations: "id"'],
+  [
+    'JSON-LD with the parameter page',
+    { formats: 'jsonld', pageParameter: 'page' },
+    { pageParameter: '_page' },
+    'sandbox.pageParameter: "_page"',
+  ],
+  ['descending', { order: 'id-desc' }, { order: 'id-asc' }, 'sandbox.order: "id-asc"'],
+  [
+    'ties',
+    { order: 'updated-asc', ties: 'each-page', timestampsEverywhere: true },
+    { ties: 'id-asc' },
+    'sandbox.ties: "id-asc"',
+  ],
+  [
+    'UUIDs',
+    { ids: { form: 'uuid' }, textIdBounds: 'ignore' },
+    { textIdBounds: 'apply' },
+    'sandbox.textIdBounds: "apply"',
+  ],
+  [
+    'local times',
+    { dateFilter: 'local', timestamps: 'offset', timeZone: '+12:45' },
+    { dateFilter: 'utc' },
+    'sandbox.dateFilter: "utc"',
+  ],
+  ['hidden rows', { hiddenRecords: 0.2 }, { hiddenRecords: 0 }, 'sandbox.hiddenRecords: 0'],
+  [
+    'merge-patch',
+    { contentTypes: { update: ['application/merge-patch+json'] } },
+    { contentTypes: undefined },
+    'sandbox.contentTypes.update: ["application/json"]',
+  ],
+  [
+    'idempotency ignored',
+    { idempotency: { replay: 'ignored' }, afterLastPage: 'not_found', notFoundBody: 'html' },
+    { idempotency: { replay: 'stored' } },
+    'sandbox.idempotency.replay: "stored"',
+  ],
+  [
+    'no quota headers',
+    { rateLimitHeaders: false, pageSize: 20 },
+    { rateLimitHeaders: true },
+    'sandbox.rateLimitHeaders: true',
+  ],
+];
+
+/** On a port. Many records were changed in the same second, so that the order among them shows. */
+async function serving(options: SandboxOptions) {
+  const { sandbox, env } = await listening({ records: { accounts: 90, accountAddresses: 40 }, ...options });
+  fillProducts(sandbox, 100);
+  if (options.ties === undefined || !options.timestampsEverywhere) return env;
+  for (const id of sandbox.store.products.ids()) {
+    sandbox.store.products.update(id, { updatedAt: '2026-01-31T12:00:00Z' });
+  }
+  return env;
+}
+
+const COLLECTIONS = ['accounts', 'accountAddresses', 'products', '--write', '--yes', '--quiet'];
+
+describe('probe --out and --check', () => {
+  test.each(services)(
+    '%s: the file makes a sandbox on which a probe finds the same',
+    async (_, service, change, line) => {
+      const file = folder()('service.json');
+      const { code } = await run(await serving(service), ['probe', ...COLLECTIONS, '--out', file]);
+      expect(code).toBe(0);
+      const profile = JSON.parse(readFileSync(file, 'utf8')) as ServiceProfile;
+      expect(profile.sandbox).toMatchObject(
+        Object.fromEntries(
+          Object.entries(service).filter(([name]) => !/hiddenRecords|problemType/.test(name)),
+        ),
+      );
+
+      const twin = { ...profile.sandbox, records: { accounts: 90, accountAddresses: 40 } };
+      const same = await run(await serving(twin), ['probe', ...COLLECTIONS, '--check', file]);
+      expect([same.code, same.log]).toEqual([0, '']);
+
+      const changed = await run(await serving({ ...twin, ...change }), [
+        'probe',
+        ...COLLECTIONS,
+        '--check',
+        file,
+      ]);
+      expect([changed.code, changed.log]).toEqual([8, expect.stringContaining(`+ ${line}\n`)]);
+      const seen = changed.log.split('\n').filter((one) => one.startsWith('+ sandbox.'));
+      expect(seen).toEqual([`+ ${line}`]);
+    },
+  );
+
+  test('a file of TypeScript compiles with createClient, sync and createSandbox', async () => {
+    const file = folder()('service.ts');
+    await run(await serving({ ...API_PLATFORM, dateFilter: 'local', timeZone: '-02:30' }), [
+      ...['probe', ...COLLECTIONS],
+      ...['--out', file],
+    ]);
+    const source = readFileSync(file, 'utf8');
+    expect(source).toContain('    // ');
+    const use = `
+import { createClient, memoryStore, sync } from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
+const sandbox = createSandbox({ ...service.sandbox });
+const client = createClient({ ...service.client, ...sandbox.clientOptions });
+export const run = () => sync(client, { ...service.sync, store: memoryStore(), tenant: 'acme', onBatch() {} });`;
+    expect(compilerErrors(source + use)).toEqual([]);
+  });
+
+  test('does not compare what is unknown on one side', async () => {
+    const env = await serving({});
+    const file = folder()('service.ts');
+    await run(env, ['probe', ...COLLECTIONS, '--out', file]);
+    expect((await run(env, ['probe', 'accounts', '--quiet', '--check', file])).code).toBe(0);
+  });
+
+  test('overwrites its own files only', async () => {
+    const env = await serving({});
+    const file = folder()('service.ts');
+    writeFileSync(file, 'export const service = 5;');
+    const args = ['probe', 'accounts', '--quiet', '--out', file];
+    const refused = await run(env, args);
+    expect([refused.code, refused.log]).toEqual([7, expect.stringContaining('--force')]);
+    expect((await run(env, [...args, '--force'])).code).toBe(0);
+    expect((await run(env, args)).code).toBe(0);
+    writeFileSync(file, '{}');
+    expect((await run(env, ['probe', '--check', file])).code).toBe(7);
+    expect((await run(env, ['probe', '--check', folder()('none.ts')])).code).toBe(7);
+  });
+
+  test('a client and a sandbox take the parts of a report', async () => {
+    const service = createSandbox({ ...API_PLATFORM, records: { accounts: 90, products: 40 } });
+    const collections = ['accounts', 'products'] as const;
+    const report = await probe(createClient(service.clientOptions), { collections, write: true });
+    const twin = createSandbox({ ...report.sandbox, records: { accounts: 90, products: 40 } });
+    const client = createClient({ ...report.client, ...twin.clientOptions });
+    expect(await client.accounts.list().toArray({ limit: Infinity })).toHaveLength(90);
+    const { id } = await client.products.create({ name: 'Desk' });
+    expect((await client.products.update(id, { name: 'Table' })).name).toBe('Table');
+    expect((await probe(client, { collections, write: true })).sandbox).toEqual(report.sandbox);
+  });
+});

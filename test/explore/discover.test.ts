@@ -1,0 +1,567 @@
+import { type CollectionName, collectionNames, createClient, InvalidInputError } from 'accounting-data-sdk';
+import { type DiscoverOptions, type Discovery, discover, type FieldShape } from 'accounting-data-sdk/explore';
+import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { SeededRandom } from '../support/seeded-random.ts';
+import { MONEY_FIELDS } from './support/money-fields.ts';
+import { clientBehind } from './support/products.ts';
+import { compilerErrors, formatted, loadSchemas } from './support/schema-file.ts';
+
+// The compiler takes its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
+
+const clientOf = ({ clientOptions }: Sandbox) => createClient(clientOptions);
+
+/** What is discovered of accounts with these fields, each a record. */
+async function discoverAccounts(records: readonly object[], options: DiscoverOptions = {}) {
+  const sandbox = createSandbox();
+  for (const record of records) sandbox.store.accounts.insert(record as Record<string, unknown>);
+  const found = await discover(clientOf(sandbox), { collections: ['accounts'], ...options });
+  const line = (name: string) =>
+    found.source
+      .split('\n')
+      .find((text) => text.trim().startsWith(`${name}: `))
+      ?.trim();
+  return { ...found, sandbox, line, fields: found.collections[0]?.fields ?? {} };
+}
+
+const times = (count: number, make: (index: number) => object) =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+describe('what a field is', () => {
+  test('follows from all its values', async () => {
+    const { line } = await discoverAccounts([
+      {
+        mixed: 1,
+        fraction: 1,
+        code: '8010',
+        day: '2026-01-31',
+        at: '2026-01-31T10:00:00Z',
+        odd: 'x',
+        flag: true,
+      },
+      {
+        mixed: 'a',
+        fraction: 2.5,
+        code: '12.50',
+        day: '2026-02-28',
+        at: '2026-01-31T10:00:00.5+01:00',
+        odd: [1],
+        flag: null,
+      },
+    ]);
+    expect(['mixed', 'fraction', 'code', 'day', 'at', 'odd', 'flag'].map(line)).toEqual([
+      'mixed: z.union([z.number(), z.string()]).nullish(),',
+      'fraction: z.number().nullish(),',
+      'code: z.string().nullish(),',
+      'day: date.nullish(),',
+      'at: timestamp.nullish(),',
+      'odd: z.union([z.array(z.number().nullable()), z.string()]).nullish(),',
+      'flag: z.boolean().nullish(),',
+    ]);
+  });
+
+  test('is an amount by its digits, or by its name and a point, and not for being a number in a text', async () => {
+    const { line } = await discoverAccounts([
+      {
+        a: '1.00',
+        totalAmount: '5',
+        edition: '1.5',
+        version: '1.10',
+        vatPercentage: '21.00',
+        code: '100',
+        ean: '8712345678906',
+        day: '31.12',
+      },
+      {
+        a: '-7.25',
+        totalAmount: '5.5',
+        edition: '2.5',
+        version: '1.20',
+        vatPercentage: '9.00',
+        code: '200',
+        ean: '8712345678913',
+        day: '1.1',
+      },
+    ]);
+    const money = ['a', 'totalAmount'].map(line);
+    const texts = ['edition', 'version', 'vatPercentage', 'code', 'ean', 'day'].map(line);
+    expect(money).toEqual(['a: money.nullish(),', 'totalAmount: money.nullish(),']);
+    expect(texts.map((text) => text?.replace(/^\w+: /, ''))).toEqual(
+      texts.map(() => 'z.string().nullish(),'),
+    );
+  });
+
+  test('causes a warning if an amount is a number', async () => {
+    const { source } = await discoverAccounts([{ totalAmount: 12.5, quantity: 3 }]);
+    expect(source).toContain(
+      '/** Number, though named like an amount: digits may be lost; on all 1 records. */',
+    );
+    expect(source).toContain('/** Integer; on all 1 records. */');
+  });
+
+  test('is unknown if only null or an empty list was sent', async () => {
+    const { line, source } = await discoverAccounts([{ nothing: null, list: [] }]);
+    expect([line('nothing'), line('list')]).toEqual([
+      'nothing: z.unknown().optional(),',
+      'list: z.array(z.unknown()).nullish(),',
+    ]);
+    const { accounts } = await loadSchemas(source);
+    for (const nothing of [undefined, null, 5, { a: 1 }])
+      expect(accounts?.safeParse({ id: '1', nothing }).success).toBe(true);
+    expect(accounts?.safeParse({ id: '1' }).success).toBe(true);
+  });
+
+  test('goes down into objects and lists of objects', async () => {
+    const { source, fields } = await discoverAccounts([
+      {
+        address: { city: 'Gent', geo: { lat: 1.5 } },
+        lines: [{ amount: '1.00' }, { amount: '2.00', note: 'x' }],
+        matrix: [[1], [2]],
+      },
+      { address: null, lines: [] },
+    ]);
+    expect(await formatted(source)).toBe(source);
+    expect(fields.lines?.items?.fields).toMatchObject({
+      amount: { kinds: ['money'], always: true },
+      note: { always: false },
+    });
+    expect(
+      compilerErrors(`${source}
+export function use(account: Account) {
+  account.address?.geo?.lat satisfies number | null | undefined;
+  account.lines?.[0]?.amount satisfies string | null | undefined;
+  account.matrix?.[0]?.[0] satisfies number | null | undefined;
+}`),
+    ).toEqual([]);
+    expect(source).toContain('/** String; on 1 of 2 records. */');
+  });
+
+  test('has its few values in the comment, and is never closed', async () => {
+    const kinds = ['customer', 'supplier', 'both'];
+    const { source } = await discoverAccounts(
+      times(60, (index) => ({ kind: kinds[index % 3], name: `Firm ${index}` })),
+    );
+    expect(source).toContain('Seen: both, customer, supplier.');
+    expect(source).not.toContain('Firm');
+    const { accounts } = await loadSchemas(source);
+    expect(accounts?.safeParse({ id: '1', kind: 'prospect' }).success).toBe(true);
+  });
+
+  test('does not give away values of a handful of records', async () => {
+    const { source } = await discoverAccounts(times(6, () => ({ owner: 'Someone in person' })));
+    expect(source).not.toContain('Someone');
+  });
+});
+
+describe('a reference', () => {
+  const books = () => {
+    const sandbox = createSandbox({ records: { products: 60 }, ids: { start: 5000 } });
+    for (let index = 0; index < 40; index += 1) {
+      sandbox.store.boms.insert({
+        productId: String(5000 + index),
+        mainProductId: String(5001 + index),
+        accountId: String(1 + index),
+        categoryId: String(5000 + index),
+        productIds: [String(5000 + index)],
+        origin: { productId: String(5059 - index) },
+      });
+    }
+    return sandbox;
+  };
+
+  test('is believed when the ids exist there, whatever their name', async () => {
+    const { collections, source } = await discover(clientOf(books()));
+    expect(collections.find(({ collection }) => collection === 'boms')?.references).toEqual({
+      productId: { collection: 'products', form: 'id', checked: 3, found: 3 },
+      mainProductId: { collection: 'products', form: 'id', checked: 3, found: 3 },
+      'origin.productId': { collection: 'products', form: 'id', checked: 3, found: 3 },
+      accountId: { collection: 'accounts', form: 'id', checked: 3, found: 0 },
+    });
+    expect(source).toContain('Id of one of the products (3 of 3 found there)');
+    expect(source).toContain('String, named like an id of the accounts, but only 0 of 3 were found there');
+  });
+
+  test('is looked up if the sample does not contain it', async () => {
+    const sandbox = createSandbox({ records: { accounts: 900, accountAddresses: 300 }, pageSize: 10 });
+    const { collections } = await discover(clientOf(sandbox), { sample: 20 });
+    expect(collections[1]?.references).toEqual({
+      accountId: { collection: 'accounts', form: 'id', checked: 3, found: 3 },
+    });
+    expect(sandbox.count(({ path }) => /accounts\/\d+$/.test(path))).toBeGreaterThan(0);
+  });
+
+  test('is believed of the collection with the longer name first', async () => {
+    const sandbox = createSandbox({ records: { accounts: 50, bankFeedAccounts: 50 } });
+    for (let id = 1; id <= 30; id += 1)
+      sandbox.store.bankPayerMemories.insert({ bankFeedAccountId: String(id) });
+    const { collections } = await discover(clientOf(sandbox));
+    const { references } = collections.find(({ collection }) => collection === 'bankPayerMemories') ?? {};
+    expect(references?.bankFeedAccountId?.collection).toBe('bankFeedAccounts');
+  });
+
+  test('is left open if the look-up fails for another reason', async () => {
+    const sandbox = createSandbox({ records: { accounts: 900, accountAddresses: 300 }, pageSize: 10 });
+    const forbidden = { kind: 'status', status: 403, type: 'forbidden' } as const;
+    sandbox.faults.add(forbidden, { path: /accounts\/\d+$/, times: Number.POSITIVE_INFINITY });
+    const { collections } = await discover(clientOf(sandbox), { sample: 20 });
+    const { accountId } = collections[1]?.references ?? {};
+    // Ids that the sample holds need no looking up: all that was checked was found.
+    expect(accountId?.checked).toBe(accountId?.found);
+    expect(accountId?.checked).toBeLessThan(3);
+  });
+
+  test('is not claimed if it would lead to a collection that the key may not read', async () => {
+    const sandbox = books();
+    const apiKey = sandbox.issueKey({ collections: ['boms'] });
+    const { source, collections } = await discover(createClient({ ...sandbox.clientOptions, apiKey }));
+    expect(source).toContain('String, named like an id of the products, but none could be looked up');
+    expect(source).toContain('not readable with the key of this run (scope_required)');
+    expect(collections.filter(({ access }) => access === 'readable').length).toBe(1);
+  });
+});
+
+describe('the sample', () => {
+  test('reaches from the first records to the newest', async () => {
+    const sandbox = createSandbox({ records: { accounts: 6000 } });
+    sandbox.store.accounts.insert({ onlyOnTheNewest: 'yes' });
+    const { collections, requests } = await discover(clientOf(sandbox), { collections: ['accounts'] });
+    expect(Object.keys(collections[0]?.fields ?? {})).toContain('onlyOnTheNewest');
+    expect(requests).toBeLessThanOrEqual(31);
+  });
+
+  test('is the whole of a small collection, and stops at its size in a large one', async () => {
+    for (const afterLastPage of ['empty', 'not_found'] as const) {
+      const small = createSandbox({ records: { boms: 95 }, afterLastPage });
+      const { collections } = await discover(clientOf(small), { collections: ['boms'] });
+      expect(collections[0]?.records).toBe(95);
+    }
+    const large = createSandbox({ records: { boms: 50_000 } });
+    const { collections, requests } = await discover(clientOf(large), { collections: ['boms'], sample: 60 });
+    expect([collections[0]?.records, requests]).toEqual([60, 3]);
+  });
+
+  test('ends if every page is the first', async () => {
+    const sandbox = createSandbox({ records: { boms: 900 } });
+    const deaf = clientBehind(sandbox, (url) => {
+      url.searchParams.delete('_page');
+      return url;
+    });
+    const { collections, requests } = await discover(deaf, { collections: ['boms'] });
+    expect([collections[0]?.records, requests]).toEqual([30, 3]);
+  });
+
+  test('stops when asked, with the reason given', async () => {
+    const sandbox = createSandbox({ records: 5000 });
+    const stop = new AbortController();
+    const running = discover(clientOf(sandbox), {
+      signal: stop.signal,
+      onProgress: ({ done }) => done === 3 && stop.abort('enough'),
+    });
+    await expect(running).rejects.toBe('enough');
+    expect(new Set(sandbox.requests.map(({ path }) => path)).size).toBe(3);
+  });
+
+  test('stops while ids are looked up, even if the reason looks like an error of the service', async () => {
+    const options = { records: { accounts: 900, accountAddresses: 300 }, pageSize: 10 };
+    for (const phase of ['accountAddresses', undefined]) {
+      const sandbox = createSandbox(options);
+      const stop = new AbortController();
+      const reason = new InvalidInputError('stop', 'was wanted');
+      const running = discover(clientOf(sandbox), {
+        signal: stop.signal,
+        sample: 20,
+        onProgress: ({ collection }) => collection === phase && stop.abort(reason),
+      });
+      await expect(running).rejects.toBe(reason);
+    }
+  });
+
+  test('is rejected before anything is sent if an option is invalid', async () => {
+    const sandbox = createSandbox();
+    await expect(discover(clientOf(sandbox), { sample: 0 })).rejects.toMatchObject({ code: 'invalid_input' });
+    await expect(discover(clientOf(sandbox), { collections: [] })).rejects.toMatchObject({
+      code: 'invalid_input',
+    });
+    expect(sandbox.count()).toBe(0);
+    const revoked = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.revoked });
+    await expect(discover(revoked)).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+});
+
+describe('strict schemas', () => {
+  test('require what every record had', async () => {
+    const { line, source } = await discoverAccounts(
+      [
+        {
+          always: 'a',
+          nullable: null,
+          price: '1.50',
+          day: '2026-01-31',
+          at: '2026-01-31T10:00:00Z',
+          count: 3,
+          tags: ['x'],
+          never: null,
+        },
+        {
+          always: 'b',
+          nullable: 'x',
+          price: '2.50',
+          day: '2026-02-28',
+          at: '2026-01-31T10:00:00',
+          count: 4,
+          tags: ['y'],
+          never: null,
+          rare: 1,
+        },
+      ].map((record) => ({ ...record })),
+      { strict: true },
+    );
+    expect(['always', 'nullable', 'price', 'day', 'at', 'count', 'tags', 'never', 'rare'].map(line)).toEqual([
+      'always: z.string(),',
+      'nullable: z.string().nullable(),',
+      'price: money,',
+      'day: date,',
+      'at: timestamp,',
+      'count: z.int(),',
+      'tags: z.array(z.string()),',
+      'never: z.null(),',
+      'rare: z.int().optional(),',
+    ]);
+    expect(compilerErrors(source)).toEqual([]);
+  });
+
+  test('accept every record that they were made from', async () => {
+    const sandbox = createSandbox({ records: 3000 });
+    const { source } = await discover(clientOf(sandbox), { strict: true, sample: 5000 });
+    const schemas = await loadSchemas(source);
+    for (const [name, schema] of Object.entries(schemas)) {
+      for (const record of sandbox.store[name as 'accounts'].all())
+        expect(schema.safeParse(record).error).toBeUndefined();
+    }
+    expect(schemas.products?.safeParse({ id: '1', salePrice: '1e5' }).success).toBe(false);
+  });
+});
+
+describe('a service that means harm', () => {
+  const NAMES = [
+    "a'b",
+    'a"b',
+    'a`$' + '{b}',
+    '*/ process.exit(1) /*',
+    'x\n}); process.exit(1); //',
+    '\u2028process.exit(1);',
+    '1st',
+    'ünïcode',
+    'constructor',
+    'toString',
+    '',
+    'a.b',
+    'class',
+  ];
+
+  test('cannot put code into the file by the names of fields, nor by values', async () => {
+    const record = Object.fromEntries(NAMES.map((name) => [name, 'ok']));
+    const hostile = '*/ process.exit(1) /*';
+    const { source } = await discoverAccounts(
+      times(60, (index) => ({
+        ...record,
+        kind: index % 2 ? hostile : 'fine',
+        '*/ process.exit(2) /*': { inside: 1 },
+      })),
+    );
+    expect(source.split('\n').filter((text) => /^\s*\/\*\*.*\*\/.*exit/.test(text))).toEqual([]);
+    expect(compilerErrors(source)).toEqual([]);
+    expect(await formatted(source)).toBe(source);
+    const { accounts } = await loadSchemas(source);
+    expect(accounts?.parse({ id: '1', ...record })).toEqual({ id: '1', ...record });
+    for (const name of NAMES)
+      expect(accounts?.safeParse({ id: '1', ...record, [name]: 5 }).success).toBe(false);
+  });
+
+  test('finds names of any characters as the keys of the schema', async () => {
+    const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+    const random = new SeededRandom(seed);
+    const characters = [
+      "'",
+      '"',
+      '\\',
+      '`',
+      '$',
+      '{',
+      '\n',
+      '\r',
+      '*',
+      '/',
+      '.',
+      'a',
+      '1',
+      '\u2028',
+      '\0',
+      '😀',
+    ];
+    const draw = () => characters[random.int(0, characters.length - 1)];
+    const name = () => Array.from({ length: random.int(1, 8) }, draw).join('');
+    const names = Array.from({ length: 300 }, name);
+    const record = Object.fromEntries(names.map((name) => [name, true]));
+    const { source } = await discoverAccounts([record]);
+    const { accounts } = await loadSchemas(source);
+    const { shape } = accounts as unknown as { shape: object };
+    expect(new Set(Object.keys(shape)), `seed ${seed}`).toEqual(new Set(['id', ...names]));
+  });
+
+  test('cannot set a prototype', async () => {
+    const sandbox = createSandbox({ records: { accounts: 3 } });
+    sandbox.faults.add(
+      { kind: 'rewrite', body: (text) => text.replaceAll('"name":', '"__proto__":{"polluted":1},"name":') },
+      { probability: 1 },
+    );
+    const { source } = await discover(clientOf(sandbox), { collections: ['accounts'] });
+    expect(source).not.toContain('__proto__');
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+  });
+});
+
+const REFERENCES = {
+  'accountAddresses.accountId': 'accounts',
+  'accountContactRelations.accountId': 'accounts',
+  'accountContactShoppingStores.accountContactRelationId': 'accountContactRelations',
+  'accountCustomerProjectRates.accountId': 'accounts',
+  'accountSettings.accountId': 'accounts',
+  'bankFeedAccounts.bankFeedConnectionId': 'bankFeedConnections',
+  'bankPayerMemories.accountId': 'accounts',
+  'boms.productId': 'products',
+  'bomLines.bomId': 'boms',
+  'bomLines.productId': 'products',
+  'budgetLines.budgetId': 'budgets',
+};
+
+const discoverGenerated = (options: Parameters<typeof createSandbox>[0]) =>
+  discover(createClient(createSandbox({ records: 30_000, seed: 11, ...options }).clientOptions));
+
+const fieldsOf = ({ collections }: Discovery, fits: (field: FieldShape) => boolean) =>
+  collections.flatMap(({ collection, fields }) =>
+    Object.entries(fields).flatMap(([name, field]) => (fits(field) ? [`${collection}.${name}`] : [])),
+  );
+
+const referencesOf = ({ collections }: Discovery) =>
+  Object.fromEntries(
+    collections.flatMap(({ collection, references }) =>
+      Object.entries(references).flatMap(([path, { checked, found, collection: to }]) =>
+        checked > 0 && found === checked ? [[`${collection}.${path}`, to]] : [],
+      ),
+    ),
+  );
+
+let discovery: Discovery;
+beforeAll(async () => {
+  discovery = await discoverGenerated({});
+});
+
+describe('schemas of generated data', () => {
+  test('mark every amount, and nothing else, as an amount', () => {
+    expect(fieldsOf(discovery, ({ kinds }) => kinds.includes('money'))).toEqual(MONEY_FIELDS);
+  });
+
+  test('mark every reference, and nothing else, as a reference', async () => {
+    expect(referencesOf(discovery)).toEqual(REFERENCES);
+    expect(referencesOf(await discoverGenerated({ ids: { form: 'uuid' }, order: 'none' }))).toEqual(
+      REFERENCES,
+    );
+  });
+
+  test('know dates and timestamps', () => {
+    expect(fieldsOf(discovery, ({ kinds }) => kinds.includes('date'))).toEqual([
+      'accountCustomerProjectRates.validFrom',
+      'accountCustomerProjectRates.validTo',
+      'bankFeedConnections.consentValidTo',
+      'budgets.startsOn',
+      'budgets.endsOn',
+      'products.validFrom',
+      'products.validTo',
+    ]);
+    expect(fieldsOf(discovery, ({ kinds }) => kinds.includes('timestamp'))).toEqual([
+      'products.createdAt',
+      'products.updatedAt',
+    ]);
+  });
+
+  test('rest on some 20 requests for each collection', () => {
+    expect(discovery.requests).toBeLessThanOrEqual(21 * collectionNames.length);
+    for (const { records, collection } of discovery.collections) {
+      expect([collection, records >= 500 || records >= 200]).toEqual([collection, true]);
+    }
+  });
+
+  test('are TypeScript as the formatter would write it', async () => {
+    expect(await formatted(discovery.source)).toBe(discovery.source);
+  });
+
+  test('type the client, under a strict compiler', () => {
+    const use = `
+import { createClient, type Product as ClientProduct } from 'accounting-data-sdk';
+export async function use() {
+  const client = createClient({ schemas });
+  const account = await client.accounts.get('1');
+  account.creditLimit satisfies string | null | undefined;
+  account.paymentTermDays satisfies number | null | undefined;
+  account.somethingNew satisfies unknown;
+  const product = await client.products.get('1');
+  product satisfies ClientProduct;
+  product.tags satisfies (string | null)[] | null | undefined;
+  // @ts-expect-error: an amount is not a number
+  account.creditLimit satisfies number | undefined;
+  // @ts-expect-error: not every record has a name
+  account.name satisfies string;
+  for await (const line of client.bomLines.list()) line.bomId satisfies string | null | undefined;
+}`;
+    expect(compilerErrors(discovery.source + use)).toEqual([]);
+  });
+});
+
+/** A value of a wider type of the same JSON kind, as a service may come to send one day. */
+function widened(value: unknown, field: FieldShape | undefined): unknown {
+  if (Array.isArray(value)) return [...value, null, 'a value never seen'];
+  if (typeof value === 'number') return value + 0.125;
+  if (typeof value !== 'string') return value;
+  if (field?.kinds.includes('money')) return `-${value.replace('-', '')}7001`;
+  if (field?.kinds.includes('date')) return `${value}T12:30:00.123456+02:00`;
+  return `${value} • ${'é'.repeat(300)}`;
+}
+
+describe('20,000 records that were not sampled', () => {
+  test('are all accepted, with a null, a gap and a wider value among 5,000 each', async () => {
+    const schemas = await loadSchemas(discovery.source);
+    const random = new SeededRandom(4711);
+    const { store } = createSandbox({ records: 20_000, seed: 99 });
+    const changed = { null: 0, missing: 0, widened: 0 };
+    const rejected: unknown[] = [];
+    let records = 0;
+    for (const collection of collectionNames) {
+      const known = discovery.collections.find((one) => one.collection === collection)?.fields ?? {};
+      for (const record of store[collection].all()) {
+        const sent: Record<string, unknown> = { ...record };
+        for (const [name, value] of Object.entries(record)) {
+          const kind = (['null', 'missing', 'widened'] as const)[random.int(0, 4999)];
+          if (name === 'id' || kind === undefined) continue;
+          changed[kind] += 1;
+          if (kind === 'missing') delete sent[name];
+          else sent[name] = kind === 'null' ? null : widened(value, known[name]);
+        }
+        const result = schemas[collection as CollectionName]?.safeParse(sent);
+        records += 1;
+        if (result?.success !== true) rejected.push([collection, result?.error?.issues]);
+      }
+    }
+    expect(records).toBe(20_000);
+    expect(rejected).toEqual([]);
+    for (const count of Object.values(changed)) expect(count).toBeGreaterThan(20);
+  });
+
+  test('keep every field, known or not', async () => {
+    const schemas = await loadSchemas(discovery.source);
+    const [record] = createSandbox({ records: 500, seed: 5 }).store.products.all();
+    const sent = { ...record, brandNew: { deep: [1, 'two'] } };
+    expect(schemas.products?.parse(sent)).toEqual(sent);
+  });
+});

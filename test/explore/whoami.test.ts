@@ -1,0 +1,44 @@
+import { collectionNames, createClient } from 'accounting-data-sdk';
+import { whoami } from 'accounting-data-sdk/explore';
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { expect, test } from 'vitest';
+
+test('whoami requests each collection once and reports which the key may read', async () => {
+  const sandbox = createSandbox({ records: 200, rateLimit: { limit: 100 } });
+  const apiKey = sandbox.keys.productsOnly;
+  const client = createClient({ ...sandbox.clientOptions, apiKey });
+  const progress: unknown[] = [];
+  const report = await whoami(client, { onProgress: (one) => void progress.push(one) });
+  expect(report).toMatchObject({
+    baseUrl: client.accounts.baseUrl,
+    collections: collectionNames.map((collection) => ({
+      collection,
+      access: collection === 'products' ? 'readable' : 'scope_required',
+    })),
+    quota: { limit: 100, remaining: 100 - collectionNames.length },
+  });
+  expect(sandbox.count()).toBe(collectionNames.length);
+  expect(progress.slice(0, 2)).toEqual([
+    { requests: 0, collection: 'accounts', done: 0, of: collectionNames.length },
+    { requests: 1, collection: 'accountAddresses', done: 1, of: collectionNames.length },
+  ]);
+});
+
+test('whoami rejects if the key is not valid at all, or the service does not respond', async () => {
+  const sandbox = createSandbox();
+  const revoked = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.revoked });
+  await expect(whoami(revoked)).rejects.toMatchObject({ code: 'unauthenticated' });
+  const closed = createClient({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key', retry: { maxAttempts: 1 } });
+  await expect(whoami(closed)).rejects.toMatchObject({ code: 'connection_failed' });
+});
+
+test('whoami stops with the reason of its signal', async () => {
+  const sandbox = createSandbox({ records: 200 });
+  const stop = new AbortController();
+  const running = whoami(createClient(sandbox.clientOptions), {
+    signal: stop.signal,
+    onProgress: ({ done }) => done === 3 && stop.abort('enough'),
+  });
+  await expect(running).rejects.toBe('enough');
+  expect(sandbox.count()).toBe(3);
+});

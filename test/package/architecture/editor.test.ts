@@ -1,0 +1,125 @@
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { describe, expect, test } from 'vitest';
+import { options } from '../../support/compiler.ts';
+
+const file = fileURLToPath(new URL('./editor-example.ts', import.meta.url));
+
+/** What a user writes: first what compiles, then one mistake in each line. */
+const CODE = `import { type Batch, changes, createClient, memoryStore, push, sync, toDecimal } from 'accounting-data-sdk';
+import { productSchema } from 'accounting-data-sdk/schemas';
+import * as z from 'zod';
+
+const client = createClient();
+const ownFields = createClient({ schemas: { products: productSchema.extend({ colourCode: z.number() }) } });
+const product = await client.products.get('1');
+const paginator = client.products.list();
+const productPages = client.products.list().pages();
+const report = await push(client.products, { tenant: 'shop', key: 'ean', rows: [] });
+const price = toDecimal('1.00');
+const store = memoryStore();
+await sync(client, { store, tenant: 'shop', collections: ['accounts', 'products'], onBatch: (twoBatches) => twoBatches });
+for await (const oneBatch of changes(client.accounts, { store, tenant: 'shop' })) oneBatch.tenant satisfies Batch<object>['tenant'];
+const ownProduct = await ownFields.products.get('1');
+const colour = ownProduct.colourCode;
+export default [product, productPages, paginator, report, price, colour];
+
+await client.products.create({ id: '1' });
+await client.products.create({ salePrice: 12 });
+await client.products.create({ salesPrice: '12' });
+await client.products.create({ ...product });
+await client.products.update('1', { createdAt: '2026-01-01' });
+await push(client.products, { tenant: 'shop', key: 'ean', rows: [{ ean: '1', salePrice: 12 }] });
+await push(client.products, { tenant: 'shop', key: 'ean', rows: [{ ean: '1', nmae: 'Desk' }] });
+await push(client.products, { tenant: 'shop', key: 'salePriceDecimals', rows: [{ ean: '1' }] });
+await client.accounts.create({});
+createClient({ baseURL: 'https://books.example.com' });
+await ownFields.products.create({ colourCode: 'red' });
+`;
+
+const service = ts.createLanguageService({
+  getCompilationSettings: () => options,
+  getScriptFileNames: () => [file],
+  getScriptVersion: () => '1',
+  getScriptSnapshot(name) {
+    const text = name === file ? CODE : ts.sys.readFile(name);
+    return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text);
+  },
+  getCurrentDirectory: () => fileURLToPath(new URL('../../../', import.meta.url)),
+  getDefaultLibFileName: ts.getDefaultLibFilePath,
+  fileExists: (name) => name === file || ts.sys.fileExists(name),
+  readFile: (name) => (name === file ? CODE : ts.sys.readFile(name)),
+  directoryExists: ts.sys.directoryExists,
+  getDirectories: ts.sys.getDirectories,
+});
+
+/** The text that an editor shows over the first place of a name. */
+function hover(name: string): string {
+  const place = CODE.search(new RegExp(`\\b${name}\\b`));
+  return ts.displayPartsToString(service.getQuickInfoAtPosition(file, place)?.displayParts);
+}
+
+/** What the compiler says about the line with this code. */
+function complaint(code: string): string {
+  const start = CODE.lastIndexOf('\n', CODE.indexOf(code)) + 1;
+  const line = CODE.slice(start, CODE.indexOf('\n', start));
+  const inLine = service
+    .getSemanticDiagnostics(file)
+    .filter(({ start: at = 0 }) => at >= start && at < start + line.length);
+  return inLine.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n')).join('\n');
+}
+
+describe('an editor shows by a name of the package', () => {
+  test.each([
+    ['client', 'const client: Client'],
+    ['product', 'const product: Product'],
+    ['productPages', 'const productPages: AsyncIterableIterator<Page<Product>>'],
+    ['report', 'const report: PushReport'],
+    ['price', 'const price: Decimal'],
+    ['twoBatches', '(parameter) twoBatches: Batch<Account, "accounts"> | Batch<Product, "products">'],
+    ['oneBatch', 'const oneBatch: Batch<Account, string>'],
+    ['paginator', 'const paginator: Paginator<Product>'],
+    ['colour', 'const colour: number'],
+  ])('%s', (name, text) => expect(hover(name)).toBe(text));
+
+  test('a client with schemas, whose types follow', () => {
+    expect(hover('ownFields')).toMatch(/^const ownFields: ClientWith<\{/);
+  });
+});
+
+test('the members of a batch are those that a user reads', () => {
+  const place = CODE.indexOf('tenant', CODE.indexOf('oneBatch.tenant'));
+  const members = service.getCompletionsAtPosition(file, place, undefined)?.entries.map(({ name }) => name);
+  expect(members).toEqual(expect.arrayContaining(['checkpoint', 'collection', 'invalid', 'records', 'rows']));
+});
+
+describe('the compiler says in our words what is wrong', () => {
+  test.each([
+    ["products.create({ id: '1' })", "'string' is not assignable to type 'FilledByService'"],
+    [
+      "products.update('1', { createdAt: '2026-01-01' })",
+      "'string' is not assignable to type 'FilledByService'",
+    ],
+    ['products.create({ ...product })', "'string' is not assignable to type 'FilledByService'"],
+    ["products.create({ salesPrice: '12' })", "Did you mean to write 'salePrice'?"],
+    ["rows: [{ ean: '1', nmae: 'Desk' }]", "'nmae' does not exist in type 'ProductDraft'"],
+    ["key: 'salePriceDecimals'", "is not assignable to type 'TextFieldOf<ProductDraft>"],
+    ['accounts.create({})', "'create' does not exist on type 'ReadOnlyCollection<Account>'"],
+    ["createClient({ baseURL: 'https://books.example.com' })", "Did you mean to write 'baseUrl'?"],
+  ])('%s', (code, text) => expect(complaint(code)).toContain(text));
+
+  test.each([
+    ['products.create({ salePrice: 12 })', 'string'],
+    ["rows: [{ ean: '1', salePrice: 12 }]", 'string'],
+    ["ownFields.products.create({ colourCode: 'red' })", 'number'],
+  ])('in one line: %s', (code, type) => {
+    expect(complaint(code)).toMatch(new RegExp(`^Type '\\w+' is not assignable to type '${type}'\\.$`));
+  });
+
+  test('and nothing about the rest of the program', () => {
+    const lines = service
+      .getSemanticDiagnostics(file)
+      .map(({ start }) => CODE.slice(0, start).split('\n').length);
+    expect(Math.min(...lines)).toBeGreaterThan(CODE.slice(0, CODE.indexOf('{ id:')).split('\n').length - 1);
+  });
+});

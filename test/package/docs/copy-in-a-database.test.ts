@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { PGlite } from '@electric-sql/pglite';
+import { createClient, sync } from 'accounting-data-sdk';
+import { postgresTarget, sqliteTarget } from 'accounting-data-sdk/targets';
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { root } from './code-blocks.ts';
+
+const guide = readFileSync(`${root}src/guides/copy-in-a-database.md`, 'utf8');
+const queries = [...guide.matchAll(/^```sql\n(.*?)^```$/gms)].map(([, sql = '']) => sql);
+const queriesFor = (name: string) =>
+  queries.filter((sql) => !sql.startsWith('-- ') || sql.startsWith(`-- ${name}\n`));
+
+const records = { accounts: 30, accountAddresses: 30, products: 60 };
+const collections = ['accounts', 'accountAddresses', 'products'] as const;
+const company = (seed: number) => {
+  const sandbox = createSandbox({ seed, records });
+  // One that changed today, and one number twice.
+  for (const number of [1, 2]) {
+    sandbox.store.products.insert({ name: `New ${number}`, ean: '8711234567890', isSaleItem: true });
+  }
+  return createClient(sandbox.clientOptions);
+};
+
+describe('the queries of the guide to copies', () => {
+  test('are ten', () => {
+    expect(queries).toHaveLength(10);
+  });
+
+  test('run in SQLite', async () => {
+    const database = new DatabaseSync(':memory:');
+    for (const tenant of ['acme', 'bolt']) {
+      await sync(company(tenant.length), { tenant, collections, target: sqliteTarget(database) });
+    }
+    database.exec('CREATE TEMP VIEW record AS SELECT * FROM accounting_record');
+    const found = queriesFor('SQLite').map((sql) => database.prepare(sql).all().length);
+    expect(found).toHaveLength(8);
+    // The amounts of the sandbox are valid, and both companies have the same articles.
+    expect(found.filter((count) => count === 0).length).toBeLessThanOrEqual(2);
+  });
+
+  test('run in PostgreSQL', { timeout: 120_000 }, async () => {
+    const database = await PGlite.create();
+    onTestFinished(() => database.close());
+    for (const tenant of ['acme', 'bolt']) {
+      await sync(company(tenant.length), { tenant, collections, target: postgresTarget(database) });
+    }
+    await database.exec('SET search_path TO accounting');
+    const found: number[] = [];
+    for (const sql of queriesFor('PostgreSQL')) found.push((await database.query(sql)).rows.length);
+    expect(found).toHaveLength(9);
+    expect(found.filter((count) => count === 0).length).toBeLessThanOrEqual(2);
+  });
+});

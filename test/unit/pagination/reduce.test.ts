@@ -1,0 +1,359 @@
+import { describe, expect, test } from 'vitest';
+import { BELOW_ALL } from '../../../src/pagination/id-bounds.ts';
+import {
+  type ReadContext,
+  type Rows,
+  reduce,
+  requestOf,
+  type Step,
+} from '../../../src/pagination/keyset/reduce.ts';
+import { type ReadState, stateAtStart } from '../../../src/pagination/keyset/state.ts';
+
+// Each rule of `reduce.ts`, with the numbers of its example.
+
+const everything: ReadContext = {
+  bounds: undefined,
+  range: { after: BELOW_ALL, through: undefined },
+  hint: undefined,
+  onlyChanges: false,
+  facts: { method: 'GET', path: '/accounts', attempts: 1, outcome: 'applied' },
+};
+const hint = { pageSize: 30, order: 'asc', proven: true } as const;
+const changes: ReadContext = { ...everything, onlyChanges: true, hint };
+
+const range = (from: number, to: number) =>
+  Array.from({ length: Math.abs(to - from) + 1 }, (_, n) => (to > from ? from + n : from - n));
+const rowsOf = (ids: readonly (number | string)[]): Rows => ({
+  rows: ids.map((id) => ({ id: String(id) })),
+  ids: ids.map(String),
+  invalid: [],
+});
+const nothing = rowsOf([]);
+
+/** In the middle of a collection, 30 per page. */
+const reading = (changed: Partial<ReadState> = {}): ReadState => ({
+  ...stateAtStart(everything),
+  directionKnown: true,
+  longest: 30,
+  rows: 58,
+  after: 58n,
+  width: 24n,
+  highest: 58n,
+  ...changed,
+});
+
+const respond = (state: ReadState, response: Rows, context = everything, held?: Rows) =>
+  reduce(state, response, context, held);
+/** What is delivered and requested next. */
+const summary = ({ deliver, state }: Step, context = everything) => {
+  const { page, id } = requestOf(state, context);
+  const bounds = Object.entries(id ?? {}).map(([name, value]) => `id[${name}]=${value}`);
+  const query = [...(page === undefined ? [] : [`_page=${page}`]), ...bounds].join('&');
+  return [deliver, state.phase === 'end' ? 'end' : query];
+};
+
+test('reads the ids 1 to 75 with the requests of the example', () => {
+  let state = stateAtStart(everything);
+  const seen: unknown[] = [];
+  for (const ids of [range(1, 30), range(1, 29), range(30, 59), range(30, 58), range(59, 75), [], [], []]) {
+    const step = respond(state, rowsOf(ids));
+    seen.push(summary(step));
+    state = step.state;
+  }
+  expect(seen).toEqual([
+    ['nothing', 'id[lte]=29'],
+    ['response', 'id[gt]=29'],
+    ['nothing', 'id[gt]=29&id[lte]=58'],
+    ['response', 'id[gt]=58&id[lte]=82'],
+    ['response', 'id[gt]=75&id[lte]=99'],
+    ['nothing', '_page=2&id[gt]=75'],
+    ['nothing', 'id[gt]=75'],
+    ['response', 'end'],
+  ]);
+});
+
+test('changes no state and needs nothing but its arguments', () => {
+  const state = Object.freeze(reading({ through: 82n }));
+  const first = respond(state, rowsOf(range(59, 75)));
+  expect(respond(state, rowsOf(range(59, 75)))).toEqual(first);
+});
+
+describe('rule 1, the direction', () => {
+  test('is that of the first page', () => {
+    const step = respond(stateAtStart(everything), rowsOf(range(90, 61)));
+    expect(step.state).toMatchObject({ order: 'desc', directionKnown: true });
+    expect(summary(step)).toEqual(['nothing', 'id[gte]=62']);
+  });
+
+  test('is turned by a row that comes although a higher one came first alone', () => {
+    const single = respond(stateAtStart(everything), rowsOf([90]));
+    expect(summary(single)).toEqual(['nothing', 'id[lte]=89']);
+    const turned = respond(single.state, rowsOf([61]));
+    expect(summary(turned)).toEqual(['nothing', '']);
+    expect(turned.state.order).toBe('desc');
+  });
+
+  test('starts the read again if it contradicts a hint, without what was delivered', () => {
+    const step = respond(reading({ directionKnown: false, after: -100n, order: 'desc' }), rowsOf([80, 90]));
+    expect(summary(step)).toEqual(['restart', '']);
+  });
+});
+
+describe('rule 2, the order', () => {
+  test('is lost with one response that is not by id', () => {
+    expect(respond(stateAtStart(everything), rowsOf([1, 3, 2])).state.inOrder).toBe(false);
+  });
+
+  test.each([{ reliedOnHint: true }, { hidesRows: true }])(
+    'starts the read again if what was delivered relied on it: %j',
+    (state) => {
+      expect(summary(respond(reading(state), rowsOf([61, 63, 62])))).toEqual(['restart', '']);
+    },
+  );
+
+  test('does not start a read again that relied on full responses', () => {
+    expect(respond(reading(), rowsOf([61, 63, 62])).deliver).toBe('nothing');
+  });
+});
+
+test('rule 3: a row that an earlier short response left out shows that the service hides rows', () => {
+  const short = respond(reading({ through: 82n }), rowsOf(range(59, 75)));
+  expect(short.state).toMatchObject({ hasRest: true, restThrough: 82n, hidesRows: false });
+  expect(respond(short.state, rowsOf(range(76, 90))).state.hidesRows).toBe(true);
+  // Above the interval of that response it may always have been.
+  expect(respond(short.state, rowsOf(range(83, 90))).state.hidesRows).toBe(false);
+});
+
+describe('rule 4, a full response', () => {
+  test('is narrowed to its last id but one in the order of ids', () => {
+    const step = respond(reading({ after: 29n, highest: 29n }), rowsOf(range(30, 59)));
+    expect(summary(step)).toEqual(['nothing', 'id[gt]=29&id[lte]=58']);
+  });
+
+  test('is narrowed to its median in another order, and then to half of the interval', () => {
+    const unordered = reading({ inOrder: false, longest: 3, after: 0n, through: 1_000n });
+    const first = respond(unordered, rowsOf([900, 10, 800]));
+    expect(summary(first)).toEqual(['nothing', 'id[gt]=0&id[lte]=800']);
+    const second = respond(first.state, rowsOf([800, 10, 700]));
+    const third = respond(second.state, rowsOf([700, 10, 650]));
+    expect(summary(third)).toEqual(['nothing', 'id[gt]=0&id[lte]=350']);
+  });
+
+  test('is narrowed to less than half if its rows lie far up together', () => {
+    const unordered = reading({ inOrder: false, longest: 3, after: 0n, through: 1_000n, splits: 2 });
+    expect(summary(respond(unordered, rowsOf([900, 990, 950])))).toEqual(['nothing', 'id[gt]=0&id[lte]=536']);
+  });
+
+  test('of a single row is narrowed to what is before it, and then to the row', () => {
+    const start = stateAtStart(everything);
+    const before = respond(start, rowsOf([17]));
+    expect(summary(before)).toEqual(['nothing', 'id[lte]=16']);
+    const row = respond(before.state, nothing);
+    expect(summary(row)).toEqual(['nothing', 'id[gt]=16&id[lte]=17']);
+    expect(respond(row.state, rowsOf([17])).deliver).toBe('response');
+  });
+
+  test('is one of as many rows as the page size of a hint that is proven', () => {
+    const start = stateAtStart(changes);
+    expect(respond(start, rowsOf(range(1, 29)), changes).deliver).toBe('response');
+    expect(respond(start, rowsOf(range(1, 30)), changes).deliver).toBe('nothing');
+    const unproven = { ...changes, hint: { ...hint, proven: false } };
+    expect(respond(stateAtStart(unproven), rowsOf(range(1, 29)), unproven).deliver).toBe('nothing');
+  });
+});
+
+describe('rule 5, a short response in the order of ids', () => {
+  test('is delivered and proves nothing behind its last row', () => {
+    const step = respond(reading({ through: 82n }), rowsOf(range(59, 75)));
+    expect(summary(step)).toEqual(['response', 'id[gt]=75&id[lte]=99']);
+    expect(step.state.rows).toBe(75);
+  });
+
+  test('is followed by an open interval if it has less than half a page', () => {
+    expect(summary(respond(reading({ through: 82n }), rowsOf([60, 70])))).toEqual(['response', 'id[gt]=70']);
+  });
+
+  test('ends the read at the upper bound of the caller', () => {
+    const bounded = { ...everything, bounds: { lte: '75' }, range: { after: BELOW_ALL, through: 75n } };
+    expect(summary(respond(reading(), rowsOf(range(59, 75)), bounded), bounded)).toEqual(['response', 'end']);
+  });
+});
+
+describe('rule 6, an empty interval', () => {
+  test('is followed by an open one, whose second page comes first', () => {
+    const step = respond(reading({ after: 75n, through: 99n }), nothing);
+    expect(summary(step)).toEqual(['nothing', '_page=2&id[gt]=75']);
+    expect(step.state.width).toBe(96n);
+  });
+
+  test('is followed by the first page of an open one if the service hides rows', () => {
+    const step = respond(reading({ after: 75n, through: 99n, hidesRows: true }), nothing);
+    expect(summary(step)).toEqual(['nothing', 'id[gt]=75']);
+  });
+});
+
+describe('rule 7, an empty response to an open interval', () => {
+  test('ends the read after the pages behind it', () => {
+    expect(summary(respond(reading({ after: 75n, looked: true }), nothing))).toEqual(['response', 'end']);
+  });
+
+  test('ends the read of an empty collection after one second page', () => {
+    const first = respond(stateAtStart(everything), nothing);
+    expect(summary(first)).toEqual(['nothing', '_page=2']);
+    expect(summary(respond(first.state, nothing))).toEqual(['response', 'end']);
+  });
+
+  test('ends an empty list of changes at once, and is only likely to be complete on a service that hides rows', () => {
+    const ordinary = respond(stateAtStart(changes), nothing, changes);
+    expect(summary(ordinary, changes)).toEqual(['response', 'end']);
+    expect(ordinary.state.unconfirmed).toBe(false);
+    const hiding = { ...changes, hint: { ...hint, pageSize: 0 } };
+    const likely = respond(stateAtStart(hiding), nothing, hiding);
+    expect(summary(likely, hiding)).toEqual(['response', 'end']);
+    expect(likely.state.unconfirmed).toBe(true);
+  });
+
+  test('ends a list of changes at once if an earlier read has shown the page size', () => {
+    expect(summary(respond(reading({ after: 75n }), nothing, changes), changes)).toEqual(['response', 'end']);
+  });
+});
+
+describe('rule 8, the pages behind an end', () => {
+  const behind = reading({ phase: 'behind', step: 2, after: 75n });
+
+  test('are followed by the first page, and the read ends if both are empty', () => {
+    const first = respond(behind, nothing);
+    expect(summary(first)).toEqual(['nothing', 'id[gt]=75']);
+    expect(summary(respond(first.state, nothing))).toEqual(['response', 'end']);
+  });
+
+  test('show rows behind a page of hidden ones: the read continues there, and is likely to be complete', () => {
+    const first = respond(behind, rowsOf(range(106, 135)));
+    expect(summary(first)).toEqual(['nothing', 'id[gt]=75']);
+    const found = respond(first.state, nothing);
+    expect(summary(found)).toEqual(['nothing', 'id[gt]=105']);
+    expect(found.state).toMatchObject({ hidesRows: true, unconfirmed: true });
+  });
+
+  test('show nothing if the first page has rows after all', () => {
+    const first = respond(behind, rowsOf(range(106, 135)));
+    const step = respond(first.state, rowsOf(range(76, 90)));
+    expect(step.state).toMatchObject({ hidesRows: false, unconfirmed: false, rows: 73 });
+  });
+
+  test('are pages 4, 3 and 2 on a service that hides rows', () => {
+    let step = respond(reading({ after: 75n, hidesRows: true }), nothing);
+    const seen = [summary(step)];
+    for (let n = 0; n < 3; n++) {
+      step = respond(step.state, nothing);
+      seen.push(summary(step));
+    }
+    expect(seen.map(([, query]) => query)).toEqual([
+      '_page=4&id[gt]=75',
+      '_page=3&id[gt]=75',
+      '_page=2&id[gt]=75',
+      'id[gt]=75',
+    ]);
+  });
+});
+
+describe('rule 9, ids further on', () => {
+  const ended = reading({ after: 75n, hidesRows: true, looked: true });
+
+  test('are requested at growing distances, and the read ends if there are none', () => {
+    let step = respond(ended, nothing);
+    const seen = [summary(step)];
+    while (step.state.phase !== 'end') {
+      step = respond(step.state, nothing);
+      seen.push(summary(step));
+    }
+    expect(seen.map(([, query]) => query)).toEqual([
+      'id[gt]=171',
+      'id[gt]=459',
+      'id[gt]=1611',
+      'id[gt]=6219',
+      'id[gt]=24651',
+      'end',
+    ]);
+  });
+
+  test('show a longer run of hidden rows, whose end is searched for page by page', () => {
+    const far = respond(ended, nothing);
+    const search = respond(far.state, rowsOf(range(240, 269)));
+    expect(summary(search)).toEqual(['nothing', '_page=5&id[gt]=75']);
+    const next = respond(search.state, nothing);
+    expect(summary(next)).toEqual(['nothing', '_page=6&id[gt]=75']);
+    const found = respond(next.state, rowsOf(range(231, 255)));
+    expect(summary(found)).toEqual(['nothing', 'id[gt]=230']);
+    expect(found.state.unconfirmed).toBe(true);
+  });
+
+  test('continue at the row that was seen there if thirty pages do not reach it', () => {
+    const far = respond(ended, nothing);
+    let step = respond(far.state, rowsOf(range(1_240, 1_269)));
+    for (let page = 5; page <= 30; page++) {
+      expect(summary(step)).toEqual(['nothing', `_page=${page}&id[gt]=75`]);
+      step = respond(step.state, nothing);
+    }
+    expect(summary(step)).toEqual(['nothing', 'id[gt]=1239']);
+  });
+});
+
+describe('rule 10, a short response in another order', () => {
+  const unordered = reading({ inOrder: false, through: 82n, highest: 500n });
+  const short = rowsOf([75, 59, 61]);
+
+  test('is delivered up to the end of its interval, after a look at its second page', () => {
+    const check = respond(unordered, short);
+    expect(summary(check)).toEqual(['nothing', '_page=2&id[gt]=58&id[lte]=82']);
+    const step = respond(check.state, nothing, everything, short);
+    expect(step).toMatchObject({ deliver: 'held', state: { after: 82n, rows: 61, inOrder: false } });
+  });
+
+  test.each([
+    [0, true],
+    [2, true],
+    [3, false],
+    [7, false],
+    [8, true],
+  ])('of number %d is checked: %s', (shortResponses, isChecked) => {
+    expect(respond({ ...unordered, shortResponses }, short).deliver).toBe(isChecked ? 'nothing' : 'response');
+  });
+
+  test('widens the next interval to four times its span if it is empty', () => {
+    const step = respond({ ...unordered, shortResponses: 3 }, nothing);
+    expect(summary(step)).toEqual(['nothing', 'id[gt]=82&id[lte]=178']);
+  });
+
+  test('starts the read again if its second page has rows, and checks each one after that', () => {
+    const check = respond(unordered, short);
+    const step = respond(check.state, rowsOf([80]), everything, short);
+    expect(step).toMatchObject({ deliver: 'restart', state: { hidesRows: true, inOrder: false } });
+    expect(respond({ ...unordered, shortResponses: 3, hidesRows: true }, short).deliver).toBe('nothing');
+  });
+
+  test('is narrowed by the rows of both pages on a service that hides rows', () => {
+    const check = respond({ ...unordered, hidesRows: true }, short);
+    const step = respond(check.state, rowsOf([80, 62]), everything, short);
+    expect(summary(step)).toEqual(['nothing', 'id[gt]=58&id[lte]=62']);
+  });
+});
+
+test('an id that is no integer ends the read by intervals', () => {
+  for (const id of ['abc', '007', '-3', '1e3'])
+    expect(respond(reading(), rowsOf([id])).deliver).toBe('by_page');
+});
+
+test('a row outside its interval is rejected', () => {
+  expect(() => respond(reading({ through: 82n }), rowsOf([83]))).toThrow(/outside the requested bounds/);
+});
+
+test('fifty requests of intervals in a row without a delivered row are an error', () => {
+  const full = rowsOf(range(59, 88));
+  expect(respond(reading({ idle: 48 }), full).deliver).toBe('nothing');
+  expect(() => respond(reading({ idle: 49 }), full)).toThrow(/in 50 requests/);
+});
+
+test('a larger id allows for larger bounds', () => {
+  expect(respond(reading(), rowsOf([2_147_483_648])).state.largest).toBe(2n ** 53n - 1n);
+});

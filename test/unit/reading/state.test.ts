@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest';
+import { collections } from '../../../src/collections/index.ts';
+import {
+  collectionName,
+  decodeState,
+  encodeState,
+  type StateName,
+  type SyncState,
+  stateKey,
+} from '../../../src/reading/state.ts';
+
+const state: SyncState = {
+  scope: 'a1b2',
+  by: 'run1',
+  watermark: '2026-01-05T08:00:00Z',
+  full: '2026-01-04T08:00:00Z',
+  hint: { pageSize: 30, order: 'asc', proven: true },
+  run: { watermark: '2026-01-05T09:00:00Z', since: '2026-01-05T07:58:00Z', token: 'abc' },
+};
+
+describe('a state', () => {
+  test('is read back as it was written', () => {
+    expect(decodeState(encodeState(state), 'k')).toEqual({ v: 1, ...state });
+  });
+
+  test('is written as earlier versions of the package wrote it', () => {
+    expect(encodeState(state)).toBe(
+      '{"v":1,"scope":"a1b2","by":"run1","watermark":"2026-01-05T08:00:00Z","full":"2026-01-04T08:00:00Z","hint":{"pageSize":30,"order":"asc","proven":true},"run":{"watermark":"2026-01-05T09:00:00Z","since":"2026-01-05T07:58:00Z","token":"abc"}}',
+    );
+    expect(encodeState({ scope: 'a1b2', by: 'run1' })).toBe('{"v":1,"scope":"a1b2","by":"run1"}');
+  });
+
+  test('may come back parsed, as some stores do', () => {
+    expect(decodeState(JSON.parse(encodeState(state)), 'k')).toMatchObject(state);
+  });
+
+  test('is the same text whatever the order of its members', () => {
+    const reordered = JSON.parse(
+      `{"run":${JSON.stringify(state.run)},"hint":{"proven":true,"order":"asc","pageSize":30},"watermark":"2026-01-05T08:00:00Z","by":"run1","scope":"a1b2","full":"2026-01-04T08:00:00Z","v":1}`,
+    );
+    expect(encodeState(decodeState(reordered, 'k') as SyncState)).toBe(encodeState(state));
+  });
+
+  test.each([undefined, null])('is undefined if the store has %s', (nothing) => {
+    expect(decodeState(nothing, 'k')).toBeUndefined();
+  });
+
+  test.each([
+    '',
+    'not json',
+    '[]',
+    '42',
+    'null',
+    '{}',
+    42,
+    true,
+    JSON.stringify({ v: 1, scope: 'a' }),
+    JSON.stringify({ v: 1, scope: 'a', by: 'b', watermark: 'yesterday' }),
+    JSON.stringify({ v: 1, scope: 'a', by: 'b', hint: { pageSize: -1, proven: true } }),
+    JSON.stringify({ v: 1, scope: 'a', by: 'b', run: {} }),
+    JSON.stringify({ v: 1, scope: 'a', by: 'b', run: { watermark: '2026-01-05T08:00:00Z', token: 7 } }),
+  ])('that cannot be read is a CheckpointError that does not quote it: %j', (stored) => {
+    expect(() => decodeState(stored, 'p:acme:accounts')).toThrow(
+      expect.objectContaining({ code: 'checkpoint', message: expect.stringContaining('p:acme:accounts') }),
+    );
+  });
+
+  test.each([
+    { v: 0 },
+    { v: '1' },
+    { scope: 7 },
+    { by: undefined },
+    { by: 7 },
+    { watermark: null },
+    { watermark: ['2026-01-05T08:00:00Z'] },
+    { watermark: '2026-01-05' },
+    { watermark: '2026-01-05T08:00:00' },
+    { watermark: '2026-01-05T08:00:00Z ' },
+    { watermark: '2026-01-05T08:00:00Z(UTC)' },
+    { watermark: '+002026-01-05T08:00:00Z' },
+    { watermark: '2026-13-05T08:00:00Z' },
+    { full: 'yesterday' },
+    { hint: { pageSize: '30', proven: true } },
+    { hint: { pageSize: 1.5, proven: true } },
+    { hint: null },
+    { run: null },
+    { run: 'yes' },
+    { run: { ...state.run, watermark: undefined } },
+    { run: { ...state.run, watermark: 'yesterday' } },
+    { run: { ...state.run, since: 'yesterday' } },
+    { run: { ...state.run, token: null } },
+  ])('of which one member is wrong is rejected: %j', (wrong) => {
+    const stored = { ...JSON.parse(encodeState(state)), ...wrong };
+    expect(() => decodeState(stored, 'k')).toThrow(
+      'The value under k is damaged, or was not written by this package. It is not replaced automatically, because that would hide what happened. Restore it, or delete it: a sync then reads everything again, and a push forgets which creates it has to finish.',
+    );
+  });
+
+  test.each([
+    { watermark: undefined },
+    { watermark: '2026-01-05T08:00:00.123Z' },
+    { full: undefined, hint: undefined, run: undefined },
+    { hint: { pageSize: 0, proven: false } },
+    { run: { watermark: '2026-01-05T09:00:00Z' } },
+  ])('may lack what is not known, or hold it to the millisecond: %j', (changed) => {
+    const stored = { ...JSON.parse(encodeState(state)), ...changed };
+    expect(decodeState(stored, 'k')).toEqual(stored);
+  });
+
+  test('of a later version says so', () => {
+    expect(() => decodeState('{"v":2}', 'k')).toThrow(
+      'The state under k was written by a later version of this package.',
+    );
+  });
+});
+
+describe('the key of a state', () => {
+  test('is prefix, tenant and collection', () => {
+    expect(stateKey({ prefix: 'app:sync', tenant: 'acme-1', collection: 'accounts' })).toBe(
+      'app:sync:acme-1:accounts',
+    );
+  });
+
+  test.each(['', 'a b', 'a:b', 'ä', '..', 'a..b', 'x'.repeat(101), '/etc'])(
+    'rejects the tenant %j',
+    (tenant) => {
+      expect(() => stateKey({ prefix: 'p', tenant, collection: 'accounts' })).toThrow(
+        expect.objectContaining({ code: 'invalid_input', argument: 'tenant' }),
+      );
+    },
+  );
+
+  test.each(['', ':', 'a::b', 'a:', 'a/b', '..'])('rejects the prefix %j', (prefix) => {
+    expect(() => stateKey({ prefix, tenant: 't', collection: 'accounts' })).toThrow(
+      expect.objectContaining({ code: 'invalid_input', argument: 'prefix' }),
+    );
+  });
+
+  test.each(['a'.repeat(100), 'a.b_c-d', '7'])('takes the tenant and the prefix %j', (label) => {
+    expect(stateKey({ prefix: label, tenant: label, collection: 'boms' })).toBe(`${label}:${label}:boms`);
+  });
+
+  test.each([
+    [
+      { prefix: 'p'.repeat(101) },
+      'prefix: must be 1 to 100 letters, digits and "_", ".", "-", ":", without ".."',
+    ],
+    [{ prefix: 7 }, 'prefix: must be 1 to 100 letters, digits and "_", ".", "-", ":", without ".."'],
+    [{ tenant: undefined }, 'tenant: must be 1 to 100 letters, digits and "_", ".", "-", without ".."'],
+    [{ tenant: 7 }, 'tenant: must be 1 to 100 letters, digits and "_", ".", "-", without ".."'],
+    [{ collection: '' }, 'name: must be 1 to 100 letters, digits and "_", ".", "-", without ".."'],
+  ])('rejects %j with a message', (wrong, message) => {
+    const name = { prefix: 'p', tenant: 't', collection: 'accounts', ...wrong } as StateName;
+    expect(() => stateKey(name)).toThrow(expect.objectContaining({ message: `${message}.` }));
+  });
+
+  test('names a collection as the client does', () => {
+    for (const [name, { segment }] of Object.entries(collections)) expect(collectionName(segment)).toBe(name);
+    expect(collectionName('tax--2-codes')).toBe('tax2Codes');
+  });
+});

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { decodeState, encodeState } from '../../../src/reading/state.ts';
+import {
+  checkStart,
+  observedTime,
+  rejectFutureStart,
+  sinceOf,
+  toSeconds,
+  watermarkOf,
+} from '../../../src/reading/watermark.ts';
+
+const START = '2026-01-05T08:00:00Z';
+
+test.each([
+  [0, '1970-01-01T00:00:00Z'],
+  [1_999, '1970-01-01T00:00:01Z'],
+  [-1, '1969-12-31T23:59:59Z'],
+  [-1_000, '1969-12-31T23:59:59Z'],
+  [-1_001, '1969-12-31T23:59:58Z'],
+])('toSeconds rounds %d ms down to %s', (ms, text) => {
+  expect(toSeconds(ms)).toBe(text);
+});
+
+test('observedTime is the clock of the service, and the local one if that is unknown', () => {
+  const [serverTime, requestedAt] = [new Date(5_000), new Date(9_000)];
+  expect(observedTime({ serverTime, requestedAt, durationMs: 1 })).toBe(5_000);
+  expect(observedTime({ serverTime: undefined, requestedAt, durationMs: 1 })).toBe(9_000);
+});
+
+test.each([-62_135_596_800_000, -99_999_999_999_999, 8.64e15 * -1])(
+  'the state can hold a watermark whatever the clock of the service shows: %d ms',
+  (ms) => {
+    const watermark = watermarkOf({ serverTime: new Date(ms), requestedAt: new Date(), durationMs: 0 });
+    const state = { scope: 'scope', by: 'run', watermark };
+    expect(decodeState(encodeState(state), 'key')).toMatchObject({ watermark: '1970-01-01T00:00:00Z' });
+  },
+);
+
+test('sinceOf subtracts the lookback, but does not go before 1970', () => {
+  expect(sinceOf(START, 120_000)).toBe('2026-01-05T07:58:00Z');
+  expect(sinceOf('1970-01-01T00:01:00Z', 120_000)).toBe('1970-01-01T00:00:00Z');
+});
+
+test.each([
+  [new Date('0000-01-01T00:00:00Z'), '0000-01-01T00:00:00Z'],
+  [new Date('9999-12-31T23:59:59.999Z'), '9999-12-31T23:59:59Z'],
+  ['2026-01-05T09:00:00.999+01:00', START],
+])('checkStart accepts %s', (value, text) => {
+  expect(checkStart(value, 'updatedSince')).toBe(text);
+});
+
+test('checkStart rejects what is not a date', () => {
+  expect(() => checkStart('yesterday', 'updatedSince')).toThrow(
+    'updatedSince: must be a valid Date of the years 0 to 9999, a date like 2026-01-31, or a timestamp with its offset like 2026-01-31T12:00:00Z',
+  );
+});
+
+test("a start may be 24 hours ahead of the service's clock, and no more", () => {
+  const now = Date.parse(START);
+  expect(() => rejectFutureStart('2026-01-06T08:00:00Z', now, 'updatedSince')).not.toThrow();
+  expect(() => rejectFutureStart('2026-01-06T08:00:01Z', now, 'updatedSince')).toThrow(
+    "updatedSince: is more than 24 hours ahead of the service's clock",
+  );
+});
