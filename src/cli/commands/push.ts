@@ -115,16 +115,19 @@ async function run(path: string, flags: Flags, io: Io): Promise<void> {
   const { tenant = 'default' } = flags;
   const store = flags.state === undefined ? undefined : fileStore(resolve(io.cwd ?? '.', flags.state));
   const isDryRun = flags.dryRun ?? false;
-  if (store !== undefined) {
-    const { sameCompany = false } = flags;
-    const remember = await checkCompany(store, { tenant, keyDigest, sameCompany });
-    if (!isDryRun) await remember();
-  }
+  const { sameCompany = false } = flags;
+  const remember = store && (await checkCompany(store, { tenant, keyDigest, sameCompany }));
   const results = new RowResults(resultsPath);
-  const confirm = async (planned: Counts) => {
+  const isConfirmed = async (planned: Counts) => {
     io.status?.(undefined);
     if (!isAsked || planned.created + planned.updated + planned.deleted === 0) return true;
     return (await io.prompt?.confirm(`${summary(planned, WILL)}; continue?`, io.signal)) ?? false;
+  };
+  const confirm = async (planned: Counts) => {
+    if (!(await isConfirmed(planned))) return false;
+    // Not before: only a key that could read belongs to the company.
+    await remember?.();
+    return true;
   };
   try {
     const report = await push(client.products, {

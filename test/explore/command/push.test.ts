@@ -344,6 +344,8 @@ test('rejects the state of another API key until --same-company accepts it', asy
     ]);
   expect(await push(sandbox.keys.full)).toMatchObject({ code: 2, log: expect.stringContaining('--tenant') });
   const tenant = ['--tenant', 'acme'];
+  // A key that can read nothing is not remembered.
+  expect((await push(sandbox.keys.revoked, ...tenant)).code).toBe(3);
   expect((await push(sandbox.keys.full, ...tenant)).code).toBe(0);
   sandbox.clearLogs();
   const other = await push(sandbox.keys.otherCompany, ...tenant);
