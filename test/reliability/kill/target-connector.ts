@@ -22,5 +22,7 @@ await sync(createClient({ baseUrl, apiKey }), {
   mode: mode as 'incremental' | 'full',
   // The sandbox commits at once: a larger one would hide a checkpoint that is ahead of its rows.
   lookbackMs: 1_000,
+  // Full runs that are killed find no deletions, so many can be waiting for the one that is not.
+  maxCandidates: 1_000_000,
 });
 await pool?.end();
