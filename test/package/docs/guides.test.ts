@@ -47,6 +47,14 @@ describe('the guides', () => {
       expect(existsSync(`${root}src/guides/${target}`), target).toBe(true);
     }
   });
+
+  // The index is the start page of the site alone.
+  test.for(files.filter((file) => file !== 'index.md'))(
+    'contain no syntax that only the site understands: %s',
+    (file) => {
+      expect(readFileSync(`${root}src/guides/${file}`, 'utf8')).not.toMatch(/^(?:<<<|:::|\[\[toc|<script)/m);
+    },
+  );
 });
 
 /** Every site that the documentation links to. Open a new site before you add it here. */

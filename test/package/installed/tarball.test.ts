@@ -1,6 +1,7 @@
+import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, inject, test } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
@@ -22,9 +23,9 @@ named.push(...Object.values(manifest.bin));
 describe('the tarball', () => {
   test('holds what is built, the texts for readers, and nothing else', () => {
     // Chunks that entries share have a hash in their names.
-    const kinds = paths.map((path) =>
-      path.replace(/^dist\/[\w-]+-[\w-]{8}(?=\.(?:d\.)?c?[jt]s$)/, 'dist/<chunk>'),
-    );
+    const kinds = paths
+      .filter((path) => !path.startsWith('examples/'))
+      .map((path) => path.replace(/^dist\/[\w-]+-[\w-]{8}(?=\.(?:d\.)?c?[jt]s$)/, 'dist/<chunk>'));
     expect([...new Set(kinds)].sort()).toMatchInlineSnapshot(`
       [
         "CHANGELOG.md",
@@ -101,12 +102,37 @@ describe('the tarball', () => {
     `);
   });
 
+  test('holds the examples, without what only a checkout needs', () => {
+    const examples = globSync('examples/**/*', {
+      cwd: root,
+      withFileTypes: true,
+      exclude: ['**/node_modules'],
+    })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+    const notPacked = examples.filter(
+      (path) => !paths.includes(path) && !/\/(\.npmrc|[^/]+\.csv)$/.test(path),
+    );
+    expect(notPacked.sort()).toEqual(['examples/recipes.test.ts', 'examples/run.ts']);
+    expect(paths.filter((path) => path.startsWith('examples/') && !examples.includes(path))).toEqual([]);
+  });
+
+  test('holds every file that its Markdown links to', () => {
+    const links = texts
+      .filter(({ path }) => path.endsWith('.md'))
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => join(dirname(path), target)),
+      );
+    expect(links.length).toBeGreaterThan(60);
+    expect(links.filter((target) => !paths.includes(target))).toEqual([]);
+  });
+
   test('holds every file that package.json names', () => {
     expect(paths).toEqual(expect.arrayContaining(named.map((path) => path.slice('./'.length))));
   });
 
   test('stays within its size', () => {
-    expect(unpackedSize).toBeLessThanOrEqual(1_900_000);
+    expect(unpackedSize).toBeLessThanOrEqual(1_950_000);
   });
 
   test('names no place on the machine that built it', () => {
