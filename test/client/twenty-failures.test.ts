@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -15,7 +16,6 @@ import { expect, test } from 'vitest';
 import { caught, thrown } from '../support/caught.ts';
 import { empty, html, json, misbehave, problem, redirect, respond } from '../support/responses.ts';
 import { closedPort, type ScriptedResponse, scriptedServer } from '../support/scripted-server.ts';
-import { selfSigned } from '../support/self-signed.ts';
 
 const KEY = 'secret-key-of-the-company';
 
@@ -182,7 +182,8 @@ const failures: readonly (readonly [what: string, provoke: () => Promise<unknown
   [
     'a certificate that is not trusted',
     async () => {
-      const server = createTlsServer(selfSigned());
+      const pem = readFileSync(new URL('../support/self-signed.pem', import.meta.url), 'utf8');
+      const server = createTlsServer({ key: pem, cert: pem });
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       const { port } = server.address() as AddressInfo;
       const error = await caught(clientOf(`https://localhost:${port}`).accounts.get('1'));

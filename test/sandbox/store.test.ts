@@ -2,6 +2,16 @@ import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { call, ids } from './support/call.ts';
 
+const ORDERS = [
+  'id-asc',
+  'id-desc',
+  'updated-asc',
+  'updated-desc',
+  'created-asc',
+  'created-desc',
+  'none',
+] as const;
+
 describe('sandbox.store', () => {
   test('inserts under the next id, or the one given, and never twice under one', () => {
     const { accounts } = createSandbox().store;
@@ -157,6 +167,53 @@ describe('sandbox.store', () => {
     expect(patched.record).toMatchObject({ id: '2', name: 'mine', brand: 'Oak' });
     expect((await call(sandbox, '/products/2', { method: 'DELETE' })).status).toBe(204);
     expect(ids(await call(sandbox, '/products'))).toEqual(['1', '3']);
+  });
+});
+
+describe('the order of a list', () => {
+  test('pages in any order contain every record once', async () => {
+    for (const order of ORDERS) {
+      const sandbox = createSandbox({ order, pageSize: 7, records: { accounts: 40 } });
+      sandbox.store.accounts.delete('13');
+      sandbox.store.accounts.update('20', { name: 'changed' });
+      const seen: unknown[] = [];
+      for (let page = 1; seen.length < 60; page += 1) {
+        const found = ids(await call(sandbox, `/accounts?_page=${page}`));
+        if (found.length === 0) break;
+        seen.push(...found);
+      }
+      expect([order, seen.length, new Set(seen).size]).toEqual([order, 39, 39]);
+      expect(seen).not.toContain('13');
+    }
+  });
+
+  test('created-desc sorts by age, not by id', async () => {
+    const sandbox = createSandbox({ order: 'created-desc', clock: '2026-01-31' });
+    for (const at of ['5', '1', '9']) {
+      sandbox.store.boms.insert({ id: at });
+      sandbox.clock.advance(1000);
+    }
+    sandbox.store.boms.update('5', { name: 'changed' });
+    expect(ids(await call(sandbox, '/boms'))).toEqual(['9', '1', '5']);
+  });
+
+  test('order none is neither ascending nor descending, and moves a changed record', async () => {
+    const sandbox = createSandbox({ order: 'none', clock: '2026-01-31', records: { accounts: 30 } });
+    const before = ids(await call(sandbox, '/accounts'));
+    const steps = before.slice(1).map((value, i) => Math.sign(Number(value) - Number(before[i])));
+    expect(new Set(steps)).toEqual(new Set([1, -1]));
+
+    const places = new Set<number>();
+    let after: unknown[] = [];
+    for (let change = 0; change < 20; change += 1) {
+      sandbox.clock.advance(1000);
+      sandbox.store.accounts.update('7', { name: `changed ${change}` });
+      after = ids(await call(sandbox, '/accounts'));
+      places.add(after.indexOf('7'));
+    }
+    expect(places.size).toBeGreaterThan(5);
+    const others = (list: unknown[]) => list.filter((other) => other !== '7');
+    expect(others(after)).toEqual(others(before));
   });
 });
 

@@ -1,6 +1,5 @@
 import { expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { deferred } from '../../support/deferred.ts';
 import { settle } from '../../support/scripted-server.ts';
 import { all, idsOf, listing, notFound, type Rows, range, rowsOf, serviceOf, withPages } from './service.ts';
 
@@ -136,7 +135,7 @@ test('takes a 404 after the first page for the end with afterLastPage: not_found
 });
 
 test('requests the first page alone, and then as many ahead as allowed', async () => {
-  const firstPage = deferred<Rows>();
+  const firstPage = Promise.withResolvers<Rows>();
   const { pages, queries } = serviceOf(({ page = 1 }) => (page === 1 ? firstPage.promise : rowsOf([page])));
   const read = pages({}, { prefetch: 3 });
   const first = read.next();
@@ -159,7 +158,7 @@ test('requests nothing after a page that it knows to be the last', async () => {
 });
 
 test('keeps pages in order that arrive out of order', async () => {
-  const late = deferred<Rows>();
+  const late = Promise.withResolvers<Rows>();
   const { accounts } = serviceOf(({ page = 1 }) =>
     page === 2 ? late.promise : rowsOf(page < 5 ? [page] : []),
   );

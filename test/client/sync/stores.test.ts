@@ -3,51 +3,32 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { changes, memoryStore, type Store, sync } from 'accounting-data-sdk';
 import { fileStore } from 'accounting-data-sdk/node';
-import { Redis } from 'ioredis';
 import Keyv from 'keyv';
-import { createClient as createRedisClient } from 'redis';
 import { createStorage } from 'unstorage';
 import fsDriver from 'unstorage/drivers/fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startRespServer } from '../../support/resp-server.ts';
 import { addAccounts, collect, openBooks } from './books.ts';
 
 let folder: string;
-const closers: (() => unknown)[] = [];
-let redis: Awaited<ReturnType<typeof startRespServer>>;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stores-'));
-  redis = await startRespServer();
 });
 afterAll(async () => {
-  for (const close of closers) close();
   await rm(folder, { recursive: true, force: true });
-  await redis.close();
 });
 
-const STORES: Readonly<Record<string, () => Store | Promise<Store>>> = {
+const STORES: Readonly<Record<string, () => Store>> = {
   'a Map': () => new Map<string, string>(),
   memoryStore: () => memoryStore(),
   fileStore: () => fileStore(join(folder, 'own')),
   Keyv: () => new Keyv(),
   'unstorage in memory': () => createStorage(),
   'unstorage in files': () => createStorage({ driver: fsDriver({ base: join(folder, 'unstorage') }) }),
-  ioredis: () => {
-    const client = new Redis(redis.port, { keyPrefix: 'ioredis:' });
-    closers.push(() => client.disconnect());
-    return client;
-  },
-  'node-redis': async () => {
-    const client = createRedisClient({ RESP: 2, url: `redis://127.0.0.1:${redis.port}` });
-    closers.push(() => client.destroy());
-    await client.connect();
-    return client;
-  },
 };
 
 describe.each(Object.entries(STORES))('%s as a store', (_, open) => {
   test('keeps a run that is interrupted, ended and followed by another', async () => {
-    const store = await open();
+    const store = open();
     const books = openBooks();
     addAccounts(books, 40);
     const options = { store, tenant: 'acme' };

@@ -10,7 +10,6 @@ import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
-import { deferred } from '../../support/deferred.ts';
 import { openBooks } from './books.ts';
 
 /** A target that keeps one copy for each tenant in memory, and says what was called. */
@@ -149,7 +148,7 @@ test('a target is closed after an abort, and the sync rejects with the reason of
 test('a target that opens only after the abort is closed too', async () => {
   const { client } = openBooks();
   const controller = new AbortController();
-  const opening = deferred<OpenTarget>();
+  const opening = Promise.withResolvers<OpenTarget>();
   const target: SyncTarget = { open: () => opening.promise };
   const failed = caught(sync(client, { tenant: 'acme', target, signal: controller.signal }));
   controller.abort(new Error('stopped'));

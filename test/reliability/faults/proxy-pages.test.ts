@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { deferred } from '../../support/deferred.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
 import { rawHead } from '../../support/raw-responses.ts';
 import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
@@ -36,7 +35,7 @@ const each = pages.flatMap(([name, response]) => METHODS.map((method) => ({ name
 
 test.each(each)('$method does not take $name for a response of the service', async ({ response, method }) => {
   await using server = await scriptedServer(response);
-  const responded = deferred<void>();
+  const responded = Promise.withResolvers<void>();
   const client = quickClient(server.url, {
     on: { response: () => responded.resolve() },
     maxBodyBytes: 4_000,

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
@@ -6,9 +7,10 @@ import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
 import { redirect, success } from '../../support/responses.ts';
 import { scriptedServer } from '../../support/scripted-server.ts';
-import { selfSigned } from '../../support/self-signed.ts';
 
-const certificate = selfSigned();
+/** A key and a certificate for localhost and 127.0.0.1 that vouches for itself. */
+const pem = readFileSync(new URL('../../support/self-signed.pem', import.meta.url), 'utf8');
+const certificate = { key: pem, cert: pem };
 const trusted = getCACertificates('default');
 
 beforeAll(() => setDefaultCACertificates([...trusted, certificate.cert]));

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { checks } from './checks/all.ts';
 import { runCheck } from './suite/check.ts';
 import { type SandboxTarget, sandboxTarget, type Way } from './suite/sandbox-target.ts';
-import { lacks } from './suite/target.ts';
 
 describe.each<Way>(['listening', 'fetch'])('the sandbox follows the specification, %s', (way) => {
   let served: SandboxTarget;
@@ -12,9 +11,5 @@ describe.each<Way>(['listening', 'fetch'])('the sandbox follows the specificatio
   });
   afterAll(() => served[Symbol.asyncDispose]());
 
-  test.each(checks)('$name', async (check) => {
-    // The sandbox meets every need, so no check is skipped.
-    expect(lacks(served.target, check.needs)).toEqual([]);
-    await runCheck(check, served.target);
-  });
+  test.each(checks)('$name', (check) => runCheck(check, served.target));
 });

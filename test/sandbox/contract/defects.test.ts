@@ -10,11 +10,11 @@ test.each(defects)('the checks detect a service with the defect: $name', async (
   if (check === undefined) throw new Error(`No check is named ${detectedBy}.`);
 
   await using served = await sandboxTarget('fetch');
-  const { limited, ...target } = served.target;
+  const { target } = served;
   const defective = {
     ...target,
     send: inject(target.send, target),
-    limited: limited && { ...limited, send: inject(limited.send, { ...target, ...limited }) },
+    limited: { ...target.limited, send: inject(target.limited.send, { ...target, ...target.limited }) },
   };
   await expect(runCheck(check, defective)).rejects.toBeInstanceOf(AssertionError);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Check, checksOf, forEach } from '../suite/check.ts';
 import { compareIds, isIso8601 } from '../suite/compare.ts';
-import { type ContractClient, NotApplicable, type Query } from '../suite/contract-client.ts';
+import type { ContractClient, Query } from '../suite/contract-client.ts';
 import { readOnlySegments } from '../suite/specification.ts';
 
 const check = checksOf('Endpoints › Read-only resource endpoints');
@@ -101,7 +101,7 @@ function paging(segment: string): Check[] {
     }),
     check(`id filters apply to every page (${segment})`, async (client) => {
       const all = (await client.readAll(segment)).map(({ id }) => id).sort(compareIds);
-      if (all.length < 3) throw new NotApplicable(`fewer than 3 records in ${segment}`);
+      if (all.length < 3) assert.fail(`fewer than 3 records in ${segment}`);
       const bound = all[0] ?? '';
       assert.deepEqual(await idsOf(client, segment, { 'id[gt]': bound }), all.slice(1));
     }),
@@ -111,8 +111,7 @@ function paging(segment: string): Check[] {
 /** A record of a collection that shows when it was changed. */
 async function dated(client: ContractClient, segment: string) {
   const found = (await client.some(segment)).find(({ updatedAt }) => isIso8601(updatedAt));
-  if (found === undefined)
-    throw new NotApplicable(`records of ${segment} do not show when they were changed`);
+  if (found === undefined) assert.fail(`records of ${segment} do not show when they were changed`);
   return { id: found.id, updatedAt: String(found.updatedAt) };
 }
 
@@ -165,8 +164,7 @@ function updatedSince(segment: string): Check[] {
         .filter(isIso8601)
         .map(Date.parse)
         .sort((a, b) => a - b);
-      if (times.length < 3)
-        throw new NotApplicable(`records of ${segment} do not show when they were changed`);
+      if (times.length < 3) assert.fail(`records of ${segment} do not show when they were changed`);
       const since = new Date(times[times.length >> 1] ?? 0).toISOString();
       const changed = all.filter(({ updatedAt }) => Date.parse(String(updatedAt)) >= Date.parse(since));
       // The bound is the id of a changed record, so that each filter excludes a record that the other includes.

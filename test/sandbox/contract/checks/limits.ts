@@ -5,7 +5,7 @@ import type { ContractResponse } from '../suite/contract-response.ts';
 import { exhaustQuota, limited } from '../suite/quota.ts';
 
 const SECTION = 'Limits';
-const exhaustingCheck = checksOf(SECTION, 'exhaust');
+const exhaustingCheck = checksOf(SECTION);
 
 const WHOLE = /^\d+$/;
 
@@ -31,7 +31,7 @@ const headers: readonly Check[] = [
     quota((await client.list('accounts', {}, { key: null })).expectStatus(401));
     quota((await client.list('accounts', {}, { key: 'no-such-key' })).expectStatus(401));
   }),
-  checksOf(SECTION, 'write')('every response to a write carries the quota, errors too', async (client) => {
+  checksOf(SECTION)('every response to a write carries the quota, errors too', async (client) => {
     const created = await client.create({ name: 'Contract check' });
     const { id } = created.record;
     const responses = [
@@ -46,7 +46,7 @@ const headers: readonly Check[] = [
     ];
     for (const response of responses) quota(response);
   }),
-  checksOf(SECTION, 'key without permission')('a 403 carries the quota', async (client) => {
+  checksOf(SECTION)('a 403 carries the quota', async (client) => {
     quota((await client.list('accounts', {}, { key: client.key('withoutPermission') })).expectStatus(403));
   }),
 ];
@@ -81,11 +81,7 @@ const exhausted: readonly Check[] = [
     await client.target.wait(Number(rejected.headers.get('retry-after')) * 1000);
     (await limitedClient.list('accounts')).expectStatus(200);
   }),
-  checksOf(
-    SECTION,
-    'exhaust',
-    'key that only reads',
-  )('each key has its own quota: another key still works', async (client) => {
+  checksOf(SECTION)('each key has its own quota: another key still works', async (client) => {
     const limitedClient = await limited(client);
     await exhaustQuota(limitedClient, listAccounts);
     (await limitedClient.list('accounts', {}, { key: limitedClient.key('readOnly') })).expectStatus(200);

@@ -8,7 +8,7 @@ import { type ProductField, productFields } from '../suite/specification.ts';
 const SECTION = 'Endpoints › Products';
 const PRODUCT = 'Resources and their fields › Product';
 const check = checksOf(SECTION);
-const writeCheck = checksOf(SECTION, 'write');
+const writeCheck = checksOf(SECTION);
 
 const FITS: Readonly<Record<ProductField['type'], (value: unknown) => boolean>> = {
   string: (value) => typeof value === 'string',
@@ -101,42 +101,35 @@ export const products: readonly Check[] = [
     await client.delete(gone.id);
     assert.equal((await client.get('products', kept.id)).record.id, kept.id);
   }),
-  checksOf(
-    SECTION,
-    'write',
-    'key that only reads',
-  )('a delete without a valid key, or with one that may not, takes nothing', async (client) => {
-    const { id } = await client.product();
-    (await client.delete(id, { key: null })).expectUnauthenticated();
-    (await client.delete(id, { key: client.key('readOnly') })).expectForbidden();
-    (await client.get('products', id)).expectStatus(200);
-  }),
+  checksOf(SECTION)(
+    'a delete without a valid key, or with one that may not, takes nothing',
+    async (client) => {
+      const { id } = await client.product();
+      (await client.delete(id, { key: null })).expectUnauthenticated();
+      (await client.delete(id, { key: client.key('readOnly') })).expectForbidden();
+      (await client.get('products', id)).expectStatus(200);
+    },
+  ),
   checksOf(PRODUCT)('every field of the table is in every product, in its type', async (client) => {
     const listed = await client.some('products');
     for (const product of listed) expectProduct(product, `product ${product.id} in the list`);
     expectProduct((await client.get('products', listed[0]?.id ?? '')).record, 'one product');
   }),
-  checksOf(PRODUCT, 'disposable data')(
-    'every field can be set by create and by update, and is kept',
-    async (client) => {
-      const [one, two] = [await acceptedOf(client, values(false)), await acceptedOf(client, values(true))];
-      const made = (await client.create(one)).record;
-      expectFields(made, one, 'create');
-      expectFields((await client.update(made.id, two)).record, two, 'update');
-      expectFields((await client.get('products', made.id)).record, two, 'get');
-    },
-  ),
-  checksOf(PRODUCT, 'write')(
-    'the responses to create and update add id, createdAt and updatedAt',
-    async (client) => {
-      const made = (await client.create({ name: 'Contract check' })).record;
-      const changed = (await client.update(made.id, { name: 'Changed' })).record;
-      for (const product of [made, changed]) {
-        assert.ok(product.id !== '' && isIso8601(product.createdAt) && isIso8601(product.updatedAt));
-      }
-      assert.deepEqual([changed.id, changed.createdAt], [made.id, made.createdAt]);
-    },
-  ),
+  checksOf(PRODUCT)('every field can be set by create and by update, and is kept', async (client) => {
+    const [one, two] = [await acceptedOf(client, values(false)), await acceptedOf(client, values(true))];
+    const made = (await client.create(one)).record;
+    expectFields(made, one, 'create');
+    expectFields((await client.update(made.id, two)).record, two, 'update');
+    expectFields((await client.get('products', made.id)).record, two, 'get');
+  }),
+  checksOf(PRODUCT)('the responses to create and update add id, createdAt and updatedAt', async (client) => {
+    const made = (await client.create({ name: 'Contract check' })).record;
+    const changed = (await client.update(made.id, { name: 'Changed' })).record;
+    for (const product of [made, changed]) {
+      assert.ok(product.id !== '' && isIso8601(product.createdAt) && isIso8601(product.updatedAt));
+    }
+    assert.deepEqual([changed.id, changed.createdAt], [made.id, made.createdAt]);
+  }),
   checksOf('States and transitions')(
     'a product has a string status and a boolean isInactive',
     async (client) => {

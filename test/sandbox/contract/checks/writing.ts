@@ -8,8 +8,8 @@ import { expectFields, expectProduct } from './products.ts';
 
 const CREATE = 'Endpoints › Products › Create a product';
 const UPDATE = 'Endpoints › Products › Update a product';
-const createCheck = checksOf(CREATE, 'write');
-const updateCheck = checksOf(UPDATE, 'write');
+const createCheck = checksOf(CREATE);
+const updateCheck = checksOf(UPDATE);
 
 /** How many products bear a name; names of checks are unique. */
 async function named(client: ContractClient, name: string): Promise<number> {
@@ -38,7 +38,7 @@ interface Writing {
 
 /** Both bodies are rejected for the same reasons. */
 function rejections(section: string, verb: string, { write, harmless }: Writing): Check[] {
-  const check = checksOf(section, 'write');
+  const check = checksOf(section);
   return [
     check(`${verb}: a body that is not a JSON object is 400 malformed_request`, async (client) => {
       for (const body of NOT_OBJECTS) (await write(client, { body })).expectProblem(400, 'malformed_request');
@@ -63,19 +63,11 @@ function rejections(section: string, verb: string, { write, harmless }: Writing)
         (await write(client, { body: { name: 'Desk' }, key })).expectUnauthenticated();
       }
     }),
-    checksOf(
-      section,
-      'write',
-      'key that only reads',
-    )(`${verb}: a key that only reads gets 403`, async (client) => {
+    checksOf(section)(`${verb}: a key that only reads gets 403`, async (client) => {
       const response = await write(client, { body: { name: 'Desk' }, key: client.key('readOnly') });
       response.expectForbidden();
     }),
-    checksOf(
-      section,
-      'write',
-      'exhaust',
-    )(`${verb}: over the quota it is 429`, async (client) => {
+    checksOf(section)(`${verb}: over the quota it is 429`, async (client) => {
       await exhaustQuota(await limited(client), harmless);
     }),
   ];
@@ -150,22 +142,19 @@ export const updating: readonly Check[] = [
     expectFields(response, { ...kept, color: 'ash' }, 'the response');
     expectFields((await client.get('products', before.id)).record, { ...kept, color: 'ash' }, 'the record');
   }),
-  checksOf(UPDATE, 'disposable data')(
-    'a field sent as null is cleared, whatever its type',
-    async (client) => {
-      const set = {
-        brand: 'Oak & Co',
-        salePrice: '129.5000',
-        isWebShop: true,
-        tags: ['a'],
-        stockQuantity: 5,
-      };
-      const cleared = { brand: null, salePrice: null, isWebShop: null, tags: null, stockQuantity: null };
-      const { id } = await client.product(set);
-      expectFields((await client.update(id, cleared)).record, cleared, 'the response');
-      expectFields((await client.get('products', id)).record, cleared, 'the record');
-    },
-  ),
+  checksOf(UPDATE)('a field sent as null is cleared, whatever its type', async (client) => {
+    const set = {
+      brand: 'Oak & Co',
+      salePrice: '129.5000',
+      isWebShop: true,
+      tags: ['a'],
+      stockQuantity: 5,
+    };
+    const cleared = { brand: null, salePrice: null, isWebShop: null, tags: null, stockQuantity: null };
+    const { id } = await client.product(set);
+    expectFields((await client.update(id, cleared)).record, cleared, 'the response');
+    expectFields((await client.get('products', id)).record, cleared, 'the record');
+  }),
   updateCheck('a text sent as null is cleared', async (client) => {
     const { id } = await client.product({ brand: 'Oak & Co' });
     expectFields((await client.update(id, { brand: null })).record, { brand: null }, 'the response');

@@ -1,21 +1,20 @@
 import { ContractClient } from './contract-client.ts';
-import type { Need, Target } from './target.ts';
+import type { Target } from './target.ts';
 
 /** Checks one statement of the specification against a service. */
 export interface Check {
   /** The section of the specification and the statement. Unique. */
   readonly name: string;
   readonly section: string;
-  readonly needs: readonly Need[];
   /** The collection, if the check exists for each collection. */
   readonly segment?: string;
   /** Throws if the service behaves differently. */
   readonly run: (client: ContractClient) => Promise<void>;
 }
 
-/** Creates the checks of a section. A check is skipped if the service lacks something that it needs. */
-export function checksOf(section: string, ...needs: readonly Need[]) {
-  return (title: string, run: Check['run']): Check => ({ name: `${section}: ${title}`, section, needs, run });
+/** Creates the checks of a section. */
+export function checksOf(section: string) {
+  return (title: string, run: Check['run']): Check => ({ name: `${section}: ${title}`, section, run });
 }
 
 /** The same checks for each of some collections. */

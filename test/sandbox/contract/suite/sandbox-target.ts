@@ -47,8 +47,6 @@ export async function sandboxTarget(way: Way, options: SandboxOptions = {}): Pro
   const target: Target = {
     ...(await reach(sandbox, way)),
     keys: keysOf(sandbox),
-    write: true,
-    throwaway: true,
     lockedProduct,
     limited: { ...(await reach(limited, way)), keys: keysOf(limited) },
     wait: async (ms) => {
