@@ -112,13 +112,19 @@ function shortened(text: string): string {
 }
 
 /** What to do about an error that the specification does not name. */
-function unknownAdvice({ status, content }: ErrorResponse, { method, retryable }: CallFacts): string {
+function unknownAdvice(
+  { status, content }: ErrorResponse,
+  { method, retryable, inProgress }: CallFacts,
+): string {
   if (status === 406) {
     return 'The service has no format that the Accept header of the request allows: check the headers option.';
   }
   if (status === 415) {
     const option = method === 'PATCH' ? 'contentTypes.update' : 'contentTypes.create';
     return `The service does not accept the Content-Type of the request: set the client option ${option}.`;
+  }
+  if (inProgress) {
+    return 'An earlier request with this idempotencyKey is still running, or the service crashed during it. Try again later.';
   }
   if (retryable) return 'Try again later.';
   if (content === 'other') {

@@ -13,6 +13,9 @@ import type { AnyProduct } from './options.ts';
 import type { Row } from './rows.ts';
 import type { Writer } from './writer.ts';
 
+/** Three idempotency keys, each in progress for a wait: the service marks every key. */
+const MAX_ATTEMPTS_IN_PROGRESS = 6;
+
 /** Finds out the outcome of lost creates, and sends those again that created no product. */
 export async function settleLost(
   writer: Writer,
@@ -24,8 +27,11 @@ export async function settleLost(
   for (let attempt = 1; writer.lost.size > 0; attempt++) {
     await waitForAttempts(reading);
     const lost = [...writer.lost];
+    const { markers } = writer;
+    // The product of an earlier run can be older than this one.
+    const isOlder = lost.some(([, error]) => markers.isOfEarlierRun(error));
     const found = await look(new Set(lost.map(([row]) => row.key)), reading, {
-      first,
+      first: isOlder ? undefined : first,
       proof: writer.writtenId,
     });
     const again: Row[] = [];
@@ -37,7 +43,9 @@ export async function settleLost(
       const { creates, maxAttempts } = settings.retry;
       // A create that may be repeated at once has been repeated already.
       const mayRepeat =
-        attempt < (creates ? 2 : maxAttempts) || (!creates && isInTime && signOfError(error) !== undefined);
+        attempt < (creates ? 2 : maxAttempts) ||
+        (!creates && isInTime && signOfError(error) !== undefined) ||
+        (attempt < MAX_ATTEMPTS_IN_PROGRESS && markers.isOfEarlierRun(error));
       if (products.length > 1) {
         const ids = products.map(({ id }) => id);
         writer.lostInConflict(row, ids, `products ${ids.join(', ')} have this key`);
@@ -45,7 +53,7 @@ export async function settleLost(
         const reason = `product ${similar.id} may be the one: ${spellings(row.key, similar.key)}`;
         writer.lostInConflict(row, [similar.id], reason);
       } else if (product !== undefined) await writer.foundLost(row, product);
-      else if (mayRepeat && !found.hasInvalid) again.push(row);
+      else if (mayRepeat && !found.mayLack) again.push(row);
       else writer.failLost([row]);
     }
     await writer.create(again);
@@ -64,8 +72,8 @@ interface Found {
   readonly products: ReadonlyMap<string, readonly AnyProduct[]>;
   /** A product that may have the key in another spelling, by the form of the key that services store. */
   readonly similar: ReadonlyMap<string, { readonly id: string; readonly key: string }>;
-  /** Whether some product could not be read: it may be the one that is looked for. */
-  readonly hasInvalid: boolean;
+  /** Whether a product could not be read, or was missed: it may be the one that is looked for. */
+  readonly mayLack: boolean;
 }
 
 /**
@@ -94,13 +102,16 @@ async function read(
   const byId = new Map<string, { key: string; product: AnyProduct }>();
   const forms = new Set([...keys].map(folded));
   const similar = new Map<string, { id: string; key: string }>();
+  const { key: keyOf, incompleteList } = reading.options;
+  let lacking = 0;
   let hasInvalid = false;
   let isProven = false;
   for await (const page of listed(reading, query)) {
     if (page.invalid.length > 0) hasInvalid = true;
+    lacking = page.repeatedAgain ?? lacking;
     for (const product of page.records) {
       if (product.id === proof) isProven = true;
-      const key = reading.options.key(product);
+      const key = keyOf(product);
       if (typeof key !== 'string') continue;
       if (keys.has(key)) byId.set(product.id, { key, product });
       else if (forms.has(folded(key))) similar.set(folded(key), { id: product.id, key });
@@ -108,5 +119,6 @@ async function read(
   }
   const products = new Map<string, AnyProduct[]>();
   for (const { key, product } of byId.values()) products.set(key, [...(products.get(key) ?? []), product]);
-  return { products, similar, hasInvalid, isProven };
+  const mayLack = hasInvalid || (lacking > 0 && incompleteList === 'fail');
+  return { products, similar, mayLack, isProven };
 }

@@ -18,7 +18,7 @@ interface AnyResult<Row> {
   readonly ids: readonly string[];
   /** The names of the fields that were sent in an update. */
   readonly fields: readonly string[];
-  /** Why the row is in conflict. */
+  /** Why the row is in conflict; also what to know about a create that the service said was still running. */
   readonly reason: string | undefined;
   /** Why the row failed, with the `violations` of a ValidationFailedError. */
   readonly error: AnyAccountingError | undefined;
@@ -105,7 +105,7 @@ export interface Subject {
 }
 
 /** What was done, with the details that its result needs. */
-export type Outcome =
+export type Outcome = (
   | { readonly action: 'created'; readonly id?: string; readonly fields?: readonly string[] }
   | { readonly action: 'updated'; readonly id: string; readonly fields: readonly string[] }
   | { readonly action: 'unchanged'; readonly id: string }
@@ -117,7 +117,8 @@ export type Outcome =
       readonly reason: string;
     }
   | { readonly action: 'duplicate' }
-  | { readonly action: 'deleted'; readonly id: string };
+  | { readonly action: 'deleted'; readonly id: string }
+) & { readonly reason?: string | undefined };
 
 interface Callbacks {
   readonly tenant: string;

@@ -1,6 +1,6 @@
 // Writes what was planned: creates that can be repeated, minimal updates, and what is to be done about missing products.
 
-import { type AnyAccountingError, isAccountingError } from '../errors/guards.ts';
+import { type AnyAccountingError, isAccountingError, isApiError } from '../errors/guards.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
@@ -10,6 +10,7 @@ import { type Calls, type Created, LostCreate } from './calls.ts';
 import { changedFields, type Fields, picked, withoutNull } from './draft.ts';
 import { forEach } from './for-each.ts';
 import { idempotencyKeyOf, isDeterministic } from './idempotency.ts';
+import { Markers } from './markers.ts';
 import type { Attempt, PushMemory } from './memory.ts';
 import { folded, spellings } from './natural-key.ts';
 import type { AnyProduct, ResolvedPushOptions } from './options.ts';
@@ -43,6 +44,13 @@ const MAX_VAIN_REPEATS = 3;
 /** So many creates in a row whose key came back changed, and no more are sent. */
 const MAX_CHANGED_KEYS = 3;
 
+/** The way out of a 409 that may be about a request of this run. */
+const IN_PROGRESS =
+  'The service says that a create of this row is still running. Run the push again: if the service still says so, and no product appears within timeoutMs, the product is created under another idempotency key.';
+
+const REKEYED =
+  'the service says that an earlier create of this row is still running, but no product appeared within timeoutMs: it was sent under another idempotency key';
+
 /** A product that exists, and the fields that were sent to find that out. */
 interface Known {
   readonly product: AnyProduct;
@@ -52,6 +60,9 @@ interface Known {
 export class Writer {
   /** The rows whose create may have been carried out, with `retry.creates: false`, and why that is unknown. */
   readonly lost = new Map<Row, AnyAccountingError>();
+  readonly markers = new Markers();
+  /** The rows that were sent under another key than a run before would have used, because of a marker. */
+  readonly #rekeyed = new Set<Row>();
   /** The id of a product that this run wrote. */
   writtenId: string | undefined;
   /** The largest lead of `createdAt` over `Date` of a product that a GET confirmed: the clock of the database. */
@@ -81,12 +92,9 @@ export class Writer {
     for (let from = 0; from < rows.length; from += CHUNK) {
       const chunk = await Promise.all(
         rows.slice(from, from + CHUNK).map(async (row) => {
-          const unknown = options.settings.retry.creates ? memory?.pending(row.key) : undefined;
-          return {
-            row,
-            attempt: unknown ?? (await this.#attempt(row, 0)),
-            isRepeated: unknown !== undefined,
-          };
+          const pending = options.settings.retry.creates ? memory?.pending(row.key) : undefined;
+          const isRepeated = pending !== undefined && !this.#isAbandoned(row, pending);
+          return { row, attempt: isRepeated ? pending : await this.#attempt(row, 0), isRepeated };
         }),
       );
       await memory?.willCreate(chunk.map(({ row, attempt }) => [row.key, attempt] as const));
@@ -110,7 +118,9 @@ export class Writer {
   failLost(rows: Iterable<Row> = this.lost.keys()): void {
     for (const row of rows) {
       const error = this.lost.get(row);
-      if (error !== undefined) this.#report(row, { action: 'failed', error });
+      if (error === undefined) continue;
+      const reason = isApiError(error) && error.status === 409 ? IN_PROGRESS : undefined;
+      this.#report(row, { action: 'failed', error, reason });
     }
   }
 
@@ -159,6 +169,7 @@ export class Writer {
       });
       if (created instanceof LostCreate) {
         this.lost.set(row, created.error);
+        this.markers.add(created.error);
         return;
       }
       if (created !== undefined) {
@@ -189,10 +200,18 @@ export class Writer {
     );
   }
 
-  async #attempt({ key, draft }: Row, generation: number): Promise<Attempt> {
+  async #attempt(row: Row, generation: number): Promise<Attempt> {
     const { tenant } = this.#writing.options;
+    const { key, draft } = row;
     const create = { tenant, key, generation, draft: JSON.parse(draft) as Fields };
-    return { idempotencyKey: await idempotencyKeyOf(create), draft };
+    const attempt = { idempotencyKey: await idempotencyKeyOf(create), draft };
+    return this.#isAbandoned(row, attempt) ? this.#attempt(row, generation + 1) : attempt;
+  }
+
+  #isAbandoned(row: Row, { idempotencyKey }: Attempt): boolean {
+    const isAbandoned = this.markers.isAbandoned(idempotencyKey);
+    if (isAbandoned) this.#rekeyed.add(row);
+    return isAbandoned;
   }
 
   /** A 422 under a key that another run may have used can be a stored rejection: once more under a random key. */
@@ -310,12 +329,12 @@ export class Writer {
     this.#finish(row, { action: 'updated', id, fields });
   }
 
-  #finish(row: Row, outcome: Outcome & { readonly id: string }): void {
+  #finish(row: Row, outcome: Exclude<Outcome, { action: 'conflict' }> & { readonly id: string }): void {
     const { memory } = this.#writing;
     memory?.settled(row.key);
     memory?.found(row.key, outcome.id, row.storedId);
     if (outcome.action !== 'unchanged') this.writtenId = outcome.id;
-    this.#report(row, outcome);
+    this.#report(row, this.#rekeyed.has(row) ? { ...outcome, reason: REKEYED } : outcome);
   }
 
   #report(row: Row, outcome: Outcome): void {

@@ -10,7 +10,7 @@ import { outageDelayMs, signOfFailure } from './outage.ts';
 import { redactOwnText } from './redact.ts';
 import type { ApiRequest } from './request.ts';
 import { allowedHeaders, requestIdOf } from './response-meta.ts';
-import { effectOf, type Verdict, verdictOn, worseOf } from './retry-policy.ts';
+import { effectOf, isInProgress, mayHaveApplied, type Verdict, verdictOn, worseOf } from './retry-policy.ts';
 import { displayPath } from './url.ts';
 
 let calls = 0;
@@ -47,6 +47,8 @@ export class Call {
   #waitingSince: number | undefined;
   #verdict: Verdict = 'throw';
   #outcome: CallOutcome = 'not_sent';
+  /** Whether an attempt may have been carried out, other than one that got a 409 because another is still running. */
+  #mayHaveRun = false;
   #repeated = false;
   #keyRefreshed = false;
   #mergesPatch = false;
@@ -204,7 +206,9 @@ export class Call {
     }
     if (signOfFailure(failure) === undefined) this.#downSince = undefined;
     else this.#downSince ??= monotonicMs();
-    this.#outcome = worseOf(this.#outcome, effectOf(failure, settings.retry));
+    const effect = effectOf(failure, settings.retry);
+    if (mayHaveApplied(effect) && !isInProgress(failure, settings.retry)) this.#mayHaveRun = true;
+    this.#outcome = worseOf(this.#outcome, effect);
   }
 
   end(result: EndEvent['result']): void {
@@ -242,6 +246,10 @@ export class Call {
       attempts: this.#attempts,
       idempotencyKey: this.#request.idempotencyKey,
       outcome: this.#outcome,
+      inProgress:
+        this.#request.method === 'POST' &&
+        !this.#mayHaveRun &&
+        isInProgress(decisive, this.#request.settings.retry),
       // What would have been sent again, had attempts been left, may be sent again by the caller.
       retryable: this.#verdict === 'retry' ? true : this.#mustNotRepeat() ? false : undefined,
     };

@@ -122,19 +122,20 @@ async function readValue<T>(
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Any 2xx of the service confirms a delete, even if its JSON is cut. A body that is not JSON is that of a proxy or a
- * captive portal, such as `blocked`, and confirms nothing.
+ * A 2xx of the service confirms a delete, even if its JSON is cut. A body that is not JSON is that of a proxy or a
+ * captive portal, such as `blocked`, and confirms nothing, whatever type it claims.
  */
 async function readNothing<T>(reading: Reading<T>): Promise<void> {
   const { response, body, maxBodyBytes } = reading;
   const bytes = await body.bytes(maxBodyBytes).catch(() => undefined);
-  if (bytes?.every((byte) => SKIPPED.has(byte))) return;
+  if (bytes?.every((byte) => SKIPPED.has(byte)) || parseJson(bytes) !== undefined) return;
+  if (isJson(response.headers) && BEGINS_AS_JSON.test(textOf(body))) return;
 
-  const isForeign = unreadFault(reading) === 'wrong_content';
-  const isUnnamed = bytes !== undefined && !response.headers.has('content-type');
-  const isWholeJson = bytes !== undefined && parseJson(bytes) !== undefined;
-  if ((isForeign || isUnnamed) && !isWholeJson) throw unusable(reading, 'wrong_content', 'wrong_content');
+  throw unusable(reading, 'wrong_content', 'wrong_content');
 }
+
+/** The beginning of an object, an array or a string, or nothing yet. */
+const BEGINS_AS_JSON = /^\s*(?:$|"|\{\s*(?:$|["}])|\[\s*(?:$|[[\]{"\d-]|true|false|null))/;
 
 /** What a 2xx is whose body did not arrive whole: its headers are known, and perhaps how its body begins. */
 function unreadFault<T>({ response, body }: Reading<T>): 'cut' | 'wrong_content' {
@@ -159,7 +160,9 @@ const SKIPPED: ReadonlySet<number> = new Set([
 /** An error response is read for what it says, not kept: a megabyte is more than any problem document needs. */
 const MAX_PROBLEM_BYTES = 2 ** 20;
 
-function parseJson(bytes: Uint8Array): unknown {
+/** Undefined if it is not JSON, or did not arrive whole. */
+function parseJson(bytes: Uint8Array | undefined): unknown {
+  if (bytes === undefined) return undefined;
   try {
     return JSON.parse(UTF8.decode(bytes));
   } catch {
@@ -168,10 +171,13 @@ function parseJson(bytes: Uint8Array): unknown {
 }
 
 /** What can be read of a body that was cut: the members that arrived whole. */
-function beginningOf({ received }: Body): unknown {
+function beginningOf(body: Body): unknown {
+  return cutJson(textOf(body));
+}
+
+function textOf({ received }: Body): string {
   const decoder = new TextDecoder();
-  const text = received.map((chunk) => decoder.decode(chunk, { stream: true })).join('');
-  return cutJson(text);
+  return received.map((chunk) => decoder.decode(chunk, { stream: true })).join('');
 }
 
 /** What an error status means; `body` is undefined if it could not be read. */

@@ -128,12 +128,16 @@ function isMissing(response: ErrorResponse): boolean {
   return isNotFoundStatus(status) && content === 'problem' && errorTypeOf(response) === 'not_found';
 }
 
-/** A 409 which says that the first request with this key has not ended. */
+/** Whether an attempt got a 409 which says that the first request with its key has not ended. */
+export function isInProgress({ details }: Failure, retry: RetryPolicy): boolean {
+  return details.kind === 'status' && isStillRunning(details.response, retry);
+}
+
 function isStillRunning({ status, problem }: ErrorResponse, retry: RetryPolicy): boolean {
   return status === 409 && retry.inProgressTypes.includes(lastSegment(problem.type));
 }
 
-function mayHaveApplied(outcome: CallOutcome): boolean {
+export function mayHaveApplied(outcome: CallOutcome): boolean {
   return outcome === 'unknown' || outcome === 'applied';
 }
 

@@ -272,6 +272,7 @@ test('a 422 whose body is cut keeps what could be read', async () => {
 
 test.each([
   ['text/plain', 'blocked'],
+  ['application/json', 'blocked'],
   ['', 'blocked'],
   ['text/html', '<p>sign in</p>'],
 ])(

@@ -188,7 +188,11 @@ test.each([
   ['an empty page', () => new Response('', { headers: { 'content-type': 'text/html' } })],
   ['a JSON body', () => new Response('{"id":"1"}', { headers: JSON_TYPE })],
   ['truncated JSON', () => new Response('{"id":', { headers: JSON_TYPE })],
-  ['more than maxBodyBytes', () => new Response('x'.repeat(1_001), { headers: JSON_TYPE })],
+  ['a number', () => new Response('7', { headers: JSON_TYPE })],
+  ['a truncated string', () => new Response('"dele', { headers: JSON_TYPE })],
+  ['a truncated array', () => new Response(' [1,fal', { headers: JSON_TYPE })],
+  ['JSON that is not UTF-8', () => new Response(new Uint8Array([0x7b, 0x22, 0xff]), { headers: JSON_TYPE })],
+  ['more than maxBodyBytes', () => new Response(`["${'x'.repeat(1_001)}"]`, { headers: JSON_TYPE })],
 ])('a delete whose 2xx has %s is done', async (_, response) => {
   await expect(clientOf(response()).products.delete('1')).resolves.toBeUndefined();
 });
@@ -196,6 +200,11 @@ test.each([
 test.each([
   ['a page', () => new Response('<html>', { headers: { 'content-type': 'text/html' } })],
   ['a page that claims to be JSON', () => new Response(' <html>', { headers: JSON_TYPE })],
+  ['a word that claims to be JSON', () => new Response('blocked', { headers: JSON_TYPE })],
+  ['a word that begins as a literal', () => new Response('forbidden', { headers: JSON_TYPE })],
+  ['a word in brackets', () => new Response('[blocked]', { headers: JSON_TYPE })],
+  ['a word in braces', () => new Response('{ blocked }', { headers: JSON_TYPE })],
+  ['a long word that claims to be JSON', () => new Response('x'.repeat(1_001), { headers: JSON_TYPE })],
   ['a long page', () => new Response('x'.repeat(1_001), { headers: { 'content-type': 'text/html' } })],
 ])('a delete whose 2xx has %s is not known to be done', async (_, response) => {
   expect(await caught(clientOf(response()).products.delete('1'))).toMatchObject({

@@ -85,7 +85,10 @@ export class RowResults {
     line: number | undefined,
     badCells: readonly string[],
   ): void {
-    const what = error === undefined ? `conflict: ${reason}` : textOfError(error, badCells);
+    const what =
+      error === undefined
+        ? `conflict: ${reason}`
+        : `${textOfError(error, badCells)} ${reason ?? ''}`.trimEnd();
     const name = key === undefined ? '' : `, ${key.slice(0, MAX_KEY_LENGTH)}`;
     // Rows of one reason differ in numbers and in what is quoted.
     const kind = what.replace(/"(?:[^"\\]|\\.)*"|\d+/g, '');

@@ -1,4 +1,5 @@
 import { isAccountingError, memoryStore, type ProductDraft } from 'accounting-data-sdk';
+import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { setUpPush } from '../../support/push.ts';
@@ -120,25 +121,95 @@ test.each([409, 422] as const)(
   },
 );
 
+/** A service whose crash left the idempotency key of the row marked as in progress, without a product. */
+async function setUpMarker(options: object = FAST, sandboxOptions: SandboxOptions = {}) {
+  const setUp = setUpPush([], { sandbox: sandboxOptions });
+  setUp.sandbox.faults.add(
+    { kind: 'lost-response', committed: false, marker: true },
+    { method: 'POST', times: 1 },
+  );
+  return { ...setUp, first: await setUp.run([A], options) };
+}
+
 test.each([true, false])(
-  'fails a row whose idempotency key stays in progress after a crash, until the product exists (store: %s)',
+  'fails a row whose create was lost and then said to be running, and names the way out (store: %s)',
   async (hasStore) => {
-    const { sandbox, run } = setUpPush();
     const options = hasStore ? { ...FAST, store: memoryStore() } : FAST;
-    sandbox.faults.add(
-      { kind: 'lost-response', committed: false, marker: true },
-      { method: 'POST', times: 1 },
-    );
-    for (let time = 0; time < 2; time++) {
-      const { done, results, commits } = await run([A], options);
-      expect([done, commits]).toEqual([['A failed'], []]);
-      expect(results).toMatchObject([{ error: { status: 409, outcome: 'unknown' } }]);
-    }
+    const { sandbox, first, run } = await setUpMarker(options);
+    expect([first.done, first.commits]).toEqual([['A failed'], []]);
+    const reason = expect.stringMatching(/^The service says .* Run the push again/);
+    expect(first.results).toMatchObject([{ error: { status: 409, outcome: 'unknown' }, reason }]);
     sandbox.store.products.insert({ ...A });
     expect((await run([{ ...A, name: 'Table' }], options)).done).toEqual(['A updated']);
     expect(sandbox.store.products.all()).toHaveLength(1);
   },
 );
+
+test.each([true, false])(
+  'creates a product under another key if an earlier run left the first one in progress (store: %s)',
+  async (hasStore) => {
+    const options = hasStore ? { ...FAST, store: memoryStore() } : FAST;
+    const { sandbox, run } = await setUpMarker(options);
+    const { done, results, commits } = await run([A], options);
+    expect([done, commits]).toEqual([['A created'], ['create']]);
+    const reason = expect.stringMatching(/still running.*another idempotency key/);
+    expect(results).toMatchObject([{ id: '1', reason }]);
+    const keys = sandbox.requests.flatMap(({ method, idempotencyKey }) =>
+      method === 'POST' ? [idempotencyKey] : [],
+    );
+    expect(new Set(keys).size).toBe(2);
+    // The key in progress was tried before and after the wait, and the whole list was read after both.
+    const sent = sandbox.requests.map(({ method, query }) => query.updatedSince ?? method).join(' ');
+    expect(sent.replace(/GET GET/g, 'read')).toBe('read POST POST read POST POST read POST GET');
+    expect(await run([A], options)).toMatchObject({ done: ['A unchanged'], commits: [] });
+    sandbox.store.products.delete('1');
+    expect(await run([A], options)).toMatchObject({ done: ['A created'], commits: ['create'] });
+    expect(sandbox.store.products.all()).toHaveLength(1);
+  },
+);
+
+test('creates a changed row under its own key once the key of its earlier draft stays in progress', async () => {
+  const options = { ...FAST, store: memoryStore() };
+  const { sandbox, run } = await setUpMarker(options);
+  expect(await run([{ ...A, name: 'Table' }], options)).toMatchObject({
+    done: ['A created'],
+    commits: ['create'],
+  });
+  expect(sandbox.store.products.all()).toMatchObject([{ name: 'Table' }]);
+});
+
+test('passes over several keys that are in progress, but not over every one', async () => {
+  const { sandbox, run } = await setUpMarker();
+  sandbox.faults.add(
+    { kind: 'lost-response', committed: false, marker: true },
+    { method: 'POST', skip: 4, times: 1 },
+  );
+  // The second run loses the create under the second key, so that the third run finds two in progress.
+  expect((await run([A], FAST)).done).toEqual(['A failed']);
+  expect((await run([A], FAST)).done).toEqual(['A created']);
+  sandbox.store.products.delete('1');
+
+  const inProgress = { status: 409, headers: { 'Content-Type': 'application/problem+json' } } as const;
+  const body = JSON.stringify({ type: 'request_in_progress', title: 'Running', status: 409 });
+  sandbox.faults.add(
+    { kind: 'rewrite', committed: false, ...inProgress, body },
+    { method: 'POST', times: Number.POSITIVE_INFINITY },
+  );
+  const { done, results } = await run([A], FAST);
+  expect(done).toEqual(['A failed']);
+  expect(results).toMatchObject([{ error: { status: 409, outcome: 'unknown' } }]);
+  expect(sandbox.count(({ method }) => method === 'POST')).toBe(12);
+});
+
+test('finds the product behind a key in progress that the first read did not show', async () => {
+  const { sandbox, run } = await setUpMarker();
+  sandbox.onRequest(({ method }) => {
+    if (method === 'POST' && sandbox.store.products.all().length === 0)
+      sandbox.store.products.insert({ ...A });
+  });
+  expect(await run([A], FAST)).toMatchObject({ done: ['A created'], commits: [] });
+  expect(sandbox.store.products.all()).toHaveLength(1);
+});
 
 test('creates a product once the idempotency key that a crash left in progress has expired', async () => {
   const { sandbox, run } = setUpPush();

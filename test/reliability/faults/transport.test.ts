@@ -98,7 +98,7 @@ const rows: readonly Row[] = [
   row('a list in place of a record', json([product]), ODD, 'X', 'once U', 'U', 'done'),
   row(
     'invalid UTF-8',
-    respond(200, JSON_TYPE, Buffer.from([0x7b, 0xff, 0x7d])),
+    respond(200, JSON_TYPE, Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])),
     INVALID,
     'X',
     'A',
@@ -287,7 +287,16 @@ test('a create whose first request still runs at the last attempt has outcome un
     outcome: 'unknown',
     attempts: 5,
     retryable: true,
+    inProgress: true,
+    message: expect.stringContaining('An earlier request with this idempotencyKey is still running'),
   });
+});
+
+test('a create does not blame an earlier request for a 409 after a lost response of its own', async () => {
+  const running = problem(409, { type: '/errors/request_in_progress' });
+  await using server = await scriptedServer(misbehave.close, running);
+  const error = await caught(callWith(quickClient(server.url), 'POST'));
+  expect(error).toMatchObject({ status: 409, outcome: 'unknown', attempts: 5, inProgress: false });
 });
 
 test('a record of the wrong shape after a create names the record that exists', async () => {
