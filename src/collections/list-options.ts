@@ -69,7 +69,7 @@ export interface ListOptions extends RequestOptions, PaginationOptions {
   hint?: ListHint | undefined;
 }
 
-const HINT: OptionNames<ListHint> = { pageSize: true, order: true, proven: true };
+const HINT: OptionNames<ListHint> = { pageSize: true, order: true, sortedById: true };
 
 export const LIST_OPTIONS: OptionNames<ListOptions> = {
   ...REQUEST_OPTIONS,

@@ -71,17 +71,17 @@ export interface ListHint {
    * Whether a response was in the order of ids and not in the order of `updatedAt`. Until then the service may list by
    * date, and a short response shows nothing as long as its page size may have changed.
    */
-  readonly proven: boolean;
+  readonly sortedById: boolean;
 }
 
 export function isListHint(value: unknown): value is ListHint {
   if (typeof value !== 'object' || value === null) return false;
-  const { pageSize, order, proven } = value as Partial<Record<keyof ListHint, unknown>>;
+  const { pageSize, order, sortedById } = value as Partial<Record<keyof ListHint, unknown>>;
   return (
     Number.isSafeInteger(pageSize) &&
     (pageSize as number) >= 0 &&
     (order === undefined || order === 'asc' || order === 'desc') &&
-    typeof proven === 'boolean'
+    typeof sortedById === 'boolean'
   );
 }
 

@@ -44,7 +44,7 @@ export function encodeState({ scope, by, watermark, full, hint, offset, round, r
     by,
     watermark,
     full,
-    hint: hint && { pageSize: hint.pageSize, order: hint.order, proven: hint.proven },
+    hint: hint && { pageSize: hint.pageSize, order: hint.order, sortedById: hint.sortedById },
     offset,
     round,
     run: run && { watermark: run.watermark, since: run.since, token: run.token },

@@ -30,45 +30,49 @@ export function isAscending(keys: readonly Key[]): boolean {
 const HALVING_AFTER = 2;
 
 /** A full response: the service perhaps cut it. */
-export interface FullResponse {
+interface FullResponse {
   /** Its keys, each once, ascending; at least one. */
   readonly sorted: readonly Key[];
   /** Whether every response so far was in the order of ids. */
   readonly inOrder: boolean;
   /** How often the interval was narrowed before. */
-  readonly splits: number;
+  readonly timesNarrowed: number;
 }
 
-/** The new end of an interval. `pin` is a single row, before which everything is requested first. */
-export interface Narrowed {
+/** The new end of an interval. `singleKey` is that of a single row, before which everything is requested first. */
+interface Narrowed {
   readonly through: Key;
-  readonly pin: Key | undefined;
+  readonly singleKey: Key | undefined;
 }
 
 /** Narrows an interval to what one response is expected to hold. Undefined if it cannot be narrowed any more. */
 export function narrow(
   { after, through }: Interval,
-  { sorted, inOrder, splits }: FullResponse,
+  { sorted, inOrder, timesNarrowed }: FullResponse,
 ): Narrowed | undefined {
   const [first = 0n] = sorted;
   if (sorted.length === 1) {
-    if (after !== first - 1n) return { through: first - 1n, pin: first };
-    return through === first ? undefined : { through: first, pin: undefined };
+    if (after !== first - 1n) return { through: first - 1n, singleKey: first };
+    return through === first ? undefined : { through: first, singleKey: undefined };
   }
   // In id order the response held the first rows of the interval: it is complete up to the last but one.
   const middle = sorted[(sorted.length - 1) >> 1] ?? first;
-  if (inOrder) return { through: splits > HALVING_AFTER ? middle : (sorted.at(-2) ?? first), pin: undefined };
+  if (inOrder)
+    return {
+      through: timesNarrowed > HALVING_AFTER ? middle : (sorted.at(-2) ?? first),
+      singleKey: undefined,
+    };
 
-  if (splits < HALVING_AFTER || after === undefined) return { through: middle, pin: undefined };
+  if (timesNarrowed < HALVING_AFTER || after === undefined) return { through: middle, singleKey: undefined };
   // Half of the interval. If the rows lie far up together, that leaves too much below them: then further below them each time.
   const half = (after + (through ?? middle)) / 2n;
-  const below = first - ((sorted.at(-1) ?? first) - first + 1n) * 2n ** BigInt(splits);
+  const below = first - ((sorted.at(-1) ?? first) - first + 1n) * 2n ** BigInt(timesNarrowed);
   const lower = below > half ? below : half;
-  return { through: lower > after && lower < middle ? lower : middle, pin: undefined };
+  return { through: lower > after && lower < middle ? lower : middle, singleKey: undefined };
 }
 
 /** A completed interval. */
-export interface Completed {
+interface Completed {
   readonly span: bigint;
   readonly rows: number;
   readonly pageSize: number;

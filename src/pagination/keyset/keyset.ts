@@ -77,7 +77,7 @@ export async function* byKeyset<T>(fetchPage: FetchPage<T>, options: KeysetOptio
     wanted = (restarted ? limit : wanted) - page.records.length;
     const isLast = state.phase === 'end';
     ahead = !isLast && prefetch > 0 && wanted > 0 ? awaitedLater(next()) : undefined;
-    const completeNow = state.inOrder && !state.unconfirmed ? 'certain' : 'likely';
+    const completeNow = state.inOrder && !state.mayMissRows ? 'certain' : 'likely';
     if (page.records.length > 0 || page.invalid.length > 0 || restarted || completeNow !== complete) {
       complete = completeNow;
       const resumeToken = tokenOf(positionOf(state));
@@ -131,12 +131,12 @@ function deliveries<T>(
 
 /** What a later read may know. */
 function hintOf(state: ReadState, { hint }: ReadContext): ListHint | undefined {
-  const { inOrder, hidesRows, longest, directionKnown, proven } = state;
+  const { inOrder, hidesRows, mostRows, directionKnown, sortedById } = state;
   const order = inOrder ? (directionKnown ? state.order : hint?.order) : undefined;
-  if (hidesRows) return { pageSize: 0, order, proven: proven && inOrder };
+  if (hidesRows) return { pageSize: 0, order, sortedById: sortedById && inOrder };
   if (!inOrder) return undefined;
-  const pageSize = Math.max(longest, hint?.pageSize ?? 0);
-  return pageSize === 0 ? undefined : { pageSize, order, proven };
+  const pageSize = Math.max(mostRows, hint?.pageSize ?? 0);
+  return pageSize === 0 ? undefined : { pageSize, order, sortedById };
 }
 
 function withoutRows<T>(response: PageResponse<T>): PageResponse<T> {

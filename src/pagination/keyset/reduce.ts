@@ -2,7 +2,7 @@ import type { CallFacts } from '../../errors/accounting-error.ts';
 import { FilterIgnoredError } from '../../errors/filter-ignored-error.ts';
 import { type IdRange, integerId, outsideBounds } from '../id-bounds.ts';
 import type { IdBounds, ListHint, PageQuery, PageResponse } from '../page.ts';
-import { boundsOf, DIRECTIONS, largestBound } from './direction.ts';
+import { boundsOf, DIRECTIONS, idLimitOf } from './direction.ts';
 import {
   ascending,
   contains,
@@ -30,7 +30,7 @@ import { type ReadState, restarted } from './state.ts';
  *   id[gt]=29&id[lte]=58      30 … 58    5: 24 ids are expected to fill four fifths of a page
  *   id[gt]=58&id[lte]=82      59 … 75    5: delivered up to 75, the last row, not up to the end of the interval
  *   id[gt]=75&id[lte]=99      (empty)    6: this is probably the end
- *   _page=2&id[gt]=75         (empty)    8: no row stands behind a page of hidden rows
+ *   _page=2&id[gt]=75         (empty)    8: no row follows a page of hidden rows
  *   id[gt]=75                 (empty)    7: only an empty response to an open interval ends a read
  */
 
@@ -69,14 +69,14 @@ interface Keys {
 }
 
 /**
- * Requests of intervals in a row without a delivered row: more than any collection needs. The pages behind an end, ids
- * further on and second pages do not count, because their number is limited.
+ * Requests of intervals in a row without a delivered row: more than any collection needs. Later pages, ids further on
+ * and second pages do not count, because their number is limited.
  */
-const MAX_IDLE_REQUESTS = 50;
+const MAX_REQUESTS_WITHOUT_ROWS = 50;
 
-/** The last page that is requested behind an end: usually, and if the service hides rows. */
-const LAST_PAGE_BEHIND = 2;
-const LAST_PAGE_BEHIND_HIDDEN = 4;
+/** The last of the later pages of an end: usually, and if the service hides rows. */
+const LAST_LATER_PAGE = 2;
+const LAST_LATER_PAGE_HIDDEN = 4;
 
 /** The last page that is requested once ids further on are known to exist. */
 const LAST_PAGE_SEARCHED = 30;
@@ -89,27 +89,27 @@ const CLEARLY_APART_MS = 600_000;
 
 /** The next request. */
 export function requestOf(state: ReadState, context: ReadContext): PageQuery {
-  const { phase, order, largest, step } = state;
-  const bounds = { caller: context.bounds, largest };
+  const { phase, order, idLimit, page } = state;
+  const bounds = { caller: context.bounds, idLimit };
   const id = boundsOf(requestedInterval(state, context), DIRECTIONS[order], bounds);
   if (phase === 'second_page') return { page: 2, id };
-  return phase === 'behind' || phase === 'search' ? { page: step, id } : { id };
+  return phase === 'later_pages' || phase === 'search' ? { page, id } : { id };
 }
 
 /** The interval that a request is about. */
 function requestedInterval(state: ReadState, context: ReadContext): Interval {
   const { phase, after, through } = state;
-  if (phase === 'far') return { after: farKey(state, context), through: undefined };
+  if (phase === 'further_ids') return { after: furtherKey(state, context), through: undefined };
   if (phase === 'search') return { after, through: undefined };
-  if (phase !== 'behind') return { after, through };
-  // What stands behind a single row is not known, because it shows no direction.
-  return isSingleRow(state) ? outer(state, context) : { after, through: undefined };
+  if (phase !== 'later_pages') return { after, through };
+  // Which ids follow a single row is not known, because it shows no direction.
+  return isSingleRow(state) ? callersInterval(state, context) : { after, through: undefined };
 }
 
 /** The next state. `held` is the response that is not delivered before its second page is known. */
 export function reduce(before: ReadState, response: Rows, context: ReadContext, held?: Rows): Step {
   const step = reduceResponse(before, response, context, held);
-  if (step.state.idle >= MAX_IDLE_REQUESTS) throw boundsIgnored(context.facts);
+  if (step.state.requestsWithoutRows >= MAX_REQUESTS_WITHOUT_ROWS) throw boundsIgnored(context.facts);
   return step;
 }
 
@@ -126,8 +126,8 @@ function reduceResponse(
 
   // It is not known where an invalid row stood among the others, so it does not count for the order.
   const sent = ids.slice(0, response.ids.length);
-  const idle = before.phase === 'interval' ? before.idle + 1 : before.idle;
-  const received = { ...before, idle, largest: largestAfter(before, ids) };
+  const requestsWithoutRows = before.requestsWithoutRows + (before.phase === 'interval' ? 1 : 0);
+  const received = { ...before, requestsWithoutRows, idLimit: idLimitAfter(before, ids) };
 
   // Rule 1, the direction. The first page has the ids 90 … 61: the read goes down, on negated ids.
   const directed = withDirection(received, sent);
@@ -144,9 +144,9 @@ function reduceResponse(
     return restart(ordered);
 
   const keys: Keys = { rows: response.rows.length, sorted: ascending(ids.map(keyOf)) };
-  const state = { ...ordered, proven: ordered.proven || !isInDateOrder(response.rows) };
-  if (state.phase === 'behind') return reduceBehind(state, keys, context);
-  if (state.phase === 'far') return reduceFar(state, keys, context);
+  const state = { ...ordered, sortedById: ordered.sortedById || !isInDateOrder(response.rows) };
+  if (state.phase === 'later_pages') return reduceLaterPages(state, keys, context);
+  if (state.phase === 'further_ids') return reduceFurtherIds(state, keys, context);
   if (state.phase === 'search') return reduceSearch(state, keys);
   if (state.phase === 'second_page')
     return reduceSecondPage(state, { keys, held: keysOf(held, state) }, context);
@@ -154,32 +154,32 @@ function reduceResponse(
 }
 
 function reduceInterval(before: ReadState, keys: Keys, context: ReadContext): Step {
-  const { longest, sizeHint, highest } = before;
+  const { mostRows, pageSizeHint, highest } = before;
   const { rows, sorted } = keys;
   const last = sorted.at(-1);
   const state = {
     ...before,
-    longest: Math.max(longest, rows),
+    mostRows: Math.max(mostRows, rows),
     highest: last !== undefined && (highest === undefined || last > highest) ? last : highest,
-    // What stands behind this interval is not known yet.
-    ...(rows > 0 ? { looked: false, found: undefined } : {}),
+    // What follows this interval is not known yet.
+    ...(rows > 0 ? { laterPagesRead: false, foundKey: undefined } : {}),
   };
-  const isShort = rows === 0 || rows < longest || rows < sizeHint;
+  const isShort = rows === 0 || rows < mostRows || rows < pageSizeHint;
 
   // Rule 4, a full response: as long as the longest page, so the service perhaps cut it. It is always narrowed, because
   // the order of ids may be another order by chance. `id[gt]=29` returns 30 … 59: next is `id[gt]=29&id[lte]=58`.
   if (!isShort && !isSingleId(state)) {
     // Rows without an id do not show where to narrow.
     if (last === undefined) return { state, deliver: 'by_page' };
-    const { splits, inOrder } = state;
-    const interval = { after: state.after ?? outer(state, context).after, through: state.through };
-    const narrowed = narrow(interval, { sorted, inOrder, splits });
-    if (narrowed !== undefined) return request({ ...state, ...narrowed, splits: splits + 1 });
+    const { timesNarrowed, inOrder } = state;
+    const interval = { after: state.after ?? callersInterval(state, context).after, through: state.through };
+    const narrowed = narrow(interval, { sorted, inOrder, timesNarrowed });
+    if (narrowed !== undefined) return request({ ...state, ...narrowed, timesNarrowed: timesNarrowed + 1 });
   }
 
   const known = {
     ...state,
-    reliedOnHint: state.reliedOnHint || (isShort && rows > 0 && rows >= longest),
+    reliedOnHint: state.reliedOnHint || (isShort && rows > 0 && rows >= mostRows),
   };
   if (!known.inOrder) return reduceUnordered(known, keys, context);
   if (last !== undefined) return reduceOrdered(known, keys, context);
@@ -198,19 +198,19 @@ function reduceOrdered(state: ReadState, { rows, sorted }: Keys, context: ReadCo
   const [first = 0n] = sorted;
   const last = sorted.at(-1) ?? first;
   const width = widthAfter(state, { first, last, rows });
-  const isFirst = state.rows === 0 && state.sizeHint === 0;
+  const isFirst = state.rows === 0 && state.pageSizeHint === 0;
   const isDense = rows * 2 >= pageSizeOf(state);
-  const hasRest = through === undefined || last < through;
+  const assumedEmpty = through === undefined || last < through;
   const next = {
     ...state,
     width,
     after: last,
-    pin: undefined,
-    splits: 0,
-    hasRest,
-    restThrough: through,
+    singleKey: undefined,
+    timesNarrowed: 0,
+    assumedEmpty,
+    assumedEmptyThrough: through,
   };
-  if (last === outer(state, context).through) return deliver(end(next), rows);
+  if (last === callersInterval(state, context).through) return deliver(end(next), rows);
 
   // An open interval shows whether anything follows: after an open one that was short, after a sparse one, and after the
   // first interval of a read of unknown page size, that is likely to be the end.
@@ -226,73 +226,73 @@ function reduceOrdered(state: ReadState, { rows, sorted }: Keys, context: ReadCo
  * have 96 ids instead of 24.
  */
 function reduceEmpty(state: ReadState, context: ReadContext): Step {
-  const { pin, through, width } = state;
+  const { singleKey, through, width } = state;
   // The pinned row was the only one of a wider response, and nothing is before it now.
-  if (pin !== undefined)
-    return request({ ...state, after: through, through: pin, pin: undefined, splits: 0 });
+  if (singleKey !== undefined)
+    return request({ ...state, after: through, through: singleKey, singleKey: undefined, timesNarrowed: 0 });
   return request(beforeEnd({ ...state, width: width && width * MOST_GROWTH }, context));
 }
 
 /**
- * Rule 7, an empty response to an open interval. `id[gt]=75` returns nothing: the read ends, if the pages behind were
+ * Rule 7, an empty response to an open interval. `id[gt]=75` returns nothing: the read ends, if its later pages were
  * requested before. They are not requested in a list of changes whose first response is empty, or whose page size an
  * earlier read has shown: most syncs find nothing new, and a request for each collection is what that should cost. If the
  * service hides rows, such an empty list is only likely to be complete.
  */
 function reduceEnd(state: ReadState, context: ReadContext): Step {
-  const { after, found, looked, hidesRows, unconfirmed, highest } = state;
-  if (found !== undefined) return request(afterHiddenRows(state, found - 1n));
+  const { after, foundKey, laterPagesRead, hidesRows, mayMissRows, highest } = state;
+  if (foundKey !== undefined) return request(afterHiddenRows(state, foundKey - 1n));
   if (context.onlyChanges && after === undefined && highest === undefined) {
-    return { state: end({ ...state, unconfirmed: unconfirmed || hidesRows }), deliver: 'response' };
+    return { state: end({ ...state, mayMissRows: mayMissRows || hidesRows }), deliver: 'response' };
   }
   // If nothing was read, there is no need to request the first page again.
-  if (!looked && looksBehind(state, context))
-    return request(behind({ ...state, looked: after === undefined }));
-  if (hidesRows && farKey({ ...state, step: 1 }, context) !== undefined)
-    return request({ ...state, phase: 'far', step: 1 });
+  if (!laterPagesRead && needsLaterPages(state, context))
+    return request(readLaterPages({ ...state, laterPagesRead: after === undefined }));
+  if (hidesRows && furtherKey({ ...state, distance: 1 }, context) !== undefined)
+    return request({ ...state, phase: 'further_ids', distance: 1 });
   return { state: end(state), deliver: 'response' };
 }
 
 /**
- * Rule 8, the pages behind an end. A page of hidden rows looks like the end: `id[gt]=75` is empty although 106 exists. So
+ * Rule 8, the later pages of an end. A page of hidden rows looks like the end: `id[gt]=75` is empty although 106 exists. So
  * `_page=2&id[gt]=75` is requested, pages 4, 3 and 2 if the service was seen to hide rows, and then the first page (again):
  * from the last to the first, because a row that is deleted meanwhile moves every later one to an earlier page. If the
  * first one is empty, the read continues after 105 and is likely to be complete, not certain.
  */
-function reduceBehind(state: ReadState, { sorted }: Keys, context: ReadContext): Step {
-  const { after, step, found } = state;
+function reduceLaterPages(state: ReadState, { sorted }: Keys, context: ReadContext): Step {
+  const { after, page, foundKey } = state;
   const first = sorted.find((key) => after === undefined || key > after);
-  const next = { ...state, found: first ?? found };
-  if (step > 2) return request({ ...next, step: step - 1 });
-  const looked: ReadState = { ...next, phase: 'interval', looked: true, through: undefined };
-  return state.looked ? reduceEnd(looked, context) : request(looked);
+  const next = { ...state, foundKey: first ?? foundKey };
+  if (page > 2) return request({ ...next, page: page - 1 });
+  const open: ReadState = { ...next, phase: 'interval', laterPagesRead: true, through: undefined };
+  return state.laterPagesRead ? reduceEnd(open, context) : request(open);
 }
 
 /**
- * Rule 9, ids further on, only if the service hides rows. Behind 75, with intervals of 24 ids, `id[gt]=171`, `id[gt]=459`
- * and so on are requested: a row there follows a longer run of hidden rows, and the pages behind 75 are searched for its end. If 30
+ * Rule 9, ids further on, only if the service hides rows. After 75, with intervals of 24 ids, `id[gt]=171`, `id[gt]=459`
+ * and so on are requested: a row there follows a longer run of hidden rows, and the pages after 75 are searched for its end. If 30
  * pages do not reach it, the read continues at that row.
  */
-function reduceFar(state: ReadState, { rows, sorted: [found] }: Keys, context: ReadContext): Step {
+function reduceFurtherIds(state: ReadState, { rows, sorted: [foundKey] }: Keys, context: ReadContext): Step {
   if (rows > 0)
     return request({
       ...state,
       phase: 'search',
-      step: LAST_PAGE_BEHIND_HIDDEN + 1,
-      found,
-      unconfirmed: true,
+      page: LAST_LATER_PAGE_HIDDEN + 1,
+      foundKey,
+      mayMissRows: true,
     });
-  const next = { ...state, step: state.step + 1 };
-  const isLast = next.step > MAX_DISTANCE || farKey(next, context) === farKey(state, context);
+  const next = { ...state, distance: state.distance + 1 };
+  const isLast = next.distance > MAX_DISTANCE || furtherKey(next, context) === furtherKey(state, context);
   return isLast ? { state: end(state), deliver: 'response' } : request(next);
 }
 
 function reduceSearch(state: ReadState, { rows, sorted: [first] }: Keys): Step {
-  const isOver = rows > 0 || state.step >= LAST_PAGE_SEARCHED;
+  const isOver = rows > 0 || state.page >= LAST_PAGE_SEARCHED;
   // What was found further on exists, even if the search did not reach it.
-  const next = first ?? (isOver ? state.found : undefined);
+  const next = first ?? (isOver ? state.foundKey : undefined);
   if (next !== undefined) return request(afterHiddenRows(state, next - 1n));
-  return isOver ? { state: end(state), deliver: 'response' } : request({ ...state, step: state.step + 1 });
+  return isOver ? { state: end(state), deliver: 'response' } : request({ ...state, page: state.page + 1 });
 }
 
 /**
@@ -319,11 +319,11 @@ function reduceSecondPage(
   const state: ReadState = { ...before, phase: 'interval' };
   if (keys.rows === 0) return completeUnordered(state, held, { deliver: 'held' }, context);
   if (!state.hidesRows) return restart(hiding(state));
-  const { after, through, splits } = state;
+  const { after, through, timesNarrowed } = state;
   const sorted = ascending([...held.sorted, ...keys.sorted]);
-  const narrowed = sorted.length > 0 && narrow({ after, through }, { sorted, inOrder: false, splits });
+  const narrowed = sorted.length > 0 && narrow({ after, through }, { sorted, inOrder: false, timesNarrowed });
   if (!narrowed) return completeUnordered(state, held, { deliver: 'held' }, context);
-  return request({ ...state, ...narrowed, splits: splits + 1 });
+  return request({ ...state, ...narrowed, timesNarrowed: timesNarrowed + 1 });
 }
 
 function completeUnordered(
@@ -332,15 +332,15 @@ function completeUnordered(
   how: Pick<Step, 'deliver'>,
   context: ReadContext,
 ): Step {
-  const { through, pin, highest } = state;
+  const { through, singleKey, highest } = state;
   if (through === undefined) return deliver(end(state), rows, how);
 
   const width = widthAfter(state, { first: sorted[0] ?? through, last: through, rows });
-  const next = { ...state, width, after: through, pin: undefined, splits: 0 };
+  const next = { ...state, width, after: through, singleKey: undefined, timesNarrowed: 0 };
   const isPastAllSeen = highest === undefined || through >= highest;
   const isDense = rows * 2 >= pageSizeOf(state);
   const wide = isPastAllSeen && !isDense ? undefined : endAfter(through, width, next, context);
-  return deliver({ ...next, through: pin === through + 1n ? pin : wide }, rows, how);
+  return deliver({ ...next, through: singleKey === through + 1n ? singleKey : wide }, rows, how);
 }
 
 /* What the rules share. */
@@ -351,7 +351,7 @@ const end = (state: ReadState): ReadState => ({ ...state, phase: 'end' });
 
 /** Delivers a response, unless it has no rows and is not the last one. */
 function deliver(state: ReadState, rows: number, how: Pick<Step, 'deliver'> = { deliver: 'response' }): Step {
-  if (rows > 0) return { state: { ...state, rows: state.rows + rows, idle: 0 }, ...how };
+  if (rows > 0) return { state: { ...state, rows: state.rows + rows, requestsWithoutRows: 0 }, ...how };
   return state.phase === 'end' ? { state, ...how } : request(state);
 }
 
@@ -359,57 +359,61 @@ function restart(state: ReadState): Step {
   return { state: restarted(state), deliver: state.rows > 0 ? 'restart' : 'nothing' };
 }
 
-const hiding = (state: ReadState): ReadState => ({ ...state, hidesRows: true, sizeHint: 0 });
+const hiding = (state: ReadState): ReadState => ({ ...state, hidesRows: true, pageSizeHint: 0 });
 
 function afterHiddenRows(state: ReadState, after: Key): ReadState {
   const next = {
     ...hiding(state),
     phase: 'interval',
-    unconfirmed: true,
-    looked: false,
-    found: undefined,
+    mayMissRows: true,
+    laterPagesRead: false,
+    foundKey: undefined,
   } as const;
-  return { ...next, after, through: undefined, hasRest: false };
+  return { ...next, after, through: undefined, assumedEmpty: false };
 }
 
-const behind = (state: ReadState): ReadState => ({
+const readLaterPages = (state: ReadState): ReadState => ({
   ...state,
-  phase: 'behind',
-  step: state.hidesRows ? LAST_PAGE_BEHIND_HIDDEN : LAST_PAGE_BEHIND,
+  phase: 'later_pages',
+  page: state.hidesRows ? LAST_LATER_PAGE_HIDDEN : LAST_LATER_PAGE,
 });
 
 /**
- * The open interval that is probably the end. The pages behind it are requested before its first page, which saves a
+ * The open interval that is probably the end. Its later pages are requested before its first page, which saves a
  * request. On a service that hides rows a short response says nothing of the end.
  */
 function beforeEnd(state: ReadState, context: ReadContext): ReadState {
-  const open = { ...state, through: undefined, splits: 0, looked: false, found: undefined };
-  return !state.hidesRows && looksBehind(state, context) ? behind(open) : open;
+  const open = { ...state, through: undefined, timesNarrowed: 0, laterPagesRead: false, foundKey: undefined };
+  return !state.hidesRows && needsLaterPages(state, context) ? readLaterPages(open) : open;
 }
 
-/** Whether the pages behind an end are requested: not in a list of changes, once the page size is known. */
-function looksBehind({ hidesRows, directionKnown }: ReadState, { onlyChanges, hint }: ReadContext): boolean {
+/** Whether the later pages of an end are requested: not in a list of changes, once the page size is known. */
+function needsLaterPages(
+  { hidesRows, directionKnown }: ReadState,
+  { onlyChanges, hint }: ReadContext,
+): boolean {
   const isKnown = hint !== undefined && hint.pageSize > 0 && (directionKnown || hint.order !== undefined);
   return hidesRows || !onlyChanges || !isKnown;
 }
 
 /** Where to look for ids further on; undefined if the ids end before that. */
-function farKey(state: ReadState, context: ReadContext): Key | undefined {
-  const { after, width, step, order, largest, directionKnown } = state;
+function furtherKey(state: ReadState, context: ReadContext): Key | undefined {
+  const { after, width, distance, order, idLimit, directionKnown } = state;
   if (after === undefined || !directionKnown) return undefined;
   const pageSize = BigInt(Math.max(pageSizeOf(state), 1));
-  const wanted = after + (width ?? pageSize) * 4n ** BigInt(step);
+  const wanted = after + (width ?? pageSize) * 4n ** BigInt(distance);
   // The last request begins a page before the largest id that may be requested.
-  const most = outer(state, context).through ?? DIRECTIONS[order].highestKey(largest);
+  const most = callersInterval(state, context).through ?? DIRECTIONS[order].keyLimit(idLimit);
   const far = most !== undefined && wanted > most - pageSize ? most - pageSize : wanted;
   return far > after ? far : undefined;
 }
 
 /** As far as the caller's bounds go. */
-const outer = ({ order }: ReadState, { range }: ReadContext): Interval => DIRECTIONS[order].outer(range);
+const callersInterval = ({ order }: ReadState, { range }: ReadContext): Interval =>
+  DIRECTIONS[order].intervalOf(range);
 
 /** The page size that shows that a response is short. */
-const pageSizeOf = ({ longest, sizeHint }: ReadState): number => Math.max(longest, sizeHint);
+const pageSizeOf = ({ mostRows, pageSizeHint }: ReadState): number => Math.max(mostRows, pageSizeHint);
 
 /** Whether no more than one row was read, and none of its neighbours is known. */
 const isSingleRow = ({ directionKnown, rows }: ReadState): boolean => !directionKnown && rows <= 1;
@@ -428,33 +432,33 @@ function widthAfter(
 
 /** The end of an interval of this width; undefined if the caller's bounds or the type of the ids end before it. */
 function endAfter(after: Key, width: bigint, state: ReadState, context: ReadContext): Key | undefined {
-  const { through } = outer(state, context);
+  const { through } = callersInterval(state, context);
   const end = after + width;
   if (through !== undefined && end >= through) return undefined;
-  const most = DIRECTIONS[state.order].highestKey(state.largest);
+  const most = DIRECTIONS[state.order].keyLimit(state.idLimit);
   if (most === undefined || end <= most) return end;
   return after < most ? most : undefined;
 }
 
 /** Rule 1. One row has no direction, but if a row was expected before a single one, and a lower one comes, it goes down. */
 function withDirection(state: ReadState, sent: readonly bigint[]): ReadState {
-  const { directionKnown, phase, after, pin, order } = state;
+  const { directionKnown, phase, after, singleKey, order } = state;
   if (directionKnown || sent.length === 0) return state;
   // The only row so far stands on the first page, and these on a later one.
-  const isBehind = phase === 'behind' && after !== undefined && isSingleRow(state);
-  const ids = isBehind ? [DIRECTIONS[order].keyOf(after), ...sent] : sent;
+  const followsSingleRow = phase === 'later_pages' && after !== undefined && isSingleRow(state);
+  const ids = followsSingleRow ? [DIRECTIONS[order].keyOf(after), ...sent] : sent;
   if (ids.some((id) => id !== ids[0])) {
     return { ...state, directionKnown: true, order: isAscending(ids.toReversed()) ? 'desc' : 'asc' };
   }
-  return pin === undefined || order === 'desc' ? state : { ...state, order: 'desc' };
+  return singleKey === undefined || order === 'desc' ? state : { ...state, order: 'desc' };
 }
 
 /** Rule 2. In another order neither the hint nor a page that came short proves anything. */
 const withoutOrder = (state: ReadState): ReadState => ({
   ...state,
   inOrder: false,
-  sizeHint: 0,
-  hasRest: false,
+  pageSizeHint: 0,
+  assumedEmpty: false,
 });
 
 /**
@@ -462,9 +466,9 @@ const withoutOrder = (state: ReadState): ReadState => ({
  * response that was short, so the service hides rows (or the row was written meanwhile, which costs only requests).
  */
 function withHiddenRows(state: ReadState, { sorted: [first] }: Keys): ReadState {
-  if (!state.hasRest || first === undefined) return state;
-  const isLeftOut = state.restThrough === undefined || first <= state.restThrough;
-  return { ...(isLeftOut ? hiding(state) : state), hasRest: false };
+  if (!state.assumedEmpty || first === undefined) return state;
+  const isLeftOut = state.assumedEmptyThrough === undefined || first <= state.assumedEmptyThrough;
+  return { ...(isLeftOut ? hiding(state) : state), assumedEmpty: false };
 }
 
 /** All ids as integers, those of valid rows first; undefined if any is not an integer. A row without an id says nothing. */
@@ -479,20 +483,20 @@ function keysOf(response: Rows | undefined, { order }: ReadState): Keys {
 }
 
 /** A larger id allows for larger bounds. */
-function largestAfter({ largest }: ReadState, ids: readonly bigint[]): bigint | undefined {
-  return ids.reduce((most, id) => (most !== undefined && id > most ? largestBound(id) : most), largest);
+function idLimitAfter({ idLimit }: ReadState, ids: readonly bigint[]): bigint | undefined {
+  return ids.reduce((most, id) => (most !== undefined && id > most ? idLimitOf(id) : most), idLimit);
 }
 
 function checkBounds(state: ReadState, ids: readonly bigint[], context: ReadContext): void {
   const interval = requestedInterval(state, context);
   const { keyOf } = DIRECTIONS[state.order];
-  const isInside = (key: Key) => contains(interval, key) && contains(outer(state, context), key);
+  const isInside = (key: Key) => contains(interval, key) && contains(callersInterval(state, context), key);
   if (!ids.every((id) => isInside(keyOf(id)))) throw outsideBounds(context.facts);
 }
 
 function boundsIgnored(facts: CallFacts): FilterIgnoredError {
   return new FilterIgnoredError(
-    `${facts.method} ${facts.path} returned no complete interval of ids in ${MAX_IDLE_REQUESTS} requests: the service ignored the bounds on id. Use pagination: 'page'.`,
+    `${facts.method} ${facts.path} returned no complete interval of ids in ${MAX_REQUESTS_WITHOUT_ROWS} requests: the service ignored the bounds on id. Use pagination: 'page'.`,
     facts,
   );
 }

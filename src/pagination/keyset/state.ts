@@ -1,7 +1,7 @@
 import { CheckpointError } from '../../errors/checkpoint-error.ts';
 import { BELOW_ALL } from '../id-bounds.ts';
 import type { ListHint, ResumePosition } from '../page.ts';
-import { DIRECTIONS, largestBound } from './direction.ts';
+import { idLimitOf } from './direction.ts';
 import type { Key } from './interval.ts';
 
 /**
@@ -9,86 +9,90 @@ import type { Key } from './interval.ts';
  *
  * - `interval`: the interval `after` to `through`.
  * - `second_page`: its second page, before its first one is delivered.
- * - `behind`: page `step` behind everything delivered.
- * - `far`: ids further on, at distance `step`.
- * - `search`: page `step`, to find the first row before those ids.
+ * - `later_pages`: page `page` of everything after `after`, although its first one was empty or is expected to be.
+ * - `further_ids`: ids further on, at `distance`.
+ * - `search`: page `page`, to find the first row before those ids.
  * - `end`: nothing.
  */
-export type Phase = 'interval' | 'second_page' | 'behind' | 'far' | 'search' | 'end';
+const PHASES = ['interval', 'second_page', 'later_pages', 'further_ids', 'search', 'end'] as const;
 
 /** All that a read knows between two responses: what a resume token holds. */
 export interface ReadState {
-  readonly phase: Phase;
+  readonly phase: (typeof PHASES)[number];
   readonly order: 'asc' | 'desc';
 
   /** A response had two rows: a single one has no direction. */
   readonly directionKnown: boolean;
   /** Every response was in the order of ids. */
   readonly inOrder: boolean;
-  /** That order is proven to be no order by date: see `ListHint`. */
-  readonly proven: boolean;
+  /** A response was in that order and in no order by date: see `ListHint`. */
+  readonly sortedById: boolean;
   /** A response had fewer rows than a page although more followed: the service hides rows. */
   readonly hidesRows: boolean;
   /** A page or more of hidden rows was found: several responses show where it ends, which proves nothing. */
-  readonly unconfirmed: boolean;
-  /** A response was taken as short because of `sizeHint` alone. */
+  readonly mayMissRows: boolean;
+  /** A response was taken as short because of `pageSizeHint` alone. */
   readonly reliedOnHint: boolean;
-  /** The pages behind `after` were requested. */
-  readonly looked: boolean;
-  /** A short response was delivered up to its last row: a row up to `restThrough` now was left out of it. */
-  readonly hasRest: boolean;
+  /** The later pages of everything after `after` were requested. */
+  readonly laterPagesRead: boolean;
+  /** A short response was delivered up to its last row. A row after it, up to `assumedEmptyThrough`, was left out of that response. */
+  readonly assumedEmpty: boolean;
 
   /** The rows delivered. */
   readonly rows: number;
-  /** The longest response of this read. */
-  readonly longest: number;
+  /** The most rows in a response of this read. */
+  readonly mostRows: number;
   /** The page size that an earlier read has shown; 0 if none can be trusted. */
-  readonly sizeHint: number;
+  readonly pageSizeHint: number;
   /** How often the interval was narrowed. */
-  readonly splits: number;
+  readonly timesNarrowed: number;
   /** In another order: the short responses so far. */
   readonly shortResponses: number;
-  /** The page, or in `far` the distance. */
-  readonly step: number;
+  /** In `later_pages` and `search`. */
+  readonly page: number;
+  /** In `further_ids`, as a power of four widths. */
+  readonly distance: number;
   /** The requests of intervals since a row was delivered. */
-  readonly idle: number;
+  readonly requestsWithoutRows: number;
 
   /** Everything up to this key was delivered. */
   readonly after: Key | undefined;
   /** The end of the interval; undefined: as far as the caller's bounds go. */
   readonly through: Key | undefined;
   /** The only row of a response: the range below it is read first, and the interval after that ends with it. */
-  readonly pin: Key | undefined;
+  readonly singleKey: Key | undefined;
+  /** The highest key seen. */
   readonly highest: Key | undefined;
-  readonly restThrough: Key | undefined;
-  /** The first key that was found behind hidden rows. */
-  readonly found: Key | undefined;
+  readonly assumedEmptyThrough: Key | undefined;
+  /** The first key that was found after hidden rows. */
+  readonly foundKey: Key | undefined;
   /** How wide an interval is expected to fit into one response. */
   readonly width: bigint | undefined;
   /** The highest id seen, rounded up to the largest id of its type: no bound above it is requested. */
-  readonly largest: bigint | undefined;
+  readonly idLimit: bigint | undefined;
 }
 
 const NOTHING_READ = {
   phase: 'interval',
-  looked: false,
-  hasRest: false,
+  laterPagesRead: false,
+  assumedEmpty: false,
   reliedOnHint: false,
   rows: 0,
-  splits: 0,
-  step: 0,
-  idle: 0,
+  timesNarrowed: 0,
+  page: 0,
+  distance: 0,
+  requestsWithoutRows: 0,
   after: undefined,
   through: undefined,
-  pin: undefined,
+  singleKey: undefined,
   highest: undefined,
-  restThrough: undefined,
-  found: undefined,
+  assumedEmptyThrough: undefined,
+  foundKey: undefined,
   width: undefined,
 } as const;
 
 /** What an earlier read found out, and whether this one lists only changes. */
-export interface StartOptions {
+interface StartOptions {
   readonly hint: ListHint | undefined;
   readonly onlyChanges: boolean;
 }
@@ -99,39 +103,40 @@ export function stateAtStart({ hint, onlyChanges }: StartOptions): ReadState {
     order: hint?.order ?? 'asc',
     directionKnown: false,
     inOrder: true,
-    proven: hint?.proven ?? false,
+    sortedById: hint?.sortedById ?? false,
     // Only a read of everything can show that a service does not hide rows any more.
     hidesRows: onlyChanges && hint?.pageSize === 0,
-    unconfirmed: false,
-    longest: 0,
-    sizeHint: hint?.proven ? hint.pageSize : 0,
+    mayMissRows: false,
+    mostRows: 0,
+    pageSizeHint: hint?.sortedById ? hint.pageSize : 0,
     shortResponses: 0,
-    largest: largestBound(BELOW_ALL),
+    idLimit: idLimitOf(BELOW_ALL),
   };
 }
 
 /** Reads everything again, with what was learned of the service. Only in the order of ids the direction saves requests. */
 export function restarted(state: ReadState): ReadState {
-  return { ...state, ...NOTHING_READ, idle: state.idle, order: state.inOrder ? state.order : 'asc' };
+  const { requestsWithoutRows, inOrder, order } = state;
+  return { ...state, ...NOTHING_READ, requestsWithoutRows, order: inOrder ? order : 'asc' };
 }
 
 /**
  * The state to resume with. Pages may have another size by now: the one seen before is a hint, and only if the
- * ids are proven not to be sorted by date. Without one an open interval shows it best.
+ * list is sorted by id and not by date. Without one an open interval shows it best.
  */
 export function resumedState(state: ReadState): ReadState {
-  const { inOrder, proven, longest } = state;
-  const sizeHint = inOrder && proven ? Math.max(longest, state.sizeHint) : 0;
+  const { inOrder, sortedById, mostRows } = state;
+  const pageSizeHint = inOrder && sortedById ? Math.max(mostRows, state.pageSizeHint) : 0;
   const { after, through, width, highest } = state;
   return {
     ...state,
     ...NOTHING_READ,
     rows: state.rows,
-    longest: 0,
-    sizeHint,
+    mostRows: 0,
+    pageSizeHint,
     reliedOnHint: after !== undefined,
     after,
-    through: sizeHint === 0 || after === undefined ? undefined : through,
+    through: pageSizeHint === 0 || after === undefined ? undefined : through,
     width,
     highest,
   };
@@ -143,68 +148,45 @@ export function resumedState(state: ReadState): ReadState {
  */
 export const BY_PAGE: ResumePosition = { pagination: 'page' };
 
-const FLAGS = [
-  'directionKnown',
-  'inOrder',
-  'proven',
-  'hidesRows',
-  'unconfirmed',
-  'reliedOnHint',
-  'looked',
-  'hasRest',
-] as const;
-const COUNTS = ['rows', 'longest', 'sizeHint', 'splits', 'shortResponses', 'step', 'idle'] as const;
-const KEYS = ['after', 'through', 'pin', 'highest', 'restThrough', 'found', 'width', 'largest'] as const;
-const PHASES: readonly unknown[] = [
-  'interval',
-  'second_page',
-  'behind',
-  'far',
-  'search',
-  'end',
-] satisfies Phase[];
+/** The members of a state. The type of each says whether it is a flag, a count, or a key, which is a bigint or undefined. */
+const START = stateAtStart({ hint: undefined, onlyChanges: false });
+const NAMES = Object.keys(START) as (keyof ReadState)[];
 
 /** A state as plain JSON, without what is false, 0 or undefined. */
 export function positionOf(state: ReadState): ResumePosition {
-  const set = [...FLAGS, ...COUNTS].filter((name) => Boolean(state[name]));
-  const keys = KEYS.filter((name) => state[name] !== undefined);
-  return {
-    pagination: 'keyset',
-    phase: state.phase,
-    order: state.order,
-    ...Object.fromEntries(set.map((name) => [name, state[name]])),
-    ...Object.fromEntries(keys.map((name) => [name, String(state[name])])),
-  };
+  const position: Record<string, string | number | boolean> = { pagination: 'keyset' };
+  for (const name of NAMES) {
+    const value = state[name];
+    if (typeof value === 'bigint') position[name] = String(value);
+    else if (value) position[name] = value;
+  }
+  return position;
 }
 
 /** Reads a position back; undefined for {@link BY_PAGE}. Anything else is a CheckpointError. */
 export function stateOf(position: ResumePosition): ReadState | undefined {
   if (position.pagination === 'page') return undefined;
 
-  const { pagination, phase, order } = position;
-  const isKeyset =
-    pagination === 'keyset' &&
-    PHASES.includes(phase) &&
-    Object.hasOwn(DIRECTIONS, String(order)) &&
-    FLAGS.every((name) => position[name] === undefined || position[name] === true) &&
-    COUNTS.every((name) => position[name] === undefined || isCount(position[name])) &&
-    KEYS.every((name) => position[name] === undefined || /^-?\d{1,60}$/.test(String(position[name])));
-  if (!isKeyset) {
+  if (position.pagination !== 'keyset' || !NAMES.every((name) => isMember(name, position[name]))) {
     throw new CheckpointError(
       'The resume token does not hold a position of keyset pagination. Read from the start instead: leave resumeFrom out.',
     );
   }
-  const key = (name: (typeof KEYS)[number]) =>
-    position[name] === undefined ? undefined : BigInt(position[name] as string);
-  return {
-    phase,
-    order,
-    ...Object.fromEntries(FLAGS.map((name) => [name, position[name] === true])),
-    ...Object.fromEntries(COUNTS.map((name) => [name, position[name] ?? 0])),
-    ...Object.fromEntries(KEYS.map((name) => [name, key(name)])),
-  } as unknown as ReadState;
+  const members = NAMES.map((name): readonly [string, unknown] => {
+    const value = position[name];
+    if (typeof START[name] === 'boolean') return [name, value === true];
+    if (typeof START[name] === 'number') return [name, value ?? 0];
+    if (value === undefined || name === 'phase' || name === 'order') return [name, value];
+    return [name, BigInt(value as string)];
+  });
+  return Object.fromEntries(members) as unknown as ReadState;
 }
 
-function isCount(value: ResumePosition[string]): boolean {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
+function isMember(name: keyof ReadState, value: ResumePosition[string]): boolean {
+  if (name === 'phase') return PHASES.some((phase) => phase === value);
+  if (name === 'order') return value === 'asc' || value === 'desc';
+  if (value === undefined) return true;
+  if (typeof START[name] === 'boolean') return value === true;
+  if (typeof START[name] === 'number') return Number.isSafeInteger(value) && Number(value) > 0;
+  return /^-?\d{1,60}$/.test(String(value));
 }

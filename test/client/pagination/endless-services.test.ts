@@ -140,7 +140,7 @@ async function requestsOf(respond: Respond, options: ListOptions, seed: number):
 }
 
 const hints = [undefined, 0, 10, 30].map((pageSize) =>
-  pageSize === undefined ? undefined : ({ pageSize, order: 'asc', proven: true } as const),
+  pageSize === undefined ? undefined : ({ pageSize, order: 'asc', sortedById: true } as const),
 );
 
 test.each(services)('a read ends if the service %s', async (_, respond) => {

@@ -26,7 +26,7 @@ function accountsOf(ids: readonly (string | number)[], options: SandboxOptions =
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n);
 const keyset = { pagination: 'keyset', prefetch: 0 } as const;
 /** What an earlier read found out, which was in the order of ids. */
-const hint = { pageSize: 30, order: 'asc', proven: true } as const;
+const hint = { pageSize: 30, order: 'asc', sortedById: true } as const;
 
 async function pagesOf(pages: AsyncIterable<AccountPage>): Promise<AccountPage[]> {
   const all: AccountPage[] = [];
@@ -415,7 +415,7 @@ describe('the hint of an earlier read', () => {
       sandbox.store.products.insert({ id: String(id) });
     }
     const pages = await pagesOf(client.products.list({}, keyset).pages());
-    expect(pages.at(-1)?.hint).toEqual({ pageSize: 10, order: 'desc', proven: true });
+    expect(pages.at(-1)?.hint).toEqual({ pageSize: 10, order: 'desc', sortedById: true });
   });
 
   test('does not call the order proven if it is the order of updatedAt as well', async () => {
@@ -425,7 +425,7 @@ describe('the hint of an earlier read', () => {
       sandbox.store.products.insert({ id: String(id) });
     }
     const pages = await pagesOf(client.products.list({}, keyset).pages());
-    expect(pages.at(-1)?.hint).toEqual({ pageSize: 10, order: 'asc', proven: false });
+    expect(pages.at(-1)?.hint).toEqual({ pageSize: 10, order: 'asc', sortedById: false });
   });
 
   test('hides no change of a service that lists by date, if its pages have become shorter', async () => {
@@ -463,9 +463,9 @@ describe('the hint of an earlier read', () => {
   });
 
   test.each([
-    [{ pageSize: -1, proven: true }],
-    [{ pageSize: 1.5, proven: true }],
-    [{ pageSize: 30, order: 'up', proven: true }],
+    [{ pageSize: -1, sortedById: true }],
+    [{ pageSize: 1.5, sortedById: true }],
+    [{ pageSize: 30, order: 'up', sortedById: true }],
     [{ pageSize: 30 }],
     [30],
   ])('must be one: %j', (wrong) => {

@@ -15,17 +15,17 @@ export interface KeysetReaderOptions {
 
 /**
  * What an earlier read may have found out, or nothing: pages may have become shorter or longer since then. Only in the
- * order of ids can it have proven that order.
+ * order of ids can it know that the list is sorted by id.
  */
 export function anyHint(server: SimServer, random: SeededRandom): ListHint | undefined {
   const { order, pageSize } = server.options;
-  const proven = isById(order) && random.chance(0.7);
-  const hintedOrder = proven
+  const sortedById = isById(order) && random.chance(0.7);
+  const hintedOrder = sortedById
     ? order === 'id asc'
       ? 'asc'
       : 'desc'
     : random.pick([undefined, 'asc', 'desc'] as const);
-  const hint = { pageSize: random.pick([0, 1, pageSize, 3 * pageSize]), order: hintedOrder, proven };
+  const hint = { pageSize: random.pick([0, 1, pageSize, 3 * pageSize]), order: hintedOrder, sortedById };
   return random.pick([undefined, hint, hint]);
 }
 

@@ -66,7 +66,7 @@ const CHANGED = soak
 async function mostRequests(
   orders: readonly Order[],
   changed: number,
-  hint?: Pick<ListHint, 'pageSize' | 'proven'>,
+  hint?: Pick<ListHint, 'pageSize' | 'sortedById'>,
 ) {
   let most = 0;
   for (const order of orders) {
@@ -90,7 +90,7 @@ const BY_ID = ORDERS.filter(isById);
 test('takes few requests for changed records in id order, once page size and order are known', {
   timeout,
 }, async () => {
-  const hint = { pageSize: PAGE_SIZE, proven: true };
+  const hint = { pageSize: PAGE_SIZE, sortedById: true };
   for (const changed of CHANGED) {
     const pages = Math.ceil(changed / PAGE_SIZE);
     const most = changed === 0 ? 1 : changed < PAGE_SIZE ? 2 : 2 * pages + 2;
@@ -98,11 +98,11 @@ test('takes few requests for changed records in id order, once page size and ord
   }
 });
 
-// Until the order is proven, a first response of less than a page is narrowed, as the first one of a read is.
-test('takes at most two requests a page and two more for changed records while the order is not proven', {
+// Until the order is sortedById, a first response of less than a page is narrowed, as the first one of a read is.
+test('takes at most two requests a page and two more for changed records while the order is not sortedById', {
   timeout,
 }, async () => {
-  const hint = { pageSize: PAGE_SIZE, proven: false };
+  const hint = { pageSize: PAGE_SIZE, sortedById: false };
   for (const changed of CHANGED) {
     const most = changed === 0 ? 1 : 2 * Math.ceil(changed / PAGE_SIZE) + 2;
     expect(await mostRequests(BY_ID, changed, hint), `${changed}`).toBeLessThanOrEqual(most);

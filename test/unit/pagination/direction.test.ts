@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { BELOW_ALL } from '../../../src/pagination/id-bounds.ts';
-import { boundsOf, DIRECTIONS, largestBound } from '../../../src/pagination/keyset/direction.ts';
+import { boundsOf, DIRECTIONS, idLimitOf } from '../../../src/pagination/keyset/direction.ts';
 import { contains } from '../../../src/pagination/keyset/interval.ts';
 
-const UNBOUNDED = { largest: undefined };
+const UNBOUNDED = { idLimit: undefined };
 const { asc, desc } = DIRECTIONS;
 
 describe('the bounds of an interval', () => {
@@ -34,11 +34,11 @@ describe('the bounds of an interval', () => {
   });
 
   test('never exceed the largest bound, even if that replaces one of the caller', () => {
-    const largest = 2_147_483_647n;
-    const interval = { after: largest, through: undefined };
-    expect(boundsOf(interval, asc, { largest, caller: { gt: '1' } })).toEqual({ gt: '2147483647' });
-    const upTo = { after: undefined, through: largest };
-    expect(boundsOf(upTo, asc, { largest, caller: { lte: '3000000000' } })).toEqual({ lte: '2147483647' });
+    const idLimit = 2_147_483_647n;
+    const interval = { after: idLimit, through: undefined };
+    expect(boundsOf(interval, asc, { idLimit, caller: { gt: '1' } })).toEqual({ gt: '2147483647' });
+    const upTo = { after: undefined, through: idLimit };
+    expect(boundsOf(upTo, asc, { idLimit, caller: { lte: '3000000000' } })).toEqual({ lte: '2147483647' });
   });
 
   test('send nothing that excludes no id', () => {
@@ -47,12 +47,12 @@ describe('the bounds of an interval', () => {
   });
 });
 
-test('an outer interval contains the same ids in both directions', () => {
+test('an intervalOf interval contains the same ids in both directions', () => {
   const range = { after: 5n, through: 9n };
   for (let id = 0n; id < 12n; id++) {
-    expect(contains(desc.outer(range), -id)).toBe(contains(asc.outer(range), id));
+    expect(contains(desc.intervalOf(range), -id)).toBe(contains(asc.intervalOf(range), id));
   }
-  expect(contains(desc.outer({ after: BELOW_ALL, through: undefined }), 0n)).toBe(true);
+  expect(contains(desc.intervalOf({ after: BELOW_ALL, through: undefined }), 0n)).toBe(true);
 });
 
 test.each([
@@ -61,6 +61,6 @@ test.each([
   [2_147_483_648n, 9_007_199_254_740_991n],
   [9_007_199_254_740_992n, 9_223_372_036_854_775_807n],
   [9_223_372_036_854_775_808n, undefined],
-])('after the id %s the largest bound is %s', (highest, largest) => {
-  expect(largestBound(highest)).toBe(largest);
+])('after the id %s the largest bound is %s', (highest, idLimit) => {
+  expect(idLimitOf(highest)).toBe(idLimit);
 });

@@ -18,7 +18,7 @@ const everything: ReadContext = {
   onlyChanges: false,
   facts: { method: 'GET', path: '/accounts', attempts: 1, outcome: 'applied' },
 };
-const hint = { pageSize: 30, order: 'asc', proven: true } as const;
+const hint = { pageSize: 30, order: 'asc', sortedById: true } as const;
 const changes: ReadContext = { ...everything, onlyChanges: true, hint };
 
 const range = (from: number, to: number) =>
@@ -34,7 +34,7 @@ const nothing = rowsOf([]);
 const reading = (changed: Partial<ReadState> = {}): ReadState => ({
   ...stateAtStart(everything),
   directionKnown: true,
-  longest: 30,
+  mostRows: 30,
   rows: 58,
   after: 58n,
   width: 24n,
@@ -118,7 +118,7 @@ describe('rule 2, the order', () => {
 
 test('rule 3: a row that an earlier short response left out shows that the service hides rows', () => {
   const short = respond(reading({ through: 82n }), rowsOf(range(59, 75)));
-  expect(short.state).toMatchObject({ hasRest: true, restThrough: 82n, hidesRows: false });
+  expect(short.state).toMatchObject({ assumedEmpty: true, assumedEmptyThrough: 82n, hidesRows: false });
   expect(respond(short.state, rowsOf(range(76, 90))).state.hidesRows).toBe(true);
   // Above the interval of that response it may always have been.
   expect(respond(short.state, rowsOf(range(83, 90))).state.hidesRows).toBe(false);
@@ -131,7 +131,7 @@ describe('rule 4, a full response', () => {
   });
 
   test('is narrowed to its median in another order, and then to half of the interval', () => {
-    const unordered = reading({ inOrder: false, longest: 3, after: 0n, through: 1_000n });
+    const unordered = reading({ inOrder: false, mostRows: 3, after: 0n, through: 1_000n });
     const first = respond(unordered, rowsOf([900, 10, 800]));
     expect(summary(first)).toEqual(['nothing', 'id[gt]=0&id[lte]=800']);
     const second = respond(first.state, rowsOf([800, 10, 700]));
@@ -140,7 +140,7 @@ describe('rule 4, a full response', () => {
   });
 
   test('is narrowed to less than half if its rows lie far up together', () => {
-    const unordered = reading({ inOrder: false, longest: 3, after: 0n, through: 1_000n, splits: 2 });
+    const unordered = reading({ inOrder: false, mostRows: 3, after: 0n, through: 1_000n, timesNarrowed: 2 });
     expect(summary(respond(unordered, rowsOf([900, 990, 950])))).toEqual(['nothing', 'id[gt]=0&id[lte]=536']);
   });
 
@@ -153,11 +153,11 @@ describe('rule 4, a full response', () => {
     expect(respond(row.state, rowsOf([17])).deliver).toBe('response');
   });
 
-  test('is one of as many rows as the page size of a hint that is proven', () => {
+  test('is one of as many rows as the page size of a hint that is sortedById', () => {
     const start = stateAtStart(changes);
     expect(respond(start, rowsOf(range(1, 29)), changes).deliver).toBe('response');
     expect(respond(start, rowsOf(range(1, 30)), changes).deliver).toBe('nothing');
-    const unproven = { ...changes, hint: { ...hint, proven: false } };
+    const unproven = { ...changes, hint: { ...hint, sortedById: false } };
     expect(respond(stateAtStart(unproven), rowsOf(range(1, 29)), unproven).deliver).toBe('nothing');
   });
 });
@@ -194,7 +194,10 @@ describe('rule 6, an empty interval', () => {
 
 describe('rule 7, an empty response to an open interval', () => {
   test('ends the read after the pages behind it', () => {
-    expect(summary(respond(reading({ after: 75n, looked: true }), nothing))).toEqual(['response', 'end']);
+    expect(summary(respond(reading({ after: 75n, laterPagesRead: true }), nothing))).toEqual([
+      'response',
+      'end',
+    ]);
   });
 
   test('ends the read of an empty collection after one second page', () => {
@@ -206,11 +209,11 @@ describe('rule 7, an empty response to an open interval', () => {
   test('ends an empty list of changes at once, and is only likely to be complete on a service that hides rows', () => {
     const ordinary = respond(stateAtStart(changes), nothing, changes);
     expect(summary(ordinary, changes)).toEqual(['response', 'end']);
-    expect(ordinary.state.unconfirmed).toBe(false);
+    expect(ordinary.state.mayMissRows).toBe(false);
     const hiding = { ...changes, hint: { ...hint, pageSize: 0 } };
     const likely = respond(stateAtStart(hiding), nothing, hiding);
     expect(summary(likely, hiding)).toEqual(['response', 'end']);
-    expect(likely.state.unconfirmed).toBe(true);
+    expect(likely.state.mayMissRows).toBe(true);
   });
 
   test('ends a list of changes at once if an earlier read has shown the page size', () => {
@@ -219,26 +222,26 @@ describe('rule 7, an empty response to an open interval', () => {
 });
 
 describe('rule 8, the pages behind an end', () => {
-  const behind = reading({ phase: 'behind', step: 2, after: 75n });
+  const afterEnd = reading({ phase: 'later_pages', page: 2, after: 75n });
 
   test('are followed by the first page, and the read ends if both are empty', () => {
-    const first = respond(behind, nothing);
+    const first = respond(afterEnd, nothing);
     expect(summary(first)).toEqual(['nothing', 'id[gt]=75']);
     expect(summary(respond(first.state, nothing))).toEqual(['response', 'end']);
   });
 
   test('show rows behind a page of hidden ones: the read continues there, and is likely to be complete', () => {
-    const first = respond(behind, rowsOf(range(106, 135)));
+    const first = respond(afterEnd, rowsOf(range(106, 135)));
     expect(summary(first)).toEqual(['nothing', 'id[gt]=75']);
     const found = respond(first.state, nothing);
     expect(summary(found)).toEqual(['nothing', 'id[gt]=105']);
-    expect(found.state).toMatchObject({ hidesRows: true, unconfirmed: true });
+    expect(found.state).toMatchObject({ hidesRows: true, mayMissRows: true });
   });
 
   test('show nothing if the first page has rows after all', () => {
-    const first = respond(behind, rowsOf(range(106, 135)));
+    const first = respond(afterEnd, rowsOf(range(106, 135)));
     const step = respond(first.state, rowsOf(range(76, 90)));
-    expect(step.state).toMatchObject({ hidesRows: false, unconfirmed: false, rows: 73 });
+    expect(step.state).toMatchObject({ hidesRows: false, mayMissRows: false, rows: 73 });
   });
 
   test('are pages 4, 3 and 2 on a service that hides rows', () => {
@@ -258,7 +261,7 @@ describe('rule 8, the pages behind an end', () => {
 });
 
 describe('rule 9, ids further on', () => {
-  const ended = reading({ after: 75n, hidesRows: true, looked: true });
+  const ended = reading({ after: 75n, hidesRows: true, laterPagesRead: true });
 
   test('are requested at growing distances, and the read ends if there are none', () => {
     let step = respond(ended, nothing);
@@ -285,7 +288,7 @@ describe('rule 9, ids further on', () => {
     expect(summary(next)).toEqual(['nothing', '_page=6&id[gt]=75']);
     const found = respond(next.state, rowsOf(range(231, 255)));
     expect(summary(found)).toEqual(['nothing', 'id[gt]=230']);
-    expect(found.state.unconfirmed).toBe(true);
+    expect(found.state.mayMissRows).toBe(true);
   });
 
   test('continue at the row that was seen there if thirty pages do not reach it', () => {
@@ -350,10 +353,10 @@ test('a row outside its interval is rejected', () => {
 
 test('fifty requests of intervals in a row without a delivered row are an error', () => {
   const full = rowsOf(range(59, 88));
-  expect(respond(reading({ idle: 48 }), full).deliver).toBe('nothing');
-  expect(() => respond(reading({ idle: 49 }), full)).toThrow(/in 50 requests/);
+  expect(respond(reading({ requestsWithoutRows: 48 }), full).deliver).toBe('nothing');
+  expect(() => respond(reading({ requestsWithoutRows: 49 }), full)).toThrow(/in 50 requests/);
 });
 
 test('a larger id allows for larger bounds', () => {
-  expect(respond(reading(), rowsOf([2_147_483_648])).state.largest).toBe(2n ** 53n - 1n);
+  expect(respond(reading(), rowsOf([2_147_483_648])).state.idLimit).toBe(2n ** 53n - 1n);
 });

@@ -13,13 +13,13 @@ const start = stateAtStart({ hint: undefined, onlyChanges: false });
 const state: ReadState = {
   ...start,
   directionKnown: true,
-  hasRest: true,
-  unconfirmed: true,
+  assumedEmpty: true,
+  mayMissRows: true,
   rows: 17,
-  longest: 30,
+  mostRows: 30,
   after: 17n,
   through: 41n,
-  restThrough: 29n,
+  assumedEmptyThrough: 29n,
   highest: 17n,
   width: 24n,
 };
@@ -28,20 +28,31 @@ test.each([
   ['in the middle of a collection', state],
   ['of a read from the highest id down', { ...state, order: 'desc', after: -17n, through: 0n } as const],
   ['at the start', start],
-  ['beyond every type of ids', { ...state, largest: undefined }],
-  ['that looks behind an end', { ...state, phase: 'behind', step: 3, found: 99n } as const],
+  ['beyond every type of ids', { ...state, idLimit: undefined }],
+  ['that looks behind an end', { ...state, phase: 'later_pages', page: 3, foundKey: 99n } as const],
 ])('a position %s is read back as it was', (_, written) => {
   expect(stateOf(JSON.parse(JSON.stringify(positionOf(written))))).toEqual(written);
 });
 
 test('a read is resumed with its interval if the page size can be trusted, and with an open one if not', () => {
-  const proven = resumedState({ ...state, proven: true });
-  expect(proven).toMatchObject({ after: 17n, through: 41n, longest: 0, sizeHint: 30, reliedOnHint: true });
-  for (const unsure of [state, { ...state, proven: true, inOrder: false }]) {
-    expect(resumedState(unsure)).toMatchObject({ after: 17n, through: undefined, longest: 0, sizeHint: 0 });
+  const sortedById = resumedState({ ...state, sortedById: true });
+  expect(sortedById).toMatchObject({
+    after: 17n,
+    through: 41n,
+    mostRows: 0,
+    pageSizeHint: 30,
+    reliedOnHint: true,
+  });
+  for (const unsure of [state, { ...state, sortedById: true, inOrder: false }]) {
+    expect(resumedState(unsure)).toMatchObject({
+      after: 17n,
+      through: undefined,
+      mostRows: 0,
+      pageSizeHint: 0,
+    });
   }
   // The rest of a short response may have been written meanwhile, and pages behind an end as well.
-  expect(proven).toMatchObject({ hasRest: false, looked: false, phase: 'interval' });
+  expect(sortedById).toMatchObject({ assumedEmpty: false, laterPagesRead: false, phase: 'interval' });
 });
 
 test('a read that continued by page has no state', () => {
@@ -55,8 +66,8 @@ const INVALID = {
   directionKnown: ['true', false],
   hidesRows: [1],
   after: [17.5, '1.5', '', '1'.repeat(61), null],
-  largest: ['a'],
-  longest: ['30', -1, 1.5],
+  idLimit: ['a'],
+  mostRows: ['30', -1, 1.5],
   width: ['0x18'],
   rows: ['17', -1, Number.MAX_SAFE_INTEGER + 1],
 };

@@ -14,7 +14,7 @@ const state: SyncState = {
   by: 'run1',
   watermark: '2026-01-05T08:00:00Z',
   full: '2026-01-04T08:00:00Z',
-  hint: { pageSize: 30, order: 'asc', proven: true },
+  hint: { pageSize: 30, order: 'asc', sortedById: true },
   run: { watermark: '2026-01-05T09:00:00Z', since: '2026-01-05T07:58:00Z', token: 'abc' },
 };
 
@@ -25,7 +25,7 @@ describe('a state', () => {
 
   test('is written as earlier versions of the package wrote it', () => {
     expect(encodeState(state)).toBe(
-      '{"v":1,"scope":"a1b2","by":"run1","watermark":"2026-01-05T08:00:00Z","full":"2026-01-04T08:00:00Z","hint":{"pageSize":30,"order":"asc","proven":true},"run":{"watermark":"2026-01-05T09:00:00Z","since":"2026-01-05T07:58:00Z","token":"abc"}}',
+      '{"v":1,"scope":"a1b2","by":"run1","watermark":"2026-01-05T08:00:00Z","full":"2026-01-04T08:00:00Z","hint":{"pageSize":30,"order":"asc","sortedById":true},"run":{"watermark":"2026-01-05T09:00:00Z","since":"2026-01-05T07:58:00Z","token":"abc"}}',
     );
     expect(encodeState({ scope: 'a1b2', by: 'run1' })).toBe('{"v":1,"scope":"a1b2","by":"run1"}');
   });
@@ -36,7 +36,7 @@ describe('a state', () => {
 
   test('is the same text whatever the order of its members', () => {
     const reordered = JSON.parse(
-      `{"run":${JSON.stringify(state.run)},"hint":{"proven":true,"order":"asc","pageSize":30},"watermark":"2026-01-05T08:00:00Z","by":"run1","scope":"a1b2","full":"2026-01-04T08:00:00Z","v":1}`,
+      `{"run":${JSON.stringify(state.run)},"hint":{"sortedById":true,"order":"asc","pageSize":30},"watermark":"2026-01-05T08:00:00Z","by":"run1","scope":"a1b2","full":"2026-01-04T08:00:00Z","v":1}`,
     );
     expect(encodeState(decodeState(reordered, 'k') as SyncState)).toBe(encodeState(state));
   });
@@ -56,7 +56,7 @@ describe('a state', () => {
     true,
     JSON.stringify({ v: 1, scope: 'a' }),
     JSON.stringify({ v: 1, scope: 'a', by: 'b', watermark: 'yesterday' }),
-    JSON.stringify({ v: 1, scope: 'a', by: 'b', hint: { pageSize: -1, proven: true } }),
+    JSON.stringify({ v: 1, scope: 'a', by: 'b', hint: { pageSize: -1, sortedById: true } }),
     JSON.stringify({ v: 1, scope: 'a', by: 'b', run: {} }),
     JSON.stringify({ v: 1, scope: 'a', by: 'b', run: { watermark: '2026-01-05T08:00:00Z', token: 7 } }),
   ])('that cannot be read is a CheckpointError that does not quote it: %j', (stored) => {
@@ -80,8 +80,8 @@ describe('a state', () => {
     { watermark: '+002026-01-05T08:00:00Z' },
     { watermark: '2026-13-05T08:00:00Z' },
     { full: 'yesterday' },
-    { hint: { pageSize: '30', proven: true } },
-    { hint: { pageSize: 1.5, proven: true } },
+    { hint: { pageSize: '30', sortedById: true } },
+    { hint: { pageSize: 1.5, sortedById: true } },
     { hint: null },
     { run: null },
     { run: 'yes' },
@@ -100,7 +100,7 @@ describe('a state', () => {
     { watermark: undefined },
     { watermark: '2026-01-05T08:00:00.123Z' },
     { full: undefined, hint: undefined, run: undefined },
-    { hint: { pageSize: 0, proven: false } },
+    { hint: { pageSize: 0, sortedById: false } },
     { run: { watermark: '2026-01-05T09:00:00Z' } },
   ])('may lack what is not known, or hold it to the millisecond: %j', (changed) => {
     const stored = { ...JSON.parse(encodeState(state)), ...changed };
