@@ -17,9 +17,12 @@ host.getSourceFile = (file, ...how) => {
   return parsed.get(file);
 };
 
-/** Some files and everything that they import. */
+let last: ts.Program | undefined;
+
+/** Some files and everything that they import. What the program before resolved is not resolved again. */
 export function programOf(files: readonly string[]): ts.Program {
-  return ts.createProgram(files, options, host);
+  last = ts.createProgram(files, options, host, last);
+  return last;
 }
 
 /** What the compiler has against some files. */

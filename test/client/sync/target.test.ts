@@ -7,9 +7,10 @@ import {
   sync,
 } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
+import { advance, startVirtualClock, stopVirtualClock } from '../../support/virtual-clock.ts';
 import { openBooks } from './books.ts';
 
 /** A target that keeps one copy for each tenant in memory, and says what was called. */
@@ -146,12 +147,16 @@ test('a target is closed after an abort, and the sync rejects with the reason of
 });
 
 test('a target that opens only after the abort is closed too', async () => {
+  startVirtualClock();
+  onTestFinished(stopVirtualClock);
   const { client } = openBooks();
   const controller = new AbortController();
   const opening = Promise.withResolvers<OpenTarget>();
   const target: SyncTarget = { open: () => opening.promise };
   const failed = caught(sync(client, { tenant: 'acme', target, signal: controller.signal }));
   controller.abort(new Error('stopped'));
+  // How long a sync waits for work that ignores the signal.
+  await advance(1_000);
   expect(await failed).toMatchObject({ message: 'stopped' });
   const closed = new Promise<void>((resolve) => {
     opening.resolve({ ...({} as OpenTarget), close: resolve });

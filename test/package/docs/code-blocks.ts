@@ -11,10 +11,13 @@ export interface CodeBlock {
   readonly file: string;
 }
 
-/** Writes each TypeScript block of a Markdown file out, so that it can be compiled and run as it stands. */
-export function writeCodeBlocks(markdownFile: string): CodeBlock[] {
+/**
+ * Writes each TypeScript block of a Markdown file out, so that it can be compiled and run as it stands. Test files that
+ * run at the same time need folders of their own.
+ */
+export function writeCodeBlocks(markdownFile: string, purpose = 'run'): CodeBlock[] {
   const text = readFileSync(`${root}${markdownFile}`, 'utf8');
-  const folder = `${root}test/package/docs/.generated/${markdownFile.replace(/\W/g, '-')}/`;
+  const folder = `${root}test/package/docs/.generated/${purpose}/${markdownFile.replace(/\W/g, '-')}/`;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map((match) => {

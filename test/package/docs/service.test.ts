@@ -24,9 +24,11 @@ const FACTS = { method: 'GET', path: '/accounts', attempts: 1, outcome: 'rejecte
 describe('the service at a glance', () => {
   const open = tableRows(GUIDE, 'left open');
 
-  test('names options that exist, of the client and of the sandbox', () => {
-    expect(open.length).toBeGreaterThanOrEqual(30);
-    const members = open.flatMap(([, , option = '', sandboxOption = '']) => [
+  test('names options that exist, of the client and of the sandbox, and so does the guide to options', () => {
+    const options = tableRows('src/guides/options.md', 'option');
+    expect([open.length >= 30, options.length > 20]).toEqual([true, true]);
+    const rows = [...open, ...options.map(([option = '']) => ['', '', option])];
+    const members = rows.flatMap(([, , option = '', sandboxOption = '']) => [
       ...namesIn(option).map((path) => ({ type: 'Options', path }) as const),
       ...namesIn(sandboxOption).map((path) => ({ type: 'SandboxOptions', path }) as const),
     ]);

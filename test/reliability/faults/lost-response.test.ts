@@ -3,7 +3,7 @@ import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
-import { misbehave, problem } from '../../support/responses.ts';
+import { html, misbehave, problem } from '../../support/responses.ts';
 import { scriptedServer } from '../../support/scripted-server.ts';
 
 const retry = { baseDelayMs: 1, maxDelayMs: 5 };
@@ -81,6 +81,15 @@ test.each([404, 410])('a delete that gets %i after a lost response succeeds', as
   await expect(quickClient(server.url).products.delete('42')).resolves.toBeUndefined();
   expect(server.requests).toHaveLength(2);
 });
+
+test.each([404, 410])(
+  'a delete that gets %i with a page after a lost response is not a success',
+  async (status) => {
+    await using server = await scriptedServer(misbehave.close, html(status));
+    const error = await caught(quickClient(server.url).products.delete('42'));
+    expect(error).toMatchObject({ status, outcome: 'unknown', missing: false });
+  },
+);
 
 test.each([400, 401, 403, 409, 422, 501])(
   'a delete that gets %i after a lost response is not a success',

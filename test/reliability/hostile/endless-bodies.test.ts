@@ -52,8 +52,8 @@ test.each(METHODS)(
     if (method === 'DELETE') expect(end).toBeUndefined();
     else expect(end).toMatchObject({ reason: 'too_large', outcome: 'applied', attempts: 1 });
     while (state.open > 0) await eventLoopTurn();
-    // The buffers of both sides come on top.
-    expect(state.written).toBeLessThan(CAP + 16 * MB);
+    // The buffers of both sides come on top: some systems have large ones.
+    expect(state.written).toBeLessThan(CAP + 64 * MB);
     expect(server.requests).toHaveLength(1);
   },
 );
@@ -66,7 +66,7 @@ test.each(['{"a":"', '[[[[', '"\\u0000', '\u00e9'])(
     const error = await caught(quickClient(server.url, { rateLimiter: false }).products.get('42'));
     expect(error).toMatchObject({ code: 'not_found', type: undefined, outcome: 'rejected' });
     while (state.open > 0) await eventLoopTurn();
-    expect(state.written).toBeLessThan(17 * MB);
+    expect(state.written).toBeLessThan(65 * MB);
   },
 );
 

@@ -60,7 +60,7 @@ function changedData(options: Pick<SimOptions, 'seed' | 'order' | 'ids'>, change
 
 const CHANGED = soak
   ? [0, 1, 2, 5, 15, 29, 30, 31, 59, 60, 75, 90, 120, 150, 300, 330, 600, 1_000]
-  : [0, 1, 29, 30, 31, 90, 330];
+  : [0, 1, 30, 31, 330];
 
 /** The worst number of requests for the given number of changed records. */
 async function mostRequests(
