@@ -47,6 +47,12 @@ export class CommandFailure extends Error {
     this.advice = more.advice;
     this.exitCode = more.exitCode ?? EXIT.failed;
   }
+
+  /** The same failure with one more sentence of advice. */
+  withAdvice(more: string): CommandFailure {
+    const advice = `${this.advice ?? ''} ${more}`.trim();
+    return new CommandFailure(this.message, { advice, exitCode: this.exitCode });
+  }
 }
 
 /** No collection can be read: the codes of the errors that the collections returned say why. */

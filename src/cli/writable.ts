@@ -1,6 +1,6 @@
 import { access, constants, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { unlessMissing } from '../node/crash-safe-file.ts';
+import { unlessMissing } from '../internal/node/crash-safe-file.ts';
 import { CommandFailure, EXIT } from './errors.ts';
 
 /**

@@ -3,8 +3,8 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { readIfExists, replaceFile, unlessMissing } from '../internal/node/crash-safe-file.ts';
 import type { CompleteStore } from '../reading/store.ts';
-import { readIfExists, replaceFile, unlessMissing } from './crash-safe-file.ts';
 
 /**
  * A store in a directory, one small file for each key. After a crash or a loss of power a value is either the old one or

@@ -1,4 +1,5 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { builtin } from '../internal/builtin.ts';
 import { causeText } from '../internal/text.ts';
 
 /** What a target needs of a `DatabaseSync` of `node:sqlite`. */
@@ -25,29 +26,18 @@ interface NodeSqlite {
   readonly DatabaseSync: new (file: string) => SqliteDatabase;
 }
 
-interface Builtins {
-  readonly process?: { readonly getBuiltinModule?: (name: string) => unknown };
-}
-
-/** A module of Node. Not imported, so that the entry can be bundled for runtimes that have none. */
-export function builtin<M>(name: string): M {
-  const { getBuiltinModule } = (globalThis as Builtins).process ?? {};
-  const loaded = getBuiltinModule?.(name);
-  if (loaded === undefined) {
-    throw new InvalidInputError(
-      'target',
-      `requires ${name}, which this runtime does not have. Use Node 22.13 or newer, or another target`,
-    );
-  }
-  return loaded as M;
-}
-
 /** Opens a file; creates it if it does not exist. */
 export function openFile(file: string): SqliteDatabase {
-  const { DatabaseSync } = builtin<NodeSqlite>('node:sqlite');
+  const sqlite = builtin<NodeSqlite>('node:sqlite');
+  if (sqlite === undefined) {
+    throw new InvalidInputError(
+      'target',
+      'requires node:sqlite, which this runtime does not have. Use Node 22.13 or newer, or another target',
+    );
+  }
   let database: SqliteDatabase | undefined;
   try {
-    database = new DatabaseSync(file);
+    database = new sqlite.DatabaseSync(file);
     // The first statement that reads the file. Another process may hold a lock meanwhile.
     database.exec('PRAGMA busy_timeout = 10000');
     database.exec('PRAGMA journal_mode = WAL');

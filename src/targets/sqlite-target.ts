@@ -2,6 +2,7 @@ import { AccountingError } from '../errors/accounting-error.ts';
 import { checkOptionNames } from '../errors/check-input.ts';
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { lockFile } from '../internal/lock-file.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import { causeText } from '../internal/text.ts';
 import type { Batch } from '../sync/batch.ts';
@@ -9,7 +10,6 @@ import type { OpenTarget, SyncTarget } from '../sync/target.ts';
 import { failedWrite, KnownFields, rowsOf, viewName } from './contents.ts';
 import { identifier, MARK, viewStatement } from './sqlite-columns.ts';
 import { inTransaction, openFile, type SqliteDatabase, type SqliteStatement } from './sqlite-database.ts';
-import { TenantLock } from './sqlite-lock.ts';
 
 /** Options of {@link sqliteTarget}. */
 export interface SqliteTargetOptions {
@@ -62,13 +62,13 @@ export function sqliteTarget(
       if (typeof database !== 'string') return new SqliteCopy(database, { tenant, tablePrefix, viewPrefix });
 
       const file = openFile(database);
-      let lock: TenantLock | undefined;
+      let unlock: (() => void) | undefined;
       const close = () => {
         file.close();
-        lock?.release();
+        unlock?.();
       };
       try {
-        if (database !== ':memory:') lock = TenantLock.take(database, tenant);
+        if (database !== ':memory:') unlock = lockTenant(database, tenant);
         return new SqliteCopy(file, { tenant, tablePrefix, viewPrefix, close });
       } catch (error) {
         close();
@@ -76,6 +76,16 @@ export function sqliteTarget(
       }
     },
   };
+}
+
+/** Keeps a second sync of the tenant out, of this process or another one. */
+function lockTenant(copy: string, tenant: string): () => void {
+  const unlock = lockFile(`${copy}-lock-${tenant}`);
+  if (unlock !== undefined) return unlock;
+  throw new ConcurrentRunError(
+    `Another sync of ${tenant} writes to ${copy}. Run one at a time; other tenants can be synced meanwhile.`,
+    { retryable: true },
+  );
 }
 
 interface CopyOptions {

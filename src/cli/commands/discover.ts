@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type CollectionName, collectionNames } from 'accounting-data-sdk';
 import { type Discovery, discover } from 'accounting-data-sdk/explore';
 import type { Command } from 'commander';
-import { readIfExists, replaceFile } from '../../node/crash-safe-file.ts';
+import { readIfExists, replaceFile } from '../../internal/node/crash-safe-file.ts';
 import { collectionNameList, counted, wholeNumber } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { CommandFailure, EXIT, isDenied, nothingReadable } from '../errors.ts';

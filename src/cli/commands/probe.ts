@@ -6,7 +6,7 @@ import {
   probe,
 } from 'accounting-data-sdk/explore';
 import type { Command } from 'commander';
-import { readIfExists, replaceFile } from '../../node/crash-safe-file.ts';
+import { readIfExists, replaceFile } from '../../internal/node/crash-safe-file.ts';
 import { collectionNameList, jsonObject } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { CommandFailure, EXIT, nothingReadable } from '../errors.ts';

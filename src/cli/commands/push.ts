@@ -9,8 +9,8 @@ import {
 } from 'accounting-data-sdk';
 import { fileStore } from 'accounting-data-sdk/node';
 import { type Command, Option } from 'commander';
+import { unlessMissing } from '../../internal/node/crash-safe-file.ts';
 import { suggestion } from '../../internal/option-names.ts';
-import { unlessMissing } from '../../node/crash-safe-file.ts';
 import { productFields } from '../../schemas/product-fields.ts';
 import { duration, wholeNumber } from '../arguments.ts';
 import { checkCompany } from '../company.ts';

@@ -10,8 +10,8 @@ import {
   sandboxOptions,
 } from 'accounting-data-sdk/testing';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { replaceFile } from '../../internal/node/crash-safe-file.ts';
 import { nearest } from '../../internal/option-names.ts';
-import { replaceFile } from '../../node/crash-safe-file.ts';
 import { LIST_ORDERS, type ListOrder } from '../../schemas/service-forms.ts';
 import { jsonObject, type Rate, rate, wholeNumber } from '../arguments.ts';
 import { CommandFailure, EXIT } from '../errors.ts';

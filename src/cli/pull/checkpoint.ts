@@ -1,18 +1,14 @@
 import { rm } from 'node:fs/promises';
-import { readIfExists, replaceFile, temporaryOf } from '../../node/crash-safe-file.ts';
+import { readIfExists, replaceFile, temporaryOf } from '../../internal/node/crash-safe-file.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 
-/** What a checkpoint belongs to: another pull must not resume from it. */
-interface PullScope {
-  readonly baseUrl: string;
-  /** Two companies have the same address: their records must not come into one file. */
-  readonly keyDigest: string;
-  readonly collection: string;
-  readonly since: string | null;
-  readonly pagination: string;
-  /** The file to write; null for standard output. */
-  readonly out: string | null;
-}
+/**
+ * What a checkpoint belongs to: another pull must not resume from it. The digest is that of the API key, because two
+ * companies have the same address, and their records must not come into one file.
+ */
+type PullScope = Readonly<
+  Record<'baseUrl' | 'keyDigest' | 'collection' | 'since' | 'pagination' | 'out', string | null>
+>;
 
 /** Where the pull of a collection stands: everything before it is in the output. */
 export interface PullPoint {
@@ -37,8 +33,13 @@ export interface PullState {
   readonly point: PullPoint;
 }
 
+interface Content {
+  readonly version: number;
+  readonly scope: PullScope;
+  readonly state: PullState;
+}
+
 const VERSION = 5;
-const SCOPE = ['baseUrl', 'keyDigest', 'collection', 'since', 'pagination', 'out'] as const;
 
 /** The checkpoint of a pull, in a file. */
 export class PullCheckpoint {
@@ -59,7 +60,8 @@ export class PullCheckpoint {
     if (scope === undefined) {
       throw this.#failure('cannot be read, or is of another version', 'Delete it to start over.');
     }
-    const other = SCOPE.find((name) => scope[name] !== this.#scope[name]);
+    const names = Object.keys(this.#scope) as (keyof PullScope)[];
+    const other = names.find((name) => scope[name] !== this.#scope[name]);
     if (other === undefined) return state;
     const was = `${other} was ${scope[other] ?? 'not given'}, is ${this.#scope[other] ?? 'not given'}`;
     throw this.#failure(
@@ -69,14 +71,13 @@ export class PullCheckpoint {
   }
 
   write(state: PullState): Promise<void> {
-    const content = { version: VERSION, scope: this.#scope, state };
+    const content: Content = { version: VERSION, scope: this.#scope, state };
     return replaceFile(this.#file, `${JSON.stringify(content)}\n`);
   }
 
   /** Once everything is read, the next pull is a new one. */
   async remove(): Promise<void> {
-    await rm(this.#file, { force: true });
-    await rm(temporaryOf(this.#file), { force: true });
+    for (const file of [this.#file, temporaryOf(this.#file)]) await rm(file, { force: true });
   }
 
   #failure(what: string, advice: string): CommandFailure {
@@ -84,24 +85,16 @@ export class PullCheckpoint {
   }
 }
 
-const isCount = (value: number) => Number.isSafeInteger(value) && value >= 0;
-const isTextOrNull = (value: unknown) => value === null || typeof value === 'string';
-
-function parse(text: string): { scope: PullScope; state: PullState } | undefined {
+function parse(text: string): Content | undefined {
   try {
-    const { version, scope, state } = JSON.parse(text) as {
-      version: number;
-      scope: PullScope;
-      state: PullState;
-    };
-    const { done, startedAt, reading, point } = state;
-    const { checkpoint, bytes, records, pages } = point;
-    const isState =
-      version === VERSION &&
+    const content = JSON.parse(text) as Content;
+    const { done, startedAt, reading, point } = content.state;
+    const isValid =
+      content.version === VERSION &&
       [...done, reading].every((name) => typeof name === 'string') &&
-      [startedAt, checkpoint].every(isTextOrNull) &&
-      [bytes, records, pages].every(isCount);
-    return isState ? { scope, state } : undefined;
+      [startedAt, point.checkpoint].every((value) => value === null || typeof value === 'string') &&
+      [point.bytes, point.records, point.pages].every((count) => Number.isSafeInteger(count) && count >= 0);
+    return isValid ? content : undefined;
   } catch {
     return undefined;
   }

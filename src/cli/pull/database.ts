@@ -4,7 +4,6 @@ import { resolve } from 'node:path';
 import {
   type CollectionName,
   isAccountingError,
-  type SyncProgress,
   type SyncReport,
   type SyncTarget,
   sync,
@@ -14,14 +13,15 @@ import { checkCompany } from '../company.ts';
 import { type ConnectFlags, connect } from '../connect.ts';
 import { CommandFailure, EXIT, failureOf, noReadAccess } from '../errors.ts';
 import type { Io } from '../io.ts';
+import { many, numberOf, PullProgress } from './progress.ts';
 
 /** What `pull --to` needs to know. */
 export interface DatabaseFlags extends ConnectFlags {
   /** The file of SQLite, or `postgres`. */
   readonly to: string;
-  readonly tenant?: string | undefined;
-  readonly full?: true | undefined;
-  readonly sameCompany?: true | undefined;
+  readonly tenant?: string;
+  readonly full?: true;
+  readonly sameCompany?: true;
   readonly pagination: 'keyset' | 'page';
   readonly maxOutage: number;
 }
@@ -29,52 +29,55 @@ export interface DatabaseFlags extends ConnectFlags {
 /** A database, as far as the command uses it itself. */
 interface Database {
   readonly target: SyncTarget;
-  /** The companies whose copies it holds. */
-  tenants(): Promise<readonly string[]>;
-  /** Writes into the table of checkpoints, which exists. */
-  set(key: string, value: string): unknown;
-  close(): Promise<void>;
+  /** The table of checkpoints. */
+  readonly checkpoints: string;
+  query(sql: string, values?: string[]): Promise<readonly unknown[]>;
+  close?(): Promise<void>;
 }
 
 /** Brings a copy in a database up to date. Runs the public `sync` with a target. */
 export async function pullIntoDatabase(
-  names: readonly CollectionName[] | undefined,
+  name: CollectionName | undefined,
   flags: DatabaseFlags,
   io: Io,
 ): Promise<void> {
-  const database = await open(flags.to, io);
+  const database = flags.to === 'postgres' ? openPostgres(io) : openSqlite(resolve(io.cwd ?? '.', flags.to));
+  const progress = new PullProgress(io, flags);
   try {
     const tenant = flags.tenant ?? (await onlyTenant(database, flags.to));
-    let waiting = '';
-    const counts = new Map<string, SyncProgress>();
-    const show = () => flags.quiet || io.status?.(`${statusOf(counts)}${waiting}`);
-    const { client, keyDigest } = await connect(io, flags);
+    const { client, keyDigest } = await connect(io, flags, progress.listeners);
     const company = { tenant, keyDigest, sameCompany: flags.sameCompany ?? false };
     const report = await sync(client.withOptions({ validation: 'off' }), {
       tenant,
       target: ofCompany(database, company),
-      collections: names,
+      collections: name && [name],
       mode: flags.full ? 'full' : 'incremental',
       pagination: flags.pagination,
       maxOutageMs: flags.maxOutage,
       signal: io.signal,
-      onProgress: (progress) => {
-        counts.set(progress.collection, progress);
-        waiting = progress.waiting ? '; waiting' : '';
-        show();
-      },
-    }).finally(() => io.status?.(undefined));
-    if (!flags.quiet) logReport(report, flags.to, io);
+      onProgress: ({ collection, recordsPerSecond, ...counts }) =>
+        progress.show(collection, counts, recordsPerSecond),
+    }).finally(() => progress.hide());
+    logReport(report, flags.to, progress);
     if (report.collections.every(({ status }) => status === 'forbidden')) throw noReadAccess();
   } catch (error) {
     throw asFailure(error, io.signal);
   } finally {
-    await database.close();
+    await database.close?.();
   }
 }
 
 /** The target, which rejects the API key of another company before anything is sent. */
-function ofCompany({ target, set }: Database, company: Parameters<typeof checkCompany>[1]): SyncTarget {
+function ofCompany(
+  { target, checkpoints, query }: Database,
+  company: Parameters<typeof checkCompany>[1],
+): SyncTarget {
+  const set = (key: string, value: string) =>
+    query(
+      `INSERT INTO ${checkpoints} (key, value) VALUES ($1, $2)
+        ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+      [key, value],
+    );
   return {
     async open(tenant) {
       const opened = await target.open(tenant);
@@ -100,8 +103,23 @@ function ofCompany({ target, set }: Database, company: Parameters<typeof checkCo
   };
 }
 
-async function onlyTenant(database: Database, to: string): Promise<string> {
-  const [first, ...others] = await database.tenants();
+/** The only company whose copy the database holds. */
+async function onlyTenant({ query, checkpoints }: Database, to: string): Promise<string> {
+  const rows = await query(`SELECT key FROM ${checkpoints}`).catch((error: Error & { code?: unknown }) => {
+    // The first run creates the table.
+    if (error.code === '42P01' || error.message.startsWith('no such table')) return [];
+    throw new CommandFailure(`${to} cannot be opened: ${error.message}.`, {
+      advice:
+        to === 'postgres'
+          ? 'Check the address in DATABASE_URL, the password and the rights.'
+          : 'Name a database of SQLite, or a file that does not exist.',
+      exitCode: EXIT.file,
+    });
+  });
+  // accounting-data-sdk:<tenant>:<collection>
+  const [first, ...others] = new Set(
+    (rows as { key: string }[]).map(({ key }) => key.split(':').at(-2) ?? ''),
+  );
   if (first !== undefined && others.length === 0) return first;
   const held = first === undefined ? 'holds no company yet' : `holds ${others.length + 1} companies`;
   throw new CommandFailure(`${to} ${held}.`, {
@@ -110,49 +128,23 @@ async function onlyTenant(database: Database, to: string): Promise<string> {
   });
 }
 
-function open(to: string, io: Io): Promise<Database> | Database {
-  return to === 'postgres' ? openPostgres(io) : openSqlite(resolve(io.cwd ?? '.', to));
-}
-
-/** The label in the keys of checkpoints: `accounting-data-sdk:<tenant>:<collection>`. */
-function tenantsIn(rows: readonly unknown[]): readonly string[] {
-  const labels = (rows as { key: string }[]).map(({ key }) => key.split(':').at(-2) ?? '');
-  return [...new Set(labels)];
-}
-
 function openSqlite(file: string): Database {
   return {
     target: sqliteTarget(file),
-    async tenants() {
+    checkpoints: 'accounting_checkpoint',
+    async query(sql, values = []) {
+      // A file that is only read must not be created.
       if (!existsSync(file)) return [];
       const { DatabaseSync } = await import('node:sqlite');
       const database = new DatabaseSync(file);
       try {
-        const exists = database.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'accounting_checkpoint'`);
-        if (exists.get() === undefined) return [];
-        return tenantsIn(database.prepare('SELECT key FROM accounting_checkpoint').all());
-      } catch (error) {
-        throw new CommandFailure(`${file} cannot be opened: ${(error as Error).message}.`, {
-          advice: 'Name a database of SQLite, or a file that does not exist.',
-          exitCode: EXIT.file,
-        });
+        return database
+          .prepare(sql)
+          .all(Object.fromEntries(values.map((value, index) => [index + 1, value])));
       } finally {
         database.close();
       }
     },
-    async set(key, value) {
-      const { DatabaseSync } = await import('node:sqlite');
-      const database = new DatabaseSync(file);
-      try {
-        database.exec('PRAGMA busy_timeout = 10000');
-        database
-          .prepare('INSERT OR REPLACE INTO accounting_checkpoint (key, value) VALUES (?, ?)')
-          .run(key, value);
-      } finally {
-        database.close();
-      }
-    },
-    close: async () => {},
   };
 }
 
@@ -165,7 +157,7 @@ interface Pg {
   };
 }
 
-async function openPostgres(io: Io): Promise<Database> {
+function openPostgres(io: Io): Database {
   const { DATABASE_URL: connectionString } = io.env;
   if (!connectionString) {
     throw new CommandFailure('No database is configured.', {
@@ -179,33 +171,13 @@ async function openPostgres(io: Io): Promise<Database> {
   pool.on('error', () => {});
   return {
     target: postgresTarget(pool),
-    async tenants() {
-      try {
-        const found = await pool.query(`SELECT to_regclass('accounting.checkpoint') IS NOT NULL AS found`);
-        if ((rowsIn(found)[0] as { found: boolean }).found !== true) return [];
-        return tenantsIn(rowsIn(await pool.query('SELECT key FROM accounting.checkpoint')));
-      } catch (error) {
-        throw new CommandFailure(
-          `The database of DATABASE_URL cannot be used: ${(error as Error).message}.`,
-          {
-            advice: 'Check the address, the password and the rights.',
-            exitCode: EXIT.file,
-          },
-        );
-      }
+    checkpoints: 'accounting.checkpoint',
+    async query(sql, values = []) {
+      const result = await pool.query(sql, values);
+      return 'rows' in result ? result.rows : result;
     },
-    set: (key, value) =>
-      pool.query(
-        `INSERT INTO accounting.checkpoint (key, value) VALUES ($1, $2)
-          ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
-        [key, value],
-      ),
     close: () => pool.end(),
   };
-}
-
-function rowsIn(result: Awaited<ReturnType<PostgresConnection['query']>>): readonly unknown[] {
-  return 'rows' in result ? result.rows : result;
 }
 
 /** `pg` of the project in whose folder the command runs, or beside this package. It is no dependency. */
@@ -223,50 +195,38 @@ function loadPg(io: Io): Pg {
   });
 }
 
-const number = (value: number) => value.toLocaleString('en-US');
-
-function statusOf(counts: ReadonlyMap<string, SyncProgress>): string {
-  const all = [...counts.values()];
-  const current = all.filter(({ last }) => !last).at(-1);
-  const records = all.reduce((sum, progress) => sum + progress.records, 0);
-  return `${current?.collection ?? ''}: ${number(records)} records in all`;
-}
-
-function logReport({ collections, records, tenant }: SyncReport, to: string, { log }: Io): void {
-  for (const { collection, status, records: count, deletions, complete } of collections) {
-    if (status === 'forbidden') log(`This key may not read ${collection}.`);
+function logReport({ collections, records, tenant }: SyncReport, to: string, progress: PullProgress): void {
+  for (const report of collections) {
+    const { collection, status, records: count, deletions } = report;
+    if (status === 'forbidden') progress.log(`This key may not read ${collection}.`);
     const { deleted = 0, skipped } = deletions ?? {};
-    const parts = [count > 0 && `${number(count)} read`, deleted > 0 && `${number(deleted)} deleted`];
+    const parts = [count > 0 && `${numberOf(count)} read`, deleted > 0 && `${numberOf(deleted)} deleted`];
     const done = parts.filter((part) => part !== false).join(', ');
-    if (done !== '') log(`${collection}: ${done}`);
+    if (done !== '') progress.log(`${collection}: ${done}`);
     if (skipped === 'resumed') {
-      log(
+      progress.log(
         `${collection}: this run resumed an interrupted one, so deletions were not looked for. Run it again.`,
       );
     }
-    if (complete === 'likely') {
-      log(
-        `Warning: the service does not list ${collection} in the order of ids, or hides records. A record may be missing.`,
-      );
-    }
+    progress.warn(report);
   }
-  log(`${number(records)} record${records === 1 ? '' : 's'} of ${tenant} written to ${to}: complete.`);
+  progress.log(`${many(records, 'record')} of ${tenant} written to ${to}: complete.`);
 }
 
 /** What ended the command, with the exit code of its first reason. */
 function asFailure(error: unknown, signal: AbortSignal): unknown {
-  if (signal.aborted && error === signal.reason) return error;
-  if (isAccountingError(error) && error.cause instanceof CommandFailure) return error.cause;
-  if (isAccountingError(error, 'invalid_input') && error.argument === 'target') {
+  if (!isAccountingError(error) || (signal.aborted && error === signal.reason)) return error;
+  if (error.cause instanceof CommandFailure) return error.cause;
+  if (error.code === 'invalid_input' && error.argument === 'target') {
     return new CommandFailure(error.message, {
       advice: 'Name a database that only this package writes to, or a file that does not exist.',
       exitCode: EXIT.file,
     });
   }
-  const first = isAccountingError(error, 'sync_failed') ? failureOf(error.errors[0]?.error) : undefined;
+  const first = error.code === 'sync_failed' ? failureOf(error.errors[0]?.error) : undefined;
   if (first === undefined) return error;
-  return new CommandFailure((error as Error).message, {
-    advice: `${first.advice ?? ''} Run the same command to resume.`.trim(),
-    exitCode: first.exitCode,
-  });
+  const { advice, exitCode } = first;
+  return new CommandFailure(error.message, { advice, exitCode }).withAdvice(
+    'Run the same command to resume.',
+  );
 }

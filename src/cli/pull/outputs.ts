@@ -8,24 +8,23 @@ import {
   temporaryOf,
   unlessMissing,
   writeWhole,
-} from '../../node/crash-safe-file.ts';
+} from '../../internal/node/crash-safe-file.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { writableFile } from '../writable.ts';
 import { csvOf } from './csv.ts';
 
-/** Where the lines of a pull go. A crash can lose lines that were only added, but none that were committed. */
+/** Where the lines of a pull go. */
 export interface Output {
-  /** The length of what was committed. */
+  /** The length of what was written. */
   readonly bytes: number;
-  /** Adds the lines of a page. */
-  add(lines: string): void;
-  /** Whether enough was added for a commit. */
-  readonly isDue: boolean;
-  commit(): Promise<void>;
+  /** Whether its reader gets each page at once. Otherwise pages are collected, because each write costs an fsync. */
+  readonly isStream: boolean;
+  /** Writes whole lines: after a crash they are there. */
+  write(lines: string): Promise<void>;
   /** Removes all lines; false if that is impossible. */
   restart(): Promise<boolean>;
-  /** Every record was committed: puts the result in its place. */
+  /** Every record was written: puts the result in its place. */
   finish(): Promise<void>;
   /** The pull failed and cannot be resumed: removes what is useless. */
   discard(): Promise<void>;
@@ -34,59 +33,17 @@ export interface Output {
 
 export type Format = 'ndjson' | 'csv';
 
-/** Standard output. Lines cannot be removed from it: after a crash the last ones may come twice. */
-class StandardOutput implements Output {
-  /** The reader gets each page at once. */
-  readonly isDue = true;
-  bytes: number;
-  readonly #print: (text: string) => Promise<void>;
-  #lines = '';
-
-  constructor(io: Io, bytes: number) {
-    this.#print = printTo(io);
-    this.bytes = bytes;
-  }
-
-  add(lines: string): void {
-    this.#lines += lines;
-  }
-
-  async commit(): Promise<void> {
-    const text = this.#lines;
-    this.#lines = '';
-    if (text === '') return;
-    await this.#print(text);
-    this.bytes += Buffer.byteLength(text);
-  }
-
-  async restart(): Promise<boolean> {
-    return false;
-  }
-
-  async finish(): Promise<void> {}
-  async discard(): Promise<void> {}
-  async close(): Promise<void> {}
+interface OutputOptions {
+  /** The file to write; undefined for standard output. */
+  readonly out: string | undefined;
+  readonly format: Format;
+  /** Bytes to resume after. */
+  readonly from: number;
 }
-
-/** Prints a text that ends with a line end. */
-function printTo({ write, out }: Io): (text: string) => Promise<void> {
-  return write ?? (async (text) => out(text.replace(/\n$/, '')));
-}
-
-/** A commit costs one or two fsyncs; lines between two commits are read again after a crash. */
-const COMMIT_AFTER_MS = 500;
-const COMMIT_AFTER_CHARACTERS = 2 ** 20;
 
 /** Where a pull writes: a file of the user, which is replaced at the end, or standard output. */
-export async function openOutput(
-  io: Io,
-  {
-    out,
-    format,
-    from,
-  }: { out: string | undefined; format: Format /** Bytes to resume after. */; from: number },
-): Promise<Output> {
-  if (out === undefined) return format === 'csv' ? csvOutput(io) : new StandardOutput(io, from);
+export async function openOutput(io: Io, { out, format, from }: OutputOptions): Promise<Output> {
+  if (out === undefined) return format === 'csv' ? csvOutput(io) : standardOutput(io, from);
   const target = await writableFile(out);
   // Accounting data must not become readable to more users than before; a new file has the permissions of any other.
   const existing = await unlessMissing(stat(target));
@@ -96,6 +53,32 @@ export async function openOutput(
   );
   if (from > 0) await output.resume(from);
   return output;
+}
+
+/** Lines cannot be removed from standard output: after a crash the last ones may come twice. */
+function standardOutput(io: Io, from: number): Output {
+  const print = printTo(io);
+  const nothing = async () => {};
+  let bytes = from;
+  return {
+    get bytes() {
+      return bytes;
+    },
+    isStream: true,
+    async write(lines) {
+      await print(lines);
+      bytes += Buffer.byteLength(lines);
+    },
+    restart: async () => false,
+    finish: nothing,
+    discard: nothing,
+    close: nothing,
+  };
+}
+
+/** Prints a text that ends with a line end. */
+function printTo({ write, out }: Io): (text: string) => Promise<void> {
+  return write ?? (async (text) => out(text.replace(/\n$/, '')));
 }
 
 /** Prints CSV when every record is there, because only then are all columns known. */
@@ -113,14 +96,12 @@ function csvOutput(io: Io): FileOutput {
 /** A file of lines that grows while the pull runs. When it is complete, `deliver` makes it the result. */
 class FileOutput implements Output {
   bytes = 0;
+  readonly isStream = false;
   readonly #file: string;
   /** Undefined for those of any new file. */
   readonly #mode: number | undefined;
   readonly #deliver: (file: string) => Promise<void>;
   #handle: FileHandle | undefined;
-  #lines: string[] = [];
-  #characters = 0;
-  #committedAt = performance.now();
   /** Whether the file has every record: what cannot be delivered may be all that the user has. */
   #isComplete = false;
 
@@ -147,45 +128,32 @@ class FileOutput implements Output {
     this.bytes = bytes;
   }
 
-  get isDue(): boolean {
-    return (
-      this.#characters >= COMMIT_AFTER_CHARACTERS || performance.now() - this.#committedAt >= COMMIT_AFTER_MS
-    );
-  }
-
-  add(lines: string): void {
-    this.#lines.push(lines);
-    this.#characters += lines.length;
-  }
-
-  async commit(): Promise<void> {
-    this.#handle ??= await this.#create();
-    const bytes = Buffer.from(this.#lines.join(''), 'utf8');
-    this.#clear();
-    if (bytes.byteLength === 0) return;
-
-    const { size } = await this.#handle.stat();
+  async write(lines: string): Promise<void> {
+    const handle = await this.#opened();
+    const { size } = await handle.stat();
     if (size !== this.bytes) throw mismatch(this.#file, 'was changed by another program');
+    const bytes = Buffer.from(lines, 'utf8');
     try {
-      await append(this.#handle, bytes, this.bytes);
+      await append(handle, bytes, this.bytes);
       // Before the checkpoint: after a loss of power it must not know more than the file.
-      await this.#handle.datasync();
+      await handle.datasync();
     } catch (error) {
       // A full disk may hold half a line.
-      await this.#handle.truncate(this.bytes).catch(() => {});
+      await handle.truncate(this.bytes).catch(() => {});
       throw error;
     }
     this.bytes += bytes.byteLength;
   }
 
   async restart(): Promise<boolean> {
-    this.#clear();
     await this.#handle?.truncate(0);
     this.bytes = 0;
     return true;
   }
 
   async finish(): Promise<void> {
+    // Even if there was no record.
+    await this.#opened();
     await this.close();
     this.#isComplete = true;
     await this.#deliver(this.#file);
@@ -201,17 +169,9 @@ class FileOutput implements Output {
     this.#handle = undefined;
   }
 
-  #clear(): void {
-    this.#lines = [];
-    this.#characters = 0;
-    this.#committedAt = performance.now();
-  }
-
-  async #create(): Promise<FileHandle> {
-    const handle = await createFile(this.#file, this.#mode);
-    // Exactly these, whatever the umask says.
-    if (this.#mode !== undefined) await handle.chmod(this.#mode);
-    return handle;
+  async #opened(): Promise<FileHandle> {
+    this.#handle ??= await createFile(this.#file, this.#mode);
+    return this.#handle;
   }
 }
 

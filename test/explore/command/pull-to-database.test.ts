@@ -60,9 +60,18 @@ test('names the collections that the key may not read', async () => {
 });
 
 test.each([
-  [['--all', '--to', 'b', '--out', 'data'], '--to and --out exclude each other'],
-  [['accounts', '--to', 'b', '--since', '2026-01-01'], '--to and --since exclude each other'],
-  [['accounts', '--to', 'b', '--format', 'csv'], '--to and --format exclude each other'],
+  [
+    ['--all', '--to', 'b', '--out', 'data'],
+    "Option '--to <database>' cannot be used with option '--out <file>'",
+  ],
+  [
+    ['accounts', '--to', 'b', '--since', '2026-01-01'],
+    "Option '--to <database>' cannot be used with option '--since <timestamp>'",
+  ],
+  [
+    ['accounts', '--to', 'b', '--format', 'csv'],
+    "Option '--to <database>' cannot be used with option '--format <format>'",
+  ],
   [['accounts', '--tenant', 'acme'], '--tenant is for a database'],
   [['accounts', '--full'], '--full is for a database'],
   [['--all', '--to', 'postgres', '--tenant', 'acme'], 'No database is configured'],

@@ -30,7 +30,6 @@ const TYPES_BESIDE = [
 /** What the command imports of this package beside its entries, `src/internal` and itself. */
 const PRIVATE_TO_COMMAND = [
   'explore/probe/finding.ts',
-  'node/crash-safe-file.ts',
   'schemas/product-fields.ts',
   'schemas/record.ts',
   'schemas/service-forms.ts',
@@ -110,10 +109,14 @@ describe('the source', () => {
   });
 
   test('loads modules of Node only in the entry for Node and in the command', () => {
+    const isForNode = (path: string) =>
+      ['cli', 'node'].includes(folderOf(path)) || path.startsWith('internal/node/');
     // The sandbox loads them when it listens, and has their types in its declarations.
     const allowed = ({ from, typeOnly }: Import) =>
-      ['cli', 'node'].includes(folderOf(from)) || (typeOnly && folderOf(from) === 'testing');
+      isForNode(from) || (typeOnly && folderOf(from) === 'testing');
     expect(imports.filter((edge) => isNode(edge) && !allowed(edge)).map(text)).toEqual([]);
+    const shared = inSource.filter(({ from, to }) => to.startsWith('internal/node/') && !isForNode(from));
+    expect(shared.map(text)).toEqual([]);
   });
 });
 

@@ -26,8 +26,6 @@ export async function writeWhole(
   try {
     const handle = await createFile(file, mode);
     try {
-      // Exactly these, whatever the umask says.
-      if (mode !== undefined) await handle.chmod(mode);
       await handle.writeFile(content, 'utf8');
       await handle.sync();
     } finally {
@@ -45,7 +43,15 @@ export async function writeWhole(
  */
 export async function createFile(file: string, mode?: number): Promise<FileHandle> {
   await rm(file, { force: true });
-  return open(file, 'wx', mode);
+  const handle = await open(file, 'wx', mode);
+  try {
+    // Exactly these, whatever the umask says.
+    if (mode !== undefined) await handle.chmod(mode);
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
 }
 
 /** The name of the temporary file, unless another is given. */
