@@ -1,10 +1,4 @@
-import {
-  type AnyApiError,
-  type ClientOptions,
-  createClient,
-  idFromIri,
-  isApiError,
-} from 'accounting-data-sdk';
+import { type AnyApiError, type ClientOptions, createClient, idFromIri } from 'accounting-data-sdk';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { caught } from '../support/caught.ts';
@@ -37,48 +31,6 @@ test('a client asks a service that has both formats for JSON', async () => {
   const { sandbox, client } = await service({ formats: 'both', records: { accounts: 1 } });
   await using _ = sandbox;
   expect(await client.accounts.get('1')).not.toHaveProperty('@id');
-});
-
-const FORMS = ['api-platform', 'api-platform-3.1'] as const;
-
-describe.each(FORMS)('errors of %s', (problemType) => {
-  test('a 422 with violations is validation_failed, whichever constraint its type names', async () => {
-    const { sandbox, client } = await service({ problemType, requiredFields: ['name', 'brand'] });
-    await using _ = sandbox;
-    for (const draft of [{ name: 'Desk' }, {}]) {
-      const error = await caught(client.products.create(draft));
-      expect(error).toMatchObject({ code: 'validation_failed', status: 422, outcome: 'rejected' });
-      const { violations } = error as AnyApiError;
-      expect(violations.map(({ propertyPath }) => propertyPath)).toEqual(
-        'name' in draft ? ['brand'] : ['name', 'brand'],
-      );
-    }
-  });
-
-  test('a generic 403 is forbidden, 401 unauthenticated, 404 not_found', async () => {
-    const { sandbox, client } = await service({ problemType, records: { accounts: 1 } });
-    await using _ = sandbox;
-    const { baseUrl, keys } = sandbox;
-    const withKey = (apiKey: string) => createClient({ baseUrl, apiKey }).accounts.get('1');
-    expect(await caught(withKey(keys.productsOnly))).toMatchObject({ code: 'forbidden', status: 403 });
-    expect(await caught(withKey(keys.revoked))).toMatchObject({ code: 'unauthenticated', status: 401 });
-    expect(await caught(client.accounts.get('2'))).toMatchObject({ code: 'not_found', missing: true });
-    expect(await client.accounts.find('2')).toBeUndefined();
-  });
-});
-
-test('a 422 with violations keeps the type of the specification that it has', async () => {
-  const { sandbox, client } = await service({});
-  await using _ = sandbox;
-  const violations = [{ propertyPath: 'Idempotency-Key', message: 'is missing' }];
-  for (const [type, code] of [
-    ['/errors/idempotency_key_required', 'idempotency_key_required'],
-    ['/errors/constraint_violation', 'validation_failed'],
-  ]) {
-    const body = JSON.stringify({ type, violations });
-    sandbox.faults.next({ kind: 'rewrite', status: 422, committed: false, body });
-    expect(await caught(client.products.create({ name: 'Desk' }))).toMatchObject({ code, type });
-  }
 });
 
 test.each([
@@ -273,21 +225,4 @@ describe('a 404 without a problem document', () => {
     });
     expect(sandbox.store.products.count).toBe(1);
   });
-
-  test('a delete whose response was lost is done once the service says that the record is missing', async () => {
-    const { sandbox, client } = await service({ records: { products: 1 }, problemType: 'api-platform' });
-    await using _ = sandbox;
-    sandbox.faults.next({ kind: 'lost-response', committed: true });
-    await client.products.delete('1');
-    expect(sandbox.store.products.count).toBe(0);
-  });
-});
-
-test('a wrong URL is not an empty company: the 404 of a list names baseUrl and the segment', async () => {
-  const { sandbox } = await service({});
-  await using _ = sandbox;
-  const client = createClient({ baseUrl: `${sandbox.baseUrl}/app`, apiKey: sandbox.keys.full });
-  const error = await caught(client.accounts.list().toArray({ limit: 1 }));
-  expect(isApiError(error, 'not_found')).toBe(true);
-  expect((error as Error).message).toMatch(/baseUrl.*"accounts"/);
 });

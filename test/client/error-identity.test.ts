@@ -100,38 +100,6 @@ test('a subclass of the caller means its own instances alone', () => {
   expect(api(sdk.NotFoundError)).not.toBeInstanceOf(MyNotFound);
 });
 
-test('every code of the package has exactly one class', () => {
-  expect(new Set(errors.map(([, { code }]) => code)).size).toBe(errors.length);
-  const classes = Object.keys(sdk).filter((name) => name.endsWith('Error') && !name.startsWith('is'));
-  const abstract = ['AccountingError', 'ApiError'];
-  expect(classes.toSorted()).toEqual([...errors.map(([name]) => name), ...abstract].toSorted());
-});
-
-test('toJSON holds what is safe to log, name and message first', () => {
-  const json = JSON.parse(JSON.stringify(api(sdk.NotFoundError)));
-  expect(Object.keys(json).slice(0, 2)).toEqual(['name', 'message']);
-  expect(json).toMatchObject({
-    name: 'NotFoundError',
-    message: 'said',
-    code: 'not_found',
-    status: 404,
-    method: 'GET',
-    path: '/products/7',
-    attempts: 2,
-    outcome: 'unknown',
-    requestId: 'r1',
-  });
-  expect(json).not.toHaveProperty('stack');
-});
-
-test.each(errors)('%s is inspected with its name, message, stack and fields', (name, error) => {
-  const shown = inspect(error);
-  expect(shown.split('\n')[0]).toContain(`${name}: `);
-  expect(shown).toMatch(/\n +at /);
-  expect(shown).toContain(`code: '${error.code}'`);
-  expect(String(error)).toBe(`${name}: ${error.message}`);
-});
-
 test('an error can be inspected even if the runtime passes no inspect function', () => {
   const error = api(sdk.NotFoundError) as unknown as Record<
     symbol,

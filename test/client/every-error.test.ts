@@ -160,6 +160,7 @@ function withCause(error: unknown, value: unknown): void {
 test('the table has a row for every class that can be thrown', () => {
   expect(Object.keys(rows).toSorted()).toEqual(classes.toSorted());
   expect(Object.keys(provocations).toSorted()).toEqual(classes.toSorted());
+  expect(new Set(Object.values(rows).map(({ code }) => code)).size).toBe(classes.length);
 });
 
 test.each(classes)('%s prints what happened, where, why and what to do, without the key', async (name) => {
@@ -186,6 +187,8 @@ test.each(classes)('%s prints what happened, where, why and what to do, without 
   const withIt = { console: inspect(error, { depth: 10 }), json: JSON.stringify(error) };
   for (const { console: text, json } of [without, withIt]) {
     expect(text).toContain(`${name}: ${message}`);
+    expect(text).toMatch(/\n +at /);
+    expect(json).not.toContain('stack');
     expect(JSON.parse(json)).toMatchObject({ name, message, code: row?.code });
     expect(text).toContain(`code: '${row?.code}'`);
     expect(text + json).not.toContain(KEY);

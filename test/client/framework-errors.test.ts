@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { caught } from '../support/caught.ts';
-import { json, respond } from '../support/responses.ts';
 import { problemResponse, scriptedClient, scriptedFetch } from '../support/scripted-fetch.ts';
 import { scriptedServer } from '../support/scripted-server.ts';
 
@@ -233,14 +232,6 @@ test.each(Object.entries(forms))(
   },
 );
 
-test('a reason outside the members of a problem document does not prove that a record is missing', async () => {
-  const fetch = scriptedFetch(
-    new Response('{"message":"no route"}', { status: 404, headers: { 'content-type': JSON_TYPE } }),
-  );
-  const error = await caught(scriptedClient(fetch).accounts.find('7'));
-  expect(error).toMatchObject({ code: 'not_found', missing: false, detail: 'no route' });
-});
-
 test('a detail that repeats the violations is printed once, and one that is too long gives way to them', async () => {
   const violations = Array.from({ length: 7 }, (_, n) => ({
     propertyPath: `f${n}`,
@@ -268,34 +259,4 @@ test('a 422 whose body is cut keeps what could be read', async () => {
     code: 'validation_failed',
     violations: [{ propertyPath: 'name', message: 'is empty' }],
   });
-});
-
-test.each([
-  ['text/plain', 'blocked'],
-  ['application/json', 'blocked'],
-  ['', 'blocked'],
-  ['text/html', '<p>sign in</p>'],
-])(
-  'a delete that gets 200 with a body that is not JSON (%s) is unknown and not repeated',
-  async (type, text) => {
-    await using server = await scriptedServer(
-      respond(200, type === '' ? {} : { 'content-type': type }, text),
-      json({}),
-    );
-    const client = scriptedClient((url, init) => fetch(url, init), { baseUrl: server.url });
-    expect(await caught(client.products.delete('7'))).toMatchObject({
-      code: 'unexpected_response',
-      outcome: 'unknown',
-    });
-    expect(server.requests).toHaveLength(1);
-  },
-);
-
-test.each([
-  ['an empty body', ''],
-  ['a JSON body', '{"deleted":true}'],
-  ['white space', '\n'],
-])('a delete that gets 200 with %s is done', async (_, text) => {
-  const fetch = scriptedFetch(new Response(text, { headers: { 'content-type': 'text/plain' } }));
-  await expect(scriptedClient(fetch).products.delete('7')).resolves.toBeUndefined();
 });

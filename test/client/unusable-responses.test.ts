@@ -175,45 +175,6 @@ test('the issues of an invalid record do not show the key', async () => {
   expect(JSON.stringify(error)).not.toContain(KEY);
 });
 
-test('a list that is one object has wrong content', async () => {
-  const error = await caught(
-    clientOf(jsonResponse({ id: '1' }))
-      .accounts.list()
-      .toArray({ limit: 1 }),
-  );
-  expect(error).toMatchObject({ reason: 'wrong_content', outcome: 'unknown' });
-});
-
-test.each([
-  ['no body', () => new Response(null, { status: 204 })],
-  ['an empty page', () => new Response('', { headers: { 'content-type': 'text/html' } })],
-  ['a JSON body', () => new Response('{"id":"1"}', { headers: JSON_TYPE })],
-  ['truncated JSON', () => new Response('{"id":', { headers: JSON_TYPE })],
-  ['a number', () => new Response('7', { headers: JSON_TYPE })],
-  ['a truncated string', () => new Response('"dele', { headers: JSON_TYPE })],
-  ['a truncated array', () => new Response(' [1,fal', { headers: JSON_TYPE })],
-  ['JSON that is not UTF-8', () => new Response(new Uint8Array([0x7b, 0x22, 0xff]), { headers: JSON_TYPE })],
-  ['more than maxBodyBytes', () => new Response(`["${'x'.repeat(1_001)}"]`, { headers: JSON_TYPE })],
-])('a delete whose 2xx has %s is done', async (_, response) => {
-  await expect(clientOf(response()).products.delete('1')).resolves.toBeUndefined();
-});
-
-test.each([
-  ['a page', () => new Response('<html>', { headers: { 'content-type': 'text/html' } })],
-  ['a page that claims to be JSON', () => new Response(' <html>', { headers: JSON_TYPE })],
-  ['a word that claims to be JSON', () => new Response('blocked', { headers: JSON_TYPE })],
-  ['a word that begins as a literal', () => new Response('forbidden', { headers: JSON_TYPE })],
-  ['a word in brackets', () => new Response('[blocked]', { headers: JSON_TYPE })],
-  ['a word in braces', () => new Response('{ blocked }', { headers: JSON_TYPE })],
-  ['a long word that claims to be JSON', () => new Response('x'.repeat(1_001), { headers: JSON_TYPE })],
-  ['a long page', () => new Response('x'.repeat(1_001), { headers: { 'content-type': 'text/html' } })],
-])('a delete whose 2xx has %s is not known to be done', async (_, response) => {
-  expect(await caught(clientOf(response()).products.delete('1'))).toMatchObject({
-    reason: 'wrong_content',
-    outcome: 'unknown',
-  });
-});
-
 test.each([300, 301, 302, 303, 307, 308, 399])(
   'the body of a redirect with %i is not read',
   async (status) => {
@@ -298,36 +259,6 @@ test('the message of an error is one line, whatever the service writes', async (
   expect((invalid as Error).message).not.toMatch(/[\p{Cc}\u2028\u202e]/u);
 });
 
-test.each([
-  [400, false],
-  [408, true],
-  [409, false],
-  [425, true],
-  [499, false],
-  [500, true],
-  [501, false],
-  [502, true],
-  [503, true],
-  [504, true],
-  [505, false],
-  [599, true],
-])('a %i is retryable: %s', async (status, retryable) => {
-  expect(await failureOf(problemResponse(status))).toMatchObject({ status, retryable });
-});
-
-test.each([
-  ['a page', new Response('<html>Bad gateway', { status: 502 })],
-  ['a body that is not UTF-8', new Response(new Uint8Array([0xff]), { status: 502 })],
-  ['no body', new Response(null, { status: 502 })],
-])('an error response with %s is an error by its status', async (_, response) => {
-  expect(await failureOf(response)).toMatchObject({
-    code: 'unknown_problem',
-    status: 502,
-    detail: undefined,
-    violations: [],
-  });
-});
-
 test('of an error response no more is read than a megabyte, and no more than maxBodyBytes', async () => {
   const long = (length: number) => problemResponse(400, { detail: 'x', padding: 'y'.repeat(length) });
   const most = { maxBodyBytes: 2 ** 24 };
@@ -336,18 +267,10 @@ test('of an error response no more is read than a megabyte, and no more than max
   expect(await failureOf(long(1_000), { maxBodyBytes: 500 })).toMatchObject({ detail: undefined });
 });
 
-test('a create that gets a response without the record is repeated once, even after another failure', async () => {
+test('a create that gets a response without the record is repeated once, after another failure too', async () => {
   const retry = { baseDelayMs: 0, maxDelayMs: 0 };
-  const empty = new Response(null, { status: 204 });
-  const twice = scriptedFetch(empty);
-  expect(await caught(scriptedClient(twice, { retry }).products.create({}))).toMatchObject({
-    code: 'unexpected_response',
-    outcome: 'applied',
-    attempts: 2,
-  });
-  expect(twice.requests).toHaveLength(2);
-  const later = scriptedFetch(networkError('ECONNRESET'), empty);
-  expect(await caught(scriptedClient(later, { retry }).products.create({}))).toMatchObject({
+  const fetch = scriptedFetch(networkError('ECONNRESET'), new Response(null, { status: 204 }));
+  expect(await caught(scriptedClient(fetch, { retry }).products.create({}))).toMatchObject({
     code: 'unexpected_response',
     attempts: 3,
   });

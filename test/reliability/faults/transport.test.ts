@@ -61,6 +61,7 @@ const rows: readonly Row[] = [
   row('truncated JSON', misbehave.truncatedJson, CUT, 'R', 'R', 'R', 'done'),
   row('204', empty(204), INVALID, 'X', 'once A', 'reread', 'done'),
   row('200 without a body', empty(200), INVALID, 'X', 'once A', 'reread', 'done'),
+  row('an empty page', respond(200, { 'content-type': 'text/html' }), ODD, 'X', 'once U', 'U', 'done'),
   row('HTML with 200', html(), ODD, 'X', 'once U', 'U', 'U'),
   row('HTML that names no type', respond(200, {}, PAGE), ODD, 'X', 'once U', 'U', 'U'),
   row(
@@ -126,6 +127,7 @@ const rows: readonly Row[] = [
     [413, 'unknown_problem'],
     [422, 'unknown_problem'],
     [451, 'unknown_problem'],
+    [499, 'unknown_problem'],
   ].map(([status, code]) =>
     row(`${status}`, problem(Number(status)), [String(code), 'rejected'], 'X', 'X', 'X', 'X'),
   ),
@@ -195,8 +197,10 @@ test.each(cases)('$method meets $fault: $cell', async ({ response: fault, method
   const requests = cell === 'R' ? 3 : again ? 2 : 1;
   expect(staying.requests).toHaveLength(requests);
   expectSameRequest(staying.requests, method);
-  expect({ code: error.code, outcome: error.outcome, attempts: error.attempts }).toEqual({
+  const { code: found, outcome: is, attempts, retryable } = error;
+  expect({ code: found, outcome: is, attempts, retryable }).toEqual({
     code,
+    retryable: cell === 'R',
     outcome: cell.endsWith('U') ? 'unknown' : cell.endsWith('A') ? 'applied' : outcome,
     // A request in another form belongs to the attempt.
     attempts: cell === 'reread' || cell === 'once X' ? 1 : requests,

@@ -41,7 +41,7 @@ test('violations keep path, message and code; invalid ones are omitted', () => {
     'name',
     null,
   ];
-  expect(parseProblem({ violations }).violations).toEqual([
+  expect(parseProblem({ violations }).violations).toStrictEqual([
     { propertyPath: 'salePrice', message: 'is negative', code: 'range' },
     { propertyPath: '', message: 'is empty' },
     { propertyPath: '', message: 'is odd' },
