@@ -7,7 +7,7 @@ import {
   type WriteShapes,
 } from './collections/define.ts';
 import { type CollectionName, collections } from './collections/index.ts';
-import { type RawRequest, sendAny } from './collections/raw-request.ts';
+import { type RawRequest, sendRaw } from './collections/raw-request.ts';
 import type { ReadOnlyCollection } from './collections/reader.ts';
 import type { WritableCollection } from './collections/writer.ts';
 import { checkObject, checkOptionNames, checkSchema } from './errors/check-input.ts';
@@ -154,7 +154,7 @@ export function createClient<const S extends SchemasByName = Record<never, never
     );
     const methods: ClientMethods<S> = {
       collection: (segment, options) => unknownCollection(context, segment, options),
-      request: (request, requestOptions = {}) => sendAny(context, request, requestOptions),
+      request: (request, requestOptions = {}) => sendRaw(context, request, requestOptions),
       ping: (requestOptions) => ping(context, requestOptions),
       withOptions: (changed) => clientWith(changedDefaults(own, changed)),
       get rateLimit() {

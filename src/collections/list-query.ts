@@ -1,8 +1,13 @@
-import { checkObject, checkOptionNames, checkText, checkWhole } from '../errors/check-input.ts';
+import {
+  checkObject,
+  checkOptionNames,
+  checkText,
+  checkTimestamp,
+  checkWhole,
+} from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { OptionNames } from '../internal/option-names.ts';
-import { ID_BOUNDS, type IdBounds } from '../pagination/page.ts';
-import { isTimestamp } from '../schemas/timestamp.ts';
+import { ID_BOUNDS, type IdBounds, idParameters } from '../pagination/page.ts';
 import { LIST_OPTIONS } from './list-options.ts';
 
 /** The filters of a list (specification: Query parameters of every List operation). */
@@ -40,32 +45,11 @@ export function checkQuery(query: ListQuery): CheckedQuery {
   checkObject(query, 'query');
   checkOptionNames(query, LIST_QUERY, { of: 'the query of list, its first argument', elsewhere: ELSEWHERE });
   return {
-    page: checkPage(query.page),
-    updatedSince: checkTimestamp(query.updatedSince),
+    page: query.page === undefined ? undefined : checkWhole(query.page, 'page', 1),
+    updatedSince:
+      query.updatedSince === undefined ? undefined : checkTimestamp(query.updatedSince, 'updatedSince'),
     id: checkIds(query.id),
   };
-}
-
-function checkPage(page: number | undefined): number | undefined {
-  return page === undefined ? undefined : checkWhole(page, 'page', 1);
-}
-
-function checkTimestamp(value: string | Date | undefined): string | undefined {
-  if (value === undefined) return undefined;
-  if (value instanceof Date) {
-    const year = value.getUTCFullYear();
-    if (Number.isNaN(year) || year < 0 || year > 9999) {
-      throw new InvalidInputError('updatedSince', 'is an invalid Date, or outside the years 0 to 9999');
-    }
-    return value.toISOString();
-  }
-  if (typeof value !== 'string' || !isTimestamp(value)) {
-    throw new InvalidInputError(
-      'updatedSince',
-      'must be a Date, a date like 2026-01-31, or a timestamp with its offset like 2026-01-31T12:00:00Z',
-    );
-  }
-  return value;
 }
 
 function checkIds(id: IdBounds | undefined): IdBounds {
@@ -101,9 +85,7 @@ export function parameters(
 ) {
   const sent: [string, string][] = [];
   if (own.page !== undefined) sent.push([pageParameter, String(own.page)]);
-  for (const [name, bound] of Object.entries({ ...query.id, ...own.id })) {
-    if (bound !== undefined) sent.push([`id[${name}]`, typeof bound === 'string' ? bound : bound.join('..')]);
-  }
+  sent.push(...idParameters({ ...query.id, ...own.id }));
   if (query.updatedSince !== undefined) sent.push(['updatedSince', query.updatedSince]);
   return sent;
 }

@@ -146,13 +146,13 @@ function withoutSecrets<T>(list: ReadList<T>, clear: (text: string) => string): 
   const invalid = list.invalid.map(({ id, issues, record }) => ({
     id: id === undefined ? undefined : clear(id),
     issues: issues.map(clear),
-    record: contains(record, clear) ? clearStrings(record, clear) : record,
+    record: isChangedBy(record, clear) ? clearStrings(record, clear) : record,
   }));
   return { ...list, invalid };
 }
 
 /** Whether `clear` changes a string of a JSON value. One that is nested too deep to be written is taken to contain it. */
-function contains(value: unknown, clear: (text: string) => string): boolean {
+function isChangedBy(value: unknown, clear: (text: string) => string): boolean {
   try {
     const text = JSON.stringify(value) ?? '';
     return clear(text) !== text;

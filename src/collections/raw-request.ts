@@ -44,7 +44,7 @@ export interface RawRequest<T = unknown> {
   redactKey?: boolean | undefined;
 }
 
-export const ANY_REQUEST: OptionNames<RawRequest> = {
+export const RAW_REQUEST: OptionNames<RawRequest> = {
   method: true,
   path: true,
   query: true,
@@ -58,7 +58,7 @@ export const ANY_REQUEST: OptionNames<RawRequest> = {
 const METHODS: readonly Method[] = ['GET', 'POST', 'PATCH', 'DELETE'];
 
 /** Sends a request with everything that other calls have: key, rate limiter, retries, timeouts, typed errors. */
-export async function sendAny<T>(
+export async function sendRaw<T>(
   context: ClientContext,
   request: RawRequest<T>,
   options: RequestOptions,
@@ -74,7 +74,7 @@ export async function sendAny<T>(
     query: queryPairs(query),
     body: bodyText(request.body),
     contentType: checkContentType(request.contentType),
-    idempotencyKey: method === 'POST' ? keyOf(request) : undefined,
+    idempotencyKey: method === 'POST' ? idempotencyKeyOf(request) : undefined,
     expected: expectedOf(request),
     priority: 'interactive',
     settings: callSettings(context.settings, options),
@@ -86,13 +86,13 @@ export async function sendAny<T>(
 /** Everything that can be wrong with a request, before anything is sent. */
 function checkRequest(request: RawRequest<unknown>, options: RequestOptions): void {
   checkObject(request, 'request');
-  checkOptionNames(request, ANY_REQUEST, {
+  checkOptionNames(request, RAW_REQUEST, {
     of: 'request',
     elsewhere: [{ names: REQUEST_OPTIONS, advice: 'Pass it in the second argument of request.' }],
   });
   checkOptionNames(options, REQUEST_OPTIONS, {
     of: 'request',
-    elsewhere: [{ names: ANY_REQUEST, advice: 'Pass it in the first argument of request.' }],
+    elsewhere: [{ names: RAW_REQUEST, advice: 'Pass it in the first argument of request.' }],
   });
   const { method = 'GET', schema, redactKey = false } = request;
   checkOneOf(method, 'method', METHODS);
@@ -145,7 +145,7 @@ function checkContentType(contentType: string | undefined): string | undefined {
   throw new InvalidInputError('contentType', 'must be a media type such as application/merge-patch+json');
 }
 
-function keyOf({ idempotencyKey }: RawRequest): string {
+function idempotencyKeyOf({ idempotencyKey }: RawRequest): string {
   return idempotencyKey === undefined ? newIdempotencyKey() : checkIdempotencyKey(idempotencyKey);
 }
 

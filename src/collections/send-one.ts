@@ -48,7 +48,7 @@ export function isCastable(id: string | undefined): boolean {
   return id !== undefined && /^\s*[+-]?\d/.test(id) && !/^-?(?:0|[1-9]\d*)$/.test(id);
 }
 
-interface Outgoing<R> extends Pick<ApiRequest<R>, 'method' | 'body' | 'idempotencyKey' | 'expected'> {
+interface RecordRequest<R> extends Pick<ApiRequest<R>, 'method' | 'body' | 'idempotencyKey' | 'expected'> {
   /** Already checked; none for a create. */
   readonly id?: string;
 }
@@ -56,7 +56,7 @@ interface Outgoing<R> extends Pick<ApiRequest<R>, 'method' | 'body' | 'idempoten
 /** Sends a request to a collection, or to the record of an id. */
 export async function sendOne<R>(
   { definition: { segment }, transport, settings }: CollectionContext<{ id: string }>,
-  { id, ...request }: Outgoing<R>,
+  { id, ...request }: RecordRequest<R>,
   options: RequestOptions,
 ): Promise<R> {
   const { value } = await transport.send({

@@ -1,6 +1,7 @@
 import { type NameTable, suggestion, unknownName } from '../internal/option-names.ts';
 import { hasControlCharacters, isWellFormed } from '../internal/text.ts';
 import { isStandardSchema } from '../schemas/standard-schema.ts';
+import { isTimestamp } from '../schemas/timestamp.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
 
 // What callers pass is checked before anything is sent, because JavaScript callers can pass anything. Each check names the
@@ -98,6 +99,22 @@ export function checkText(text: unknown, argument: string): string {
   }
   return text;
 }
+
+/** A moment, as ISO 8601. With another form of the year a service may not read it as a date. */
+export function checkTimestamp(value: string | Date, argument: string): string {
+  const ms = value instanceof Date ? value.getTime() : Date.parse(value);
+  const isText = typeof value === 'string' && isTimestamp(value);
+  if (!(ms >= YEAR_0_MS && ms < YEAR_10000_MS) || !(isText || value instanceof Date)) {
+    throw new InvalidInputError(
+      argument,
+      'must be a valid Date of the years 0 to 9999, a date like 2026-01-31, or a timestamp with its offset like 2026-01-31T12:00:00Z',
+    );
+  }
+  return isText ? value : new Date(ms).toISOString();
+}
+
+const YEAR_0_MS = Date.parse('0000-01-01T00:00:00Z');
+const YEAR_10000_MS = Date.parse('9999-12-31T23:59:59.999Z') + 1;
 
 /** An id that can be one path segment. The API documentation does not say more about its form. */
 export function checkId(id: unknown, argument = 'id'): string {

@@ -11,7 +11,7 @@ import {
 } from './page.ts';
 import { RepeatGuard } from './repeat-guard.ts';
 
-export interface ByPageOptions extends ReaderOptions {
+interface ByPageOptions extends ReaderOptions {
   /** The first page requested; 1 reads everything. */
   readonly start: number;
   readonly afterLastPage: AfterLastPage;
@@ -71,7 +71,7 @@ export async function* byPage<T>(
 }
 
 /** A read that keyset pagination has begun and continues by page. */
-export interface BegunRead<T> {
+interface BegunRead<T> {
   /** The response to the first page, if there is one already. */
   readonly firstPage: PageResponse<T> | undefined;
   /** Whether records of the other pagination were delivered before. */

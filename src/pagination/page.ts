@@ -16,6 +16,14 @@ export interface IdBounds {
 
 export const ID_BOUNDS: OptionNames<IdBounds> = { gt: true, gte: true, lt: true, lte: true, between: true };
 
+/** Bounds as query parameters. */
+export function idParameters(bounds: IdBounds): [string, string][] {
+  return Object.entries(bounds).flatMap(([name, bound]): [string, string][] => {
+    if (bound === undefined) return [];
+    return [[`id[${name}]`, Array.isArray(bound) ? bound.join('..') : String(bound)]];
+  });
+}
+
 /** One list request. The caller's own filters are added below the pagination. */
 export interface PageQuery {
   /** The page number, from 1. Left out: the service's default, 1. */

@@ -6,7 +6,7 @@
 import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { scopeFingerprint } from '../pagination/resume-token.ts';
-import { parseStored, unreadable } from '../reading/state.ts';
+import { damagedValue, parseStored } from '../reading/state.ts';
 import { readStore, type Store, writeStore } from '../reading/store.ts';
 import { isObject } from '../schemas/validate.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
@@ -69,7 +69,7 @@ export class PushMemory {
     const head = await this.#read(storeKey);
     this.#foundBy = head?.by;
     const pending = head?.pending ?? [];
-    if (!Array.isArray(pending) || !pending.every(isStoredAttempt)) throw unreadable(storeKey);
+    if (!Array.isArray(pending) || !pending.every(isStoredAttempt)) throw damagedValue(storeKey);
     this.#others = pending.filter(({ name }) => name !== keyName);
     for (const { name, key, ...attempt } of pending) {
       if (name === keyName) this.#pending.set(key, attempt);
@@ -166,7 +166,7 @@ export class PushMemory {
   async #readIds(part: string): Promise<Readonly<Record<string, string>>> {
     const key = this.#partKey(part);
     const ids = (await this.#read(key))?.ids ?? {};
-    if (!isObject(ids) || !Object.values(ids).every((id) => typeof id === 'string')) throw unreadable(key);
+    if (!isObject(ids) || !Object.values(ids).every((id) => typeof id === 'string')) throw damagedValue(key);
     return ids as Readonly<Record<string, string>>;
   }
 

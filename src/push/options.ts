@@ -17,7 +17,7 @@ import type { OptionNames } from '../internal/option-names.ts';
 import type { Paginator } from '../pagination/paginator.ts';
 import { checkTimeZone } from '../reading/bound.ts';
 import {
-  PAGINATION_DEFAULTS,
+  READ_OPTIONS,
   type ReadOptions,
   resolveListOptions,
   resolveMaxOutage,
@@ -155,7 +155,7 @@ export interface PushOptions<T, Draft, Patch> extends CallOptions, ReadOptions {
 
 export const PUSH_OPTIONS: OptionNames<PushOptions<unknown, unknown, unknown>> = {
   ...CALL_OPTIONS,
-  ...PAGINATION_DEFAULTS,
+  ...READ_OPTIONS,
   tenant: true,
   rows: true,
   key: true,

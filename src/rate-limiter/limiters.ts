@@ -5,7 +5,7 @@ import { type Permit, RateLimiter } from './rate-limiter.ts';
 export type Limiters = (origin: string, apiKey: string) => Limiter;
 
 /** What sends a call when the quota allows it. */
-export type Limiter = Pick<RateLimiter, 'run'>;
+type Limiter = Pick<RateLimiter, 'run'>;
 
 /** Finds the limiters of a client, by its option `rateLimiter`. */
 export function limitersFor(option: 'shared' | 'client' | false): Limiters {
@@ -20,7 +20,7 @@ const UNLIMITED: Limiter = { run: (_call, send) => send(NO_PERMIT) };
 const SLOT = Symbol.for('accounting-data-sdk.rate-limiters');
 /** Changed when limiters of one version can no longer replace those of another. */
 const PROTOCOL = 'v1';
-const IDLE_MS = 10 * 60_000;
+const DROPPED_AFTER_MS = 10 * 60_000;
 /** The order of use is kept to the minute: exact enough for ten, and cheap. */
 const TOUCH_MS = 60_000;
 /** So many idle limiters are dropped at once: 100,000 in one call would block the event loop for a second. */
@@ -55,7 +55,7 @@ function createLimiters(): Limiters {
     // Here and not on a timer, which would keep the process alive.
     let left = MOST_DROPPED;
     for (const [oldId, old] of entries) {
-      if (now - old.usedAt < IDLE_MS || left === 0) break;
+      if (now - old.usedAt < DROPPED_AFTER_MS || left === 0) break;
 
       left -= 1;
       entries.delete(oldId);

@@ -12,7 +12,7 @@ const HIGHEST_OFFSET = 14 * 60;
 const MARGIN = 60;
 
 /** What is known of a service: the lowest offset that its rows showed, in minutes; `Z`: it rejects bounds with an offset. */
-export type KnownOffset = number | 'Z' | undefined;
+type KnownOffset = number | 'Z' | undefined;
 
 /**
  * The lowest offset that the rows' own timestamps show, in minutes: -300 for `2026-01-31T10:00:00-05:00`.

@@ -28,7 +28,7 @@ export interface ReadOptions {
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
-export const PAGINATION_DEFAULTS: OptionNames<ReadOptions> = {
+export const READ_OPTIONS: OptionNames<ReadOptions> = {
   pagination: true,
   afterLastPage: true,
   pageParameter: true,

@@ -34,12 +34,12 @@ export interface SyncState {
   readonly run?: RunState;
 }
 
-const VERSION = 1;
+const STATE_VERSION = 1;
 
 export function encodeState({ scope, by, watermark, full, hint, offset, round, run }: SyncState): string {
   // In one order and without undefined members: two equal states are the same string.
   return JSON.stringify({
-    v: VERSION,
+    v: STATE_VERSION,
     scope,
     by,
     watermark,
@@ -56,22 +56,22 @@ export function decodeState(stored: unknown, key: string): SyncState | undefined
   const content = parseStored(stored, key);
   if (content === undefined) return undefined;
   const { v, scope, by, watermark, full, hint, offset, round, run } = content;
-  if (typeof v === 'number' && v > VERSION) {
+  if (typeof v === 'number' && v > STATE_VERSION) {
     throw new CheckpointError(
       `The state under ${key} was written by a later version of this package. Update this package here too.`,
     );
   }
   const isState =
-    v === VERSION &&
+    v === STATE_VERSION &&
     typeof scope === 'string' &&
     typeof by === 'string' &&
-    isOptional(watermark, isTimestamp) &&
-    isOptional(full, isTimestamp) &&
+    isOptional(watermark, isStoredTimestamp) &&
+    isOptional(full, isStoredTimestamp) &&
     isOptional(hint, isListHint) &&
     isOptional(offset, isOffset) &&
     isOptional(round, (value) => Number.isSafeInteger(value)) &&
     isOptional(run, isRun);
-  if (!isState) throw unreadable(key);
+  if (!isState) throw damagedValue(key);
   return content as unknown as SyncState;
 }
 
@@ -80,7 +80,7 @@ export function parseStored(stored: unknown, key: string): Record<string, unknow
   if (stored === undefined || stored === null) return undefined;
 
   const content = typeof stored === 'string' ? parse(stored, key) : stored;
-  if (typeof content !== 'object' || content === null) throw unreadable(key);
+  if (typeof content !== 'object' || content === null) throw damagedValue(key);
   return content as Record<string, unknown>;
 }
 
@@ -89,12 +89,12 @@ function parse(text: string, key: string): unknown {
     return JSON.parse(text);
   } catch {
     // The parser's own message would quote what is stored there.
-    throw unreadable(key);
+    throw damagedValue(key);
   }
 }
 
 /** What a store has under a key is not what this package wrote. */
-export function unreadable(key: string): CheckpointError {
+export function damagedValue(key: string): CheckpointError {
   return new CheckpointError(
     `The value under ${key} is damaged, or was not written by this package. It is not replaced automatically, because that would hide what happened. Restore it, or delete it: a sync then reads everything again, and a push forgets which creates it has to finish.`,
   );
@@ -108,13 +108,13 @@ function isRun(run: unknown): boolean {
   if (typeof run !== 'object' || run === null) return false;
   const { watermark, since, token } = run as Record<string, unknown>;
   return (
-    isTimestamp(watermark) &&
+    isStoredTimestamp(watermark) &&
     isOptional(since, isBound) &&
     isOptional(token, (value) => typeof value === 'string')
   );
 }
 
-function isTimestamp(value: unknown): boolean {
+function isStoredTimestamp(value: unknown): boolean {
   return (
     typeof value === 'string' &&
     /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(value) &&
@@ -124,7 +124,7 @@ function isTimestamp(value: unknown): boolean {
 
 /** A timestamp with any offset, as `updatedSince` was sent. */
 function isBound(value: unknown): boolean {
-  return typeof value === 'string' && isTimestamp(value.replace(/[+-]\d\d:\d\d$/, 'Z'));
+  return typeof value === 'string' && isStoredTimestamp(value.replace(/[+-]\d\d:\d\d$/, 'Z'));
 }
 
 function isOffset(value: unknown): boolean {

@@ -1,13 +1,10 @@
+import { checkTimestamp } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { ResponseTime } from '../pagination/page.ts';
-import { isFarAhead, isTimestamp } from '../schemas/timestamp.ts';
+import { isFarAhead } from '../schemas/timestamp.ts';
 
 /** Without a `Date` header the local clock must do, which may be ahead of the service's. */
 const LOCAL_CLOCK_MARGIN_MS = 5 * 60_000;
-
-/** Outside of these years a timestamp has another form, which a service may not read as a date. */
-const YEAR_0_MS = Date.parse('0000-01-01T00:00:00Z');
-const YEAR_10000_MS = Date.parse('9999-12-31T23:59:59.999Z') + 1;
 
 /** A timestamp to the second, rounded down: the precision of `Date` and of the service's own timestamps. */
 export function toSeconds(ms: number): string {
@@ -40,15 +37,7 @@ export function sinceOf(watermark: string, lookbackMs: number): string {
 
 /** The caller's own start, as ISO 8601. */
 export function checkStart(value: string | Date, argument: string): string {
-  const ms = value instanceof Date ? value.getTime() : Date.parse(value);
-  const isText = typeof value === 'string' && isTimestamp(value);
-  if (!(ms >= YEAR_0_MS && ms < YEAR_10000_MS) || !(isText || value instanceof Date)) {
-    throw new InvalidInputError(
-      argument,
-      'must be a valid Date of the years 0 to 9999, a date like 2026-01-31, or a timestamp with its offset like 2026-01-31T12:00:00Z',
-    );
-  }
-  return toSeconds(ms);
+  return toSeconds(Date.parse(checkTimestamp(value, argument)));
 }
 
 /** Rejects a start that lies in the service's future: nothing would ever be found. */

@@ -10,7 +10,7 @@ import type { LookUp } from '../reading/source.ts';
 import { IdSet } from './id-set.ts';
 
 /** What a comparison is doing: see `ReconcileProgress`. */
-export type DeletionPhase = 'local' | 'read' | 'confirm' | 'delete';
+type DeletionPhase = 'local' | 'read' | 'confirm' | 'delete';
 
 type Ids = AsyncIterable<string> | Iterable<string>;
 
@@ -18,7 +18,7 @@ type Ids = AsyncIterable<string> | Iterable<string>;
 export type LocalIds = Ids | ((collection: string) => Ids);
 
 /** Records that exist although the read did not list them, and their rows as sent. */
-export interface Repairs<T> {
+interface Repairs<T> {
   readonly records: readonly T[];
   readonly rows: readonly unknown[];
 }

@@ -5,7 +5,7 @@ import { settled } from '../internal/callback.ts';
 import { notify } from '../internal/notify.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import {
-  PAGINATION_DEFAULTS,
+  READ_OPTIONS,
   type ReadOptions,
   resolveListOptions,
   resolveMaxOutage,
@@ -75,7 +75,7 @@ export interface ReconcileOptions<T> extends CallOptions, ReadOptions {
 
 export const RECONCILE_OPTIONS: OptionNames<ReconcileOptions<unknown>> = {
   ...CALL_OPTIONS,
-  ...PAGINATION_DEFAULTS,
+  ...READ_OPTIONS,
   localIds: true,
   onDelete: true,
   onRepair: true,

@@ -39,7 +39,7 @@ interface RecordReaderOptions {
   readonly keepFields: boolean;
 }
 
-type Row = Record<string, unknown> & { id: string };
+type RowWithId = Record<string, unknown> & { id: string };
 
 /** Reads bodies into records. Throws ShapeError for an invalid one. */
 export class RecordReader<T extends { id: string }> {
@@ -76,12 +76,12 @@ export class RecordReader<T extends { id: string }> {
   }
 
   /** Whether a row can be passed on as it is, the same object. */
-  #passes(row: Record<string, unknown>): row is Row {
+  #passes(row: Record<string, unknown>): row is RowWithId {
     return this.#options.schema === undefined && this.#isRecord(row);
   }
 
   /** Whether a row is good by our own schema, without asking Zod. */
-  #isRecord(row: Record<string, unknown>): row is Row {
+  #isRecord(row: Record<string, unknown>): row is RowWithId {
     if (typeof row.id !== 'string' || row.id === '') return false;
 
     this.#fits ??= quickCheck(this.#checkedFields);
@@ -99,7 +99,7 @@ export class RecordReader<T extends { id: string }> {
       try {
         const record = await this.#explain(row);
         list.records.push(record);
-        list.ids.push((row as Row).id);
+        list.ids.push((row as RowWithId).id);
       } catch (error) {
         if (!(error instanceof ShapeError) || this.#options.validation !== 'report') throw error;
         list.invalid.push({ id: error.recordId, issues: error.issues, record: row });

@@ -1,3 +1,6 @@
+/** Every path of the service begins with it (specification: What the service does). */
+export const API_PATH = '/api/public/v1';
+
 /*
  * Forms that the specification leaves open. The sandbox plays each of them, and `probe` names the one that it sees.
  */

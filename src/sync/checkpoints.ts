@@ -4,7 +4,7 @@ import { decodeState, encodeState, type SyncState } from '../reading/state.ts';
 import { readStore, type Store, writeStore } from '../reading/store.ts';
 
 /** Which state it is. */
-export interface StateAddress {
+interface StateAddress {
   readonly key: string;
   readonly scope: string;
   /** Ends the wait for a store that does not settle. */

@@ -2,7 +2,7 @@ import { isApiError } from '../errors/guards.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { notify } from '../internal/notify.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
-import { awaitedLater, type IdBounds, type Page } from '../pagination/page.ts';
+import { awaitedLater, type IdBounds, idParameters, type Page } from '../pagination/page.ts';
 import { scopeFingerprint } from '../pagination/resume-token.ts';
 import { hasOffset, isTooLate, lowestOffset } from '../reading/bound.ts';
 import { lookUp, nameOf, type SourceOptions, type SyncSource, sentRows } from '../reading/source.ts';
@@ -20,7 +20,7 @@ import { planRun, type RunPlan } from './run-plan.ts';
 import { type BatchCounts, RunStats } from './run-stats.ts';
 
 /** What the run of one collection needs beside the collection. */
-export interface RunContext {
+interface RunContext {
   readonly options: ResolvedRunOptions;
   readonly store: Store;
   readonly name?: string | undefined;
@@ -86,7 +86,8 @@ export class CollectionRun<T extends { id: string }> {
     const scope = scopeFingerprint({
       baseUrl: source.baseUrl ?? '',
       collection: source.segment ?? collection,
-      filters: { tenant, ...filtersOf(context.id) },
+      // An invalid bound is rejected by the list.
+      filters: { tenant, ...Object.fromEntries(idParameters(context.id ?? {})) },
     });
     const { limit, signal } = context;
     this.#source = outlasting(source, maxOutageMs, limit && (() => this.#beforeRequest(limit)));
@@ -396,20 +397,12 @@ export class CollectionRun<T extends { id: string }> {
   }
 }
 
+/** The run of a collection, whatever its records are. */
+export type AnyCollectionRun = CollectionRun<{ id: string }>;
+
 /** After a restart the position must be written even if there is no record yet: the one in the store is wrong. */
 function isBatch({ records, invalid, restarted }: Page<unknown>): boolean {
   return records.length > 0 || invalid.length > 0 || restarted;
-}
-
-function filtersOf(id: IdBounds | undefined): Record<string, string> {
-  const bounds = Object.entries(id ?? {}).filter(([, bound]) => bound !== undefined);
-  return Object.fromEntries(
-    bounds.map(([name, bound]) => [
-      `id[${name}]`,
-      // An invalid bound is rejected by the list.
-      Array.isArray(bound) ? bound.join('..') : String(bound),
-    ]),
-  );
 }
 
 /** Stops what is in flight. */

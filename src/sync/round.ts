@@ -1,13 +1,11 @@
 import type { SyncState } from '../reading/state.ts';
-import type { CollectionRun } from './collection-run.ts';
-
-type Run = CollectionRun<{ id: string }>;
+import type { AnyCollectionRun } from './collection-run.ts';
 
 /** The collections, level by level, that are left in a round, and those that earlier syncs have read in it. */
-export interface Round {
-  readonly left: readonly (readonly Run[])[];
+interface Round {
+  readonly left: readonly (readonly AnyCollectionRun[])[];
   /** Those that begin the next round, if nothing can be read of what is left. */
-  readonly done: readonly (readonly Run[])[];
+  readonly done: readonly (readonly AnyCollectionRun[])[];
 }
 
 /**
@@ -16,13 +14,13 @@ export interface Round {
  * never be read. The state of a collection has the number of the round in which it was read last.
  */
 export async function planRound(
-  levels: readonly (readonly Run[])[],
+  levels: readonly (readonly AnyCollectionRun[])[],
   mode: 'incremental' | 'full',
 ): Promise<Round> {
-  const states = new Map<Run, SyncState | undefined>();
+  const states = new Map<AnyCollectionRun, SyncState | undefined>();
   for (const run of levels.flat()) states.set(run, await run.peek());
   const latest = Math.max(0, ...[...states.values()].map((state) => state?.round ?? 0));
-  const isDone = (run: Run) => {
+  const isDone = (run: AnyCollectionRun) => {
     const state = states.get(run);
     if (state?.watermark === undefined || state.run !== undefined) return false;
     return (state.round ?? 0) === latest && (mode !== 'full' || state.full === state.watermark);

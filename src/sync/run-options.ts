@@ -2,12 +2,11 @@ import { checkFiniteMs, checkOneOf } from '../errors/check-input.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import { checkTimeZone } from '../reading/bound.ts';
 import {
-  PAGINATION_DEFAULTS,
+  READ_OPTIONS,
   type ReadOptions,
   resolveListOptions,
   resolveMaxOutage,
 } from '../reading/list-options.ts';
-import type { SourceOptions } from '../reading/source.ts';
 import { checkStateName } from '../reading/state.ts';
 import { checkStart } from '../reading/watermark.ts';
 import { CALL_OPTIONS, type CallOptions } from '../transport/call-options.ts';
@@ -61,7 +60,7 @@ export interface RunOptions extends CallOptions, ReadOptions {
 
 export const RUN_OPTIONS: OptionNames<RunOptions> = {
   ...CALL_OPTIONS,
-  ...PAGINATION_DEFAULTS,
+  ...READ_OPTIONS,
   tenant: true,
   prefix: true,
   mode: true,
@@ -74,41 +73,23 @@ export const RUN_OPTIONS: OptionNames<RunOptions> = {
 };
 
 /** RunOptions with every default applied. */
-export interface ResolvedRunOptions {
-  readonly tenant: string;
-  readonly prefix: string;
-  readonly mode: 'incremental' | 'full';
-  readonly lookbackMs: number;
-  readonly serviceTimeZone: string | undefined;
-  readonly maxOutageMs: number;
-  /** The caller's own start, as ISO 8601. */
-  readonly updatedSince: string | undefined;
-  readonly signal: AbortSignal | undefined;
-  readonly onProgress: ((progress: SyncProgress) => void) | undefined;
-  readonly onCheckpoint: ((event: CheckpointEvent) => void) | undefined;
-  /** The options of every list. */
-  readonly list: SourceOptions;
-}
+export type ResolvedRunOptions = ReturnType<typeof resolveRunOptions>;
 
 /** Checks the options of a run and applies every default. */
-export function resolveRunOptions(options: RunOptions): ResolvedRunOptions {
+export function resolveRunOptions(options: RunOptions) {
   const { tenant, mode = 'incremental', lookbackMs = 120_000, updatedSince } = options;
+  const { serviceTimeZone, signal, onProgress, onCheckpoint } = options;
   const prefix = options.prefix ?? 'accounting-data-sdk';
   checkStateName({ prefix, tenant });
   checkOneOf(mode, 'mode', ['incremental', 'full']);
   checkFiniteMs(lookbackMs, 'lookbackMs');
-  checkTimeZone(options.serviceTimeZone);
+  checkTimeZone(serviceTimeZone);
   return {
-    tenant,
-    prefix,
-    mode,
-    lookbackMs,
-    serviceTimeZone: options.serviceTimeZone,
+    ...{ tenant, prefix, mode, lookbackMs, serviceTimeZone, signal, onProgress, onCheckpoint },
     maxOutageMs: resolveMaxOutage(options.maxOutageMs),
+    /** The caller's own start, as ISO 8601. */
     updatedSince: updatedSince === undefined ? undefined : checkStart(updatedSince, 'updatedSince'),
-    signal: options.signal,
-    onProgress: options.onProgress,
-    onCheckpoint: options.onCheckpoint,
+    /** The options of every list. */
     list: resolveListOptions(options),
   };
 }

@@ -8,7 +8,7 @@ import type { SyncSource } from '../reading/source.ts';
 import type { Store } from '../reading/store.ts';
 import { CallStopped } from '../transport/call-options.ts';
 import type { Batch } from './batch.ts';
-import { CollectionRun, type DeletionOptions } from './collection-run.ts';
+import { type AnyCollectionRun, CollectionRun, type DeletionOptions } from './collection-run.ts';
 import { planRound } from './round.ts';
 import { RunLimit, type StopAfter } from './run-limit.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
@@ -28,7 +28,6 @@ export interface TenantContext {
 }
 
 type Source = SyncSource<{ id: string }>;
-type Run = CollectionRun<{ id: string }>;
 
 /**
  * The collections of one tenant, level by level: parents before children. The collections of a level run at the same
@@ -42,7 +41,7 @@ export class TenantRun {
   readonly #collections: Semaphore;
   readonly #limit: RunLimit | undefined;
   readonly #untilFirstBatch = new Semaphore(1);
-  readonly #levels: readonly (readonly Run[])[];
+  readonly #levels: readonly (readonly AnyCollectionRun[])[];
   readonly #startedAt = new Date();
   readonly #errors = new Map<RunStats, unknown>();
   #stopped: SyncFailure['stop'];
@@ -66,7 +65,7 @@ export class TenantRun {
     );
   }
 
-  get #runs(): readonly Run[] {
+  get #runs(): readonly AnyCollectionRun[] {
     return this.#levels.flat();
   }
 
@@ -124,7 +123,7 @@ export class TenantRun {
     };
   }
 
-  async #runLevels(levels: readonly (readonly Run[])[]): Promise<void> {
+  async #runLevels(levels: readonly (readonly AnyCollectionRun[])[]): Promise<void> {
     for (const level of levels) {
       // Even if a parent failed: what its children contain is right anyway.
       await Promise.all(level.map((run) => this.#collections.run(() => this.#begin(run))));
@@ -155,7 +154,7 @@ export class TenantRun {
    * Until the first batch, which no limit prevents, one collection is read at a time. So none is paused because of one
    * that then turns out to be forbidden.
    */
-  async #begin(run: Run): Promise<void> {
+  async #begin(run: AnyCollectionRun): Promise<void> {
     const limit = this.#limit;
     if (limit === undefined) return await this.#runOne(run);
 
@@ -168,7 +167,7 @@ export class TenantRun {
     await (running ?? this.#runOne(run));
   }
 
-  async #runOne(run: Run): Promise<void> {
+  async #runOne(run: AnyCollectionRun): Promise<void> {
     if (this.#stop.signal.aborted) return;
     if (this.#limit?.isReached) {
       run.stats.status = 'not_begun';
@@ -187,7 +186,7 @@ export class TenantRun {
     }
   }
 
-  #deliver(run: Run, batch: Batch<{ id: string }>): Promise<void> {
+  #deliver(run: AnyCollectionRun, batch: Batch<{ id: string }>): Promise<void> {
     return this.#consumer.run(async () => {
       // The stop may have come while the batch waited here.
       this.#stop.signal.throwIfAborted();
@@ -197,7 +196,7 @@ export class TenantRun {
     });
   }
 
-  async #fail(run: Run, error: unknown, isOfConsumer: boolean): Promise<void> {
+  async #fail(run: AnyCollectionRun, error: unknown, isOfConsumer: boolean): Promise<void> {
     const { signal } = this.#stop;
     const reason = isOfConsumer || signal.aborted ? undefined : await this.#stopReason(run, error);
     // Stopped by the signal, a rejected key or an outage: not a failure of this collection.
@@ -216,7 +215,7 @@ export class TenantRun {
   }
 
   /** Why no other collection would succeed either. */
-  async #stopReason(run: Run, error: unknown): Promise<'key_rejected' | 'outage' | undefined> {
+  async #stopReason(run: AnyCollectionRun, error: unknown): Promise<'key_rejected' | 'outage' | undefined> {
     if (isAccountingError(error, 'unauthenticated')) return 'key_rejected';
     const isDown = await run.isServiceDown(error).catch(() => false);
     return isDown ? 'outage' : undefined;

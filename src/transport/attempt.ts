@@ -5,13 +5,13 @@ import type { RateLimit } from '../schemas/rate-limit.ts';
 import type { Call } from './call.ts';
 import { deprecationOf } from './deprecation.ts';
 import { Failure, timeUp } from './failure.ts';
-import { withinLimits } from './limits.ts';
 import { Body } from './read-body.ts';
-import { type BareNotFound, type Reading, readResponse, timedOutFailure } from './read-response.ts';
+import { type BareNotFound, type Received, readResponse, timedOutFailure } from './read-response.ts';
 import type { ApiRequest, ApiResponse } from './request.ts';
 import { type ContentTypes, contentTypeOf, MERGE_PATCH, requestHeaders } from './request-headers.ts';
 import { allowedHeaders, rateLimitOf, requestIdOf, retryAfterOf, serverTimeOf } from './response-meta.ts';
 import { type FetchFunction, send } from './send.ts';
+import { withTimeout } from './with-timeout.ts';
 
 /** What the attempts of one client have in common. */
 export interface AttemptConfig {
@@ -54,10 +54,10 @@ export async function attempt<T>(
   if (ms <= 0) throw new Failure('unsent', { kind: 'time', limit, waitingFor: 'response' });
 
   const over = new AbortController();
-  let reading: Reading<T> | undefined;
+  let arrived: Received<T> | undefined;
   const stop = (reason?: unknown) => {
     over.abort(reason);
-    reading?.body.cancel();
+    arrived?.body.cancel();
   };
   const exchange = async (): Promise<ApiResponse<T>> => {
     const ownType = request.contentType ?? (call.mergesPatch ? MERGE_PATCH : undefined);
@@ -73,10 +73,10 @@ export async function attempt<T>(
     const startedAt = performance.now();
     const response = await send({ url, method, headers, body, signal: over.signal }, ky, config.fetch);
     const durationMs = performance.now() - startedAt;
-    reading = { response, body: new Body(response), expected, maxBodyBytes, apiKey, bareNotFound };
+    arrived = { response, body: new Body(response), expected, maxBodyBytes, apiKey, bareNotFound };
     if (over.signal.aborted) {
       // This `fetch` ignored the signal.
-      reading.body.cancel();
+      arrived.body.cancel();
       throw over.signal.reason;
     }
     const { status, headers: received } = response;
@@ -98,16 +98,16 @@ export async function attempt<T>(
     });
     const deprecation = listeners.deprecated && deprecationOf(allowedHeaders(received, apiKey));
     if (deprecation !== undefined) listeners.deprecated?.({ ...call.event(), ...deprecation });
-    const value = await readResponse(reading);
+    const value = await readResponse(arrived);
     return { value, rateLimit, serverTime: () => serverTimeOf(response), requestedAt, durationMs };
   };
-  return withinLimits(exchange, {
+  return withTimeout(exchange, {
     signal: call.signal,
     onAbort: () => stop(call.signal?.reason),
     ms,
     onTimeout: () => {
       stop();
-      return reading === undefined ? timeUp(limit, 'response') : timedOutFailure(reading, limit);
+      return arrived === undefined ? timeUp(limit, 'response') : timedOutFailure(arrived, limit);
     },
   });
 }

@@ -30,30 +30,33 @@ export class Call {
   readonly #request: ApiRequest<unknown>;
   readonly #service: ServiceAddress;
   readonly #canMergePatch: boolean;
-  #apiKey = '';
-  #path: string | undefined;
-  #template: string | undefined;
+  /** The key to send. */
+  apiKey = '';
   /** Attempts that count: neither a 429 that was waited for nor a 401 that was sent again with another key. */
-  #attempts = 0;
-  #rejections = 0;
+  attempts = 0;
+  /** 429s so far. */
+  rejections = 0;
   /** The 429 that the call waits for. */
   #rejection: Failure | undefined;
   /** When the caller gives up, in ms of the monotonic clock. */
-  #deadlineAt: number;
+  deadlineAt: number;
   /** Since when every attempt has failed in a way that may mean an outage. */
   #downSince: number | undefined;
   #outageWaits = 0;
   #waitedMs = 0;
   #waitingSince: number | undefined;
-  #verdict: Verdict = 'throw';
+  /** What follows from the last failure. */
+  verdict: Verdict = 'throw';
   #outcome: CallOutcome = 'not_sent';
   /** Whether an attempt may have been carried out, other than one that got a 409 because another is still running. */
   #mayHaveRun = false;
-  #repeated = false;
-  #keyRefreshed = false;
-  #mergesPatch = false;
+  /** What has followed a failure so far: some of it follows only once. */
+  readonly #verdicts = new Set<Verdict>();
+  /** Whether the body is sent as merge-patch. */
+  mergesPatch = false;
   #response: Response | undefined;
-  #rateLimit: RateLimit | undefined;
+  /** The quota that the response of the last attempt reported. */
+  rateLimit: RateLimit | undefined;
   #result: EndEvent['result'] = 'error';
 
   /** `mergePatch`: whether this update means the same as merge-patch, and whether the service accepts only that. */
@@ -63,51 +66,16 @@ export class Call {
     mergePatch: { readonly allowed: boolean; readonly required: boolean },
   ) {
     this.#canMergePatch = mergePatch.allowed;
-    this.#mergesPatch = mergePatch.allowed && mergePatch.required;
+    this.mergesPatch = mergePatch.allowed && mergePatch.required;
     this.#request = request;
     this.#service = service;
-    this.#deadlineAt = this.#startedAt + request.settings.deadlineMs;
+    this.deadlineAt = this.#startedAt + request.settings.deadlineMs;
     this.signal = request.options.signal;
-  }
-
-  /** When the caller gives up, in ms of the monotonic clock. */
-  get deadlineAt(): number {
-    return this.#deadlineAt;
-  }
-
-  /** The key to send. */
-  get apiKey(): string {
-    return this.#apiKey;
-  }
-
-  /** Whether the body is sent as merge-patch. */
-  get mergesPatch(): boolean {
-    return this.#mergesPatch;
-  }
-
-  /** What follows from the last failure. */
-  get verdict(): Verdict {
-    return this.#verdict;
   }
 
   /** Whether the request may be sent again after a backoff. */
   get mayRepeat(): boolean {
-    return this.#verdict === 'retry' || this.#verdict === 'retry_once';
-  }
-
-  /** 429s so far. */
-  get rejections(): number {
-    return this.#rejections;
-  }
-
-  /** Attempts so far. */
-  get attempts(): number {
-    return this.#attempts;
-  }
-
-  /** The quota that the response of the last attempt reported. */
-  get rateLimit(): RateLimit | undefined {
-    return this.#rateLimit;
+    return this.verdict === 'retry' || this.verdict === 'retry_once';
   }
 
   /** The status of the response of the last attempt; undefined if it got none. */
@@ -122,30 +90,24 @@ export class Call {
     const { status, headers } = this.#response;
     return {
       status,
-      attempts: this.#attempts,
+      attempts: this.attempts,
       waitedMs: this.#waitedMs,
-      rateLimit: this.#rateLimit,
-      headers: allowedHeaders(headers, this.#apiKey),
-      requestId: requestIdOf(headers, this.#apiKey),
+      rateLimit: this.rateLimit,
+      headers: allowedHeaders(headers, this.apiKey),
+      requestId: requestIdOf(headers, this.apiKey),
     };
-  }
-
-  useKey(apiKey: string): void {
-    this.#apiKey = apiKey;
-    this.#path = undefined;
-    this.#template = undefined;
   }
 
   /** The time that is left for an attempt, or for what must be done before one. */
   timeLeft(): { readonly ms: number; readonly limit: Limit } {
     const { timeoutMs } = this.#request.settings;
-    const leftMs = this.#deadlineAt - monotonicMs();
+    const leftMs = this.deadlineAt - monotonicMs();
     return timeoutMs <= leftMs ? { ms: timeoutMs, limit: 'attempt' } : { ms: leftMs, limit: 'deadline' };
   }
 
   /** Whether a wait ends within the caller's limits. */
   canWait(waitMs: number): boolean {
-    return waitMs <= this.#request.settings.maxWaitMs && monotonicMs() + waitMs < this.#deadlineAt;
+    return waitMs <= this.#request.settings.maxWaitMs && monotonicMs() + waitMs < this.deadlineAt;
   }
 
   /** How long to wait for a service that is down; undefined if it has been down for `maxOutageMs`. */
@@ -162,7 +124,7 @@ export class Call {
 
   /** `deadlineMs` limits what happens between two waits for a service that is down. */
   restartDeadline(): void {
-    this.#deadlineAt = monotonicMs() + this.#request.settings.deadlineMs;
+    this.deadlineAt = monotonicMs() + this.#request.settings.deadlineMs;
   }
 
   /** A wait begins. It ends with the next attempt, or with the call. */
@@ -173,33 +135,31 @@ export class Call {
   /** An attempt begins. The response to an earlier one is not the response to this one. */
   begin(): void {
     this.#stopWaiting();
-    if (!FREE.has(this.#verdict)) this.#attempts += 1;
+    if (!FREE.has(this.verdict)) this.attempts += 1;
     this.#response = undefined;
-    this.#rateLimit = undefined;
+    this.rateLimit = undefined;
   }
 
   /** The headers of a response have arrived. */
   received(response: Response, rateLimit: RateLimit | undefined): void {
     this.#response = response;
-    this.#rateLimit = rateLimit;
+    this.rateLimit = rateLimit;
   }
 
   /** Takes a failed attempt into account and decides what follows. */
   failed(failure: Failure): void {
     const { method, settings } = this.#request;
-    this.#verdict = verdictOn(failure, {
+    this.verdict = verdictOn(failure, {
       method,
       retry: settings.retry,
       outcomeBefore: this.#outcome,
-      repeated: this.#repeated,
-      keyRefreshed: this.#keyRefreshed,
-      canMergePatch: this.#canMergePatch && !this.#mergesPatch,
+      verdicts: this.#verdicts,
+      canMergePatch: this.#canMergePatch && !this.mergesPatch,
     });
-    if (this.#verdict === 'retry_once') this.#repeated = true;
-    if (this.#verdict === 'refresh_key') this.#keyRefreshed = true;
-    if (this.#verdict === 'merge_patch') this.#mergesPatch = true;
-    if (this.#verdict === 'wait') {
-      this.#rejections += 1;
+    this.#verdicts.add(this.verdict);
+    if (this.verdict === 'merge_patch') this.mergesPatch = true;
+    if (this.verdict === 'wait') {
+      this.rejections += 1;
       this.#rejection = failure;
     } else if (failure.fault !== 'throttled') {
       this.#rejection = undefined;
@@ -222,9 +182,9 @@ export class Call {
       call: this.#id,
       method,
       ...this.#service,
-      path: this.#shownPath,
-      template: this.#shownTemplate,
-      attempt: this.#attempts,
+      path: this.#path,
+      template: redactOwnText(this.#request.template, this.apiKey),
+      attempt: this.attempts,
     };
   }
 
@@ -241,9 +201,9 @@ export class Call {
     const decisive = failure.fault === 'throttled' ? (this.#rejection ?? failure) : failure;
     const facts = {
       method: this.#request.method,
-      path: this.#shownPath,
+      path: this.#path,
       asked: this.#asked,
-      attempts: this.#attempts,
+      attempts: this.attempts,
       idempotencyKey: this.#request.idempotencyKey,
       outcome: this.#outcome,
       inProgress:
@@ -251,7 +211,7 @@ export class Call {
         !this.#mayHaveRun &&
         isInProgress(decisive, this.#request.settings.retry),
       // What would have been sent again, had attempts been left, may be sent again by the caller.
-      retryable: this.#verdict === 'retry' ? true : this.#mustNotRepeat() ? false : undefined,
+      retryable: this.verdict === 'retry' ? true : this.#mustNotRepeat() ? false : undefined,
     };
     return errorOf(decisive, facts, this.#request.settings);
   }
@@ -266,28 +226,17 @@ export class Call {
     const { priority, query = [] } = this.#request;
     const parts = priority === 'background' ? query.filter(([name]) => name !== 'updatedSince') : [];
     const text = parts.map(([name, value]) => `${name}=${value}`).join('&');
-    return redactOwnText(text, this.#apiKey);
-  }
-
-  get #shownTemplate(): string {
-    this.#template ??= redactOwnText(this.#request.template, this.#apiKey);
-    return this.#template;
+    return redactOwnText(text, this.apiKey);
   }
 
   /** The path for errors and events: without the key, even if the service has put it into an id. */
-  get #shownPath(): string {
-    this.#path ??= redactOwnText(displayPath(this.#request.path), this.#apiKey);
-    return this.#path;
+  get #path(): string {
+    return redactOwnText(displayPath(this.#request.path), this.apiKey);
   }
 
   /** Whether a service that ignores Idempotency-Key may have carried out a create: sending it again could create a second record. */
   #mustNotRepeat(): boolean {
     const { method, settings } = this.#request;
-    return (
-      method === 'POST' &&
-      !settings.retry.creates &&
-      this.#outcome !== 'not_sent' &&
-      this.#outcome !== 'rejected'
-    );
+    return method === 'POST' && !settings.retry.creates && mayHaveApplied(this.#outcome);
   }
 }

@@ -2,7 +2,7 @@ import type { DeprecatedEvent } from '../events.ts';
 import { parseHttpDate } from './retry-after.ts';
 
 /** What a response announces about the end of its endpoint. */
-export type Deprecation = Pick<DeprecatedEvent, 'deprecatedAt' | 'sunsetAt' | 'link'>;
+type Deprecation = Pick<DeprecatedEvent, 'deprecatedAt' | 'sunsetAt' | 'link'>;
 
 /**
  * Reads `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the link to their documentation, by names in lower case;

@@ -15,7 +15,7 @@ import type { Failure, FailureDetails, UnusableContent } from './failure.ts';
  * The error that a call ends with, made of its last failure and of what is known of the whole call. `retryable` of the
  * facts is set if the retry policy knows; otherwise the kind of failure decides.
  */
-export function errorOf(failure: Failure, facts: CallFacts, limits: TimeLimits): AnyAccountingError {
+export function errorOf(failure: Failure, facts: CallFacts, limits: Timeouts): AnyAccountingError {
   const { details } = failure;
   switch (details.kind) {
     case 'network':
@@ -46,7 +46,7 @@ export function errorOf(failure: Failure, facts: CallFacts, limits: TimeLimits):
 }
 
 /** The limits of the call, for messages. */
-type TimeLimits = Pick<CallSettings, 'timeoutMs' | 'deadlineMs'>;
+type Timeouts = Pick<CallSettings, 'timeoutMs' | 'deadlineMs'>;
 type Details<Kind> = Extract<FailureDetails, { kind: Kind }>;
 
 function called({ method, path }: CallFacts): string {
@@ -112,7 +112,7 @@ function connectionAdvice(
 function timeoutError(
   { limit, waitingFor }: Details<'time'>,
   facts: CallFacts,
-  limits: TimeLimits,
+  limits: Timeouts,
 ): TimeoutError {
   const option = limit === 'attempt' ? 'timeoutMs' : 'deadlineMs';
   const within = `within ${option} (${limits[option]} ms)`;
@@ -152,7 +152,7 @@ function importError({ reason }: Details<'import'>, facts: CallFacts): Connectio
 function throttledError(
   { limit, retryAfterMs, rateLimit }: Details<'throttled'>,
   facts: CallFacts,
-  { deadlineMs }: TimeLimits,
+  { deadlineMs }: Timeouts,
 ): TimeoutError | RateLimitedError {
   const what = `${called(facts)} was not sent`;
   const known = { ...facts, retryable: true };

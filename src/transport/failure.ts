@@ -4,7 +4,7 @@ import type { LoadError } from '../internal/load-once.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 
 /** What went wrong with one attempt: the rows of the table in retry-policy.ts. */
-export type Fault =
+export type AttemptFault =
   /** No byte was sent: DNS, connection refused, unreachable. */
   | 'unsent'
   /** No byte was sent and none will be: TLS, scheme, blocked port. */
@@ -77,10 +77,10 @@ export interface UnusableContent extends UnexpectedDetails {
 
 /** One failed attempt, as data. An Error, because p-retry replaces anything else with a TypeError. */
 export class Failure extends Error {
-  readonly fault: Fault;
+  readonly fault: AttemptFault;
   readonly details: FailureDetails;
 
-  constructor(fault: Fault, details: FailureDetails) {
+  constructor(fault: AttemptFault, details: FailureDetails) {
     super(fault);
     this.fault = fault;
     this.details = details;
@@ -99,7 +99,7 @@ export class Failure extends Error {
   }
 }
 
-export function importFailure(fault: Fault, { reason }: LoadError): Failure {
+export function importFailure(fault: AttemptFault, { reason }: LoadError): Failure {
   return new Failure(fault, { kind: 'import', reason });
 }
 

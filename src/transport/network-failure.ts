@@ -1,5 +1,5 @@
 import { environmentProxy } from './environment-proxy.ts';
-import { Failure, type Fault, type Target } from './failure.ts';
+import { type AttemptFault, Failure, type Target } from './failure.ts';
 
 /** Codes of Node, Bun and libuv for a connection that was never made. */
 const UNSENT =
@@ -34,7 +34,7 @@ export function targetOf(url: string, { ownFetch }: { readonly ownFetch: boolean
 }
 
 interface Classified {
-  readonly fault: Fault;
+  readonly fault: AttemptFault;
   readonly reason?: string | undefined;
   readonly proxyStatus?: number;
 }

@@ -4,14 +4,14 @@ import { cutJson } from '../internal/cut-json.ts';
 import { LoadError } from '../internal/load-once.ts';
 import { contentOf, parseProblem } from '../schemas/problem.ts';
 import { ShapeError } from '../schemas/shape-error.ts';
-import { Failure, type Fault, importFailure, type UnusableContent } from './failure.ts';
+import { type AttemptFault, Failure, importFailure, type UnusableContent } from './failure.ts';
 import { type Body, BodyTooLarge } from './read-body.ts';
 import { causeOfSchema, redact, redactOwnText, redactText } from './redact.ts';
 import type { Expected } from './request.ts';
 import { allowedHeaders, isJson, rateLimitOf, requestIdOf, retryAfterOf } from './response-meta.ts';
 
 /** A response and its body, and what is needed to read it. */
-export interface Reading<T> {
+export interface Received<T> {
   readonly response: Response;
   readonly body: Body;
   readonly expected: Expected<T>;
@@ -26,28 +26,28 @@ export interface Reading<T> {
 export type BareNotFound = 'error' | 'missing';
 
 /** Turns a response into the expected value, or throws a Failure. The one place that reads bodies. */
-export async function readResponse<T>(reading: Reading<T>): Promise<T> {
-  const { response, body, expected, maxBodyBytes } = reading;
+export async function readResponse<T>(received: Received<T>): Promise<T> {
+  const { response, body, expected, maxBodyBytes } = received;
   // Never followed, and never read: in browsers it is opaque and its status 0.
   // `redirected`: the caller's own `fetch` followed one anyway.
   if (response.type === 'opaqueredirect' || response.redirected || isRedirect(response.status)) {
     body.cancel();
-    throw redirected(reading);
+    throw redirected(received);
   }
   if (!response.ok) {
     const bytes = body.bytes(Math.min(maxBodyBytes, MAX_PROBLEM_BYTES));
     try {
-      throw statusFailure(reading, parseJson(await bytes), true);
+      throw statusFailure(received, parseJson(await bytes), true);
     } catch (error) {
       if (error instanceof Failure) throw error;
-      throw statusFailure(reading, error instanceof BodyTooLarge ? undefined : beginningOf(body), false);
+      throw statusFailure(received, error instanceof BodyTooLarge ? undefined : beginningOf(body), false);
     }
   }
   if (expected.kind === 'nothing') {
-    await readNothing(reading);
+    await readNothing(received);
     return expected.value;
   }
-  return readValue(reading, expected, await readJson(reading, expected.mayBeEmpty === true));
+  return readValue(received, expected, await readJson(received, expected.mayBeEmpty === true));
 }
 
 function isRedirect(status: number): boolean {
@@ -55,53 +55,53 @@ function isRedirect(status: number): boolean {
 }
 
 /** The failure of a response whose body timed out. Its status and headers are known. */
-export function timedOutFailure<T>(reading: Reading<T>, limit: 'attempt' | 'deadline'): Failure {
-  if (!reading.response.ok) return statusFailure(reading, beginningOf(reading.body), false);
-  return new Failure(unreadFault(reading), { kind: 'time', limit, waitingFor: 'response' });
+export function timedOutFailure<T>(received: Received<T>, limit: 'attempt' | 'deadline'): Failure {
+  if (!received.response.ok) return statusFailure(received, beginningOf(received.body), false);
+  return new Failure(unreadFault(received), { kind: 'time', limit, waitingFor: 'response' });
 }
 
 /** The JSON value of a 2xx; undefined if it has no body and need not have one. */
-async function readJson<T>(reading: Reading<T>, mayBeEmpty: boolean): Promise<unknown> {
-  const { response, body, maxBodyBytes } = reading;
+async function readJson<T>(received: Received<T>, mayBeEmpty: boolean): Promise<unknown> {
+  const { response, body, maxBodyBytes } = received;
   let bytes: Uint8Array;
   try {
     bytes = await body.bytes(maxBodyBytes);
   } catch (error) {
     const isTooLarge = error instanceof BodyTooLarge;
-    throw unreadable(reading, isTooLarge ? ['too_large', 'too_large'] : ['cut', 'truncated']);
+    throw unread(received, isTooLarge ? ['too_large', 'too_large'] : ['cut', 'truncated']);
   }
   if (bytes.byteLength === 0 && mayBeEmpty) return undefined;
   if (response.body !== null && !isJson(response.headers)) {
-    throw unusable(reading, 'wrong_content', 'wrong_content');
+    throw unusable(received, 'wrong_content', 'wrong_content');
   }
-  if (bytes.byteLength === 0) throw unusable(reading, 'empty', 'empty');
+  if (bytes.byteLength === 0) throw unusable(received, 'empty', 'empty');
 
   let text: string;
   try {
     text = UTF8.decode(bytes);
   } catch {
-    throw unreadable(reading, ['unreadable', 'not_utf8']);
+    throw unread(received, ['unreadable', 'not_utf8']);
   }
   try {
     return JSON.parse(text);
   } catch {
     // The parser's message quotes the body, so it is not passed on.
-    throw unreadable(reading, ['cut', 'truncated']);
+    throw unread(received, ['cut', 'truncated']);
   }
 }
 
 /** A page of a proxy is neither JSON that was cut nor JSON that is not UTF-8, whatever type it claims. */
-function unreadable<T>(reading: Reading<T>, [fault, reason]: [Fault, UnexpectedReason]): Failure {
-  const isForeign = unreadFault(reading) === 'wrong_content';
-  return isForeign ? unusable(reading, 'wrong_content', 'wrong_content') : unusable(reading, fault, reason);
+function unread<T>(received: Received<T>, [fault, reason]: [AttemptFault, UnexpectedReason]): Failure {
+  const isForeign = unreadFault(received) === 'wrong_content';
+  return isForeign ? unusable(received, 'wrong_content', 'wrong_content') : unusable(received, fault, reason);
 }
 
 async function readValue<T>(
-  reading: Reading<T>,
+  received: Received<T>,
   { read, cleared }: Extract<Expected<T>, { kind: 'json' }>,
   json: unknown,
 ): Promise<T> {
-  const { apiKey } = reading;
+  const { apiKey } = received;
   try {
     const value = await read(json);
     return cleared === undefined ? value : cleared(value, (text) => redactOwnText(text, apiKey));
@@ -110,7 +110,7 @@ async function readValue<T>(
     if (error instanceof LoadError) throw importFailure('unreadable', error);
     if (!(error instanceof ShapeError)) throw error;
     const { reason, issues, recordId, ofCaller, cause } = error;
-    throw unusable(reading, reason === 'wrong_content' ? 'wrong_content' : 'unreadable', reason, {
+    throw unusable(received, reason === 'wrong_content' ? 'wrong_content' : 'unreadable', reason, {
       issues: issues.map((issue) => redactText(issue, apiKey)),
       recordId: recordId === undefined ? undefined : redactText(recordId, apiKey),
       ofCaller,
@@ -125,20 +125,20 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
  * A 2xx of the service confirms a delete, even if its JSON is cut. A body that is not JSON is that of a proxy or a
  * captive portal, such as `blocked`, and confirms nothing, whatever type it claims.
  */
-async function readNothing<T>(reading: Reading<T>): Promise<void> {
-  const { response, body, maxBodyBytes } = reading;
+async function readNothing<T>(received: Received<T>): Promise<void> {
+  const { response, body, maxBodyBytes } = received;
   const bytes = await body.bytes(maxBodyBytes).catch(() => undefined);
   if (bytes?.every((byte) => SKIPPED.has(byte)) || parseJson(bytes) !== undefined) return;
   if (isJson(response.headers) && BEGINS_AS_JSON.test(textOf(body))) return;
 
-  throw unusable(reading, 'wrong_content', 'wrong_content');
+  throw unusable(received, 'wrong_content', 'wrong_content');
 }
 
 /** The beginning of an object, an array or a string, or nothing yet. */
 const BEGINS_AS_JSON = /^\s*(?:$|"|\{\s*(?:$|["}])|\[\s*(?:$|[[\]{"\d-]|true|false|null))/;
 
 /** What a 2xx is whose body did not arrive whole: its headers are known, and perhaps how its body begins. */
-function unreadFault<T>({ response, body }: Reading<T>): 'cut' | 'wrong_content' {
+function unreadFault<T>({ response, body }: Received<T>): 'cut' | 'wrong_content' {
   return !isJson(response.headers) || isMarkup(body.received) ? 'wrong_content' : 'cut';
 }
 
@@ -182,7 +182,7 @@ function textOf({ received }: Body): string {
 
 /** What an error status means; `body` is undefined if it could not be read. */
 function statusFailure<T>(
-  { response, apiKey, bareNotFound }: Reading<T>,
+  { response, apiKey, bareNotFound }: Received<T>,
   body: unknown,
   isWhole: boolean,
 ): Failure {
@@ -205,7 +205,7 @@ function statusFailure<T>(
   });
 }
 
-function redirected<T>({ response, apiKey }: Reading<T>): Failure {
+function redirected<T>({ response, apiKey }: Received<T>): Failure {
   // Without the key before it is parsed: a URL parser writes host names in lower case.
   const location = redactText(response.headers.get('location') ?? '', apiKey);
   const locationOrigin =
@@ -214,8 +214,8 @@ function redirected<T>({ response, apiKey }: Reading<T>): Failure {
 }
 
 function unusable<T>(
-  { response, apiKey }: Reading<T>,
-  fault: Fault,
+  { response, apiKey }: Received<T>,
+  fault: AttemptFault,
   reason: UnexpectedReason,
   found: Partial<UnusableContent> = {},
 ): Failure {

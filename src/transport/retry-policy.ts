@@ -3,7 +3,7 @@ import type { ErrorResponse } from '../errors/api-error.ts';
 import { errorTypeOf, lastSegment } from '../errors/api-error-of.ts';
 import { isNotFoundStatus } from '../errors/not-found-error.ts';
 import type { RetryPolicy } from './call-options.ts';
-import type { Failure, Fault } from './failure.ts';
+import type { AttemptFault, Failure } from './failure.ts';
 import type { Method } from './request.ts';
 
 /** What follows a failed attempt. */
@@ -32,8 +32,8 @@ const all = (verdict: Verdict): ByMethod => ({
   DELETE: verdict,
 });
 
-/** Fault × method. An error status has a table of its own below. */
-const VERDICTS: Readonly<Record<Exclude<Fault, 'status'>, ByMethod>> = {
+/** AttemptFault × method. An error status has a table of its own below. */
+const VERDICTS: Readonly<Record<Exclude<AttemptFault, 'status'>, ByMethod>> = {
   unsent: all('retry'),
   blocked: all('throw'),
   lost: all('retry'),
@@ -50,7 +50,7 @@ const VERDICTS: Readonly<Record<Exclude<Fault, 'status'>, ByMethod>> = {
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([408, 425, 500, 502, 503, 504]);
 
 /** What the service may have done in an attempt that failed in this way. */
-const EFFECTS: Readonly<Record<Exclude<Fault, 'status' | 'redirect'>, CallOutcome>> = {
+const EFFECTS: Readonly<Record<Exclude<AttemptFault, 'status' | 'redirect'>, CallOutcome>> = {
   unsent: 'not_sent',
   blocked: 'not_sent',
   throttled: 'not_sent',
@@ -73,25 +73,23 @@ interface CallState {
   readonly retry: RetryPolicy;
   /** The outcome of the earlier attempts of the call. */
   readonly outcomeBefore: CallOutcome;
-  /** Whether a `retry_once` was used up. */
-  readonly repeated: boolean;
-  /** Whether a `refresh_key` was used up. */
-  readonly keyRefreshed: boolean;
+  /** What has followed the earlier attempts: `retry_once` and `refresh_key` follow only once. */
+  readonly verdicts: ReadonlySet<Verdict>;
   /** Whether the request was sent as JSON and means the same as merge-patch. */
   readonly canMergePatch: boolean;
 }
 
 /** What follows a failure, by the tables above. */
 export function verdictOn(failure: Failure, state: CallState): Verdict {
-  const { method, retry, repeated } = state;
+  const { method, retry, verdicts } = state;
   const { fault, details } = failure;
   const verdict =
     details.kind === 'status'
       ? statusVerdict(details.response, state)
-      : VERDICTS[fault as Exclude<Fault, 'status'>][method];
+      : VERDICTS[fault as Exclude<AttemptFault, 'status'>][method];
   const resends = verdict === 'retry' || verdict === 'retry_once';
   if (resends && !mayRepeat(method, retry) && mayHaveApplied(effectOf(failure, retry))) return 'throw';
-  if (verdict === 'retry_once' && repeated) return 'throw';
+  if (verdict === 'retry_once' && verdicts.has(verdict)) return 'throw';
   return verdict;
 }
 
@@ -103,11 +101,11 @@ function mayRepeat(method: Method, { creates, updates }: RetryPolicy): boolean {
 
 function statusVerdict(
   response: ErrorResponse,
-  { method, retry, outcomeBefore, keyRefreshed, canMergePatch }: CallState,
+  { method, retry, outcomeBefore, verdicts, canMergePatch }: CallState,
 ): Verdict {
   const { status } = response;
   if (status === 429) return 'wait';
-  if (status === 401 && !keyRefreshed) return 'refresh_key';
+  if (status === 401 && !verdicts.has('refresh_key')) return 'refresh_key';
   if (status === 415 && canMergePatch) return 'merge_patch';
   if (RETRIED_STATUSES.has(status)) return 'retry';
   // What proxies and content delivery networks add, such as 520 to 527: reading again does no harm.

@@ -8,7 +8,7 @@ import type { Method } from './request.ts';
 export type FetchFunction = (url: string, init: RequestInit) => Promise<Response>;
 
 /** One HTTP request. */
-export interface Outgoing {
+interface HttpRequest {
   readonly url: string;
   readonly method: Method;
   /** Lower case. */
@@ -34,11 +34,11 @@ export async function loadKy(): Promise<KyInstance> {
 
 /** Sends one request and resolves with the response as soon as its headers have arrived. Rejects with a Failure. */
 export async function send(
-  outgoing: Outgoing,
+  request: HttpRequest,
   ky: KyInstance,
   fetch: FetchFunction | undefined,
 ): Promise<Response> {
-  const { url, method, headers, body, signal } = outgoing;
+  const { url, method, headers, body, signal } = request;
   try {
     return await ky(url, {
       method,
@@ -49,7 +49,7 @@ export async function send(
       fetch:
         fetch === undefined
           ? (request) => globalThis.fetch(request, { signal })
-          : () => callersFetch(fetch, outgoing),
+          : () => callersFetch(fetch, request),
     });
   } catch (error) {
     throw error instanceof Failure ? error : networkFailure(error, targetOf(url, { ownFetch: false }));
@@ -62,7 +62,7 @@ export async function send(
  */
 async function callersFetch(
   fetch: FetchFunction,
-  { url, method, headers, body, signal }: Outgoing,
+  { url, method, headers, body, signal }: HttpRequest,
 ): Promise<Response> {
   const init = {
     method,

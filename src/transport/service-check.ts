@@ -1,6 +1,6 @@
 import { CallStopped } from './call-options.ts';
-import { withinLimits } from './limits.ts';
 import type { CheckedCall, Transport } from './request.ts';
+import { withTimeout } from './with-timeout.ts';
 
 /**
  * Finds out whether the service is down or one request fails: by one list request of another collection. That other calls
@@ -32,7 +32,7 @@ export class ServiceCheck {
         this.#pending = undefined;
       });
       const pending = this.#pending;
-      const isDown = await withinLimits(() => pending, wait);
+      const isDown = await withTimeout(() => pending, wait);
       // A request that was sent before this call failed may have been the last one that succeeded.
       if (isDown || earlier === undefined) return isDown;
     }

@@ -13,7 +13,6 @@ import { type AttemptConfig, attempt } from './attempt.ts';
 import { Call, type ServiceAddress } from './call.ts';
 import { CallStopped } from './call-options.ts';
 import { Failure, importFailure, timeUp } from './failure.ts';
-import { withinLimits } from './limits.ts';
 import { signOfFailure } from './outage.ts';
 import type { ApiRequest, ApiResponse, CheckedCall, Expected, Transport } from './request.ts';
 import { isMergePatch } from './request-headers.ts';
@@ -22,6 +21,7 @@ import { waitAfter429 } from './retry-policy.ts';
 import { loadKy } from './send.ts';
 import { ServiceCheck } from './service-check.ts';
 import { requestUrl } from './url.ts';
+import { withTimeout } from './with-timeout.ts';
 
 /** What a transport is made of, every default applied. */
 export interface TransportConfig extends AttemptConfig {
@@ -88,7 +88,7 @@ export class HttpTransport implements Transport {
     // Once in a call: a function that fails on a retry would hide what the earlier attempts may have done. And first,
     // because an error shows no path from which the key was not removed.
     const { keys } = this.#config;
-    call.useKey(keys.fixed ?? (await beforeAttempt(() => keys.ask(), call, { waitingFor: 'apiKey' })));
+    call.apiKey = keys.fixed ?? (await beforeAttempt(() => keys.ask(), call, { waitingFor: 'apiKey' }));
     const ky = this.#ky ?? (await beforeAttempt(this.#loadKy, call, { waitingFor: 'import' }));
     this.#ky = ky;
     const url = requestUrl(this.#config.baseUrl, request.path, request.query);
@@ -164,7 +164,7 @@ export class HttpTransport implements Transport {
     try {
       const refresh = () => this.#config.keys.replace(call.apiKey);
       const key = await beforeAttempt(refresh, call, { waitingFor: 'apiKey', mostMs: LONGEST_REFRESH_MS });
-      if (key !== undefined) call.useKey(key);
+      if (key !== undefined) call.apiKey = key;
       return key !== undefined;
     } catch {
       // No other key: the caller sees the 401.
@@ -290,7 +290,7 @@ function beforeAttempt<V>(
 ): Promise<V> {
   const { ms, limit } = call.timeLeft();
   const onTimeout = () => timeUp(limit, waitingFor);
-  return withinLimits(work, { signal: call.signal, ms: Math.min(ms, mostMs), onTimeout });
+  return withTimeout(work, { signal: call.signal, ms: Math.min(ms, mostMs), onTimeout });
 }
 
 /** The value of a response without content; undefined if content is expected. */

@@ -1,6 +1,5 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-
-const API_PATH = '/api/public/v1';
+import { API_PATH } from '../schemas/service-forms.ts';
 
 /**
  * The address of the API: origin, path prefix and `/api/public/v1`. Rejects what would send the key to the wrong place,

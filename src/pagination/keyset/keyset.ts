@@ -16,7 +16,7 @@ import {
 import { type ReadContext, reduce, requestOf } from './reduce.ts';
 import { BY_PAGE, positionOf, type ReadState, resumedState, stateAtStart, stateOf } from './state.ts';
 
-export interface KeysetOptions extends ReaderOptions {
+interface KeysetOptions extends ReaderOptions {
   /** How the service responds to a page after the last one. */
   readonly afterLastPage: AfterLastPage;
   /** Called once if the read continues by page, when the first row came again. */

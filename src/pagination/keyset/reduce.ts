@@ -35,7 +35,7 @@ import { type ReadState, restarted } from './state.ts';
  */
 
 /** What of a response matters here: its rows, and the ids of the valid and of the invalid ones. */
-export type Rows = Pick<PageResponse<unknown>, 'rows' | 'ids' | 'invalid'>;
+export type ResponseRows = Pick<PageResponse<unknown>, 'rows' | 'ids' | 'invalid'>;
 
 /** What stays the same during a read. */
 export interface ReadContext {
@@ -107,7 +107,12 @@ function requestedInterval(state: ReadState, context: ReadContext): Interval {
 }
 
 /** The next state. `held` is the response that is not delivered before its second page is known. */
-export function reduce(before: ReadState, response: Rows, context: ReadContext, held?: Rows): Step {
+export function reduce(
+  before: ReadState,
+  response: ResponseRows,
+  context: ReadContext,
+  held?: ResponseRows,
+): Step {
   const step = reduceResponse(before, response, context, held);
   if (step.state.requestsWithoutRows >= MAX_REQUESTS_WITHOUT_ROWS) throw boundsIgnored(context.facts);
   return step;
@@ -115,9 +120,9 @@ export function reduce(before: ReadState, response: Rows, context: ReadContext, 
 
 function reduceResponse(
   before: ReadState,
-  response: Rows,
+  response: ResponseRows,
   context: ReadContext,
-  held: Rows | undefined,
+  held: ResponseRows | undefined,
 ): Step {
   const ids = integerIds(response);
   // An id such as `abc` or `007` cannot be compared with a bound.
@@ -169,7 +174,7 @@ function reduceInterval(before: ReadState, keys: Keys, context: ReadContext): St
   // Rule 4, a full response: as long as the longest page, so the service perhaps cut it. It is always narrowed, because
   // the order of ids may be another order by chance. `id[gt]=29` returns 30 … 59: next is `id[gt]=29&id[lte]=58`.
   if (!isShort && !isSingleId(state)) {
-    // Rows without an id do not show where to narrow.
+    // ResponseRows without an id do not show where to narrow.
     if (last === undefined) return { state, deliver: 'by_page' };
     const { timesNarrowed, inOrder } = state;
     const interval = { after: state.after ?? callersInterval(state, context).after, through: state.through };
@@ -183,7 +188,7 @@ function reduceInterval(before: ReadState, keys: Keys, context: ReadContext): St
   };
   if (!known.inOrder) return reduceUnordered(known, keys, context);
   if (last !== undefined) return reduceOrdered(known, keys, context);
-  // Rows without an id do not show where they stand.
+  // ResponseRows without an id do not show where they stand.
   if (rows > 0) return { state, deliver: 'by_page' };
   return known.through === undefined ? reduceEnd(known, context) : reduceEmpty(known, context);
 }
@@ -472,12 +477,12 @@ function withHiddenRows(state: ReadState, { sorted: [first] }: Keys): ReadState 
 }
 
 /** All ids as integers, those of valid rows first; undefined if any is not an integer. A row without an id says nothing. */
-function integerIds({ ids, invalid }: Rows): readonly bigint[] | undefined {
+function integerIds({ ids, invalid }: ResponseRows): readonly bigint[] | undefined {
   const all = [...ids, ...invalid.flatMap(({ id }) => id ?? [])].map(integerId);
   return all.includes(undefined) ? undefined : (all as readonly bigint[]);
 }
 
-function keysOf(response: Rows | undefined, { order }: ReadState): Keys {
+function keysOf(response: ResponseRows | undefined, { order }: ReadState): Keys {
   const ids = response === undefined ? [] : (integerIds(response) ?? []);
   return { rows: response?.rows.length ?? 0, sorted: ascending(ids.map(DIRECTIONS[order].keyOf)) };
 }
@@ -503,7 +508,7 @@ function boundsIgnored(facts: CallFacts): FilterIgnoredError {
 
 /**
  * Whether rows in the order of ids may be in the order of `updatedAt` as well, ascending or descending: then the order
- * may be by date, and become another one as soon as rows are edited. Rows without timestamps may be in any order.
+ * may be by date, and become another one as soon as rows are edited. ResponseRows without timestamps may be in any order.
  */
 function isInDateOrder(rows: readonly unknown[]): boolean {
   let [lowest, highest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];

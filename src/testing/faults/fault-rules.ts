@@ -1,8 +1,9 @@
 import type { CollectionName } from '../../collections/index.ts';
+import { API_PATH } from '../../schemas/service-forms.ts';
 import { checkCollections, checkValues, is } from '../checks.ts';
 import { SeededRandom } from '../data/seeded-random.ts';
 import type { ServiceRequest } from '../service/message.ts';
-import { API_PATH, collectionOf } from '../service/route.ts';
+import { collectionOf } from '../service/route.ts';
 import type { FieldValues } from './define-fault.ts';
 import { checkFault, type Fault } from './fault.ts';
 

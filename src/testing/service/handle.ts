@@ -6,16 +6,17 @@ import type { QuotaState } from './rate-limit.ts';
 import { create, get, remove, update } from './records.ts';
 import { negotiate } from './represent.ts';
 import { type Route, route } from './route.ts';
-import type { Call, ServiceState } from './state.ts';
+import type { RoutedRequest, ServiceState } from './state.ts';
 
-const OPERATIONS: Readonly<Record<Route['operation'], (state: ServiceState, call: Call) => ServiceResponse>> =
-  {
-    list: listPage,
-    get,
-    create,
-    update,
-    remove,
-  };
+const OPERATIONS: Readonly<
+  Record<Route['operation'], (state: ServiceState, call: RoutedRequest) => ServiceResponse>
+> = {
+  list: listPage,
+  get,
+  create,
+  update,
+  remove,
+};
 
 /**
  * The service: a request in, a response out, without sockets, timers or faults. `instead` replaces the response of the

@@ -7,10 +7,13 @@ import { atPrecision } from '../store/timestamps.ts';
 import type { ServiceResponse } from './message.ts';
 import { ProblemError } from './problem.ts';
 import { listResponse } from './represent.ts';
-import type { Call, ServiceState } from './state.ts';
+import type { RoutedRequest, ServiceState } from './state.ts';
 
 /** GET of a collection: one page, without a total count (specification: Limits). */
-export function listPage({ options }: ServiceState, { collection, format, request }: Call): ServiceResponse {
+export function listPage(
+  { options }: ServiceState,
+  { collection, format, request }: RoutedRequest,
+): ServiceResponse {
   const { pageSize, pageParameter, afterLastPage } = options;
   const query = new URLSearchParams(request.query);
   const page = readPage(pageParameter, lastValue(query, pageParameter));

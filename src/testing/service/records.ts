@@ -8,17 +8,17 @@ import { ProblemError, problemResponse } from './problem.ts';
 import { readJsonObject } from './read-body.ts';
 import { NOT_UNIQUE, readFields, rejectViolations } from './read-fields.ts';
 import { recordResponse } from './represent.ts';
-import type { Call, Commit, ServiceState } from './state.ts';
+import type { Commit, RoutedRequest, ServiceState } from './state.ts';
 
 /** GET of a record. */
-export function get(state: ServiceState, call: Call): ServiceResponse {
+export function get(state: ServiceState, call: RoutedRequest): ServiceResponse {
   const row = call.collection.get(call.id);
   if (row === undefined) throw new ProblemError('not_found', `There is no record ${call.id}.`);
   return respond(state, call, 200, row);
 }
 
 /** POST: a record, once for each Idempotency-Key. */
-export function create(state: ServiceState, call: Call): ServiceResponse {
+export function create(state: ServiceState, call: RoutedRequest): ServiceResponse {
   const { clock, idempotency, options } = state;
   const { collection, credential, request } = call;
   const body = readJsonObject(request, options);
@@ -77,7 +77,7 @@ export function startCreate(
 }
 
 /** PATCH: changes the fields of the body and no others; null clears. An empty body changes nothing. */
-export function update(state: ServiceState, call: Call): ServiceResponse {
+export function update(state: ServiceState, call: RoutedRequest): ServiceResponse {
   const { collection, request } = call;
   const before = writableRow(state, call);
   const body = readJsonObject(request, state.options);
@@ -90,7 +90,7 @@ export function update(state: ServiceState, call: Call): ServiceResponse {
 }
 
 /** DELETE of a record. */
-export function remove(state: ServiceState, call: Call): ServiceResponse {
+export function remove(state: ServiceState, call: RoutedRequest): ServiceResponse {
   const row = writableRow(state, call);
   call.collection.delete(call.id);
   commit(state, call, { action: 'delete', id: call.id, fields: [] });
@@ -98,7 +98,7 @@ export function remove(state: ServiceState, call: Call): ServiceResponse {
 }
 
 /** The record that a request changes: 404 if there is none, 403 if it rejects changes (specification: Errors). */
-function writableRow({ options }: ServiceState, { collection, id }: Call): Row {
+function writableRow({ options }: ServiceState, { collection, id }: RoutedRequest): Row {
   const row = collection.latest(id);
   if (row === undefined) throw new ProblemError('not_found', `There is no record ${id}.`);
   if (collection.locked.has(id) || selects(options.lockedRecords, row, collection.segment, options)) {
@@ -109,7 +109,7 @@ function writableRow({ options }: ServiceState, { collection, id }: Call): Row {
 
 /** Rejects a value of `uniqueFields` that another record has. */
 function checkUnique(
-  { collection, id }: Call,
+  { collection, id }: RoutedRequest,
   fields: Fields,
   { uniqueFields, uniqueStatus }: ResolvedSandboxOptions,
 ): void {
@@ -126,14 +126,19 @@ function checkUnique(
   );
 }
 
-function respond({ options }: ServiceState, call: Call, status: number, { record }: Row): ServiceResponse {
+function respond(
+  { options }: ServiceState,
+  call: RoutedRequest,
+  status: number,
+  { record }: Row,
+): ServiceResponse {
   if (status === 204) return { status, headers: {}, body: undefined };
   return recordResponse(status, record, { collection: call.collection.name, format: call.format, options });
 }
 
 function commit(
   { clock, journal }: ServiceState,
-  { collection, credential, request }: Call,
+  { collection, credential, request }: RoutedRequest,
   change: Pick<Commit, 'action' | 'id' | 'fields'>,
 ): void {
   journal.add({

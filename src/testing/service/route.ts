@@ -1,8 +1,6 @@
 import { type CollectionName, collectionNames, collections } from '../../collections/index.ts';
+import { API_PATH } from '../../schemas/service-forms.ts';
 import { ProblemError } from './problem.ts';
-
-/** Every path begins with it (specification: What the service does). */
-export const API_PATH = '/api/public/v1';
 
 /** What a request does, and with which record. */
 export interface Route {

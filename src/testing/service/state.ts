@@ -36,7 +36,7 @@ export interface Commit {
 }
 
 /** A request that is authenticated, authorized and routed. */
-export interface Call {
+export interface RoutedRequest {
   readonly request: ServiceRequest;
   readonly credential: Credential;
   readonly collection: Collection;

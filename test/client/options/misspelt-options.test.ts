@@ -15,7 +15,7 @@ import { describe, expect, test } from 'vitest';
 import { CREATE_OPTIONS } from '../../../src/collections/create-options.ts';
 import { LIST_OPTIONS } from '../../../src/collections/list-options.ts';
 import { LIST_QUERY } from '../../../src/collections/list-query.ts';
-import { ANY_REQUEST } from '../../../src/collections/raw-request.ts';
+import { RAW_REQUEST } from '../../../src/collections/raw-request.ts';
 import { DISCOVER_OPTIONS } from '../../../src/explore/discover/discover.ts';
 import { PROBE_OPTIONS } from '../../../src/explore/probe/probe.ts';
 import { WHOAMI_OPTIONS } from '../../../src/explore/whoami.ts';
@@ -54,7 +54,7 @@ const TAKES_OPTIONS: readonly (readonly [where: string, names: NameTable, act: (
   ['update', REQUEST_OPTIONS, (o) => client.products.update('1', {}, o)],
   ['delete', REQUEST_OPTIONS, (o) => client.products.delete('1', o)],
   ['request', REQUEST_OPTIONS, (o) => client.request({ path: '/boms' }, o)],
-  ['the request itself', ANY_REQUEST, (o: object) => client.request({ path: '/boms', ...o })],
+  ['the request itself', RAW_REQUEST, (o: object) => client.request({ path: '/boms', ...o })],
   ['collection', { schema: true }, (o) => client.collection('boms', o)],
   ['sync', SYNC_OPTIONS, (o: object) => sync(client, { ...run, onBatch: nothing, ...o })],
   ['changes', CHANGES_OPTIONS, (o: object) => changes(client.accounts, { ...run, ...o })],

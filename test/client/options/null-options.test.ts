@@ -2,7 +2,7 @@ import { createClient } from 'accounting-data-sdk';
 import { afterEach, expect, test, vi } from 'vitest';
 import { LIST_OPTIONS } from '../../../src/collections/list-options.ts';
 import { LIST_QUERY } from '../../../src/collections/list-query.ts';
-import { ANY_REQUEST } from '../../../src/collections/raw-request.ts';
+import { RAW_REQUEST } from '../../../src/collections/raw-request.ts';
 import { CLIENT_OPTIONS } from '../../../src/options.ts';
 import { ID_BOUNDS } from '../../../src/pagination/page.ts';
 import { RETRY_OPTIONS } from '../../../src/transport/call-options.ts';
@@ -48,7 +48,7 @@ test.each<[string, object]>([
   expect(thrown(() => accounts.list(query))).toMatchObject({ code: 'invalid_input', argument });
 });
 
-test.each(Object.keys(ANY_REQUEST).filter((name) => name !== 'body'))(
+test.each(Object.keys(RAW_REQUEST).filter((name) => name !== 'body'))(
   'a request of the caller’s own rejects null for %s',
   async (argument) => {
     const client = scriptedClient(scriptedFetch(jsonResponse({})));

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { BELOW_ALL } from '../../../src/pagination/id-bounds.ts';
 import {
   type ReadContext,
-  type Rows,
+  type ResponseRows,
   reduce,
   requestOf,
   type Step,
@@ -23,7 +23,7 @@ const changes: ReadContext = { ...everything, onlyChanges: true, hint };
 
 const range = (from: number, to: number) =>
   Array.from({ length: Math.abs(to - from) + 1 }, (_, n) => (to > from ? from + n : from - n));
-const rowsOf = (ids: readonly (number | string)[]): Rows => ({
+const rowsOf = (ids: readonly (number | string)[]): ResponseRows => ({
   rows: ids.map((id) => ({ id: String(id) })),
   ids: ids.map(String),
   invalid: [],
@@ -42,7 +42,7 @@ const reading = (changed: Partial<ReadState> = {}): ReadState => ({
   ...changed,
 });
 
-const respond = (state: ReadState, response: Rows, context = everything, held?: Rows) =>
+const respond = (state: ReadState, response: ResponseRows, context = everything, held?: ResponseRows) =>
   reduce(state, response, context, held);
 /** What is delivered and requested next. */
 const summary = ({ deliver, state }: Step, context = everything) => {

@@ -1,7 +1,7 @@
 import { MAX_TIMER_MS } from '../internal/sleep.ts';
 
 /** What may end a piece of work early. */
-export interface Limits {
+interface TimeoutOptions {
   readonly signal: AbortSignal | undefined;
   readonly onAbort?: () => void;
   /** Until `onTimeout` is called, which returns the error to reject with. Infinity for no limit. */
@@ -13,9 +13,9 @@ export interface Limits {
  * Runs `work` until it ends, the signal fires or the time is up, whichever comes first, even if the work ignores both.
  * Rejects with the signal's reason or the error of `onTimeout`. Leaves neither timer nor listener behind.
  */
-export function withinLimits<T>(
+export function withTimeout<T>(
   work: () => Promise<T>,
-  { signal, onAbort, ms, onTimeout }: Limits,
+  { signal, onAbort, ms, onTimeout }: TimeoutOptions,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
