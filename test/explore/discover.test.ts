@@ -339,7 +339,12 @@ describe('strict schemas', () => {
       for (const record of sandbox.store[name as 'accounts'].all())
         expect(schema.safeParse(record).error).toBeUndefined();
     }
-    expect(schemas.products?.safeParse({ id: '1', salePrice: '1e5' }).success).toBe(false);
+    const [product] = sandbox.store.products.all();
+    for (const wrong of [{ salePrice: '1e5' }, { createdAt: 'yesterday' }, { validFrom: '31-01-2026' }]) {
+      expect(schemas.products?.safeParse({ ...product, ...wrong }).success, JSON.stringify(wrong)).toBe(
+        false,
+      );
+    }
   });
 });
 
@@ -489,7 +494,7 @@ describe('schemas of generated data', () => {
   test('rest on some 20 requests for each collection', () => {
     expect(discovery.requests).toBeLessThanOrEqual(21 * collectionNames.length);
     for (const { records, collection } of discovery.collections) {
-      expect([collection, records >= 500 || records >= 200]).toEqual([collection, true]);
+      expect(records, collection).toBeGreaterThanOrEqual(200);
     }
   });
 
