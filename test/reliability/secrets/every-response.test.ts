@@ -1,11 +1,5 @@
-import {
-  type Client,
-  type ClientOptions,
-  createClient,
-  type Listeners,
-  type ResponseMeta,
-} from 'accounting-data-sdk';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type Client, type ClientOptions, createClient, type ResponseMeta } from 'accounting-data-sdk';
+import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { CANARIES, echoHeaders, echoMembers } from '../../support/echoes.ts';
 import { callWith, METHODS } from '../../support/four-methods.ts';
@@ -14,6 +8,7 @@ import { html, json, misbehave, problem, redirect, respond } from '../../support
 import { networkError, scriptedFetch } from '../../support/scripted-fetch.ts';
 import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
 import { shown } from '../../support/shown.ts';
+import { openSinks } from '../../support/sinks.ts';
 
 const [CANARY] = CANARIES;
 const echo = echoHeaders(CANARY);
@@ -38,57 +33,29 @@ const faults: Record<string, ScriptedResponse> = {
   'a cut response': misbehave.closeInBody,
 };
 
-const events: unknown[] = [];
-const note = (event: unknown) => void events.push(event);
-const on: Listeners = {
-  request: note,
-  response: note,
-  retry: note,
-  wait: note,
-  error: note,
-  end: note,
-  invalidRecord: note,
-};
-const lines: string[] = [];
-const write = (line: string) => void lines.push(line);
-const logger = { debug: write, info: write, warn: write };
-
-beforeEach(() => {
-  events.length = 0;
-  lines.length = 0;
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-});
-
 const clientOf = (baseUrl: string, options: ClientOptions = {}): Client =>
   createClient({
     baseUrl,
     apiKey: CANARY,
     retry: { maxAttempts: 2, baseDelayMs: 1, maxDelayMs: 5 },
     maxBodyBytes: 2_000,
-    on,
-    logger,
     ...options,
   });
 
 test.each(Object.keys(faults))(
-  'no error, event or log line shows the key: %s, in any method',
+  'no error, event, log line or span shows the key: %s, in any method',
   async (name) => {
+    const sinks = openSinks();
     await using server = await scriptedServer(faults[name] as ScriptedResponse);
-    const client = clientOf(server.url, { rateLimiter: 'client' });
-    const metas: ResponseMeta[] = [];
+    const client = clientOf(server.url, { ...sinks.options, rateLimiter: 'client' });
+    const said: unknown[] = [];
     for (const method of METHODS) {
-      const options = { onResponse: (meta: ResponseMeta) => void metas.push(meta) };
-      const end = await callWith(client, method, options).catch((error: unknown) => error);
-      expect(leaks(end, CANARY)).toEqual([]);
+      const options = { onResponse: (meta: ResponseMeta) => void said.push({ ...meta }) };
+      said.push(await callWith(client, method, options).catch((error: unknown) => error));
     }
     expect(server.requests[0]?.headers['x-auth-token']).toBe(CANARY);
-    expect(events.length).toBeGreaterThan(4);
-    for (const event of events) expect(leaks(event, CANARY)).toEqual([]);
-    for (const meta of metas) expect(leaks({ ...meta }, CANARY)).toEqual([]);
-    expect(lines.length).toBeGreaterThan(4);
-    expect(leaks(lines, CANARY)).toEqual([]);
+    expect([sinks.events.length > 4, sinks.lines.length > 4]).toEqual([true, true]);
+    expect(await sinks.leaks(CANARY, ...said)).toEqual([]);
   },
 );
 

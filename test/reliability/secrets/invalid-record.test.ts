@@ -5,6 +5,7 @@ import { CANARIES, echoHeaders } from '../../support/echoes.ts';
 import { leaks } from '../../support/leaks.ts';
 import { json } from '../../support/responses.ts';
 import { scriptedServer } from '../../support/scripted-server.ts';
+import { openSinks } from '../../support/sinks.ts';
 
 /** One schema whose issues name members and values, as those of a caller may. */
 const quoting = z.looseObject({ id: z.string() }).superRefine((record, context) => {
@@ -28,21 +29,21 @@ test.each(cases)(
     const fields = kind === 'of its own' ? { name: 7, salePrice: canary } : { name: canary };
     const row = { id: `r-${canary}`, ...fields, [canary]: `${canary}!` };
     await using server = await scriptedServer(json([row], 200, echoHeaders(canary)), json([]));
-    const events: InvalidRecord[] = [];
-    const lines: string[] = [];
-    const write = (line: string) => void lines.push(line);
+    const sinks = openSinks();
     const schema = schemas[kind];
     const client = createClient({
       baseUrl: server.url,
       apiKey: canary,
       validation: 'report',
-      on: { invalidRecord: (event) => void events.push(event) },
-      logger: { debug: write, info: write, warn: write },
+      ...sinks.options,
       ...(schema === undefined ? {} : { schemas: { products: schema } }),
     });
     const invalid: InvalidRecord[] = [];
     for await (const page of client.products.list().pages()) invalid.push(...page.invalid);
 
+    const events = sinks.events.flatMap(({ name, event }) =>
+      name === 'invalidRecord' ? [event as InvalidRecord] : [],
+    );
     expect([events.length, invalid.length]).toEqual([1, 1]);
     for (const { id: _id, ...said } of [...events, ...invalid]) {
       expect(said).toMatchObject({ collection: 'products' });
@@ -51,7 +52,7 @@ test.each(cases)(
       expect(Object.keys(said.record as object)).toEqual(expect.arrayContaining(['id', '[redacted]']));
     }
     expect([events[0]?.id, invalid[0]?.id]).toEqual(['r-[redacted]', 'r-[redacted]']);
-    expect(lines.filter((line) => line.includes('products r-[redacted]: '))).toHaveLength(1);
-    expect(leaks(lines, canary)).toEqual([]);
+    expect(sinks.lines.filter((line) => line.includes('products r-[redacted]: '))).toHaveLength(1);
+    expect(await sinks.leaks(canary)).toEqual([]);
   },
 );
