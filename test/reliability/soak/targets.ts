@@ -1,7 +1,7 @@
 /**
  * Syncs into SQLite and into a real PostgreSQL that are killed with SIGKILL at random moments while a writer changes,
  * deletes and creates records: both copies must be those of the service, field by field. KILLS sets another number
- * than 200 for SQLite and half of that for PostgreSQL, SEED another beginning.
+ * than 200 for SQLite and half of that for PostgreSQL, SEED another beginning, DATABASE=sqlite or postgres only one.
  *
  *   npm run soak targets
  */
@@ -73,7 +73,10 @@ export async function soakTargets(): Promise<boolean> {
     const { version } = new DatabaseSync(':memory:').prepare('SELECT sqlite_version() AS version').get() as {
       version: string;
     };
-    const inSqlite = await soak(`SQLite ${version}`, { to: file, read: readSqlite(file) }, { kills, seed });
+    const sqlite = { to: file, read: readSqlite(file) };
+    const { DATABASE } = process.env;
+    const inSqlite = DATABASE === 'postgres' || (await soak(`SQLite ${version}`, sqlite, { kills, seed }));
+    if (DATABASE === 'sqlite') return inSqlite;
     return (await soakPostgres(folder, { kills: Math.ceil(kills / 2), seed })) && inSqlite;
   } finally {
     rmSync(folder, { recursive: true, force: true });
