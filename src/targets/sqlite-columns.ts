@@ -29,7 +29,9 @@ export function viewStatement({ name, table, collection, fields }: View): string
     (column, index) =>
       `${valueIn(fields[index] ?? '', kindOf(fields[index] ?? ''))} AS ${identifier(column)}`,
   );
-  return `CREATE VIEW ${identifier(name)} AS ${MARK} SELECT ${['tenant', 'id', ...columns].join(', ')} FROM ${identifier(table)} WHERE collection = ${literal(collection)}`;
+  // SQLite reads no JSON of more than 1,000 levels: one such record would fail every query.
+  const rows = `SELECT tenant, id, iif(json_valid(body), body, NULL) AS body FROM ${identifier(table)} WHERE collection = ${literal(collection)}`;
+  return `CREATE VIEW ${identifier(name)} AS ${MARK} SELECT ${['tenant', 'id', ...columns].join(', ')} FROM (${rows})`;
 }
 
 /** SQLite compares names without the case of ASCII letters. */
