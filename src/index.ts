@@ -1,3 +1,9 @@
+/**
+ * The client with its reads and writes, `sync` and `push`, money and errors.
+ *
+ * @packageDocumentation
+ */
+
 // The client, its options and its methods.
 
 export {

@@ -30,7 +30,6 @@ import { sentOf } from '../schemas/as-sent.ts';
 import type { FilledByService } from '../schemas/record.ts';
 import {
   CALL_OPTIONS,
-  type CallOptions,
   type CallSettings,
   callSettings,
   type RequestOptions,
@@ -81,7 +80,7 @@ export type TextFieldOf<Draft> = {
   string;
 
 /** Options of {@link push}. */
-export interface PushOptions<T, Draft, Patch> extends CallOptions, ReadOptions {
+export interface PushOptions<T, Draft, Patch> extends ReadOptions {
   /**
    * Names the company: letters, digits and `_.-`, never its API key. Part of every idempotency key, and of the keys in
    * the store: two companies with one label would share ids, and one could overwrite products of the other.

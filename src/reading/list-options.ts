@@ -7,7 +7,7 @@ import { DEFAULT_MAX_OUTAGE_MS } from '../transport/outage.ts';
 import type { SourceOptions } from './source.ts';
 
 /** How a sync or a reconcile reads. */
-export interface ReadOptions {
+export interface ReadOptions extends CallOptions {
   /**
    * How it is read; see the same option of a list. Default: `keyset`, which becomes `page` if an id is not an integer.
    * After a crash `keyset` resumes where it stopped; any other starts again, with the watermark that it had.
@@ -24,11 +24,15 @@ export interface ReadOptions {
    * the tenant stop. Default: 120,000; 0 waits for nothing but the retries of each call.
    */
   maxOutageMs?: number | undefined;
+  /** The longest that a call may take with all attempts and waits; each page of a list has its own. Default: no limit. */
+  deadlineMs?: number | undefined;
+  /** The longest single wait: a Retry-After beyond it is thrown at once, a backoff is cut to it. Default: no limit. */
+  maxWaitMs?: number | undefined;
   /** Further request headers. `Cache-Control: no-cache` is sent unless you name that one. */
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
-export const READ_OPTIONS: OptionNames<ReadOptions> = {
+export const READ_OPTIONS: OptionNames<Omit<ReadOptions, keyof CallOptions>> = {
   pagination: true,
   afterLastPage: true,
   pageParameter: true,
@@ -41,7 +45,7 @@ export const READ_OPTIONS: OptionNames<ReadOptions> = {
  * is too long. It reports its waits.
  */
 export function resolveListOptions(
-  options: CallOptions & ReadOptions & { readonly signal?: AbortSignal | undefined },
+  options: ReadOptions & { readonly signal?: AbortSignal | undefined },
 ): SourceOptions {
   const { pagination = 'keyset', timeoutMs, retry } = options;
   checkPaginationKind(pagination);

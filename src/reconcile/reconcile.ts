@@ -11,7 +11,7 @@ import {
   resolveMaxOutage,
 } from '../reading/list-options.ts';
 import { lookUp, nameOf, type RecordIn, type SyncSource } from '../reading/source.ts';
-import { CALL_OPTIONS, type CallOptions, type RequestOptions } from '../transport/call-options.ts';
+import { CALL_OPTIONS, type RequestOptions } from '../transport/call-options.ts';
 import { internalsOf, outlasting } from '../transport/collection-internals.ts';
 import { checkDeletionOptions, DeletionCheck, type LocalIds } from './deletion-check.ts';
 
@@ -40,7 +40,7 @@ export interface ReconcileProgress {
 }
 
 /** Options of {@link reconcile}. */
-export interface ReconcileOptions<T> extends CallOptions, ReadOptions {
+export interface ReconcileOptions<T> extends ReadOptions {
   /**
    * The ids of the local copy, of this collection and company alone, or a function that returns them, which is called
    * with the name of the collection. Read to its end before the first request.

@@ -9,7 +9,7 @@ import {
 } from '../reading/list-options.ts';
 import { checkStateName } from '../reading/state.ts';
 import { checkStart } from '../reading/watermark.ts';
-import { CALL_OPTIONS, type CallOptions } from '../transport/call-options.ts';
+import { CALL_OPTIONS } from '../transport/call-options.ts';
 import type { SyncProgress } from './batch.ts';
 
 /** A sync has written a checkpoint. */
@@ -22,7 +22,7 @@ export interface CheckpointEvent {
 }
 
 /** What `sync` and `changes` have in common. */
-export interface RunOptions extends CallOptions, ReadOptions {
+export interface RunOptions extends ReadOptions {
   /** A label for the company whose records these are: letters, digits and `_.-`. Never its API key. */
   tenant: string;
   /** The first part of the state's key, for several copies in one store. Default: `accounting-data-sdk`. */

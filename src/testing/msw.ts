@@ -1,3 +1,8 @@
+/**
+ * The sandbox as handlers for msw.
+ *
+ * @packageDocumentation
+ */
 import { type HttpHandler, HttpResponse, http } from 'msw';
 import type { Sandbox } from './sandbox.ts';
 

@@ -1,7 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type DefaultTheme, defineConfig } from 'vitepress';
+import llms from 'vitepress-plugin-llms';
+import manifest from '../../../package.json' with { type: 'json' };
+import { pages as examples } from '../examples/[name].paths.ts';
 
 const apiSidebar = new URL('../api/typedoc-sidebar.json', import.meta.url);
+
+/** Where the site is published, such as https://docs.example.com: for the sitemap and the links in llms.txt. */
+const { SITE_URL } = process.env;
 
 /** The pages of the API reference. TypeDoc writes them before the site is built. */
 const [main, ...otherEntries]: DefaultTheme.SidebarItem[] = existsSync(apiSidebar)
@@ -23,6 +29,7 @@ const guides: DefaultTheme.SidebarItem[] = [
     text: 'Read and write',
     items: [
       { text: 'Reading and pagination', link: '/reading' },
+      { text: 'Keyset pagination', link: '/keyset-pagination' },
       { text: 'Writing', link: '/writing' },
       { text: 'Product fields', link: '/product-fields' },
       { text: 'Money', link: '/money' },
@@ -53,23 +60,51 @@ const guides: DefaultTheme.SidebarItem[] = [
   },
 ];
 
+const exampleItems = examples().map(({ name }) => ({ text: name, link: `/examples/${name}` }));
+
 export default defineConfig({
   title: 'accounting-data-sdk',
-  description: 'A typed TypeScript SDK for the public accounting data API.',
+  description: manifest.description,
+  lang: 'en',
+  head: [
+    ['link', { rel: 'icon', type: 'image/svg+xml', href: '/logo.svg' }],
+    ['meta', { name: 'theme-color', content: '#0f766e' }],
+  ],
+  ...(SITE_URL === undefined ? {} : { sitemap: { hostname: SITE_URL } }),
   outDir: '../../.generated/docs',
   cacheDir: '../../.generated/vitepress',
   cleanUrls: true,
   // The index of the search is one chunk, which is loaded with the first search.
-  vite: { build: { target: 'es2022', chunkSizeWarningLimit: 2_000 } },
+  vite: {
+    build: { target: 'es2022', chunkSizeWarningLimit: 2_000 },
+    plugins: [
+      llms({
+        ...(SITE_URL === undefined ? {} : { domain: SITE_URL }),
+        injectLLMHint: false,
+        ignoreFilesPerOutput: { llmsTxt: ['api/*/**'], llmsFullTxt: ['api/**'] },
+        sidebar: () => [...guides, { text: 'Examples', items: exampleItems }],
+      }),
+    ],
+  },
   themeConfig: {
+    logo: '/logo.svg',
     nav: [
       { text: 'Guides', link: '/first-steps' },
       { text: 'API', link: '/api/' },
       { text: 'Examples', link: '/examples/' },
+      { text: manifest.version, link: '/changelog/' },
     ],
     sidebar: {
       '/api/': api,
-      '/': [...guides, { text: 'Examples', link: '/examples/' }],
+      '/': [
+        ...guides,
+        {
+          text: 'Examples',
+          link: '/examples/',
+          collapsed: true,
+          items: exampleItems,
+        },
+      ],
     },
     outline: [2, 3],
     search: {

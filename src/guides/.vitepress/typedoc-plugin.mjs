@@ -19,21 +19,121 @@ function withoutSchema(type) {
   return type.type === 'conditional' ? withoutSchema(type.falseType) : type;
 }
 
+/** What a parameter is, by its name or by its function and name, if neither it nor its type has a comment. */
+const parameters = {
+  amount: 'A decimal to write as an amount.',
+  client: 'A client of the company.',
+  code: 'The code of the error to look for; without it, any error matches.',
+  collection: 'A collection of a client, such as `client.products`.',
+  'onDelete.collection': 'The name of the collection.',
+  'localIds.collection': 'The name of the collection.',
+  condition: 'Which requests to count.',
+  database: 'The name of a file, or an open database.',
+  directory: 'The folder in which the files are kept.',
+  draft: 'The fields of the product to create.',
+  error: 'Anything that was caught.',
+  fixtures: 'Records by collection, or the folder that contains them.',
+  id: 'The id of the record.',
+  ids: 'The ids of the records that no longer exist.',
+  key: 'A key of the store.',
+  'revokeKey.key': 'The API key to revoke.',
+  listener: 'Is called for each request.',
+  message: 'The line to log.',
+  ms: 'By how many milliseconds.',
+  options: 'What may differ from the defaults.',
+  parts: 'What identifies the create, such as the name of a shop and a number.',
+  patch: 'The fields to change; `null` clears a field.',
+  products: 'The products of a client: `client.products`.',
+  segment: 'The segment of the path, such as `ledger-accounts`.',
+  sql: 'A statement of SQL.',
+  tenant: 'The name of the company.',
+  text: 'A statement of SQL, with `$1`, `$2` and so on for the values.',
+  value: 'The value to read; `null` and `undefined` are passed through.',
+  values: 'The values of the statement, in order.',
+};
+
+const textOf = (comment) => comment?.summary.map(({ text }) => text).join('') ?? '';
+
+/** The first paragraph about a type. */
+function aboutType(type) {
+  const [text = ''] = textOf(type?.reflection?.comment).split('\n\n');
+  return text === '' ? undefined : text.replaceAll('\n', ' ');
+}
+
+function aboutParameter({ name, type, parent }) {
+  return aboutType(type) ?? parameters[`${parent.name}.${name}`] ?? parameters[name];
+}
+
+/** Own members before inherited ones, each in the order of the source. */
+function inReadingOrder(children) {
+  return [
+    ...children.filter((child) => !child.inheritedFrom),
+    ...children.filter((child) => child.inheritedFrom),
+  ];
+}
+
+const isCode = ({ kind }) => kind === ReflectionKind.Function || kind === ReflectionKind.Variable;
+
+/** Functions and variables before types, each in alphabetical order. */
+function byName(one, other) {
+  return isCode(other) - isCode(one) || one.name.localeCompare(other.name);
+}
+
+/** After the members have been sorted and grouped: what a page shows of each. */
+function describeMembers(project, logger) {
+  for (const module of project.getReflectionsByKind(ReflectionKind.Module)) {
+    const groups = [...(module.groups ?? []), ...(module.categories ?? [])];
+    for (const group of [module, ...groups, ...groups.flatMap(({ categories = [] }) => categories)]) {
+      group.children?.sort(byName);
+    }
+  }
+  for (const owner of project.getReflectionsByKind(ReflectionKind.ClassOrInterface)) {
+    for (const group of [owner, ...(owner.groups ?? [])])
+      group.children = inReadingOrder(group.children ?? []);
+    for (const member of owner.children ?? []) {
+      const text = member.comment === undefined && !member.signatures ? aboutType(member.type) : undefined;
+      if (text !== undefined) member.comment = new Comment([{ kind: 'text', text }]);
+      for (const one of [member, ...(member.signatures ?? [])]) {
+        one.inheritedFrom = undefined;
+        one.overwrites = undefined;
+      }
+    }
+  }
+  for (const parameter of project.getReflectionsByKind(ReflectionKind.Parameter)) {
+    const { parent: owner } = parameter.parent;
+    const isShown = owner.kind !== ReflectionKind.TypeLiteral && owner.kind !== ReflectionKind.Constructor;
+    if (!isShown || textOf(parameter.comment) !== '') continue;
+    const text = aboutParameter(parameter);
+    if (text === undefined) logger.warn(`No text about the parameter ${parameter.getFullName()}.`);
+    parameter.comment = new Comment([{ kind: 'text', text: text ?? '' }]);
+  }
+  // Overloads have one comment, which the first of them shows.
+  for (const { signatures: [first, ...others] = [] } of project.getReflectionsByKind(
+    ReflectionKind.Function,
+  )) {
+    for (const other of others) {
+      if (textOf(other.comment) === textOf(first.comment))
+        other.comment = new Comment([{ kind: 'text', text: 'The same, with other options.' }]);
+    }
+  }
+}
+
 /**
- * Names each module as it is imported, groups the main entry by task, shows the collections of the client with the
+ * Names each module as it is imported, groups the main entry by task, shows members in reading order and what each
+ * parameter is, shows the collections of the client with the
  * records that they have without a schema of the caller's, and leaves out constructors and brands of errors, and
  * members with a symbol for a name.
  */
-export function load({ converter }) {
+export function load({ converter, logger }) {
+  converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => describeMembers(project, logger), -1000);
   converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
     for (const module of project.getReflectionsByKind(ReflectionKind.Module)) {
       const isMain = module.name === 'index';
       module.name = isMain ? 'accounting-data-sdk' : `accounting-data-sdk/${module.name}`;
       for (const exported of isMain ? (module.children ?? []) : []) {
-        exported.comment ??= new Comment();
-        exported.comment.blockTags.push(
-          new CommentTag('@category', [{ kind: 'text', text: taskOf(exported) }]),
-        );
+        const owner = exported.signatures?.[0] ?? exported;
+        owner.comment ??= new Comment();
+        owner.comment.blockTags.push(new CommentTag('@category', [{ kind: 'text', text: taskOf(exported) }]));
       }
     }
     for (const member of project.getReflectionsByKind(ReflectionKind.ClassMember)) {

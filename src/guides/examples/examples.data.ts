@@ -1,3 +1,3 @@
-import pages from './[name].paths.ts';
+import { pages } from './[name].paths.ts';
 
-export default { load: () => pages.paths().map(({ params }) => params.name) };
+export default { watch: ['../../../README.md'], load: pages };

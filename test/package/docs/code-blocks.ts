@@ -1,5 +1,8 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -47,4 +50,15 @@ export function tableRows(markdownFile: string, firstHeader: string): string[][]
 /** The names in back-ticks of a cell. */
 export function namesIn(cell: string): string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? '');
+}
+
+/** For the rest of the test, relative paths lead into an empty folder. */
+export function inEmptyFolder(): void {
+  const before = process.cwd();
+  const folder = mkdtempSync(join(tmpdir(), 'docs-'));
+  process.chdir(folder);
+  onTestFinished(() => {
+    process.chdir(before);
+    rmSync(folder, { recursive: true });
+  });
 }

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { metrics } from '@opentelemetry/api';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test, vi } from 'vitest';
@@ -11,7 +12,7 @@ import { CHANGES_OPTIONS } from '../../../src/sync/changes.ts';
 import { SYNC_OPTIONS } from '../../../src/sync/sync.ts';
 import { CALL_OPTIONS } from '../../../src/transport/call-options.ts';
 import { errorsIn } from '../../support/compiler.ts';
-import { namesIn, root, tableRows, writeCodeBlocks } from './code-blocks.ts';
+import { inEmptyFolder, namesIn, root, tableRows, writeCodeBlocks } from './code-blocks.ts';
 
 const files = readdirSync(`${root}src/guides`).filter((file) => file.endsWith('.md'));
 const blocks = files.flatMap((file) =>
@@ -34,13 +35,46 @@ describe('the code in the guides', () => {
     for (const name of ['http_proxy', 'HTTP_PROXY']) vi.stubEnv(name, '');
     vi.spyOn(console, 'log').mockImplementation(() => {});
     const complaints = vi.spyOn(console, 'error').mockImplementation(() => {});
+    inEmptyFolder();
 
     await expect(import(/* @vite-ignore */ file)).resolves.toBeDefined();
     expect(complaints).not.toHaveBeenCalled();
   });
 });
 
+/** The anchors of the headings, as GitHub and VitePress form them. */
+function anchorsOf(text: string): string[] {
+  const headings = text.replace(/^```.*?^```$/gms, '').matchAll(/^#+ (.+)$/gm);
+  return [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
 describe('the guides', () => {
+  test.for(blocks)('show code of at most 80 columns: $guide, line $line', ({ code }) => {
+    expect(code.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  test.for(files)('have no paragraph that is too long to read: %s', (file) => {
+    const text = readFileSync(`${root}src/guides/${file}`, 'utf8').replace(/^```.*?^```$/gms, '');
+    const paragraphs = text.split(/\n\n|\n(?= *- |\d+\. )/).filter((paragraph) => !paragraph.startsWith('|'));
+    expect(paragraphs.filter(({ length }) => length > 600)).toEqual([]);
+  });
+
+  test.for(['README.md', ...files.map((file) => `src/guides/${file}`)])(
+    'link to headings that exist: %s',
+    (file) => {
+      const text = readFileSync(root + file, 'utf8');
+      for (const [, path = '', anchor = ''] of text.matchAll(/\]\((?!https:)([^)#]*)#([^)]+)\)/g)) {
+        const target = path === '' ? file : join(dirname(file), path);
+        expect(anchorsOf(readFileSync(root + target, 'utf8')), `${path}#${anchor}`).toContain(anchor);
+      }
+    },
+  );
+
   test.for(files)('link to guides and examples that exist: %s', (file) => {
     const text = readFileSync(`${root}src/guides/${file}`, 'utf8');
     const linked = [...text.matchAll(/\]\((?!https:)([^)#]+)\)/g)].map(([, target]) => target ?? '');

@@ -1,29 +1,16 @@
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import * as face from 'accounting-data-sdk';
 import { collectionNames } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
 import { main } from '../../../src/cli/main.ts';
 import { CREATE_OPTIONS } from '../../../src/collections/create-options.ts';
 import { LIST_OPTIONS } from '../../../src/collections/list-options.ts';
 import { CLIENT_OPTIONS, resolveOptions } from '../../../src/options.ts';
-import { namesIn, root, tableRows, writeCodeBlocks } from './code-blocks.ts';
+import { inEmptyFolder, namesIn, root, tableRows, writeCodeBlocks } from './code-blocks.ts';
 
 const blocks = writeCodeBlocks('README.md');
-
-/** For the rest of the test, relative paths lead into an empty folder. */
-function inEmptyFolder(): void {
-  const before = process.cwd();
-  const folder = mkdtempSync(join(tmpdir(), 'readme-'));
-  process.chdir(folder);
-  onTestFinished(() => {
-    process.chdir(before);
-    rmSync(folder, { recursive: true });
-  });
-}
 
 describe('the code in the README', () => {
   test('begins with a complete program of at most 15 lines', () => {
