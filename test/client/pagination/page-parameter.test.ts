@@ -2,7 +2,7 @@ import { changes, createClient, type ListOptions } from 'accounting-data-sdk';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { collect, openBooks } from '../sync/books.ts';
+import { collect, setUpSync } from '../sync/set-up.ts';
 
 /** A service that reads `page` and ignores `_page`, and its client. */
 function service(options: SandboxOptions = {}) {
@@ -44,7 +44,7 @@ test('a list and a cursor take it too', async () => {
 });
 
 test('a read of changes takes it', async () => {
-  const books = openBooks({ pageParameter: 'page', ids: { form: 'uuid' }, records: { accounts: 25 } });
+  const books = setUpSync({ pageParameter: 'page', ids: { form: 'uuid' }, records: { accounts: 25 } });
   const report = await collect(changes(books.client.accounts, { ...books.run, pageParameter: 'page' }));
   expect(report.records).toBe(25);
 });

@@ -1,6 +1,7 @@
 import type { ProductDraft } from 'accounting-data-sdk';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { setUpPush } from '../../support/push.ts';
+import { runToEnd, startVirtualClock, stopVirtualClock } from '../../support/virtual-clock.ts';
 
 const row = (productNumber: string, salePrice = '5'): ProductDraft => ({ productNumber, salePrice });
 const keys = (text: object) => ({ sandbox: { text: { fields: ['productNumber'], ...text } } });
@@ -79,12 +80,14 @@ test('does not create the row whose key another row got from the service', async
 });
 
 test('finds the product of a lost create under another spelling of its key', async () => {
+  startVirtualClock();
+  onTestFinished(stopVirtualClock);
   const { sandbox, run } = setUpPush([], {
     sandbox: { idempotency: { replay: 'ignored' }, text: { trim: true } },
-    client: { retry: { creates: false, maxAttempts: 1 }, timeoutMs: 10 },
+    client: { retry: { creates: false, maxAttempts: 1 } },
   });
   sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
-  const { results } = await run([row('A ')]);
+  const { results } = await runToEnd(run([row('A ')]));
   expect(results).toMatchObject([{ action: 'conflict', id: '1' }]);
   expect(sandbox.store.products.all()).toHaveLength(1);
 });

@@ -2,7 +2,7 @@ import { changes, reconcile, type Store, sync } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { useFastClock } from '../../support/virtual-clock.ts';
-import { addAccounts, collect, openBooks } from './books.ts';
+import { addAccounts, collect, setUpSync } from './set-up.ts';
 
 useFastClock();
 
@@ -23,7 +23,7 @@ const stuckStores: readonly (readonly [string, (never: () => Promise<never>) => 
 
 describe('the signal stops', () => {
   test('a sync whose onBatch never settles, and leaves the batch uncommitted', async () => {
-    const books = openBooks({ records: { accounts: 5, products: 5 } });
+    const books = setUpSync({ records: { accounts: 5, products: 5 } });
     const { never, signal } = stuck();
     const run = sync(books.client, { ...books.run, signal, onBatch: never });
     expect(await caught(run)).toBe('enough');
@@ -31,14 +31,14 @@ describe('the signal stops', () => {
   });
 
   test.each(stuckStores)('a sync whose %s never settles', async (_, storeOf) => {
-    const books = openBooks({ records: { accounts: 5, products: 5 } });
+    const books = setUpSync({ records: { accounts: 5, products: 5 } });
     const { never, signal } = stuck();
     const options = { tenant: 'acme', store: storeOf(never), signal, onBatch: () => undefined };
     expect(await caught(sync(books.client, options))).toBe('enough');
   });
 
   test.each(stuckStores)('an iteration of changes whose %s never settles', async (_, storeOf) => {
-    const books = openBooks({ records: { accounts: 5 } });
+    const books = setUpSync({ records: { accounts: 5 } });
     const { never, signal } = stuck();
     const options = { tenant: 'acme', store: storeOf(never), signal };
     expect(await caught(collect(changes(books.client.accounts, options)))).toBe('enough');
@@ -47,7 +47,7 @@ describe('the signal stops', () => {
   test.each(['localIds', 'onDelete', 'onRepair'] as const)(
     'a reconcile whose %s never settles',
     async (callback) => {
-      const books = openBooks();
+      const books = setUpSync();
       addAccounts(books, 5);
       const { never, signal } = stuck();
       if (callback === 'onDelete') books.sandbox.store.accounts.delete('3');

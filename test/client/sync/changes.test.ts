@@ -1,13 +1,13 @@
 import { changes } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { addAccounts, Copy, collect, openBooks, START, stateIn } from './books.ts';
+import { addAccounts, Copy, collect, START, setUpSync, stateIn } from './set-up.ts';
 
 const minutes = (n: number) => n * 60_000;
 
 describe('changes', () => {
   test('reads everything the first time, and ends with a batch that promotes the watermark', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 25);
     const copy = new Copy();
     const report = await collect(changes(books.client.accounts, books.run), copy.take);
@@ -33,7 +33,7 @@ describe('changes', () => {
   });
 
   test('then requests what changed since the watermark less the lookback, in one request if nothing did', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 25);
     await collect(changes(books.client.accounts, books.run));
     books.sandbox.clock.advance(minutes(60));
@@ -52,7 +52,7 @@ describe('changes', () => {
   });
 
   test('rejects a bound on id that is a number, by its name, before it requests anything', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     const options = { ...books.run, id: { gt: 5 } } as never;
     const error = await caught((async () => collect(changes(books.client.accounts, options)))());
     expect(error).toMatchObject({ code: 'invalid_input', argument: 'id.gt' });
@@ -60,14 +60,14 @@ describe('changes', () => {
   });
 
   test('subtracts the lookback of the option', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     await collect(changes(books.client.accounts, books.run));
     await collect(changes(books.client.accounts, { ...books.run, lookbackMs: minutes(30) }));
     expect(books.sandbox.requests.at(-1)?.query).toEqual({ updatedSince: '2026-01-04T19:30:00-12:00' });
   });
 
   test('hands over what changed and nothing else', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 25);
     await collect(changes(books.client.accounts, books.run));
     books.sandbox.clock.advance(minutes(60));
@@ -78,7 +78,7 @@ describe('changes', () => {
   });
 
   test('ends a first run of an empty collection, after it looked at page 2', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     const copy = new Copy();
     await collect(changes(books.client.accounts, books.run), copy.take);
     expect(copy.batches).toHaveLength(1);
@@ -88,13 +88,13 @@ describe('changes', () => {
   });
 
   test('rejects cached pages', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     await collect(changes(books.client.accounts, books.run));
     expect(books.sandbox.requests[0]?.headers['cache-control']).toBe('no-cache');
   });
 
   test('commits a batch when the next one is requested', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 40);
     const seen: (string | undefined)[] = [];
     const checkpoints: string[] = [];
@@ -107,7 +107,7 @@ describe('changes', () => {
   });
 
   test.each(['break', 'throw'])('leaves a batch uncommitted after a %s', async (how) => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 40);
     const leave = async () => {
       for await (const batch of changes(books.client.accounts, books.run)) {
@@ -120,7 +120,7 @@ describe('changes', () => {
   });
 
   test('resumes where it was interrupted, with the watermark and the bound that it had', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 40);
     await collect(changes(books.client.accounts, books.run));
     books.sandbox.clock.advance(minutes(60));
@@ -152,7 +152,7 @@ describe('changes', () => {
   });
 
   test('starts a read by page again at page 1, with the watermark that it had', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 40);
     const options = { ...books.run, pagination: 'page' } as const;
     let batches = 0;
@@ -171,7 +171,7 @@ describe('changes', () => {
   });
 
   test('starts again with a new watermark if no checkpoint was written yet', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 40);
     for await (const _ of changes(books.client.accounts, books.run)) break;
     books.sandbox.clock.advance(minutes(60));
@@ -180,7 +180,7 @@ describe('changes', () => {
   });
 
   test('reads everything again in mode full, also in the place of an interrupted incremental run', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 40);
     await collect(changes(books.client.accounts, books.run));
     for (const id of books.sandbox.store.accounts.ids())
@@ -194,7 +194,7 @@ describe('changes', () => {
   });
 
   test('ends an interrupted full run before it is incremental again', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 40);
     let batches = 0;
     for await (const _ of changes(books.client.accounts, books.run)) if (++batches === 3) break;
@@ -203,7 +203,7 @@ describe('changes', () => {
   });
 
   test('reads by page if ids are not integers, and says so', async () => {
-    const books = openBooks({ ids: { form: 'uuid' } });
+    const books = setUpSync({ ids: { form: 'uuid' } });
     addAccounts(books, 25);
     const copy = new Copy();
     const report = await collect(changes(books.client.accounts, books.run), copy.take);
@@ -215,7 +215,7 @@ describe('changes', () => {
   test.each(['keyset', 'page'] as const)(
     'marks the batch of a resumed run that starts again: by %s',
     async (pagination) => {
-      const books = openBooks();
+      const books = setUpSync();
       addAccounts(books, 40);
       const run = { ...books.run, pagination };
       const seen: boolean[] = [];
@@ -229,7 +229,7 @@ describe('changes', () => {
   );
 
   test('marks the batch that delivers again what came before an id that is not an integer', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 40);
     books.sandbox.store.accounts.insert({ id: 'A-1', name: 'By hand' });
     const delivered: string[] = [];
@@ -244,7 +244,7 @@ describe('changes', () => {
   });
 
   test('looks one page ahead while the consumer works', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 40);
     for await (const _ of changes(books.client.accounts, { ...books.run, pagination: 'page' })) {
       await new Promise((resolve) => setTimeout(resolve));
@@ -254,7 +254,7 @@ describe('changes', () => {
   });
 
   test('keeps parts of a collection apart by their prefixes', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 40);
     const part = { ...books.run, prefix: 'low', id: { lte: '20' } };
     const copy = new Copy();
@@ -263,7 +263,7 @@ describe('changes', () => {
   });
 
   test('counts records that are older than the bound, and delivers them', async () => {
-    const books = openBooks({ timestampsEverywhere: true });
+    const books = setUpSync({ timestampsEverywhere: true });
     await collect(changes(books.client.accounts, books.run));
     books.sandbox.faults.next({
       kind: 'rewrite',
@@ -278,7 +278,7 @@ describe('changes', () => {
   });
 
   test('delivers invalid rows beside the records, and counts them', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     const client = books.client.withOptions({ validation: 'report' });
     books.sandbox.faults.next({ kind: 'rewrite', body: () => JSON.stringify([{ id: '7' }, { id: 8 }]) });
     const copy = new Copy();
@@ -288,7 +288,7 @@ describe('changes', () => {
   });
 
   test('stops on the signal with its own reason, and commits what was finished', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 40);
     const controller = new AbortController();
     const reason = new Error('enough');
@@ -304,7 +304,7 @@ describe('changes', () => {
   });
 
   test('reports its checkpoints and its progress', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 25);
     const events: unknown[] = [];
     const progress: unknown[] = [];
@@ -334,7 +334,7 @@ describe('changes', () => {
   });
 
   test('says that it waits, and until when', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     books.sandbox.faults.next({ kind: 'status', status: 503 });
     const waits: unknown[] = [];
     await collect(
@@ -350,7 +350,7 @@ describe('changes', () => {
 });
 
 describe('changes rejects', () => {
-  const books = openBooks();
+  const books = setUpSync();
   test.each([
     ['store', { store: {} }],
     ['tenant', { tenant: 'a company' }],

@@ -1,17 +1,17 @@
 import { changes, createClient, type Store, sync } from 'accounting-data-sdk';
 import Keyv from 'keyv';
 import { describe, expect, test } from 'vitest';
-import { addAccounts, type Books, Copy, collect, openBooks, stateIn } from './books.ts';
+import { addAccounts, Copy, collect, type SyncSetUp, setUpSync, stateIn } from './set-up.ts';
 
 const KEY = 'accounting-data-sdk:acme:accounts';
 
-function storeOver({ states }: Books, changed: Partial<Store>): Store {
+function storeOver({ states }: SyncSetUp, changed: Partial<Store>): Store {
   return { get: (key) => states.get(key), set: (key, value) => states.set(key, value), ...changed };
 }
 
 describe('a checkpoint is rejected', () => {
   test.each(['', 'nonsense', '{"v":1}', '{"v":9}'])('where the store has %j', async (stored) => {
-    const books = openBooks();
+    const books = setUpSync();
     books.states.set(KEY, stored);
     await expect(collect(changes(books.client.accounts, books.run))).rejects.toMatchObject({
       code: 'checkpoint',
@@ -21,10 +21,10 @@ describe('a checkpoint is rejected', () => {
   });
 
   test('where it belongs to another tenant, base URL or collection', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     await collect(changes(books.client.accounts, books.run));
     const state = books.states.get(KEY) ?? '';
-    const other = openBooks();
+    const other = setUpSync();
     other.states.set(KEY, state);
     await expect(collect(changes(other.client.accounts, other.run))).rejects.toMatchObject({
       code: 'checkpoint',
@@ -37,7 +37,7 @@ describe('a checkpoint is rejected', () => {
   });
 
   test('where it belongs elsewhere, and the error says what to do', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     await collect(changes(books.client.accounts, books.run));
     const part = changes(books.client.accounts, { ...books.run, id: { gt: '5' } });
     await expect(collect(part)).rejects.toThrow(
@@ -46,7 +46,7 @@ describe('a checkpoint is rejected', () => {
   });
 
   test('where its token is damaged', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 40);
     let batches = 0;
     for await (const _ of changes(books.client.accounts, books.run)) if (++batches === 3) break;
@@ -73,7 +73,7 @@ describe('a store that fails', () => {
       },
     ],
   ])('%s is a CheckpointError with its cause', async (_, what, changed) => {
-    const books = openBooks();
+    const books = setUpSync();
     const run = changes(books.client.accounts, { ...books.run, store: storeOver(books, changed) });
     await expect(collect(run)).rejects.toMatchObject({
       code: 'checkpoint',
@@ -91,7 +91,7 @@ describe('a store that fails', () => {
   ])(
     'that throws %j, which is not an error, names no cause that is not there',
     async (thrown, text, printed) => {
-      const books = openBooks();
+      const books = setUpSync();
       const store = storeOver(books, { get: () => Promise.reject(thrown) });
       const error = await collect(changes(books.client.accounts, { ...books.run, store })).catch((e) => e);
       expect(error).toMatchObject({ code: 'checkpoint', cause: thrown });
@@ -103,7 +103,7 @@ describe('a store that fails', () => {
   );
 
   test('by resolving to false is noticed', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     const store = storeOver(books, { set: async () => false });
     await expect(collect(changes(books.client.accounts, { ...books.run, store }))).rejects.toMatchObject({
       code: 'checkpoint',
@@ -112,7 +112,7 @@ describe('a store that fails', () => {
   });
 
   test('in the adapter of Keyv, which swallows it, is noticed', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     const adapter = new Map();
     adapter.set = () => {
       throw new Error('down');
@@ -125,7 +125,7 @@ describe('a store that fails', () => {
   });
 
   test.each([0, 1])('by losing a write without an error is noticed after %i runs', async (runs) => {
-    const books = openBooks();
+    const books = setUpSync();
     for (let run = 0; run < runs; run++) await collect(changes(books.client.accounts, books.run));
     const store = storeOver(books, { set: () => undefined });
     await expect(collect(changes(books.client.accounts, { ...books.run, store }))).rejects.toMatchObject({
@@ -137,7 +137,7 @@ describe('a store that fails', () => {
 
 describe('a store', () => {
   test('is written once if all checkpoints of a run are equal, as by page', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 40);
     const written: string[] = [];
     const set = (key: string, value: string) => {
@@ -152,7 +152,7 @@ describe('a store', () => {
   });
 
   test('is read at the beginning, before and after each batch and at the end, and not more often', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 40);
     let reads = 0;
     const get = (key: string) => {
@@ -168,7 +168,7 @@ describe('a store', () => {
   test('gets the name of each run, which no other has', async () => {
     const names = new Set<unknown>();
     for (let run = 0; run < 50; run++) {
-      const books = openBooks();
+      const books = setUpSync();
       await collect(changes(books.client.accounts, books.run));
       names.add(stateIn(books.states).by);
     }
@@ -178,7 +178,7 @@ describe('a store', () => {
 });
 
 test('a store that cannot be read after the last checkpoint was written fails no collection', async () => {
-  const books = openBooks();
+  const books = setUpSync();
   let isWritten = false;
   const store = storeOver(books, {
     get: (key) => {
@@ -197,7 +197,7 @@ test('a store that cannot be read after the last checkpoint was written fails no
 
 describe('a store that goes back to what it had before', () => {
   test.each(['page', 'keyset'] as const)('is noticed in the middle of a run: %s', async (pagination) => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 40);
     await collect(changes(books.client.accounts, books.run));
     const before = books.states.get(KEY) ?? '';
@@ -216,7 +216,7 @@ describe('a store that goes back to what it had before', () => {
 
 describe('a store that loses what it had before', () => {
   test('is noticed, and not taken for another run', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 40);
     await collect(changes(books.client.accounts, books.run));
     const run = changes(books.client.accounts, { ...books.run, mode: 'full' });
@@ -227,9 +227,9 @@ describe('a store that loses what it had before', () => {
   });
 });
 
-describe('another run of the same collection', () => {
-  test('that has begun meanwhile is noticed by the one that was there before', async () => {
-    const books = openBooks();
+describe('a run of the same collection as another', () => {
+  test('fails with concurrent_run when the other began after it', async () => {
+    const books = setUpSync();
     addAccounts(books, 40);
     let batches = 0;
     const first = async () => {
@@ -245,8 +245,8 @@ describe('another run of the same collection', () => {
     expect(stateIn(books.states)).not.toHaveProperty('run');
   });
 
-  test('that has begun and ended is noticed before a first checkpoint', async () => {
-    const books = openBooks();
+  test('fails with concurrent_run at its first checkpoint when the other began and ended meanwhile', async () => {
+    const books = setUpSync();
     addAccounts(books, 40);
     const copy = new Copy();
     const first = changes(books.client.accounts, books.run);
@@ -255,8 +255,8 @@ describe('another run of the same collection', () => {
     await expect(first.next()).rejects.toMatchObject({ code: 'concurrent_run' });
   });
 
-  test('that has written just behind the last checkpoint is noticed', async () => {
-    const books = openBooks();
+  test('fails with concurrent_run when the other wrote right after its last checkpoint', async () => {
+    const books = setUpSync();
     const set = (key: string, value: string) => {
       books.states.set(key, value.replace(/"by":"\w+"/, '"by":"another"'));
     };
@@ -264,8 +264,8 @@ describe('another run of the same collection', () => {
     await expect(collect(run)).rejects.toMatchObject({ code: 'concurrent_run' });
   });
 
-  test('that went on after this one was taken for dead is noticed', async () => {
-    const books = openBooks();
+  test('fails with concurrent_run when the other took over from it', async () => {
+    const books = setUpSync();
     addAccounts(books, 60);
     const paused = changes(books.client.accounts, books.run);
     await paused.next();
@@ -279,7 +279,7 @@ describe('another run of the same collection', () => {
 
 describe('a store with get alone', () => {
   test('leaves the checkpoints to the consumer', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 40);
     const events: unknown[] = [];
     const onCheckpoint = (event: unknown) => events.push(event);
@@ -301,7 +301,7 @@ describe('a store with get alone', () => {
   });
 
   test('may be written after some batches only, but must be after the last', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 40);
     const store = { get: (key: string) => books.states.get(key) };
     let batches = 0;
@@ -316,7 +316,7 @@ describe('a store with get alone', () => {
   });
 
   test('notices another run as well', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 40);
     const store = { get: (key: string) => books.states.get(key) };
     const first = changes(books.client.accounts, { ...books.run, store });
@@ -333,7 +333,7 @@ describe('a store with get alone', () => {
   ])(
     'notices that another run has written while a page was on its way: %s, store with %s',
     async (by, kind) => {
-      const books = openBooks();
+      const books = setUpSync();
       addAccounts(books, 60);
       let taken = 0;
       let committed = () => {};
@@ -375,7 +375,7 @@ describe('a store with get alone', () => {
 
 describe('the state', () => {
   test('stays under 1 kB with the longest of everything', async () => {
-    const books = openBooks({ timestampsEverywhere: true });
+    const books = setUpSync({ timestampsEverywhere: true });
     for (let n = 0; n < 60; n++) {
       books.sandbox.store.accounts.insert({ id: String(10n ** 38n + BigInt(n) * 10n ** 36n) });
     }
@@ -391,7 +391,7 @@ describe('the state', () => {
   });
 
   test('shows neither key nor query', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     await collect(changes(books.client.accounts, { ...books.run, id: { gt: '123456' } }));
     const [state = ''] = books.states.values();
     expect(state).not.toContain(books.sandbox.keys.full);

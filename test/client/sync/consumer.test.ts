@@ -1,7 +1,7 @@
 import { createClient, isAccountingError, reconcile, sync } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { addAccounts, openBooks } from './books.ts';
+import { addAccounts, setUpSync } from './set-up.ts';
 
 /** A slow sink that rejects one record. */
 function sink() {
@@ -16,8 +16,8 @@ function sink() {
 
 describe('a consumer that writes to another service with this package', () => {
   test('fails only the collection that the other service rejects', async () => {
-    const books = openBooks({ records: { accounts: 25, budgets: 5, accountAddresses: 5 } });
-    const { keys, clientOptions } = openBooks().sandbox;
+    const books = setUpSync({ records: { accounts: 25, budgets: 5, accountAddresses: 5 } });
+    const { keys, clientOptions } = setUpSync().sandbox;
     const target = (apiKey: string) => createClient({ ...clientOptions, apiKey }).products;
     const run = sync(books.client, {
       ...books.run,
@@ -41,7 +41,7 @@ describe('a consumer that writes to another service with this package', () => {
 
 describe('a consumer that returns an array of promises', () => {
   test('is waited for by a sync, which commits nothing if one of them fails', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 3);
     const { saved, save } = sink();
     const run = sync(books.client, {
@@ -56,7 +56,7 @@ describe('a consumer that returns an array of promises', () => {
   });
 
   test.each(['onDelete', 'onRepair'])('is waited for by a reconcile: %s', async (callback) => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 12);
     const { accounts } = books.sandbox.store;
     const { saved, save } = sink();
@@ -83,7 +83,7 @@ describe('a consumer that returns an array of promises', () => {
 });
 
 test('a consumer that empties the array of records does not change the counts of the report', async () => {
-  const books = openBooks();
+  const books = setUpSync();
   addAccounts(books, 25);
   const report = await sync(books.client, {
     ...books.run,

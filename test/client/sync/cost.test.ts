@@ -1,7 +1,7 @@
 import { changes, collectionNames, sync } from 'accounting-data-sdk';
 import type { ListOrder } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import { collect, openBooks } from './books.ts';
+import { collect, setUpSync } from './set-up.ts';
 
 const ORDERS: readonly ListOrder[] = [
   'id-asc',
@@ -31,7 +31,7 @@ describe('a first sync', () => {
     [20, 5],
     [29, 5],
   ])('of %d records in each collection costs at most %d requests for each', async (records, most) => {
-    const books = openBooks({
+    const books = setUpSync({
       records: Object.fromEntries(collectionNames.map((name) => [name, records])),
       pageSize: PAGE_SIZE,
       clock: '2020-01-01T00:00:00Z',
@@ -48,7 +48,7 @@ describe('a first sync', () => {
 
 describe('an incremental run', () => {
   test('with nothing new costs one request for each collection', async () => {
-    const books = openBooks({ records: 280, clock: '2020-01-01T00:00:00Z' });
+    const books = setUpSync({ records: 280, clock: '2020-01-01T00:00:00Z' });
     books.sandbox.clock.set('2030-01-01T00:00:00Z');
     const run = { ...books.run, onBatch: () => undefined };
     await sync(books.client, run);
@@ -68,7 +68,7 @@ describe('an incremental run', () => {
   test.each(ORDERS)(
     'with k changed records costs at most 2·ceil(k / page size) + 2 in id order, 3·ceil(k / page size) + 11 in another: %s',
     async (order) => {
-      const books = openBooks({ order, pageSize: PAGE_SIZE });
+      const books = setUpSync({ order, pageSize: PAGE_SIZE });
       const { accounts } = books.sandbox.store;
       for (let n = 0; n < 900; n++) {
         books.sandbox.clock.advance((n % 7) * 1000);
@@ -94,7 +94,7 @@ describe('an incremental run', () => {
   );
 
   test('of less than a page costs two requests once the timestamps have shown that the order is not by date', async () => {
-    const books = openBooks({ pageSize: PAGE_SIZE, records: { accounts: 90 }, timestampsEverywhere: true });
+    const books = setUpSync({ pageSize: PAGE_SIZE, records: { accounts: 90 }, timestampsEverywhere: true });
     const { accounts } = books.sandbox.store;
     const [first = '', second = ''] = accounts.ids();
     await collect(changes(books.client.accounts, books.run));

@@ -2,12 +2,12 @@ import { type Batch, createClient, isAccountingError, type SyncError, sync } fro
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
-import { type Books, openBooks } from './books.ts';
+import { type SyncSetUp, setUpSync } from './set-up.ts';
 
 type Name = 'accounts' | 'budgets';
 
 /** A copy of two collections, and full syncs of it that look for deletions. */
-function copyOf({ client, run }: Books) {
+function copyOf({ client, run }: SyncSetUp) {
   const copy: Record<Name, Set<string>> = { accounts: new Set(), budgets: new Set() };
   const deleted: string[] = [];
   let isBusy = false;
@@ -39,7 +39,7 @@ function copyOf({ client, run }: Books) {
 }
 
 test('a full sync with localIds deletes what the service no longer has, in the same read', async () => {
-  const books = openBooks({ records: { accounts: 60, budgets: 30 } });
+  const books = setUpSync({ records: { accounts: 60, budgets: 30 } });
   const { store } = books.sandbox;
   const { copy, deleted, fullSync } = copyOf(books);
   const first = await fullSync();
@@ -65,7 +65,7 @@ test('a full sync with localIds deletes what the service no longer has, in the s
 });
 
 test('a record that the read missed is delivered instead of deleted', async () => {
-  const books = openBooks({ records: { accounts: 25 } });
+  const books = setUpSync({ records: { accounts: 25 } });
   const { copy, deleted, fullSync } = copyOf(books);
   await fullSync();
   books.sandbox.faults.add(
@@ -93,7 +93,7 @@ test('a record that the read missed is delivered instead of deleted', async () =
 test.each(['keyset', 'page'] as const)(
   'a run that resumes an interrupted one deletes nothing and says so, unless it reads everything again: %s',
   async (pagination) => {
-    const books = openBooks({ records: { accounts: 60 } });
+    const books = setUpSync({ records: { accounts: 60 } });
     const { store } = books.sandbox;
     const { deleted, fullSync } = copyOf(books);
     await fullSync({ pagination });
@@ -121,7 +121,7 @@ test.each(['keyset', 'page'] as const)(
 );
 
 test('a mistake fails the collection after its records were delivered, and nothing is deleted', async () => {
-  const books = openBooks({ records: { accounts: 25, budgets: 5 } });
+  const books = setUpSync({ records: { accounts: 25, budgets: 5 } });
   const { copy, deleted, fullSync } = copyOf(books);
   const foreign = (collection: Name) =>
     collection === 'accounts' ? Array.from({ length: 60 }, (_, n) => `${n + 5000}`) : [];
@@ -135,7 +135,7 @@ test('a mistake fails the collection after its records were delivered, and nothi
 });
 
 test('the local ids are read before the first request of their collection', async () => {
-  const books = openBooks({ records: { accounts: 25, budgets: 25 } });
+  const books = setUpSync({ records: { accounts: 25, budgets: 25 } });
   const { options } = copyOf(books);
   const requested = (name: Name) => books.sandbox.count(({ path }) => path.endsWith(`/${name}`));
   const counts: number[] = [];
@@ -158,14 +158,14 @@ test.each([
   ['onDelete', { onDelete: undefined }],
   ['maxCandidates', { maxCandidates: -1 }],
 ])('a sync rejects an invalid %s before anything is sent: %j', async (argument, wrong) => {
-  const books = openBooks();
+  const books = setUpSync();
   const error = await caught(copyOf(books).fullSync(wrong));
   expect(error).toMatchObject({ code: 'invalid_input', argument });
   expect(books.sandbox.count()).toBe(0);
 });
 
 test('a sync that looks for deletions needs collections with find', async () => {
-  const books = openBooks();
+  const books = setUpSync();
   const { options } = copyOf(books);
   const { accounts, budgets } = books.client;
   const client = {
@@ -176,7 +176,7 @@ test('a sync that looks for deletions needs collections with find', async () => 
 });
 
 test('a record that the read missed comes with its row as the service sent it', async () => {
-  const books = openBooks({ records: { accounts: 25 } });
+  const books = setUpSync({ records: { accounts: 25 } });
   const client = createClient({
     ...books.sandbox.clientOptions,
     schemas: { accounts: z.object({ id: z.string() }) },

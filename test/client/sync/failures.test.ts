@@ -12,20 +12,23 @@ import {
 } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { addAccounts, type Books, openBooks } from './books.ts';
+import { addAccounts, type SyncSetUp, setUpSync } from './set-up.ts';
 
 const nothing = () => undefined;
 const BROKEN = { kind: 'status', status: 501, type: 'internal_error' } as const;
 
 /** The error of a sync of these books, with other options. */
-async function failed(books: Books, options: Partial<SyncOptions<Books['client']>> = {}): Promise<SyncError> {
+async function failed(
+  books: SyncSetUp,
+  options: Partial<SyncOptions<SyncSetUp['client']>> = {},
+): Promise<SyncError> {
   const error = await caught(sync(books.client, { ...books.run, onBatch: nothing, ...options }));
   if (!isAccountingError(error, 'sync_failed')) throw new Error('expected a SyncError', { cause: error });
   return error;
 }
 
 /** A client for the same service with another key. */
-const clientWith = ({ sandbox }: Books, key: keyof Books['sandbox']['keys']) =>
+const clientWith = ({ sandbox }: SyncSetUp, key: keyof SyncSetUp['sandbox']['keys']) =>
   createClient({
     ...sandbox.clientOptions,
     apiKey: sandbox.keys[key],
@@ -37,7 +40,7 @@ const lines = (text: string) => text.split('\n').length;
 
 describe('the message of a SyncError', () => {
   test('counts the collections that failed and gives the one reason that they share', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     books.sandbox.faults.add(BROKEN, { times: Number.POSITIVE_INFINITY });
     const error = await failed(books);
     expect(error.message).toMatch(
@@ -48,7 +51,7 @@ describe('the message of a SyncError', () => {
   });
 
   test('names the collections if they are few, and counts the other reasons', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     books.sandbox.faults.add({ ...BROKEN, status: 500 }, { collection: 'accounts', times: 99 });
     books.sandbox.faults.add({ kind: 'status', status: 400 }, { collection: 'budgets', times: 99 });
     const { message, retryable } = await failed(books, { collections: ['accounts', 'products', 'budgets'] });
@@ -58,7 +61,7 @@ describe('the message of a SyncError', () => {
   });
 
   test('says that all collections stopped if the key was revoked', async () => {
-    const books = openBooks({ records: 280 });
+    const books = setUpSync({ records: 280 });
     const client = clientWith(books, 'revoked');
     const { message } = await failed({ ...books, client }, { concurrency: 1 });
     expect(message).toContain(
@@ -68,7 +71,7 @@ describe('the message of a SyncError', () => {
   });
 
   test('says how many were done before the key was revoked', async () => {
-    const books = openBooks({ records: { accounts: 5, accountAddresses: 5 } });
+    const books = setUpSync({ records: { accounts: 5, accountAddresses: 5 } });
     const onBatch = ({ collection, last }: { collection: string; last: boolean }) => {
       if (collection === 'accounts' && last) books.sandbox.revokeKey(books.sandbox.keys.full);
     };
@@ -81,7 +84,7 @@ describe('the message of a SyncError', () => {
   });
 
   test('says that all collections stopped if the service is down', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     books.sandbox.faults.add({ kind: 'status', status: 503 }, { times: Number.POSITIVE_INFINITY });
     const { message } = await failed(books, { maxOutageMs: 0, concurrency: 1 });
     expect(message).toContain(
@@ -93,7 +96,7 @@ describe('the message of a SyncError', () => {
     const onBatch = () => {
       throw 'the disk is full';
     };
-    const error = await failed(openBooks(), { collections: ['accounts'], onBatch });
+    const error = await failed(setUpSync(), { collections: ['accounts'], onBatch });
     expect(error.message).toContain('(accounts): the disk is full.');
     expect(JSON.parse(JSON.stringify(error)).errors).toEqual([
       { collections: 'accounts', message: 'the disk is full' },
@@ -101,7 +104,7 @@ describe('the message of a SyncError', () => {
   });
 
   test('ends in one punctuation mark', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     const messages = ['the sink is full', 'the sink is full.'].map(async (text) => {
       const onBatch = () => {
         throw new Error(text);
@@ -116,7 +119,7 @@ describe('the message of a SyncError', () => {
 
 describe('a SyncError on a screen', () => {
   test('of fourteen collections that are down has at most forty lines, with the cause', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     const client = createClient({
       ...books.sandbox.clientOptions,
       retry: { maxAttempts: 1 },
@@ -134,7 +137,7 @@ describe('a SyncError on a screen', () => {
   });
 
   test('of fourteen collections with one reason shows the reason once', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     books.sandbox.faults.add(BROKEN, { times: Number.POSITIVE_INFINITY });
     const error = await failed(books);
     expect(lines(printed(error))).toBeLessThanOrEqual(40);
@@ -152,7 +155,7 @@ describe('a SyncError on a screen', () => {
   });
 
   test('shows each reason with its collections and its cause', async () => {
-    const books = openBooks({ records: { accounts: 5, products: 5 } });
+    const books = setUpSync({ records: { accounts: 5, products: 5 } });
     const onBatch = ({ collection }: { collection: string }) => {
       throw new Error(`no table ${collection}`, { cause: new Error(`cannot open ${collection}.db`) });
     };
@@ -167,13 +170,13 @@ describe('a SyncError on a screen', () => {
 });
 
 describe('a sync whose key may not read every collection', () => {
-  const limited = (books: Books) => ({
+  const limited = (books: SyncSetUp) => ({
     ...books,
     client: clientWith(books, 'productsOnly'),
   });
 
   test('reads what it may, succeeds, and reports the rest', async () => {
-    const books = limited(openBooks({ records: 280 }));
+    const books = limited(setUpSync({ records: 280 }));
     for (let run = 0; run < 2; run++) {
       const report = await sync(books.client, { ...books.run, onBatch: nothing });
       const status = Object.fromEntries(report.collections.map((each) => [each.collection, each.status]));
@@ -187,7 +190,7 @@ describe('a sync whose key may not read every collection', () => {
   });
 
   test("fails with onForbidden: 'fail'", async () => {
-    const error = await failed(limited(openBooks({ records: 280 })), { onForbidden: 'fail' });
+    const error = await failed(limited(setUpSync({ records: 280 })), { onForbidden: 'fail' });
     expect(error.errors).toHaveLength(collectionNames.length - 1);
     expect(error.message).toContain(
       `failed for ${collectionNames.length - 1} of ${collectionNames.length} collections`,
@@ -198,7 +201,7 @@ describe('a sync whose key may not read every collection', () => {
   test.each(['report', 'fail'] as const)(
     'fails if every collection is forbidden, with %s',
     async (onForbidden) => {
-      const books = openBooks({ records: 28 });
+      const books = setUpSync({ records: 28 });
       const client = clientWith(books, 'forbidden');
       const error = await failed({ ...books, client }, { onForbidden });
       expect(error.errors).toHaveLength(collectionNames.length);
@@ -208,7 +211,7 @@ describe('a sync whose key may not read every collection', () => {
   );
 
   test('fails for a collection that this tenant could read before, and for no other', async () => {
-    const books = openBooks({ records: { accounts: 5, products: 5, budgets: 5 } });
+    const books = setUpSync({ records: { accounts: 5, products: 5, budgets: 5 } });
     await sync(books.client, { ...books.run, collections: ['accounts', 'products'], onBatch: nothing });
     const collections = ['accounts', 'products', 'budgets'] as const;
     const error = await failed(limited(books), { collections });
@@ -222,14 +225,14 @@ describe('a sync whose key may not read every collection', () => {
   });
 
   test('with a failure of another collection lists that one alone among the errors', async () => {
-    const books = limited(openBooks({ records: 28 }));
+    const books = limited(setUpSync({ records: 28 }));
     books.sandbox.faults.add({ kind: 'status', status: 400 }, { collection: 'products', times: 9 });
     const error = await failed(books);
     expect(error.errors.map(({ collection }) => collection)).toEqual(['products']);
   });
 
   test('fails if the consumer itself throws a 403', async () => {
-    const books = openBooks({ records: { accounts: 5, products: 5 } });
+    const books = setUpSync({ records: { accounts: 5, products: 5 } });
     const forbidden = await caught(clientWith(books, 'forbidden').accounts.get('1'));
     const onBatch = ({ collection }: { collection: string }) => {
       if (collection === 'accounts') throw forbidden;
@@ -239,7 +242,7 @@ describe('a sync whose key may not read every collection', () => {
   });
 
   test('rejects any other value of onForbidden', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     const options = { ...books.run, onBatch: nothing, onForbidden: 'ignore' as 'report' };
     await expect(sync(books.client, options)).rejects.toMatchObject({
       code: 'invalid_input',
@@ -251,7 +254,7 @@ describe('a sync whose key may not read every collection', () => {
 
 describe('a ReconcileAbortedError', () => {
   test('says with the counts and the limit what happened', async () => {
-    const books = openBooks({ pageSize: 100 });
+    const books = setUpSync({ pageSize: 100 });
     addAccounts(books, 510);
     const { accounts } = books.sandbox.store;
     const ids = accounts.ids();
@@ -278,7 +281,7 @@ describe('a ReconcileAbortedError', () => {
   });
 
   test('says that no local record was found if the key may be that of another company', async () => {
-    const books = openBooks({ otherRecords: { accounts: 40 } });
+    const books = setUpSync({ otherRecords: { accounts: 40 } });
     addAccounts(books, 10);
     const client = clientWith(books, 'otherCompany');
     const error = await caught(
@@ -291,7 +294,7 @@ describe('a ReconcileAbortedError', () => {
   });
 
   test('is not an error of a sync', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     const error = await caught(
       reconcile(books.client.accounts, { localIds: () => ['1'], onDelete: nothing }),
     );
@@ -301,7 +304,7 @@ describe('a ReconcileAbortedError', () => {
 });
 
 test('a sync with a store that only reads fails for a right that was revoked', async () => {
-  const books = openBooks({ records: { accounts: 5, products: 5 } });
+  const books = setUpSync({ records: { accounts: 5, products: 5 } });
   const states = memoryStore();
   const collections = ['accounts', 'products'] as const;
   const options = {

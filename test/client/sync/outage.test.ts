@@ -14,7 +14,7 @@ import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { runToEnd, useVirtualClock } from '../../support/virtual-clock.ts';
-import { collect } from './books.ts';
+import { collect } from './set-up.ts';
 
 const SECOND = 1_000;
 const nothing = () => undefined;

@@ -7,12 +7,12 @@ import {
 } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { addAccounts, type Books, openBooks } from './books.ts';
+import { addAccounts, type SyncSetUp, setUpSync } from './set-up.ts';
 
 type Options = ReconcileOptions<{ id: string }>;
 
 /** A copy of all current records, and what a reconcile does to it. */
-function copyOf({ sandbox }: Books) {
+function copyOf({ sandbox }: SyncSetUp) {
   const ids = new Set(sandbox.store.accounts.ids());
   const deleted: string[][] = [];
   const repaired: string[][] = [];
@@ -25,13 +25,13 @@ function copyOf({ sandbox }: Books) {
 }
 
 function openWith(count: number) {
-  const books = openBooks();
+  const books = setUpSync();
   addAccounts(books, count);
   return { books, accounts: books.sandbox.store.accounts, copy: copyOf(books) };
 }
 
 /** Requests for one record. */
-const gets = ({ sandbox }: Books) => sandbox.count(({ path }) => /accounts\/./.test(path));
+const gets = ({ sandbox }: SyncSetUp) => sandbox.count(({ path }) => /accounts\/./.test(path));
 
 describe('reconcile', () => {
   test('finds what is gone, confirms it and has it deleted', async () => {
@@ -172,7 +172,7 @@ describe('reconcile', () => {
   });
 
   test('takes ids of any form, each once', async () => {
-    const books = openBooks({ ids: { form: 'uuid' } });
+    const books = setUpSync({ ids: { form: 'uuid' } });
     addAccounts(books, 25);
     const { accounts } = books.sandbox.store;
     const copy = copyOf(books);
@@ -407,7 +407,7 @@ describe('reconcile deletes nothing', () => {
   });
 
   test.each([3, 9, 40])('with the key of another company, for a copy of %i records', async (count) => {
-    const books = openBooks({ otherRecords: { accounts: 40 } });
+    const books = setUpSync({ otherRecords: { accounts: 40 } });
     addAccounts(books, count);
     const copy = copyOf(books);
     const client = createClient({ ...books.sandbox.clientOptions, apiKey: books.sandbox.keys.otherCompany });
@@ -420,7 +420,7 @@ describe('reconcile deletes nothing', () => {
   test.each([3, 9, 40])(
     'with the key of another company that has one id in common, for a copy of %i records',
     async (count) => {
-      const books = openBooks({ otherRecords: { accounts: 40 } });
+      const books = setUpSync({ otherRecords: { accounts: 40 } });
       addAccounts(books, count - 1);
       const copy = copyOf(books);
       const [common = ''] = books.sandbox.otherStore.accounts.ids();

@@ -1,9 +1,9 @@
 import { changes } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
-import { openBooks } from './books.ts';
+import { setUpSync } from './set-up.ts';
 
 test('a read that starts again writes its position before its first record, so that a crash in between loses nothing', async () => {
-  const books = openBooks({ order: 'updated-asc' });
+  const books = setUpSync({ order: 'updated-asc' });
   const { accounts } = books.sandbox.store;
   for (let id = 1; id <= 60; id++) {
     accounts.insert({ id: String(id) });

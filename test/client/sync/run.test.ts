@@ -9,7 +9,7 @@ import {
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { settle } from '../../support/scripted-server.ts';
-import { addAccounts, collect, openBooks, START, stateIn } from './books.ts';
+import { addAccounts, collect, START, setUpSync, stateIn } from './set-up.ts';
 
 afterEach(() => vi.useRealTimers());
 
@@ -23,7 +23,7 @@ describe('a state belongs to', () => {
   ];
 
   test.each(same)('its bounds, whatever %s', async (_, first, second) => {
-    const books = openBooks();
+    const books = setUpSync();
     await collect(changes(books.client.accounts, { ...books.run, id: first }));
     const report = await collect(changes(books.client.accounts, { ...books.run, id: second }));
     expect(report.mode).toBe('incremental');
@@ -34,14 +34,14 @@ describe('a state belongs to', () => {
     ['another range', { between: ['1', '20'] }, { between: ['1', '21'] }],
     ['none', { lte: '20' }, undefined],
   ] as const)('its bounds, and not to %s', async (_, first, second) => {
-    const books = openBooks();
+    const books = setUpSync();
     await collect(changes(books.client.accounts, { ...books.run, id: first }));
     const other = collect(changes(books.client.accounts, { ...books.run, id: second }));
     await expect(other).rejects.toMatchObject({ code: 'checkpoint' });
   });
 
   test('its collection, which a source may name without a segment or an address', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     const list = books.client.accounts.list.bind(books.client.accounts);
     await collect(changes({ list }, { ...books.run, name: 'accounts' }));
     expect((await collect(changes({ list }, { ...books.run, name: 'accounts' }))).mode).toBe('incremental');
@@ -56,7 +56,7 @@ describe('a state belongs to', () => {
 
 describe('the clock of the service', () => {
   test('that stands still has not gone back', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     await collect(changes(books.client.accounts, books.run));
     const report = await collect(changes(books.client.accounts, books.run));
     expect(report).toMatchObject({ clockWentBack: false, mode: 'incremental' });
@@ -64,7 +64,7 @@ describe('the clock of the service', () => {
 
   test('does not count as set back if the Date header is hidden and the local clock less a margin is used', async () => {
     vi.useFakeTimers({ now: Date.parse(START) + minutes(1), toFake: ['Date'] });
-    const books = openBooks();
+    const books = setUpSync();
     await collect(changes(books.client.accounts, books.run));
     books.sandbox.faults.next({ kind: 'rewrite', headers: { Date: null } });
     const report = await collect(changes(books.client.accounts, books.run));
@@ -72,7 +72,7 @@ describe('the clock of the service', () => {
   });
 
   test('that went back does not start a full read again', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     await collect(changes(books.client.accounts, books.run));
     books.sandbox.clock.advance(-minutes(60));
     books.sandbox.clearLogs();
@@ -85,7 +85,7 @@ describe('the clock of the service', () => {
 
 describe('a run', () => {
   test('aborts the page requested ahead when its consumer leaves', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 40);
     const aborted: unknown[] = [];
     const client = createClient({
@@ -108,7 +108,7 @@ describe('a run', () => {
   });
 
   test('sends and reads nothing if its signal has already fired', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     const reads: string[] = [];
     const store = { get: (key: string) => void reads.push(key) };
     const run = changes(books.client.accounts, {
@@ -122,7 +122,7 @@ describe('a run', () => {
   });
 
   test('passes a page without rows over, and advances nothing without any response', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     const page = (ids: readonly string[]): Page<{ id: string }> => ({
       rows: ids.map((id) => ({ id })),
       records: ids.map((id) => ({ id })),
@@ -164,7 +164,7 @@ describe('a run', () => {
   });
 
   test('delivers a page in which every row is invalid', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     const client = books.client.withOptions({ validation: 'report' });
     books.sandbox.faults.next({ kind: 'rewrite', body: () => JSON.stringify([{ id: 7 }, { id: 8 }]) });
     const counts: number[][] = [];
@@ -177,7 +177,7 @@ describe('a run', () => {
   });
 
   test('passes on what the run before found out, and with the bounds of the caller', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 40);
     const seen: unknown[] = [];
     const { accounts } = books.client;

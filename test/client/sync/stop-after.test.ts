@@ -1,6 +1,6 @@
 import { type Batch, changes, collectionNames, type SyncReport, sync } from 'accounting-data-sdk';
 import { describe, expect, test, vi } from 'vitest';
-import { addAccounts, type Books, Copy, collect, openBooks, stateIn } from './books.ts';
+import { addAccounts, Copy, collect, type SyncSetUp, setUpSync, stateIn } from './set-up.ts';
 
 const SOME = ['accounts', 'products', 'budgets'] as const;
 
@@ -10,7 +10,7 @@ function statuses({ collections }: SyncReport): string[] {
 
 /** Runs syncs with this limit until one is not paused, a minute apart. Returns their reports. */
 async function untilDone(
-  { sandbox, client, run }: Books,
+  { sandbox, client, run }: SyncSetUp,
   options: {
     requests: number;
     collections?: readonly 'accounts'[];
@@ -33,7 +33,7 @@ describe('a sync with a limit of requests', () => {
   test.each([10, 17, 40, 1000])(
     'of %d sends no more, and the runs together deliver every record',
     async (requests) => {
-      const books = openBooks({ records: 35, pageSize: 10, clock: '2020-01-01T00:00:00Z' });
+      const books = setUpSync({ records: 35, pageSize: 10, clock: '2020-01-01T00:00:00Z' });
       const copies = new Map(collectionNames.map((name) => [name as string, new Copy()]));
       const reports = await untilDone(books, {
         requests,
@@ -50,7 +50,7 @@ describe('a sync with a limit of requests', () => {
   );
 
   test('names the collections that are done, paused and not begun, and the next one resumes', async () => {
-    const books = openBooks({ records: { accounts: 5, products: 95, budgets: 5 } });
+    const books = setUpSync({ records: { accounts: 5, products: 95, budgets: 5 } });
     const options = { ...books.run, collections: SOME, onBatch: () => undefined, concurrency: 1 };
     const first = await sync(books.client, { ...options, stopAfter: { requests: 12 } });
     expect(first.paused).toBe(true);
@@ -67,7 +67,7 @@ describe('a sync with a limit of requests', () => {
   });
 
   test.each([1, 2, 3])('of %d delivers a batch in each run', async (requests) => {
-    const books = openBooks({ records: { accounts: 35, products: 12, budgets: 0 } });
+    const books = setUpSync({ records: { accounts: 35, products: 12, budgets: 0 } });
     const copy = new Copy();
     const options = { ...books.run, collections: SOME, onBatch: copy.take };
     let report: SyncReport;
@@ -87,7 +87,7 @@ describe('a sync with a limit of requests', () => {
   });
 
   test('reads every collection once in each round, although the limit is smaller than a round', async () => {
-    const books = openBooks({ records: 3, clock: '2020-01-01T00:00:00Z' });
+    const books = setUpSync({ records: 3, clock: '2020-01-01T00:00:00Z' });
     books.sandbox.clock.set('2030-01-01T00:00:00Z');
     await sync(books.client, { ...books.run, onBatch: () => undefined });
     for (let round = 0; round < 3; round++) {
@@ -102,7 +102,7 @@ describe('a sync with a limit of requests', () => {
   });
 
   test('reads the others again although one stays forbidden', async () => {
-    const books = openBooks({ records: 3, clock: '2020-01-01T00:00:00Z' });
+    const books = setUpSync({ records: 3, clock: '2020-01-01T00:00:00Z' });
     books.sandbox.faults.add(
       { kind: 'status', status: 403, type: 'forbidden' },
       { collection: 'accounts', times: Number.POSITIVE_INFINITY },
@@ -124,7 +124,7 @@ describe('a sync with a limit of requests', () => {
   });
 
   test('does not stop a collection that is read by page half-way, and says that it exceeded the limit', async () => {
-    const books = openBooks({ records: { accounts: 95, products: 5 } });
+    const books = setUpSync({ records: { accounts: 95, products: 5 } });
     const options = { ...books.run, collections: ['accounts', 'products'] as const, concurrency: 1 };
     const copy = new Copy();
     const report = await sync(books.client, {
@@ -140,14 +140,14 @@ describe('a sync with a limit of requests', () => {
   });
 
   test('counts retries', async () => {
-    const books = openBooks({ records: { accounts: 95 } });
+    const books = setUpSync({ records: { accounts: 95 } });
     books.sandbox.faults.add({ kind: 'status', status: 503 }, { collection: 'accounts', times: 3 });
     const [first] = await untilDone(books, { requests: 9, collections: ['accounts'] });
     expect(first).toMatchObject({ paused: true });
   });
 
   test('skips the deletions of a full read that does not fit, and finds them if it does', async () => {
-    const books = openBooks({ records: { accounts: 45 } });
+    const books = setUpSync({ records: { accounts: 45 } });
     const deleted: string[] = [];
     const options = {
       ...books.run,
@@ -171,7 +171,7 @@ describe('a sync with a limit of requests', () => {
   });
 
   test('skips the deletions if the limit is reached while they are confirmed', async () => {
-    const books = openBooks({ records: { accounts: 25 }, pageSize: 100 });
+    const books = setUpSync({ records: { accounts: 25 }, pageSize: 100 });
     const gone = Array.from({ length: 20 }, (_, n) => String(90_000 + n));
     const deleted: string[] = [];
     const options = {
@@ -193,7 +193,7 @@ describe('a sync with a limit of requests', () => {
   });
 
   test('counts the pages of a source with its own list', async () => {
-    const books = openBooks({ records: { accounts: 95 } });
+    const books = setUpSync({ records: { accounts: 95 } });
     const { accounts } = books.client;
     const own = { accounts: { segment: 'accounts', list: accounts.list.bind(accounts) } };
     const report = await sync(own, { ...books.run, onBatch: () => undefined, stopAfter: { requests: 4 } });
@@ -202,7 +202,7 @@ describe('a sync with a limit of requests', () => {
 });
 
 test('a paused sync resumes from the checkpoints of a target that writes them itself', async () => {
-  const { sandbox, client } = openBooks({ records: { accounts: 35, products: 25, budgets: 5 } });
+  const { sandbox, client } = setUpSync({ records: { accounts: 35, products: 25, budgets: 5 } });
   const states = new Map<string, string>();
   const copy = new Copy();
   const target = {
@@ -228,17 +228,17 @@ test('a paused sync resumes from the checkpoints of a target that writes them it
 });
 
 test('a sync with a limit rejects a state of another company that an earlier sync has finished', async () => {
-  const books = openBooks({ records: { accounts: 5 } });
+  const books = setUpSync({ records: { accounts: 5 } });
   const options = { ...books.run, collections: ['accounts'] as const, onBatch: () => undefined };
   await sync(books.client, { ...options, stopAfter: { requests: 50 } });
-  const other = openBooks({ records: { accounts: 5 }, origin: 'https://other.example' });
+  const other = setUpSync({ records: { accounts: 5 }, origin: 'https://other.example' });
   const failed = sync(other.client, { ...options, stopAfter: { requests: 50 } });
   await expect(failed).rejects.toMatchObject({ errors: [{ error: { code: 'checkpoint' } }] });
 });
 
 describe('a sync with a limit of time', () => {
   test('commits the batch that the consumer has and sends no request after it', async () => {
-    const books = openBooks({ records: { accounts: 95 } });
+    const books = setUpSync({ records: { accounts: 95 } });
     const copy = new Copy();
     const report = await sync(books.client, {
       ...books.run,
@@ -259,7 +259,7 @@ describe('a sync with a limit of time', () => {
   });
 
   test('does not wait for a service that is down for longer than the limit', async () => {
-    const books = openBooks({ records: { accounts: 5 } });
+    const books = setUpSync({ records: { accounts: 5 } });
     books.sandbox.faults.add({ kind: 'status', status: 503, retryAfter: 3600 }, { times: 99 });
     const report = await sync(books.client, {
       ...books.run,
@@ -271,7 +271,7 @@ describe('a sync with a limit of time', () => {
   });
 
   test('is rejected by its signal', async () => {
-    const books = openBooks({ records: { accounts: 95 } });
+    const books = setUpSync({ records: { accounts: 95 } });
     const controller = new AbortController();
     const reason = new Error('enough');
     const stopped = sync(books.client, {
@@ -293,13 +293,13 @@ test.each([
   [null],
   [{ request: 1 }],
 ])('a sync rejects stopAfter: %j', async (stopAfter) => {
-  const { client, run } = openBooks();
+  const { client, run } = setUpSync();
   const options = { ...run, onBatch: () => undefined, stopAfter } as never;
   await expect(sync(client, options)).rejects.toMatchObject({ code: 'invalid_input' });
 });
 
 test('a sync that is not paused says so', async () => {
-  const books = openBooks();
+  const books = setUpSync();
   addAccounts(books, 3);
   const report = await sync(books.client, { ...books.run, onBatch: () => undefined });
   expect(report.paused).toBe(false);

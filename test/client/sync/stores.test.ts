@@ -7,7 +7,7 @@ import Keyv from 'keyv';
 import { createStorage } from 'unstorage';
 import fsDriver from 'unstorage/drivers/fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addAccounts, collect, openBooks } from './books.ts';
+import { addAccounts, collect, setUpSync } from './set-up.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ const STORES: Readonly<Record<string, () => Store>> = {
 describe.each(Object.entries(STORES))('%s as a store', (_, open) => {
   test('keeps a run that is interrupted, ended and followed by another', async () => {
     const store = open();
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 40);
     const options = { store, tenant: 'acme' };
     let batches = 0;

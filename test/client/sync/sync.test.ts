@@ -8,12 +8,12 @@ import {
   sync,
 } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
-import { addAccounts, type Books, openBooks, START, stateIn } from './books.ts';
+import { addAccounts, START, type SyncSetUp, setUpSync, stateIn } from './set-up.ts';
 
 const nothing = () => undefined;
 
 /** The paths in the order of the requests, each once. */
-function paths({ sandbox }: Books): string[] {
+function paths({ sandbox }: SyncSetUp): string[] {
   return [...new Set(sandbox.requests.map(({ path }) => path.replace('/api/public/v1/', '')))];
 }
 
@@ -28,7 +28,7 @@ async function failure(run: Promise<SyncReport>): Promise<SyncError> {
 
 describe('sync', () => {
   test('brings a copy of every collection up to date', async () => {
-    const books = openBooks({ records: 300 });
+    const books = setUpSync({ records: 300 });
     const copy = new Map<string, Set<string>>();
     const onBatch = ({ collection, records }: { collection: string; records: readonly { id: string }[] }) => {
       for (const { id } of records) copy.set(collection, (copy.get(collection) ?? new Set()).add(id));
@@ -57,7 +57,7 @@ describe('sync', () => {
     ['products', 'bomLines'],
     ['budgets', 'budgetLines'],
   ] as const)('reads %s before %s', async (parent, child) => {
-    const books = openBooks({ records: 28 });
+    const books = setUpSync({ records: 28 });
     await sync(books.client, { ...books.run, collections: [child, parent], onBatch: nothing });
     const requests = books.sandbox.requests.map(({ path }) => path.replace('/api/public/v1/', ''));
     expect(requests.length).toBeGreaterThan(2);
@@ -67,7 +67,7 @@ describe('sync', () => {
   });
 
   test('reads a source of the caller after the source that it names as its parent', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     const order: string[] = [];
     const source = (segment: string, parent?: string) => ({
       segment,
@@ -88,7 +88,7 @@ describe('sync', () => {
   });
 
   test('reads sources that name each other as their parent', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     const { list } = books.client.accounts;
     const source = { list: list.bind(books.client.accounts) };
     const client = {
@@ -100,7 +100,7 @@ describe('sync', () => {
   });
 
   test('reads only the given collections', async () => {
-    const books = openBooks({ records: 280 });
+    const books = setUpSync({ records: 280 });
     const report = await sync(books.client, {
       ...books.run,
       collections: ['products', 'accounts', 'products'],
@@ -112,7 +112,7 @@ describe('sync', () => {
 
   test('reads two collections of a level at the same time', async () => {
     const names = ['accounts', 'products', 'budgets', 'bankFeedConnections', 'bankPayerMemories'] as const;
-    const books = openBooks({ records: Object.fromEntries(names.map((name) => [name, 60])) });
+    const books = setUpSync({ records: Object.fromEntries(names.map((name) => [name, 60])) });
     let inFlight = 0;
     let most = 0;
     const client = createClient({
@@ -140,7 +140,7 @@ describe('sync', () => {
   });
 
   test('never runs onBatch twice at once, nor the store meanwhile', async () => {
-    const books = openBooks({ records: 400 });
+    const books = setUpSync({ records: 400 });
     let running = 0;
     const alone = async <V>(work: () => V): Promise<V> => {
       expect(++running).toBe(1);
@@ -162,7 +162,7 @@ describe('sync', () => {
   });
 
   test('gives each collection a watermark of its own', async () => {
-    const books = openBooks({ records: { accounts: 30, accountAddresses: 5 } });
+    const books = setUpSync({ records: { accounts: 30, accountAddresses: 5 } });
     books.sandbox.onRequest(() => books.sandbox.clock.advance(1000));
     await sync(books.client, {
       ...books.run,
@@ -175,7 +175,7 @@ describe('sync', () => {
   });
 
   test('reads the children of a parent that failed', async () => {
-    const books = openBooks({ records: 280 });
+    const books = setUpSync({ records: 280 });
     books.sandbox.faults.add({ kind: 'status', status: 400 }, { collection: 'accounts', times: 9 });
     const error = await failure(sync(books.client, { ...books.run, onBatch: nothing }));
     expect(error).toBeInstanceOf(SyncError);
@@ -191,7 +191,7 @@ describe('sync', () => {
   });
 
   test('ends everything at a 401', async () => {
-    const books = openBooks({ records: 280 });
+    const books = setUpSync({ records: 280 });
     const client = createClient({ ...books.sandbox.clientOptions, apiKey: books.sandbox.keys.revoked });
     const error = await failure(sync(client, { ...books.run, concurrency: 1, onBatch: nothing }));
     expect(error.errors).toMatchObject([{ error: { code: 'unauthenticated' } }]);
@@ -204,7 +204,7 @@ describe('sync', () => {
   });
 
   test('keeps what was committed if the consumer fails, and resumes there', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 60);
     books.sandbox.store.budgets.insert({});
     const taken = new Set<string>();
@@ -228,7 +228,7 @@ describe('sync', () => {
   });
 
   test('stops on the signal with its own reason, when what was under way is committed', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 60);
     const controller = new AbortController();
     const reason = new Error('enough');
@@ -249,14 +249,14 @@ describe('sync', () => {
   });
 
   test('sends nothing if the signal has already fired', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     const run = sync(books.client, { ...books.run, signal: AbortSignal.abort('no'), onBatch: nothing });
     await expect(run).rejects.toBe('no');
     expect(books.sandbox.count()).toBe(0);
   });
 
   test('asks a structural client for no more than a list', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 25);
     const client = {
       accounts: { list: books.client.accounts.list.bind(books.client.accounts) },
@@ -280,7 +280,7 @@ describe('sync', () => {
     ['tenant', { tenant: 'a:b' }],
     ['lookbackMs', { lookbackMs: Number.POSITIVE_INFINITY }],
   ])('rejects an invalid %s before anything is sent', async (argument, wrong) => {
-    const books = openBooks();
+    const books = setUpSync();
     const options = { ...books.run, onBatch: nothing, ...(wrong as object) };
     await expect(sync(books.client, options)).rejects.toMatchObject({ code: 'invalid_input', argument });
     expect(books.sandbox.count()).toBe(0);

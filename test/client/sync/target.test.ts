@@ -11,7 +11,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
 import { advance, startVirtualClock, stopVirtualClock } from '../../support/virtual-clock.ts';
-import { openBooks } from './books.ts';
+import { setUpSync } from './set-up.ts';
 
 /** A target that keeps one copy for each tenant in memory, and says what was called. */
 function memoryTarget(more: Partial<OpenTarget> = {}) {
@@ -52,7 +52,7 @@ function memoryTarget(more: Partial<OpenTarget> = {}) {
 }
 
 test('a target takes the records and the state of its tenant, and is closed', async () => {
-  const { client, sandbox } = openBooks({ records: { accounts: 25 } });
+  const { client, sandbox } = setUpSync({ records: { accounts: 25 } });
   const { target, calls, copies, batches } = memoryTarget();
   const options = { tenant: 'acme', target, collections: ['accounts'] as const };
   await sync(client, options);
@@ -71,7 +71,7 @@ test('a target takes the records and the state of its tenant, and is closed', as
 });
 
 test('a target is asked for its ids only in mode full', async () => {
-  const { client, sandbox } = openBooks({ records: { accounts: 25 } });
+  const { client, sandbox } = setUpSync({ records: { accounts: 25 } });
   const { target, calls, copies } = memoryTarget();
   const options = { tenant: 'acme', target, collections: ['accounts'] as const, maxCandidates: 3 };
   await sync(client, options);
@@ -88,7 +88,7 @@ test('a target is asked for its ids only in mode full', async () => {
 });
 
 test('rows are what the service sent, at the positions of the records, without invalid ones', async () => {
-  const { sandbox } = openBooks({ records: { accounts: 12 } });
+  const { sandbox } = setUpSync({ records: { accounts: 12 } });
   const bad = sandbox.store.accounts.ids()[3] ?? '';
   const client = createClient({
     ...sandbox.clientOptions,
@@ -110,7 +110,7 @@ test('rows are what the service sent, at the positions of the records, without i
 test.each(['onBatch', 'localIds', 'onDelete'] as const)(
   'a target is closed after a failure in %s, which is what the sync rejects with',
   async (method) => {
-    const { client, sandbox } = openBooks({ records: { accounts: 25 } });
+    const { client, sandbox } = setUpSync({ records: { accounts: 25 } });
     const { target } = memoryTarget();
     const options = { tenant: 'acme', collections: ['accounts'] as const };
     await sync(client, { ...options, target });
@@ -136,7 +136,7 @@ test.each(['onBatch', 'localIds', 'onDelete'] as const)(
 );
 
 test('a target is closed after an abort, and the sync rejects with the reason of the signal', async () => {
-  const { client } = openBooks({ records: { accounts: 25 } });
+  const { client } = setUpSync({ records: { accounts: 25 } });
   const controller = new AbortController();
   const { target, calls } = memoryTarget({
     onBatch: () => controller.abort(new Error('stopped')),
@@ -149,7 +149,7 @@ test('a target is closed after an abort, and the sync rejects with the reason of
 test('a target that opens only after the abort is closed too', async () => {
   startVirtualClock();
   onTestFinished(stopVirtualClock);
-  const { client } = openBooks();
+  const { client } = setUpSync();
   const controller = new AbortController();
   const opening = Promise.withResolvers<OpenTarget>();
   const target: SyncTarget = { open: () => opening.promise };
@@ -177,7 +177,7 @@ test.each([
     /closed.*lost the connection/,
   ],
 ] as const)('what %s throws is the cause of a CheckpointError', async (_, target, message) => {
-  const { client } = openBooks();
+  const { client } = setUpSync();
   const error = await caught(sync(client, { tenant: 'acme', target, collections: ['accounts'] }));
   expect(error).toMatchObject({
     code: 'checkpoint',
@@ -187,7 +187,7 @@ test.each([
 });
 
 test('an error of this package that open throws stays as it is', async () => {
-  const { client } = openBooks();
+  const { client } = setUpSync();
   const inner = await caught(sync(client, { tenant: '..', store: new Map(), onBatch: () => undefined }));
   const target: SyncTarget = { open: () => Promise.reject(inner) };
   expect(await caught(sync(client, { tenant: 'acme', target }))).toBe(inner);
@@ -199,7 +199,7 @@ test.each([
   ['localIds', { localIds: () => [] }],
   ['onDelete', { onDelete: () => undefined }],
 ])('rejects a target beside %s, before it is opened', async (argument, more) => {
-  const { client, sandbox } = openBooks();
+  const { client, sandbox } = setUpSync();
   const { target, calls } = memoryTarget();
   const options = { tenant: 'acme', target, ...more } as unknown as Parameters<typeof sync>[1];
   expect(await caught(sync(client, options))).toMatchObject({ code: 'invalid_input', argument });

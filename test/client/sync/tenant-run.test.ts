@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { listenersOn } from '../../support/open-resources.ts';
 import { settle } from '../../support/scripted-server.ts';
-import { addAccounts, openBooks, START } from './books.ts';
+import { addAccounts, START, setUpSync } from './set-up.ts';
 
 const nothing = () => undefined;
 
@@ -19,7 +19,7 @@ describe('the error of a sync', () => {
     ['scope_required', 'forbidden'],
     ['not_found', 'failed'],
   ])('of a collection that returns %s says that it is %s', async (type, status) => {
-    const books = openBooks();
+    const books = setUpSync();
     books.sandbox.faults.add({ kind: 'status', status: 403, type }, { collection: 'accounts', times: 9 });
     const run = sync(books.client, { ...books.run, collections: ['accounts'], onBatch: nothing });
     const { report } = await failed(run);
@@ -32,7 +32,7 @@ describe('a collection that is rejected after its first page', () => {
     [403, 'forbidden', ['forbidden', 'done']],
     [401, 'unauthenticated', ['failed', 'stopped']],
   ] as const)('with %i is so by the service, not by its consumer', async (status, type, expected) => {
-    const books = openBooks({ records: { accounts: 30, accountAddresses: 5 } });
+    const books = setUpSync({ records: { accounts: 30, accountAddresses: 5 } });
     books.sandbox.faults.add({ kind: 'status', status, type }, { collection: 'accounts', skip: 1, times: 9 });
     const run = sync(books.client, {
       ...books.run,
@@ -48,7 +48,7 @@ describe('a collection that is rejected after its first page', () => {
 
 describe('the report of a sync', () => {
   test('shows the watermark that a collection still has if it failed', async () => {
-    const books = openBooks({ records: { accounts: 5 } });
+    const books = setUpSync({ records: { accounts: 5 } });
     const options = { ...books.run, collections: ['accounts'] as const, onBatch: nothing };
     await sync(books.client, options);
     books.sandbox.faults.add({ kind: 'status', status: 400 }, { times: 9 });
@@ -62,7 +62,7 @@ describe('the report of a sync', () => {
   });
 
   test('says when it began and ended, and adds up what was taken in', async () => {
-    const books = openBooks({ records: { accounts: 25, budgets: 5 } });
+    const books = setUpSync({ records: { accounts: 25, budgets: 5 } });
     const before = Date.now();
     const report = await sync(books.client, {
       ...books.run,
@@ -79,14 +79,14 @@ describe('the report of a sync', () => {
 
 describe('the signal of a sync', () => {
   test('has no listeners left once the sync has ended', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     const { signal } = new AbortController();
     await sync(books.client, { ...books.run, collections: ['accounts'], signal, onBatch: nothing });
     expect(listenersOn(signal)).toBe(0);
   });
 
   test('that fires when all has been committed changes nothing', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 5);
     const controller = new AbortController();
     const report = await sync(books.client, {
@@ -100,7 +100,7 @@ describe('the signal of a sync', () => {
   });
 
   test('that fires between two levels stops the sync, though the first is done', async () => {
-    const books = openBooks({ records: { accounts: 5, accountAddresses: 5 } });
+    const books = setUpSync({ records: { accounts: 5, accountAddresses: 5 } });
     const controller = new AbortController();
     const run = sync(books.client, {
       ...books.run,
@@ -114,7 +114,7 @@ describe('the signal of a sync', () => {
   });
 
   test('delivers no batch that was waiting', async () => {
-    const books = openBooks({ records: { accounts: 30, products: 30 } });
+    const books = setUpSync({ records: { accounts: 30, products: 30 } });
     const controller = new AbortController();
     const taken: string[] = [];
     const run = sync(books.client, {
@@ -134,7 +134,7 @@ describe('the signal of a sync', () => {
   });
 
   test('aborts what is on its way, and hands over nothing that has come meanwhile', async () => {
-    const books = openBooks({ records: { accounts: 30, products: 30 } });
+    const books = setUpSync({ records: { accounts: 30, products: 30 } });
     const controller = new AbortController();
     const aborted: boolean[] = [];
     const client = createClient({

@@ -11,7 +11,7 @@ import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing'
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
-import { collect } from './books.ts';
+import { collect } from './set-up.ts';
 
 const HOUR = 3_600_000;
 const START = '2026-01-31T15:00:00Z';

@@ -2,7 +2,7 @@ import { changes, createClient } from 'accounting-data-sdk';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { scriptedServer } from '../../support/scripted-server.ts';
 import { useFastClock } from '../../support/virtual-clock.ts';
-import { addAccounts, collect, openBooks, START, stateIn } from './books.ts';
+import { addAccounts, collect, START, setUpSync, stateIn } from './set-up.ts';
 
 const HOUR = 3_600_000;
 
@@ -12,7 +12,7 @@ describe('the watermark', () => {
   test.each(['page', 'keyset'] as const)(
     'is the Date of the first response of the run, not of the last: %s',
     async (pagination) => {
-      const books = openBooks();
+      const books = setUpSync();
       addAccounts(books, 40);
       books.sandbox.onRequest(() => books.sandbox.clock.advance(10_000));
       await collect(changes(books.client.accounts, { ...books.run, pagination }));
@@ -21,14 +21,14 @@ describe('the watermark', () => {
   );
 
   test('is less Age if the response comes from a cache', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     books.sandbox.faults.next({ kind: 'rewrite', headers: { Age: '90' } });
     await collect(changes(books.client.accounts, books.run));
     expect(stateIn(books.states).watermark).toBe('2026-01-05T07:58:30Z');
   });
 
   test('lies before the request of a slow first response, whose data is older than its Date', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     const monotonic = vi.spyOn(performance, 'now').mockReturnValue(0);
     const client = createClient({
       ...books.sandbox.clientOptions,
@@ -51,14 +51,14 @@ describe('the watermark', () => {
   });
 
   test('is never taken from updatedAt', async () => {
-    const books = openBooks({ timestampsEverywhere: true });
+    const books = setUpSync({ timestampsEverywhere: true });
     books.sandbox.store.accounts.insert({ updatedAt: '2026-01-05T07:00:00Z' });
     await collect(changes(books.client.accounts, books.run));
     expect(stateIn(books.states).watermark).toBe(START);
   });
 
   test('of a clock in the first centuries makes the next run read everything', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 25);
     await collect(changes(books.client.accounts, books.run));
     books.sandbox.faults.next({
@@ -72,7 +72,7 @@ describe('the watermark', () => {
   });
 
   test('finds a change of the very second in which the last run began', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     await collect(changes(books.client.accounts, { ...books.run, lookbackMs: 0 }));
     books.sandbox.store.accounts.insert({ id: '7' });
     const report = await collect(changes(books.client.accounts, { ...books.run, lookbackMs: 0 }));
@@ -80,7 +80,7 @@ describe('the watermark', () => {
   });
 
   test('finds a change that becomes visible within the lookback', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     books.sandbox.store.accounts.insert({ id: '7' }, { visibleAfterMs: 100_000 });
     await collect(changes(books.client.accounts, books.run));
     books.sandbox.clock.advance(HOUR);
@@ -96,7 +96,7 @@ describe('a clock of the service that goes back', () => {
     [120, 'incremental', '2026-01-05T07:58:00Z'],
     [121, 'full', '2026-01-05T07:57:59Z'],
   ])('by %i s, with a lookback of 120 s: the run is %s', async (seconds, mode, watermark) => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 5);
     await collect(changes(books.client.accounts, books.run));
     books.sandbox.clock.advance(-seconds * 1000);
@@ -106,7 +106,7 @@ describe('a clock of the service that goes back', () => {
   });
 
   test('by more: everything is read, for no bound can be trusted', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     addAccounts(books, 25);
     await collect(changes(books.client.accounts, books.run));
     books.sandbox.clock.advance(-HOUR);
@@ -127,7 +127,7 @@ describe('a clock of the service that goes back', () => {
   });
 
   test('is sent even if it lies in the future of the service', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     await collect(changes(books.client.accounts, books.run));
     books.sandbox.clock.advance(-48 * HOUR);
     await expect(collect(changes(books.client.accounts, books.run))).resolves.toMatchObject({
@@ -138,7 +138,7 @@ describe('a clock of the service that goes back', () => {
 
 describe("a caller's own start", () => {
   test('is sent only by the first run', async () => {
-    const books = openBooks();
+    const books = setUpSync();
     const options = { ...books.run, updatedSince: new Date('2026-01-01T00:00:00.500+01:00') };
     const report = await collect(changes(books.client.accounts, options));
     await collect(changes(books.client.accounts, options));
@@ -150,7 +150,7 @@ describe("a caller's own start", () => {
   });
 
   test("is rejected if it is more than 24 hours ahead of the service's clock", async () => {
-    const books = openBooks();
+    const books = setUpSync();
     const ahead = changes(books.client.accounts, { ...books.run, updatedSince: '2026-01-06T08:00:01Z' });
     await expect(collect(ahead)).rejects.toMatchObject({ code: 'invalid_input', argument: 'updatedSince' });
     expect(books.states.size).toBe(0);

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
 import { build } from 'esbuild';
 import { killAtRandom } from '../../support/kill-at-random.ts';
-import { KillBooks } from './books.ts';
+import { ChangingRecords } from './changing-records.ts';
 import type { CopyContent, Orders } from './connector.ts';
 
 const root = new URL('../../../', import.meta.url);
@@ -61,9 +61,9 @@ export async function killOften(
 ): Promise<KillVerdict> {
   const dataDir = await mkdtemp(join(tmpdir(), 'killed-'));
   await cp(database, dataDir, { recursive: true });
-  const books = new KillBooks(options.seed);
-  const { url: baseUrl } = await books.sandbox.listen();
-  const orders = { baseUrl, apiKey: books.sandbox.keys.full, dataDir };
+  const changing = new ChangingRecords(options.seed);
+  const { url: baseUrl } = await changing.sandbox.listen();
+  const orders = { baseUrl, apiKey: changing.sandbox.keys.full, dataDir };
   const broken: string[] = [];
   let afterFirstCheckpoint = 0;
   try {
@@ -73,19 +73,19 @@ export async function killOften(
       const connector = next;
       next = fork(program);
       const left = await begin(connector, { ...orders, once: false });
-      broken.push(...books.broken(left).map((what) => `before kill ${kill}: ${what}`));
+      broken.push(...changing.broken(left).map((what) => `before kill ${kill}: ${what}`));
       if (Object.keys(left.checkpoints).length > 0) afterFirstCheckpoint++;
-      const { sandbox, random } = books;
+      const { sandbox, random } = changing;
       if (!(await killAtRandom(connector, { sandbox, random, mostRequests: 30 })))
         throw new Error('The connector ended before it was killed.');
     }
-    books.rest();
-    broken.push(...books.broken(await begin(next, { ...orders, once: true })));
+    changing.rest();
+    broken.push(...changing.broken(await begin(next, { ...orders, once: true })));
     const [copy] = (await once(next, 'message')) as [CopyContent];
     await once(next, 'exit');
-    return { kills: options.kills, afterFirstCheckpoint, broken, differences: books.differences(copy) };
+    return { kills: options.kills, afterFirstCheckpoint, broken, differences: changing.differences(copy) };
   } finally {
-    await books.sandbox.close();
+    await changing.sandbox.close();
     await rm(dataDir, { recursive: true, force: true });
   }
 }

@@ -21,7 +21,7 @@ test('a copy kept by sync and reconcile ends equal to records that change after 
   if (process.env.SOAK_HISTORIES !== undefined) console.info(`${seen.runs} runs, ${seen.crashes} crashes`);
 });
 
-test('lives the same life for the same seed', { timeout }, async () => {
+test('is deterministic for a seed', { timeout }, async () => {
   const lives = [];
   for (const seed of [4, 4, 5]) lives.push((await liveThrough({ seed, churn: 1 })).world.journal.join());
   expect(lives[0]).toBe(lives[1]);

@@ -5,7 +5,7 @@ import { vi } from 'vitest';
 /** The time of the sandbox clock in these tests. */
 export const START = '2026-01-05T08:00:00Z';
 
-export interface Books {
+export interface SyncSetUp {
   readonly sandbox: Sandbox;
   readonly client: Client;
   readonly states: Map<string, string>;
@@ -14,7 +14,7 @@ export interface Books {
 }
 
 /** A sandbox whose clock stands still, as does the monotonic one of this process, a client for it, and a store. */
-export function openBooks(options: SandboxOptions = {}): Books {
+export function setUpSync(options: SandboxOptions = {}): SyncSetUp {
   vi.spyOn(performance, 'now').mockReturnValue(0);
   const sandbox = createSandbox({ clock: START, pageSize: 10, ...options });
   const states = new Map<string, string>();
@@ -27,7 +27,7 @@ export function openBooks(options: SandboxOptions = {}): Books {
 }
 
 /** Adds so many accounts, written an hour before START. */
-export function addAccounts({ sandbox }: Books, count: number): void {
+export function addAccounts({ sandbox }: SyncSetUp, count: number): void {
   sandbox.clock.set('2026-01-05T07:00:00Z');
   for (let n = 0; n < count; n++) sandbox.store.accounts.insert({ name: `account ${n}` });
   sandbox.clock.set(START);

@@ -5,7 +5,7 @@ import type { CopyContent } from './connector.ts';
 const COLLECTIONS = ['accounts', 'accountAddresses'] as const;
 
 /** A sandbox on a port whose records change at every other request; it compares copies with its records. */
-export class KillBooks {
+export class ChangingRecords {
   readonly sandbox: Sandbox;
   readonly random: SeededRandom;
   /** When each record was last written to, by the clock of the sandbox. */
