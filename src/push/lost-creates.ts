@@ -13,8 +13,8 @@ import type { AnyProduct } from './options.ts';
 import type { Row } from './rows.ts';
 import type { Writer } from './writer.ts';
 
-/** Three idempotency keys, each in progress for a wait: the service marks every key. */
-const MAX_ATTEMPTS_IN_PROGRESS = 6;
+/** Three idempotency keys of a row, each in progress twice, and then a fourth: the service marks every key. */
+const MAX_ATTEMPTS_IN_PROGRESS = 7;
 
 /** Finds out the outcome of lost creates, and sends those again that created no product. */
 export async function settleLost(

@@ -198,7 +198,7 @@ test('passes over several keys that are in progress, but not over every one', as
   const { done, results } = await run([A], FAST);
   expect(done).toEqual(['A failed']);
   expect(results).toMatchObject([{ error: { status: 409, outcome: 'unknown' } }]);
-  expect(sandbox.count(({ method }) => method === 'POST')).toBe(12);
+  expect(sandbox.count(({ method }) => method === 'POST')).toBe(14);
 });
 
 test('finds the product behind a key in progress that the first read did not show', async () => {

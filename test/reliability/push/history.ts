@@ -1,6 +1,7 @@
 // One seeded history of a shop that pushes its rows: lost responses, errors, other writers, crashes, several runs.
 
 import {
+  type AccountingRecord,
   type Client,
   createClient,
   isAccountingError,
@@ -93,6 +94,16 @@ export interface PushHistory {
   readonly again: Run;
 }
 
+/** Whether no row has the product. */
+function isOfOthers(product: object): boolean {
+  return String((product as ProductDraft).productNumber).startsWith('X');
+}
+
+/** Whether the service leaves a product out of lists, so that pages are short. */
+function isHidden(product: AccountingRecord): boolean {
+  return isOfOthers(product) && Number(product.id) % 2 === 0;
+}
+
 /** Some services store keys in another case, or without the white space around them. */
 const KEYS = Array.from({ length: 12 }, (_, n) => (n % 4 === 0 ? `K${n} ` : `K${n}`));
 const MONEY = ['5', '5.0', '12.5000', '0', '129.99'];
@@ -109,10 +120,15 @@ export async function playPush(
   const hasIdempotency = isDelayed || random.chance(0.7);
   const hasStore = isDelayed || random.chance(0.4);
   const timestampOffsetMs = random.pick([0, 0, 0, 120_000, 7_200_000, -18_000_000]);
+  const order = random.pick(['id-asc', 'id-asc', 'id-desc', 'created-asc', 'updated-desc', 'none'] as const);
+  const hides = random.chance(0.3);
   const sandbox = createSandbox({
     seed,
-    pageSize: random.int(2, 10),
-    order: random.pick(['id-asc', 'id-asc', 'id-desc']),
+    // Rows in any order may look like rows in the order of ids if pages of two lack one.
+    pageSize: random.int(hides && !order.startsWith('id') ? 5 : 2, 10),
+    order,
+    ties: random.pick(['id-asc', 'id-asc', 'each-page', 'each-response']),
+    hiddenRecords: hides ? isHidden : 0,
     timestamps: random.pick(['seconds', 'offset', 'milliseconds']),
     nullFields: random.pick(['sent', 'omitted']),
     idempotency: hasIdempotency ? { storeRejections: random.chance(0.5) } : { replay: 'ignored' },
@@ -187,7 +203,7 @@ class Shop {
   }
 
   async #run(isHarsh: boolean): Promise<Run> {
-    const { mutation, hasIdempotency, hasStore, lookbackMs } = this.#options;
+    const { mutation, hasIdempotency, hasStore, lookbackMs, commitDelayMs } = this.#options;
     const { products } = this.#sandbox.store;
     const existing =
       isHarsh && this.#random.chance(0.3)
@@ -203,6 +219,8 @@ class Shop {
       ...this.#sandbox.clientOptions,
       fetch: (...args) => process.call('a request', () => this.#sandbox.fetch(...args)),
       retry: { maxAttempts: this.#random.int(1, 3), creates: hasIdempotency },
+      // What a service still carries out, or does not show yet, is visible after a timeout.
+      timeoutMs: 30_000 + commitDelayMs,
     });
     const rows = [...this.#rows];
     const results: PushResult[] = [];
@@ -253,6 +271,8 @@ class Shop {
     if (probability === 0) return;
     faults.add({ kind: 'lost-response', committed: true }, { probability });
     faults.add({ kind: 'lost-response', committed: false }, { probability });
+    const marker = { kind: 'lost-response', committed: this.#random.chance(0.5), marker: true } as const;
+    faults.add(marker, { method: 'POST', probability: probability / 2 });
     faults.add({ kind: 'status', status: 503 }, { probability });
     faults.add({ kind: 'rate-limited', retryAfter: 1 }, { probability });
   }
@@ -278,7 +298,7 @@ class Shop {
   /** Another writer, of products that no row has. */
   #write(): void {
     const { products } = this.#sandbox.store;
-    const others = products.all().filter(({ productNumber }) => String(productNumber).startsWith('X'));
+    const others = products.all().filter(isOfOthers);
     if (others.length === 0 || this.#random.chance(0.5)) {
       products.insert({ productNumber: `X${this.#random.int(1, 1000)}`, name: 'other' });
     } else products.delete(this.#random.pick(others).id);

@@ -30,7 +30,7 @@ test(
   NO_HURRY,
   async () => {
     const seeds = seedsToRun(USUAL);
-    const figures = { histories: seeds.length, runs: 0, stopped: 0 };
+    const figures = { histories: seeds.length, runs: 0, stopped: 0, incompleteLists: 0, replacedKeys: 0 };
     const kills: Record<string, number> = {};
     await eachSeed(seeds, async (seed) => {
       const history = await playAlone(seed);
@@ -41,10 +41,18 @@ test(
         kills[where] = (kills[where] ?? 0) + 1;
       }
       figures.stopped += history.runs.filter(wasStopped).length;
+      const all = [...history.runs, history.last, history.again];
+      figures.incompleteLists += all.filter(({ report }) => report?.complete === 'likely').length;
+      figures.replacedKeys += all
+        .flatMap(({ results }) => results)
+        .filter(({ reason }) => reason?.includes('under another idempotency key')).length;
     });
     if (seeds.length > USUAL) console.log('from seed 0:', figures, kills);
     const killed = Object.values(kills).reduce((sum, count) => sum + count, 0);
-    if (seeds.length >= USUAL) expect(killed).toBeGreaterThan(3);
+    if (seeds.length < USUAL) return;
+    expect(killed).toBeGreaterThan(3);
+    expect(figures.incompleteLists).toBeGreaterThan(3);
+    expect(figures.replacedKeys).toBeGreaterThan(0);
   },
 );
 

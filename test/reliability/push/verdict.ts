@@ -11,13 +11,29 @@ export function verdictOn({ sandbox, runs, last, again }: PushHistory): string[]
     ...[last, again].flatMap((run) =>
       run.error === undefined ? [] : [`a quiet run rejected: ${run.error}`],
     ),
-    ...again.commits.map(({ action, id }) => `an unnecessary ${action} of ${id}`),
-    ...endThatBreaks(sandbox.store.products.all(), again),
+    ...again.commits.flatMap(({ action, id }) =>
+      wasUnseen(last, again, id) ? [] : [`an unnecessary ${action} of ${id}`],
+    ),
+    ...endThatBreaks(sandbox.store.products.all(), last, again),
   ];
 }
 
+/** Whether a product is of a row for which the last run found no product: its list was not complete, and now it may be. */
+function wasUnseen(last: Run, again: Run, id: string): boolean {
+  const key = again.results.find((result) => result.id === id)?.key;
+  return last.results.some((result) => result.key === key && isUnseen(result, last));
+}
+
+/** Whether a row was not created because the list repeats products, so that it also misses some. */
+function isUnseen({ action, error }: PushResult, { report }: Run): boolean {
+  if (action !== 'failed' || report?.complete !== 'likely') return false;
+  // The create of an earlier run is not sent under another key either.
+  return error?.code === 'unexpected_response' || (error?.code === 'unknown_problem' && error.status === 409);
+}
+
 /** Every key exists once with the values of its row, or the row was reported as failed. */
-function endThatBreaks(products: readonly object[], { rows, results }: Run): string[] {
+function endThatBreaks(products: readonly object[], last: Run, again: Run): string[] {
+  const { rows, results } = again;
   return rows.flatMap((row) => {
     const key = row.productNumber;
     const found = products.filter((product) => formOf(product) === formOf(row));
@@ -28,15 +44,13 @@ function endThatBreaks(products: readonly object[], { rows, results }: Run): str
       const isHandled = action === 'failed' || (isRespelt && action === 'conflict');
       return isHandled ? [] : [`${key}: an invalid row was ${action}`];
     }
-    // The list repeats products, so it also misses some.
-    const isUnseen = action === 'failed' && result?.error?.code === 'unexpected_response';
-    if (isUnseen && found.length === 0) return [];
+    const isMissed = result !== undefined && isUnseen(result, again);
+    if (isMissed && found.length === 0) return [];
     if (found.length !== 1) return [`${key}: ${found.length} products`];
     const isLocked = action === 'failed' && result?.error?.code === 'forbidden';
-    if (isUnseen || isLocked || (isRespelt && action === 'conflict')) return [];
-    return action === 'unchanged' && isAsRow(found[0] as ProductDraft, row)
-      ? []
-      : [`${key}: ${action}, but differs`];
+    if (isMissed || isLocked || (isRespelt && action === 'conflict')) return [];
+    const isWritten = action === 'unchanged' || wasUnseen(last, again, (found[0] as { id: string }).id);
+    return isWritten && isAsRow(found[0] as ProductDraft, row) ? [] : [`${key}: ${action}, but differs`];
   });
 }
 
@@ -87,12 +101,9 @@ function resultThatBreaks(
   { commits }: Run,
 ): string[] {
   const of = commits.filter((commit) => commit.id === id);
-  if (
-    action === 'updated' &&
-    !of.some((commit) => commit.action === 'update' && sameNames(commit.fields, fields))
-  ) {
-    return [`${key}: was not updated`];
-  }
+  // A product that no read showed gets every field, and then null in those that were cleared.
+  const sent = of.flatMap((commit) => (commit.action === 'update' ? commit.fields : []));
+  if (action === 'updated' && !sameNames([...new Set(sent)], fields)) return [`${key}: was not updated`];
   // A product whose key came back changed was created, and updated if no read showed it.
   const allowed = reason?.includes('stored another key') ? ['create', 'update'] : ['create'];
   const written = action === 'conflict' ? of.filter((commit) => !allowed.includes(commit.action)) : of;
