@@ -241,6 +241,25 @@ test('sends a 422 once more under a random key, because it can be a stored rejec
   expect(second?.body).toEqual(first?.body);
 });
 
+test('sends a 422 once only, after the repeats of three rows brought the same response', async () => {
+  const { sandbox, run } = setUpPush([], { sandbox: { allowedStatuses: ['active'] } });
+  const rows = Array.from({ length: 8 }, (_, n) => ({ productNumber: `P-${n}`, status: 'sold' }));
+  const { report } = await run(rows, { concurrency: 1 });
+  expect(report.counts.failed).toBe(8);
+  expect(sandbox.count(({ method }) => method === 'POST')).toBe(3 * 2 + 5);
+});
+
+test('keeps sending a 422 once more while the repeats bring another response', async () => {
+  const { sandbox, run } = setUpPush([], { sandbox: { idempotency: { storeRejections: true } } });
+  const rows = Array.from({ length: 8 }, (_, n) => ({ productNumber: `P-${n}` }));
+  // The first create of each row gets a stored rejection that does not hold any more.
+  const rejection = { kind: 'status', status: 422, type: 'validation_failed' } as const;
+  // A rule does not count the creates that another one rejects.
+  for (let skip = 0; skip < 8; skip++) sandbox.faults.add(rejection, { method: 'POST', skip, times: 1 });
+  expect((await run(rows, { concurrency: 1 })).report.counts.created).toBe(8);
+  expect(sandbox.count(({ method }) => method === 'POST')).toBe(16);
+});
+
 test('creates a product whose rejection was stored and does not hold any more', async () => {
   const { sandbox, run } = setUpPush([], { sandbox: { idempotency: { storeRejections: true } } });
   sandbox.faults.add({ kind: 'status', status: 422, type: 'validation_failed' }, { method: 'POST' });

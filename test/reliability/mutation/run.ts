@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const FOLDERS = ['errors', 'schemas', 'pagination', 'sync', 'transport'];
+const FOLDERS = ['errors', 'schemas', 'pagination', 'push', 'sync', 'transport'];
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const own = 'test/reliability/mutation';
 const stryker = [
