@@ -28,12 +28,7 @@ import type { Store } from '../reading/store.ts';
 import { checkStart } from '../reading/watermark.ts';
 import { sentOf } from '../schemas/as-sent.ts';
 import type { FilledByService } from '../schemas/record.ts';
-import {
-  CALL_OPTIONS,
-  type CallSettings,
-  callSettings,
-  type RequestOptions,
-} from '../transport/call-options.ts';
+import { type CallSettings, callSettings, type RequestOptions } from '../transport/call-options.ts';
 import { internalsOf, type WriteFacts } from '../transport/collection-internals.ts';
 import { isIterable } from './each.ts';
 import type { PushProgress, PushResult } from './results.ts';
@@ -153,7 +148,6 @@ export interface PushOptions<T, Draft, Patch> extends ReadOptions {
 }
 
 export const PUSH_OPTIONS: OptionNames<PushOptions<unknown, unknown, unknown>> = {
-  ...CALL_OPTIONS,
   ...READ_OPTIONS,
   tenant: true,
   rows: true,

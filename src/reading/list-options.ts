@@ -2,7 +2,12 @@ import { checkMs } from '../errors/check-input.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import { type CustomCursor, checkPaginationKind } from '../pagination/by-cursor.ts';
 import type { AfterLastPage } from '../pagination/page.ts';
-import { type CallOptions, checkCallOptions, checkRequestOptions } from '../transport/call-options.ts';
+import {
+  CALL_OPTIONS,
+  type CallOptions,
+  checkCallOptions,
+  checkRequestOptions,
+} from '../transport/call-options.ts';
 import { DEFAULT_MAX_OUTAGE_MS } from '../transport/outage.ts';
 import type { SourceOptions } from './source.ts';
 
@@ -32,7 +37,8 @@ export interface ReadOptions extends CallOptions {
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
-export const READ_OPTIONS: OptionNames<Omit<ReadOptions, keyof CallOptions>> = {
+export const READ_OPTIONS: OptionNames<ReadOptions> = {
+  ...CALL_OPTIONS,
   pagination: true,
   afterLastPage: true,
   pageParameter: true,

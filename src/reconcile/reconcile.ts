@@ -11,7 +11,7 @@ import {
   resolveMaxOutage,
 } from '../reading/list-options.ts';
 import { lookUp, nameOf, type RecordIn, type SyncSource } from '../reading/source.ts';
-import { CALL_OPTIONS, type RequestOptions } from '../transport/call-options.ts';
+import type { RequestOptions } from '../transport/call-options.ts';
 import { internalsOf, outlasting } from '../transport/collection-internals.ts';
 import { checkDeletionOptions, DeletionCheck, type LocalIds } from './deletion-check.ts';
 
@@ -74,7 +74,6 @@ export interface ReconcileOptions<T> extends ReadOptions {
 }
 
 export const RECONCILE_OPTIONS: OptionNames<ReconcileOptions<unknown>> = {
-  ...CALL_OPTIONS,
   ...READ_OPTIONS,
   localIds: true,
   onDelete: true,

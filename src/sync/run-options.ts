@@ -9,7 +9,6 @@ import {
 } from '../reading/list-options.ts';
 import { checkStateName } from '../reading/state.ts';
 import { checkStart } from '../reading/watermark.ts';
-import { CALL_OPTIONS } from '../transport/call-options.ts';
 import type { SyncProgress } from './batch.ts';
 
 /** A sync has written a checkpoint. */
@@ -59,7 +58,6 @@ export interface RunOptions extends ReadOptions {
 }
 
 export const RUN_OPTIONS: OptionNames<RunOptions> = {
-  ...CALL_OPTIONS,
   ...READ_OPTIONS,
   tenant: true,
   prefix: true,
