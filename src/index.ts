@@ -38,9 +38,9 @@ export type { Method } from './transport/request.ts';
 
 // Lists.
 
-export type { ListOptions, PaginationOptions } from './collections/list-options.ts';
 export type { ListQuery } from './collections/list-query.ts';
 export type { CustomCursor } from './pagination/by-cursor.ts';
+export type { ListOptions, PaginationOptions } from './pagination/list-options.ts';
 export type {
   AfterLastPage,
   IdBounds,
@@ -58,7 +58,7 @@ export type { Paginator } from './pagination/paginator.ts';
 export type { ReconcileReport } from './errors/reconcile-report.ts';
 export type { CollectionReport, DeletionReport, SyncReport } from './errors/sync-report.ts';
 export type { ReadOptions } from './reading/list-options.ts';
-export type { SourceOptions, SourceQuery, SyncSource } from './reading/source.ts';
+export type { SourceQuery, SyncSource } from './reading/source.ts';
 export { type CompleteStore, memoryStore, type Store } from './reading/store.ts';
 export {
   type ReconcileOptions,

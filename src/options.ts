@@ -1,12 +1,6 @@
 import type { ClientContext } from './collections/context.ts';
 import { type CollectionName, collections } from './collections/index.ts';
 import {
-  LIST_OPTIONS,
-  PAGINATION_OPTIONS,
-  type PaginationOptions,
-  paginationSettings,
-} from './collections/list-options.ts';
-import {
   checkFlag,
   checkFunction,
   checkMethods,
@@ -21,6 +15,12 @@ import { combineListeners, EVENTS, type Listeners, type Logger } from './events.
 import { stderrLogger } from './internal/logger.ts';
 import type { OptionNames } from './internal/option-names.ts';
 import { APP_INFO, type AppInfo, environment, userAgent } from './internal/runtime.ts';
+import {
+  LIST_OPTIONS,
+  PAGINATION_OPTIONS,
+  type PaginationOptions,
+  paginationSettings,
+} from './pagination/list-options.ts';
 import type { ValidationMode } from './schemas/record-reader.ts';
 import type { StandardSchema } from './schemas/standard-schema.ts';
 import { type ApiKey, createKeySource } from './transport/api-key.ts';

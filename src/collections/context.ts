@@ -1,9 +1,9 @@
 import type { ClientListeners } from '../events.ts';
+import type { PaginationSettings } from '../pagination/list-options.ts';
 import type { RecordReader, ValidationMode } from '../schemas/record-reader.ts';
 import type { CallSettings } from '../transport/call-options.ts';
 import type { Transport } from '../transport/request.ts';
 import type { AnyDefinition } from './define.ts';
-import type { PaginationSettings } from './list-options.ts';
 
 /** What the collections of one client share. */
 export interface ClientContext {

@@ -7,8 +7,8 @@ import {
 } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { OptionNames } from '../internal/option-names.ts';
+import { LIST_OPTIONS } from '../pagination/list-options.ts';
 import { ID_BOUNDS, type IdBounds, idParameters } from '../pagination/page.ts';
-import { LIST_OPTIONS } from './list-options.ts';
 
 /** The filters of a list (specification: Query parameters of every List operation). */
 export interface ListQuery {

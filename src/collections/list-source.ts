@@ -3,15 +3,14 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { byCursor, type CustomCursor } from '../pagination/by-cursor.ts';
 import { byPage } from '../pagination/by-page.ts';
 import { byKeyset } from '../pagination/keyset/keyset.ts';
-import { type FetchPage, isListHint, type PageResponse, type ResponseTime } from '../pagination/page.ts';
+import { LIST_OPTIONS, type ListOptions, paginationSettings } from '../pagination/list-options.ts';
+import { type FetchPage, isListHint, type ResponseTime } from '../pagination/page.ts';
 import type { PaginatorSource } from '../pagination/paginator.ts';
 import { decodeResumeToken, encodeResumeToken } from '../pagination/resume-token.ts';
 import type { ReadList } from '../schemas/record-reader.ts';
 import { type CallSettings, callSettings, checkRequestOptions } from '../transport/call-options.ts';
 import { clearStrings } from '../transport/redact.ts';
-import type { ApiResponse } from '../transport/request.ts';
 import type { ClientContext, CollectionContext } from './context.ts';
-import { LIST_OPTIONS, type ListOptions, paginationSettings } from './list-options.ts';
 import { type CheckedQuery, checkQuery, LIST_QUERY, type ListQuery, parameters } from './list-query.ts';
 
 /** What a list is made of. */
@@ -124,7 +123,7 @@ function pageFetcher<T extends { id: string }>(
   let first: ResponseTime | undefined;
 
   return async (own, signal) => {
-    const response = await transport.send<ReadList<T>>({
+    const { value, rateLimit, ...sent } = await transport.send<ReadList<T>>({
       method: 'GET',
       path: [segment],
       template: `/${segment}`,
@@ -134,9 +133,11 @@ function pageFetcher<T extends { id: string }>(
       settings,
       options: { ...options, signal },
     });
-    const time = timeOf(response);
+    const { requestedAt, durationMs } = sent;
+    const time = { serverTime: sent.serverTime(), requestedAt: new Date(requestedAt), durationMs };
     first ??= time;
-    return { ...pageOf(response, segment), ...time, first };
+    const invalid = value.invalid.map((row) => ({ collection: segment, ...row }));
+    return { ...value, invalid, rateLimit, ...time, first };
   };
 }
 
@@ -159,13 +160,4 @@ function isChangedBy(value: unknown, clear: (text: string) => string): boolean {
   } catch {
     return true;
   }
-}
-
-function timeOf({ serverTime, requestedAt, durationMs }: ApiResponse<unknown>): ResponseTime {
-  return { serverTime: serverTime(), requestedAt: new Date(requestedAt), durationMs };
-}
-
-function pageOf<T>({ value, rateLimit }: ApiResponse<ReadList<T>>, collection: string) {
-  const invalid = value.invalid.map((row) => ({ collection, ...row }));
-  return { ...value, invalid, rateLimit } satisfies Partial<PageResponse<T>>;
 }

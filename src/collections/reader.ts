@@ -1,9 +1,9 @@
 import { checkId } from '../errors/check-input.ts';
 import { NotFoundError } from '../errors/not-found-error.ts';
+import type { ListOptions } from '../pagination/list-options.ts';
 import { createPaginator, type Paginator } from '../pagination/paginator.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
 import type { CollectionContext } from './context.ts';
-import type { ListOptions } from './list-options.ts';
 import type { ListQuery } from './list-query.ts';
 import { listSource } from './list-source.ts';
 import { checkOptions, expectedRecord, sendOne } from './send-one.ts';

@@ -1,5 +1,6 @@
 import { checkOptionNames } from '../errors/check-input.ts';
 import type { OptionNames } from '../internal/option-names.ts';
+import { LIST_OPTIONS } from '../pagination/list-options.ts';
 import { idOf } from '../schemas/validate.ts';
 import {
   callSettings,
@@ -10,7 +11,6 @@ import {
 import type { ApiRequest, Expected } from '../transport/request.ts';
 import type { CollectionContext } from './context.ts';
 import { CREATE_OPTIONS } from './create-options.ts';
-import { LIST_OPTIONS } from './list-options.ts';
 
 /** An option of lists has no effect on a call for one record, nor has a create's key on another call. */
 const ELSEWHERE = [

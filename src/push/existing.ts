@@ -1,9 +1,10 @@
 // Reads the existing products: all of them, or a local copy and what changed since.
 
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import type { ListOptions } from '../pagination/list-options.ts';
 import type { Page, ResponseTime } from '../pagination/page.ts';
 import { boundAt, lowestOffset } from '../reading/bound.ts';
-import type { SourceOptions, SourceQuery } from '../reading/source.ts';
+import type { SourceQuery } from '../reading/source.ts';
 import { sinceOf } from '../reading/watermark.ts';
 import { keepSent } from '../schemas/as-sent.ts';
 import { each } from './each.ts';
@@ -103,7 +104,7 @@ export async function* listed(
 async function* pages(
   { products, options, results }: Reading,
   query: SourceQuery,
-  other: SourceOptions = {},
+  other: ListOptions = {},
 ): AsyncGenerator<Page<AnyProduct>, void, undefined> {
   const { list, signal } = options;
   const how = { ...list, ...other, prefetch: 1, signal, onWait: results.wait };

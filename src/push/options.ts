@@ -14,6 +14,7 @@ import {
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { PushReport } from '../errors/push-report.ts';
 import type { OptionNames } from '../internal/option-names.ts';
+import type { ListOptions } from '../pagination/list-options.ts';
 import type { Paginator } from '../pagination/paginator.ts';
 import { checkTimeZone } from '../reading/bound.ts';
 import {
@@ -22,7 +23,7 @@ import {
   resolveListOptions,
   resolveMaxOutage,
 } from '../reading/list-options.ts';
-import type { SourceOptions, SourceQuery } from '../reading/source.ts';
+import type { SourceQuery } from '../reading/source.ts';
 import { stateKey } from '../reading/state.ts';
 import type { Store } from '../reading/store.ts';
 import { checkStart } from '../reading/watermark.ts';
@@ -38,7 +39,7 @@ export interface PushTarget<T extends { id: string }, Draft extends object, Patc
   /** Where the service is. */
   readonly baseUrl: string;
   /** The existing products. */
-  list(query: SourceQuery, options: SourceOptions): Paginator<T>;
+  list(query: SourceQuery, options: ListOptions): Paginator<T>;
   /** One product, or `undefined` if it does not exist. */
   find(id: string, options: RequestOptions): Promise<T | undefined>;
   /** Creates a product. */
@@ -202,7 +203,7 @@ export interface ResolvedPushOptions {
   readonly signal: AbortSignal | undefined;
   readonly onResult: ((result: PushResult) => void) | undefined;
   readonly onProgress: ((progress: PushProgress) => void) | undefined;
-  readonly list: SourceOptions;
+  readonly list: ListOptions;
   readonly call: RequestOptions;
   /** The options of a call over the defaults of the client. */
   readonly settings: CallSettings;

@@ -1,6 +1,7 @@
 import { checkMs } from '../errors/check-input.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import { type CustomCursor, checkPaginationKind } from '../pagination/by-cursor.ts';
+import type { ListOptions } from '../pagination/list-options.ts';
 import type { AfterLastPage } from '../pagination/page.ts';
 import {
   CALL_OPTIONS,
@@ -9,7 +10,6 @@ import {
   checkRequestOptions,
 } from '../transport/call-options.ts';
 import { DEFAULT_MAX_OUTAGE_MS } from '../transport/outage.ts';
-import type { SourceOptions } from './source.ts';
 
 /** How a sync or a reconcile reads. */
 export interface ReadOptions extends CallOptions {
@@ -52,7 +52,7 @@ export const READ_OPTIONS: OptionNames<ReadOptions> = {
  */
 export function resolveListOptions(
   options: ReadOptions & { readonly signal?: AbortSignal | undefined },
-): SourceOptions {
+): ListOptions {
   const { pagination = 'keyset', timeoutMs, retry } = options;
   checkPaginationKind(pagination);
   checkRequestOptions(options);

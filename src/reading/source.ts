@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { NotFoundError } from '../errors/not-found-error.ts';
-import type { CustomCursor } from '../pagination/by-cursor.ts';
-import type { AfterLastPage, IdBounds, ListHint, Page } from '../pagination/page.ts';
+import type { ListOptions } from '../pagination/list-options.ts';
+import type { IdBounds, Page } from '../pagination/page.ts';
 import type { Paginator } from '../pagination/paginator.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
 import { internalsOf } from '../transport/collection-internals.ts';
@@ -13,16 +13,6 @@ export interface SourceQuery {
   readonly id?: IdBounds | undefined;
 }
 
-/** The options with which a sync lists. */
-export interface SourceOptions extends RequestOptions {
-  pagination?: 'keyset' | 'page' | CustomCursor<unknown> | undefined;
-  prefetch?: number | undefined;
-  afterLastPage?: AfterLastPage | undefined;
-  pageParameter?: string | undefined;
-  resumeFrom?: string | undefined;
-  hint?: ListHint | undefined;
-}
-
 /** What a sync needs of a collection, such as `client.accounts`: `list` is enough. */
 export interface SyncSource<T extends { id: string }> {
   /** The path segment, such as `account-addresses`; the collection is named after it. */
@@ -32,7 +22,7 @@ export interface SyncSource<T extends { id: string }> {
   /** The base URL of the service. A state belongs to it. */
   readonly baseUrl?: string | undefined;
   /** As the `list` of a client's collection. */
-  list(query: SourceQuery, options: SourceOptions): Paginator<T>;
+  list(query: SourceQuery, options: ListOptions): Paginator<T>;
   /** As the `find` of a client's collection: needed only to find deletions. */
   find?(id: string, options: RequestOptions): Promise<T | undefined>;
 }
@@ -63,7 +53,7 @@ export type LookUp<T> =
 export async function lookUp<T extends { id: string }>(
   source: SyncSource<T>,
   id: string,
-  list: SourceOptions,
+  list: ListOptions,
 ): Promise<LookUp<T>> {
   // Without it, every record would look deleted.
   if (source.find === undefined) {

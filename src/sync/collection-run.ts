@@ -2,10 +2,11 @@ import { isApiError } from '../errors/guards.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { notify } from '../internal/notify.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
+import type { ListOptions } from '../pagination/list-options.ts';
 import { awaitedLater, type IdBounds, idParameters, type Page } from '../pagination/page.ts';
 import { scopeFingerprint } from '../pagination/resume-token.ts';
 import { hasOffset, isTooLate, lowestOffset } from '../reading/bound.ts';
-import { lookUp, nameOf, type SourceOptions, type SyncSource, sentRows } from '../reading/source.ts';
+import { lookUp, nameOf, type SyncSource, sentRows } from '../reading/source.ts';
 import { encodeState, type RunState, type SyncState, stateKey } from '../reading/state.ts';
 import type { Store } from '../reading/store.ts';
 import { observedTime, rejectFutureStart, toSeconds, watermarkOf } from '../reading/watermark.ts';
@@ -259,7 +260,7 @@ export class CollectionRun<T extends { id: string }> {
     return this.stats.plan as RunPlan;
   }
 
-  get #listOptions(): SourceOptions {
+  get #listOptions(): ListOptions {
     return { ...this.#context.options.list, signal: this.#signal, onWait: this.#onWait };
   }
 

@@ -7,7 +7,6 @@ import {
   checkWhole,
 } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import { SyncError } from '../errors/sync-error.ts';
 import type { SyncReport } from '../errors/sync-report.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import type { Paginator } from '../pagination/paginator.ts';
@@ -163,7 +162,7 @@ export async function sync(
       names.map((name) => sources[name]),
     );
     const context = { options: resolved, store, onBatch, deletions, onForbidden, concurrency, stopAfter };
-    return await syncTenant(new TenantRun(names, sources, context));
+    return await new TenantRun(names, sources, context).run();
   };
   if (target === undefined) {
     checkMethods(options.store, 'store', ['get']);
@@ -189,14 +188,6 @@ function destinationOf(opened: OpenTarget, mode: RunOptions['mode']): Destinatio
     localIds: (collection) => opened.localIds(collection),
     onDelete: (ids, collection) => opened.onDelete(ids, collection),
   };
-}
-
-async function syncTenant(tenant: TenantRun): Promise<SyncReport> {
-  await tenant.run();
-  const report = tenant.report();
-  const failure = tenant.failure();
-  if (failure !== undefined) throw new SyncError(report, failure);
-  return report;
 }
 
 function namesOf(

@@ -1,5 +1,5 @@
 import { isAccountingError } from '../errors/guards.ts';
-import type { SyncFailure } from '../errors/sync-error.ts';
+import { SyncError, type SyncFailure } from '../errors/sync-error.ts';
 import type { SyncReport } from '../errors/sync-report.ts';
 import { settled } from '../internal/callback.ts';
 import { Semaphore } from '../internal/semaphore.ts';
@@ -69,8 +69,8 @@ export class TenantRun {
     return this.#levels.flat();
   }
 
-  /** Runs to the end, or until the caller's signal stops it. Rejects only with the signal's reason. */
-  async run(): Promise<void> {
+  /** Runs to the end. Rejects with a SyncError, or with the reason of the caller's signal if that stops it. */
+  async run(): Promise<SyncReport> {
     const { signal } = this.#context.options;
     const stop = () => this.#stop.abort(signal?.reason);
     if (signal?.aborted) stop();
@@ -89,9 +89,12 @@ export class TenantRun {
       ({ stats: { status } }) => status === 'done' || status === 'forbidden',
     );
     if (signal?.aborted && !isFinished) throw signal.reason;
+    const failure = this.#failure();
+    if (failure !== undefined) throw new SyncError(this.#report(), failure);
+    return this.#report();
   }
 
-  report(): SyncReport {
+  #report(): SyncReport {
     const collections = this.#runs.map(({ stats }) => stats.report());
     return {
       tenant: this.#context.options.tenant,
@@ -104,7 +107,7 @@ export class TenantRun {
   }
 
   /** Why the sync fails; undefined if it succeeds. */
-  failure(): SyncFailure | undefined {
+  #failure(): SyncFailure | undefined {
     const { onForbidden } = this.#context;
     const all = this.#runs.map(({ stats }) => stats);
     const isForbidden = ({ status }: RunStats) => status === 'forbidden';

@@ -124,14 +124,17 @@ export function callSettings(settings: CallSettings, options: CallOptions): Call
   if (timeoutMs === undefined && deadlineMs === undefined && maxWaitMs === undefined && retry === undefined) {
     return settings;
   }
-  return {
-    timeoutMs: timeoutMs ?? settings.timeoutMs,
-    deadlineMs: deadlineMs ?? settings.deadlineMs,
-    maxWaitMs: maxWaitMs ?? settings.maxWaitMs,
-    retry: retry === undefined ? settings.retry : retryPolicy(settings.retry, retry),
-    maxOutageMs: settings.maxOutageMs,
-    beforeAttempt: settings.beforeAttempt,
-  };
+  const policy = retry === undefined ? settings.retry : changed(settings.retry, retry);
+  return changed(settings, { timeoutMs, deadlineMs, maxWaitMs, retry: policy });
+}
+
+/** Settings with the options that are given. */
+export function changed<Settings extends object>(
+  settings: Settings,
+  options: { readonly [Name in keyof Settings]?: Settings[Name] | undefined },
+): Settings {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return { ...settings, ...Object.fromEntries(given) };
 }
 
 /** Only `undefined` means the default: null is invalid. */
@@ -153,18 +156,6 @@ export function checkCallOptions(options: CallOptions): void {
   if (inProgressTypes !== undefined && !isNames(inProgressTypes)) {
     throw new InvalidInputError('retry.inProgressTypes', 'must be an array of strings, none of them empty');
   }
-}
-
-function retryPolicy(policy: RetryPolicy, options: RetryOptions): RetryPolicy {
-  const { maxAttempts, baseDelayMs, maxDelayMs, updates, creates, inProgressTypes } = options;
-  return {
-    maxAttempts: maxAttempts ?? policy.maxAttempts,
-    baseDelayMs: baseDelayMs ?? policy.baseDelayMs,
-    maxDelayMs: maxDelayMs ?? policy.maxDelayMs,
-    updates: updates ?? policy.updates,
-    creates: creates ?? policy.creates,
-    inProgressTypes: inProgressTypes ?? policy.inProgressTypes,
-  };
 }
 
 function isNames(value: unknown): boolean {

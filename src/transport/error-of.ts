@@ -130,20 +130,13 @@ function timeoutError(
 }
 
 function importError({ reason }: Details<'import'>, facts: CallFacts): ConnectionError {
-  const [what, advice] =
+  const what =
     facts.outcome === 'not_sent'
-      ? ['was not sent: the part of this package that sends requests could not be loaded', undefined]
-      : [
-          'got a response, but the part of this package that checks it could not be loaded',
-          outcomeAdvice(facts),
-        ];
-  const message = [
-    `${called(facts)} ${what}.`,
-    'Try again; if it fails again, reload the page or reinstall the package.',
-    advice,
-  ];
+      ? 'was not sent: the part of this package that sends requests could not be loaded'
+      : 'got a response, but the part of this package that checks it could not be loaded';
+  const message = `${called(facts)} ${what}. Try again; if it fails again, reload the page or reinstall the package.`;
   return new ConnectionError(
-    message.filter(Boolean).join(' '),
+    withOutcome(message, facts),
     { ...facts, retryable: facts.retryable ?? true },
     { reason },
   );

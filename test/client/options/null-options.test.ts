@@ -1,9 +1,9 @@
 import { createClient } from 'accounting-data-sdk';
 import { afterEach, expect, test, vi } from 'vitest';
-import { LIST_OPTIONS } from '../../../src/collections/list-options.ts';
 import { LIST_QUERY } from '../../../src/collections/list-query.ts';
 import { RAW_REQUEST } from '../../../src/collections/raw-request.ts';
 import { CLIENT_OPTIONS } from '../../../src/options.ts';
+import { LIST_OPTIONS } from '../../../src/pagination/list-options.ts';
 import { ID_BOUNDS } from '../../../src/pagination/page.ts';
 import { RETRY_OPTIONS } from '../../../src/transport/call-options.ts';
 import { caught, thrown } from '../../support/caught.ts';

@@ -11,8 +11,6 @@ const OTHERS = [
   'SandboxClientOptions',
   'sandboxOptions',
   'SandboxOptions',
-  // What a sync passes to a source.
-  'SourceOptions',
   'SyncBaseOptions',
   'SyncToTargetOptions',
 ];

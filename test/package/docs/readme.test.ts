@@ -6,8 +6,8 @@ import { describe, expect, test, vi } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
 import { main } from '../../../src/cli/main.ts';
 import { CREATE_OPTIONS } from '../../../src/collections/create-options.ts';
-import { LIST_OPTIONS } from '../../../src/collections/list-options.ts';
 import { CLIENT_OPTIONS, resolveOptions } from '../../../src/options.ts';
+import { LIST_OPTIONS } from '../../../src/pagination/list-options.ts';
 import { inEmptyFolder, namesIn, root, tableRows, writeCodeBlocks } from './code-blocks.ts';
 
 const blocks = writeCodeBlocks('README.md');

@@ -1,8 +1,8 @@
 import { checkOneOf, checkText, checkWhole } from '../errors/check-input.ts';
 import type { OptionNames } from '../internal/option-names.ts';
-import { type CustomCursor, checkPaginationKind } from '../pagination/by-cursor.ts';
-import type { AfterLastPage, ListHint } from '../pagination/page.ts';
 import { REQUEST_OPTIONS, type RequestOptions } from '../transport/call-options.ts';
+import { type CustomCursor, checkPaginationKind } from './by-cursor.ts';
+import type { AfterLastPage, ListHint } from './page.ts';
 
 /** How a list is paginated. */
 export interface PaginationOptions {
