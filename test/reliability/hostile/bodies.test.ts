@@ -179,11 +179,11 @@ test('a number that JSON.parse cannot hold is rejected in a typed field', async 
   }
 });
 
-test('a million unknown fields are kept', async () => {
-  const fields = Array.from({ length: 1_000_000 }, (_, n) => `"f${n}":${n % 10}`).join();
+test('200,000 unknown fields are kept', async () => {
+  const fields = Array.from({ length: 200_000 }, (_, n) => `"f${n}":${n % 10}`).join();
   await using server = await scriptedServer(body(`{"id":"42",${fields}}`));
   const record = await quickClient(server.url).accounts.get('42');
-  expect([record.f0, record.f999999]).toEqual([0, 9]);
+  expect([record.f0, record.f199999]).toEqual([0, 9]);
   await using rejecting = await scriptedServer(body(`{"type":"not_found",${fields}}`, 404));
   // More than a megabyte is not read for what it says.
   expect(await caught(quickClient(rejecting.url).accounts.get('42'))).toMatchObject({

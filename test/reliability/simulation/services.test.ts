@@ -9,7 +9,7 @@ import { type IdStyle, MAX_INT4, MAX_INT8 } from './ids.ts';
 import { ORDERS } from './orders.ts';
 import { InternalError, SimServer } from './server.ts';
 
-const SERVICES = 60;
+const SERVICES = 30;
 /** Not a test of how busy the machine is. */
 const timeout = 3_600_000;
 const STYLES: readonly IdStyle[] = ['dense', 'sparse', 'bursts', 'clusters', 'int4', 'int8', 'descending'];

@@ -27,10 +27,12 @@ const ALL_RUNS = ZONES.flatMap(([timeZone, ...starts]) =>
   ),
 );
 
-/** Each zone through the end of its daylight saving time, where a local bound goes wrong, and one zone in every way. */
+/** Odd zones through the end of their daylight saving time, where a local bound goes wrong, and one zone in every way. */
 const RUNS = ALL_RUNS.filter(
   ({ timeZone, dateFilter, start }) =>
-    soak || (dateFilter === 'local' && start > '2026-09') || timeZone === 'America/New_York',
+    soak ||
+    timeZone === 'America/New_York' ||
+    (dateFilter === 'local' && start > '2026-09' && !/London|Amsterdam|Kolkata/.test(timeZone)),
 );
 
 describe('a copy of a service with local times', { timeout }, () => {
