@@ -38,6 +38,7 @@ export default defineConfig({
     // Time is not what these tests measure: a busy machine must not fail them.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     restoreMocks: true,
     unstubEnvs: true,
     unstubGlobals: true,

@@ -103,8 +103,8 @@ function optionsSeen({ collections, clock, quota, problems }: ProbeReport, offse
     problemType: problems.typeForm.value,
     problemContentType: problems.notFound.value,
     timestamps: details.timestamps.value,
-    // `Date` is cut to the second: what is known is a span, and it must be a narrow one.
-    clockOffsetMs: fits && offset.withinMs <= 501 ? offsetMs : offset,
+    // `Date` is cut to the second, and a request takes its time: what is known is a span, and it must be a narrow one.
+    clockOffsetMs: fits && offset.withinMs <= 5_000 ? offsetMs : offset,
     budget: quota.limit.value,
   };
 }
