@@ -62,10 +62,10 @@ test('lets no second run in while one is under way, until its lease has ended', 
   const { sandbox, local, close } = await open();
   await local.counts();
   await local.db
-    .prepare("insert into lease values ('sync', ?1)")
+    .prepare("insert into lease values ('company', ?1)")
     .bind(Date.now() + 600_000)
     .run();
-  assert.equal(await local.run(), 'ok');
+  assert.equal(await local.run(), 'exception');
   assert.equal(sandbox.count(), 0);
 
   await local.db

@@ -1,0 +1,81 @@
+import { ConcurrentRunError, type SyncTarget } from 'accounting-data-sdk';
+import type { D1 } from './env.ts';
+
+const SCHEMA = [
+  `create table if not exists record (
+    tenant text, collection text, id text, data text not null, primary key (tenant, collection, id))`,
+  'create table if not exists checkpoint (key text primary key, value text not null)',
+  'create table if not exists lease (tenant text primary key, until integer not null)',
+];
+
+/** Longer than Cloudflare lets a scheduled run live, so that no run is still working when its lease ends. */
+const LEASE_MS = 20 * 60_000;
+
+/** A copy in D1, for the option `target` of `sync`. */
+export function d1Target(db: D1): SyncTarget {
+  return {
+    async open(tenant) {
+      await createTables(db);
+      const now = Date.now();
+      const take = `insert into lease values (?1, ?2)
+        on conflict (tenant) do update set until = excluded.until where until < ?3`;
+      const { meta } = await db
+        .prepare(take)
+        .bind(tenant, now + LEASE_MS, now)
+        .run();
+      if (meta.changes === 0) throw new ConcurrentRunError(`Another run of ${tenant} is under way.`);
+
+      return {
+        store: {
+          async get(key) {
+            const row = await db
+              .prepare('select value from checkpoint where key = ?1')
+              .bind(key)
+              .first<{ value: string }>();
+            return row?.value;
+          },
+        },
+
+        // Records and checkpoint in one transaction.
+        async onBatch({ collection, records, key, checkpoint }) {
+          const upsert = `insert into record select ?1, ?2, json_extract(value, '$.id'), value from json_each(?3) where true
+            on conflict (tenant, collection, id) do update set data = excluded.data`;
+          const advance = `insert into checkpoint values (?1, ?2)
+            on conflict (key) do update set value = excluded.value`;
+          await db.batch([
+            db.prepare(upsert).bind(tenant, collection, JSON.stringify(records)),
+            db.prepare(advance).bind(key, checkpoint),
+          ]);
+        },
+
+        async *localIds(collection) {
+          const { results } = await db
+            .prepare('select id from record where tenant = ?1 and collection = ?2')
+            .bind(tenant, collection)
+            .all<{ id: string }>();
+          for (const { id } of results) yield id;
+        },
+
+        async onDelete(ids, collection) {
+          await db
+            .prepare(
+              'delete from record where tenant = ?1 and collection = ?2 and id in (select value from json_each(?3))',
+            )
+            .bind(tenant, collection, JSON.stringify(ids))
+            .run();
+        },
+
+        async close() {
+          await db
+            .prepare('delete from lease where tenant = ?1 and until = ?2')
+            .bind(tenant, now + LEASE_MS)
+            .run();
+        },
+      };
+    },
+  };
+}
+
+export async function createTables(db: D1): Promise<void> {
+  await db.batch(SCHEMA.map((statement) => db.prepare(statement)));
+}
