@@ -8,6 +8,9 @@ const PAGE_SIZE = 100;
 /** A million records take a minute or more for each of the two. */
 const ROUNDS = 2;
 
+/** V8 lets its heap grow as long as there is memory. Bounded, the process shows what it holds. */
+const FLAGS = ['--max-semi-space-size=8', '--max-old-space-size=96'];
+
 const LABELS = { sync: 'sync into sqliteTarget', fetch: 'fetch loop, inserts in batches' } as const;
 
 /** The time and memory of a copy in SQLite. */
@@ -17,7 +20,7 @@ export async function targets({ quick }: Effort): Promise<Findings> {
     withServer({ pageSize: PAGE_SIZE, records }, (origin) =>
       interleave(['sync', 'fetch'] as const, quick ? 1 : ROUNDS, (run) => {
         const options: TargetRun = { origin, records, pageSize: PAGE_SIZE, run };
-        return runProgram<TargetCost>('target.ts', options);
+        return runProgram<TargetCost>('target.ts', options, FLAGS);
       }),
     );
   const few = await costsOf(most / 10);
