@@ -19,6 +19,11 @@ export interface CallEvent {
   readonly path: string;
   /** The path with placeholders, such as `/products/{id}`. */
   readonly template: string;
+  /**
+   * The page or the bounds of ids that a list requests, such as `_page=3` or `id[gt]=500`; undefined for other calls.
+   * Never `updatedSince` or a cursor.
+   */
+  readonly query: string | undefined;
   /** Which attempt this is, from 1; 0 before the first. A 429 and a refreshed key do not count up. */
   readonly attempt: number;
 }
@@ -88,6 +93,15 @@ export interface InvalidRecord {
   readonly record: unknown;
 }
 
+/** A `sync` or a `push` is about to begin. */
+export interface RunEvent {
+  readonly name: 'sync' | 'push';
+  /** The label that the caller chose for the company. */
+  readonly tenant: string;
+  /** By the names of the client's properties. */
+  readonly collections: readonly string[];
+}
+
 /** Listeners, each optional. An error that one throws is written to the logger and never affects the call. */
 export interface Listeners {
   /** Before each request is sent. */
@@ -106,11 +120,17 @@ export interface Listeners {
   end?: ((event: EndEvent) => void) | undefined;
   /** For each row that is left out of a list, under `validation: 'report'`, when its page is returned. */
   invalidRecord?: ((event: InvalidRecord) => void) | undefined;
+  /**
+   * Around a `sync` or a `push`: call `work` to carry it out, for example in a span or in a context of
+   * AsyncLocalStorage. It resolves with the error that the run ended with, and with undefined if it succeeded. The run
+   * is carried out once, even if this throws or does not call `work`.
+   */
+  run?: ((event: RunEvent, work: () => Promise<unknown>) => unknown) | undefined;
 }
 
 /**
  * What console, pino and winston have in common. pino gets an object and a message, winston a message and an object,
- * each with `method`, `path`, `status`, `durationMs`, `attempt`, `requestId`, `code` and `outcome` as far as they apply;
+ * each with `method`, `path`, `query`, `status`, `durationMs`, `attempt`, `requestId`, `code` and `outcome` as far as they apply;
  * every other logger gets the message.
  */
 export interface Logger {
@@ -132,10 +152,13 @@ export const EVENTS: OptionNames<Listeners> = {
   error: true,
   end: true,
   invalidRecord: true,
+  run: true,
 };
 
 /** The listeners of a client. */
-export interface ClientListeners extends Listeners {
+export interface ClientListeners extends Omit<Listeners, 'run'> {
+  /** Carries out a run inside the listeners `run`, the first of them outside. */
+  readonly inRun?: (<T>(event: RunEvent, work: () => Promise<T>) => Promise<T>) | undefined;
   /** Reports to the logger that a listener threw; `who` names it, such as `onWait`. */
   readonly listenerFailed?: ((who: string, thrown: unknown) => void) | undefined;
   /** Writes a warning about a collection to the logger. */
@@ -153,7 +176,7 @@ export function combineListeners(
   const combined: Record<string, (event: unknown) => void> = {};
   // By name, not by `Object.keys`: the methods of a class are listeners too, and need their `this`.
   for (const name of Object.keys(EVENTS) as (keyof Listeners)[]) {
-    if (everyone.every((listeners) => listeners[name] === undefined)) continue;
+    if (name === 'run' || everyone.every((listeners) => listeners[name] === undefined)) continue;
     combined[name] = (event) => {
       for (const [index, listeners] of everyone.entries()) {
         const who = isOfLogger(index) ? 'the logger' : `the listener on.${name}`;
@@ -165,7 +188,8 @@ export function combineListeners(
       }
     };
   }
-  if (logger === undefined) return combined;
+  const inRun = runInside(everyone, listenerFailed);
+  if (logger === undefined) return { ...combined, inRun };
   const collectionWarning = (collection: string, reason: string) => {
     const text = `accounting-data-sdk ${collection}: ${reason}`;
     notify(
@@ -174,7 +198,35 @@ export function combineListeners(
       (thrown) => listenerFailed?.('the logger', thrown),
     );
   };
-  return { ...combined, listenerFailed, collectionWarning };
+  return { ...combined, inRun, listenerFailed, collectionWarning };
+}
+
+function runInside(
+  everyone: readonly Listeners[],
+  listenerFailed: ClientListeners['listenerFailed'],
+): ClientListeners['inRun'] {
+  if (everyone.every(({ run }) => run === undefined)) return undefined;
+  return (event, work) => {
+    const outermost = everyone.reduceRight((inner, listeners) => {
+      let result: ReturnType<typeof inner> | undefined;
+      const once = () => (result ??= inner());
+      // Its rejection is the caller's to handle: a listener that awaits it has not failed.
+      const settled = () =>
+        once().then(
+          () => undefined,
+          (error: unknown) => error,
+        );
+      return () => {
+        notify(
+          () => listeners.run?.(event, settled),
+          undefined,
+          (thrown) => listenerFailed?.('the listener on.run', thrown),
+        );
+        return once();
+      };
+    }, work);
+    return outermost();
+  };
 }
 
 function failureReporter(logger: Logger): (who: string, thrown: unknown) => void {
@@ -194,8 +246,15 @@ const dayOf = (date: Date) => date.toISOString().slice(0, 10);
 function loggingListeners(logger: Logger): Listeners {
   const write = logWriter(logger);
   const failures = new Map<number, AnyAccountingError>();
-  const at = (event: CallEvent) => `accounting-data-sdk #${event.call} ${event.method} ${event.path}`;
-  const fieldsOf = ({ call, method, path, attempt }: CallEvent) => ({ call, method, path, attempt });
+  const at = ({ call, method, path, query }: CallEvent) =>
+    `accounting-data-sdk #${call} ${method} ${path}${query === undefined ? '' : `?${query}`}`;
+  const fieldsOf = ({ call, method, path, query, attempt }: CallEvent) => ({
+    call,
+    method,
+    path,
+    query,
+    attempt,
+  });
 
   return {
     request: (event) => write('debug', `${at(event)} attempt ${event.attempt}`, fieldsOf(event)),

@@ -157,6 +157,7 @@ export type {
   RequestEvent,
   ResponseEvent,
   RetryEvent,
+  RunEvent,
   WaitEvent,
 } from './events.ts';
 export type { RateLimit } from './schemas/rate-limit.ts';

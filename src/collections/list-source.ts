@@ -123,11 +123,14 @@ function pageFetcher<T extends { id: string }>(
   let first: ResponseTime | undefined;
 
   return async (own, signal) => {
+    const added = parameters(query, own, pageParameter);
+    const shown = added.filter(([name]) => name !== 'updatedSince');
     const { value, rateLimit, ...sent } = await transport.send<ReadList<T>>({
       method: 'GET',
       path: [segment],
       template: `/${segment}`,
-      query: [...parameters(query, own, pageParameter), ...Object.entries(own.parameters ?? {})],
+      query: [...added, ...Object.entries(own.parameters ?? {})],
+      shownQuery: shown.length === 0 ? undefined : shown.map((pair) => pair.join('=')).join('&'),
       expected: { kind: 'json', read, cleared: withoutSecrets },
       priority: 'background',
       settings,

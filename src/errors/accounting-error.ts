@@ -17,8 +17,8 @@ export interface CallFacts {
   readonly method?: string | undefined;
   /** The path without base URL and query; `undefined` if no request was involved. */
   readonly path?: string | undefined;
-  /** The ids or the page that a list asked for, such as `id[gt]=100`: for the message of a 500. */
-  readonly asked?: string | undefined;
+  /** The page or the bounds of ids that a list requested, such as `id[gt]=100`: for the message of a 500. */
+  readonly query?: string | undefined;
   /** Attempts made, retries included. */
   readonly attempts?: number | undefined;
   /** The key under which a create can be repeated without a second record. */

@@ -66,7 +66,7 @@ export function apiErrorOf(response: ErrorResponse, facts: CallFacts): AnyApiErr
   const known = BY_TYPE.get(type ?? '');
   const message = sentence(
     [
-      `${facts.method} ${facts.path}${status >= 500 && facts.asked ? `?${facts.asked}` : ''} returned ${status}`,
+      `${facts.method} ${facts.path}${status >= 500 && facts.query !== undefined ? `?${facts.query}` : ''} returned ${status}`,
       problem.type === undefined || isConstraint(problem.type) ? '' : ` (${shortened(problem.type)})`,
       reasonText(problem),
     ].join(''),

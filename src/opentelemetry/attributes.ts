@@ -31,6 +31,11 @@ export const OWN = {
   waitReason: 'accounting.wait.reason',
   /** The expected length of a wait, in seconds. */
   waitExpected: 'accounting.wait.expected',
+  /** The page or the bounds of ids that a list requests. */
+  query: 'accounting.call.query',
+  /** Of a sync or a push. */
+  tenant: 'accounting.tenant',
+  collections: 'accounting.collections',
   collection: 'accounting.collection',
   quota: 'accounting.rate_limit.limit',
   remaining: 'accounting.rate_limit.remaining',

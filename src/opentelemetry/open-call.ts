@@ -8,6 +8,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
+import { isAccountingError } from '../errors/guards.ts';
 import type {
   CallErrorEvent,
   CallEvent,
@@ -15,6 +16,7 @@ import type {
   RequestEvent,
   ResponseEvent,
   RetryEvent,
+  RunEvent,
   WaitEvent,
 } from '../events.ts';
 import { callAttributes, HTTP, OWN, serverAttributes } from './attributes.ts';
@@ -59,7 +61,7 @@ export class OpenCall {
     this.#attributes = { ...sinks.attributes, ...callAttributes(event) };
     const name = `accounting ${event.method} ${event.template}`;
     const around = context.active();
-    const options = { kind: SpanKind.INTERNAL, attributes: this.#attributes };
+    const options = { kind: SpanKind.INTERNAL, attributes: { ...this.#attributes, ...part(event) } };
     this.#span = sinks.tracer.startSpan(name, options, around);
     this.#context = trace.setSpan(around, this.#span);
   }
@@ -69,6 +71,7 @@ export class OpenCall {
     this.#endRequest();
     const attributes = {
       ...this.#attributes,
+      ...part(event),
       // Without the query, because filters may hold the company's data.
       [HTTP.url]: `${event.origin}${event.basePath}${event.path}`,
       ...(this.#requests > 0 ? { [HTTP.resendCount]: this.#requests } : {}),
@@ -170,8 +173,33 @@ export class OpenCall {
   }
 }
 
+/** What distinguishes the calls of a list. In spans alone: in metrics, each value would be a series of its own. */
+function part({ query }: CallEvent): Attributes {
+  return query === undefined ? {} : { [OWN.query]: query };
+}
+
+/** A span around a sync or a push, in whose context its calls are made. */
+export async function spanOfRun(
+  { name, tenant, collections }: RunEvent,
+  work: () => Promise<unknown>,
+  { tracer, attributes }: Sinks,
+): Promise<void> {
+  const around = context.active();
+  const own = { [OWN.tenant]: tenant, [OWN.collections]: [...collections] };
+  const span = tracer.startSpan(`accounting ${name}`, { attributes: { ...attributes, ...own } }, around);
+  const error = await context.with(trace.setSpan(around, span), work);
+  if (error !== undefined) endSpan(span, isAccountingError(error) ? error.code : aborted(error));
+  else endSpan(span);
+}
+
+/** A run rejects with the reason of its signal, which is any value. */
+function aborted(reason: unknown): string {
+  const name = (reason as Partial<Error> | null)?.name;
+  return name === 'AbortError' || name === 'TimeoutError' ? 'aborted' : '_OTHER';
+}
+
 /** No message goes into a status: those of the service may quote the company's data. */
-function endSpan(span: Span, errorType: string | undefined): void {
+function endSpan(span: Span, errorType?: string | undefined): void {
   if (errorType !== undefined) {
     span.setAttribute(HTTP.errorType, errorType);
     span.setStatus({ code: SpanStatusCode.ERROR });

@@ -6,7 +6,7 @@ import { VERSION } from '../internal/version.ts';
 import type { CheckpointEvent } from '../sync/run-options.ts';
 import { OWN } from './attributes.ts';
 import { createInstruments } from './instruments.ts';
-import { OpenCall, type Sinks } from './open-call.ts';
+import { OpenCall, type Sinks, spanOfRun } from './open-call.ts';
 
 /** Options of {@link telemetryListeners} and {@link checkpointCounter}. */
 export interface TelemetryOptions {
@@ -36,8 +36,9 @@ const NAME = 'accounting-data-sdk';
  * const client = createClient({ on: telemetryListeners({ attributes: { tenant: '42' } }) });
  * ```
  * Each call becomes a span, and below it each request that is sent becomes one of kind CLIENT. Every span ends with
- * its call, even if the call fails or is aborted. Neither the key nor a query, a body or a message of the service
- * is in any of them.
+ * its call, even if the call fails or is aborted. A `sync` or a `push` is a span around its calls, with the tenant and
+ * the collections. Of a query, only the page and the bounds of ids are in a span; the key, a body or a message of the
+ * service never is.
  */
 export function telemetryListeners(options: TelemetryOptions = {}): Listeners {
   checkOptionNames(options, TELEMETRY_OPTIONS, { of: 'telemetryListeners' });
@@ -63,6 +64,7 @@ export function telemetryListeners(options: TelemetryOptions = {}): Listeners {
       calls.delete(event.call);
       call.end(event);
     },
+    run: (event, work) => spanOfRun(event, work, sinks()),
     invalidRecord: ({ collection }) => countIn(collection, sinks(), 'invalidRecords'),
   };
 }

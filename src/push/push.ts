@@ -6,7 +6,7 @@ import type { PushReport } from '../errors/push-report.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import type { ResponseTime } from '../pagination/page.ts';
 import type { RecordIn } from '../reading/source.ts';
-import { internalsOf, outlasting } from '../transport/collection-internals.ts';
+import { inRun, internalsOf, outlasting } from '../transport/collection-internals.ts';
 import { Calls } from './calls.ts';
 import { changesSince, existingProducts, type Reading } from './existing.ts';
 import { forEach } from './for-each.ts';
@@ -61,6 +61,11 @@ export async function push<Collection extends PushTarget<{ id: string }, never, 
   const target = products as unknown as AnyTarget;
   const given = options as unknown as PushOptions<AnyProduct, object, object>;
   const resolved = resolvePushOptions(target, given);
+  const event = { name: 'push', tenant: resolved.tenant, collections: ['products'] } as const;
+  return await inRun(target, event, () => pushOnce(target, resolved));
+}
+
+async function pushOnce(target: AnyTarget, resolved: ResolvedPushOptions): Promise<PushReport> {
   const begun = beginRun(`${target.baseUrl} ${resolved.tenant}`);
   const results = new Results(resolved, (name, thrown) => internalsOf(target).callbackFailed?.(name, thrown));
   try {

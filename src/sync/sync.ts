@@ -13,6 +13,7 @@ import type { Paginator } from '../pagination/paginator.ts';
 import type { RecordIn, SyncSource } from '../reading/source.ts';
 import type { Store } from '../reading/store.ts';
 import { checkDeletionOptions } from '../reconcile/deletion-check.ts';
+import { inRun } from '../transport/collection-internals.ts';
 import type { Batch } from './batch.ts';
 import { checkStopAfter, STOP_AFTER, type StopAfter } from './run-limit.ts';
 import { RUN_OPTIONS, type RunOptions, resolveRunOptions } from './run-options.ts';
@@ -164,13 +165,18 @@ export async function sync(
     const context = { options: resolved, store, onBatch, deletions, onForbidden, concurrency, stopAfter };
     return await new TenantRun(names, sources, context).run();
   };
+  const event = { name: 'sync', tenant: resolved.tenant, collections: names } as const;
+  const [first = ''] = names;
   if (target === undefined) {
     checkMethods(options.store, 'store', ['get']);
     checkFunction(options.onBatch, 'onBatch');
-    return await run(options as unknown as Destination);
+    return await inRun(sources[first], event, () => run(options as unknown as Destination));
   }
 
-  return await withTarget(checkTarget(options), resolved, (opened) => run(destinationOf(opened, mode)));
+  const checked = checkTarget(options);
+  return await inRun(sources[first], event, () =>
+    withTarget(checked, resolved, (opened) => run(destinationOf(opened, mode))),
+  );
 }
 
 /** Where records and state go. */

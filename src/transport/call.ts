@@ -184,6 +184,7 @@ export class Call {
       ...this.#service,
       path: this.#path,
       template: redactOwnText(this.#request.template, this.apiKey),
+      query: this.#query,
       attempt: this.attempts,
     };
   }
@@ -202,7 +203,7 @@ export class Call {
     const facts = {
       method: this.#request.method,
       path: this.#path,
-      asked: this.#asked,
+      query: this.#query,
       attempts: this.attempts,
       idempotencyKey: this.#request.idempotencyKey,
       outcome: this.#outcome,
@@ -221,12 +222,9 @@ export class Call {
     this.#waitingSince = undefined;
   }
 
-  /** Which page a list asked for, so that an operator finds the record that makes it fail. */
-  get #asked(): string | undefined {
-    const { priority, query = [] } = this.#request;
-    const parts = priority === 'background' ? query.filter(([name]) => name !== 'updatedSince') : [];
-    const text = parts.map(([name, value]) => `${name}=${value}`).join('&');
-    return redactOwnText(text, this.apiKey);
+  get #query(): string | undefined {
+    const { shownQuery } = this.#request;
+    return shownQuery === undefined ? undefined : redactOwnText(shownQuery, this.apiKey);
   }
 
   /** The path for errors and events: without the key, even if the service has put it into an id. */

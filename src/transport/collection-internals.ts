@@ -1,3 +1,4 @@
+import type { RunEvent } from '../events.ts';
 import type { FieldTable } from '../schemas/record.ts';
 import type { CallSettings, RequestOptions } from './call-options.ts';
 import { signOfError } from './outage.ts';
@@ -21,6 +22,8 @@ export interface CollectionInternals {
   callbackFailed?(name: string, thrown: unknown): void;
   /** Writes a warning about the collection to the logger of the client. */
   warn?(text: string): void;
+  /** Carries out a run inside the listeners of the client. */
+  inRun?<T>(event: RunEvent, work: () => Promise<T>): Promise<T>;
   /** The same collection, whose calls are sent again while the service is down, until it has been for `maxOutageMs`. */
   outlasting?(maxOutageMs: number, beforeAttempt?: CallSettings['beforeAttempt']): unknown;
   /** Whether the service is down, after a call failed: sends one list request of another collection. */
@@ -37,6 +40,11 @@ export const INTERNALS = Symbol.for('accounting-data-sdk.collection');
 /** The internals of a client's collection; none of another object, such as a source with its own `list`. */
 export function internalsOf(collection: unknown): CollectionInternals {
   return (collection as { readonly [INTERNALS]?: CollectionInternals } | null | undefined)?.[INTERNALS] ?? {};
+}
+
+/** Carries out a run inside the listeners of the client that a collection belongs to. */
+export function inRun<T>(collection: unknown, event: RunEvent, work: () => Promise<T>): Promise<T> {
+  return internalsOf(collection).inRun?.(event, work) ?? work();
 }
 
 /** The same collection, whose calls outlast an outage. A source with its own `list` waits as it does. */

@@ -25,6 +25,8 @@ export interface ApiRequest<T> {
   /** The path with placeholders, such as `/products/{id}`: for spans and metrics. */
   readonly template: string;
   readonly query?: readonly (readonly [name: string, value: string])[] | undefined;
+  /** The page or the bounds of ids that a list requests, for errors and events. */
+  readonly shownQuery?: string | undefined;
   /** JSON: the same bytes on every attempt. */
   readonly body?: string | undefined;
   /** Of the body, instead of the configured one. */

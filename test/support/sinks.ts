@@ -13,6 +13,7 @@ const EVENTS: Readonly<Record<keyof Listeners, true>> = {
   error: true,
   end: true,
   invalidRecord: true,
+  run: true,
 };
 export const eventNames = Object.keys(EVENTS).toSorted();
 

@@ -18,6 +18,9 @@ const retryAfterCheck = is.check<RetryAfter>(
     (value instanceof Date && !Number.isNaN(value.getTime())),
 );
 
+/** Named, because TypeScript 5.4 does not know `Uint8Array<ArrayBufferLike>`, which the declarations would say. */
+type NewBody = string | Uint8Array | ((body: string) => string | Uint8Array);
+
 /** Faults of what a response says. */
 export const contentFaults = {
   /** A 429 instead of the response. The request is not carried out. */
@@ -139,7 +142,7 @@ export const contentFaults = {
           Object.values(value).every((header) => header === null || typeof header === 'string'),
       ),
       /** The body, or a function that computes it from the body of the response. @default that of the response */
-      body: is.check<string | Uint8Array | ((body: string) => string | Uint8Array)>(
+      body: is.check<NewBody>(
         'a string, bytes or a function',
         (value) => typeof value === 'string' || typeof value === 'function' || value instanceof Uint8Array,
       ),
@@ -178,7 +181,7 @@ const REASONS: Readonly<Record<number, string>> = {
 interface Changes {
   readonly status?: number | undefined;
   readonly headers?: Readonly<Record<string, string | null>> | undefined;
-  readonly body?: string | Uint8Array | ((body: string) => string | Uint8Array) | undefined;
+  readonly body?: NewBody | undefined;
 }
 
 /** A response with changes; header names are compared without case. */

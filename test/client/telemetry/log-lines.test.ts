@@ -42,6 +42,19 @@ test('a logger gets requests, responses and retries as readable lines', async ()
   expect(logger.warn).not.toHaveBeenCalled();
 });
 
+test('the lines of a list differ in the page or the bounds of ids, as the error of a 500 does', async () => {
+  const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn() };
+  const broken = scriptedFetch(jsonResponse([{ id: '1' }]), problemResponse(500));
+  const client = scriptedClient(broken, { logger, retry: { maxAttempts: 1 } });
+  const error = await caught(client.boms.list({ id: { gte: '1' } }).toArray({ limit: 9 }));
+  const attempts = logger.debug.mock.calls.filter(([line]) => String(line).endsWith(' attempt 1'));
+  expect(attempts.map(([line]) => String(line).replace(/^.* GET /, ''))).toEqual([
+    '/boms?_page=1&id[gte]=1 attempt 1',
+    '/boms?_page=2&id[gte]=1 attempt 1',
+  ]);
+  expect(String(error)).toContain('GET /boms?_page=2&id[gte]=1 returned 500');
+});
+
 test('a logger gets waits and invalid records', async () => {
   const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn() };
   const busy = problemResponse(429, {}, { 'retry-after': '0' });
@@ -53,7 +66,7 @@ test('a logger gets waits and invalid records', async () => {
   });
   await client.boms.list().toArray({ limit: 9 });
   expect(logger.info.mock.calls.flat()).toContainEqual(
-    expect.stringMatching(/^accounting-data-sdk #\d+ GET \/boms waits \d+ ms$/),
+    expect.stringMatching(/^accounting-data-sdk #\d+ GET \/boms\?_page=1 waits \d+ ms$/),
   );
   expect(logger.warn.mock.calls.flat()).toEqual([
     expect.stringMatching(/^accounting-data-sdk boms \?: id: /),

@@ -71,6 +71,7 @@ test('measures waits as long as they really were, not as they were announced', a
     basePath: '/api/public/v1',
     path: '/products',
     template: '/products',
+    query: undefined,
     attempt: 0,
   };
   wait?.({ ...call, waitMs: undefined });

@@ -1,9 +1,9 @@
 import { context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { type ClientOptions, createClient } from 'accounting-data-sdk';
+import { type ClientOptions, createClient, memoryStore, push, sync } from 'accounting-data-sdk';
 import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { record, type SeenSpan } from './support/recorder.ts';
 
 /** A sandbox, a client whose telemetry is recorded, and the recording. */
@@ -254,5 +254,82 @@ test('writes an IPv6 address without its brackets', async () => {
   expect((await recorded.spans())[0]?.attributes).toMatchObject({
     'server.address': '::1',
     'server.port': 8080,
+  });
+});
+
+test('carries the page or the bounds of ids of each call of a list, and no other part of the query', async () => {
+  const { client, recorded } = traced({ records: { products: 12 }, pageSize: 5 });
+  const reads = [
+    client.products.list({ updatedSince: '2000-01-01' }),
+    client.products.list({ id: { lte: '9' } }, { pagination: 'keyset' }),
+    client.products.list(
+      {},
+      { pagination: { first: { parameters: { cursor: 'Smith' } }, next: () => undefined } },
+    ),
+  ];
+  for (const read of reads) await read.toArray({ limit: 12 });
+
+  const spans = await recorded.spans();
+  const queries = callsOf(spans).map(({ attributes }) => attributes['accounting.call.query']);
+  expect(queries.slice(0, 3)).toEqual(['_page=1', '_page=2', '_page=3']);
+  expect(queries).toContain('id[lte]=9');
+  expect(requestsOf(spans).map(({ attributes }) => attributes['accounting.call.query'])).toEqual(queries);
+  expect(JSON.stringify(spans)).not.toMatch(/2000-01-01|Smith/);
+});
+
+describe('the span of a run', () => {
+  const run = {
+    tenant: 'acme',
+    store: memoryStore(),
+    collections: ['products', 'accounts'],
+    onBatch: () => {},
+  } as const;
+
+  test('has the calls of a sync below it', async () => {
+    context.setGlobalContextManager(new AsyncLocalStorageContextManager());
+    const { client, recorded } = traced({ records: { products: 12 }, pageSize: 5 });
+    await sync(client, run);
+
+    const spans = await recorded.spans();
+    const [outer, ...others] = callsOf(spans).filter(({ parent }) => parent === undefined);
+    expect(others).toEqual([]);
+    expect(outer).toMatchObject({ name: 'accounting sync', failed: false });
+    expect(outer?.attributes).toEqual({
+      'accounting.tenant': 'acme',
+      'accounting.collections': ['products', 'accounts'],
+    });
+    const calls = callsOf(spans).filter((span) => span !== outer);
+    expect(calls.length).toBeGreaterThan(4);
+    expect(new Set(calls.map(({ parent }) => parent))).toEqual(new Set([outer?.id]));
+  });
+
+  test('has the calls of a push below it', async () => {
+    context.setGlobalContextManager(new AsyncLocalStorageContextManager());
+    const { client, recorded } = traced();
+    const rows = [{ productNumber: 'DESK', name: 'Desk' }];
+    const report = await push(client.products, { tenant: 'acme', key: 'productNumber', rows });
+    expect(report.counts.created).toBe(1);
+
+    const spans = callsOf(await recorded.spans());
+    const outer = spans.find(({ name }) => name === 'accounting push');
+    expect(outer?.attributes).toEqual({
+      'accounting.tenant': 'acme',
+      'accounting.collections': ['products'],
+    });
+    const methods = spans
+      .filter(({ parent }) => parent === outer?.id)
+      .map(({ attributes }) => attributes['http.request.method']);
+    expect(methods).toContain('POST');
+    expect(methods).toHaveLength(spans.length - 1);
+  });
+
+  test.for([
+    ['sync_failed', 'fails', {}],
+    ['aborted', 'is aborted', { signal: AbortSignal.abort() }],
+  ] as const)('says %s if the run %s', async ([errorType, _, options]) => {
+    const { client, recorded } = traced({}, { apiKey: 'a-revoked-key' });
+    await expect(sync(client, { ...run, ...options })).rejects.toThrow();
+    const outer = (await recorded.spans()).find(({ name }) => name === 'accounting sync');
+    expect(outer).toMatchObject({ failed: true, attributes: { 'error.type': errorType } });
   });
 });

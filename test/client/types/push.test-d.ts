@@ -7,7 +7,9 @@ import {
   type PushResult,
   push,
 } from 'accounting-data-sdk';
+import { productSchema } from 'accounting-data-sdk/schemas';
 import { describe, expectTypeOf, test } from 'vitest';
+import { z } from 'zod';
 
 const client = createClient();
 const rows: ProductDraft[] = [{ productNumber: 'A', salePrice: '5.00' }];
@@ -29,6 +31,27 @@ describe('push', () => {
     void push(client.products, { ...run, rows: [{ id: '1', productNumber: 'A' }] });
     // @ts-expect-error: one row is not an Iterable of rows
     void push(client.products, { ...run, rows: { productNumber: 'A' } });
+  });
+
+  test('checks the fields of the own schema in each row', () => {
+    const own = createClient({ schemas: { products: productSchema.extend({ colourCode: z.number() }) } });
+    const asked = { tenant: 'shop', key: 'ean' } as const;
+    void push(own.products, { ...asked, rows: [{ ean: '1', colourCode: 7 }, { ean: '2' }] });
+    async function* read() {
+      yield { ean: '1', colourCode: 7 };
+    }
+    void push(own.products, { ...asked, rows: read() });
+    void push(own.products, {
+      ...asked,
+      rows: [],
+      key: (row) => String(row.colourCode),
+    });
+    // @ts-expect-error: the colour is a number
+    void push(own.products, { ...asked, rows: [{ ean: '1', colourCode: 'blue' }] });
+    // @ts-expect-error: neither the schema nor the service has this field
+    void push(own.products, { ...asked, rows: [{ ean: '1', colorCode: 7 }] });
+    // @ts-expect-error: the service has no field of this name, and this client no schema with one
+    void push(client.products, { ...asked, rows: [{ ean: '1', colourCode: 7 }] });
   });
 
   test('accepts rows of an async generator', () => {

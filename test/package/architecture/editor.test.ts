@@ -35,6 +35,7 @@ await push(client.products, { tenant: 'shop', key: 'salePriceDecimals', rows: [{
 await client.accounts.create({});
 createClient({ baseURL: 'https://books.example.com' });
 await ownFields.products.create({ colourCode: 'red' });
+await push(ownFields.products, { tenant: 'shop', key: 'ean', rows: [{ ean: '1', colourCode: 'blue' }] });
 `;
 
 const service = ts.createLanguageService({
@@ -76,6 +77,7 @@ describe('an editor shows by a name of the package', () => {
     ['productPages', 'const productPages: AsyncIterableIterator<Page<Product>>'],
     ['report', 'const report: PushReport'],
     ['price', 'const price: Decimal'],
+    ['store', 'const store: CompleteStore'],
     ['twoBatches', '(parameter) twoBatches: Batch<Account, "accounts"> | Batch<Product, "products">'],
     ['oneBatch', 'const oneBatch: Batch<Account, string>'],
     ['paginator', 'const paginator: Paginator<Product>'],
@@ -91,6 +93,22 @@ test('the members of a batch are those that a user reads', () => {
   const place = CODE.indexOf('tenant', CODE.indexOf('oneBatch.tenant'));
   const members = service.getCompletionsAtPosition(file, place, undefined)?.entries.map(({ name }) => name);
   expect(members).toEqual(expect.arrayContaining(['checkpoint', 'collection', 'invalid', 'records', 'rows']));
+});
+
+test('a draft offers what the service fills only with a type that says so', () => {
+  const place = CODE.indexOf('salesPrice');
+  const typeOf = (name: string) => {
+    const details = service.getCompletionEntryDetails(file, place, name, {}, undefined, {}, undefined);
+    return ts.displayPartsToString(details?.displayParts);
+  };
+  const names =
+    service.getCompletionsAtPosition(file, place, undefined)?.entries.map(({ name }) => name) ?? [];
+  expect(names).toContain('salePrice');
+  expect(names.filter((name) => typeOf(name).includes('FilledByService')).sort()).toEqual([
+    'createdAt',
+    'id',
+    'updatedAt',
+  ]);
 });
 
 describe('the compiler says in our words what is wrong', () => {
@@ -112,6 +130,7 @@ describe('the compiler says in our words what is wrong', () => {
     ['products.create({ salePrice: 12 })', 'string'],
     ["rows: [{ ean: '1', salePrice: 12 }]", 'string'],
     ["ownFields.products.create({ colourCode: 'red' })", 'number'],
+    ["rows: [{ ean: '1', colourCode: 'blue' }]", 'number'],
   ])('in one line: %s', (code, type) => {
     expect(complaint(code)).toMatch(new RegExp(`^Type '\\w+' is not assignable to type '${type}'\\.$`));
   });

@@ -69,11 +69,31 @@ describe('the installed command', () => {
 });
 
 describe('the installed package compiles, library checks on', () => {
-  // The same program as a module and as CommonJS.
-  beforeAll(() => copyFile(join(project, 'types/consumer.mts'), join(project, 'types/consumer.cts')));
+  // msw has programs of its own, because it brings the types of Node.
+  const entries = Object.keys(manifest.exports).filter((name) => !/msw|package\.json/.test(name));
+  const programs = ['consumer.mts', 'consumer.cts', 'entries.mts', 'entries.cts', 'required.cts'];
+
+  const newest = tool('typescript/lib/tsc.js');
+  // The folder has its own lockfile: as a development dependency of ours, npm would link its tsc over our own.
+  const oldestFolder = fileURLToPath(new URL('typescript-5.4/', import.meta.url));
+  const oldest = join(oldestFolder, 'node_modules/typescript/lib/tsc.js');
+
+  beforeAll(async () => {
+    const write = (file: string, line: (name: string, index: number) => string) => {
+      const lines = entries.map((entry, index) => line(entry.replace('.', 'accounting-data-sdk'), index));
+      return writeFile(join(project, 'types', file), lines.join('\n'));
+    };
+    await write('entries.mts', (name, index) => `export * as entry${index} from '${name}';`);
+    await write('entries.cts', (name, index) => `export import entry${index} = require('${name}');`);
+    // The same program as a module and as CommonJS.
+    await copyFile(join(project, 'types/consumer.mts'), join(project, 'types/consumer.cts'));
+    if (!existsSync(oldest))
+      await promisify(execFile)('npm', ['ci', '--no-audit', '--no-fund'], { cwd: oldestFolder });
+    expect(await node(oldest, '--version')).toEqual({ code: 0, output: 'Version 5.4.5\n' });
+  }, 600_000);
 
   const strict = {
-    target: 'es2023',
+    target: 'es2022',
     strict: true,
     exactOptionalPropertyTypes: true,
     noUncheckedIndexedAccess: true,
@@ -84,32 +104,36 @@ describe('the installed package compiles, library checks on', () => {
     rootDir: 'types',
     outDir: 'declarations',
   };
-  const onNode = { ...strict, lib: ['es2023'], types: ['node'] };
-  const bundled = { module: 'preserve', moduleResolution: 'bundler' };
-  const peers = ['types/msw.mts', 'types/opentelemetry.mts'];
-  const programs = ['types/consumer.mts', 'types/consumer.cts', 'types/required.cts'];
+  const onNode = { ...strict, lib: ['es2022'], types: ['node'] };
+  const inBrowser = { ...strict, lib: ['es2022', 'dom', 'dom.iterable'], types: [] };
 
-  // Few programs, because the compiler checks every library for each. Only msw needs the types of the DOM.
+  // Few programs, because the compiler checks every library for each.
+  const withNode = [{ ...onNode, module: 'node16' }, programs] as const;
+  const without = [...programs, 'browser.mts', 'opentelemetry.mts'];
   test.for([
-    ['node16', { ...onNode, module: 'node16' }, programs],
-    ['browser', { ...strict, ...bundled, lib: ['es2023', 'dom'], types: [] }, ['types/browser.mts']],
+    ['with the types of Node', newest, ...withNode],
     [
-      'bundler, peers included',
-      { ...onNode, ...bundled, lib: ['es2023', 'dom', 'dom.iterable'] },
-      [...programs, ...peers],
+      'for a bundler, without the types of Node',
+      newest,
+      { ...inBrowser, module: 'preserve', moduleResolution: 'bundler' },
+      without,
     ],
-  ] as const)('%s', async ([name, compilerOptions, files]) => {
-    const config = `tsconfig.${name.split(',')[0]}.json`;
-    await writeFile(join(project, config), JSON.stringify({ compilerOptions, files }));
-    expect(await node(tool('typescript/lib/tsc.js'), '--project', config)).toEqual({ code: 0, output: '' });
+    ['with TypeScript 5.4, the oldest that is supported', oldest, ...withNode],
+    ['with TypeScript 5.4, without the types of Node', oldest, { ...inBrowser, module: 'node16' }, without],
+  ] as const)('%s', async ([name, tsc, compilerOptions, files]) => {
+    const config = `tsconfig.${name.replaceAll(/\W+/g, '-')}.json`;
+    const content = { compilerOptions, files: files.map((file) => `types/${file}`) };
+    await writeFile(join(project, config), JSON.stringify(content));
+    expect(await node(tsc, '--project', config)).toEqual({ code: 0, output: '' });
   });
 
   // msw 3 is a module only, so CommonJS has msw 2 alone, whose own libraries fail the checks of the newest compiler.
   test.for([
-    ['msw', ['types/msw.mts']],
-    ['msw-2', ['types/msw.mts', 'types/msw-required.cts']],
-  ] as const)('the handlers for %s, as Node resolves them', async ([version, files]) => {
-    const folder = join(project, `with-${version}`);
+    ['msw', 'the newest TypeScript', newest, ['types/msw.mts']],
+    ['msw-2', 'the newest TypeScript', newest, ['types/msw.mts', 'types/msw-required.cts']],
+    ['msw-2', 'TypeScript 5.4', oldest, ['types/msw.mts', 'types/msw-required.cts']],
+  ] as const)('the handlers for %s, with %s', async ([version, compiler, tsc, files]) => {
+    const folder = join(project, `${version} ${compiler}`);
     const modules = join(folder, 'node_modules');
     await cp(join(project, 'types'), join(folder, 'types'), { recursive: true });
     await cp(join(project, 'node_modules/accounting-data-sdk'), join(modules, 'accounting-data-sdk'), {
@@ -122,30 +146,10 @@ describe('the installed package compiles, library checks on', () => {
     const compilerOptions = {
       ...onNode,
       module: 'node16',
-      lib: ['es2023', 'dom', 'dom.iterable'],
+      lib: ['es2022', 'dom', 'dom.iterable'],
       skipLibCheck: version === 'msw-2',
     };
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
-    expect(await node(tool('typescript/lib/tsc.js'), '--project', folder)).toEqual({ code: 0, output: '' });
-  });
-
-  // The folder has its own lockfile: as a development dependency of ours, npm would link its tsc over our own.
-  test('with TypeScript 5.4, the oldest that is supported', { timeout: 600_000 }, async () => {
-    const folder = fileURLToPath(new URL('typescript-5.4/', import.meta.url));
-    const tsc = join(folder, 'node_modules/typescript/lib/tsc.js');
-    if (!existsSync(tsc))
-      await promisify(execFile)('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder });
-
-    const compilerOptions = {
-      target: 'es2022',
-      module: 'nodenext',
-      strict: true,
-      skipLibCheck: true,
-      noEmit: true,
-    };
-    const files = [...programs, 'types/browser.mts', 'types/opentelemetry.mts'];
-    await writeFile(join(project, 'tsconfig.5.4.json'), JSON.stringify({ compilerOptions, files }));
-    expect(await node(tsc, '--version')).toEqual({ code: 0, output: 'Version 5.4.5\n' });
-    expect(await node(tsc, '--project', 'tsconfig.5.4.json')).toEqual({ code: 0, output: '' });
+    expect(await node(tsc, '--project', folder)).toEqual({ code: 0, output: '' });
   });
 });

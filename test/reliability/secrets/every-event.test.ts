@@ -38,6 +38,7 @@ async function everythingHappens(
   const run = { store: memoryStore(), tenant: 'acme', pagination: 'page', onCheckpoint } as const;
   for await (const _ of changes(client.accounts, run));
   await caught(client.accounts.get('1'));
+  await caught(sync(client, { ...run, onBatch: () => {}, signal: AbortSignal.abort() }));
   expect(server.requests.every(({ headers }) => headers['x-auth-token'] === canary)).toBe(true);
 }
 
