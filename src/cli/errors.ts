@@ -161,6 +161,9 @@ export function failureOf(error: unknown): CommandFailure | undefined {
 
 function consequenceOf(error: AnyAccountingError): readonly [exitCode: number, advice: string] {
   const [exitCode, advice] = CONSEQUENCES[error.code];
+  if (error.code === 'connection_failed') {
+    return [exitCode, connectionAdvice(error).replace('baseUrl', 'ACCOUNTING_BASE_URL') || advice];
+  }
   if (error.code === 'unknown_problem' && error.retryable) return [exitCode, LATER];
   if (error.code === 'unknown_problem' && error.status === 406) {
     return [exitCode, 'The service has none of the formats in the Accept header of this command.'];
@@ -171,8 +174,20 @@ function consequenceOf(error: AnyAccountingError): readonly [exitCode: number, a
   return [exitCode, advice];
 }
 
-/** Without the advice at the end of the library's messages, because the command has its own. */
+/** The message of an error that names its cause, without the advice for that cause, which is printed on its own line. */
+export function withoutAdvice({ message, cause }: Error): string {
+  if (!isAccountingError(cause, 'connection_failed')) return message;
+  return message.replace(` ${connectionAdvice(cause)}`, '');
+}
+
+/** What the message of a connection error says after what happened. */
+function connectionAdvice({ message }: Error): string {
+  return /\)\. (.+)$/.exec(message)?.[1] ?? '';
+}
+
+/** Without the advice at the end of the library's messages, which is printed on its own line or replaced. */
 function messageOf(error: AnyAccountingError): string {
+  if (error.code === 'connection_failed') return error.message.replace(` ${connectionAdvice(error)}`, '');
   if (!isApiError(error)) return error.message;
   const detail = error.detail === undefined ? '' : `: ${error.detail}`;
   const fields = error.violations.map(({ propertyPath, message }) => `${propertyPath}: ${message}`);

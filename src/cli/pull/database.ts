@@ -11,7 +11,7 @@ import {
 import { type PostgresConnection, postgresTarget, sqliteTarget } from 'accounting-data-sdk/targets';
 import { checkCompany } from '../company.ts';
 import { type ConnectFlags, connect } from '../connect.ts';
-import { CommandFailure, EXIT, failureOf, noReadAccess } from '../errors.ts';
+import { CommandFailure, EXIT, failureOf, noReadAccess, withoutAdvice } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { many, numberOf, PullProgress } from './progress.ts';
 
@@ -226,7 +226,7 @@ function asFailure(error: unknown, signal: AbortSignal): unknown {
   const first = error.code === 'sync_failed' ? failureOf(error.errors[0]?.error) : undefined;
   if (first === undefined) return error;
   const { advice, exitCode } = first;
-  return new CommandFailure(error.message, { advice, exitCode }).withAdvice(
+  return new CommandFailure(withoutAdvice(error), { advice, exitCode }).withAdvice(
     'Run the same command to resume.',
   );
 }

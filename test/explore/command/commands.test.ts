@@ -1,8 +1,10 @@
+import { writeFileSync } from 'node:fs';
 import { collectionNames } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
+import { closedPort } from '../../support/scripted-server.ts';
 import { useFastClock } from '../../support/virtual-clock.ts';
 import type { Settings } from './support/process.ts';
-import { listening, run } from './support/run.ts';
+import { folder, listening, run } from './support/run.ts';
 
 useFastClock();
 
@@ -109,6 +111,22 @@ describe('an error', () => {
     expect(ran.out).toBe('');
     expect(ran.log.trimEnd().split('\n').length).toBe(2);
     expect(ran.log.split('\n')[0]).toMatch(what);
+  });
+
+  test.each([
+    ['get', 'accounts', '1'],
+    ['pull', 'accounts', '--max-outage', '0'],
+    ['pull', 'products', '--to', 'copy.sqlite', '--tenant', 'acme', '--max-outage', '0'],
+    ['push', 'products.csv', '--key', 'productNumber', '--yes', '--max-outage', '0'],
+  ])('about a connection gives its advice once: %s %s %s', async (...args) => {
+    const { env } = await listening();
+    const file = folder();
+    writeFileSync(file('products.csv'), 'productNumber,name\nA,Desk\n');
+    const found = args.map((arg) => arg.replace(/copy\.sqlite|products\.csv/, file));
+    const url = `http://127.0.0.1:${await closedPort()}`;
+    const { log } = await run({ ...env, ACCOUNTING_BASE_URL: url }, [...found, '--quiet']);
+    expect(log.match(/got no response/g)).toHaveLength(1);
+    expect(log.match(/[^ ]+ and the network/g)).toEqual(['ACCOUNTING_BASE_URL and the network']);
   });
 
   test.each([
