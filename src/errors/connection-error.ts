@@ -12,8 +12,9 @@ interface ConnectionDetails {
 }
 
 /**
- * No response arrived: DNS, connection refused or reset, TLS, a proxy that rejects; or a bundle lacks the file that sends requests.
- * Not thrown for a response that could not be read: see UnexpectedResponseError.
+ * No response arrived: DNS, connection refused or reset, TLS, a proxy that rejects. Or a file of this package could not
+ * be loaded: the one that sends requests, or the one that says why a record of a response is invalid. Every other
+ * response that cannot be read is an UnexpectedResponseError.
  */
 export class ConnectionError extends AccountingError {
   static override readonly brand: string = 'ConnectionError';

@@ -45,7 +45,7 @@ const LATEST_PHASE = 0.75;
 
 /** Lets the callers of one key, or of two processes with the same key, use up its quota in virtual time. */
 export async function simulate(scenario: Scenario): Promise<Result> {
-  const { limiter, callers, processes = 1, windows = 16, seed, windowMs, limit, quiet } = scenario;
+  const { limiter, callers, processes = 1, windows = 16, seed, windowMs, quiet } = scenario;
   const random = new SeededRandom(seed);
   startVirtualClock(seed);
   try {
@@ -106,12 +106,10 @@ export async function simulate(scenario: Scenario): Promise<Result> {
     setTimeout(() => stop.abort(), first + windows * windowMs - Date.now());
     await runToEnd(Promise.all(work));
 
-    // A bucket is full at the start and fills while it is used.
-    const available = limit * (limiter === 'token bucket' ? windows + 1 : windows);
     const granted = all.map(({ counts }) => counts.granted);
     return {
       granted,
-      share: granted.reduce((sum, count) => sum + count, 0) / available,
+      share: granted.reduce((sum, count) => sum + count, 0) / mostGranted(scenario, first),
       rejections: all.map(({ counts }) => counts.rejections),
       failed: all.reduce((sum, { counts }) => sum + counts.failed, 0),
       longestMs,
@@ -119,6 +117,18 @@ export async function simulate(scenario: Scenario): Promise<Result> {
   } finally {
     stopVirtualClock();
   }
+}
+
+/** The calls of a client that sends each one in the ms in which it is granted. */
+function mostGranted({ limiter, windows = 16, ...allowance }: Scenario, first: number): number {
+  // It grants every call.
+  if (limiter === 'no headers') return Number.POSITIVE_INFINITY;
+  const service = LIMITERS[limiter](allowance);
+  let granted = 0;
+  for (let now = first; now < first + windows * allowance.windowMs; now += 1) {
+    while (service(now).allowed) granted += 1;
+  }
+  return granted;
 }
 
 const sleep = async (ms: number) => {

@@ -232,7 +232,7 @@ function reduceOrdered(state: ReadState, { rows, sorted }: Keys, context: ReadCo
  */
 function reduceEmpty(state: ReadState, context: ReadContext): Step {
   const { singleKey, through, width } = state;
-  // The pinned row was the only one of a wider response, and nothing is before it now.
+  // That row was the only one of a wider response, and nothing is before it now.
   if (singleKey !== undefined)
     return request({ ...state, after: through, through: singleKey, singleKey: undefined, timesNarrowed: 0 });
   return request(beforeEnd({ ...state, width: width && width * MOST_GROWTH }, context));

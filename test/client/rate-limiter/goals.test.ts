@@ -114,6 +114,20 @@ test.each(WITH_PAUSES)(
   },
 );
 
+test.each(SMALL_QUOTAS)(
+  'sliding counter: at least half of a quota of %d calls a second is used, with no failed call and at most one 429 a window',
+  async (limit) => {
+    const scenario = { limiter: 'sliding counter', limit, windowMs: 1_000, callers: 8, windows: 24 } as const;
+    await eachSeed(SEEDS, async (seed) => {
+      const result = await simulate({ ...scenario, seed });
+      expect(result.failed).toBe(0);
+      expect(mostInAWindow(result)).toBeLessThanOrEqual(1);
+      // Some runs take a counter of one second for windows of two.
+      expect(result.share).toBeGreaterThanOrEqual(0.5);
+    });
+  },
+);
+
 test('250 callers of a service without the headers get few 429s', async () => {
   const scenario = { limiter: 'fixed window', limit: 50, windowMs: 1_000, callers: 250, windows: 8 } as const;
   await eachSeed(SEEDS, async (seed) => {
