@@ -103,6 +103,26 @@ function namesOf(guide: string, header: string): string[] {
   });
 }
 
+describe('the recipe for ranges of ids', () => {
+  const recipe = blocks.find(({ code }) => code.includes('const parts = 6n'));
+
+  test.for([
+    { records: 0 },
+    { records: 1 },
+    { records: 1_023 },
+    { records: 1_024 },
+    { records: 900, gap: 7 },
+  ])('reads each record once: %o', async ({ records, gap = 1 }) => {
+    await using sandbox = createSandbox({ records: { accounts: records }, pageSize: 30, ids: { gap } });
+    await sandbox.listen();
+    vi.stubEnv('ACCOUNTING_BASE_URL', sandbox.baseUrl);
+    vi.stubEnv('ACCOUNTING_API_KEY', sandbox.keys.full);
+    const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+    await import(/* @vite-ignore */ `${recipe?.file}?records=${records}`);
+    expect(log.mock.calls).toEqual([[records, records]]);
+  });
+});
+
 describe('the tables of the guides', () => {
   test('name every metric, and every attribute of ours on a span', () => {
     const named: string[] = [];

@@ -82,6 +82,7 @@ describe('the tarball', () => {
         "src/guides/errors.md",
         "src/guides/faq.md",
         "src/guides/first-steps.md",
+        "src/guides/keyset-pagination.md",
         "src/guides/money.md",
         "src/guides/options.md",
         "src/guides/performance.md",
