@@ -1,5 +1,9 @@
-import type { CollectionFindings, Finding, ProbeReport } from 'accounting-data-sdk/explore';
-import { explanationOf } from '../explore/probe/finding.ts';
+import {
+  type CollectionFindings,
+  explanationOf,
+  type Finding,
+  type ProbeReport,
+} from 'accounting-data-sdk/explore';
 import { tableLines } from './table.ts';
 
 const HEAD = ['finding', 'value', 'where, or why not'];

@@ -1,8 +1,9 @@
 import type { FieldTable } from './record.ts';
 
 /**
- * Every field of a product that a client can write, by kind. Types, schemas and all checks are derived
- * from this table: a new field is one line. Lengths, required fields and allowed values are unspecified.
+ * Every documented field of a product that a client can write, with its kind, for programs that convert the columns of
+ * a file. Types, schemas and all checks are derived from this table. Lengths, required fields and allowed values are
+ * unspecified.
  */
 export const productFields = {
   /** Name. */ name: 'string',

@@ -17,7 +17,7 @@ export interface FieldValues {
   array: unknown[];
 }
 
-/** What the specification says about a field. `money` is a decimal string. */
+/** The kind of a documented field. `money` is a decimal string; the type of the elements of an `array` is unspecified. */
 export type FieldKind = keyof FieldValues;
 
 /** The documented fields of a record beside `id`, by name. */

@@ -5,13 +5,13 @@ import {
   type PushAction,
   type PushProgress,
   type PushReport,
+  productFields,
   push,
 } from 'accounting-data-sdk';
 import { fileStore } from 'accounting-data-sdk/node';
 import { type Command, Option } from 'commander';
 import { unlessMissing } from '../../internal/node/crash-safe-file.ts';
 import { suggestion } from '../../internal/option-names.ts';
-import { productFields } from '../../schemas/product-fields.ts';
 import { duration, wholeNumber } from '../arguments.ts';
 import { checkCompany } from '../company.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';

@@ -3,6 +3,7 @@ import {
   type Fault,
   type FaultMatch,
   faultConditions,
+  type ListOrder,
   type Sandbox,
   type SandboxOptions,
   type SandboxOptionTable,
@@ -12,7 +13,6 @@ import {
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { replaceFile } from '../../internal/node/crash-safe-file.ts';
 import { nearest } from '../../internal/option-names.ts';
-import { LIST_ORDERS, type ListOrder } from '../../schemas/service-forms.ts';
 import { jsonObject, type Rate, rate, wholeNumber } from '../arguments.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -69,7 +69,7 @@ export function addSandbox(program: Command, io: Io): void {
     )
     .option('--rate <quota>', 'requests in a window for each key, such as 100/60s, or off', rate)
     .option('--page-size <number>', 'records in a full page', wholeNumber(1))
-    .addOption(new Option('--order <order>', 'the order of lists').choices(LIST_ORDERS))
+    .addOption(new Option('--order <order>', 'the order of lists').choices(sandboxOptions.order.values ?? []))
     .option('--fixtures <folder>', 'the records that pull --all --out <folder> wrote')
     .option('--service <file>', 'behave as the service in a file of probe --out')
     .option('--options <json>', 'any other option of createSandbox, see below', optionsOf)

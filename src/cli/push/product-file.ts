@@ -1,9 +1,7 @@
 import { Readable } from 'node:stream';
-import type { ProductDraft } from 'accounting-data-sdk';
+import { type FieldKind, type ProductDraft, productFields, productServerFields } from 'accounting-data-sdk';
 import { CsvError, parse } from 'csv-parse';
 import { suggestion } from '../../internal/option-names.ts';
-import { productFields, productServerFields } from '../../schemas/product-fields.ts';
-import type { FieldKind } from '../../schemas/record.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import { EncodingError, type FileSource, linesOf, textOf } from '../lines.ts';
 

@@ -17,7 +17,7 @@ export function allUnknown<Name extends string>(
   return Object.fromEntries(entries) as Record<Name, Finding<never>>;
 }
 
-/** The evidence, or the reason. */
+/** The evidence of a finding, or the reason why it is unknown. */
 export function explanationOf(finding: Finding<unknown>): string {
   return finding.known ? finding.evidence : finding.reason;
 }

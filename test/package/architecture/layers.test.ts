@@ -27,15 +27,11 @@ const TYPES_BESIDE = [
   ['opentelemetry', 'sync'],
 ];
 
-/** What the command imports of this package beside its entries, `src/internal` and itself. */
-const PRIVATE_TO_COMMAND = [
-  'explore/probe/finding.ts',
-  'schemas/product-fields.ts',
-  'schemas/record.ts',
-  'schemas/service-forms.ts',
-  'schemas/timestamp.ts',
-  'transport/redact.ts',
-];
+/** What the command imports of this package beside its entries, `src/internal` and itself, and why it is not public. */
+const PRIVATE_TO_COMMAND = {
+  'schemas/timestamp.ts': 'a flag is checked before a file is opened, and a user has the check of each call',
+  'transport/redact.ts': 'the command hides the key by the rule of the client, and no user needs to',
+};
 
 interface Import {
   readonly from: string;
@@ -145,5 +141,5 @@ test('the command imports what the package exports, and a list of exceptions tha
   const outside = inSource
     .filter(({ from, to }) => folderOf(from) === 'cli' && !['cli', 'internal'].includes(folderOf(to)))
     .map(({ to }) => to);
-  expect([...new Set(outside)].sort()).toEqual(PRIVATE_TO_COMMAND);
+  expect([...new Set(outside)].sort()).toEqual(Object.keys(PRIVATE_TO_COMMAND));
 });
