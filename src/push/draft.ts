@@ -20,10 +20,8 @@ export function withoutNull(draft: Fields): Fields {
 /** The fields of a normalised draft that a product does not have. `null` and a missing field are the same. */
 export function changedFields(product: Fields, draft: Fields, kinds: FieldTable): string[] {
   return Object.keys(draft).filter((name) => {
-    const wanted = draft[name];
     const present = canonical(product[name] ?? null, kindOf(kinds, name));
-    if (typeof wanted !== 'object' || typeof present !== 'object') return wanted !== present;
-    return JSON.stringify(wanted) !== JSON.stringify(present);
+    return JSON.stringify(draft[name]) !== JSON.stringify(present);
   });
 }
 

@@ -264,6 +264,21 @@ test.each([
   },
 );
 
+test('creates and updates objects within a field, whatever the order of their members', async () => {
+  const { run, sandbox } = setUp([], { sandbox: { unknownFields: 'store' } });
+  const row = (size: object) => [
+    { productNumber: 'A', parts: [{ size, tags: ['a', null] }] } as ProductDraft,
+  ];
+  const parts = () => (sandbox.store.products.all()[0] as { parts?: unknown }).parts;
+  await run(row({ width: 1, depth: { cm: '2' } }));
+  expect(parts()).toEqual([{ size: { width: 1, depth: { cm: '2' } }, tags: ['a', null] }]);
+  expect((await run(row({ depth: { cm: '2' }, width: 1 }))).done).toEqual(['A unchanged']);
+  for (const size of [{ width: 1, depth: { cm: 2 } }, { width: 1, depth: { cm: 2, mm: null } }, {}]) {
+    expect((await run(row(size))).results).toMatchObject([{ action: 'updated', fields: ['parts'] }]);
+    expect(parts()).toEqual([{ size, tags: ['a', null] }]);
+  }
+});
+
 test.each(['999999999999999999.99999999', '-0.00000001', '123456.1234567', '7.12345'])(
   'sends every digit of %s',
   async (salePrice) => {
