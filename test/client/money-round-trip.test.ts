@@ -79,6 +79,7 @@ const noAmounts: readonly unknown[] = [
   '129\n',
   '1e3',
   '1E-3',
+  '1e400000000',
   '0x1F',
   '0b11',
   '0o17',

@@ -23,25 +23,6 @@ const retried = () =>
     jsonResponse({ id: '1' }, 200, { 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': '9' }),
   );
 
-test('a logger gets requests, responses and retries as readable lines', async () => {
-  const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn() };
-  await scriptedClient(retried(), { logger }).accounts.get('1');
-  const said = (mock: typeof logger.debug) =>
-    mock.mock.calls.map(([line]) =>
-      String(line)
-        .replace(/#\d+/, '#n')
-        .replace(/\d+ ms/, 't'),
-    );
-  expect(said(logger.debug)).toEqual([
-    'accounting-data-sdk #n GET /accounts/1 attempt 1',
-    'accounting-data-sdk #n GET /accounts/1 → 503 in t',
-    'accounting-data-sdk #n GET /accounts/1 attempt 2',
-    'accounting-data-sdk #n GET /accounts/1 → 200 in t, 9/10 left',
-  ]);
-  expect(said(logger.info)).toEqual(['accounting-data-sdk #n GET /accounts/1 status 503; again in t']);
-  expect(logger.warn).not.toHaveBeenCalled();
-});
-
 test('the lines of a list differ in the page or the bounds of ids, as the error of a 500 does', async () => {
   const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn() };
   const broken = scriptedFetch(jsonResponse([{ id: '1' }]), problemResponse(500));

@@ -94,6 +94,7 @@ const rows: readonly Row[] = [
       'U',
     ),
   ]),
+  row('plain text', respond(200, { 'content-type': 'text/plain' }, 'blocked'), ODD, 'X', 'once U', 'U', 'U'),
   row('plain text that breaks off', misbehave.cutPage('text/plain', 'del'), ODD, 'X', 'once U', 'U', 'U'),
   row('HTML as plain text that breaks off', misbehave.cutPage('text/plain'), ODD, 'X', 'once U', 'U', 'U'),
   row('a list in place of a record', json([product]), ODD, 'X', 'once U', 'U', 'done'),

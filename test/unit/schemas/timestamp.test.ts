@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { isMoney } from '../../../src/schemas/money.ts';
 import { isFarAhead, isTimestamp } from '../../../src/schemas/timestamp.ts';
 
 test.each([
@@ -39,36 +38,6 @@ test.each([
   '20260131T120000Z',
 ])('%j is not a timestamp', (text) => {
   expect(isTimestamp(text)).toBe(false);
-});
-
-test.each(['0', '-0', '1', '129.0000', '-129.5', '000.1', '123456789012345678.12345678'])(
-  '%s is money',
-  (text) => {
-    expect(isMoney(text)).toBe(true);
-  },
-);
-
-test.each([
-  '',
-  '.5',
-  '5.',
-  '+1',
-  '1,5',
-  '1 000',
-  '1e3',
-  '0x1F',
-  'Infinity',
-  'NaN',
-  '--1',
-  '1\n',
-  '1234567890123456789',
-  '0.123456789',
-  '١',
-  129,
-  null,
-  undefined,
-])('%j is not money', (value) => {
-  expect(isMoney(value)).toBe(false);
 });
 
 test.each(['0050-06-15', '0099-12-31'])(
