@@ -54,16 +54,20 @@ const JSON_TYPES: Partial<Record<FieldKind, readonly string[]>> = {
   array: ['array'],
 };
 
+/**
+ * DuckDB parses the definition of a view before SQLite runs it. There `->>` binds more loosely than a comparison, and
+ * `NOT GLOB` and `trim` do not survive.
+ */
 function valueIn(field: string, kind: FieldKind | undefined): string {
   // In a path, SQLite compares such a name with the JSON text instead of the name that it stands for.
   const value = /["\\\p{Cc}]/u.test(field)
     ? `(SELECT value FROM json_each(body) WHERE key = ${literal(field)})`
-    : `body ->> ${literal(`$."${field}"`)}`;
+    : `(body ->> ${literal(`$."${field}"`)})`;
   if (kind === undefined || kind === 'string') return value;
 
   const type = `json_type(body, ${literal(`$."${field}"`)})`;
   if (kind === 'money') {
-    const isDecimal = `${value} GLOB '*[0-9]' AND ${value} NOT GLOB '*[^-.0-9]*'`;
+    const isDecimal = `ltrim(${value}, '-.0123456789') = '' AND rtrim(${value}, '0123456789') <> ${value}`;
     return `CASE WHEN ${type} = 'text' AND ${isDecimal} THEN ${value} END`;
   }
   const types = (JSON_TYPES[kind] ?? []).map(literal).join(', ');
