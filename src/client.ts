@@ -1,19 +1,13 @@
 import { createCollection } from './collections/collection.ts';
 import type { ClientContext } from './collections/context.ts';
-import {
-  type AnyDefinition,
-  type CollectionDefinition,
-  readOnly,
-  type WriteShapes,
-} from './collections/define.ts';
-import { type CollectionName, collections } from './collections/index.ts';
+import { type CollectionDefinition, readOnly, type WriteShapes } from './collections/define.ts';
+import { type CollectionName, collectionNames, collections } from './collections/index.ts';
 import { type RawRequest, sendRaw } from './collections/raw-request.ts';
 import type { ReadOnlyCollection } from './collections/reader.ts';
 import type { WritableCollection } from './collections/writer.ts';
 import { checkObject, checkOptionNames, checkSchema } from './errors/check-input.ts';
 import { isApiError } from './errors/guards.ts';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
-import { mapValues } from './internal/map-values.ts';
 import {
   type ClientDefaults,
   type ClientOptions,
@@ -148,9 +142,8 @@ export function createClient<const S extends SchemasByName = Record<never, never
 
   const clientWith = (own: ResolvedDefaults): ClientFor<S> => {
     const context: ClientContext = { ...shared, ...own };
-    const bound = mapValues<CollectionName, AnyDefinition, ReadOnlyCollection<{ id: string }>>(
-      collections,
-      (definition, name) => createCollection(definition, context, schemas[name]),
+    const bound = Object.fromEntries(
+      collectionNames.map((name) => [name, createCollection(collections[name], context, schemas[name])]),
     );
     const methods: ClientMethods<S> = {
       collection: (segment, options) => unknownCollection(context, segment, options),

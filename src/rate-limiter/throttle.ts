@@ -168,7 +168,7 @@ export class Throttle {
 
     const elapsedMs = (sent.sentAt + now) / 2 - this.#lastResponseAt;
     this.#lastResponseAt = now;
-    const remaining = amount(report.remaining);
+    const { remaining } = report;
     if (status === 429) {
       this.#reject(sent, report.retryAfterMs, now);
       if (remaining !== undefined) this.#state = 'counted';
@@ -178,7 +178,7 @@ export class Throttle {
     }
     this.#rejections = 0;
     if (remaining === undefined) this.#settleWithoutHeaders(status);
-    else this.#count(sent, { remaining, limit: amount(report.limit) ?? remaining + 1, elapsedMs }, now);
+    else this.#count(sent, { remaining, limit: report.limit ?? remaining + 1, elapsedMs }, now);
     if (this.#state === 'counted') this.#concurrencyLimit += CONCURRENCY_GROWTH;
     else if (this.#state === 'unlimited' && this.#rejectedAt > Number.NEGATIVE_INFINITY)
       this.#concurrencyLimit += 1;
@@ -294,9 +294,4 @@ export class Throttle {
       this.cancel(sent);
     }
   }
-}
-
-/** A figure of a header, if it is one. */
-function amount(value: number | undefined): number | undefined {
-  return value !== undefined && Number.isFinite(value) ? Math.max(0, value) : undefined;
 }

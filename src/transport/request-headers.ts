@@ -1,4 +1,5 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { isObject } from '../schemas/validate.ts';
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** Whitespace at either end is not part of a value: `fetch` would send a different one than the caller gave. */
@@ -62,8 +63,7 @@ export const MERGE_PATCH = 'application/merge-patch+json';
 /** Whether an update means the same as merge-patch, which merges an object into the one that the record has. */
 export function isMergePatch(body: string): boolean {
   const patch: unknown = JSON.parse(body);
-  const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject(patch) && !Object.values(patch as object).some(isObject);
+  return isObject(patch) && !Object.values(patch).some(isObject);
 }
 
 /** JSON first. A service that has only JSON-LD returns 406 to a request that does not name it. */

@@ -32,7 +32,7 @@ const all = (verdict: Verdict): ByMethod => ({
   DELETE: verdict,
 });
 
-/** AttemptFault × method. An error status has a table of its own below. */
+/** Fault × method. An error status has a table of its own below. */
 const VERDICTS: Readonly<Record<Exclude<AttemptFault, 'status'>, ByMethod>> = {
   unsent: all('retry'),
   blocked: all('throw'),

@@ -174,7 +174,7 @@ function reduceInterval(before: ReadState, keys: Keys, context: ReadContext): St
   // Rule 4, a full response: as long as the longest page, so the service perhaps cut it. It is always narrowed, because
   // the order of ids may be another order by chance. `id[gt]=29` returns 30 … 59: next is `id[gt]=29&id[lte]=58`.
   if (!isShort && !isSingleId(state)) {
-    // ResponseRows without an id do not show where to narrow.
+    // Rows without an id do not show where to narrow.
     if (last === undefined) return { state, deliver: 'by_page' };
     const { timesNarrowed, inOrder } = state;
     const interval = { after: state.after ?? callersInterval(state, context).after, through: state.through };
@@ -188,7 +188,7 @@ function reduceInterval(before: ReadState, keys: Keys, context: ReadContext): St
   };
   if (!known.inOrder) return reduceUnordered(known, keys, context);
   if (last !== undefined) return reduceOrdered(known, keys, context);
-  // ResponseRows without an id do not show where they stand.
+  // Rows without an id do not show where they stand.
   if (rows > 0) return { state, deliver: 'by_page' };
   return known.through === undefined ? reduceEnd(known, context) : reduceEmpty(known, context);
 }
@@ -307,12 +307,12 @@ function reduceSearch(state: ReadState, { rows, sorted: [first] }: Keys): Step {
  */
 function reduceUnordered(state: ReadState, keys: Keys, context: ReadContext): Step {
   const { shortResponses: count, through, hidesRows } = state;
-  if (isSingleId(state)) return completeUnordered(state, keys, { deliver: 'response' }, context);
+  if (isSingleId(state)) return completeUnordered(state, keys, 'response', context);
 
   const isDue = hidesRows || through === undefined || count < 3 || count % 8 === 0;
   const next = { ...state, shortResponses: count + 1 };
   if (isDue) return request({ ...next, phase: 'second_page' });
-  return completeUnordered(next, keys, { deliver: 'response' }, context);
+  return completeUnordered(next, keys, 'response', context);
 }
 
 /** The second page of a short response: if it has rows, the service hides some, and short responses prove nothing. */
@@ -322,30 +322,30 @@ function reduceSecondPage(
   context: ReadContext,
 ): Step {
   const state: ReadState = { ...before, phase: 'interval' };
-  if (keys.rows === 0) return completeUnordered(state, held, { deliver: 'held' }, context);
+  if (keys.rows === 0) return completeUnordered(state, held, 'held', context);
   if (!state.hidesRows) return restart(hiding(state));
   const { after, through, timesNarrowed } = state;
   const sorted = ascending([...held.sorted, ...keys.sorted]);
   const narrowed = sorted.length > 0 && narrow({ after, through }, { sorted, inOrder: false, timesNarrowed });
-  if (!narrowed) return completeUnordered(state, held, { deliver: 'held' }, context);
+  if (!narrowed) return completeUnordered(state, held, 'held', context);
   return request({ ...state, ...narrowed, timesNarrowed: timesNarrowed + 1 });
 }
 
 function completeUnordered(
   state: ReadState,
   { rows, sorted }: Keys,
-  how: Pick<Step, 'deliver'>,
+  delivered: 'response' | 'held',
   context: ReadContext,
 ): Step {
   const { through, singleKey, highest } = state;
-  if (through === undefined) return deliver(end(state), rows, how);
+  if (through === undefined) return deliver(end(state), rows, delivered);
 
   const width = widthAfter(state, { first: sorted[0] ?? through, last: through, rows });
   const next = { ...state, width, after: through, singleKey: undefined, timesNarrowed: 0 };
   const isPastAllSeen = highest === undefined || through >= highest;
   const isDense = rows * 2 >= pageSizeOf(state);
   const wide = isPastAllSeen && !isDense ? undefined : endAfter(through, width, next, context);
-  return deliver({ ...next, through: singleKey === through + 1n ? singleKey : wide }, rows, how);
+  return deliver({ ...next, through: singleKey === through + 1n ? singleKey : wide }, rows, delivered);
 }
 
 /* What the rules share. */
@@ -355,9 +355,9 @@ const request = (state: ReadState): Step => ({ state, deliver: 'nothing' });
 const end = (state: ReadState): ReadState => ({ ...state, phase: 'end' });
 
 /** Delivers a response, unless it has no rows and is not the last one. */
-function deliver(state: ReadState, rows: number, how: Pick<Step, 'deliver'> = { deliver: 'response' }): Step {
-  if (rows > 0) return { state: { ...state, rows: state.rows + rows, requestsWithoutRows: 0 }, ...how };
-  return state.phase === 'end' ? { state, ...how } : request(state);
+function deliver(state: ReadState, rows: number, deliver: 'response' | 'held' = 'response'): Step {
+  if (rows > 0) return { state: { ...state, rows: state.rows + rows, requestsWithoutRows: 0 }, deliver };
+  return state.phase === 'end' ? { state, deliver } : request(state);
 }
 
 function restart(state: ReadState): Step {
@@ -508,7 +508,7 @@ function boundsIgnored(facts: CallFacts): FilterIgnoredError {
 
 /**
  * Whether rows in the order of ids may be in the order of `updatedAt` as well, ascending or descending: then the order
- * may be by date, and become another one as soon as rows are edited. ResponseRows without timestamps may be in any order.
+ * may be by date, and become another one as soon as rows are edited. Rows without timestamps may be in any order.
  */
 function isInDateOrder(rows: readonly unknown[]): boolean {
   let [lowest, highest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];

@@ -98,8 +98,8 @@ test('takes few requests for changed records in id order, once page size and ord
   }
 });
 
-// Until the order is sortedById, a first response of less than a page is narrowed, as the first one of a read is.
-test('takes at most two requests a page and two more for changed records while the order is not sortedById', {
+// Until the list is known to be sorted by id, a first response of less than a page is narrowed, as the first one of a read is.
+test('takes at most two requests a page and two more for changed records while the list is not known to be sorted by id', {
   timeout,
 }, async () => {
   const hint = { pageSize: PAGE_SIZE, sortedById: false };

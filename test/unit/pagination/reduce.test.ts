@@ -153,7 +153,7 @@ describe('rule 4, a full response', () => {
     expect(respond(row.state, rowsOf([17])).deliver).toBe('response');
   });
 
-  test('is one of as many rows as the page size of a hint that is sortedById', () => {
+  test('is one of as many rows as the page size of a hint that says sortedById', () => {
     const start = stateAtStart(changes);
     expect(respond(start, rowsOf(range(1, 29)), changes).deliver).toBe('response');
     expect(respond(start, rowsOf(range(1, 30)), changes).deliver).toBe('nothing');
