@@ -251,7 +251,7 @@ function checkBaseUrl({ baseUrl = environment('ACCOUNTING_BASE_URL'), ...options
   }
   const { allowInsecure = false, fetch } = options;
   const base = parseBaseUrl(baseUrl, checkFlag(allowInsecure, 'allowInsecure'));
-  // http to this machine is as good as https, but only if the request does not leave it.
+  // http to this machine is as safe as https, but only if the request does not leave it.
   const isPlain = base.startsWith('http:') && !allowInsecure && fetch === undefined;
   const proxy = isPlain ? environmentProxy(new URL(base)) : undefined;
   if (proxy === undefined) return base;

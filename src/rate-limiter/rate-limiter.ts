@@ -38,7 +38,7 @@ export type { LimitedCall } from './waiting-queue.ts';
 
 /** The right to send one request. It is given back when the request ends; later reports are ignored. */
 export interface Permit {
-  /** The headers of a response have arrived: called before the body is read, so that the news is fresh. */
+  /** The headers of a response have arrived: called before the body is read, so that other calls learn the quota early. */
   settle(report: QuotaReport): void;
 }
 

@@ -11,7 +11,7 @@ const HTTP_DATES = [
 
 /**
  * Retry-After in ms (RFC 9110, section 10.2.3): seconds, or an HTTP-date measured against the response's own `Date`, so
- * that a wrong local clock does not count. Anything else is as good as absent: undefined.
+ * that a wrong local clock does not count. Anything else counts as absent: undefined.
  */
 export function parseRetryAfter(value: string | null, date: string | null): number | undefined {
   if (value === null) return undefined;

@@ -69,7 +69,7 @@ test('a page says when the service made it: Date, less the Age that a cache adds
   ]);
 });
 
-test('the client remembers the budget that was reported last, also with an error', async () => {
+test('the client remembers the quota that was reported last, even with an error', async () => {
   const fetch = scriptedFetch(
     jsonResponse({ id: '1' }, 200, budget(9)),
     problemResponse(404, { status: 404 }, budget(8)),

@@ -43,7 +43,7 @@ test('a call that succeeds at once does not pay for a whole retry', async () => 
   expect(await caught(client.accounts.get('1'))).toMatchObject({ code: 'connection_failed', attempts: 1 });
 });
 
-test('clients made with withOptions share the budget', async () => {
+test('clients created by withOptions share the retry budget', async () => {
   const fetch = scriptedFetch(networkError('ECONNRESET'));
   const client = scriptedClient(fetch, { retry: withoutDelay, rateLimiter: false });
   for (let n = 0; n < 34; n += 1) await caught(client.withOptions({}).accounts.get('1'));

@@ -148,7 +148,7 @@ export function use(account: Account) {
     expect(accounts?.safeParse({ id: '1', kind: 'prospect' }).success).toBe(true);
   });
 
-  test('does not give away values of a handful of records', async () => {
+  test('does not reveal the values of a handful of records', async () => {
     const { source } = await discoverAccounts(times(6, () => ({ owner: 'Someone in person' })));
     expect(source).not.toContain('Someone');
   });

@@ -77,7 +77,7 @@ test('lets no second run in while one is under way, until its lease has ended', 
   await close();
 });
 
-test('writes rows and checkpoint together or not at all, and lets go of the lease when a run fails', async () => {
+test('writes rows and checkpoint together or not at all, and releases the lease when a run fails', async () => {
   const { sandbox, local, close } = await open();
   await local.counts();
   await local.db

@@ -16,7 +16,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test('undefined for an option is as good as leaving it out', async () => {
+test('an option that is undefined counts as left out', async () => {
   const undefineds = Object.fromEntries(
     [
       'allowInsecure',

@@ -23,7 +23,7 @@ test('repeats a create under the same key and bytes after its response was lost'
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
 
-test('gives equal creates the same key in every run, and others another one', async () => {
+test('sends equal creates under the same key in every run, and different ones under different keys', async () => {
   const keyOf = async (draft: ProductDraft, tenant = 'shop') => {
     const { sandbox, run } = setUpPush();
     await run([draft], { tenant });
@@ -223,7 +223,7 @@ test('creates a product once the idempotency key that a crash left in progress h
   expect(await run([A], FAST)).toMatchObject({ done: ['A created'], commits: ['create'] });
 });
 
-test('brings the product of a repeated create to the row if it was changed since', async () => {
+test('updates the product of a repeated create to its row, if it was changed since', async () => {
   const { sandbox, run } = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
   await run([A]);
   sandbox.store.products.update('1', { name: 'Table' });

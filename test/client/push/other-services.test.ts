@@ -17,7 +17,7 @@ useFastClock();
 type Stored = Record<string, unknown> & { id: string };
 
 /** How a server that stores arrays and nothing else behaves. */
-interface Manners {
+interface ServiceTraits {
   readonly newId: (count: number) => string;
   /** Json-server takes a parameter that it does not know for a field to compare with; others ignore it. */
   readonly unknownParameter: 'compare' | 'ignore';
@@ -29,7 +29,7 @@ interface Manners {
 const randomId = (count: number) => `x${(count * 7919).toString(36)}`;
 
 /** As the json-servers of these versions were seen to behave, with ids that are strings. */
-const MANNERS: Readonly<Record<string, Manners>> = {
+const SERVICES: Readonly<Record<string, ServiceTraits>> = {
   'json-server 0.17': {
     newId: randomId,
     unknownParameter: 'compare',
@@ -53,7 +53,7 @@ const MANNERS: Readonly<Record<string, Manners>> = {
 /** Loses the response to a create, after it was carried out or before. */
 type Loss = 'before' | 'after' | undefined;
 
-async function plainServer({ newId, unknownParameter, pagesAreObjects }: Manners, losses: Loss[]) {
+async function plainServer({ newId, unknownParameter, pagesAreObjects }: ServiceTraits, losses: Loss[]) {
   const products: Stored[] = [];
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '', 'http://localhost');
@@ -97,10 +97,10 @@ const rows: ProductDraft[] = Array.from({ length: 25 }, (_, n) => ({
   salePrice: `${n}.5`,
 }));
 
-test.each(Object.keys(MANNERS))('leads to one product for each row at %s', async (name) => {
-  const manners = MANNERS[name] as Manners;
-  const { pagination } = manners;
-  const { products, url } = await plainServer(manners, ['after', undefined, 'before', undefined]);
+test.each(Object.keys(SERVICES))('leads to one product for each row at %s', async (name) => {
+  const service = SERVICES[name] as ServiceTraits;
+  const { pagination } = service;
+  const { products, url } = await plainServer(service, ['after', undefined, 'before', undefined]);
   const client = createClient({
     baseUrl: url,
     apiKey: 'key',

@@ -6,7 +6,7 @@ import { addAccounts, Copy, collect, START, setUpSync, stateIn } from './set-up.
 const minutes = (n: number) => n * 60_000;
 
 describe('changes', () => {
-  test('reads everything the first time, and ends with a batch that promotes the watermark', async () => {
+  test('reads everything the first time, and ends with a batch that advances the watermark', async () => {
     const books = setUpSync();
     addAccounts(books, 25);
     const copy = new Copy();
@@ -66,7 +66,7 @@ describe('changes', () => {
     expect(books.sandbox.requests.at(-1)?.query).toEqual({ updatedSince: '2026-01-04T19:30:00-12:00' });
   });
 
-  test('hands over what changed and nothing else', async () => {
+  test('delivers what changed and nothing else', async () => {
     const books = setUpSync();
     addAccounts(books, 25);
     await collect(changes(books.client.accounts, books.run));

@@ -205,7 +205,7 @@ describe('reconcile', () => {
     expect(report).toMatchObject({ seen: 10, candidates: 0, missing: 0 });
   });
 
-  test('hands over in batches', async () => {
+  test('passes ids to onDelete in batches', async () => {
     const { books, accounts, copy } = openWith(40);
     for (const id of ['1', '2', '3', '4', '5']) accounts.delete(id);
     await reconcile(books.client.accounts, { ...copy.options, batchSize: 2, concurrency: 1 });

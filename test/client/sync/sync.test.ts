@@ -255,7 +255,7 @@ describe('sync', () => {
     expect(books.sandbox.count()).toBe(0);
   });
 
-  test('asks a structural client for no more than a list', async () => {
+  test('needs nothing but list of a structural client', async () => {
     const books = setUpSync();
     addAccounts(books, 25);
     const client = {

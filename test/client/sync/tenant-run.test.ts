@@ -133,7 +133,7 @@ describe('the signal of a sync', () => {
     expect(books.sandbox.count(({ path }) => path.endsWith('/products'))).toBeGreaterThan(0);
   });
 
-  test('aborts what is on its way, and hands over nothing that has come meanwhile', async () => {
+  test('aborts the requests in flight, and delivers nothing that arrived meanwhile', async () => {
     const books = setUpSync({ records: { accounts: 30, products: 30 } });
     const controller = new AbortController();
     const aborted: boolean[] = [];

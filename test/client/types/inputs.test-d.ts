@@ -104,7 +104,7 @@ test('a number for money does not compile', () => {
   client.products.create({ salePrice: '129.0000', salePriceDecimals: 4, stockQuantity: 0.5 });
 });
 
-test('a decimal comes out as it went in', () => {
+test('toDecimal passes null and undefined through, and toMoney returns a string', () => {
   const product = {} as Product;
   expectTypeOf(toDecimal('1')).toEqualTypeOf<Decimal>();
   expectTypeOf(toDecimal(null)).toEqualTypeOf<Decimal | null>();

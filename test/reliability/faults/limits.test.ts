@@ -62,7 +62,7 @@ test.each([
   expect(server.requests).toHaveLength(requests);
 });
 
-test('a body that drips is given up after timeoutMs, however steadily it comes', async () => {
+test('an attempt ends after timeoutMs, however steadily its body arrives', async () => {
   const drip: ScriptedResponse = (_, { response }) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.flushHeaders();

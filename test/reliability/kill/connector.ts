@@ -4,7 +4,7 @@ import { PGlite } from '@electric-sql/pglite';
 import { createClient, isAccountingError, reconcile, sync } from 'accounting-data-sdk';
 
 /** The settings of the process: the first and only message to it. */
-export interface Orders {
+export interface ConnectorSettings {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly dataDir: string;
@@ -76,7 +76,7 @@ async function reconcileCopy(db: PGlite, client: ReturnType<typeof createClient>
   }
 }
 
-async function work({ baseUrl, apiKey, dataDir, once }: Orders): Promise<void> {
+async function work({ baseUrl, apiKey, dataDir, once }: ConnectorSettings): Promise<void> {
   const db = await openCopy(dataDir);
   process.send?.(await content(db));
   const client = createClient({ baseUrl, apiKey });
@@ -89,8 +89,8 @@ async function work({ baseUrl, apiKey, dataDir, once }: Orders): Promise<void> {
   await db.close();
 }
 
-process.once('message', (orders) => {
-  work(orders as Orders).then(
+process.once('message', (settings) => {
+  work(settings as ConnectorSettings).then(
     () => process.disconnect(),
     (error: unknown) => {
       console.error(error);

@@ -8,7 +8,7 @@ import { PGlite } from '@electric-sql/pglite';
 import { build } from 'esbuild';
 import { killAtRandom } from '../../support/kill-at-random.ts';
 import { ChangingRecords } from './changing-records.ts';
-import type { CopyContent, Orders } from './connector.ts';
+import type { ConnectorSettings, CopyContent } from './connector.ts';
 
 const root = new URL('../../../', import.meta.url);
 
@@ -63,16 +63,16 @@ export async function killOften(
   await cp(database, dataDir, { recursive: true });
   const changing = new ChangingRecords(options.seed);
   const { url: baseUrl } = await changing.sandbox.listen();
-  const orders = { baseUrl, apiKey: changing.sandbox.keys.full, dataDir };
+  const settings = { baseUrl, apiKey: changing.sandbox.keys.full, dataDir };
   const broken: string[] = [];
   let afterFirstCheckpoint = 0;
   try {
-    // Each successor loads while the one before is at work, and waits for its orders.
+    // Each successor loads while the one before is at work, and waits for its settings.
     let next = fork(program);
     for (let kill = 1; kill <= options.kills; kill++) {
       const connector = next;
       next = fork(program);
-      const left = await begin(connector, { ...orders, once: false });
+      const left = await begin(connector, { ...settings, once: false });
       broken.push(...changing.broken(left).map((what) => `before kill ${kill}: ${what}`));
       if (Object.keys(left.checkpoints).length > 0) afterFirstCheckpoint++;
       const { sandbox, random } = changing;
@@ -80,7 +80,7 @@ export async function killOften(
         throw new Error('The connector ended before it was killed.');
     }
     changing.rest();
-    broken.push(...changing.broken(await begin(next, { ...orders, once: true })));
+    broken.push(...changing.broken(await begin(next, { ...settings, once: true })));
     const [copy] = (await once(next, 'message')) as [CopyContent];
     await once(next, 'exit');
     return { kills: options.kills, afterFirstCheckpoint, broken, differences: changing.differences(copy) };
@@ -91,8 +91,8 @@ export async function killOften(
 }
 
 /** Lets a connector begin. Resolves to what it found in the copy. */
-async function begin(connector: ChildProcess, orders: Orders): Promise<CopyContent> {
-  connector.send(orders);
+async function begin(connector: ChildProcess, settings: ConnectorSettings): Promise<CopyContent> {
+  connector.send(settings);
   const died = once(connector, 'exit').then(([code]) => {
     throw new Error(`The connector ended with ${code} before it began.`);
   });

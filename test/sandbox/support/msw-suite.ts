@@ -72,7 +72,7 @@ export function holdsWithMsw(setupServer: (sandbox: Sandbox) => MockServer): voi
     expect([response.status, response.headers.get('location')]).toEqual([307, 'https://elsewhere.example/']);
   });
 
-  test('cuts a body short', async () => {
+  test('truncates a body', async () => {
     sandbox.store.accounts.insert({ name: 'a' });
     sandbox.faults.next({ kind: 'close-in-body' });
     // msw 3 rejects the fetch, msw 2 the body: the client never takes it for a whole response.

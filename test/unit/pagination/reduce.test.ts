@@ -342,7 +342,7 @@ describe('rule 10, a short response in another order', () => {
   });
 });
 
-test('an id that is no integer ends the read by intervals', () => {
+test('an id that is not an integer ends the read by intervals', () => {
   for (const id of ['abc', '007', '-3', '1e3'])
     expect(respond(reading(), rowsOf([id])).deliver).toBe('by_page');
 });

@@ -18,7 +18,7 @@ interface Result {
 const messages = ({ issues }: Result) =>
   Object.fromEntries(issues?.map(({ path, message }) => [String(path), message]) ?? []);
 
-/** What the two Zod schemas say: also whether the record comes out as it went in. */
+/** What the two Zod schemas say: also whether the record is returned unchanged. */
 function judged(record: Record<string, unknown>): boolean {
   const result = schema['~standard'].validate(record) as Result;
   // No JSON holds `undefined`, and the type of a product does not either.
@@ -96,7 +96,7 @@ test('a record with an own __proto__ goes to Zod, which drops it', async () => {
   expect(result).toEqual({ value: { id: '1' } });
 });
 
-test('the fields of the record before say nothing of the next', () => {
+test('checks each record, whatever fields the one before had', () => {
   expect(fits({ id: '1', name: 'Desk', isInactive: false, stockQuantity: 3 })).toBe(true);
   expect(fits({ id: '2', name: 'Desk', stockQuantity: false, isInactive: 3 })).toBe(false);
   expect(fits({ id: '3', name: 'Desk', stockQuantity: 3, isInactive: false })).toBe(true);

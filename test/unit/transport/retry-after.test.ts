@@ -61,6 +61,6 @@ test.each([
   'sat, 31 jan 2026 12:00:30 gmt',
   'Sat, 31 Foo 2026 12:00:30 GMT',
   'Sat, 31 Jan 2026 99:99:99 GMT',
-])('%j is as good as absent', (value) => {
+])('ignores %j, as if the header were absent', (value) => {
   expect(parseRetryAfter(value, NOW)).toBeUndefined();
 });
