@@ -56,12 +56,11 @@ export function openFile(file: string): SqliteDatabase {
 }
 
 /** Does everything or nothing. No other connection writes meanwhile. */
-export function inTransaction<Result>(database: SqliteDatabase, work: () => Result): Result {
+export function inTransaction(database: SqliteDatabase, work: () => void): void {
   database.exec('BEGIN IMMEDIATE');
   try {
-    const result = work();
+    work();
     database.exec('COMMIT');
-    return result;
   } catch (error) {
     // A full disk has ended the transaction already.
     try {

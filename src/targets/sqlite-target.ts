@@ -9,7 +9,7 @@ import type { Batch } from '../sync/batch.ts';
 import type { OpenTarget, SyncTarget } from '../sync/target.ts';
 import { failedWrite, KnownFields, rowsOf, viewName } from './contents.ts';
 import { identifier, MARK, viewStatement } from './sqlite-columns.ts';
-import { inTransaction, openFile, type SqliteDatabase, type SqliteStatement } from './sqlite-database.ts';
+import { inTransaction, openFile, type SqliteDatabase } from './sqlite-database.ts';
 
 /** Options of {@link sqliteTarget}. */
 export interface SqliteTargetOptions {
@@ -213,7 +213,7 @@ class SqliteCopy implements OpenTarget {
 type Statements = ReturnType<typeof prepare>;
 
 /** Creates the tables and prepares every statement. Throws if a table has another shape. */
-function prepare(database: SqliteDatabase, prefix: string): Readonly<Record<StatementName, SqliteStatement>> {
+function prepare(database: SqliteDatabase, prefix: string) {
   inTransaction(database, () =>
     database.exec(`
       CREATE TABLE IF NOT EXISTS ${prefix}record (
@@ -246,13 +246,3 @@ function prepare(database: SqliteDatabase, prefix: string): Readonly<Record<Stat
     object: database.prepare('SELECT type, sql FROM sqlite_master WHERE name = ? COLLATE NOCASE'),
   };
 }
-
-type StatementName =
-  | 'upsert'
-  | 'remove'
-  | 'ids'
-  | 'getCheckpoint'
-  | 'setCheckpoint'
-  | 'addField'
-  | 'fields'
-  | 'object';

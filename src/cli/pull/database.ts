@@ -81,24 +81,18 @@ function ofCompany(
   return {
     async open(tenant) {
       const opened = await target.open(tenant);
-      try {
-        const { store } = opened;
-        const remember = await checkCompany({ get: (key) => store.get(key), set }, company);
-        return {
-          store,
-          // Not before: only a key that could read belongs to the company.
-          onBatch: async (batch) => {
-            await remember();
-            await opened.onBatch(batch);
-          },
-          localIds: (collection) => opened.localIds(collection),
-          onDelete: (ids, collection) => opened.onDelete(ids, collection),
-          close: () => opened.close?.(),
-        };
-      } catch (error) {
+      const get = (key: string) => opened.store.get(key);
+      const remember = await checkCompany({ get, set }, company).catch(async (error: unknown) => {
         await opened.close?.();
         throw error;
-      }
+      });
+      const write = opened.onBatch.bind(opened);
+      // Not before: only a key that could read belongs to the company.
+      opened.onBatch = async (batch) => {
+        await remember();
+        await write(batch);
+      };
+      return opened;
     },
   };
 }
