@@ -18,23 +18,21 @@ const serviceFor = (good: string) =>
       : problemResponse(401, { type: 'unauthenticated' }),
   );
 
-const MISSING = 'apiKey: is missing; give apiKey or set ACCOUNTING_API_KEY.';
-const STRAY = 'apiKey: must be visible ASCII without spaces or line ends; check for a stray newline.';
-
 test.each([
-  ['', MISSING],
-  [5, MISSING],
-  [null, MISSING],
-  [{}, MISSING],
-  ['s3cret key', STRAY],
-  ['s3cret\n', STRAY],
-  ['\r\ns3cret', STRAY],
-  ['s3cret-schlüssel', STRAY],
-  ['s3cret\u0000', STRAY],
-])('the key %j is rejected at once and not quoted: %s', (key, message) => {
+  ['', 'is missing'],
+  [5, 'is missing'],
+  [null, 'is missing'],
+  [{}, 'is missing'],
+  ['s3cret key', 'stray newline'],
+  ['s3cret\n', 'stray newline'],
+  ['\r\ns3cret', 'stray newline'],
+  ['s3cret-schlüssel', 'stray newline'],
+  ['s3cret\u0000', 'stray newline'],
+])('the key %j is rejected at once and not quoted: %s', (key, problem) => {
   const fetch = scriptedFetch(jsonResponse({ id: '42' }));
   const error = thrown(() => scriptedClient(fetch, { apiKey: key as ApiKey }));
-  expect(error).toMatchObject({ code: 'invalid_input', argument: 'apiKey', message });
+  expect(error).toMatchObject({ code: 'invalid_input', argument: 'apiKey' });
+  expect(String(error)).toContain(problem);
   expect(String(error)).not.toContain('s3cret');
 });
 
@@ -149,8 +147,7 @@ test('an apiKey function that throws is the cause, without what may be a key, an
   expect(error).toMatchObject({
     code: 'invalid_input',
     argument: 'apiKey',
-    message:
-      'apiKey: the function given as apiKey threw (Error: vault says [redacted]), so there is no key to send.',
+    message: expect.stringContaining('vault says [redacted]'),
     outcome: 'not_sent',
     attempts: 0,
   });

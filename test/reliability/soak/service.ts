@@ -1,0 +1,15 @@
+/** A service of so many products, in a process of its own, whose memory is not measured. Ends with its standard input. */
+import { once } from 'node:events';
+import { createSandbox } from 'accounting-data-sdk/testing';
+
+const sandbox = createSandbox({
+  records: { products: Number(process.argv[2]) },
+  pageSize: 200,
+  logLimit: 0,
+  rateLimit: false,
+});
+await sandbox.listen();
+console.log(JSON.stringify({ baseUrl: sandbox.baseUrl, apiKey: sandbox.keys.full }));
+process.stdin.resume();
+await once(process.stdin, 'end');
+await sandbox.close();
