@@ -17,7 +17,7 @@ import { CommandFailure, EXIT, failureOf, isDenied, noReadAccess } from '../erro
 import type { Io } from '../io.ts';
 import { writableFile } from '../writable.ts';
 import { BEGINNING, PullCheckpoint, type PullPoint, type PullState } from './checkpoint.ts';
-import { type Format, type Output, openOutput, partialOf } from './outputs.ts';
+import { type Format, type LinesFile, openOutput, partialOf, printTo } from './outputs.ts';
 import { countsOf, many, numberOf, PullProgress } from './progress.ts';
 
 /** What a pull without `--to` needs to know. */
@@ -72,25 +72,25 @@ export async function pullIntoFiles(
       state = { ...state, reading: name, point };
       await checkpoint?.write(state);
     };
-    const task = { name, from, save, flags, io, progress };
     const output = await openOutput(io, { out: file, format, from: from.bytes });
+    const task = { name, output, from, save, flags, io, progress };
     try {
-      const report = await read(client, output, task);
+      const report = await read(client, task);
       if (report === undefined) {
         // An earlier run may have read a part. First the checkpoint, because it must not name what does not exist.
         await save(BEGINNING);
-        await output.discard();
+        await output?.discard();
         continue;
       }
       const startedAt = state.startedAt ?? report.watermark?.toISOString() ?? null;
       state = { ...state, done: [...state.done, name], startedAt };
       if (all) await checkpoint?.write(state);
     } catch (error) {
-      if (checkpoint === undefined) await output.discard();
+      if (checkpoint === undefined) await output?.discard();
       if (isInterrupted(io.signal)) logStop(name, checkpoint !== undefined, { flags, io });
       throw checkpoint === undefined ? error : withWayToResume(error, flags);
     } finally {
-      await output.close();
+      await output?.close();
     }
   }
   await checkpoint?.remove();
@@ -102,6 +102,8 @@ export async function pullIntoFiles(
 
 interface ReadTask {
   readonly name: CollectionName;
+  /** Undefined for standard output. Lines cannot be removed from it: after a crash the last ones may come twice. */
+  readonly output: LinesFile | undefined;
   /** Where an earlier run stopped. */
   readonly from: PullPoint;
   /** Writes the checkpoint; does nothing without one. */
@@ -119,8 +121,9 @@ const WRITE_AFTER_CHARACTERS = 2 ** 20;
  * Reads a collection to its end: batch after batch into the output, then a checkpoint that knows no more than that.
  * Resolves to undefined if it is one of all and the key may not read it.
  */
-async function read(client: Client, output: Output, task: ReadTask): Promise<CollectionReport | undefined> {
-  const { name, from, save, flags, io, progress } = task;
+async function read(client: Client, task: ReadTask): Promise<CollectionReport | undefined> {
+  const { name, output, from, save, flags, io, progress } = task;
+  const print = printTo(io);
   const startedAt = performance.now();
   let point = from;
   let lines = '';
@@ -133,22 +136,25 @@ async function read(client: Client, output: Output, task: ReadTask): Promise<Col
   let report = undefined as CollectionReport | undefined;
 
   const isDue = () =>
-    output.isStream ||
+    // The reader of standard output gets each page at once. A write to a file costs an fsync.
+    output === undefined ||
     lines.length >= WRITE_AFTER_CHARACTERS ||
     performance.now() - writtenAt >= WRITE_AFTER_MS;
   const write = async () => {
     isTorn = true;
-    if (lines !== '') await output.write(lines);
+    if (lines !== '') await (output?.write(lines) ?? print(lines));
     isTorn = false;
     lines = '';
     writtenAt = performance.now();
-    point = { ...point, bytes: output.bytes };
+    point = { ...point, bytes: output?.bytes ?? 0 };
   };
   const restart = async () => {
     lines = '';
     // The checkpoint is written first, because it must never say more than the file holds, whenever the process ends.
     await save(BEGINNING);
-    if (await output.restart()) point = BEGINNING;
+    if (output === undefined) return;
+    await output.restart();
+    point = BEGINNING;
   };
   // Invalid records too: the file holds what the service sent.
   const collection = client.withOptions({ validation: 'report' }).collection(client[name].segment);
@@ -193,7 +199,7 @@ async function read(client: Client, output: Output, task: ReadTask): Promise<Col
     }
     // In this order: if the process ends in between, the next run reads this collection again, and its file is as it was.
     await save(BEGINNING);
-    await output.finish();
+    await output?.finish();
     return report;
   } catch (error) {
     // The error matters more than the last lines: they can be read again. But a checkpoint after a failed write would

@@ -14,23 +14,6 @@ import type { Io } from '../io.ts';
 import { writableFile } from '../writable.ts';
 import { csvOf } from './csv.ts';
 
-/** Where the lines of a pull go. */
-export interface Output {
-  /** The length of what was written. */
-  readonly bytes: number;
-  /** Whether its reader gets each page at once. Otherwise pages are collected, because each write costs an fsync. */
-  readonly isStream: boolean;
-  /** Writes whole lines: after a crash they are there. */
-  write(lines: string): Promise<void>;
-  /** Removes all lines; false if that is impossible. */
-  restart(): Promise<boolean>;
-  /** Every record was written: puts the result in its place. */
-  finish(): Promise<void>;
-  /** The pull failed and cannot be resumed: removes what is useless. */
-  discard(): Promise<void>;
-  close(): Promise<void>;
-}
-
 export type Format = 'ndjson' | 'csv';
 
 interface OutputOptions {
@@ -41,50 +24,35 @@ interface OutputOptions {
   readonly from: number;
 }
 
-/** Where a pull writes: a file of the user, which is replaced at the end, or standard output. */
-export async function openOutput(io: Io, { out, format, from }: OutputOptions): Promise<Output> {
-  if (out === undefined) return format === 'csv' ? csvOutput(io) : standardOutput(io, from);
+/**
+ * Where a pull writes: beside a file of the user, which is replaced at the end, or for CSV on standard output in a
+ * temporary folder. Undefined if the lines are printed as they come.
+ */
+export async function openOutput(
+  io: Io,
+  { out, format, from }: OutputOptions,
+): Promise<LinesFile | undefined> {
+  if (out === undefined) return format === 'csv' ? csvOutput(io) : undefined;
   const target = await writableFile(out);
   // Accounting data must not become readable to more users than before; a new file has the permissions of any other.
   const existing = await unlessMissing(stat(target));
   const mode = existing && existing.mode & 0o777;
-  const output = new FileOutput(partialOf(target), mode, (file) =>
+  const output = new LinesFile(partialOf(target), mode, (file) =>
     format === 'csv' ? replaceByCsv(target, file, mode) : replaceBy(target, file),
   );
   if (from > 0) await output.resume(from);
   return output;
 }
 
-/** Lines cannot be removed from standard output: after a crash the last ones may come twice. */
-function standardOutput(io: Io, from: number): Output {
-  const print = printTo(io);
-  const nothing = async () => {};
-  let bytes = from;
-  return {
-    get bytes() {
-      return bytes;
-    },
-    isStream: true,
-    async write(lines) {
-      await print(lines);
-      bytes += Buffer.byteLength(lines);
-    },
-    restart: async () => false,
-    finish: nothing,
-    discard: nothing,
-    close: nothing,
-  };
-}
-
 /** Prints a text that ends with a line end. */
-function printTo({ write, out }: Io): (text: string) => Promise<void> {
+export function printTo({ write, out }: Io): (text: string) => Promise<void> {
   return write ?? (async (text) => out(text.replace(/\n$/, '')));
 }
 
 /** Prints CSV when every record is there, because only then are all columns known. */
-function csvOutput(io: Io): FileOutput {
+function csvOutput(io: Io): LinesFile {
   const print = printTo(io);
-  return new FileOutput(join(tmpdir(), `accounting-data-sdk-${randomUUID()}.ndjson`), 0o600, async (file) => {
+  return new LinesFile(join(tmpdir(), `accounting-data-sdk-${randomUUID()}.ndjson`), 0o600, async (file) => {
     try {
       for await (const text of csvOf(file)) await print(text);
     } finally {
@@ -94,9 +62,9 @@ function csvOutput(io: Io): FileOutput {
 }
 
 /** A file of lines that grows while the pull runs. When it is complete, `deliver` makes it the result. */
-class FileOutput implements Output {
+export class LinesFile {
+  /** The length of what was written. */
   bytes = 0;
-  readonly isStream = false;
   readonly #file: string;
   /** Undefined for those of any new file. */
   readonly #mode: number | undefined;
@@ -128,6 +96,7 @@ class FileOutput implements Output {
     this.bytes = bytes;
   }
 
+  /** Writes whole lines: after a crash they are there. */
   async write(lines: string): Promise<void> {
     const handle = await this.#opened();
     const { size } = await handle.stat();
@@ -145,12 +114,13 @@ class FileOutput implements Output {
     this.bytes += bytes.byteLength;
   }
 
-  async restart(): Promise<boolean> {
+  /** Removes all lines. */
+  async restart(): Promise<void> {
     await this.#handle?.truncate(0);
     this.bytes = 0;
-    return true;
   }
 
+  /** Every record was written: puts the result in its place. */
   async finish(): Promise<void> {
     // Even if there was no record.
     await this.#opened();
@@ -159,6 +129,7 @@ class FileOutput implements Output {
     await this.#deliver(this.#file);
   }
 
+  /** The pull failed and cannot be resumed: removes what is useless. */
   async discard(): Promise<void> {
     await this.close();
     if (!this.#isComplete) await rm(this.#file, { force: true });
