@@ -3,13 +3,10 @@ import { expect, test } from 'vitest';
 
 // As from JavaScript, where no compiler looks first: one case for each kind of check, and for each check of one option.
 test.each([
-  [{ pagesize: 5 }, 'pagesize is not an option of createSandbox. Did you mean pageSize?'],
   [{ listBody: 'members' }, 'listBody must be one of array, member, hydra:member, not "members".'],
   [{ createStatus: 204 }, 'createStatus must be one of 200, 201, not 204.'],
   [{ ids: { form: 'guid' } }, 'ids.form must be one of numeric, uuid, ulid, not "guid".'],
-  [{ ids: { from: 1 } }, 'from is not an option of ids. Did you mean form?'],
   [{ ids: { gap: 0.5 } }, 'ids.gap must be a whole number of at least 1, not 0.5.'],
-  [{ rateLimit: { budget: 5 } }, 'budget is not an option of rateLimit. Known: limit, windowMs, kind.'],
   [{ rateLimit: 5 }, 'rateLimit must be an object, not 5.'],
   [{ clock: null }, 'clock must be a timestamp, or an object with now(), not null.'],
   [{ clock: 'someday' }, 'someday is not a timestamp.'],
@@ -93,9 +90,8 @@ test.each([
   expect(() => createSandbox().issueKey(grant as object)).toThrow(message);
 });
 
-test('a sandbox rejects unknown options of listen and of a write to the store', async () => {
+test('a sandbox rejects unknown options of a write to the store', () => {
   const sandbox = createSandbox();
-  await expect(sandbox.listen({ prot: 0 } as object)).rejects.toThrow('Did you mean port?');
   expect(() => sandbox.store.accounts.insert({}, { visibleAfter: 5 } as object)).toThrow(
     'visibleAfter is not an option of a write to the store. Did you mean visibleAfterMs?',
   );
