@@ -27,7 +27,7 @@ export class Call {
   readonly signal: AbortSignal | undefined;
   readonly #id = ++calls;
   readonly #startedAt = monotonicMs();
-  readonly #request: ApiRequest<unknown>;
+  readonly request: ApiRequest<unknown>;
   readonly #service: ServiceAddress;
   readonly #canMergePatch: boolean;
   /** The key to send. */
@@ -67,7 +67,7 @@ export class Call {
   ) {
     this.#canMergePatch = mergePatch.allowed;
     this.mergesPatch = mergePatch.allowed && mergePatch.required;
-    this.#request = request;
+    this.request = request;
     this.#service = service;
     this.deadlineAt = this.#startedAt + request.settings.deadlineMs;
     this.signal = request.options.signal;
@@ -100,19 +100,19 @@ export class Call {
 
   /** The time that is left for an attempt, or for what must be done before one. */
   timeLeft(): { readonly ms: number; readonly limit: Limit } {
-    const { timeoutMs } = this.#request.settings;
+    const { timeoutMs } = this.request.settings;
     const leftMs = this.deadlineAt - monotonicMs();
     return timeoutMs <= leftMs ? { ms: timeoutMs, limit: 'attempt' } : { ms: leftMs, limit: 'deadline' };
   }
 
   /** Whether a wait ends within the caller's limits. */
   canWait(waitMs: number): boolean {
-    return waitMs <= this.#request.settings.maxWaitMs && monotonicMs() + waitMs < this.deadlineAt;
+    return waitMs <= this.request.settings.maxWaitMs && monotonicMs() + waitMs < this.deadlineAt;
   }
 
   /** How long to wait for a service that is down; undefined if it has been down for `maxOutageMs`. */
   outageWait(retryAfterMs = 0): number | undefined {
-    const { maxOutageMs, maxWaitMs } = this.#request.settings;
+    const { maxOutageMs, maxWaitMs } = this.request.settings;
     if (this.#downSince === undefined || retryAfterMs > maxWaitMs) return undefined;
     const leftMs = this.#downSince + maxOutageMs - monotonicMs();
     if (leftMs <= 0) return undefined;
@@ -124,7 +124,7 @@ export class Call {
 
   /** `deadlineMs` limits what happens between two waits for a service that is down. */
   restartDeadline(): void {
-    this.deadlineAt = monotonicMs() + this.#request.settings.deadlineMs;
+    this.deadlineAt = monotonicMs() + this.request.settings.deadlineMs;
   }
 
   /** A wait begins. It ends with the next attempt, or with the call. */
@@ -148,7 +148,7 @@ export class Call {
 
   /** Takes a failed attempt into account and decides what follows. */
   failed(failure: Failure): void {
-    const { method, settings } = this.#request;
+    const { method, settings } = this.request;
     this.verdict = verdictOn(failure, {
       method,
       retry: settings.retry,
@@ -177,13 +177,13 @@ export class Call {
   }
 
   event(): CallEvent {
-    const { method } = this.#request;
+    const { method } = this.request;
     return {
       call: this.#id,
       method,
       ...this.#service,
       path: this.#path,
-      template: redactOwnText(this.#request.template, this.apiKey),
+      template: redactOwnText(this.request.template, this.apiKey),
       query: this.#query,
       attempt: this.attempts,
     };
@@ -201,20 +201,20 @@ export class Call {
   error(failure: Failure): AnyAccountingError {
     const decisive = failure.fault === 'throttled' ? (this.#rejection ?? failure) : failure;
     const facts = {
-      method: this.#request.method,
+      method: this.request.method,
       path: this.#path,
       query: this.#query,
       attempts: this.attempts,
-      idempotencyKey: this.#request.idempotencyKey,
+      idempotencyKey: this.request.idempotencyKey,
       outcome: this.#outcome,
       inProgress:
-        this.#request.method === 'POST' &&
+        this.request.method === 'POST' &&
         !this.#mayHaveRun &&
-        isInProgress(decisive, this.#request.settings.retry),
+        isInProgress(decisive, this.request.settings.retry),
       // What would have been sent again, had attempts been left, may be sent again by the caller.
       retryable: this.verdict === 'retry' ? true : this.#mustNotRepeat() ? false : undefined,
     };
-    return errorOf(decisive, facts, this.#request.settings);
+    return errorOf(decisive, facts, this.request.settings);
   }
 
   #stopWaiting(): void {
@@ -223,18 +223,18 @@ export class Call {
   }
 
   get #query(): string | undefined {
-    const { shownQuery } = this.#request;
+    const { shownQuery } = this.request;
     return shownQuery === undefined ? undefined : redactOwnText(shownQuery, this.apiKey);
   }
 
   /** The path for errors and events: without the key, even if the service has put it into an id. */
   get #path(): string {
-    return redactOwnText(displayPath(this.#request.path), this.apiKey);
+    return redactOwnText(displayPath(this.request.path), this.apiKey);
   }
 
   /** Whether a service that ignores Idempotency-Key may have carried out a create: sending it again could create a second record. */
   #mustNotRepeat(): boolean {
-    const { method, settings } = this.#request;
+    const { method, settings } = this.request;
     return method === 'POST' && !settings.retry.creates && mayHaveApplied(this.#outcome);
   }
 }

@@ -67,33 +67,31 @@ async function readJson<T>(received: Received<T>, mayBeEmpty: boolean): Promise<
   try {
     bytes = await body.bytes(maxBodyBytes);
   } catch (error) {
-    const isTooLarge = error instanceof BodyTooLarge;
-    throw unread(received, isTooLarge ? ['too_large', 'too_large'] : ['cut', 'truncated']);
+    throw unread(received, error instanceof BodyTooLarge ? 'too_large' : 'truncated');
   }
   if (bytes.byteLength === 0 && mayBeEmpty) return undefined;
   if (response.body !== null && !isJson(response.headers)) {
-    throw unusable(received, 'wrong_content', 'wrong_content');
+    throw unusable(received, 'wrong_content');
   }
-  if (bytes.byteLength === 0) throw unusable(received, 'empty', 'empty');
+  if (bytes.byteLength === 0) throw unusable(received, 'empty');
 
   let text: string;
   try {
     text = UTF8.decode(bytes);
   } catch {
-    throw unread(received, ['unreadable', 'not_utf8']);
+    throw unread(received, 'not_utf8');
   }
   try {
     return JSON.parse(text);
   } catch {
     // The parser's message quotes the body, so it is not passed on.
-    throw unread(received, ['cut', 'truncated']);
+    throw unread(received, 'truncated');
   }
 }
 
 /** A page of a proxy is neither JSON that was cut nor JSON that is not UTF-8, whatever type it claims. */
-function unread<T>(received: Received<T>, [fault, reason]: [AttemptFault, UnexpectedReason]): Failure {
-  const isForeign = unreadFault(received) === 'wrong_content';
-  return isForeign ? unusable(received, 'wrong_content', 'wrong_content') : unusable(received, fault, reason);
+function unread<T>(received: Received<T>, reason: UnexpectedReason): Failure {
+  return unusable(received, unreadFault(received) === 'wrong_content' ? 'wrong_content' : reason);
 }
 
 async function readValue<T>(
@@ -110,7 +108,7 @@ async function readValue<T>(
     if (error instanceof LoadError) throw importFailure('unreadable', error);
     if (!(error instanceof ShapeError)) throw error;
     const { reason, issues, recordId, ofCaller, cause } = error;
-    throw unusable(received, reason === 'wrong_content' ? 'wrong_content' : 'unreadable', reason, {
+    throw unusable(received, reason, {
       issues: issues.map((issue) => redactText(issue, apiKey)),
       recordId: recordId === undefined ? undefined : redactText(recordId, apiKey),
       ofCaller,
@@ -131,7 +129,7 @@ async function readNothing<T>(received: Received<T>): Promise<void> {
   if (bytes?.every((byte) => SKIPPED.has(byte)) || parseJson(bytes) !== undefined) return;
   if (isJson(response.headers) && BEGINS_AS_JSON.test(textOf(body))) return;
 
-  throw unusable(received, 'wrong_content', 'wrong_content');
+  throw unusable(received, 'wrong_content');
 }
 
 /** The beginning of an object, an array or a string, or nothing yet. */
@@ -215,10 +213,26 @@ function redirected<T>({ response, apiKey }: Received<T>): Failure {
 
 function unusable<T>(
   { response, apiKey }: Received<T>,
-  fault: AttemptFault,
   reason: UnexpectedReason,
   found: Partial<UnusableContent> = {},
 ): Failure {
   const requestId = requestIdOf(response.headers, apiKey);
-  return new Failure(fault, { kind: 'content', status: response.status, reason, requestId, ...found });
+  return new Failure(FAULTS[reason], {
+    kind: 'content',
+    status: response.status,
+    reason,
+    requestId,
+    ...found,
+  });
 }
+
+/** The row of the table in retry-policy.ts. */
+const FAULTS: Readonly<Record<UnexpectedReason, AttemptFault>> = {
+  empty: 'empty',
+  truncated: 'cut',
+  wrong_content: 'wrong_content',
+  not_utf8: 'unreadable',
+  wrong_shape: 'unreadable',
+  wrong_record: 'unreadable',
+  too_large: 'too_large',
+};

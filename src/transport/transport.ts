@@ -107,10 +107,10 @@ export class HttpTransport implements Transport {
         if (!(error instanceof Failure)) return false;
         if (call.verdict === 'refresh_key') return this.#refreshKey(call);
         if (call.verdict === 'merge_patch') return true;
-        if (call.verdict === 'wait') return this.#waitForQuota(request, call, error);
+        if (call.verdict === 'wait') return this.#waitForQuota(call, error);
         if (!call.mayRepeat && error.fault !== 'throttled') return false;
-        if (isAttemptLeft(context) && (await this.#backOff(request, call, error, retryDelay))) return true;
-        return this.#outlast(request, call, error, retryDelay);
+        if (isAttemptLeft(context) && (await this.#backOff(call, error, retryDelay))) return true;
+        return this.#outlast(call, error, retryDelay);
       },
     });
     this.#budget.giveBack(call.attempts > 1);
@@ -123,7 +123,7 @@ export class HttpTransport implements Transport {
     call: Call,
     { ky, url }: { ky: KyInstance; url: string },
   ): Promise<ApiResponse<T>> {
-    const { priority, settings, options } = request;
+    const { priority, settings } = request;
     settings.beforeAttempt?.();
     const limitedCall = {
       priority,
@@ -132,7 +132,7 @@ export class HttpTransport implements Transport {
       deadlineAt: call.deadlineAt,
       maxWaitMs: settings.maxWaitMs,
       timeoutMs: settings.timeoutMs,
-      onWait: (waitMs: number | undefined) => this.#waits(call, waitMs, options.onWait),
+      onWait: (waitMs: number | undefined) => this.#waits(call, waitMs),
     };
     try {
       return await this.#limiters(this.#service.origin, call.apiKey).run(limitedCall, (permit) => {
@@ -173,54 +173,43 @@ export class HttpTransport implements Transport {
   }
 
   /** After a 429 the rate limiter waits. Without one, the call does. */
-  async #waitForQuota<T>(request: ApiRequest<T>, call: Call, { retryAfterMs }: Failure): Promise<boolean> {
-    const { retry, maxWaitMs } = request.settings;
+  async #waitForQuota(call: Call, { retryAfterMs }: Failure): Promise<boolean> {
+    const { retry, maxWaitMs } = call.request.settings;
     if (this.#config.rateLimiter !== false) return call.canWait(retryAfterMs ?? 0);
 
     const waitMs = waitAfter429({ retryAfterMs, rejections: call.rejections }, retry, maxWaitMs);
     if (waitMs === undefined || !call.canWait(waitMs)) return false;
 
-    this.#waits(call, waitMs, request.options.onWait);
+    this.#waits(call, waitMs);
     await sleep(waitMs, call.signal);
     return true;
   }
 
-  async #backOff<T>(
-    request: ApiRequest<T>,
-    call: Call,
-    failure: Failure,
-    retryDelay: number,
-  ): Promise<boolean> {
+  async #backOff(call: Call, failure: Failure, retryDelay: number): Promise<boolean> {
     const waitMs = Math.max(retryDelay, failure.retryAfterMs ?? 0);
     if (!call.canWait(waitMs) || !this.#budget.take()) return false;
 
-    await this.#waitToRetry(request, call, failure, { waitMs, retryDelay, why: 'retry' });
+    await this.#waitToRetry(call, failure, { waitMs, retryDelay, why: 'retry' });
     return true;
   }
 
   /** No attempt is left. If the service is down, the call waits longer and longer, until `maxOutageMs` is over. */
-  async #outlast<T>(
-    request: ApiRequest<T>,
-    call: Call,
-    failure: Failure,
-    retryDelay: number,
-  ): Promise<boolean> {
+  async #outlast(call: Call, failure: Failure, retryDelay: number): Promise<boolean> {
     const waitMs = call.outageWait(failure.retryAfterMs);
     if (waitMs === undefined) return false;
     if (signOfFailure(failure) === 'unclear') {
-      const { settings, options } = request;
+      const { settings, options } = call.request;
       const { headers, signal } = options;
-      if (!(await this.isDown({ collection: collectionOf(request), settings, headers, signal })))
-        return false;
+      const checked = { collection: collectionOf(call.request), settings, headers, signal };
+      if (!(await this.isDown(checked))) return false;
     }
-    await this.#waitToRetry(request, call, failure, { waitMs, retryDelay, why: 'outage' });
+    await this.#waitToRetry(call, failure, { waitMs, retryDelay, why: 'outage' });
     call.restartDeadline();
     return true;
   }
 
   /** p-retry waits for `retryDelay` after this; what `waitMs` is longer is waited for here. */
-  async #waitToRetry<T>(
-    request: ApiRequest<T>,
+  async #waitToRetry(
     call: Call,
     failure: Failure,
     { waitMs, retryDelay, why }: { waitMs: number; retryDelay: number; why: 'retry' | 'outage' },
@@ -228,15 +217,15 @@ export class HttpTransport implements Transport {
     const reason = failure.status === undefined ? failure.fault : `status ${failure.status}`;
     this.#config.listeners.retry?.({ ...call.event(), reason, waitMs });
     call.wait();
-    this.#notify('onWait', () => request.options.onWait?.(waitMs, why), undefined);
+    this.#notify('onWait', () => call.request.options.onWait?.(waitMs, why), undefined);
     if (waitMs > retryDelay) await sleep(waitMs - retryDelay, call.signal);
   }
 
   /** The call waits for the quota of its key. */
-  #waits(call: Call, waitMs: number | undefined, onWait: ApiRequest<unknown>['options']['onWait']): void {
+  #waits(call: Call, waitMs: number | undefined): void {
     call.wait();
     this.#config.listeners.wait?.({ ...call.event(), waitMs });
-    this.#notify('onWait', () => onWait?.(waitMs, 'rate_limit'), undefined);
+    this.#notify('onWait', () => call.request.options.onWait?.(waitMs, 'rate_limit'), undefined);
   }
 
   #notify<V>(who: string, listener: ((value: V) => unknown) | undefined, value: V): void {
