@@ -39,7 +39,8 @@ export async function writeWhole(
 
 /**
  * Creates a file under a name that others can guess. What a crash left there is removed, and so is a link, because
- * writing through it would reach its target. Rejects if another program creates it in between.
+ * writing through it would reach its target. Rejects if another program creates it in between. A random name would be
+ * no safer, because a program that may write to the folder can list it, and a pull could not find its file again.
  */
 export async function createFile(file: string, mode?: number): Promise<FileHandle> {
   await rm(file, { force: true });
