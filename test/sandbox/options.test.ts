@@ -3,19 +3,19 @@ import { describe, expect, test } from 'vitest';
 import { call, createProduct, ids } from './support/call.ts';
 
 describe('lists', () => {
-  test('pageSize', async () => {
+  test('pageSize is the most records of a page', async () => {
     const sandbox = createSandbox({ pageSize: 2, records: { boms: 5 } });
     expect(ids(await call(sandbox, '/boms?_page=3'))).toEqual(['5']);
   });
 
-  test('order', async () => {
+  test('order sorts every page, those of a filter too', async () => {
     const sandbox = createSandbox({ order: 'id-desc', pageSize: 3, records: { boms: 11 } });
     expect(ids(await call(sandbox, '/boms'))).toEqual(['11', '10', '9']);
     expect(ids(await call(sandbox, '/boms?_page=4'))).toEqual(['2', '1']);
     expect(ids(await call(sandbox, '/boms?id[gt]=5&_page=2'))).toEqual(['8', '7', '6']);
   });
 
-  test('afterLastPage', async () => {
+  test('afterLastPage: not_found responds with 404 to a page behind the last one, but not to an empty first one', async () => {
     const sandbox = createSandbox({ afterLastPage: 'not_found' });
     expect((await call(sandbox, '/boms')).json).toEqual([]);
     expect((await call(sandbox, '/boms?_page=2')).record.type).toBe('not_found');
@@ -58,22 +58,25 @@ describe('lists', () => {
     },
   );
 
-  test.each(['member', 'hydra:member'] as const)('listBody %s', async (listBody) => {
-    const sandbox = createSandbox({ listBody, records: { boms: 1 } });
-    const response = await call(sandbox, '/boms');
-    expect(response.headers.get('content-type')).toBe('application/ld+json');
-    expect(response.record[listBody]).toMatchObject([{ id: '1' }]);
-    expect(Object.keys(response.record)).not.toContain('totalItems');
-  });
+  test.each(['member', 'hydra:member'] as const)(
+    'listBody %s wraps the records in JSON-LD',
+    async (listBody) => {
+      const sandbox = createSandbox({ listBody, records: { boms: 1 } });
+      const response = await call(sandbox, '/boms');
+      expect(response.headers.get('content-type')).toBe('application/ld+json');
+      expect(response.record[listBody]).toMatchObject([{ id: '1' }]);
+      expect(Object.keys(response.record)).not.toContain('totalItems');
+    },
+  );
 
-  test('betweenSeparator', async () => {
+  test('betweenSeparator splits the bounds of between', async () => {
     const sandbox = createSandbox({ betweenSeparator: ',', records: { boms: 9 } });
     expect(ids(await call(sandbox, '/boms?id[between]=3,4'))).toEqual(['3', '4']);
     expect(ids(await call(sandbox, '/boms?id[between]=3..4'))).toHaveLength(9);
   });
 
   test.each(['ignore', 'reject'] as const)(
-    'textIdBounds: ignore, invalidFilter: %s',
+    'textIdBounds: ignore ignores bounds on UUIDs under invalidFilter: %s',
     async (invalidFilter) => {
       const sandbox = createSandbox({
         ids: { form: 'uuid' },
@@ -96,7 +99,7 @@ describe('lists', () => {
     'id[lte]=-1',
     'updatedSince=2026-02-30T25:00:00Z',
     'updatedSince=now',
-  ])('invalidFilter: %s', async (query) => {
+  ])('invalidFilter decides whether %s is ignored or rejected', async (query) => {
     const records = { boms: 3 };
     expect(ids(await call(createSandbox({ records }), `/boms?${query}`))).toEqual(['1', '2', '3']);
     expect((await call(createSandbox({ records, invalidFilter: 'reject' }), `/boms?${query}`)).status).toBe(
@@ -109,7 +112,7 @@ describe('ids', () => {
   test.each([
     ['uuid', /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/],
     ['ulid', /^[0-9A-HJKMNP-TV-Z]{26}$/],
-  ] as const)('%s', async (form, pattern) => {
+  ] as const)('of the form %s ascend, and each is found', async (form, pattern) => {
     const sandbox = createSandbox({ ids: { form }, records: { accounts: 40 } });
     const all = sandbox.store.accounts.ids();
     const made = sandbox.store.accounts.insert({});
@@ -143,13 +146,13 @@ describe('problem documents', () => {
     ['rfc-url', 'https://datatracker.ietf.org/doc/html/rfc9110#section-15.5'],
     ['status', '/errors/404'],
     ['absent', undefined],
-  ] as const)('problemType %s', async (problemType, type) => {
+  ] as const)('problemType %s decides the form of type', async (problemType, type) => {
     const response = await call(createSandbox({ problemType }), '/accounts/1');
     expect([response.record.type, response.record.status]).toEqual([type, 404]);
   });
 
   test.each(['application/json', 'application/ld+json'] as const)(
-    'problemContentType %s',
+    'problemContentType %s is sent to a key that is known and has quota left',
     async (problemContentType) => {
       const sandbox = createSandbox({ problemContentType, rateLimit: { limit: 2 }, clock: 0 });
       const type = async (key: string) =>
@@ -164,7 +167,7 @@ describe('problem documents', () => {
 });
 
 describe('writing', () => {
-  test('createStatus, updateStatus, deleteStatus', async () => {
+  test('createStatus, updateStatus and deleteStatus are the statuses of writes', async () => {
     const sandbox = createSandbox({ createStatus: 200, updateStatus: 204, deleteStatus: 200 });
     const created = await createProduct(sandbox, { name: 'Desk' });
     const updated = await call(sandbox, '/products/1', { method: 'PATCH', body: { name: 'Table' } });
@@ -178,7 +181,7 @@ describe('writing', () => {
     expect(deleted.record).toMatchObject({ id: '1', name: 'Table' });
   });
 
-  test('idempotency: replay, differentBody and lifetimeMs', async () => {
+  test('idempotency decides what a repeat gets: replay, differentBody and lifetimeMs', async () => {
     const conflict = createSandbox({ idempotency: { replay: 'conflict' } });
     await createProduct(conflict, {}, { idempotencyKey: 'k' });
     expect((await createProduct(conflict, {}, { idempotencyKey: 'k' })).status).toBe(409);
@@ -239,7 +242,7 @@ describe('writing', () => {
     expect((await patch({ name: null })).status).toBe(422);
   });
 
-  test('allowedStatuses and unknownFields', async () => {
+  test('allowedStatuses and unknownFields: reject reject a create by its fields', async () => {
     const sandbox = createSandbox({ allowedStatuses: ['active'], unknownFields: 'reject' });
     expect((await createProduct(sandbox, { status: 'active' })).status).toBe(201);
     expect((await createProduct(sandbox, { status: null })).status).toBe(201);

@@ -17,7 +17,7 @@ describe('lists', () => {
     ['id[gt]=9', ['10', '11']],
     ['id[gt]=2&id[gt]=9', ['10', '11']],
     ['id[gt]=4&id[lt]=3', []],
-  ])('filter %s', async (query, expected) => {
+  ])('apply the filter %s, of which a repeated parameter counts last', async (query, expected) => {
     const sandbox = createSandbox({ records: { boms: 11 } });
     expect(ids(await call(sandbox, `/boms?${query}`))).toEqual(expected);
   });

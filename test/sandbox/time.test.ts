@@ -19,7 +19,7 @@ describe('times', () => {
     expect(ids(await call(sandbox, '/boms?updatedSince=2026-01-31T12:00:00.251Z'))).toEqual([]);
   });
 
-  test('timestampsEverywhere', () => {
+  test('timestampsEverywhere shows timestamps on the records of every collection', () => {
     expect(createSandbox().store.accounts.insert({})).toEqual({ id: '1' });
     const sandbox = createSandbox({ timestampsEverywhere: true, clock: '2026-01-31T12:00:00Z' });
     expect(sandbox.store.accounts.insert({})).toEqual({

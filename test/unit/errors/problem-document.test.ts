@@ -86,32 +86,6 @@ test.each([
   expect(error.message).toContain(`(validation_failed) ${shown}`);
 });
 
-test('an error carries the members of its problem response', async () => {
-  const fetch = scriptedFetch(
-    problemResponse(
-      422,
-      {
-        type: 'validation_failed',
-        violations: [{ propertyPath: 'name', message: 'is too long' }],
-        balance: 30,
-      },
-      { 'x-request-id': 'r1', 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': '3', 'set-cookie': 'a=b' },
-    ),
-  );
-  const error = await caught(scriptedClient(fetch).products.create({}, { idempotencyKey: 'order:1' }));
-  expect(error).toMatchObject({
-    status: 422,
-    violations: [{ propertyPath: 'name', message: 'is too long' }],
-    extensions: { balance: 30 },
-    requestId: 'r1',
-    rateLimit: { limit: 10, remaining: 3 },
-    idempotencyKey: 'order:1',
-    attempts: 1,
-    retryable: false,
-  });
-  expect((error as { headers: object }).headers).not.toHaveProperty('set-cookie');
-});
-
 test.each([
   ['a body that is not JSON', new Response('{"type":', { status: 404 })],
   ['a page of HTML', new Response('<h1>no</h1>', { status: 404, headers: { 'content-type': 'text/html' } })],
