@@ -12,6 +12,7 @@ import {
 import { jsonText } from '../../internal/json-text.ts';
 import { lockFile } from '../../internal/lock-file.ts';
 import { temporaryOf, unlessMissing } from '../../internal/node/crash-safe-file.ts';
+import { causeText } from '../../internal/text.ts';
 import { type ConnectFlags, connect } from '../connect.ts';
 import { CommandFailure, EXIT, failureOf, isDenied, noReadAccess } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -230,12 +231,17 @@ async function lockedFolder(name: string): Promise<Disposable> {
     throw new CommandFailure(`${name} is a file.`, { advice: 'Name a folder.', exitCode: EXIT.file });
   }
   await mkdir(name, { recursive: true });
-  const unlock = lockFile(join(name, 'pull.lock'));
-  if (unlock !== undefined) return { [Symbol.dispose]: unlock };
-  throw new CommandFailure(`Another pull writes to this folder: ${name}.`, {
-    advice: 'Wait until it has ended, or name another folder.',
-    exitCode: EXIT.file,
-  });
+  const locked = (what: string, advice: string) => new CommandFailure(what, { advice, exitCode: EXIT.file });
+  try {
+    const unlock = lockFile(join(name, 'pull.lock'));
+    if (unlock !== undefined) return { [Symbol.dispose]: unlock };
+  } catch (error) {
+    throw locked(`${name} cannot be locked: ${causeText(error)}.`, 'Name a folder on a local disk.');
+  }
+  throw locked(
+    `Another pull writes to this folder: ${name}.`,
+    'Wait until it has ended, or name another folder.',
+  );
 }
 
 /** Rejects names of which one file would overwrite or delete another, and files that cannot be written. */

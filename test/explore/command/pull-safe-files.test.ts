@@ -1,6 +1,7 @@
 import {
   existsSync,
   lstatSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -80,4 +81,13 @@ test('does not say that a file which does not exist is unchanged', async () => {
     expect([code, log.trimEnd().split('\n').at(-1)]).toEqual([130, last]);
     expect(existsSync(file('a'))).toBe(false);
   }
+});
+
+test('a folder that cannot be locked is rejected before a request is sent', async () => {
+  const { sandbox, env } = await listening({ records: 30 });
+  const file = folder();
+  mkdirSync(file('data/pull.lock'), { recursive: true });
+  const { code, log } = await run(env, ['pull', '--all', '--out', file('data')]);
+  expect([code, log]).toEqual([7, expect.stringContaining('cannot be locked')]);
+  expect(sandbox.count()).toBe(0);
 });
