@@ -1,6 +1,6 @@
 import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
-import { checks } from './checks/all.ts';
+import { checks, sample } from './checks/all.ts';
 import { changedRequest, changedResponse, type Inject } from './defects.ts';
 import { runCheck } from './suite/check.ts';
 import { sandboxTarget } from './suite/sandbox-target.ts';
@@ -38,9 +38,6 @@ const variants: readonly SandboxOptions[] = [
   { rateLimit: { kind: 'sliding-counter' } },
   { rateLimit: { kind: 'token-bucket' } },
 ];
-
-/** The options apply to all collections alike, so one collection is enough. */
-const sample = checks.filter(({ segment = 'bom-lines' }) => segment === 'bom-lines');
 
 async function failuresOf(target: Target): Promise<string[]> {
   const failed: string[] = [];

@@ -19,3 +19,6 @@ export const checks: readonly Check[] = [
   ...errors,
   ...limits,
 ];
+
+/** Those of one collection, for what applies to all collections alike. */
+export const sample: readonly Check[] = checks.filter(({ segment = 'bom-lines' }) => segment === 'bom-lines');
