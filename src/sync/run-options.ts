@@ -75,15 +75,21 @@ export type ResolvedRunOptions = ReturnType<typeof resolveRunOptions>;
 
 /** Checks the options of a run and applies every default. */
 export function resolveRunOptions(options: RunOptions) {
-  const { tenant, mode = 'incremental', lookbackMs = 120_000, updatedSince } = options;
-  const { serviceTimeZone, signal, onProgress, onCheckpoint } = options;
-  const prefix = options.prefix ?? 'accounting-data-sdk';
+  const { tenant, prefix = 'accounting-data-sdk', mode = 'incremental', lookbackMs = 120_000 } = options;
+  const { updatedSince, serviceTimeZone, signal, onProgress, onCheckpoint } = options;
   checkStateName({ prefix, tenant });
   checkOneOf(mode, 'mode', ['incremental', 'full']);
   checkFiniteMs(lookbackMs, 'lookbackMs');
   checkTimeZone(serviceTimeZone);
   return {
-    ...{ tenant, prefix, mode, lookbackMs, serviceTimeZone, signal, onProgress, onCheckpoint },
+    tenant,
+    prefix,
+    mode,
+    lookbackMs,
+    serviceTimeZone,
+    signal,
+    onProgress,
+    onCheckpoint,
     maxOutageMs: resolveMaxOutage(options.maxOutageMs),
     /** The caller's own start, as ISO 8601. */
     updatedSince: updatedSince === undefined ? undefined : checkStart(updatedSince, 'updatedSince'),

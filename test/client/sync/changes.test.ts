@@ -355,6 +355,8 @@ describe('changes rejects', () => {
     ['store', { store: {} }],
     ['tenant', { tenant: 'a company' }],
     ['prefix', { prefix: '' }],
+    // Only undefined means the default.
+    ['prefix', { prefix: null as unknown as string }],
     ['mode', { mode: 'some' }],
     ['pagination', { pagination: 'certified' as 'keyset' }],
     ['lookbackMs', { lookbackMs: -1 }],
