@@ -1,5 +1,7 @@
 // How a service may store a natural key: without white space around it, in NFC, in another case.
 
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
+
 /** A key without what services drop without an error. */
 export function trimmed(key: string): string {
   return key.normalize('NFC').trim();
@@ -13,4 +15,39 @@ export function folded(key: string): string {
 /** What the error about two spellings of a key says. */
 export function spellings(key: string, other: string): string {
   return `${JSON.stringify(key)} and ${JSON.stringify(other)} differ only in white space, case or Unicode form: normalise them in key`;
+}
+
+/** So many creates in a row whose key came back changed in another way than these, and no more are sent. */
+const MAX_CHANGED = 3;
+
+/** The keys that came back from a create in another form than they were sent: the next push would not find the product. */
+export class ChangedKeys {
+  /** As they were stored, by the form of the key that was sent and of the one that was stored. */
+  readonly #stored = new Map<string, string>();
+  /** Since the last key that came back unchanged. */
+  #count = 0;
+  #last = '';
+
+  /** Takes the key of a new product. Returns how it was changed; undefined if it was not. */
+  add(sent: string, stored: string): string | undefined {
+    if (stored === sent) {
+      this.#count = 0;
+      return undefined;
+    }
+    this.#stored.set(folded(stored), stored);
+    if (folded(stored) === folded(sent)) this.#stored.set(folded(sent), stored);
+    else this.#count += 1;
+    this.#last = `${JSON.stringify(sent)} became ${JSON.stringify(stored)}`;
+    return this.#last;
+  }
+
+  /** The key of a product that a row with this key may mean. Throws if the service changes every key. */
+  check(key: string): string | undefined {
+    const stored = this.#stored.get(folded(key));
+    if (stored !== undefined || this.#count < MAX_CHANGED) return stored;
+    throw new InvalidInputError(
+      'key',
+      `must return the key in the form of the service, which changes each one (${this.#last}). No more products are created`,
+    );
+  }
 }

@@ -2,25 +2,17 @@
 
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { PushReport } from '../errors/push-report.ts';
-import { ReconcileAbortedError, type ReconcileAbortReason } from '../errors/reconcile-aborted-error.ts';
 import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
 import type { InvalidRecord } from '../events.ts';
 import { sentOf } from '../schemas/as-sent.ts';
-import { changedFields, type Fields, normalised, picked } from './draft.ts';
+import { changedFields, type Fields } from './draft.ts';
 import type { ExistingPage } from './existing.ts';
 import type { PushMemory } from './memory.ts';
+import { type Missing, MissingProducts } from './missing.ts';
 import { folded, spellings, trimmed } from './natural-key.ts';
 import type { AnyProduct, ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
 import type { Row, Rows } from './rows.ts';
-
-/** A product that no row has. */
-export interface Missing {
-  readonly id: string;
-  readonly key: string;
-  /** The fields to change; undefined if it is to be deleted. */
-  readonly patch: Fields | undefined;
-}
 
 /** What is to be done. */
 export interface Plan {
@@ -55,15 +47,12 @@ export class Planner {
   readonly #rivals = new Map<string, Row>();
   /** One list for all rows that differ in the same fields, by its names. */
   readonly #fieldLists = new Map<string, readonly string[]>();
-  /** By id, because a read that starts again shows a product twice. */
-  #missing = new Map<string, Missing>();
-  /** Products with a key, and those of them that have a row. */
-  #withKey = 0;
-  #withRow = 0;
+  readonly #missing: MissingProducts;
 
   constructor(options: ResolvedPushOptions, rows: Rows) {
     this.#options = options;
     this.#rows = rows;
+    this.#missing = new MissingProducts(options, rows);
     for (const row of rows.byKey.values()) {
       const form = folded(row.key);
       const alike = this.#byForm.get(form);
@@ -77,11 +66,7 @@ export class Planner {
   }
 
   add({ records, invalid, restarted, repeatedAgain }: ExistingPage): void {
-    if (restarted) {
-      this.#missing = new Map();
-      this.#withKey = 0;
-      this.#withRow = 0;
-    }
+    if (restarted) this.#missing.clear();
     this.#lacking = repeatedAgain ?? this.#lacking;
     for (const product of records) this.#addProduct(product);
     for (const record of invalid) this.#addInvalid(record);
@@ -92,10 +77,11 @@ export class Planner {
     for (const product of page.records) {
       this.#missing.delete(product.id);
       const row = rowById.get(product.id);
-      if (row === undefined || row.isFoundByStore || this.#keyOf(product) === row.key) continue;
+      if (row?.foundBy !== 'key' || this.#productKey(product) === row.key) continue;
       const [id, ...otherIds] = row.otherIds;
       row.id = id;
       row.otherIds = otherIds;
+      if (id === undefined) row.foundBy = undefined;
     }
     this.add({ ...page, restarted: false });
   }
@@ -122,7 +108,7 @@ export class Planner {
     return {
       creates: isIncomplete ? [] : creates,
       updates,
-      missing: this.#checkedMissing(),
+      missing: this.#missing.checked(),
       unchanged,
       conflicts,
       unseen: isIncomplete ? creates : [],
@@ -134,8 +120,9 @@ export class Planner {
     const { id, otherIds, similar } = row;
     if (otherIds.length > 0) return `products ${[id, ...otherIds].join(', ')} have this key`;
     if (sharing.has(row)) return `product ${id} belongs to two rows`;
-    if (id !== undefined && !row.isFoundByStore) return undefined;
-    if (row.isKeyless) return `product ${id}, which was pushed under this key before, has no key`;
+    if (row.foundBy === 'key') return undefined;
+    if (row.foundBy === 'stored_id_without_key')
+      return `product ${id}, which was pushed under this key before, has no key`;
     if (similar !== undefined && !this.#mayDiffer(row, similar.key)) {
       return `product ${similar.id} may be the one: ${spellings(row.key, similar.key)}`;
     }
@@ -155,23 +142,19 @@ export class Planner {
   }
 
   #addProduct(product: AnyProduct): void {
-    const key = this.#keyOf(product);
+    const key = this.#productKey(product);
     const row = key === undefined ? undefined : this.#rows.byKey.get(key);
     if (row !== undefined) this.#addByKey(row, product);
     if (key !== undefined) this.#compareSpellings(product.id, key);
     const claimants = this.#byStoredId.get(product.id) ?? [];
     for (const claimant of claimants) {
-      if (claimant === row || (claimant.id !== undefined && !claimant.isFoundByStore)) continue;
-      claimant.isFoundByStore = true;
-      claimant.isKeyless = key === undefined;
+      if (claimant === row || claimant.foundBy === 'key') continue;
+      claimant.foundBy = key === undefined ? 'stored_id_without_key' : 'stored_id';
       this.#setProduct(claimant, product);
     }
     if (row !== undefined && claimants.length > 0) this.#rivals.set(product.id, row);
 
-    if (key === undefined || this.#options.missing === 'keep') return;
-    this.#withKey++;
-    if (row !== undefined || claimants.length > 0 || this.#rows.failedKeys.has(key)) this.#withRow++;
-    else this.#addMissing(product, key);
+    if (key !== undefined) this.#missing.add(product, key, row !== undefined || claimants.length > 0);
   }
 
   /** Remembers for each row a product that may have its key in another spelling. */
@@ -181,7 +164,7 @@ export class Planner {
     for (const row of this.#byForm.get(folded(key)) ?? []) {
       if (row.key === key) continue;
       const isNear = trimmed(row.key) === trimmed(key);
-      const other = row.id !== undefined && !row.isFoundByStore ? row.key : row.similar?.key;
+      const other = row.foundBy === 'key' ? row.key : row.similar?.key;
       if (other !== undefined && trimmed(other) !== trimmed(key)) this.#differInCase = true;
       if (row.similar === undefined || isNear) row.similar = { id, key };
     }
@@ -189,9 +172,8 @@ export class Planner {
 
   #addByKey(row: Row, product: AnyProduct): void {
     const { id } = product;
-    const isFirst = row.id === undefined || row.isFoundByStore;
-    row.isFoundByStore = false;
-    row.isKeyless = false;
+    const isFirst = row.foundBy !== 'key';
+    row.foundBy = 'key';
     if (isFirst || row.id === id) this.#setProduct(row, product);
     else if (!row.otherIds.includes(id)) row.otherIds = [...row.otherIds, id];
   }
@@ -206,24 +188,11 @@ export class Planner {
     row.fields = known;
   }
 
-  /** Only a product that differs from its patch is a candidate: the others were changed by an earlier run. */
-  #addMissing(product: AnyProduct, key: string): void {
-    const { missing, facts } = this.#options;
-    const { id } = product;
-    if (missing === 'delete') this.#missing.set(id, { id, key, patch: undefined });
-    if (typeof missing !== 'function') return;
-    const patch = missing(product);
-    if (patch === undefined) return;
-    const wanted = normalised(JSON.parse(facts.body(patch)) as Fields, facts.fields);
-    const fields = changedFields(sentOf(product), wanted, facts.fields);
-    if (fields.length > 0) this.#missing.set(id, { id, key, patch: picked(wanted, fields) });
-  }
-
   /** An existing product that cannot be read must not be created again. */
   #addInvalid({ id, issues, record }: InvalidRecord): void {
     let key: string | undefined;
     try {
-      key = this.#keyOf(record as AnyProduct);
+      key = this.#productKey(record as AnyProduct);
     } catch {
       // Not even its key can be read.
     }
@@ -236,7 +205,7 @@ export class Planner {
     );
   }
 
-  #keyOf(product: AnyProduct): string | undefined {
+  #productKey(product: AnyProduct): string | undefined {
     let key: string | null | undefined;
     try {
       key = this.#options.key(product);
@@ -250,60 +219,12 @@ export class Planner {
   #sharingRows(): ReadonlySet<Row> {
     const conflicts = new Set<Row>();
     for (const [id, rows] of this.#byStoredId) {
-      const claimants = rows.filter(({ isFoundByStore }) => isFoundByStore);
+      const claimants = rows.filter(({ foundBy }) => foundBy !== undefined && foundBy !== 'key');
       const rival = this.#rivals.get(id);
       const sharing = rival === undefined ? claimants : [...claimants, rival];
       if (claimants.length > 0 && sharing.length > 1) for (const row of sharing) conflicts.add(row);
     }
     return conflicts;
-  }
-
-  #checkedMissing(): readonly Missing[] {
-    const missing = [...this.#missing.values()];
-    if (missing.length === 0 || !this.#rows.haveKeys) return [];
-
-    const maxCandidates = this.#options.maxCandidates ?? Math.max(50, Math.floor(this.#withKey / 10));
-    const reason = this.#abortReason(missing.length, maxCandidates);
-    if (reason !== undefined) throw this.#aborted(reason, missing.length, maxCandidates);
-    return missing;
-  }
-
-  #abortReason(candidates: number, maxCandidates: number): ReconcileAbortReason | undefined {
-    if (maxCandidates === Number.POSITIVE_INFINITY) return undefined;
-    if (this.#rows.byKey.size + this.#rows.failedKeys.size === 0) return 'empty_read';
-    if (this.#withRow === 0) return 'few_local_ids_seen';
-    return candidates > maxCandidates ? 'too_many_candidates' : undefined;
-  }
-
-  #aborted(reason: ReconcileAbortReason, candidates: number, maxCandidates: number): ReconcileAbortedError {
-    const { tenant } = this.#options;
-    const rows = this.#rows.byKey.size + this.#rows.failedKeys.size;
-    const found = `${candidates} products have no row, of ${this.#withKey} that have a key; `;
-    const why = {
-      empty_read: 'there are no rows',
-      few_local_ids_seen: `none of the ${rows} rows has the key of a product`,
-      too_many_candidates: `maxCandidates is ${maxCandidates}`,
-      first_record_not_found: '',
-      not_found_differs: '',
-    };
-    const now = new Date();
-    return new ReconcileAbortedError(
-      `The push of ${tenant} was aborted: ${found}${why[reason]}; nothing was written. Check rows, key and the API key. If so many are really missing, pass a higher maxCandidates.`,
-      {
-        collection: 'products',
-        pagination: undefined,
-        complete: undefined,
-        local: this.#withKey,
-        seen: rows,
-        missing: rows - this.#withRow,
-        candidates,
-        deleted: 0,
-        repaired: 0,
-        startedAt: now,
-        endedAt: now,
-      },
-      { reason, maxCandidates },
-    );
   }
 }
 

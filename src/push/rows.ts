@@ -31,10 +31,8 @@ export class Row {
   otherIds: readonly string[] = NONE;
   /** The id that the store remembers for its key. */
   storedId: string | undefined;
-  /** Whether the product has another key, and was found by the stored id. */
-  isFoundByStore = false;
-  /** Whether that product has no key at all. */
-  isKeyless = false;
+  /** How its product was found. One that was found by the stored id has another key, or none. */
+  foundBy: 'key' | 'stored_id' | 'stored_id_without_key' | undefined;
   /** A product that may have its key in another spelling. */
   similar: { readonly id: string; readonly key: string } | undefined;
 
@@ -77,7 +75,7 @@ export async function readRows(
     if (results.rows % 1000 === 0) results.advance(1000);
     let name: string | undefined;
     try {
-      name = keyOf(row, key, index);
+      name = rowKey(row, key, index);
       if (byKey.has(name) || failedKeys.has(name)) {
         results.add({ key: name, index, row }, { action: 'duplicate' });
         continue;
@@ -100,7 +98,7 @@ function unreadable(index: number, cause: unknown): InvalidInputError {
   return new InvalidInputError(`rows[${index}]`, 'cannot be read: it threw', {}, { cause });
 }
 
-function keyOf(row: object, key: ResolvedPushOptions['key'], index: number): string {
+function rowKey(row: object, key: ResolvedPushOptions['key'], index: number): string {
   let value: unknown;
   try {
     value = key(row);

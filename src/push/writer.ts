@@ -1,20 +1,20 @@
 // Writes what was planned: creates that can be repeated, minimal updates, and what is to be done about missing products.
 
 import { type AnyAccountingError, isAccountingError, isApiError } from '../errors/guards.ts';
-import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
-import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { sentOf } from '../schemas/as-sent.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
 import { type Calls, type Created, LostCreate } from './calls.ts';
+import { CreatedAt } from './created-at.ts';
 import { changedFields, type Fields, picked, withoutNull } from './draft.ts';
 import { forEach } from './for-each.ts';
 import { idempotencyKeyOf, isDeterministic } from './idempotency.ts';
 import { Markers } from './markers.ts';
 import type { Attempt, PushMemory } from './memory.ts';
-import { folded, spellings } from './natural-key.ts';
+import type { Missing } from './missing.ts';
+import { ChangedKeys, spellings } from './natural-key.ts';
 import type { AnyProduct, ResolvedPushOptions } from './options.ts';
-import type { Missing, Plan } from './plan.ts';
+import type { Plan } from './plan.ts';
 import type { Outcome, Results } from './results.ts';
 import type { Row, Rows } from './rows.ts';
 import type { PushRun } from './runs.ts';
@@ -35,14 +35,8 @@ const CHUNK = 100;
 /** A row has a generation for each product of its draft that was deleted. More than this is a broken service. */
 const MAX_GENERATIONS = 100;
 
-/** `createdAt` and `Date` are rounded to seconds: leads of two new products differ by no more. */
-const ROUNDING_MS = 2_000;
-
 /** So many repeats under another key brought the same 422: the service does not store rejections. */
 const MAX_VAIN_REPEATS = 3;
-
-/** So many creates in a row whose key came back changed, and no more are sent. */
-const MAX_CHANGED_KEYS = 3;
 
 /** The way out of a 409 that may be about a request of this run. */
 const IN_PROGRESS =
@@ -65,15 +59,9 @@ export class Writer {
   readonly #rekeyed = new Set<Row>();
   /** The id of a product that this run wrote. */
   writtenId: string | undefined;
-  /** The largest lead of `createdAt` over `Date` of a product that a GET confirmed: the clock of the database. */
-  #lead: number | undefined;
-  readonly #startedAt = monotonicMs();
+  readonly #createdAt = new CreatedAt();
+  readonly #changedKeys = new ChangedKeys();
   #vainRepeats = 0;
-  /** The keys, in the form that services store, of products that came back with another key. */
-  readonly #changedForms = new Map<string, string>();
-  /** Creates in a row whose key came back changed in more than white space, case and Unicode form, and the last. */
-  #changedKeys = 0;
-  #changedKey = '';
   readonly #writing: Writing;
 
   constructor(writing: Writing) {
@@ -141,17 +129,12 @@ export class Writer {
     }
   }
 
-  /** Creates the product of a row. `generation` is -1 for the create that an earlier run left unknown. */
+  /** Creates the product of a row. The first generation is -1 for a create that was left unknown. */
   async #create(row: Row, first: Attempt, firstGeneration: number): Promise<void> {
-    const other = this.#changedForms.get(folded(row.key));
+    const other = this.#changedKeys.check(row.key);
     if (other !== undefined) {
       const reason = `an earlier row may mean the same product: ${spellings(row.key, other)}`;
-      this.#report(row, { action: 'conflict', id: undefined, ids: [], reason });
-      return;
-    }
-    if (this.#changedKeys >= MAX_CHANGED_KEYS) {
-      const problem = `must return the key in the form of the service, which changes each one (${this.#changedKey}). No more products are created`;
-      throw new InvalidInputError('key', problem);
+      return this.#report(row, { action: 'conflict', id: undefined, ids: [], reason });
     }
     if (row.storedId !== undefined) {
       // Neither the list nor a GET showed it, but reads may lag behind.
@@ -161,34 +144,7 @@ export class Writer {
     }
     let attempt = first;
     for (let generation = firstGeneration; generation < MAX_GENERATIONS; ) {
-      // An unknown create is finished even if its draft is out of date: it must not become a second product.
-      const isOutdated = attempt.draft !== row.draft;
-      const created = await this.#send(row, attempt).catch((error: unknown) => {
-        if (isOutdated && provesNoProduct(error)) return undefined;
-        throw error;
-      });
-      if (created instanceof LostCreate) {
-        this.lost.set(row, created.error);
-        this.markers.add(created.error);
-        return;
-      }
-      if (created !== undefined) {
-        const { product } = created;
-        row.id = product.id;
-        const lead = leadOf(created);
-        const isNew = this.#isNew(lead);
-        const known: Known | undefined = isNew ? { product, sent: [] } : await this.#existing(row, product);
-        // Not before it is known that the product was not deleted since.
-        if (known !== undefined && this.#hasChangedKey(row, product)) return;
-        if (isNew && !isOutdated) return this.#finish(row, { action: 'created', id: product.id });
-        if (known !== undefined && !this.#isOfAnotherRow(row, known.product)) {
-          const isOld = !isNew && this.#isOld(lead);
-          return this.#finishCreate(row, known.product, {
-            action: isOld ? 'unchanged' : 'created',
-            sent: known.sent,
-          });
-        }
-      }
+      if (await this.#isSettledBy(attempt, row)) return;
       generation += 1;
       attempt = await this.#attempt(row, generation);
       await this.#writing.memory?.willCreate([[row.key, attempt]]);
@@ -198,6 +154,37 @@ export class Writer {
       { method: 'POST', path: '/products', outcome: 'unknown' },
       { status: 200, reason: 'wrong_shape' },
     );
+  }
+
+  /** Sends a create. False if it proves that the row has no product: it was deleted, or belongs to another row. */
+  async #isSettledBy(attempt: Attempt, row: Row): Promise<boolean> {
+    // An unknown create is finished even if its draft is out of date: it must not become a second product.
+    const isOutdated = attempt.draft !== row.draft;
+    const created = await this.#send(row, attempt).catch((error: unknown) => {
+      if (isOutdated && provesNoProduct(error)) return undefined;
+      throw error;
+    });
+    if (created === undefined) return false;
+    if (created instanceof LostCreate) {
+      this.lost.set(row, created.error);
+      this.markers.add(created.error);
+      return true;
+    }
+    const { product } = created;
+    row.id = product.id;
+    const isNew = this.#isNew(created);
+    const known: Known | undefined = isNew ? { product, sent: [] } : await this.#existing(row, product);
+    // Not before it is known that the product was not deleted since.
+    if (known === undefined) return false;
+    if (this.#hasChangedKey(row, product)) return true;
+    if (isNew && !isOutdated) {
+      this.#finish(row, { action: 'created', id: product.id });
+      return true;
+    }
+    if (this.#isOfAnotherRow(row, known.product)) return false;
+    const action = !isNew && this.#createdAt.isOld(created) ? 'unchanged' : 'created';
+    await this.#finishCreate(row, known.product, { action, sent: known.sent });
+    return true;
   }
 
   async #attempt(row: Row, generation: number): Promise<Attempt> {
@@ -235,46 +222,25 @@ export class Writer {
     }
   }
 
-  /** Reports a conflict if the service stored another key than was sent: the next push would not find the product. */
+  /** Reports a conflict if the service stored another key than was sent. */
   #hasChangedKey(row: Row, product: AnyProduct): boolean {
     const { memory, options } = this.#writing;
-    const key = options.key(product) ?? '';
-    if (key === row.key) {
-      this.#changedKeys = 0;
-      return false;
-    }
-    const isRespelt = folded(key) === folded(row.key);
-    this.#changedForms.set(folded(key), key);
-    if (isRespelt) this.#changedForms.set(folded(row.key), key);
-    else this.#changedKeys += 1;
-    this.#changedKey = `${JSON.stringify(row.key)} became ${JSON.stringify(key)}`;
+    const changed = this.#changedKeys.add(row.key, options.key(product) ?? '');
+    if (changed === undefined) return false;
     memory?.settled(row.key);
     memory?.found(row.key, product.id, row.storedId);
-    const reason = `the service stored another key: ${this.#changedKey}. Normalise the keys in key`;
+    const reason = `the service stored another key: ${changed}. Normalise the keys in key`;
     this.writtenId = product.id;
     this.#report(row, { action: 'conflict', id: product.id, ids: [product.id], reason });
     return true;
   }
 
-  /**
-   * Whether a product was created just now, and not by an earlier create with the same key. `createdAt` alone shows
-   * nothing: the database can have a clock of its own. But it is ahead of `Date` by the same time for every new product.
-   */
-  #isNew(lead: number | undefined): boolean {
+  /** Whether a product was created just now, and not by an earlier create with the same key. */
+  #isNew(created: Created): boolean {
     const { begun, options } = this.#writing;
     // Such a service stores no responses.
     if (!options.settings.retry.creates) return true;
-    if (begun.isClose() || lead === undefined || this.#lead === undefined) return false;
-    return Math.abs(lead - this.#lead) <= ROUNDING_MS;
-  }
-
-  /** Whether a product that still exists was created before this run began to write. */
-  #isOld(lead: number | undefined): boolean {
-    if (lead === undefined) return false;
-    const age = (this.#lead ?? lead) - lead;
-    const isOld = age > monotonicMs() - this.#startedAt + ROUNDING_MS;
-    this.#lead = Math.max(lead, this.#lead ?? lead);
-    return isOld;
+    return !begun.isClose() && this.#createdAt.isNew(created);
   }
 
   /** The product of an earlier create as it is now, and what was sent to it; undefined if it was deleted. */
@@ -383,19 +349,6 @@ function provesNoProduct(error: unknown): boolean {
   const isInvalid =
     isAccountingError(error, 'validation_failed') || isAccountingError(error, 'malformed_request');
   return isInvalid && error.outcome === 'rejected';
-}
-
-/** A timestamp with its offset, in ms; undefined for anything else, which could be of any time zone. */
-function timestampMs(value: unknown): number | undefined {
-  if (typeof value !== 'string' || !/T.*(?:Z|[+-]\d\d:?\d\d)$/.test(value)) return undefined;
-  const ms = Date.parse(value);
-  return Number.isNaN(ms) ? undefined : ms;
-}
-
-/** How far `createdAt` is ahead of the `Date` of the response, in ms; undefined if one of them is missing. */
-function leadOf({ product, sentAt }: Created): number | undefined {
-  const createdAt = timestampMs(sentOf(product).createdAt);
-  return createdAt === undefined || sentAt === undefined ? undefined : createdAt - sentAt;
 }
 
 /** Whether a 422 under another idempotency key says what the first one said. */

@@ -1,0 +1,114 @@
+// The products that no row has, and what is to be done about them.
+
+import { ReconcileAbortedError, type ReconcileAbortReason } from '../errors/reconcile-aborted-error.ts';
+import { sentOf } from '../schemas/as-sent.ts';
+import { changedFields, type Fields, normalised, picked } from './draft.ts';
+import type { AnyProduct, ResolvedPushOptions } from './options.ts';
+import type { Rows } from './rows.ts';
+
+/** A product that no row has. */
+export interface Missing {
+  readonly id: string;
+  readonly key: string;
+  /** The fields to change; undefined if it is to be deleted. */
+  readonly patch: Fields | undefined;
+}
+
+export class MissingProducts {
+  readonly #options: ResolvedPushOptions;
+  readonly #rows: Rows;
+  /** By id, because a read that starts again shows a product twice. */
+  readonly #missing = new Map<string, Missing>();
+  /** Products with a key, and those of them that have a row. */
+  #withKey = 0;
+  #withRow = 0;
+
+  constructor(options: ResolvedPushOptions, rows: Rows) {
+    this.#options = options;
+    this.#rows = rows;
+  }
+
+  /** Takes in an existing product that has a key. */
+  add(product: AnyProduct, key: string, hasRow: boolean): void {
+    const { missing, facts } = this.#options;
+    if (missing === 'keep') return;
+    this.#withKey++;
+    if (hasRow || this.#rows.failedKeys.has(key)) {
+      this.#withRow++;
+      return;
+    }
+    const { id } = product;
+    if (missing === 'delete') this.#missing.set(id, { id, key, patch: undefined });
+    if (typeof missing !== 'function') return;
+    const patch = missing(product);
+    if (patch === undefined) return;
+    // A product that does not differ from its patch was changed by an earlier run.
+    const wanted = normalised(JSON.parse(facts.body(patch)) as Fields, facts.fields);
+    const fields = changedFields(sentOf(product), wanted, facts.fields);
+    if (fields.length > 0) this.#missing.set(id, { id, key, patch: picked(wanted, fields) });
+  }
+
+  /** The product was written since it was added. */
+  delete(id: string): void {
+    this.#missing.delete(id);
+  }
+
+  /** The read starts again. */
+  clear(): void {
+    this.#missing.clear();
+    this.#withKey = 0;
+    this.#withRow = 0;
+  }
+
+  /** What is to be done. Throws if so many products are missing that rows or key are more likely to be wrong. */
+  checked(): readonly Missing[] {
+    const missing = [...this.#missing.values()];
+    if (missing.length === 0 || !this.#rows.haveKeys) return [];
+
+    const maxCandidates = this.#options.maxCandidates ?? Math.max(50, Math.floor(this.#withKey / 10));
+    const reason = this.#abortReason(missing.length, maxCandidates);
+    if (reason !== undefined) throw this.#aborted(reason, missing.length, maxCandidates);
+    return missing;
+  }
+
+  get #rowCount(): number {
+    return this.#rows.byKey.size + this.#rows.failedKeys.size;
+  }
+
+  #abortReason(candidates: number, maxCandidates: number): ReconcileAbortReason | undefined {
+    if (maxCandidates === Number.POSITIVE_INFINITY) return undefined;
+    if (this.#rowCount === 0) return 'empty_read';
+    if (this.#withRow === 0) return 'few_local_ids_seen';
+    return candidates > maxCandidates ? 'too_many_candidates' : undefined;
+  }
+
+  #aborted(reason: ReconcileAbortReason, candidates: number, maxCandidates: number): ReconcileAbortedError {
+    const { tenant } = this.#options;
+    const rows = this.#rowCount;
+    const why = {
+      empty_read: 'there are no rows',
+      few_local_ids_seen: `none of the ${rows} rows has the key of a product`,
+      too_many_candidates: `maxCandidates is ${maxCandidates}`,
+      first_record_not_found: '',
+      not_found_differs: '',
+    };
+    const now = new Date();
+    return new ReconcileAbortedError(
+      `The push of ${tenant} was aborted: ${candidates} products have no row, of ${this.#withKey} that have a key; ${why[reason]}; nothing was written. Check rows, key and the API key. If so many are really missing, pass a higher maxCandidates.`,
+      {
+        collection: 'products',
+        pagination: undefined,
+        complete: undefined,
+        local: this.#withKey,
+        seen: rows,
+        missing: rows - this.#withRow,
+        candidates,
+        deleted: 0,
+        repaired: 0,
+        startedAt: now,
+        endedAt: now,
+      },
+      { reason, maxCandidates },
+    );
+  }
+}
