@@ -78,7 +78,7 @@ export function apiErrorOf(response: ErrorResponse, facts: CallFacts): AnyApiErr
   return new (known?.Class ?? UnknownApiError)(text, facts, response) as AnyApiError;
 }
 
-/** Whether the type is only the UUIDs of violated constraints, as API Platform sends it: they tell a reader nothing. */
+/** Whether the type is only the UUIDs of violated constraints, as API Platform sends it: a reader learns nothing from them. */
 function isConstraint(type: string): boolean {
   return /^(?:(?:\d+=)?[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12};?)+$/i.test(lastSegment(type));
 }

@@ -24,7 +24,7 @@ export interface Plan {
   readonly unchanged: readonly Row[];
   /** Rows of which it is not clear what product they mean, and why. */
   readonly conflicts: ReadonlyMap<Row, string>;
-  /** Rows without a product that may exist all the same, because the list was incomplete. */
+  /** Rows without a product that may exist anyway, because the list was incomplete. */
   readonly unseen: readonly Row[];
 }
 

@@ -76,7 +76,7 @@ test.each([
   expect(fetch.requests).toHaveLength(count);
 });
 
-test('the error of a page that always fails with 500 names the ids that were asked for', async () => {
+test('the error of a page that always fails with 500 names the ids that were requested', async () => {
   const fetch = scriptedFetch(jsonResponse({ title: 'An error occurred' }, 500));
   const client = scriptedClient(fetch, { retry: { maxAttempts: 1 } });
   const error = await caught(client.accounts.list({ id: { gt: '100', lte: '200' } }).first());

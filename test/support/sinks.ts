@@ -17,7 +17,7 @@ const EVENTS: Readonly<Record<keyof Listeners, true>> = {
 };
 export const eventNames = Object.keys(EVENTS).toSorted();
 
-/** Everything that a client tells others: its events, log lines, spans and measurements. */
+/** Everything that a client passes on: its events, log lines, spans and measurements. */
 export function openSinks() {
   const recorder = record();
   const events: { name: string; event: unknown }[] = [];

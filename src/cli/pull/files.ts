@@ -265,7 +265,7 @@ function isInterrupted({ aborted, reason }: AbortSignal): boolean {
   return aborted && !(reason instanceof CommandFailure) && reason?.exitCode !== EXIT.pipeClosed;
 }
 
-/** What the user has after an interruption, and how to go on. */
+/** What the user has after an interruption, and how to continue. */
 function logStop(
   name: CollectionName,
   canResume: boolean,

@@ -69,7 +69,7 @@ export class RowResults {
     try {
       appendFileSync(this.#file, `${JSON.stringify(content)}\n`);
     } catch (error) {
-      // The push goes on: the products matter more than the file about them.
+      // The push continues: the products matter more than the file about them.
       this.#error = error as Error;
     }
   }

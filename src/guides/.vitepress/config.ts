@@ -10,10 +10,17 @@ const apiSidebar = new URL('../api/typedoc-sidebar.json', import.meta.url);
 const { SITE_URL } = process.env;
 
 /** The pages of the API reference. TypeDoc writes them before the site is built. */
-const [main, ...otherEntries]: DefaultTheme.SidebarItem[] = existsSync(apiSidebar)
+const [main]: DefaultTheme.SidebarItem[] = existsSync(apiSidebar)
   ? JSON.parse(readFileSync(apiSidebar, 'utf8'))
   : [];
-const api = [...(main?.items ?? []), { text: 'Other entries', items: otherEntries }];
+/** The tasks of the main entry have no page of their own; every other entry has one. */
+const isEntry = ({ link }: DefaultTheme.SidebarItem) => link !== undefined;
+const items = main?.items ?? [];
+const api = [
+  { text: 'Entries', link: '/api/' },
+  ...items.filter((item) => !isEntry(item)),
+  { text: 'Other entries', items: items.filter(isEntry) },
+];
 
 const guides: DefaultTheme.SidebarItem[] = [
   {

@@ -88,6 +88,11 @@ function describeMembers(project, logger) {
     }
   }
   for (const owner of project.getReflectionsByKind(ReflectionKind.ClassOrInterface)) {
+    // The table of an interface has the inherited members too.
+    if (owner.kind === ReflectionKind.Interface) {
+      owner.extendedTypes = undefined;
+      owner.extendedBy = undefined;
+    }
     for (const group of [owner, ...(owner.groups ?? [])])
       group.children = inReadingOrder(group.children ?? []);
     for (const member of owner.children ?? []) {

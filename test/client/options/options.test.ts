@@ -63,7 +63,7 @@ test('what is missing is named, with the variable that would give it', () => {
   );
 });
 
-test('an environment that may not be read is an empty one', () => {
+test('an environment that may not be read counts as empty', () => {
   vi.stubGlobal('process', {
     get env(): never {
       throw new Error('denied');

@@ -165,7 +165,7 @@ describe('a store', () => {
     expect(reads).toBe(1 + 2 * batches + 1);
   });
 
-  test('gets the name of each run, which no other has', async () => {
+  test('gets the name of each run, which is unique', async () => {
     const names = new Set<unknown>();
     for (let run = 0; run < 50; run++) {
       const books = setUpSync();

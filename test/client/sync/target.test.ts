@@ -70,7 +70,7 @@ test('a target takes the records and the state of its tenant, and is closed', as
   ]);
 });
 
-test('a target is asked for its ids only in mode full', async () => {
+test('the ids of a target are read only in mode full', async () => {
   const { client, sandbox } = setUpSync({ records: { accounts: 25 } });
   const { target, calls, copies } = memoryTarget();
   const options = { tenant: 'acme', target, collections: ['accounts'] as const, maxCandidates: 3 };

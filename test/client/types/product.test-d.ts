@@ -45,7 +45,7 @@ test('the fields can be assigned', () => {
   expectTypeOf<Product>().toEqualTypeOf<{ -readonly [Name in keyof Product]: Product[Name] }>();
 });
 
-test('a collection shows its users only what is for them', () => {
+test('a collection shows its users only public members', () => {
   type Shown = 'segment' | 'parent' | 'baseUrl' | 'list' | 'get' | 'find';
   expectTypeOf<keyof Client['accounts']>().toEqualTypeOf<Shown>();
   expectTypeOf<keyof Client['products']>().toEqualTypeOf<Shown | 'create' | 'update' | 'delete'>();

@@ -41,7 +41,7 @@ describe('package.json', () => {
     }
   });
 
-  test('leads with types: the first condition that fits is taken', () => {
+  test('names types first, because the first condition that matches is taken', () => {
     const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
     expect(text).not.toMatch(/"default":[^\n]*,\n\s*"types"/);
   });

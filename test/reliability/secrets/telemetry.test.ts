@@ -55,7 +55,7 @@ test.each(CANARIES)(
   },
 );
 
-test('neither what the service says of an error, nor a query, nor a body is in spans and measurements', async () => {
+test('spans and measurements show no text of an error, no query and no body', async () => {
   const { recorder, options } = openSinks();
   const said = { type: 'validation_failed', title: 'books-1', detail: 'books-2', instance: '/books-3' };
   const violations = [{ propertyPath: 'books4', message: 'books-5', code: 'books-6' }];
