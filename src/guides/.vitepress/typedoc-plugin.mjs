@@ -92,6 +92,7 @@ function describeMembers(project, logger) {
     if (owner.kind === ReflectionKind.Interface) {
       owner.extendedTypes = undefined;
       owner.extendedBy = undefined;
+      owner.typeHierarchy = undefined;
     }
     for (const group of [owner, ...(owner.groups ?? [])])
       group.children = inReadingOrder(group.children ?? []);
