@@ -28,7 +28,7 @@ export interface HistoryOptions {
 }
 
 /** The service of a seed, whose data changes after each request. */
-export function changingServer(options: HistoryOptions): { server: SimServer; random: SeededRandom } {
+function changingServer(options: HistoryOptions): { server: SimServer; random: SeededRandom } {
   const random = new SeededRandom(options.seed);
   const server = new SimServer({
     seed: options.seed,

@@ -6,7 +6,7 @@ import { type ClientOptions, createClient, memoryStore, reconcile, sync } from '
 import { heapAfterCollection } from '../../support/heap.ts';
 
 /** The heap at moments of a long run, in MB over that at its beginning. */
-export interface MemoryVerdict {
+interface MemoryVerdict {
   readonly records: number;
   readonly sync: readonly number[];
   readonly reconcile: readonly number[];
@@ -30,7 +30,7 @@ async function startService(records: number) {
  * Syncs and reconciles a collection of `records` records, and measures the heap several times in each. With `holdsIds`
  * the consumer keeps every id, as a leak would.
  */
-export async function measureSync(
+async function measureSync(
   records: number,
   { holdsIds = false, times = 10 } = {},
 ): Promise<MemoryVerdict> {
