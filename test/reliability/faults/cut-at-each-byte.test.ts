@@ -84,11 +84,15 @@ interface Ended {
   readonly requests: readonly SeenRequest[];
 }
 
-/** Makes one call for every byte at which the response can be cut, at most 16 at a time; returns what happened to each. */
+/** The suite cuts a head at every third byte, and a body at each; a soak cuts both at each. */
+const stepAt = ({ response }: Kind, at: number) =>
+  process.env.SOAK_FAULTS === undefined && at < response.bodyAt - 3 ? 3 : 1;
+
+/** Makes one call for every byte at which the response is cut, at most 16 at a time; returns what happened to each. */
 async function cutEverywhere(of: Kind, attempts: 1 | 2, signal: AbortSignal): Promise<Ended[]> {
   await using server = await scriptedServer(cutting(of));
   const ended: Promise<Omit<Ended, 'requests'>>[] = [];
-  for (let at = 0; at < of.response.bytes.length; at += 1) {
+  for (let at = 0; at < of.response.bytes.length; at += stepAt(of, at)) {
     // Each has its own client and retry budget. The time limits are long, so that leaks are seen.
     const client = quickClient(server.url, {
       rateLimiter: false,
@@ -104,7 +108,7 @@ async function cutEverywhere(of: Kind, attempts: 1 | 2, signal: AbortSignal): Pr
         (error) => ({ at, error }),
       ),
     );
-    if (at % 16 === 15) await ended.at(-1);
+    if (ended.length % 16 === 0) await ended.at(-1);
   }
   const all = await Promise.all(ended);
   return all.map(({ at, error }) => ({
@@ -141,7 +145,7 @@ test.each(kinds)(
     const { signal } = new AbortController();
     for (const attempts of [1, 2] as const) {
       const ends = await cutEverywhere(of, attempts, signal);
-      expect(ends.length).toBeGreaterThan(40);
+      expect(ends.length).toBeGreaterThan(10);
       expect(ends.map((end) => `${end.at}: ${found(of, end)}`)).toEqual(
         ends.map(({ at }) => `${at}: ${due(of, at, attempts)}`),
       );

@@ -30,10 +30,7 @@ async function startService(records: number) {
  * Syncs and reconciles a collection of `records` records, and measures the heap several times in each. With `holdsIds`
  * the consumer keeps every id, as a leak would.
  */
-async function measureSync(
-  records: number,
-  { holdsIds = false, times = 10 } = {},
-): Promise<MemoryVerdict> {
+async function measureSync(records: number, { holdsIds = false, times = 10 } = {}): Promise<MemoryVerdict> {
   await using service = await startService(records);
   const client = createClient(service.options);
   const held = new Set<string>();
