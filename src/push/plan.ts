@@ -181,7 +181,7 @@ export class Planner {
   #setProduct(row: Row, product: AnyProduct): void {
     const draft = JSON.parse(row.draft) as Fields;
     const fields = changedFields(sentOf(product), draft, this.#options.facts.fields);
-    const names = fields.join();
+    const names = JSON.stringify(fields);
     const known = this.#fieldLists.get(names) ?? fields;
     this.#fieldLists.set(names, known);
     row.id = product.id;

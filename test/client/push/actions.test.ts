@@ -264,6 +264,19 @@ test.each([
   },
 );
 
+test('sends the fields of each row, even if the name of one reads as those of two', async () => {
+  const [a, b] = [
+    { productNumber: 'A', 'x,y': 1 },
+    { productNumber: 'B', x: 1, y: 1 },
+  ];
+  const { run, sandbox } = setUp([{ productNumber: 'A' }, { productNumber: 'B' }], {
+    sandbox: { unknownFields: 'store' },
+  });
+  const { results } = await run([a, b] as ProductDraft[]);
+  expect(results.map(({ fields }) => fields)).toEqual([['x,y'], ['x', 'y']]);
+  expect(sandbox.store.products.all()).toMatchObject([a, b]);
+});
+
 test('creates and updates objects within a field, whatever the order of their members', async () => {
   const { run, sandbox } = setUp([], { sandbox: { unknownFields: 'store' } });
   const row = (size: object) => [
