@@ -6,7 +6,7 @@ import { caught } from '../../support/caught.ts';
 import { setUpPush } from '../../support/push.ts';
 import { useFastClock } from '../../support/virtual-clock.ts';
 
-useFastClock();
+useFastClock(1_000);
 
 const FAST = { retry: { maxAttempts: 2, baseDelayMs: 1 }, maxOutageMs: 0 };
 const A: ProductDraft = { productNumber: 'A', name: 'Desk', salePrice: '129' };

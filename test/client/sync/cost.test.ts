@@ -47,24 +47,6 @@ describe('a first sync', () => {
 });
 
 describe('an incremental run', () => {
-  test('with nothing new costs one request for each collection', async () => {
-    const books = setUpSync({ records: 280, clock: '2020-01-01T00:00:00Z' });
-    books.sandbox.clock.set('2030-01-01T00:00:00Z');
-    const run = { ...books.run, onBatch: () => undefined };
-    await sync(books.client, run);
-    books.sandbox.clock.advance(3_600_000);
-    books.sandbox.clearLogs();
-    const report = await sync(books.client, run);
-    expect(report).toMatchObject({ records: 0 });
-    expect(books.sandbox.requests.map(({ path }) => path).toSorted()).toEqual(
-      Object.values(books.client)
-        .flatMap((property) => (property as { segment?: string } | undefined)?.segment ?? [])
-        .map((segment) => `/api/public/v1/${segment}`)
-        .toSorted(),
-    );
-    expect(books.sandbox.count()).toBe(collectionNames.length);
-  });
-
   test.each(ORDERS)(
     'with k changed records costs at most 2·ceil(k / page size) + 2 in id order, 3·ceil(k / page size) + 11 in another: %s',
     async (order) => {
