@@ -453,6 +453,17 @@ test('does not repeat a lost create while a product of the list cannot be read: 
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
 
+test('reports a conflict if two products have the key of a lost create', async () => {
+  const { sandbox, run } = setUpLoss(true);
+  sandbox.onRequest(({ method }) => {
+    if (method === 'POST') sandbox.store.products.insert({ ...A });
+  });
+  const { results, commits } = await run([A]);
+  expect(results).toMatchObject([{ action: 'conflict', ids: ['1', '2'] }]);
+  expect(results[0]?.reason).toBe('products 1, 2 have this key');
+  expect(commits).toEqual(['create']);
+});
+
 test('waits for a create that an earlier run lost, but not in a dry run', async () => {
   const store = memoryStore();
   const { run } = setUpLoss(false);

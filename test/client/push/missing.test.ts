@@ -96,3 +96,11 @@ test.each([
     60 - rows.filter(({ productNumber }) => productNumber !== 'other').length,
   );
 });
+
+test('leaves products alone that have their patch already, and does not count them', async () => {
+  const many = Array.from({ length: 60 }, (_, n) => ({ productNumber: `P-${n}`, isInactive: n > 1 }));
+  const { run } = setUpPush([...many, { productNumber: 'A' }]);
+  const options = { missing: () => ({ isInactive: true }), maxCandidates: 2 };
+  expect(await run([{ productNumber: 'A' }], options)).toMatchObject({ commits: ['update', 'update'] });
+  expect(await run([{ productNumber: 'A' }], options)).toMatchObject({ commits: [], done: ['A unchanged'] });
+});
