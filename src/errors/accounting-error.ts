@@ -99,7 +99,9 @@ export abstract class AccountingError extends Error {
   /** What `console.log` shows: the stack, and the fields that are safe to log. */
   [INSPECT](_depth: number, options: object, inspect?: (value: unknown, options: object) => string): string {
     const { name: _name, message: _message, ...fields } = this.toJSON();
-    const shown = inspect === undefined ? JSON.stringify(fields) : inspect(fields, options);
+    // At the default depth of `console.log`, the collections and causes of a report would be left out.
+    const shownWith = 'report' in fields ? { ...options, depth: 10 } : options;
+    const shown = inspect === undefined ? JSON.stringify(fields) : inspect(fields, shownWith);
     return `${this.stack ?? `${this.name}: ${this.message}`} ${shown}`;
   }
 }

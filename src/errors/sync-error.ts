@@ -1,5 +1,5 @@
 import { oneLine, sentence } from '../internal/text.ts';
-import { AccountingError, INSPECT } from './accounting-error.ts';
+import { AccountingError } from './accounting-error.ts';
 import { printedCause } from './cause.ts';
 import type { CollectionReport, SyncReport } from './sync-report.ts';
 
@@ -49,11 +49,6 @@ export class SyncError extends AccountingError {
     });
     const collections = byStatus(report.collections);
     return { name, message, code, retryable, errors, report: { ...report, collections } };
-  }
-
-  /** Prints the reasons whole: at the default depth of `console.log` the collections and causes would be left out. */
-  override [INSPECT](...[depth, options, inspect]: Parameters<AccountingError[typeof INSPECT]>): string {
-    return super[INSPECT](depth, { ...options, depth: 10 }, inspect);
   }
 }
 

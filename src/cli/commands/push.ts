@@ -12,7 +12,7 @@ import { fileStore } from 'accounting-data-sdk/node';
 import { type Command, Option } from 'commander';
 import { unlessMissing } from '../../internal/node/crash-safe-file.ts';
 import { suggestion } from '../../internal/option-names.ts';
-import { duration, wholeNumber } from '../arguments.ts';
+import { counted, duration, wholeNumber } from '../arguments.ts';
 import { checkCompany } from '../company.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { CommandFailure, EXIT, failureOf, withoutAdvice } from '../errors.ts';
@@ -211,7 +211,7 @@ interface Ended {
 }
 
 function end({ rows, counts, dryRun }: PushReport, { flags, io, results }: Ended): void {
-  if (!flags.quiet) io.log(`${rows} rows: ${summary(counts, dryRun ? WILL : DONE)}.`);
+  if (!flags.quiet) io.log(`${counted(rows, 'row')}: ${summary(counts, dryRun ? WILL : DONE)}.`);
   if (dryRun && !flags.dryRun) io.log('Nothing was written.');
   const bad = counts.failed + counts.conflict;
   if (bad === 0) return;
@@ -252,7 +252,7 @@ function summary(counts: Counts, words: Partial<Record<PushAction, string>>): st
 
 function progressText({ phase, done, total, waiting }: PushProgress): string {
   const wait = waiting ? ', waiting' : '';
-  if (phase === 'rows') return `${done} rows read${wait}`;
+  if (phase === 'rows') return `${counted(done, 'row')} read${wait}`;
   return phase === 'read' ? `${done} products read${wait}` : `${done} of ${total} written${wait}`;
 }
 

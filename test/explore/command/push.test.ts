@@ -56,7 +56,7 @@ test.each([
   ['NDJSON', '\uFEFF{"productNumber":"A","name":"Desk"}\r\n\n', 'products.ndjson'],
 ])('reads a file with %s', async (_, text, name) => {
   const { sandbox, push } = await withFile(text, { name });
-  expect((await push('--yes')).code).toBe(0);
+  expect(await push('--yes')).toMatchObject({ code: 0, log: expect.stringContaining('1 row: 1 created') });
   expect(products(sandbox)).toMatchObject([{ productNumber: 'A', name: 'Desk' }]);
 });
 
