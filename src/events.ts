@@ -172,6 +172,8 @@ export function combineListeners(
 ): ClientListeners {
   const listenerFailed = logger === undefined ? undefined : failureReporter(logger);
   const everyone = [...(logger === undefined ? [] : [loggingListeners(logger)]), ...[on].flat()];
+  const call = (who: string, listener: () => unknown) =>
+    notify(listener, undefined, (thrown) => listenerFailed?.(who, thrown));
   const isOfLogger = (index: number) => logger !== undefined && index === 0;
   const combined: Record<string, (event: unknown) => void> = {};
   // By name, not by `Object.keys`: the methods of a class are listeners too, and need their `this`.
@@ -180,32 +182,23 @@ export function combineListeners(
     combined[name] = (event) => {
       for (const [index, listeners] of everyone.entries()) {
         const who = isOfLogger(index) ? 'the logger' : `the listener on.${name}`;
-        notify(
-          () => listeners[name]?.(event as never),
-          undefined,
-          (thrown) => listenerFailed?.(who, thrown),
-        );
+        call(who, () => listeners[name]?.(event as never));
       }
     };
   }
-  const inRun = runInside(everyone, listenerFailed);
+  const inRun = runInside(everyone, call);
   if (logger === undefined) return { ...combined, inRun };
   const collectionWarning = (collection: string, reason: string) => {
     const text = `accounting-data-sdk ${collection}: ${reason}`;
-    notify(
-      () => logWriter(logger)('warn', text, { collection }),
-      undefined,
-      (thrown) => listenerFailed?.('the logger', thrown),
-    );
+    call('the logger', () => logWriter(logger)('warn', text, { collection }));
   };
   return { ...combined, inRun, listenerFailed, collectionWarning };
 }
 
 function runInside(
   everyone: readonly Listeners[],
-  listenerFailed: ClientListeners['listenerFailed'],
+  call: (who: string, listener: () => unknown) => void,
 ): ClientListeners['inRun'] {
-  if (everyone.every(({ run }) => run === undefined)) return undefined;
   return (event, work) => {
     const outermost = everyone.reduceRight((inner, listeners) => {
       let result: ReturnType<typeof inner> | undefined;
@@ -217,11 +210,7 @@ function runInside(
           (error: unknown) => error,
         );
       return () => {
-        notify(
-          () => listeners.run?.(event, settled),
-          undefined,
-          (thrown) => listenerFailed?.('the listener on.run', thrown),
-        );
+        call('the listener on.run', () => listeners.run?.(event, settled));
         return once();
       };
     }, work);

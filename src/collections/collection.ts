@@ -23,7 +23,7 @@ export function createCollection(
   const reading = reader(context);
   const internals: CollectionInternals = {
     callbackFailed: (name, thrown) => listeners.listenerFailed?.(name, thrown),
-    inRun: (event, work) => listeners.inRun?.(event, work) ?? work(),
+    inRun: listeners.inRun,
     warn: (text) => listeners.collectionWarning?.(definition.segment, text),
     outlasting: (maxOutageMs, beforeAttempt) =>
       createCollection(

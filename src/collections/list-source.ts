@@ -21,7 +21,7 @@ interface ListParts<T extends { id: string }> {
 }
 
 const ROWS_CAME_AGAIN =
-  'rows came on two pages, so others may be missing. The list is sorted by something that many records share, and comes in another order on each page; or a record was added during the read.';
+  'rows came on two pages, so others may be missing: many records share what the list is sorted by, or one was added meanwhile.';
 
 const ELSEWHERE = [{ names: LIST_QUERY, advice: 'Pass it in the first argument of list.' }];
 
@@ -130,7 +130,7 @@ function pageFetcher<T extends { id: string }>(
       path: [segment],
       template: `/${segment}`,
       query: [...added, ...Object.entries(own.parameters ?? {})],
-      shownQuery: shown.length === 0 ? undefined : shown.map((pair) => pair.join('=')).join('&'),
+      shownQuery: shown.map((pair) => pair.join('=')).join('&') || undefined,
       expected: { kind: 'json', read, cleared: withoutSecrets },
       priority: 'background',
       settings,

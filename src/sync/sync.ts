@@ -165,18 +165,17 @@ export async function sync(
     const context = { options: resolved, store, onBatch, deletions, onForbidden, concurrency, stopAfter };
     return await new TenantRun(names, sources, context).run();
   };
-  const event = { name: 'sync', tenant: resolved.tenant, collections: names } as const;
-  const [first = ''] = names;
+  let work = () => run(options as unknown as Destination);
   if (target === undefined) {
     checkMethods(options.store, 'store', ['get']);
     checkFunction(options.onBatch, 'onBatch');
-    return await inRun(sources[first], event, () => run(options as unknown as Destination));
+  } else {
+    const checked = checkTarget(options);
+    work = () => withTarget(checked, resolved, (opened) => run(destinationOf(opened, mode)));
   }
-
-  const checked = checkTarget(options);
-  return await inRun(sources[first], event, () =>
-    withTarget(checked, resolved, (opened) => run(destinationOf(opened, mode))),
-  );
+  const { tenant } = resolved;
+  const [first = ''] = names;
+  return await inRun(sources[first], { name: 'sync', tenant, collections: names }, work);
 }
 
 /** Where records and state go. */

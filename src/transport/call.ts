@@ -224,7 +224,7 @@ export class Call {
 
   get #query(): string | undefined {
     const { shownQuery } = this.request;
-    return shownQuery === undefined ? undefined : redactOwnText(shownQuery, this.apiKey);
+    return shownQuery && redactOwnText(shownQuery, this.apiKey);
   }
 
   /** The path for errors and events: without the key, even if the service has put it into an id. */

@@ -23,7 +23,7 @@ export interface CollectionInternals {
   /** Writes a warning about the collection to the logger of the client. */
   warn?(text: string): void;
   /** Carries out a run inside the listeners of the client. */
-  inRun?<T>(event: RunEvent, work: () => Promise<T>): Promise<T>;
+  readonly inRun?: (<T>(event: RunEvent, work: () => Promise<T>) => Promise<T>) | undefined;
   /** The same collection, whose calls are sent again while the service is down, until it has been for `maxOutageMs`. */
   outlasting?(maxOutageMs: number, beforeAttempt?: CallSettings['beforeAttempt']): unknown;
   /** Whether the service is down, after a call failed: sends one list request of another collection. */

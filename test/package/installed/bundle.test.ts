@@ -30,8 +30,8 @@ test('the sandbox is bundled for a browser without a module of Node', () => {
 });
 
 describe('bundled for a browser, after gzip', () => {
-  test('all of it is at most 93 kB', () => {
-    expect(everything.atOnce.size + everything.later.size).toBeLessThanOrEqual(93_000);
+  test('all of it is at most 93.5 kB', () => {
+    expect(everything.atOnce.size + everything.later.size).toBeLessThanOrEqual(93_500);
   });
 
   // Sync and push would add 10 kB and 7 kB: a program that does not use them must not load them.
