@@ -70,9 +70,11 @@ interface Keys {
 
 /**
  * Requests of intervals in a row without a delivered row: more than any collection needs. Later pages, ids further on
- * and second pages do not count, because their number is limited.
+ * and second pages do not count, because their number is limited. Pages of one row show neither a direction nor an order,
+ * so a read that begins at the wrong end needs a request for each row.
  */
 const MAX_REQUESTS_WITHOUT_ROWS = 50;
+const MAX_REQUESTS_OF_SINGLE_ROWS = 1_000;
 
 /** The last of the later pages of an end: usually, and if the service hides rows. */
 const LAST_LATER_PAGE = 2;
@@ -114,7 +116,8 @@ export function reduce(
   held?: ResponseRows,
 ): Step {
   const step = reduceResponse(before, response, context, held);
-  if (step.state.requestsWithoutRows >= MAX_REQUESTS_WITHOUT_ROWS) throw boundsIgnored(context.facts);
+  const most = step.state.mostRows > 1 ? MAX_REQUESTS_WITHOUT_ROWS : MAX_REQUESTS_OF_SINGLE_ROWS;
+  if (step.state.requestsWithoutRows >= most) throw boundsIgnored(most, context.facts);
   return step;
 }
 
@@ -135,7 +138,7 @@ function reduceResponse(
   const received = { ...before, requestsWithoutRows, idLimit: idLimitAfter(before, ids) };
 
   // Rule 1, the direction. The first page has the ids 90 … 61: the read goes down, on negated ids.
-  const directed = withDirection(received, sent);
+  const directed = withDirection(received, sent, context);
   const isTurned = directed.order !== received.order;
   // Not needed if nothing but the caller's bounds was requested: that is the first page in either direction.
   if (isTurned && (received.after !== undefined || received.through !== undefined)) return restart(directed);
@@ -445,8 +448,11 @@ function endAfter(after: Key, width: bigint, state: ReadState, context: ReadCont
   return after < most ? most : undefined;
 }
 
-/** Rule 1. One row has no direction, but if a row was expected before a single one, and a lower one comes, it goes down. */
-function withDirection(state: ReadState, sent: readonly bigint[]): ReadState {
+/**
+ * Rule 1. One row has no direction, but a row before it shows that the direction assumed at the start is wrong: it would
+ * have come first. It can also be a new one, so the direction is not turned twice.
+ */
+function withDirection(state: ReadState, sent: readonly bigint[], { hint }: ReadContext): ReadState {
   const { directionKnown, phase, after, singleKey, order } = state;
   if (directionKnown || sent.length === 0) return state;
   // The only row so far stands on the first page, and these on a later one.
@@ -455,7 +461,8 @@ function withDirection(state: ReadState, sent: readonly bigint[]): ReadState {
   if (ids.some((id) => id !== ids[0])) {
     return { ...state, directionKnown: true, order: isAscending(ids.toReversed()) ? 'desc' : 'asc' };
   }
-  return singleKey === undefined || order === 'desc' ? state : { ...state, order: 'desc' };
+  if (singleKey === undefined || order !== (hint?.order ?? 'asc')) return state;
+  return { ...state, order: order === 'asc' ? 'desc' : 'asc' };
 }
 
 /** Rule 2. In another order neither the hint nor a page that came short proves anything. */
@@ -499,9 +506,9 @@ function checkBounds(state: ReadState, ids: readonly bigint[], context: ReadCont
   if (!ids.every((id) => isInside(keyOf(id)))) throw outsideBounds(context.facts);
 }
 
-function boundsIgnored(facts: CallFacts): FilterIgnoredError {
+function boundsIgnored(requests: number, facts: CallFacts): FilterIgnoredError {
   return new FilterIgnoredError(
-    `${facts.method} ${facts.path} returned no complete interval of ids in ${MAX_REQUESTS_WITHOUT_ROWS} requests: the service ignored the bounds on id. Use pagination: 'page'.`,
+    `${facts.method} ${facts.path} returned no complete interval of ids in ${requests} requests: the service ignored the bounds on id. Use pagination: 'page'.`,
     facts,
   );
 }

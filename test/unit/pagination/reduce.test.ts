@@ -73,6 +73,18 @@ describe('rule 1, the direction', () => {
     expect(turned.state.order).toBe('desc');
   });
 
+  test('is turned once, also if a hint named it', () => {
+    const context = { ...everything, hint: { pageSize: 0, order: 'desc', sortedById: false } } as const;
+    const single = respond(stateAtStart(context), rowsOf([61]), context);
+    expect(summary(single, context)).toEqual(['nothing', 'id[gte]=62']);
+    const turned = respond(single.state, rowsOf([64]), context);
+    expect(summary(turned, context)).toEqual(['nothing', '']);
+    expect(turned.state.order).toBe('asc');
+    // A row before the first one was created since.
+    const again = respond(turned.state, rowsOf([61]), context);
+    expect(respond(again.state, rowsOf([60]), context).state.order).toBe('asc');
+  });
+
   test('starts the read again if it contradicts a hint, without what was delivered', () => {
     const step = respond(reading({ directionKnown: false, after: -100n, order: 'desc' }), rowsOf([80, 90]));
     expect(summary(step)).toEqual(['restart', '']);
