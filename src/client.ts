@@ -161,7 +161,7 @@ export function createClient<const S extends SchemasByName = Record<never, never
   return clientWith(defaults);
 }
 
-/** Without the caller's schema: a record of another shape still comes from the service. */
+/** Ignores the caller's schema: a record that does not match it still proves that the service responded. */
 async function ping(context: ClientContext, options: RequestOptions = {}): Promise<Ping> {
   const { segment } = collections.accounts;
   const accounts = createCollection(readOnly(segment), { ...context, validation: 'off' }, undefined);

@@ -247,7 +247,7 @@ function resolveDefaults(defaults: ResolvedDefaults, options: ClientDefaults): R
 
 function checkBaseUrl({ baseUrl = environment('ACCOUNTING_BASE_URL'), ...options }: ClientOptions): string {
   if (typeof baseUrl !== 'string') {
-    throw new InvalidInputError('baseUrl', 'is missing; give baseUrl or set ACCOUNTING_BASE_URL');
+    throw new InvalidInputError('baseUrl', 'is missing; pass baseUrl or set ACCOUNTING_BASE_URL');
   }
   const { allowInsecure = false, fetch } = options;
   const base = parseBaseUrl(baseUrl, checkFlag(allowInsecure, 'allowInsecure'));

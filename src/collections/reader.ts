@@ -43,8 +43,8 @@ export interface ReadOnlyCollection<T extends { id: string }> {
 export function reader<T extends { id: string }>(context: CollectionContext<T>): ReadOnlyCollection<T> {
   const { definition, baseUrl } = context;
 
-  async function get(id: string, options: RequestOptions = {}): Promise<T> {
-    checkOptions(options, 'get');
+  async function read(method: 'get' | 'find', id: string, options: RequestOptions = {}): Promise<T> {
+    checkOptions(options, method);
     const expected = expectedRecord(context, checkId(id));
     return await sendOne(context, { method: 'GET', id, expected }, options);
   }
@@ -54,10 +54,10 @@ export function reader<T extends { id: string }>(context: CollectionContext<T>):
     parent: definition.parent?.segment,
     baseUrl,
     list: (query = {}, options = {}) => createPaginator(listSource({ context, query, options })),
-    get,
+    get: (id, options) => read('get', id, options),
     async find(id, options) {
       try {
-        return await get(id, options);
+        return await read('find', id, options);
       } catch (error) {
         if (error instanceof NotFoundError && error.missing) return undefined;
         throw error;

@@ -7,7 +7,7 @@ export interface Instruments {
   readonly requestDuration: Histogram;
   /** Each call, with all its attempts and waits. */
   readonly callDuration: Histogram;
-  /** Each wait, as long as it really was. */
+  /** Each wait, by its measured length. */
   readonly waitDuration: Histogram;
   readonly retries: Counter;
   readonly remaining: Gauge;
@@ -38,7 +38,7 @@ export function createInstruments(meter: Meter): Instruments {
       LONG_SECONDS,
     ),
     retries: meter.createCounter('accounting.client.retries', {
-      description: 'Attempts that failed and were made again.',
+      description: 'Attempts that failed and were retried.',
       unit: '{retry}',
     }),
     remaining: meter.createGauge(OWN.remaining, {

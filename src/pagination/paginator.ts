@@ -1,4 +1,5 @@
 import { AccountingError } from '../errors/accounting-error.ts';
+import { checkOptionNames } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { InvalidRecord } from '../events.ts';
 import type { Page, Pages } from './page.ts';
@@ -34,6 +35,7 @@ export function createPaginator<T>(source: PaginatorSource<T>): Paginator<T> {
     [Symbol.asyncIterator]: () => new RecordIterator(new PageIterator(source, undefined), source.signal),
     pages: () => new PageIterator(source, undefined),
     async toArray(options) {
+      checkOptionNames(options ?? {}, { limit: true }, { of: 'toArray' });
       // From JavaScript it may be missing.
       const limit = (options as Partial<typeof options> | undefined)?.limit;
       if (

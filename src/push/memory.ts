@@ -139,7 +139,7 @@ export class PushMemory {
     const by = (await this.#read(storeKey))?.by;
     if (by !== (this.#hasWritten ? this.#by : this.#foundBy)) {
       throw new ConcurrentRunError(
-        `Another push has written the state under ${storeKey} meanwhile. Run one push of a tenant at a time; what was written stays written.`,
+        `Another push wrote the state under ${storeKey} at the same time. Run one push of a tenant at a time; what was written stays written.`,
         { retryable: true },
       );
     }

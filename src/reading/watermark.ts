@@ -3,7 +3,7 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { ResponseTime } from '../pagination/page.ts';
 import { isFarAhead } from '../schemas/timestamp.ts';
 
-/** Without a `Date` header the local clock must do, which may be ahead of the service's. */
+/** Without a `Date` header the local clock is used, which may be ahead of the service's. */
 const LOCAL_CLOCK_MARGIN_MS = 5 * 60_000;
 
 /** A timestamp to the second, rounded down: the precision of `Date` and of the service's own timestamps. */
@@ -26,7 +26,7 @@ export function observedTime({ serverTime, requestedAt }: ResponseTime): number 
  */
 export function watermarkOf(response: ResponseTime): string {
   const margin = response.serverTime === undefined ? LOCAL_CLOCK_MARGIN_MS : response.durationMs;
-  // A clock in the first years of the era would give a timestamp that the state cannot hold.
+  // No watermark lies before 1970, even if the clock of the service does.
   return toSeconds(Math.max(0, observedTime(response) - margin));
 }
 

@@ -1,7 +1,7 @@
-/** The row of each record that a schema made of it. */
+/** The row that each record of a schema was made from. */
 const rows = new WeakMap<object, object>();
 
-/** Remembers what a record was made of. */
+/** Remembers the row that a record was made from. */
 export function keepSent(record: object, row: object): void {
   if (record !== row) rows.set(record, row);
 }

@@ -30,7 +30,7 @@ type FieldSchemas<Table extends FieldTable> = {
   -readonly [Name in keyof Table]: z.ZodExactOptional<z.ZodNullable<Kinds[Table[Name]]>>;
 };
 
-/** The fields of a body as a caller gives them: `null` clears, `undefined` is left out. */
+/** The fields of a body as a caller passes them: `null` clears, `undefined` is left out. */
 type InputSchemas<Table extends FieldTable> = {
   -readonly [Name in keyof Table]: z.ZodOptional<z.ZodNullable<Kinds[Table[Name]]>>;
 };

@@ -90,7 +90,7 @@ export class Checkpoints {
     if (isUntouched && this.#written === undefined) return;
     if (isUntouched || state === undefined) throw notKept(this.#address.key);
     throw new ConcurrentRunError(
-      `Another run has written the state under ${this.#address.key} meanwhile. Records that both delivered at the same time may be stale in the copy: run once in mode: 'full'. Make sure that only one run of a tenant and collection is active at a time.`,
+      `Another run wrote the state under ${this.#address.key} at the same time. Records that both delivered at the same time may be stale in the copy: run once in mode: 'full'. Make sure that only one run of a tenant and collection is active at a time.`,
       { retryable: true },
     );
   }
@@ -101,7 +101,7 @@ export class Checkpoints {
     if (!this.writtenByConsumer) throw notKept(this.#address.key);
 
     throw new CheckpointError(
-      `The last checkpoint under ${this.#address.key} was not written. A store without set leaves that to the consumer: write batch.checkpoint of every batch, also of the last one, which has no records.`,
+      `The last checkpoint under ${this.#address.key} was not written. A store without set leaves that to the consumer: write batch.checkpoint of every batch, including the last one, which has no records.`,
     );
   }
 
@@ -113,7 +113,7 @@ export class Checkpoints {
 
 function notKept(key: string): CheckpointError {
   return new CheckpointError(
-    `The store does not have under ${key} what was written there: it lost it, or hid an error. Check the store, then run this again.`,
+    `The store did not return what was written under ${key}: it lost the value, or hid an error. Check the store, then run this again.`,
   );
 }
 

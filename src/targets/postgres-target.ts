@@ -41,7 +41,7 @@ const POSTGRES_OPTIONS: OptionNames<PostgresTargetOptions> = { schema: true };
  *
  * @throws When a sync opens it: InvalidInputError if the tables cannot be created, or have another shape. In the batch
  * that could not be written: CheckpointError, with the error of the driver as its cause, or ConcurrentRunError if
- * another sync of the tenant has written meanwhile.
+ * another sync of the tenant wrote at the same time.
  */
 export function postgresTarget(
   connection: PostgresConnection,
@@ -121,7 +121,7 @@ class PostgresCopy implements OpenTarget {
     const before = this.#checkpoints.get(key);
     let moved: unknown;
     try {
-      // First the columns: if the process ends in between, they are empty.
+      // Add the columns first: if the process ends in between, they are empty.
       if (fields.length > 0 || !this.#views.has(view)) {
         await this.#query(this.#sql.updateView({ collection, view, fields }));
         this.#views.add(view);
@@ -136,7 +136,7 @@ class PostgresCopy implements OpenTarget {
     }
     if (Number((moved as { moved: unknown } | undefined)?.moved) !== 1) {
       throw new ConcurrentRunError(
-        `Another sync of ${this.#tenant} has written the checkpoint ${key} meanwhile. Run one at a time.`,
+        `Another sync of ${this.#tenant} wrote the checkpoint ${key} at the same time. Run one at a time.`,
         { retryable: true },
       );
     }
@@ -169,10 +169,10 @@ class PostgresCopy implements OpenTarget {
   }
 }
 
-/** PostgreSQL has no NUL in a text, and no half of a surrogate pair. */
+/** PostgreSQL stores neither a NUL character nor half of a surrogate pair. */
 function rejectUnstorable(collection: string, rows: readonly Row[]): void {
   for (const { id, body } of rows) {
-    // An even number of backslashes before it would be backslashes.
+    // After an even number of backslashes, `\u0000` begins with an escaped backslash and is text.
     if (body.includes('\\u') && /(?<!\\)(?:\\\\)*\\u(?:0000|[dD][89a-fA-F])/.test(body)) {
       throw unstorable(
         collection,

@@ -38,7 +38,7 @@ export function openFile(file: string): SqliteDatabase {
   let database: SqliteDatabase | undefined;
   try {
     database = new sqlite.DatabaseSync(file);
-    // The first statement that reads the file. Another process may hold a lock meanwhile.
+    // The first statement that reads the file. Another process may hold a lock.
     database.exec('PRAGMA busy_timeout = 10000');
     database.exec('PRAGMA journal_mode = WAL');
     // A loss of power may undo the last transactions, whole: rows together with their checkpoint.
@@ -55,14 +55,14 @@ export function openFile(file: string): SqliteDatabase {
   }
 }
 
-/** Does everything or nothing. No other connection writes meanwhile. */
+/** Commits all of the work or none of it. No other connection can write until then. */
 export function inTransaction(database: SqliteDatabase, work: () => void): void {
   database.exec('BEGIN IMMEDIATE');
   try {
     work();
     database.exec('COMMIT');
   } catch (error) {
-    // A full disk has ended the transaction already.
+    // A full disk has already ended the transaction.
     try {
       database.exec('ROLLBACK');
     } catch {}

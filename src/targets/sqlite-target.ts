@@ -175,7 +175,7 @@ class SqliteCopy implements OpenTarget {
   #claim(key: string): void {
     if (this.#storedCheckpoint(key) === this.#checkpoints.get(key)) return;
     throw new ConcurrentRunError(
-      `Another sync of ${this.#options.tenant} has written the checkpoint ${key} meanwhile. Run one at a time.`,
+      `Another sync of ${this.#options.tenant} wrote the checkpoint ${key} at the same time. Run one at a time.`,
       { retryable: true },
     );
   }

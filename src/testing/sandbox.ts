@@ -56,7 +56,7 @@ export interface Sandbox extends Disposal {
   issueKey(grant?: KeyGrant): string;
   /** From now on, requests with this key are rejected with 401. Throws a RangeError for an unknown key. */
   revokeKey(key: string): void;
-  /** Serves HTTP/1.1 on a port; rejects if the sandbox listens already. */
+  /** Serves HTTP/1.1 on a port; rejects if the sandbox is already listening. */
   listen(options?: ListenOptions): Promise<Listening>;
   /** Calls the listener with each request once its response is known. Returns a function that removes the listener. */
   onRequest(listener: (request: LoggedRequest) => void): () => void;
@@ -165,7 +165,7 @@ function createPort(core: Core) {
       return current?.url;
     },
     async listen(options: ListenOptions = {}) {
-      if (listening !== undefined) throw new Error('The sandbox listens already.');
+      if (listening !== undefined) throw new Error('The sandbox is already listening.');
       listening = listen(core, options);
       try {
         current = await listening;

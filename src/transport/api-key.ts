@@ -59,12 +59,12 @@ export function createKeySource(apiKey: ApiKey): KeySource {
 /** Checked before `Headers` sees it: its own error message would quote the key. */
 function checkKey(key: unknown): string {
   if (typeof key !== 'string' || key === '') {
-    throw new InvalidInputError('apiKey', 'is missing; give apiKey or set ACCOUNTING_API_KEY');
+    throw new InvalidInputError('apiKey', 'is missing; pass apiKey or set ACCOUNTING_API_KEY');
   }
   if (!isVisibleAscii(key)) {
     throw new InvalidInputError(
       'apiKey',
-      'must be visible ASCII without spaces or line ends; check for a stray newline',
+      'must be visible ASCII without spaces or line breaks; check for a stray newline',
     );
   }
   return key;

@@ -30,7 +30,7 @@ export function idempotencyKeyFor(...parts: readonly (string | number | bigint)[
   if (key.length > MAX_LENGTH) {
     throw new InvalidInputError(
       'parts',
-      `make a key of ${key.length} characters, more than ${MAX_LENGTH}: pass ids, not texts`,
+      `make a key of ${key.length} characters, more than ${MAX_LENGTH}: pass ids, not long strings`,
     );
   }
   return key;

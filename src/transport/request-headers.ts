@@ -38,7 +38,7 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): void {
     if (typeof value !== 'string' || !FIELD_VALUE.test(value)) {
       throw new InvalidInputError(
         `headers.${lower}`,
-        'must be printable ASCII without line ends, and without whitespace at either end',
+        'must be printable ASCII without line breaks, and without whitespace at either end',
       );
     }
   }

@@ -117,7 +117,7 @@ const rows: Readonly<Record<string, Row>> = {
   },
   ConcurrentRunError: {
     code: 'concurrent_run',
-    what: /Another run has written the state/,
+    what: /Another run wrote the state/,
     where: /under accounting-data-sdk:acme:accounts/,
     advice: /Make sure that only one run of a tenant and collection is active at a time/,
   },

@@ -170,7 +170,7 @@ describe('a reference', () => {
     return sandbox;
   };
 
-  test('is believed when the ids exist there, whatever their name', async () => {
+  test('is accepted if the ids exist there, whatever the name of the field', async () => {
     const { collections, source } = await discover(clientOf(books()));
     expect(collections.find(({ collection }) => collection === 'boms')?.references).toEqual({
       productId: { collection: 'products', form: 'id', checked: 3, found: 3 },
@@ -191,7 +191,7 @@ describe('a reference', () => {
     expect(sandbox.count(({ path }) => /accounts\/\d+$/.test(path))).toBeGreaterThan(0);
   });
 
-  test('is believed of the collection with the longer name first', async () => {
+  test('is tried first with the collection that has the longer name', async () => {
     const sandbox = createSandbox({ records: { accounts: 50, bankFeedAccounts: 50 } });
     for (let id = 1; id <= 30; id += 1)
       sandbox.store.bankPayerMemories.insert({ bankFeedAccountId: String(id) });
@@ -348,7 +348,7 @@ describe('strict schemas', () => {
   });
 });
 
-describe('a service that means harm', () => {
+describe('a malicious service', () => {
   const NAMES = [
     "a'b",
     'a"b',
@@ -365,7 +365,7 @@ describe('a service that means harm', () => {
     'class',
   ];
 
-  test('cannot put code into the file by the names of fields, nor by values', async () => {
+  test('cannot inject code into the file through field names or values', async () => {
     const record = Object.fromEntries(NAMES.map((name) => [name, 'ok']));
     const hostile = '*/ process.exit(1) /*';
     const { source } = await discoverAccounts(

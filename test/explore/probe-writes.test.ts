@@ -182,7 +182,7 @@ describe('a probe that writes', () => {
     expect(writes.leftBehind).toEqual([sandbox.store.products.ids().at(-1)]);
   });
 
-  test('makes nothing with a key that may not write', async () => {
+  test('creates nothing with a key that may not write', async () => {
     const sandbox = createSandbox({ records: { products: 20 } });
     const client = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.readOnly });
     const { writes } = await probe(client, { collections: ['products'], write: true });

@@ -274,7 +274,7 @@ describe('closing', () => {
     await sandbox.close();
     const again = await sandbox.listen();
     expect((await call(sandbox, '/accounts')).status).toBe(200);
-    await expect(sandbox.listen()).rejects.toThrow('listens already');
+    await expect(sandbox.listen()).rejects.toThrow('is already listening');
     await again.close();
   });
 });

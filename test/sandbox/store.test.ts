@@ -20,7 +20,7 @@ describe('sandbox.store', () => {
     expect(accounts.insert({}).id).toBe('42');
     accounts.delete('42');
     expect(accounts.insert({}).id).toBe('43');
-    expect(() => accounts.insert({ id: '1' })).toThrow('accounts: 1 exists already');
+    expect(() => accounts.insert({ id: '1' })).toThrow('accounts: 1 already exists');
     expect(() => accounts.insert({ id: '' })).toThrow(TypeError);
     expect(accounts.ids()).toEqual(['1', '41', '43']);
   });

@@ -16,7 +16,7 @@ export const PROBLEMS = {
   not_acceptable: [406, 'Not acceptable'],
   request_timeout: [408, 'The request took too long to arrive'],
   request_in_progress: [409, 'The first request with this Idempotency-Key is still running'],
-  conflict: [409, 'The record exists already'],
+  conflict: [409, 'The record already exists'],
   request_too_large: [413, 'The request is too large'],
   unsupported_media_type: [415, 'Unsupported media type'],
   expectation_failed: [417, 'The expectation cannot be met'],

@@ -22,7 +22,7 @@ export interface CollectionStore<Rec extends { id: string }> {
   readonly count: number;
   /**
    * Stores a record. The store fills fields that are left out: `id`, documented fields (`null`) and, if records of the
-   * collection show them, the timestamps. Throws a RangeError if the id exists already.
+   * collection show them, the timestamps. Throws a RangeError if the id already exists.
    */
   insert(fields: RecordInput<Rec>, options?: StoreWriteOptions): Rec;
   /** Changes the fields given; `null` clears. Throws a RangeError if the record does not exist. */
@@ -122,7 +122,7 @@ function checkNewId(collection: Collection, id: unknown): void {
     );
   }
   if (collection.latest(id) !== undefined)
-    throw new RangeError(`${collection.segment}: ${id} exists already.`);
+    throw new RangeError(`${collection.segment}: ${id} already exists.`);
 }
 
 /** A deep copy of a JSON value, so that a test and the store never share an object. */

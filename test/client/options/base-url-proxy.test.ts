@@ -36,7 +36,7 @@ test.each<[why: string, baseUrl: string, prepare: () => object | undefined]>([
   expect(() => clientFor(baseUrl, prepare() ?? {})).not.toThrow();
 });
 
-test('an empty no_proxy counts before NO_PROXY, as it does for Node', () => {
+test('an empty no_proxy takes precedence over NO_PROXY, as in Node', () => {
   vi.stubEnv('NO_PROXY', 'localhost');
   vi.stubEnv('no_proxy', '');
   expect(thrown(() => clientFor('http://localhost:8080'))).toMatchObject({ argument: 'baseUrl' });

@@ -48,6 +48,7 @@ const TAKES_OPTIONS: readonly (readonly [where: string, names: NameTable, act: (
   ['withOptions', CLIENT_DEFAULTS, (o) => client.withOptions(o)],
   ['list', LIST_OPTIONS, (o) => client.accounts.list({}, o)],
   ['the query of list', LIST_QUERY, (o) => client.accounts.list(o)],
+  ['toArray', { limit: true }, (o) => client.accounts.list().toArray(o)],
   ['get', REQUEST_OPTIONS, (o) => client.accounts.get('1', o)],
   ['find', REQUEST_OPTIONS, (o) => client.accounts.find('1', o)],
   ['create', CREATE_OPTIONS, (o) => client.products.create({}, o)],
@@ -115,7 +116,7 @@ const misspelt = TAKES_OPTIONS.flatMap(([where, names, act]) =>
 );
 
 describe('an option that does not exist', () => {
-  test('is tried in more than eighty ways', () => {
+  test('is tested with more than eighty names', () => {
     expect(misspelt.length).toBeGreaterThan(80);
   });
 

@@ -12,7 +12,7 @@ test('requests page after page until an empty one', async () => {
   expect(queries).toEqual(['_page=1', '_page=2', '_page=3', '_page=4']);
 });
 
-test('does not take a short page for the end', async () => {
+test('does not treat a short page as the end', async () => {
   const { accounts } = withPages([1, 2, 3], [4], [5, 6, 7]);
   expect(await idsOf(accounts.list())).toEqual(strings(1, 7));
 });
@@ -104,7 +104,7 @@ test.each(repeating)('throws FilterIgnoredError if the service sends %s for ever
   expect(queries.length).toBeLessThan(1_000);
 });
 
-test('does not take different invalid rows without ids for the same ones', async () => {
+test('does not treat different invalid rows without ids as equal', async () => {
   const { pages } = serviceOf(
     ({ page = 1 }) => (page < 6 ? [{ name: `${page}a` }, { name: `${page}b` }] : []),
     {
@@ -114,7 +114,7 @@ test('does not take different invalid rows without ids for the same ones', async
   expect(await all(pages())).toHaveLength(5);
 });
 
-test('does not take a thousand different pages for repeated ones', async () => {
+test('does not treat a thousand different pages as repeated', async () => {
   const { accounts } = serviceOf(({ page = 1 }) =>
     rowsOf(page <= 1_000 ? range(page * 3, page * 3 + 2) : []),
   );

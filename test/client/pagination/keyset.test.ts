@@ -475,7 +475,7 @@ describe('the hint of an earlier read', () => {
     );
   });
 
-  test('is given up, and the read starts again, when the order is another one by now', async () => {
+  test('is dropped, and the read starts again, if the order has changed', async () => {
     const { accounts } = accountsOf(range(1, 95), { pageSize: 10, order: 'none' });
     const records = await accounts.list({}, { ...keyset, hint }).toArray({ limit: 999 });
     expect(new Set(records.map(({ id }) => id)).size).toBe(95);

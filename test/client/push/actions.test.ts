@@ -105,7 +105,7 @@ test.each([
   expect(results).toMatchObject([{ action: fields.length > 0 ? 'updated' : 'unchanged', fields }]);
 });
 
-test('takes a field that the service leaves out for null', async () => {
+test('treats a field that the service leaves out as null', async () => {
   const { run } = setUp([{ productNumber: 'A' }], { sandbox: { nullFields: 'omitted' } });
   const { results } = await run([{ productNumber: 'A', brand: null }]);
   expect(results).toMatchObject([{ action: 'unchanged' }]);

@@ -81,7 +81,7 @@ test.each(['GET', 'PATCH'])(
   },
 );
 
-test('does not take a product for deleted that reads do not show yet', async () => {
+test('does not treat a product as deleted that reads do not show yet', async () => {
   const { sandbox, run } = setUpPush([], { sandbox: { commitDelayMs: 60_000 } });
   expect((await run([A])).done).toEqual(['A created']);
   expect((await run([A])).commits).not.toContain('create');
@@ -182,7 +182,7 @@ test('creates a changed row under its own key once the key of its earlier draft 
   expect(sandbox.store.products.all()).toMatchObject([{ name: 'Table' }]);
 });
 
-test('passes over several keys that are in progress, but not over every one', async () => {
+test('skips several keys that are in progress, but not every one', async () => {
   const { sandbox, run } = await setUpMarker();
   sandbox.faults.add(
     { kind: 'lost-response', committed: false, marker: true },

@@ -56,7 +56,7 @@ test('updates both of two products whose keys differ only in white space', async
   expect((await run([row('A'), row('A ')])).done).toEqual(['A  updated', 'A updated']);
 });
 
-test('stops to create after three products in a row whose key came back with a prefix', async () => {
+test('stops creating products after three in a row whose key came back with a prefix', async () => {
   const { run, sandbox } = setUpPush([], keys({ prefix: 'SKU-' }));
   const { report, results } = await run(
     Array.from({ length: 9 }, (_, n) => row(String(n))),

@@ -152,7 +152,7 @@ test.each<[string, Outage]>([
   expect(posts).toBeLessThanOrEqual(4 * (2 + 60 / 5));
 });
 
-test('without repeated creates, does not take a few failures for an outage if maxOutageMs is 0', async () => {
+test('without repeated creates, does not treat a few failures as an outage if maxOutageMs is 0', async () => {
   for (const outage of [{ forMs: SECOND / 10 }, { forMs: 5 * SECOND, spares: 2 }]) {
     const { run } = serviceWithOutage({ ...outage, isDown: ['POST'] });
     const { ended } = await run(0);

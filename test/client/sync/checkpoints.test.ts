@@ -10,7 +10,7 @@ function storeOver({ states }: SyncSetUp, changed: Partial<Store>): Store {
 }
 
 describe('a checkpoint is rejected', () => {
-  test.each(['', 'nonsense', '{"v":1}', '{"v":9}'])('where the store has %j', async (stored) => {
+  test.each(['', 'nonsense', '{"v":1}', '{"v":9}'])('if the store has %j', async (stored) => {
     const books = setUpSync();
     books.states.set(KEY, stored);
     await expect(collect(changes(books.client.accounts, books.run))).rejects.toMatchObject({
@@ -20,7 +20,7 @@ describe('a checkpoint is rejected', () => {
     expect(books.states.get(KEY)).toBe(stored);
   });
 
-  test('where it belongs to another tenant, base URL or collection', async () => {
+  test('if it belongs to another tenant, base URL or collection', async () => {
     const books = setUpSync();
     await collect(changes(books.client.accounts, books.run));
     const state = books.states.get(KEY) ?? '';
@@ -36,7 +36,7 @@ describe('a checkpoint is rejected', () => {
     await expect(collect(misnamed)).rejects.toMatchObject({ code: 'checkpoint' });
   });
 
-  test('where it belongs elsewhere, and the error says what to do', async () => {
+  test('if it belongs elsewhere, and the error says what to do', async () => {
     const books = setUpSync();
     await collect(changes(books.client.accounts, books.run));
     const part = changes(books.client.accounts, { ...books.run, id: { gt: '5' } });
@@ -45,7 +45,7 @@ describe('a checkpoint is rejected', () => {
     );
   });
 
-  test('where its token is damaged', async () => {
+  test('if its token is damaged', async () => {
     const books = setUpSync();
     addAccounts(books, 40);
     let batches = 0;
@@ -130,7 +130,7 @@ describe('a store that fails', () => {
     const store = storeOver(books, { set: () => undefined });
     await expect(collect(changes(books.client.accounts, { ...books.run, store }))).rejects.toMatchObject({
       code: 'checkpoint',
-      message: `The store does not have under ${KEY} what was written there: it lost it, or hid an error. Check the store, then run this again.`,
+      message: `The store did not return what was written under ${KEY}: it lost the value, or hid an error. Check the store, then run this again.`,
     });
   });
 });
@@ -207,7 +207,7 @@ describe('a store that goes back to what it had before', () => {
     });
     await expect(run).rejects.toMatchObject({
       code: 'checkpoint',
-      message: expect.stringContaining('lost it'),
+      message: expect.stringContaining('lost the value'),
     });
     expect(batches).toBe(2);
     expect(books.states.get(KEY)).toBe(before);
@@ -215,14 +215,14 @@ describe('a store that goes back to what it had before', () => {
 });
 
 describe('a store that loses what it had before', () => {
-  test('is noticed, and not taken for another run', async () => {
+  test('is reported, and not as another run', async () => {
     const books = setUpSync();
     addAccounts(books, 40);
     await collect(changes(books.client.accounts, books.run));
     const run = changes(books.client.accounts, { ...books.run, mode: 'full' });
     await expect(collect(run, () => books.states.delete(KEY))).rejects.toMatchObject({
       code: 'checkpoint',
-      message: expect.stringContaining('lost it'),
+      message: expect.stringContaining('lost the value'),
     });
   });
 });
@@ -311,7 +311,7 @@ describe('a store with get alone', () => {
     const forgetful = changes(books.client.accounts, { ...books.run, store });
     await expect(collect(forgetful)).rejects.toMatchObject({
       code: 'checkpoint',
-      message: `The last checkpoint under ${KEY} was not written. A store without set leaves that to the consumer: write batch.checkpoint of every batch, also of the last one, which has no records.`,
+      message: `The last checkpoint under ${KEY} was not written. A store without set leaves that to the consumer: write batch.checkpoint of every batch, including the last one, which has no records.`,
     });
   });
 

@@ -34,7 +34,7 @@ function openWith(count: number) {
 const gets = ({ sandbox }: SyncSetUp) => sandbox.count(({ path }) => /accounts\/./.test(path));
 
 describe('reconcile', () => {
-  test('finds what is gone, confirms it and has it deleted', async () => {
+  test('finds missing records, confirms each with a GET and calls onDelete', async () => {
     const { books, accounts, copy } = openWith(40);
     for (const id of ['3', '17', '40']) accounts.delete(id);
     const report = await reconcile(books.client.accounts, copy.options);
@@ -226,7 +226,7 @@ describe('reconcile', () => {
 describe('reconcile deletes nothing', () => {
   const abortedFor = (reason: string) => ({ code: 'reconcile_aborted', reason });
 
-  test('where the read lists no record at all', async () => {
+  test('if the read lists no record at all', async () => {
     const { books, accounts, copy } = openWith(10);
     accounts.clear();
     await expect(
@@ -235,7 +235,7 @@ describe('reconcile deletes nothing', () => {
     expect(gets(books)).toBe(0);
   });
 
-  test('where more than 50 and more than a tenth would go', async () => {
+  test('if more than 50 and more than a tenth of the copy would be deleted', async () => {
     const { books, accounts, copy } = openWith(100);
     for (let id = 1; id <= 51; id++) accounts.delete(String(id));
     await expect(reconcile(books.client.accounts, copy.options)).rejects.toMatchObject({
@@ -249,14 +249,14 @@ describe('reconcile deletes nothing', () => {
     expect(allowed.deleted).toBe(51);
   });
 
-  test('unless they are just 50', async () => {
+  test('unless exactly 50 would be deleted', async () => {
     const { books, accounts, copy } = openWith(100);
     for (let id = 1; id <= 50; id++) accounts.delete(String(id));
     expect(await reconcile(books.client.accounts, copy.options)).toMatchObject({ deleted: 50 });
   });
 
   test.each([1, 3, 9, 10])(
-    'where none of %i local ids is found upstream, unless maxCandidates is Infinity',
+    'if none of %i local ids is found upstream, unless maxCandidates is Infinity',
     async (count) => {
       const { books, accounts, copy } = openWith(count);
       accounts.clear();
@@ -271,7 +271,7 @@ describe('reconcile deletes nothing', () => {
     },
   );
 
-  test('where the first record of the read is not found by its id', async () => {
+  test('if the first record of the read is not found by its id', async () => {
     const { books, accounts, copy } = openWith(40);
     accounts.delete('3');
     books.sandbox.faults.add(
@@ -284,7 +284,7 @@ describe('reconcile deletes nothing', () => {
     expect(copy.deleted).toEqual([]);
   });
 
-  test('where a gateway starts to return 404 to everything after the first candidate', async () => {
+  test('if a gateway starts to return 404 to everything after the first candidate', async () => {
     const { books, accounts, copy } = openWith(40);
     for (const id of ['3', '17', '30']) accounts.delete(id);
     books.sandbox.faults.add(
@@ -306,7 +306,7 @@ describe('reconcile deletes nothing', () => {
       'application/json',
       { status: 404, error: 'Not Found', path: '/accounts/30' },
     ],
-  ])('where one of the 404s has %s', async (_, mediaType, body) => {
+  ])('if one of the 404s has %s', async (_, mediaType, body) => {
     const { books, accounts, copy } = openWith(40);
     for (const id of ['3', '17', '30']) accounts.delete(id);
     const own = { type: '/errors/404', title: 'Not Found', detail: 'Not Found' };
@@ -327,7 +327,7 @@ describe('reconcile deletes nothing', () => {
     expect(copy.deleted).toEqual([]);
   });
 
-  test.each([401, 403, 400, 500])('where a candidate returns %s', async (status) => {
+  test.each([401, 403, 400, 500])('if a candidate returns %s', async (status) => {
     const { books, accounts, copy } = openWith(40);
     for (const id of ['3', '17', '30']) accounts.delete(id);
     const type = {
@@ -344,7 +344,7 @@ describe('reconcile deletes nothing', () => {
     expect(copy.deleted).toEqual([]);
   });
 
-  test('where a candidate returns a 404 that is a page of a proxy', async () => {
+  test('if a candidate returns a 404 that is a page of a proxy', async () => {
     const { books, accounts, copy } = openWith(40);
     for (const id of ['3', '17', '30', '31', '32', '33', '34', '35', '36', '37', '38', '39'])
       accounts.delete(id);
@@ -359,7 +359,7 @@ describe('reconcile deletes nothing', () => {
     expect(gets(books)).toBeLessThan(10);
   });
 
-  test('where no record of the list is valid, so that none can be requested', async () => {
+  test('if no record of the list is valid, so that none can be requested', async () => {
     const { books, copy } = openWith(10);
     const client = books.client.withOptions({ validation: 'report' });
     books.sandbox.faults.next({ kind: 'rewrite', body: () => JSON.stringify([{ id: 7 }, { id: 8 }]) });
@@ -374,7 +374,7 @@ describe('reconcile deletes nothing', () => {
     expect(copy.deleted).toEqual([]);
   });
 
-  test('where the collection has no find', async () => {
+  test('if the collection has no find', async () => {
     const { books, copy } = openWith(10);
     const { list } = books.client.accounts;
     const run = reconcile({ segment: 'accounts', list } as never, copy.options);
@@ -385,7 +385,7 @@ describe('reconcile deletes nothing', () => {
     expect(books.sandbox.count()).toBe(0);
   });
 
-  test('where the read fails', async () => {
+  test('if the read fails', async () => {
     const { books, accounts, copy } = openWith(40);
     accounts.delete('3');
     books.sandbox.faults.add({ kind: 'status', status: 400 }, { skip: 2, times: 9 });
@@ -394,7 +394,7 @@ describe('reconcile deletes nothing', () => {
     expect(gets(books)).toBe(0);
   });
 
-  test('where the local ids fail, and sends nothing', async () => {
+  test('if the local ids fail, and sends nothing', async () => {
     const { books, copy } = openWith(10);
     async function* localIds() {
       yield '1';
@@ -464,7 +464,7 @@ describe('reconcile deletes nothing', () => {
     ['batchSize', { batchSize: 0 }],
     ['concurrency', { concurrency: 1.5 }],
     ['pagination', { pagination: 'certified' as 'keyset' }],
-  ])('where %s is wrong', async (argument, wrong) => {
+  ])('if %s is wrong', async (argument, wrong) => {
     const { books, copy } = openWith(1);
     await expect(
       reconcile(books.client.accounts, { ...copy.options, ...(wrong as object) }),

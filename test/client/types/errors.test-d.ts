@@ -123,7 +123,7 @@ test('the guards narrow what was caught', () => {
   if (caught instanceof NotFoundError) caught.code satisfies 'not_found';
 });
 
-test('what every error carries has its type', () => {
+test('the members of every error have their types', () => {
   const error = new Error() as AnyAccountingError;
   expectTypeOf(error.outcome).toEqualTypeOf<CallOutcome>();
   expectTypeOf<CallOutcome>().toEqualTypeOf<'not_sent' | 'rejected' | 'applied' | 'unknown'>();
@@ -136,7 +136,7 @@ test('what every error carries has its type', () => {
   expectTypeOf(api.extensions).toEqualTypeOf<Readonly<Record<string, unknown>>>();
 });
 
-test('the codes are those of the design', () => {
+test('the union of codes has every code and no other', () => {
   expectTypeOf<ApiErrorCode>().toEqualTypeOf<
     | 'malformed_request'
     | 'unauthenticated'

@@ -127,7 +127,7 @@ test('a schema without an id, or with one that is not a string, does not compile
   createClient({ schemas: { accounts: {} } });
 });
 
-test('any Standard Schema will do', () => {
+test('any Standard Schema is accepted', () => {
   const handMade = {} as StandardSchema<{ id: string; total: bigint }>;
   const client = createClient({ schemas: { budgets: handMade } });
   expectTypeOf(client.budgets.get('1')).resolves.toEqualTypeOf<{ id: string; total: bigint }>();

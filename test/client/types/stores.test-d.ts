@@ -29,7 +29,7 @@ describe('a Store can be', () => {
     assertType<Store>(null as unknown as ReturnType<typeof createRedisClient>);
   });
 
-  test('each of the package', () => {
+  test('each store of the package', () => {
     assertType<Required<Store>>(memoryStore());
     assertType<Required<Store>>(fileStore('.'));
   });
@@ -38,7 +38,7 @@ describe('a Store can be', () => {
     assertType<Store>({ get: async (key: string) => (key === '' ? null : { v: 1 }), set: undefined });
   });
 
-  test('nothing that cannot be read', () => {
+  test('no object without get, or with other keys or states', () => {
     // @ts-expect-error: no get
     assertType<Store>({ set: () => true });
     // @ts-expect-error: a state is text or an object

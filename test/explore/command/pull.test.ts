@@ -111,7 +111,7 @@ describe('pull', () => {
     expect(quiet.log).toBe('');
   });
 
-  test('waits for the budget of the key, and says so', async () => {
+  test('waits for the quota of the key, and says so', async () => {
     const { sandbox, env } = await listening({ records: 400 });
     sandbox.faults.add({ kind: 'rate-limited', retryAfter: 1 }, { skip: 2 });
     const shown: (string | undefined)[] = [];

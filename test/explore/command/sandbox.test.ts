@@ -104,7 +104,7 @@ describe('sandbox', () => {
     await run.end();
   });
 
-  test('has other keys each time without --seed', async () => {
+  test('issues other keys each time without --seed', async () => {
     const runs = [start('sandbox', '--port', '0'), start('sandbox', '--port', '0')];
     await Promise.all(runs.map(({ ready }) => ready));
     expect(new Set(runs.map(({ variable }) => variable('ACCOUNTING_API_KEY'))).size).toBe(2);

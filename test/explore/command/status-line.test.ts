@@ -38,7 +38,7 @@ describe('the status line', () => {
     }
   });
 
-  test('is not written more often than anybody reads', () => {
+  test('is written fewer than twenty times a second', () => {
     vi.useFakeTimers();
     const writes: string[] = [];
     const status = new StatusLine({ columns: 80, write: (text) => writes.push(text) });

@@ -115,7 +115,7 @@ test('no attempt is made whose backoff would pass the deadline', async () => {
   expect(error).toMatchObject({ code: 'unknown_problem', status: 503, attempts: 1, retryable: true });
 });
 
-test('limits given with a call stand over those of the client', async () => {
+test('time limits of a call take precedence over those of the client', async () => {
   await using server = await scriptedServer(misbehave.stall);
   const client = quickClient(server.url, { timeoutMs: 60_000, retry: { maxAttempts: 4 } });
   const call = caught(client.products.get('42', { timeoutMs: 100, retry: { maxAttempts: 1 } }));

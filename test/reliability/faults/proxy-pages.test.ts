@@ -33,7 +33,7 @@ const pages: readonly (readonly [name: string, response: ScriptedResponse])[] = 
 ];
 const each = pages.flatMap(([name, response]) => METHODS.map((method) => ({ name, response, method })));
 
-test.each(each)('$method does not take $name for a response of the service', async ({ response, method }) => {
+test.each(each)('$method does not treat $name as a response of the service', async ({ response, method }) => {
   await using server = await scriptedServer(response);
   const responded = Promise.withResolvers<void>();
   const client = quickClient(server.url, {
