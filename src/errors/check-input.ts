@@ -40,6 +40,11 @@ export function checkFunction<F>(value: F, argument: string): F {
   return value;
 }
 
+/** Checks the callbacks that the caller gave. */
+export function checkCallbacks<O extends object>(options: O, names: readonly (keyof O & string)[]): void {
+  for (const name of names) if (options[name] !== undefined) checkFunction(options[name], name);
+}
+
 /** An object of the caller's own, such as a store. */
 export function checkMethods<V>(value: V, argument: string, methods: readonly string[]): V {
   const found = (value ?? {}) as Readonly<Record<string, unknown>>;

@@ -21,6 +21,9 @@ export async function* each<V>(
   argument: string,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<V, void, undefined> {
+  // A function of the caller can return anything.
+  if (!isIterable(values))
+    throw new InvalidInputError(argument, 'must return an Iterable or an AsyncIterable');
   const isAsync = Symbol.asyncIterator in values;
   const iterator = isAsync ? values[Symbol.asyncIterator]() : values[Symbol.iterator]();
   // An array returns another iterator each time, an iterator itself.

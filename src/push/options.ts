@@ -1,6 +1,7 @@
 // The options of a push, and the only place where a default is applied.
 
 import {
+  checkCallbacks,
   checkFiniteMs,
   checkFlag,
   checkFunction,
@@ -233,10 +234,11 @@ export function resolvePushOptions(
   if (!isIterable(rows))
     throw new InvalidInputError('rows', 'must be an Iterable or an AsyncIterable of drafts');
   const keyOfRow = keyFunction(key, facts.fields);
-  const keyName = options.keyName ?? (typeof key === 'string' ? key : 'key');
+  const { keyName = typeof key === 'string' ? key : 'key', prefix = 'accounting-data-sdk' } = options;
   if (typeof keyName !== 'string' || !/^[A-Za-z0-9_-]{1,100}$/.test(keyName)) {
     throw new InvalidInputError('keyName', 'must be 1 to 100 letters, digits, "_" and "-"');
   }
+  if (existing !== undefined) checkObject(existing, 'existing');
   const copy = existing?.products;
   if (existing !== undefined && typeof copy !== 'function' && !isIterable(copy)) {
     throw new InvalidInputError(
@@ -246,6 +248,7 @@ export function resolvePushOptions(
   }
   checkOneOf(incompleteList, 'incompleteList', ['fail', 'create']);
   checkFunction(confirm, 'confirm');
+  checkCallbacks(options, ['onResult', 'onProgress']);
   if (store !== undefined) checkMethods(store, 'store', ['get', 'set']);
   if (missing !== 'keep' && missing !== 'delete' && typeof missing !== 'function') {
     throw new InvalidInputError('missing', "must be 'keep', 'delete' or a function that returns a patch");
@@ -255,7 +258,6 @@ export function resolvePushOptions(
   checkTimeZone(options.serviceTimeZone);
   checkFlag(dryRun, 'dryRun');
   checkWhole(concurrency, 'concurrency', 1);
-  const prefix = options.prefix ?? 'accounting-data-sdk';
   const list = resolveListOptions(options);
   const { deadlineMs, maxWaitMs } = list;
   return {

@@ -1,7 +1,7 @@
 import { checkMs } from '../errors/check-input.ts';
 import type { OptionNames } from '../internal/option-names.ts';
-import { type CustomCursor, checkPaginationKind } from '../pagination/by-cursor.ts';
-import type { ListOptions } from '../pagination/list-options.ts';
+import type { CustomCursor } from '../pagination/by-cursor.ts';
+import { type ListOptions, type PaginationSettings, paginationSettings } from '../pagination/list-options.ts';
 import type { AfterLastPage } from '../pagination/page.ts';
 import {
   CALL_OPTIONS,
@@ -46,6 +46,14 @@ export const READ_OPTIONS: OptionNames<ReadOptions> = {
   maxOutageMs: true,
 };
 
+const PAGINATION: PaginationSettings = {
+  pagination: 'keyset',
+  // The run itself requests one page ahead, so that it can close what it opened.
+  prefetch: 0,
+  afterLastPage: 'empty',
+  pageParameter: '_page',
+};
+
 /**
  * Checks how to read and applies every default. A sync takes the time that it takes: a page has no deadline, and no wait
  * is too long. It reports its waits.
@@ -53,14 +61,13 @@ export const READ_OPTIONS: OptionNames<ReadOptions> = {
 export function resolveListOptions(
   options: ReadOptions & { readonly signal?: AbortSignal | undefined },
 ): ListOptions {
-  const { pagination = 'keyset', timeoutMs, retry } = options;
-  checkPaginationKind(pagination);
+  const { timeoutMs, retry } = options;
+  const { pagination, prefetch } = paginationSettings(PAGINATION, options);
   checkRequestOptions(options);
   checkCallOptions(options);
   return {
     pagination,
-    // The run itself requests one page ahead, so that it can close what it opened.
-    prefetch: 0,
+    prefetch,
     afterLastPage: options.afterLastPage,
     pageParameter: options.pageParameter,
     timeoutMs,

@@ -1,3 +1,4 @@
+import { checkText } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { NotFoundError } from '../errors/not-found-error.ts';
 import type { ListOptions } from '../pagination/list-options.ts';
@@ -39,7 +40,8 @@ export function nameOf(source: SyncSource<{ id: string }>, given: string | undef
   if (typeof (source as Partial<typeof source> | null | undefined)?.list !== 'function') {
     throw new InvalidInputError('collection', 'must be a collection of a client, such as client.accounts');
   }
-  const name = given ?? (source.segment === undefined ? undefined : collectionName(source.segment));
+  if (given !== undefined) return checkText(given, 'name');
+  const name = source.segment === undefined ? undefined : collectionName(source.segment);
   if (name === undefined) throw new InvalidInputError('name', 'is missing: this collection has no segment');
   return name;
 }

@@ -80,7 +80,10 @@ export class DeletionCheck<T extends { id: string }> {
   async #readLocalIds(): Promise<void> {
     const { localIds, collection, signal, onProgress } = this.#options;
     let count = 0;
-    for await (const id of typeof localIds === 'function' ? localIds(collection) : localIds) {
+    const ids = typeof localIds === 'function' ? localIds(collection) : localIds;
+    if (!isIterable(ids))
+      throw new InvalidInputError('localIds', 'must return an Iterable or an AsyncIterable');
+    for await (const id of ids) {
       signal?.throwIfAborted();
       if (typeof id !== 'string' || id === '') {
         throw new InvalidInputError('localIds', 'must return ids: non-empty strings');

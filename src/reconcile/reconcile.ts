@@ -1,4 +1,4 @@
-import { checkFunction, checkObject, checkOptionNames, checkWhole } from '../errors/check-input.ts';
+import { checkCallbacks, checkObject, checkOptionNames, checkWhole } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { ReconcileReport } from '../errors/reconcile-report.ts';
 import { settled } from '../internal/callback.ts';
@@ -115,7 +115,7 @@ export async function reconcile<Collection extends ReconcileSource<{ id: string 
   checkOptionNames(options, RECONCILE_OPTIONS, { of: 'reconcile' });
   const { localIds, onDelete, onRepair, maxCandidates, batchSize = 500, concurrency = 2, signal } = options;
   checkDeletionOptions({ localIds, onDelete, maxCandidates });
-  if (onRepair !== undefined) checkFunction(onRepair, 'onRepair');
+  checkCallbacks(options, ['onRepair', 'onProgress']);
   checkWhole(batchSize, 'batchSize', 1);
   checkWhole(concurrency, 'concurrency', 1);
   const source = outlasting(given, resolveMaxOutage(options.maxOutageMs));

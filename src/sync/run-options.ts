@@ -1,4 +1,4 @@
-import { checkFiniteMs, checkOneOf } from '../errors/check-input.ts';
+import { checkCallbacks, checkFiniteMs, checkOneOf } from '../errors/check-input.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import { checkTimeZone } from '../reading/bound.ts';
 import {
@@ -81,6 +81,7 @@ export function resolveRunOptions(options: RunOptions) {
   checkOneOf(mode, 'mode', ['incremental', 'full']);
   checkFiniteMs(lookbackMs, 'lookbackMs');
   checkTimeZone(serviceTimeZone);
+  checkCallbacks(options, ['onProgress', 'onCheckpoint']);
   return {
     tenant,
     prefix,

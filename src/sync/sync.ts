@@ -203,14 +203,20 @@ function namesOf(
     const property = Object.hasOwn(client, name) ? client[name] : undefined;
     return typeof (property as Partial<Source> | null | undefined)?.list === 'function';
   };
-  const unknown = wanted?.find((name) => !isCollection(name));
+  if (wanted === undefined) {
+    const names = Object.keys(client).filter(isCollection);
+    if (names.length === 0) throw new InvalidInputError('client', 'has no collections');
+    return names;
+  }
+  if (!Array.isArray(wanted)) throw new InvalidInputError('collections', 'must be an array of names');
+  const unknown = wanted.find((name) => !isCollection(name));
   if (unknown !== undefined) {
     throw new InvalidInputError(
       'collections',
       `names ${JSON.stringify(unknown)}, which the client does not have`,
     );
   }
-  return wanted === undefined ? Object.keys(client).filter(isCollection) : [...new Set(wanted)];
+  return [...new Set(wanted)];
 }
 
 function deletionsOf(

@@ -35,11 +35,12 @@ export function checkTarget(
     readonly [Name in (typeof REPLACED_BY_TARGET)[number] | 'target']?: unknown;
   },
 ): SyncTarget {
+  const target = checkMethods(options.target, 'target', ['open']) as SyncTarget;
   const both = REPLACED_BY_TARGET.find((name) => options[name] !== undefined);
   if (both !== undefined) {
     throw new InvalidInputError(both, 'cannot be combined with target, which has one of its own');
   }
-  return checkMethods(options.target, 'target', ['open']) as SyncTarget;
+  return target;
 }
 
 /** Runs `work` with the opened target, and closes it however that ends. */

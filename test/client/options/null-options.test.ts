@@ -1,10 +1,14 @@
-import { createClient } from 'accounting-data-sdk';
+import { changes, createClient, memoryStore, push, reconcile, sync } from 'accounting-data-sdk';
 import { afterEach, expect, test, vi } from 'vitest';
 import { LIST_QUERY } from '../../../src/collections/list-query.ts';
 import { RAW_REQUEST } from '../../../src/collections/raw-request.ts';
 import { CLIENT_OPTIONS } from '../../../src/options.ts';
 import { LIST_OPTIONS } from '../../../src/pagination/list-options.ts';
 import { ID_BOUNDS } from '../../../src/pagination/page.ts';
+import { PUSH_OPTIONS } from '../../../src/push/options.ts';
+import { RECONCILE_OPTIONS } from '../../../src/reconcile/reconcile.ts';
+import { CHANGES_OPTIONS } from '../../../src/sync/changes.ts';
+import { SYNC_OPTIONS } from '../../../src/sync/sync.ts';
 import { RETRY_OPTIONS } from '../../../src/transport/call-options.ts';
 import { caught, thrown } from '../../support/caught.ts';
 import { jsonResponse, scriptedClient, scriptedFetch } from '../../support/scripted-fetch.ts';
@@ -59,3 +63,42 @@ test.each(Object.keys(RAW_REQUEST).filter((name) => name !== 'body'))(
     });
   },
 );
+
+const run = { store: memoryStore(), tenant: 'acme' };
+const reconciled = { localIds: () => [], onDelete: () => undefined };
+type Work = (of: unknown, options: object) => unknown;
+
+test.each<[string, string, Work, 'accounts' | 'products' | undefined, object]>(
+  [
+    ...Object.keys(PUSH_OPTIONS).map(
+      (name) =>
+        ['push', name, push as Work, 'products', { tenant: 'acme', rows: [], key: () => '1' }] as const,
+    ),
+    ...Object.keys(RECONCILE_OPTIONS).map(
+      (name) => ['reconcile', name, reconcile as Work, 'accounts', reconciled] as const,
+    ),
+    ...Object.keys(CHANGES_OPTIONS).map(
+      (name) => ['changes', name, changes as Work, 'accounts', run] as const,
+    ),
+    ...Object.keys(SYNC_OPTIONS).map(
+      (name) =>
+        [
+          'sync',
+          name,
+          sync as Work,
+          undefined,
+          { ...run, ...reconciled, mode: 'full', onBatch: () => undefined },
+        ] as const,
+    ),
+  ].map((each) => [...each]),
+)('%s rejects null for %s', async (_, argument, work, collection, options) => {
+  const client = scriptedClient(scriptedFetch(jsonResponse([])));
+  const of = collection === undefined ? client : client[collection];
+  const error = await caught(
+    (async () => {
+      const result = (await work(of, { ...options, [argument]: null })) as { next?: () => Promise<unknown> };
+      await result.next?.();
+    })(),
+  );
+  expect(error).toMatchObject({ code: 'invalid_input', argument });
+});

@@ -41,6 +41,12 @@ test('accepts a function that returns the copy, in each run', async () => {
   expect((await setUp.run(products(3), { existing })).commits).toEqual([]);
 });
 
+test('rejects a function that returns no copy', async () => {
+  const { run } = setUpPush(products(3));
+  const error = await caught(run(products(3), { existing: { products: () => null as never, asOf } }));
+  expect(error).toMatchObject({ cause: { code: 'invalid_input', argument: 'existing.products' } });
+});
+
 test('writes nothing if the copy is empty and the service has products', async () => {
   const { run, sandbox } = setUpPush(products(3), { sandbox: { clock: '2026-01-31T12:00:00Z' } });
   sandbox.clock.advance(3_600_000);
