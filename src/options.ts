@@ -95,7 +95,10 @@ export interface ClientOptions<S extends SchemasByName = Schemas> extends Client
   apiKey?: ApiKey | undefined;
   /** Permits http beyond this machine, or through a proxy: the key is then sent in clear text. Default: false. */
   allowInsecure?: boolean | undefined;
-  /** A schema for the records of each collection; its output types every method. */
+  /**
+   * A schema for the records of each collection; its output types every method. A record is this output, except that a
+   * product keeps its other fields beside it.
+   */
   schemas?: (S & ExplainedSchemas<S>) | undefined;
   /** Listeners for requests, responses, retries, waits, errors and invalid records: one object, or an array. Never the key. */
   on?: Listeners | readonly Listeners[] | undefined;

@@ -263,6 +263,25 @@ describe.each(engines)('a copy in $name', ({ open }) => {
     }
   });
 
+  test('does not hold a field of products for which a schema returns undefined', async () => {
+    const sandbox = createSandbox({ records: { products: 5 } });
+    const copy = await open();
+    const stripped = z
+      .unknown()
+      .optional()
+      .transform(() => undefined);
+    const schemas = { products: z.object({ id: z.string(), description: stripped, absent: stripped }) };
+    const client = createClient({ ...sandbox.clientOptions, schemas });
+    await sync(client, { tenant: 'acme', target: copy.target, collections: ['products'] });
+    const rows = await copy.query(`SELECT body FROM ${copy.tables}record`);
+    expect(rows).toHaveLength(5);
+    for (const { body } of rows) {
+      const names = Object.keys(typeof body === 'string' ? JSON.parse(body) : (body as object));
+      expect(names).toContain('name');
+      expect(names).not.toContain('description');
+    }
+  });
+
   test('rejects a value of a schema that JSON cannot represent', async () => {
     const sandbox = createSandbox({ records: { accounts: 1 } });
     const copy = await open();
