@@ -36,7 +36,8 @@ export function lockFile(file: string): (() => void) | undefined {
     const database = new sqlite.DatabaseSync(file);
     try {
       database.exec('PRAGMA busy_timeout = 0');
-      database.exec('BEGIN EXCLUSIVE');
+      // Not EXCLUSIVE, which fails for each of two that try at once.
+      database.exec('BEGIN IMMEDIATE');
     } catch (error) {
       database.close();
       if (isBusy(error)) return undefined;

@@ -40,6 +40,16 @@ test('a process that was killed does not lock its tenant', async () => {
   await opened.close?.();
 });
 
+test('a process that only tries to lock a tenant keeps no other out', async () => {
+  const { target, file } = openSqlite();
+  using other = new DatabaseSync(`${file}-lock-acme`);
+  // What every attempt does first.
+  other.exec('BEGIN; SELECT * FROM sqlite_master');
+  const opened = await target.open('acme');
+  await opened.close?.();
+  expect(existsSync(`${file}-lock-acme`)).toBe(false);
+});
+
 test('two syncs of a tenant at once: one writes the copy, the other fails at once', async () => {
   const sandbox = createSandbox({ records: { accounts: 60 } });
   const copy = openSqlite();
