@@ -8,7 +8,7 @@ export function collectionName(text: string): CollectionName {
   const letters = (name: string) => name.toLowerCase().replaceAll(/[^a-z]/g, '');
   const found = collectionNames.find((name) => letters(name) === letters(text));
   if (found !== undefined) return found;
-  throw new InvalidArgumentError(`No collection has this name. ${suggestion(text, collectionNames)}`);
+  throw new InvalidArgumentError(`No collection is named ${text}. ${suggestion(text, collectionNames)}`);
 }
 
 /** One more collection of a list. */
@@ -24,6 +24,11 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (tex
     if (/^[\d_]+$/.test(text) && value >= least && value <= most) return value;
     throw new InvalidArgumentError(`Give a whole number ${range}.`);
   };
+}
+
+/** The most records to delete or change: an integer, or `all`. */
+export function candidates(text: string): number {
+  return text === 'all' ? Number.POSITIVE_INFINITY : wholeNumber(0)(text);
 }
 
 /** A date or a timestamp that the service understands. */

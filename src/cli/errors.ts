@@ -131,7 +131,7 @@ const CONSEQUENCES: Readonly<
   concurrent_run: [EXIT.file, 'Start one run after the other.'],
   sync_failed: [EXIT.failed, 'Correct what each collection names.'],
   push_failed: [EXIT.failed, 'Run the same command again: it continues.'],
-  reconcile_aborted: [EXIT.failed, 'Check the API key and the local ids.'],
+  reconcile_aborted: [EXIT.failed, 'Check the API key.'],
 };
 
 /** Reports why a command ends, unless the user stopped it. Returns the exit code; undefined for an unexpected error. */
@@ -161,9 +161,8 @@ export function failureOf(error: unknown): CommandFailure | undefined {
 
 function consequenceOf(error: AnyAccountingError): readonly [exitCode: number, advice: string] {
   const [exitCode, advice] = CONSEQUENCES[error.code];
-  if (error.code === 'connection_failed') {
-    return [exitCode, connectionAdvice(error).replace('baseUrl', 'ACCOUNTING_BASE_URL') || advice];
-  }
+  const own = adviceIn(error);
+  if (own !== '') return [exitCode, withFlags(own)];
   if (error.code === 'unknown_problem' && error.retryable) return [exitCode, LATER];
   if (error.code === 'unknown_problem' && error.status === 406) {
     return [exitCode, 'The service has none of the formats in the Accept header of this command.'];
@@ -176,18 +175,31 @@ function consequenceOf(error: AnyAccountingError): readonly [exitCode: number, a
 
 /** The message of an error that names its cause, without the advice for that cause, which is printed on its own line. */
 export function withoutAdvice({ message, cause }: Error): string {
-  if (!isAccountingError(cause, 'connection_failed')) return message;
-  return message.replace(` ${connectionAdvice(cause)}`, '');
+  const advice = isAccountingError(cause) ? adviceIn(cause) : '';
+  return advice === '' ? message : withFlags(message.replace(` ${advice}`, ''));
 }
 
-/** What the message of a connection error says after what happened. */
-function connectionAdvice({ message }: Error): string {
-  return /\)\. (.+)$/.exec(message)?.[1] ?? '';
+/** What the messages of two codes say after what happened; empty for any other. */
+function adviceIn({ code, message }: AnyAccountingError): string {
+  if (code === 'connection_failed') return /\)\. (.+)$/.exec(message)?.[1] ?? '';
+  if (code === 'reconcile_aborted') return /; nothing was \w+\. (.+)$/.exec(message)?.[1] ?? '';
+  return '';
+}
+
+/** With what the user of the command sets, instead of the options of the library. */
+function withFlags(text: string): string {
+  return text
+    .replace('baseUrl', 'ACCOUNTING_BASE_URL')
+    .replace('maxCandidates: Infinity', '--max-candidates all')
+    .replace('maxCandidates', '--max-candidates')
+    .replace('Check rows, key and', 'Check the rows, --key and')
+    .replace('and localIds', 'and the copy');
 }
 
 /** Without the advice at the end of the library's messages, which is printed on its own line or replaced. */
 function messageOf(error: AnyAccountingError): string {
-  if (error.code === 'connection_failed') return error.message.replace(` ${connectionAdvice(error)}`, '');
+  const advice = adviceIn(error);
+  if (advice !== '') return withFlags(error.message.replace(` ${advice}`, ''));
   if (!isApiError(error)) return error.message;
   const detail = error.detail === undefined ? '' : `: ${error.detail}`;
   const fields = error.violations.map(({ propertyPath, message }) => `${propertyPath}: ${message}`);

@@ -81,7 +81,9 @@ function withoutValue(text: string): string {
 function usageError(text: string): string {
   const message = text.replace(/^error: /, '').trim();
   const [, what = message, advice = ''] =
-    /^(.* is invalid(?: for argument '.*')?)\. (.+)$/s.exec(message) ??
+    // The parser of the argument has named its value.
+    /^command-argument value .* is invalid for argument '\w+'\. (.+?\.) (.+)$/s.exec(message) ??
+    /^(.* is invalid)\. (.+)$/s.exec(message) ??
     /^([^\n]*)\n\((.+)\)$/s.exec(message) ??
     [];
   const happened = oneLine(`${what.slice(0, 1).toUpperCase()}${what.slice(1)}`).replace(/\.?$/, '.');

@@ -83,18 +83,20 @@ export class MissingProducts {
   }
 
   #aborted(reason: ReconcileAbortReason, candidates: number, maxCandidates: number): ReconcileAbortedError {
-    const { tenant } = this.#options;
+    const { tenant, missing } = this.#options;
     const rows = this.#rowCount;
     const why = {
       empty_read: 'there are no rows',
-      few_local_ids_seen: `none of the ${rows} rows has the key of a product`,
+      few_local_ids_seen: 'no product has a row',
       too_many_candidates: `maxCandidates is ${maxCandidates}`,
       first_record_not_found: '',
       not_found_differs: '',
     };
+    const change = missing === 'delete' ? 'deleted' : 'changed';
+    const enough = reason === 'too_many_candidates' ? 'a higher maxCandidates' : 'maxCandidates: Infinity';
     const now = new Date();
     return new ReconcileAbortedError(
-      `The push of ${tenant} was aborted: ${candidates} products have no row, of ${this.#withKey} that have a key; ${why[reason]}; nothing was written. Check rows, key and the API key. If so many are really missing, pass a higher maxCandidates.`,
+      `The push of ${tenant} was aborted: ${candidates} of ${this.#withKey} products would be ${change}, because no row has their key; ${why[reason]}; nothing was written. Check rows, key and the API key. If so many are really missing, pass ${enough}.`,
       {
         collection: 'products',
         pagination: undefined,

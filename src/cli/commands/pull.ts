@@ -1,6 +1,6 @@
 import type { CollectionName } from 'accounting-data-sdk';
 import { type Command, Option } from 'commander';
-import { collectionName, duration, timestamp } from '../arguments.ts';
+import { candidates, collectionName, duration, timestamp } from '../arguments.ts';
 import { connectable } from '../connect.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -48,6 +48,11 @@ export function addPull(program: Command, io: Io): void {
         'with --to: accept a copy that was written with another API key of the same company',
       )
       .option('--full', 'with --to: read everything again, and remove what the service no longer has')
+      .option(
+        '--max-candidates <number>',
+        'with --full: the most records to remove, or all (default: 50 or a tenth)',
+        candidates,
+      )
       .addOption(
         new Option(
           '--pagination <kind>',
@@ -89,6 +94,9 @@ function checkFlags(name: CollectionName | undefined, flags: Flags): void {
       `--${ofDatabase === 'sameCompany' ? 'same-company' : ofDatabase} is for a database.`,
       'Name the database with --to.',
     );
+  }
+  if (flags.maxCandidates !== undefined && !flags.full) {
+    throw wrong('--max-candidates is for a full read.', 'Pass --to and --full, or leave it out.');
   }
   if (to !== undefined) return;
   if (checkpoint !== undefined && pagination === 'page') {

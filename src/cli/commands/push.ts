@@ -12,7 +12,7 @@ import { fileStore } from 'accounting-data-sdk/node';
 import { type Command, Option } from 'commander';
 import { unlessMissing } from '../../internal/node/crash-safe-file.ts';
 import { suggestion } from '../../internal/option-names.ts';
-import { counted, duration, wholeNumber } from '../arguments.ts';
+import { candidates, counted, duration, wholeNumber } from '../arguments.ts';
 import { checkCompany } from '../company.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { CommandFailure, EXIT, failureOf, withoutAdvice } from '../errors.ts';
@@ -76,8 +76,8 @@ export function addPush(program: Command, io: Io): void {
       )
       .option(
         '--max-candidates <number>',
-        'the most missing products to change (default: 50 or a tenth)',
-        wholeNumber(0),
+        'the most missing products to change, or all (default: 50 or a tenth)',
+        candidates,
       )
       .option('--tenant <label>', 'names the company; part of every idempotency key (default: default)')
       .option('--state <folder>', 'remember ids and unknown creates between runs; needs --tenant')

@@ -21,6 +21,7 @@ export interface DatabaseFlags extends ConnectFlags {
   readonly to: string;
   readonly tenant?: string;
   readonly full?: true;
+  readonly maxCandidates?: number;
   readonly sameCompany?: true;
   readonly pagination: 'keyset' | 'page';
   readonly maxOutage: number;
@@ -52,6 +53,7 @@ export async function pullIntoDatabase(
       target: ofCompany(database, company),
       collections: name && [name],
       mode: flags.full ? 'full' : 'incremental',
+      maxCandidates: flags.maxCandidates,
       pagination: flags.pagination,
       maxOutageMs: flags.maxOutage,
       signal: io.signal,
@@ -132,6 +134,8 @@ function openSqlite(file: string): Database {
       const { DatabaseSync } = await import('node:sqlite');
       const database = new DatabaseSync(file);
       try {
+        // Another company may be written meanwhile.
+        database.exec('PRAGMA busy_timeout = 10000');
         return database
           .prepare(sql)
           .all(Object.fromEntries(values.map((value, index) => [index + 1, value])));
@@ -220,7 +224,8 @@ function asFailure(error: unknown, signal: AbortSignal): unknown {
   const first = error.code === 'sync_failed' ? failureOf(error.errors[0]?.error) : undefined;
   if (first === undefined) return error;
   const { advice, exitCode } = first;
-  return new CommandFailure(withoutAdvice(error), { advice, exitCode }).withAdvice(
-    'Run the same command to resume.',
-  );
+  const failure = new CommandFailure(withoutAdvice(error), { advice, exitCode });
+  // It would stop again.
+  if (isAccountingError(error.cause, 'reconcile_aborted')) return failure;
+  return failure.withAdvice('Run the same command to resume.');
 }

@@ -81,14 +81,29 @@ test('does not count the product of an invalid row as missing', async () => {
 });
 
 test.each([
-  ['there are no rows', [], 'empty_read'],
-  ['no product has a row', [{ productNumber: 'other' }], 'few_local_ids_seen'],
-  ['more are missing than maxCandidates', products(9), 'too_many_candidates'],
-])('writes nothing if %s', async (_, rows, reason) => {
+  ['there are no rows', [], 'empty_read', '60 of 60', 'pass maxCandidates: Infinity.'],
+  [
+    'no product has a row',
+    [{ productNumber: 'other' }],
+    'few_local_ids_seen',
+    '60 of 60',
+    'pass maxCandidates: Infinity.',
+  ],
+  [
+    'more are missing than maxCandidates',
+    products(9),
+    'too_many_candidates',
+    '51 of 60',
+    'pass a higher maxCandidates.',
+  ],
+])('writes nothing if %s', async (_, rows, reason, counts, advice) => {
   const { run, sandbox } = setUpPush(products(60));
   const error = await caught(run([...rows], { missing: 'delete' }));
   expect(error).toMatchObject({ code: 'reconcile_aborted', reason, maxCandidates: 50 });
-  expect((error as Error).message).toContain('nothing was written');
+  const { message } = error as Error;
+  expect(message).toContain(`: ${counts} products would be deleted, because no row has their key; `);
+  expect(message).toContain('nothing was written. ');
+  expect(message.endsWith(advice)).toBe(true);
   expect(sandbox.journal).toEqual([]);
 
   const options = { missing: 'delete', maxCandidates: Number.POSITIVE_INFINITY } as const;

@@ -87,8 +87,16 @@ describe('the help', () => {
   });
 
   test('is offered with the nearest name of a collection', async () => {
-    const { code, log } = await run({}, ['get', 'acounts', '1']);
-    expect([code, log]).toEqual([2, expect.stringContaining('Did you mean accounts?')]);
+    for (const args of [
+      ['get', 'acounts', '1'],
+      ['pull', 'acounts'],
+      ['probe', 'boms', 'acounts'],
+    ]) {
+      const { code, log } = await run({}, args);
+      const lines =
+        'No collection is named acounts.\nDid you mean accounts? Run it with --help to see its options.\n';
+      expect([code, log]).toEqual([2, lines]);
+    }
   });
 });
 
@@ -176,11 +184,7 @@ describe('an error', () => {
     [['nonsense'], /^Unknown command 'nonsense'\.$/, /--help/],
     [['pul', 'accounts'], /^Unknown command 'pul'\.$/, /^Did you mean pull\? Run it with --help/],
     [['get'], /^Missing required argument 'collection'\.$/, /--help/],
-    [
-      ['pull', 'invoices'],
-      /'invoices' is invalid for argument 'collection'\.$/,
-      /^No collection has this name\. .*--help/,
-    ],
+    [['pull', 'invoices'], /^No collection is named invoices\.$/, /^Known: accounts, .*--help/],
     [
       ['pull', 'accounts', '--since', 'yesterday'],
       /'yesterday' is invalid\.$/,

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { Worker } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { collectionNames } from 'accounting-data-sdk';
 import type { Sandbox } from 'accounting-data-sdk/testing';
@@ -38,6 +39,57 @@ test('writes every collection to SQLite, and then only what changed', async () =
   expect(copied(file)).toEqual(upstream(sandbox));
   using database = new DatabaseSync(file);
   expect(database.prepare(`SELECT name FROM products WHERE id = '1'`).get()).toEqual({ name: 'Renamed' });
+});
+
+test('removes many deleted records only with --max-candidates', async () => {
+  const { sandbox, env } = await listening({ records: { products: 200 } });
+  const file = folder()('books.sqlite');
+  const args = ['pull', 'products', '--to', file, '--tenant', 'acme'];
+  expect((await run(env, args)).code).toBe(0);
+  for (let id = 1; id <= 60; id++) sandbox.store.products.delete(String(id));
+
+  const aborted = await run(env, [...args, '--full', '--quiet']);
+  expect([aborted.code, copied(file).length]).toEqual([1, 200]);
+  expect(aborted.log.split('\n')).toEqual([
+    'The sync of acme failed for 1 of 1 collections (products): The reconcile of products was aborted: 60 of 200 local records were not found upstream; --max-candidates is 50; nothing was deleted. What was committed stays committed.',
+    'Check the API key and the copy. If so many were really deleted, pass a higher --max-candidates.',
+    '',
+  ]);
+  const all = [...args, '--full', '--max-candidates', '60'];
+  expect((await run(env, all)).log).toContain('deletions were not looked for. Run it again.');
+  expect((await run(env, all)).log).toContain('60 deleted');
+  expect(copied(file)).toEqual(upstream(sandbox));
+  expect(await run(env, [...args, '--max-candidates', 'all'])).toMatchObject({
+    code: 2,
+    log: expect.stringContaining('--full'),
+  });
+});
+
+test('waits for another company that writes to the same file', async () => {
+  const { sandbox, env } = await listening({ records: { products: 3 } });
+  const file = folder()('books.sqlite');
+  const args = ['pull', 'products', '--to', file, '--tenant'];
+  expect((await run(env, [...args, 'acme'])).code).toBe(0);
+  // It locks the database once the target was opened, before the first batch.
+  const locked = new Int32Array(new SharedArrayBuffer(4));
+  const remove = sandbox.onRequest(() => {
+    remove();
+    const writer = new Worker(
+      `const { locked, file } = require('node:worker_threads').workerData;
+      const { DatabaseSync } = require('node:sqlite');
+      const database = new DatabaseSync(file);
+      database.exec('BEGIN IMMEDIATE');
+      Atomics.store(locked, 0, 1);
+      Atomics.notify(locked, 0);
+      setTimeout(() => database.exec('ROLLBACK'), 300);`,
+      { eval: true, workerData: { locked, file } },
+    );
+    writer.unref();
+    Atomics.wait(locked, 0, 0);
+  });
+  const { code, log } = await run(env, [...args, 'beta']);
+  expect([code, log]).toEqual([0, expect.stringContaining('3 records of beta')]);
+  expect(copied(file)).toHaveLength(6);
 });
 
 test('writes records that this version takes for invalid', async () => {

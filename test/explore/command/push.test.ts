@@ -326,13 +326,49 @@ test.each([
   expect(products(sandbox)).toHaveLength(expected.length);
 });
 
-test('deletes nothing if more products are missing than --max-candidates', async () => {
-  const { sandbox, push } = await withFile('productNumber\nA\n', {
+test.each([
+  [
+    'more products are missing than --max-candidates',
+    'A',
+    ['--max-candidates', '1'],
+    'The push of default was aborted: 2 of 3 products would be deleted, because no row has their key; --max-candidates is 1; nothing was written.',
+    'Check the rows, --key and the API key. If so many are really missing, pass a higher --max-candidates.',
+  ],
+  [
+    'no row has the key of a product',
+    'X',
+    [],
+    'The push of default was aborted: 3 of 3 products would be deleted, because no row has their key; no product has a row; nothing was written.',
+    'Check the rows, --key and the API key. If so many are really missing, pass --max-candidates all.',
+  ],
+])('deletes nothing if %s', async (_, key, args, happened, advice) => {
+  const { sandbox, push } = await withFile(`productNumber\n${key}\n`, {
     existing: ['A', 'B', 'C'].map((productNumber) => ({ productNumber })),
   });
-  const { code, log } = await push('--yes', '--missing', 'delete', '--max-candidates', '1');
-  expect([code, log]).toEqual([1, expect.stringContaining('nothing was written')]);
+  const { code, log } = await push('--yes', '--missing', 'delete', ...args);
+  expect([code, log]).toEqual([1, `${happened}\n${advice}\n`]);
   expect(products(sandbox)).toHaveLength(3);
+});
+
+test('deletes every missing product with --max-candidates all', async () => {
+  const { sandbox, push } = await withFile('productNumber\nX\n', { existing: [{ productNumber: 'A' }] });
+  expect((await push('--yes', '--missing', 'delete', '--max-candidates', 'all')).code).toBe(0);
+  expect(products(sandbox)).toMatchObject([{ productNumber: 'X' }]);
+});
+
+describe('a row whose create was lost while the service says that it is still running', () => {
+  useFastClock();
+
+  test('is printed with its error and with what to do', async () => {
+    const { sandbox, push } = await withFile('productNumber\nA\n');
+    const lost = { kind: 'lost-response', committed: false, marker: true } as const;
+    sandbox.faults.add(lost, { method: 'POST', times: 1 });
+    const { code, log } = await push('--yes');
+    expect(code).toBe(9);
+    expect(log).toMatch(
+      /^line 2, A: \w+: POST \/products returned 409 .*[.] The service says that a create of this row is still running[.] Run the push again/m,
+    );
+  });
 });
 
 test('rejects the state of another API key until --same-company accepts it', async () => {
