@@ -21,7 +21,7 @@ interface ListParts<T extends { id: string }> {
 }
 
 const ROWS_CAME_AGAIN =
-  'rows came on two pages, so others may be missing: many records share what the list is sorted by, or one was added meanwhile.';
+  'rows came on two pages, so others may be missing: many records share what the list is sorted by, or one was added during the read.';
 
 const ELSEWHERE = [{ names: LIST_QUERY, advice: 'Pass it in the first argument of list.' }];
 

@@ -14,8 +14,8 @@ export function hasControlCharacters(text: string): boolean {
 }
 
 /**
- * Without line ends and control characters, those of the direction of text included: what a service wrote must not look
- * like lines of a log, nor move a cursor, nor show the text around it backwards.
+ * Without line breaks and control characters, those of the direction of text included: what a service wrote must not
+ * look like lines of a log, nor move a cursor, nor show the text around it backwards.
  */
 export function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim();

@@ -8,8 +8,8 @@ export function quickCheck(fields: FieldTable): (record: Record<string, unknown>
   const kindOf = new Map(Object.entries(fields));
   if (kindOf.size === 0) return (record) => !Object.hasOwn(record, '__proto__');
 
-  // As the last record had them: the records of a list name the same fields in the same order, so that none has to
-  // be looked up.
+  // The names and kinds of the last record. The records of a list have the same fields in the same order, so that no
+  // field has to be looked up.
   let names: readonly string[] = [];
   let kinds: readonly (FieldKind | undefined)[] = [];
   return (record) => {
@@ -17,7 +17,7 @@ export function quickCheck(fields: FieldTable): (record: Record<string, unknown>
     if (Object.hasOwn(record, '__proto__')) return false;
 
     let index = 0;
-    // By the record's own order: engines read the next field of an object faster than one by name.
+    // In the order of the record: engines read the next field of an object faster than one by name.
     for (const name in record) {
       if (names[index] !== name) {
         names = Object.keys(record);

@@ -80,7 +80,7 @@ export class RecordReader<T extends { id: string }> {
     return this.#options.schema === undefined && this.#isRecord(row);
   }
 
-  /** Whether a row is good by our own schema, without asking Zod. */
+  /** Whether a row matches our own schema, without Zod. */
   #isRecord(row: Record<string, unknown>): row is RowWithId {
     if (typeof row.id !== 'string' || row.id === '') return false;
 

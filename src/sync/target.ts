@@ -23,7 +23,7 @@ export interface OpenTarget {
   localIds(collection: string): Iterable<string> | AsyncIterable<string>;
   /** Takes ids whose records do not exist any more. Called only in mode `full`. */
   onDelete(ids: readonly string[], collection: string): unknown;
-  /** Called once at the end of the sync, also if it fails or is stopped. */
+  /** Called once at the end of the sync, even if it fails or is stopped. */
   close?(): void | Promise<void>;
 }
 

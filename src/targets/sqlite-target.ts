@@ -83,7 +83,7 @@ function lockTenant(copy: string, tenant: string): () => void {
   const unlock = lockFile(`${copy}-lock-${tenant}`);
   if (unlock !== undefined) return unlock;
   throw new ConcurrentRunError(
-    `Another sync of ${tenant} writes to ${copy}. Run one at a time; other tenants can be synced meanwhile.`,
+    `Another sync of ${tenant} writes to ${copy}. Run one at a time; other tenants can be synced at the same time.`,
     { retryable: true },
   );
 }

@@ -67,7 +67,7 @@ describe('contentTypes', () => {
     contentTypes: { create: ['application/ld+json'], update: ['application/merge-patch+json'] },
   } as const;
 
-  test('are those of creates and updates, also through request()', async () => {
+  test('are those of creates and updates, through request() too', async () => {
     const contentTypes = { create: 'application/ld+json', update: 'application/merge-patch+json' };
     const { sandbox, client } = await service(sandboxOptions, { contentTypes });
     await using _ = sandbox;

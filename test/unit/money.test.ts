@@ -102,7 +102,7 @@ test('a tiny amount is rounded away quickly if a rounding is named', () => {
   expect(toMoney(new DecimalJs('1e-400000000'), { rounding: 'up' })).toBe('0.0001');
 });
 
-test('settings that other code makes on decimal.js do not reach the amounts', () => {
+test('settings of decimal.js that other code changes do not affect amounts', () => {
   const { precision } = DecimalJs;
   DecimalJs.set({ precision: 3, toExpPos: 2 });
   try {

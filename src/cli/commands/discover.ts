@@ -104,7 +104,7 @@ async function previousFile({ out, check: isCheck, force }: Flags): Promise<stri
     throw new CommandFailure('No file to check.', { advice: 'Name it with --out.', exitCode: EXIT.usage });
   }
   if (!isCheck) await writableFile(out);
-  // Git may write other line ends into the working tree.
+  // Git may write other line endings into the working tree.
   const text = (await readIfExists(out))?.replaceAll('\r\n', '\n');
   if (isCheck && text === undefined) {
     throw new CommandFailure(`${out} does not exist.`, {

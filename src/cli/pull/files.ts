@@ -260,7 +260,7 @@ async function checkFiles(out: string | undefined, checkpoint: string | undefine
   }
 }
 
-/** By the user. If the reader of the output has ended, it needs no advice. */
+/** Whether the user stopped the pull. If the reader of the output has ended, the user needs no advice. */
 function isInterrupted({ aborted, reason }: AbortSignal): boolean {
   return aborted && !(reason instanceof CommandFailure) && reason?.exitCode !== EXIT.pipeClosed;
 }

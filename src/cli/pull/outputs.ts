@@ -44,7 +44,7 @@ export async function openOutput(
   return output;
 }
 
-/** Prints a text that ends with a line end. */
+/** Prints a string that ends with a line break. */
 export function printTo({ write, out }: Io): (text: string) => Promise<void> {
   return write ?? (async (text) => out(text.replace(/\n$/, '')));
 }
@@ -70,7 +70,7 @@ export class LinesFile {
   readonly #mode: number | undefined;
   readonly #deliver: (file: string) => Promise<void>;
   #handle: FileHandle | undefined;
-  /** Whether the file has every record: what cannot be delivered may be all that the user has. */
+  /** Whether the file has every record: if it cannot be delivered then, it may be the only copy. */
   #isComplete = false;
 
   constructor(file: string, mode: number | undefined, deliver: (file: string) => Promise<void>) {
@@ -104,10 +104,10 @@ export class LinesFile {
     const bytes = Buffer.from(lines, 'utf8');
     try {
       await append(handle, bytes, this.bytes);
-      // Before the checkpoint: after a loss of power it must not know more than the file.
+      // Flushed before the checkpoint, which must not be ahead of the file after a loss of power.
       await handle.datasync();
     } catch (error) {
-      // A full disk may hold half a line.
+      // If the disk is full, half a line may have been written.
       await handle.truncate(this.bytes).catch(() => {});
       throw error;
     }

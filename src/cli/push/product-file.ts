@@ -148,7 +148,7 @@ export class ProductFile {
             end ??= found;
             if (end !== found) {
               throw this.#failure(
-                `its line ends are mixed: line ${line - 1} ends with ${found}, the first with ${end}.`,
+                `its line endings are mixed: line ${line - 1} ends with ${found}, the first with ${end}.`,
               );
             }
           }

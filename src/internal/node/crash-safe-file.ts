@@ -2,7 +2,7 @@ import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Replaces a file: all of the text is there, or none of it, even if the process or the machine dies meanwhile. A crash
+ * Replaces a file: it then holds all of the text or none of it, even if the process or the machine dies. A crash
  * can leave the temporary file behind. Under its default name the next call overwrites it, so processes that write at
  * the same time need names of their own.
  */

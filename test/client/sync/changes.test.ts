@@ -179,7 +179,7 @@ describe('changes', () => {
     expect(report).toMatchObject({ resumed: false, watermark: new Date('2026-01-05T09:00:00Z') });
   });
 
-  test('reads everything again in mode full, also in the place of an interrupted incremental run', async () => {
+  test('reads everything again in mode full, even after an interrupted incremental run', async () => {
     const books = setUpSync();
     addAccounts(books, 40);
     await collect(changes(books.client.accounts, books.run));

@@ -253,7 +253,7 @@ describe('a sync whose key may not read every collection', () => {
 });
 
 describe('a ReconcileAbortedError', () => {
-  test('says with the counts and the limit what happened', async () => {
+  test('says what happened, with the counts and the limit', async () => {
     const books = setUpSync({ pageSize: 100 });
     addAccounts(books, 510);
     const { accounts } = books.sandbox.store;

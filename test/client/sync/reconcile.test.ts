@@ -212,7 +212,7 @@ describe('reconcile', () => {
     expect(copy.deleted).toEqual([['1', '2'], ['3', '4'], ['5']]);
   });
 
-  test('reports how far it is', async () => {
+  test('reports its progress', async () => {
     const { books, accounts, copy } = openWith(40);
     accounts.delete('3');
     const progress: ReconcileProgress[] = [];

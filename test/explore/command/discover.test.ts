@@ -71,7 +71,7 @@ describe('discover', () => {
     expect(readFileSync(file, 'utf8')).not.toBe(edited);
   });
 
-  test('recognises its file with other line ends', async () => {
+  test('recognises its file with other line endings', async () => {
     const { env } = await listening({ records: { boms: 5 } });
     const file = folder()('schemas.ts');
     await run(env, ['discover', 'boms', '--out', file]);

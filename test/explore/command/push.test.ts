@@ -225,7 +225,11 @@ test.each([
     'productNumber,SKU\nA,5\n',
     /--map "SKU=field".*--ignore-columns/s,
   ],
-  ['mixed line ends', 'productNumber,name\nA,x\r\nB,y\n', /line ends are mixed: line 2 ends with CR LF/],
+  [
+    'mixed line endings',
+    'productNumber,name\nA,x\r\nB,y\n',
+    /line endings are mixed: line 2 ends with CR LF/,
+  ],
   ['a column twice', 'productNumber,name,name\nA,5,6\n', /name occurs twice/],
   ['no key column', 'name\nA\n', /no column productNumber/],
   ['a row with too few cells', 'productNumber,name\nA,x\nB\n', /line 3 has 1 cells/],

@@ -58,7 +58,7 @@ describe('package-lock.json', () => {
     );
   });
 
-  test('has no gaps: npm ci wants the builds for every platform, also those it will not install', () => {
+  test('has no gaps: npm ci requires the builds for every platform, even those that it does not install', () => {
     const paths = new Set(locked.map(([path]) => path));
     const gaps = locked.flatMap(([path, { optionalDependencies = {} }]) =>
       Object.keys(optionalDependencies).filter(

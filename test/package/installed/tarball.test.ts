@@ -21,7 +21,7 @@ const named = Object.values(manifest.exports).flatMap((entry) =>
 named.push(...Object.values(manifest.bin));
 
 describe('the tarball', () => {
-  test('holds what is built, the texts for readers, and nothing else', () => {
+  test('contains the build, the documentation and the examples, and nothing else', () => {
     // Chunks that entries share have a hash in their names.
     const kinds = paths
       .filter((path) => !path.startsWith('examples/'))
@@ -142,7 +142,7 @@ describe('the tarball', () => {
     expect(found.map(({ path }) => path)).toEqual([]);
   });
 
-  test('passes the licenses on of the code that is part of it', () => {
+  test('contains the licenses of the code that it bundles', () => {
     const textOf = (path: string) => texts.find((file) => file.path === path)?.text ?? '';
     const [library, command] = ['third-party-licenses.txt', 'cli-third-party-licenses.txt'].map((name) =>
       textOf(`dist/${name}`),
@@ -175,7 +175,7 @@ describe('the declarations in the tarball', () => {
     expect([...packages].sort()).toEqual(['@opentelemetry/api', 'decimal.js', 'msw', 'zod']);
   });
 
-  test('keep what they say about options', () => {
+  test('keep the comments on options', () => {
     expect(declarations.find(({ path }) => path === 'dist/index.d.cts')?.text).toContain('/**');
   });
 });

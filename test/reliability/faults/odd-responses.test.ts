@@ -82,7 +82,7 @@ test.each(METHODS)('%s meets a length that is too short: the rest of the body is
   expect(server.requests).toHaveLength(method === 'DELETE' ? 1 : 2);
 });
 
-test('bytes behind a response are not taken for the next response', async () => {
+test('bytes after a response are not treated as the next response', async () => {
   const smuggled = rawJson(200, { ...product, name: 'Another product' }).bytes;
   const kept = Buffer.from(`HTTP/1.1 200 OK\r\n${TYPE}\r\n${LENGTH}\r\n\r\n${productJson}`);
   await using server = await scriptedServer(

@@ -59,7 +59,7 @@ const COMMANDS: readonly (readonly string[])[] = [
 
 const cases = CANARIES.flatMap((canary) => COMMANDS.map((args) => ({ canary, args, name: args.join(' ') })));
 
-test.each(cases)('a good run shows no key: $name, $canary', async ({ canary, args }) => {
+test.each(cases)('a successful run shows no key: $name, $canary', async ({ canary, args }) => {
   await using server = await scriptedServer(books(canary));
   const { code, text } = await said(environment(server.url, canary), args);
   expect([code, leaksOf(text, canary)]).toEqual([0, []]);

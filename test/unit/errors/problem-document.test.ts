@@ -54,7 +54,7 @@ test('every other member is an extension, as sent', () => {
   expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
 });
 
-test('whatever JSON comes, it is read without an error', () => {
+test('any JSON is read without an error', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (body) => {
       const problem = parseProblem(body);

@@ -13,7 +13,7 @@ test.each<[string, unknown]>([
   expect(cutJson(text)).toEqual(value);
 });
 
-test('a text that is cut anywhere gives a value or undefined, and a whole one gives itself', () => {
+test('JSON that is truncated anywhere is read as a value or undefined, and complete JSON as its value', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.nat(), (value, at) => {
       const text = JSON.stringify(value);

@@ -73,7 +73,7 @@ describe('rule 1, the direction', () => {
     expect(turned.state.order).toBe('desc');
   });
 
-  test('is turned once, also if a hint named it', () => {
+  test('is turned once, even if a hint named it', () => {
     const context = { ...everything, hint: { pageSize: 0, order: 'desc', sortedById: false } } as const;
     const single = respond(stateAtStart(context), rowsOf([61]), context);
     expect(summary(single, context)).toEqual(['nothing', 'id[gte]=62']);

@@ -50,7 +50,7 @@ test('keeps every value that a position may have', () => {
   expect(decodeResumeToken(encodeResumeToken(scope, odd), scope)).toEqual(kept);
 });
 
-test('gives back whatever a text is made of', () => {
+test('returns any string unchanged', () => {
   const tokens = Array.from({ length: 400 }, (_, code) => {
     const text = { text: `${String.fromCharCode(code)}>?~`.repeat(3) };
     const token = encodeResumeToken(scope, text);
@@ -109,7 +109,7 @@ test.each([undefined, null, 7, {}, []])('rejects %j, which is not a string', (to
   expect(() => decodeResumeToken(token as unknown as string, scope)).toThrow(CheckpointError);
 });
 
-test('notices every damage of one character, and never throws anything but CheckpointError', () => {
+test('detects every damaged character, and throws nothing but CheckpointError', () => {
   const token = encodeResumeToken(scope, position);
   const random = new SeededRandom(1);
   for (let at = 0; at < token.length; at++) {

@@ -22,7 +22,7 @@ test('without randomUUID, as in browsers on http, a new key is as random', () =>
   expect(newIdempotencyKey()).not.toBe(newIdempotencyKey());
 });
 
-test('a key made of parts can be read', () => {
+test('a key of several parts is readable', () => {
   expect(idempotencyKeyFor('order', 1042, 'line', 3)).toBe('order:1042:line:3');
   expect(idempotencyKeyFor(12345678901234567890n)).toBe('12345678901234567890');
   expect(idempotencyKeyFor('a b', 'ü', ':')).toBe('a%20b:%C3%BC:%3A');
@@ -57,7 +57,7 @@ test.each([
   [[{}]],
   [[{ toString: 1, valueOf: 1 }]],
   [[true]],
-])('the parts %j make no key', (parts) => {
+])('the parts %j are rejected', (parts) => {
   expect(thrown(() => idempotencyKeyFor(...(parts as string[])))).toMatchObject({ argument: 'parts' });
 });
 

@@ -8,7 +8,7 @@ test.each([
   ['as it stands in a URL in lower case', 'a/b+C', '/x?key=a%2fb%2bC', '/x?key=[redacted]'],
   ['as it stands in quoted JSON', 'a"b\\c', '{"key":"a\\"b\\\\c"}', '{"key":"[redacted]"}'],
   ['not at all', 'k1', 'K1 is another', 'K1 is another'],
-])('a key that a text holds %s is redacted', (_, key, text, shown) => {
+])('a key that a string contains %s is redacted', (_, key, text, shown) => {
   expect(redactText(text, key)).toBe(shown);
 });
 
@@ -16,7 +16,7 @@ test('a dot in a key stands for itself', () => {
   expect(redactText('a1b a.b', 'a.b')).toBe('a1b [redacted]');
 });
 
-test('in a JSON value every text and every name is looked at, and the rest is left as it was', () => {
+test('the key is redacted in every string and every name of a JSON value, and the rest is unchanged', () => {
   const value = {
     detail: 'key s3cret',
     's3cret in a name': [1, true, null, { inner: ['s3cret', 'fine'] }],

@@ -17,7 +17,7 @@ test.each([
   [' 7 ', 7_000],
   ['007', 7_000],
   ['99999999999999999999', Number.MAX_SAFE_INTEGER],
-])('%j are so many seconds', (value, expected) => {
+])('%j is a number of seconds', (value, expected) => {
   expect(parseRetryAfter(value, null)).toBe(expected);
 });
 

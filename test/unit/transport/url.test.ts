@@ -131,7 +131,7 @@ test.each([
   expect(String(error)).toContain(problem);
 });
 
-test('a text names the argument that it was given as', () => {
+test('an error names the argument', () => {
   const empty = { argument: 'id.gt', message: 'id.gt: must be a string that is not empty.' };
   expect(thrown(() => checkText('', 'id.gt'))).toMatchObject(empty);
   expect(thrown(() => checkText(5, 'id.gt'))).toMatchObject(empty);
