@@ -64,7 +64,7 @@ test('no error is an instance of a class that it is not', () => {
   }
 });
 
-test.each(errors)('%s is known to another copy of the package', (name, error) => {
+test.each(errors)('%s is recognised by another copy of the package', (name, error) => {
   const Other = classOf(name, other);
   expect(Other).not.toBe(classOf(name));
   expect(error instanceof Other).toBe(true);
@@ -90,7 +90,7 @@ test.each([undefined, null, 7, 'not_found', {}, { code: 'not_found' }, new Error
   },
 );
 
-test('a subclass of the caller means its own instances alone', () => {
+test('instanceof a subclass of the caller matches its own instances only', () => {
   class MyNotFound extends sdk.NotFoundError {}
   class Unrelated extends sdk.NotFoundError {}
   const mine = api(MyNotFound);

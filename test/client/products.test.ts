@@ -81,7 +81,7 @@ test('an id with every awkward character is one path segment', async () => {
   expect(sandbox.requests[0]?.path.split('/')).toHaveLength(6);
 });
 
-test('a collection has its documented members alone, and each works without its object', async () => {
+test('a collection has only its documented members, and each works when detached', async () => {
   const sandbox = createSandbox();
   const client = createClient(sandbox.clientOptions);
   const readable = ['segment', 'parent', 'baseUrl', 'list', 'get', 'find'];

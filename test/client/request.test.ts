@@ -226,14 +226,14 @@ test.each(['', '..', 'a/b', '-a', 'a b', 'ä', 7])('the segment %j is rejected a
   );
 });
 
-test('a schema of an unknown collection must be one', () => {
+test('the schema of an unknown collection must be a Standard Schema', () => {
   const schema = {} as z.ZodType<{ id: string }>;
   expect(() => scriptedClient(done()).collection('x', { schema })).toThrow(
     expect.objectContaining({ argument: 'schema' }),
   );
 });
 
-test('events name a request of the caller’s own by its first segment, so that ids make no series of their own', async () => {
+test('events name a request of the caller’s own by its first segment, so that ids create no series of their own', async () => {
   const templates: string[] = [];
   const on = { request: ({ template }: { template: string }) => void templates.push(template) };
   const client = scriptedClient(done(), { on });

@@ -94,7 +94,7 @@ describe('a probe that writes', () => {
     expect(given.writes.createStatus.value).toBe(201);
   });
 
-  test('deletes the second record of a service that makes one on replay', async () => {
+  test('deletes the second record of a service that creates one on replay', async () => {
     // A clock that advances with every look: every key is forgotten at once.
     let ms = Date.UTC(2026, 0, 1);
     const clock = { now: () => (ms += 10) };

@@ -143,7 +143,7 @@ describe('reconcile', () => {
     expect(counts).toEqual(Array.from({ length: 10 }, () => 0));
   });
 
-  test('leaves alone what is added to the copy during the read', async () => {
+  test('does not touch what is added to the copy during the read', async () => {
     const { books, copy } = openWith(40);
     books.sandbox.onRequest(() => copy.ids.add('999'));
     await reconcile(books.client.accounts, copy.options);

@@ -61,7 +61,7 @@ describe('the report of a sync', () => {
     });
   });
 
-  test('says when it began and ended, and adds up what was taken in', async () => {
+  test('has its start and end, and the sum of the records', async () => {
     const books = setUpSync({ records: { accounts: 25, budgets: 5 } });
     const before = Date.now();
     const report = await sync(books.client, {
@@ -99,7 +99,7 @@ describe('the signal of a sync', () => {
     expect(report.collections[0]?.status).toBe('done');
   });
 
-  test('that fires between two levels stops the sync, though the first is done', async () => {
+  test('that fires between two levels stops the sync, although the first is done', async () => {
     const books = setUpSync({ records: { accounts: 5, accountAddresses: 5 } });
     const controller = new AbortController();
     const run = sync(books.client, {

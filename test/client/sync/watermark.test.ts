@@ -105,7 +105,7 @@ describe('a clock of the service that goes back', () => {
     expect(stateIn(books.states).watermark).toBe(watermark);
   });
 
-  test('by more: everything is read, for no bound can be trusted', async () => {
+  test('by more: everything is read, because no bound can be trusted', async () => {
     const books = setUpSync();
     addAccounts(books, 25);
     await collect(changes(books.client.accounts, books.run));

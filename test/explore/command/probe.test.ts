@@ -80,7 +80,7 @@ describe('probe', () => {
 });
 
 describe('probe --write', () => {
-  test('asks first, and writes nothing without a yes', async () => {
+  test('prompts for confirmation, and writes nothing without a yes', async () => {
     const { sandbox, env } = await listening({ records: 100 });
     const questions: string[] = [];
     const declined = await run(env, ['probe', 'products', '--write'], terminal(false, questions));

@@ -36,7 +36,7 @@ describe('the installed package runs', () => {
 });
 
 describe('the installed command', () => {
-  test('starts under the name of the package, serves and stops', async () => {
+  test('runs under the name of the package, serves and stops', async () => {
     const child = spawn(join(project, 'node_modules/.bin/accounting-data-sdk'), ['sandbox', '--port', '0']);
     const stopped = once(child, 'exit');
     let settings = '';
