@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import type { LoggedRequest, SandboxKeys } from 'accounting-data-sdk/testing';
+import { oneLine } from '../internal/text.ts';
 
 /** What each key of the sandbox may do, in the order in which the keys are printed. */
 const KEYS: Readonly<Record<keyof SandboxKeys, string>> = {
@@ -15,14 +16,24 @@ const KEYS: Readonly<Record<keyof SandboxKeys, string>> = {
 
 const variable = (name: string) => `ACCOUNTING_API_KEY_${name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`;
 
-/** The lines of a `.env` file. The first key has the name that the SDK reads; the others are named by their rights. */
-export function envLines(baseUrl: string, keys: SandboxKeys, description: string): string[] {
+/**
+ * The lines of a `.env` file, written into it or printed. The first key has the name that the SDK reads; the others are
+ * named by their rights.
+ */
+export function envLines(
+  { baseUrl, keys }: { readonly baseUrl: string; readonly keys: SandboxKeys },
+  { description, written }: { readonly description: string; readonly written: string | undefined },
+): string[] {
   const { full, ...others } = KEYS;
   const named = Object.entries(others) as [keyof SandboxKeys, string][];
+  const file = written === undefined ? '.env' : oneLine(written);
+  const first = written === undefined ? 'Copy these lines into .env and run' : 'Run';
+  // The command finds a file of this name itself.
+  const flag = file === '.env' ? '' : ` --env ${file}`;
   return [
     `# ${description}`,
-    `# Copy these lines into .env and run: npx accounting-data-sdk pull accounts`,
-    `# or your own program: node --env-file=.env connector.js`,
+    `# ${first}: npx accounting-data-sdk pull accounts${flag}`,
+    `# or your own program: node --env-file=${file} connector.js`,
     `# or into a shell, after: set -a`,
     `# or try: curl -H "X-AUTH-TOKEN: ${keys.full}" ${baseUrl}/api/public/v1/accounts`,
     '',

@@ -97,7 +97,10 @@ async function serve(flags: Flags, io: Io): Promise<void> {
   const file = flags.write === undefined ? undefined : await writableFile(flags.write);
   // A port that is in use fails before an earlier file is replaced.
   const url = await listen(sandbox, flags);
-  const lines = envLines(url, sandbox.keys, describe(options));
+  const lines = envLines(
+    { baseUrl: url, keys: sandbox.keys },
+    { description: describe(options), written: flags.write },
+  );
   if (file === undefined) for (const line of lines) io.out(line);
   else await replaceFile(file, `${lines.join('\n')}\n`);
   if (!flags.quiet) sandbox.onRequest((request) => io.log(requestLine(request, io.colors)));

@@ -233,6 +233,8 @@ describe('sandbox', () => {
     expect([read.code, JSON.parse(read.out).id]).toEqual([0, '1']);
 
     const written = readFileSync(file('.env'), 'utf8');
+    expect(written).toContain(`\n# Run: npx accounting-data-sdk pull accounts --env ${file('.env')}\n`);
+    expect(written).toContain(`node --env-file=${file('.env')} connector.js`);
     const [, port = ''] = /ACCOUNTING_BASE_URL=\S+:(\d+)/.exec(written) ?? [];
     const second = start('sandbox', '--port', port, '--write', file('.env'));
     expect(await second.code).toBe(1);
