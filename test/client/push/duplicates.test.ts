@@ -215,6 +215,18 @@ test('finds the product behind a key in progress that the first read did not sho
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
 
+test('finds a product behind a key in progress that is older than the run, although the run wrote another', async () => {
+  const { sandbox, run } = await setUpMarker();
+  const old = '2026-01-01T00:00:00Z';
+  sandbox.onRequest(({ method }) => {
+    if (method === 'POST' && sandbox.store.products.all().every(({ productNumber: key }) => key !== 'A'))
+      sandbox.store.products.insert({ ...A, createdAt: old, updatedAt: old });
+  });
+  const { done } = await run([{ productNumber: 'B' }, A], { ...FAST, concurrency: 1 });
+  expect(done).toEqual(['A created', 'B created']);
+  expect(sandbox.store.products.all()).toHaveLength(2);
+});
+
 test('creates a product once the idempotency key that a crash left in progress has expired', async () => {
   const { sandbox, run } = setUpPush();
   sandbox.faults.add({ kind: 'lost-response', committed: false, marker: true }, { method: 'POST', times: 1 });

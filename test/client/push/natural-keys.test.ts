@@ -73,6 +73,13 @@ test('stops creating products after three in a row whose key came back with a pr
   expect(sandbox.store.products.all()).toHaveLength(3);
 });
 
+test('continues to create if a key in between comes back as it was sent', async () => {
+  const { run } = setUpPush([], keys({ prefix: 'SKU-' }));
+  const rows = ['1', '2', 'SKU-3', '4', '5', 'SKU-6', '7'].map((key) => row(key));
+  const { report } = await run(rows, { concurrency: 1 });
+  expect(report.counts).toMatchObject({ conflict: 5, created: 2, failed: 0 });
+});
+
 test('does not create the row whose key another row got from the service', async () => {
   const { run, sandbox } = setUpPush([], keys({ prefix: 'X' }));
   await run([row('1'), row('X1')], { concurrency: 1 });

@@ -58,6 +58,21 @@ test('stops after five 403s in a row if no write of the kind has succeeded', asy
   expect(sandbox.count(({ method }) => method === 'PATCH')).toBe(5);
 });
 
+test('does not stop after five 403s that are not in a row', async () => {
+  const { run, sandbox } = setUpPush(rows(9));
+  for (const [type, times] of [
+    ['forbidden', 4],
+    ['validation_failed', 1],
+    ['forbidden', 4],
+  ] as const) {
+    const status = type === 'forbidden' ? 403 : 422;
+    sandbox.faults.add({ kind: 'status', status, type }, { method: 'PATCH', times });
+  }
+  const changed = rows(9).map((row) => ({ ...row, name: 'changed' }));
+  const { report } = await run(changed, { concurrency: 1 });
+  expect(report.counts).toMatchObject({ updated: 0, failed: 9 });
+});
+
 test('remembers in the store which products it created before it stopped', async () => {
   const store = memoryStore();
   const { run, sandbox } = setUpPush();
