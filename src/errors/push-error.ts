@@ -26,5 +26,5 @@ function messageOf({ tenant, rows, counts }: PushReport, cause: unknown): string
   const reason = typeof printed === 'string' ? printed : printed.message || printed.name;
   const { created, updated, deleted } = counts;
   const done = `${created} created, ${updated} updated${deleted > 0 ? `, ${deleted} deleted` : ''}`;
-  return `The push of ${tenant} stopped (${rows} rows read; ${done}): ${sentence(oneLine(reason).slice(0, 500))} What was written stays written; run it again to continue.`;
+  return `The push of ${tenant} stopped (${rows} ${rows === 1 ? 'row' : 'rows'} read; ${done}): ${sentence(oneLine(reason).slice(0, 500))} What was written stays written; run it again to continue.`;
 }

@@ -253,7 +253,7 @@ function summary(counts: Counts, words: Partial<Record<PushAction, string>>): st
 function progressText({ phase, done, total, waiting }: PushProgress): string {
   const wait = waiting ? ', waiting' : '';
   if (phase === 'rows') return `${counted(done, 'row')} read${wait}`;
-  return phase === 'read' ? `${done} products read${wait}` : `${done} of ${total} written${wait}`;
+  return phase === 'read' ? `${counted(done, 'product')} read${wait}` : `${done} of ${total} written${wait}`;
 }
 
 /** A push that stopped ends as its cause does: a rejected key has an exit code of its own. */

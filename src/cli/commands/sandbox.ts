@@ -13,7 +13,7 @@ import {
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { replaceFile } from '../../internal/node/crash-safe-file.ts';
 import { nearest } from '../../internal/option-names.ts';
-import { jsonObject, type Rate, rate, wholeNumber } from '../arguments.ts';
+import { counted, jsonObject, type Rate, rate, wholeNumber } from '../arguments.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { envLines, requestLine } from '../sandbox-output.ts';
@@ -110,7 +110,7 @@ async function serve(flags: Flags, io: Io): Promise<void> {
     else io.signal.addEventListener('abort', () => resolve(), { once: true });
   });
   const count = sandbox.count();
-  io.log(`Stopped after ${count} request${count === 1 ? '' : 's'}.`);
+  io.log(`Stopped after ${counted(count, 'request')}.`);
 }
 
 /** Throws a CommandFailure for fixtures that cannot be loaded. */
@@ -153,7 +153,7 @@ function describe({ records = 0, seed, rateLimit }: SandboxOptions): string {
   const quota = rateLimit
     ? `${rateLimit.limit ?? limit.default} requests in ${(rateLimit.windowMs ?? windowMs.default) / 1000} s for each key`
     : 'no rate limit';
-  return `Sandbox of the public accounting data API: ${count} records from seed ${seed}, ${quota}.`;
+  return `Sandbox of the public accounting data API: ${counted(count, 'record')} from seed ${seed}, ${quota}.`;
 }
 
 /** A seed that cannot be guessed, because the keys follow from it. */

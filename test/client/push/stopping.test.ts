@@ -35,6 +35,14 @@ test.each([
   expect((await run(rows(10))).report.counts).toMatchObject({ created: 8, unchanged: 2 });
 });
 
+test('counts a single row as one', async () => {
+  const confirm = () => {
+    throw new Error('not now');
+  };
+  const error = await caught(setUpPush().run(rows(1), { confirm }));
+  expect((error as Error).message).toMatch(/ stopped \(1 row read; 0 created, 0 updated\): not now\. /);
+});
+
 test('fails rows whose products are locked, and continues with the others', async () => {
   const { run } = setUpPush(rows(12), {
     sandbox: { lockedRecords: ({ id }) => Number(id) > 1 && Number(id) < 9 },
