@@ -62,8 +62,9 @@ export function addPush(program: Command, io: Io): void {
       )
       .option('--results <file>', 'write a line of JSON for each row to this file')
       .option(
-        '--map <column=field...>',
-        'the field of a column with another name: "Variant SKU=productNumber"',
+        '--map <column=field>',
+        'the field of a column with another name: "Variant SKU=productNumber"; repeat it for several columns',
+        (pair: string, before: readonly string[] = []) => [...before, pair],
       )
       .option('--ignore-columns <names>', 'columns that are not pushed, with commas between them')
       .addOption(

@@ -289,15 +289,17 @@ test('pushes a file that pull wrote and a spreadsheet changed', async () => {
 
 test('maps and ignores columns, and trims the key', async () => {
   const { sandbox, env, file } = await withFile('Variant SKU,Title,Note\n A ,Desk,x\n');
-  const names = ['--map', 'Variant SKU=productNumber', 'Title=name', '--ignore-columns', 'Note, other'];
-  const { code } = await run(env, [
-    'push',
-    file('products.csv'),
-    '--key',
-    'productNumber',
-    '--yes',
-    ...names,
-  ]);
+  const names = [
+    '--ignore-columns',
+    'Note, other',
+    '--map',
+    'Title=name',
+    '--map',
+    'Variant SKU=productNumber',
+  ];
+  // The file last, so that no option may take it for a value of its own.
+  const args = ['push', '--key', 'productNumber', '--yes', ...names, file('products.csv')];
+  const { code } = await run(env, args);
   expect(code).toBe(0);
   expect(products(sandbox)).toMatchObject([{ productNumber: 'A', name: 'Desk' }]);
   const unknown = await run(env, ['push', file('products.csv'), '--key', 'name', '--yes', '--map', 'X=name']);
