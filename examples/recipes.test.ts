@@ -105,8 +105,9 @@ test('web-route maps errors to statuses, and stops when the browser disconnects'
     printed += chunk;
   });
   try {
-    await expect.poll(() => printed, { timeout: 30_000 }).toMatch(/port: \d+/);
-    const [, port] = /port: (\d+)/.exec(printed) ?? [];
+    const url = /^http:\/\/localhost:(\d+)\/products\/1$/m;
+    await expect.poll(() => printed, { timeout: 30_000 }).toMatch(url);
+    const [, port] = url.exec(printed) ?? [];
     const get = (id: string, init?: RequestInit) => fetch(`http://127.0.0.1:${port}/products/${id}`, init);
     expect((await get('1')).status).toBe(200);
     expect((await get('999999')).status).toBe(404);

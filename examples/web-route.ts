@@ -36,4 +36,7 @@ const server = createServer(async (request, response) => {
   }
 });
 
-server.listen(Number(process.env.PORT ?? 3000), () => console.log('GET /products/1 on', server.address()));
+server.listen(Number(process.env.PORT ?? 3000), () => {
+  const address = server.address();
+  if (typeof address === 'object') console.log(`http://localhost:${address?.port}/products/1`);
+});
