@@ -47,7 +47,9 @@ export function createCollection(
       );
     },
     ...(writable
-      ? { writeFacts: { fields, settings, body: (draft) => writeBody(definition, draft, 'draft') } }
+      ? {
+          writeFacts: { fields, settings, body: (given, argument) => writeBody(definition, given, argument) },
+        }
       : {}),
   };
   const collection = writable ? writer(context, reading) : reading;

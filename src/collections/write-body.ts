@@ -20,7 +20,11 @@ type WriteRules = Pick<CollectionDefinition, 'fields' | 'serverFilled'>;
  *
  * @throws InvalidInputError for a field that the service fills, a value of the wrong kind, and a value that JSON cannot represent.
  */
-export function writeBody(definition: WriteRules, body: unknown, argument: 'draft' | 'patch'): string {
+export function writeBody(
+  definition: WriteRules,
+  body: unknown,
+  argument: 'draft' | 'patch' | 'missing',
+): string {
   if (typeof body !== 'object' || body === null || Array.isArray(body) || hasHiddenContent(body)) {
     throw new InvalidInputError(argument, 'must be an object of fields; await it if it is a promise');
   }

@@ -43,7 +43,7 @@ export class MissingProducts {
     const patch = missing(product);
     if (patch === undefined) return;
     // A product that does not differ from its patch was changed by an earlier run.
-    const wanted = normalised(JSON.parse(facts.body(patch)) as Fields, facts.fields);
+    const wanted = normalised(JSON.parse(facts.body(patch, 'missing')) as Fields, facts.fields);
     const fields = changedFields(sentOf(product), wanted, facts.fields);
     if (fields.length > 0) this.#missing.set(id, { id, key, patch: picked(wanted, fields) });
   }

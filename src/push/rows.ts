@@ -80,7 +80,7 @@ export async function readRows(
         results.add({ key: name, index, row }, { action: 'duplicate' });
         continue;
       }
-      const draft = normalised(JSON.parse(facts.body(row)) as Fields, facts.fields);
+      const draft = normalised(JSON.parse(facts.body(row, 'draft')) as Fields, facts.fields);
       const kept = onResult && row;
       byKey.set(name, new Row({ key: name, index, row: kept }, JSON.stringify(draft), drafts));
     } catch (thrown) {

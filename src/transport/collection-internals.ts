@@ -9,8 +9,11 @@ export interface WriteFacts {
   readonly fields: FieldTable;
   /** The defaults of the client: how long an attempt may take, and whether a create is sent again. */
   readonly settings: CallSettings;
-  /** The JSON text of a body. Throws an InvalidInputError for what a create or update would reject before sending. */
-  body(draft: object): string;
+  /**
+   * The JSON text of a body. Throws an InvalidInputError, which names the argument, for what a create or update would
+   * reject before sending.
+   */
+  body(fields: object, argument: 'draft' | 'missing'): string;
 }
 
 /**

@@ -233,6 +233,12 @@ test.each(Object.entries(forms))(
 );
 
 test('a detail that repeats the violations is printed once, and one that is too long gives way to them', async () => {
+  const blank = { propertyPath: 'name', message: 'is blank' };
+  const short = { type: 'validation_failed', detail: 'name: is blank', violations: [blank] };
+  const { message: once } = (await caught(
+    scriptedClient(scriptedFetch(problemResponse(422, short))).products.create({}),
+  )) as Error;
+  expect(once.split('is blank')).toHaveLength(2);
   const violations = Array.from({ length: 7 }, (_, n) => ({
     propertyPath: `f${n}`,
     message: `${n}`.repeat(90),

@@ -68,6 +68,20 @@ test('does not delete a product that got the key of a row since it was read', as
   expect(sandbox.store.products.all()).toHaveLength(3);
 });
 
+test.each([null, 5, { price: Number.NaN }, { id: '9' }])(
+  'writes nothing if the function returns no patch but %j',
+  async (patch) => {
+    const { run, sandbox } = setUpPush(products(2));
+    const error = await caught(run(products(1), { missing: () => patch as never }));
+    expect(error).toMatchObject({
+      code: 'push_failed',
+      cause: { code: 'invalid_input', argument: expect.stringMatching(/^missing(?:\.\w+)?$/) },
+      message: expect.stringContaining('(1 row read; '),
+    });
+    expect(sandbox.journal).toEqual([]);
+  },
+);
+
 test('counts nothing as missing if a row has no key', async () => {
   const { run } = setUpPush(products(3));
   const { done } = await run([{ productNumber: 'P-0' }, { name: 'no key' }], { missing: 'delete' });
