@@ -3,6 +3,7 @@
 import { ReconcileAbortedError, type ReconcileAbortReason } from '../errors/reconcile-aborted-error.ts';
 import { sentOf } from '../schemas/as-sent.ts';
 import { changedFields, type Fields, normalised, picked } from './draft.ts';
+import { folded } from './natural-key.ts';
 import type { AnyProduct, ResolvedPushOptions } from './options.ts';
 import type { Rows } from './rows.ts';
 
@@ -60,9 +61,12 @@ export class MissingProducts {
     this.#withRow = 0;
   }
 
-  /** What is to be done. Throws if so many products are missing that rows or key are more likely to be wrong. */
-  checked(): readonly Missing[] {
-    const missing = [...this.#missing.values()];
+  /**
+   * What is to be done about all but the products with a key of a form to keep. Throws if so many are missing that rows
+   * or key are more likely to be wrong.
+   */
+  checked(formsToKeep: ReadonlySet<string>): readonly Missing[] {
+    const missing = [...this.#missing.values()].filter(({ key }) => !formsToKeep.has(folded(key)));
     if (missing.length === 0 || !this.#rows.haveKeys) return [];
 
     const maxCandidates = this.#options.maxCandidates ?? Math.max(50, Math.floor(this.#withKey / 10));

@@ -105,10 +105,12 @@ export class Planner {
       else unchanged.push(row);
     }
     const isIncomplete = this.#lacking > 0 && this.#options.incompleteList === 'fail';
+    // A row that is not written may mean a product whose key is spelt in another way.
+    const uncertain = [...[...conflicts.keys()].map(({ key }) => key), ...this.#rows.failedKeys];
     return {
       creates: isIncomplete ? [] : creates,
       updates,
-      missing: this.#missing.checked(),
+      missing: this.#missing.checked(new Set(uncertain.map(folded))),
       unchanged,
       conflicts,
       unseen: isIncomplete ? creates : [],

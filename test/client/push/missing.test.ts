@@ -82,6 +82,22 @@ test.each([null, 5, { price: Number.NaN }, { id: '9' }])(
   },
 );
 
+test.each<[string, ProductDraft[], string[]]>([
+  ['a row in conflict may mean', [{ productNumber: 'A', name: 'y' }], ['A conflict', 'P-0 unchanged']],
+  ['an invalid row may mean', [{ productNumber: 'A', salePrice: 'five' }], ['A failed', 'P-0 unchanged']],
+])('does not delete a product that %s', async (_, uncertain, expected) => {
+  for (const key of ['A ', 'a']) {
+    const { run, sandbox } = setUpPush([
+      ...products(1),
+      { productNumber: key },
+      { productNumber: ` ${key}` },
+    ]);
+    const { done, commits } = await run([...products(1), ...uncertain], { missing: 'delete' });
+    expect([done, commits]).toEqual([expected, []]);
+    expect(sandbox.store.products.all()).toHaveLength(3);
+  }
+});
+
 test('counts nothing as missing if a row has no key', async () => {
   const { run } = setUpPush(products(3));
   const { done } = await run([{ productNumber: 'P-0' }, { name: 'no key' }], { missing: 'delete' });
