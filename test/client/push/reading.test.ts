@@ -189,3 +189,18 @@ test('asks before it writes, and reads what changed if the question takes long',
   expect(done).toEqual(['NEW updated', 'P-0 created', 'P-1 unchanged', 'P-2 unchanged']);
   expect(sandbox.store.products.all()).toHaveLength(5);
 });
+
+test('leaves a missing product alone that got the key of a row during a long question', async () => {
+  const { run, sandbox, ids } = setUpPush(products(2));
+  const confirm = async () => {
+    sandbox.store.products.update(ids[1] ?? '', { productNumber: 'NEW' });
+    await new Promise((resolve) => setTimeout(resolve, 5_100));
+    return true;
+  };
+  const rows = [...products(1), { productNumber: 'NEW', name: 'x' }];
+  const { done, commits } = await run(rows, { confirm, missing: () => ({ isInactive: true }) });
+  expect([done, commits.filter((action) => action === 'create')]).toEqual([
+    ['NEW unchanged', 'P-0 unchanged'],
+    [],
+  ]);
+});
