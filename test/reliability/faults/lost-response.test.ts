@@ -3,7 +3,7 @@ import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
-import { html, misbehave, problem } from '../../support/responses.ts';
+import { html, json, misbehave, problem } from '../../support/responses.ts';
 import { scriptedServer } from '../../support/scripted-server.ts';
 
 const retry = { baseDelayMs: 1, maxDelayMs: 5 };
@@ -65,6 +65,17 @@ test.each([
     expect(sandbox.store.products.all()).toHaveLength(1);
   },
 );
+
+test('a create that gets a 409 of any type after a lost response is repeated under the same key', async () => {
+  await using server = await scriptedServer(
+    misbehave.close,
+    problem(409, { type: 'stale' }),
+    json({ id: '1' }, 201),
+  );
+  await expect(quickClient(server.url).products.create({ name: 'Desk' })).resolves.toEqual({ id: '1' });
+  expect(server.requests).toHaveLength(3);
+  expect(new Set(server.requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+});
 
 test('a create that must not be repeated is not retryable after a lost response', async () => {
   await using sandbox = createSandbox();
