@@ -59,7 +59,12 @@ export async function pullIntoDatabase(
       signal: io.signal,
       onProgress: ({ collection, recordsPerSecond, ...counts }) =>
         progress.show(collection, counts, recordsPerSecond),
-    }).finally(() => progress.hide());
+    })
+      .finally(() => progress.hide())
+      .catch((error: unknown) => {
+        if (io.signal.aborted) logStop(flags, io);
+        throw error;
+      });
     logReport(report, flags.to, progress);
     if (report.collections.every(({ status }) => status === 'forbidden')) throw noReadAccess();
   } catch (error) {
@@ -209,6 +214,12 @@ function logReport({ collections, records, tenant }: SyncReport, to: string, pro
     progress.warn(report);
   }
   progress.log(`${many(records, 'record')} of ${tenant} written to ${to}: complete.`);
+}
+
+function logStop({ to, pagination }: DatabaseFlags, io: Io): void {
+  const end = pagination === 'page' ? 'again' : 'to resume';
+  io.log('Stopped before the end.');
+  io.log(`What was read so far is in ${to}. Run the same command ${end}.`);
 }
 
 /** What ended the command, with the exit code of its first reason. */

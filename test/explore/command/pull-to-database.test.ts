@@ -65,6 +65,23 @@ test('removes many deleted records only with --max-candidates', async () => {
   });
 });
 
+test('says how to continue after Ctrl-C', async () => {
+  const { sandbox, env } = await listening({ records: { products: 100 } });
+  const file = folder()('books.sqlite');
+  const args = ['pull', 'products', '--to', file, '--tenant', 'acme'];
+  const stop = new AbortController();
+  sandbox.onRequest(() => {
+    if (sandbox.count() === 3) stop.abort(new Error('stopped'));
+  });
+  const { code, log } = await run(env, args, { signal: stop.signal });
+  expect([code, log]).toEqual([
+    130,
+    `Stopped before the end.\nWhat was read so far is in ${file}. Run the same command to resume.\n`,
+  ]);
+  expect((await run(env, args)).code).toBe(0);
+  expect(copied(file)).toEqual(upstream(sandbox));
+});
+
 test('waits for another company that writes to the same file', async () => {
   const { sandbox, env } = await listening({ records: { products: 3 } });
   const file = folder()('books.sqlite');
