@@ -38,6 +38,26 @@ const updatedAt = (day: number, minute: number) =>
 const idsOf = (pages: readonly AccountPage[]) =>
   pages.flatMap(({ records }) => records.map(({ id }) => Number(id)));
 
+test.each([
+  ['id-asc', 5],
+  ['id-desc', 5],
+  ['updated-desc', 10],
+  ['none', 10],
+] as const)(
+  'takes two requests for an empty collection and at most, in the order %s, %d for less than a page',
+  async (order, most) => {
+    for (const gap of [1, 1_000]) {
+      for (let records = 0; records < 30; records++) {
+        const sandbox = createSandbox({ order, ids: { gap }, pageSize: 30, records: { accounts: records } });
+        const { accounts } = createClient(sandbox.clientOptions);
+        const listed = await accounts.list({}, keyset).toArray({ limit: Number.POSITIVE_INFINITY });
+        expect(listed).toHaveLength(records);
+        expect(sandbox.count(), `${records} records`).toBeLessThanOrEqual(records === 0 ? 2 : most);
+      }
+    }
+  },
+);
+
 test('reads interval after interval, and ends with an empty response to an open one', async () => {
   const { accounts, queries } = accountsOf(range(1, 75));
   const pages = await pagesOf(accounts.list({}, keyset).pages());
