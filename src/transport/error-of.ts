@@ -32,7 +32,7 @@ export function errorOf(failure: Failure, facts: CallFacts, limits: Timeouts): A
       return throttledError(details, facts, limits);
     case 'redirect': {
       const where = details.locationOrigin === undefined ? '' : ` to ${details.locationOrigin}`;
-      const message = `${called(facts)} was redirected${where}. Redirects are never followed, because they would carry the API key along: correct baseUrl.`;
+      const message = `${called(facts)} was redirected${where}. Redirects are never followed, because they would forward the API key: correct baseUrl.`;
       return new RedirectError(withOutcome(message, facts), facts, details);
     }
     case 'status':
@@ -165,7 +165,7 @@ function contentError(
 ): UnexpectedResponseError {
   const { status, reason, issues = [], ofCaller = false, cause } = details;
   const shown = issues.length === 0 ? '' : ` (${oneLine(issues.join('; '))})`;
-  const what = ofCaller ? 'it does not match the schema that you gave' : WHAT[reason];
+  const what = ofCaller ? 'it does not match the schema that you passed' : WHAT[reason];
   const advice = ofCaller ? 'Correct the schema or the record.' : ADVICE[reason];
   const retryable = facts.retryable ?? fault === 'cut';
   const next = outcomeAdvice(facts) ?? (retryable ? 'Try again.' : undefined);

@@ -13,8 +13,8 @@ export function parseBaseUrl(baseUrl: string, allowInsecure: boolean): string {
   if (url === undefined) return reject('is not an absolute URL; expected one like https://books.example.com');
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     return reject('must be https (or http on this machine)');
-  if (url.username !== '' || url.password !== '') return reject('must not carry credentials; use apiKey');
-  if (baseUrl.includes('?') || baseUrl.includes('#')) return reject('must not carry a query or a fragment');
+  if (url.username !== '' || url.password !== '') return reject('must not contain credentials; use apiKey');
+  if (baseUrl.includes('?') || baseUrl.includes('#')) return reject('must not contain a query or a fragment');
   if (url.protocol === 'http:' && !allowInsecure && !isLoopback(url.hostname)) {
     return reject(
       'must be https, because http sends the key in clear text; allowInsecure: true permits http',

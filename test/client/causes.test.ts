@@ -83,7 +83,7 @@ test('what the caller’s schema throws is the cause itself, and the message nam
   ]) {
     const error = await caught(call);
     expect(error).toMatchObject({ code: 'unexpected_response', reason: 'wrong_shape' });
-    expect((error as Error).message).toContain('the schema that you gave');
+    expect((error as Error).message).toContain('the schema that you passed');
     expect((error as Error).cause).toBe(thrown);
     expect(printed(error)).toContain('currency table is not loaded');
   }

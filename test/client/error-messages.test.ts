@@ -188,7 +188,7 @@ const failures: readonly (readonly [what: string, provoke: () => Promise<unknown
       await using server = await scriptedServer(json({ id: '1' }));
       return await caught(clientOf(server.url, { schemas: { accounts: schema as never } }).accounts.get('1'));
     },
-    'the schema that you gave',
+    'the schema that you passed',
     'TypeError: rates are not loaded',
     'Correct the schema',
   ],
