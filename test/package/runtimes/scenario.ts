@@ -11,7 +11,7 @@ const PRODUCTS = 40;
 const ONCE = { maxAttempts: 1 };
 
 export const SANDBOX_ARGS: readonly string[] = [
-  ...['sandbox', '--port', '0', '--quiet', '--rate', '20/1s'],
+  ...['sandbox', '--port', '0', '--quiet', '--cors', '--rate', '20/1s'],
   ...[
     '--options',
     JSON.stringify({ records: { accounts: ACCOUNTS, products: PRODUCTS, boms: 1, budgets: 1 } }),
