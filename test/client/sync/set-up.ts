@@ -10,7 +10,11 @@ export interface SyncSetUp {
   readonly client: Client;
   readonly states: Map<string, string>;
   /** What every run of these tests is given. */
-  readonly run: { readonly store: Map<string, string>; readonly tenant: string };
+  readonly run: {
+    readonly store: Map<string, string>;
+    readonly tenant: string;
+    readonly maxOutageMs: number;
+  };
 }
 
 /** A sandbox whose clock stands still, as does the monotonic one of this process, a client for it, and a store. */
@@ -22,7 +26,8 @@ export function setUpSync(options: SandboxOptions = {}): SyncSetUp {
     sandbox,
     client: createClient({ ...sandbox.clientOptions, retry: { baseDelayMs: 0, maxDelayMs: 0 } }),
     states,
-    run: { store: states, tenant: 'acme' },
+    // By a clock that stands still no outage would ever have lasted long enough to end the run.
+    run: { store: states, tenant: 'acme', maxOutageMs: 0 },
   };
 }
 
