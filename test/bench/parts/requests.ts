@@ -1,6 +1,6 @@
-import { clientOf, listPages } from '../../reliability/simulation/client.ts';
-import { ORDERS } from '../../reliability/simulation/orders.ts';
-import { type SimOptions, SimServer } from '../../reliability/simulation/server.ts';
+import { clientOf, listPages } from '../../reliability/histories/service/client.ts';
+import { ORDERS } from '../../reliability/histories/service/orders.ts';
+import { type SimOptions, SimServer } from '../../reliability/histories/service/server.ts';
 import type { Findings } from '../support/part.ts';
 
 const RECORDS = 3_000;

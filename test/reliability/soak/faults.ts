@@ -13,7 +13,7 @@ const RESPONSES = process.env.SOAK_RESPONSES ?? '20000';
  */
 export async function soakFaults(): Promise<boolean> {
   const vitest = fileURLToPath(new URL('../../../node_modules/vitest/vitest.mjs', import.meta.url));
-  const files = ['test/reliability/faults', 'test/reliability/secrets', 'test/reliability/hostile'];
+  const files = ['test/reliability/faults', 'test/reliability/hostile'];
   const options = ['--testTimeout=1800000', '--typecheck.enabled=false'];
   const child = spawn(process.execPath, [vitest, 'run', ...files, ...options], {
     cwd: fileURLToPath(new URL('../../../', import.meta.url)),

@@ -8,11 +8,15 @@ import { fileURLToPath } from 'node:url';
 
 export async function soakWrites(): Promise<boolean> {
   const vitest = fileURLToPath(new URL('../../../node_modules/vitest/vitest.mjs', import.meta.url));
-  const child = spawn(process.execPath, [vitest, 'run', 'test/reliability/histories', '--reporter=verbose'], {
-    cwd: fileURLToPath(new URL('../../../', import.meta.url)),
-    env: { ...process.env, SOAK_HISTORIES: process.env.HISTORIES ?? '10000' },
-    stdio: 'inherit',
-  });
+  const child = spawn(
+    process.execPath,
+    [vitest, 'run', 'test/reliability/histories/writes', '--reporter=verbose'],
+    {
+      cwd: fileURLToPath(new URL('../../../', import.meta.url)),
+      env: { ...process.env, SOAK_HISTORIES: process.env.HISTORIES ?? '10000' },
+      stdio: 'inherit',
+    },
+  );
   const [code] = await once(child, 'exit');
   return code === 0;
 }

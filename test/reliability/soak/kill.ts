@@ -1,6 +1,6 @@
 // Two hundred deaths. `KILLS` sets another number, `SEED` another beginning.
 
-import { killOften, prepare } from '../kill/kill.ts';
+import { killOften, prepare } from './kill/kill.ts';
 
 const LANES = 2;
 

@@ -3,7 +3,7 @@
  * does not grow, at most 200 sockets in use, none left. `LOAD_ROUNDS` sets how many times ten thousand tasks, SEED
  * another beginning.
  */
-import { EXPECTED_ERRORS, runLoad, slopeOf } from '../load/load.ts';
+import { EXPECTED_ERRORS, runLoad, slopeOf } from './load/load.ts';
 
 const CALLERS = 200;
 

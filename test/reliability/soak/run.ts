@@ -13,7 +13,13 @@ async function soakHistories(): Promise<boolean> {
   const vitest = fileURLToPath(new URL('../../../node_modules/vitest/vitest.mjs', import.meta.url));
   const child = spawn(
     process.execPath,
-    [vitest, 'run', 'test/reliability/simulation', '--reporter=verbose'],
+    [
+      vitest,
+      'run',
+      'test/reliability/histories/keyset',
+      'test/reliability/histories/sync',
+      '--reporter=verbose',
+    ],
     {
       cwd: fileURLToPath(new URL('../../../', import.meta.url)),
       env: { ...process.env, SOAK_HISTORIES: HISTORIES },

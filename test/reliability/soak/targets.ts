@@ -12,8 +12,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { startPostgres } from '../../support/start-postgres.ts';
-import { readSqlite } from '../kill/read-sqlite.ts';
-import { type CopiedRecord, type KilledTarget, killTarget } from '../kill/target-kills.ts';
+import { readSqlite } from './kill/read-sqlite.ts';
+import { type CopiedRecord, type KilledTarget, killTarget } from './kill/target-kills.ts';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 

@@ -1,0 +1,276 @@
+import type { IdBounds, PageQuery } from 'accounting-data-sdk';
+import { SeededRandom } from '../../../support/seeded-random.ts';
+import { Chronicle, type SimRecord } from './chronicle.ts';
+import { type IdStyle, idSequence, MAX_INT4, MAX_INT8 } from './ids.ts';
+import { comparing, type Order, type Sortable } from './orders.ts';
+
+export interface SimOptions {
+  readonly seed: number;
+  readonly order: Order;
+  readonly pageSize: number;
+  readonly ids: IdStyle;
+  /** Records that are there from the beginning. */
+  readonly records: number;
+  /** The virtual clock at the beginning. */
+  readonly startMs?: number;
+  /** The order `none` is another one at each request. */
+  readonly reshuffles?: boolean;
+  /** The share of rows that are hidden after a page was cut. */
+  readonly hidden?: number;
+  /** The length of a run of rows, by id, that are hidden as well. */
+  readonly hiddenRun?: number;
+  /** The type of the id column: a bound beyond it is a 500. */
+  readonly column?: 'int4' | 'int8';
+  /** How long a request takes, on the virtual clock. */
+  readonly latencyMs?: number;
+}
+
+/** One response of the model. */
+export interface SimResponse {
+  readonly records: readonly SimRecord[];
+  readonly ids: readonly string[];
+  /** The `Date` header. */
+  readonly serverTime: Date;
+}
+
+/** Sends one list request. */
+export type FetchPage = (query: PageQuery, signal?: AbortSignal) => Promise<SimResponse>;
+
+/** The filters of the caller, below those of the pagination. */
+export interface SimFilters {
+  readonly updatedSince?: Date | undefined;
+  readonly id?: IdBounds | undefined;
+}
+
+export interface SimRequest {
+  readonly query: PageQuery | undefined;
+  /** The id of a GET of one record. */
+  readonly id: string | undefined;
+}
+
+interface Row extends Sortable {
+  readonly record: SimRecord;
+  readonly hidden: boolean;
+}
+
+type NewRow = Pick<Row, 'key' | 'day' | 'version' | 'hidden'>;
+
+/** The service responds with 500. */
+export class InternalError extends Error {}
+
+interface Commit {
+  readonly atMs: number;
+  readonly apply: () => void;
+}
+
+/**
+ * A model of the service in memory, without HTTP: every run with the same seed is the same run. The clock is virtual
+ * and only `advance` moves it. A write can become visible later than its timestamp says, as in a long transaction.
+ */
+export class SimServer {
+  readonly options: SimOptions;
+  readonly chronicle = new Chronicle();
+  /** The virtual clock of the service, in ms since the epoch. */
+  nowMs: number;
+  /** May change at any time. */
+  pageSize: number;
+  /** The largest bound that was requested. */
+  largestBound = 0n;
+  /** The records of the last response to a list request. */
+  lastResponse: readonly SimRecord[] = [];
+  /** Requests that got a response: lists and single records. */
+  requests = 0;
+  /** Runs before a response is built. What it throws replaces the response: a 429, a reset. */
+  beforeResponse: ((request: SimRequest) => void) | undefined;
+  /** Runs when the response is built and not yet sent. If it throws, the response is lost. */
+  afterResponse: ((request: SimRequest) => void) | undefined;
+
+  readonly #random: SeededRandom;
+  readonly #nextId: () => bigint;
+  readonly #rows = new Map<string, Row>();
+  readonly #writing = new Set<string>();
+  #pending: Commit[] = [];
+  #sorted: Row[] | undefined;
+  #salt = 0;
+  #written = 0;
+
+  constructor(options: SimOptions) {
+    this.options = options;
+    this.pageSize = options.pageSize;
+    this.nowMs = options.startMs ?? Date.UTC(2026, 0, 5, 8);
+    this.#random = new SeededRandom(options.seed);
+    this.#nextId = idSequence(options.ids, this.#random);
+    for (let count = 0; count < options.records; count++) {
+      // Written over weeks, so that the orders by date have something to go by.
+      this.#write(this.#newRow(), {
+        stampMs: this.nowMs - this.#random.int(60, 5_000_000) * 1000,
+        delayMs: 0,
+      });
+    }
+    this.#hideRun(options.hiddenRun ?? 0);
+  }
+
+  /** The visible records, in no particular order. */
+  get records(): SimRecord[] {
+    return [...this.#rows.values()].filter((row) => !row.hidden).map((row) => row.record);
+  }
+
+  /** The ids of all rows, hidden ones too, in no particular order. */
+  get ids(): string[] {
+    return [...this.#rows.keys()];
+  }
+
+  #hideRun(length: number): void {
+    if (length === 0) return;
+    const rows = [...this.#rows.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+    const from = this.#random.int(0, rows.length - 1);
+    for (const row of rows.slice(from, from + length)) {
+      if (!row.hidden) this.chronicle.disappeared(row.record.id);
+      this.#rows.set(row.record.id, { ...row, hidden: true });
+    }
+  }
+
+  /** Moves the clock; commits whose time has come become visible. */
+  advance(ms: number): void {
+    this.nowMs += ms;
+    const due = this.#pending.filter((commit) => commit.atMs <= this.nowMs);
+    this.#pending = this.#pending.filter((commit) => commit.atMs > this.nowMs);
+    for (const commit of due.sort((a, b) => a.atMs - b.atMs)) commit.apply();
+  }
+
+  /** Writes a new record, stamped now and visible after `delayMs`. */
+  insert(delayMs = 0): void {
+    this.#write(this.#newRow(), { stampMs: this.nowMs, delayMs });
+  }
+
+  /** Writes to a record, stamped now and visible after `delayMs`. A record that is being written to stays as it is. */
+  update(id: string, delayMs = 0): void {
+    const row = this.#rows.get(id);
+    if (row === undefined || this.#writing.has(id)) return;
+    this.#write({ ...row, version: row.version + 1 }, { stampMs: this.nowMs, delayMs });
+  }
+
+  delete(id: string): void {
+    if (this.#writing.has(id) || !this.#rows.delete(id)) return;
+    this.#sorted = undefined;
+    this.chronicle.disappeared(id);
+  }
+
+  /** Lists, with the caller's filters below those of each request. */
+  fetchPage(filters: SimFilters = {}): FetchPage {
+    return async (query, signal) => {
+      signal?.throwIfAborted();
+      return this.#serve({ query, id: undefined }, () => this.#list(query, filters));
+    };
+  }
+
+  /** GET of one record: undefined is a 404. */
+  async get(id: string): Promise<SimRecord | undefined> {
+    return this.#serve({ query: undefined, id }, () => {
+      const row = this.#rows.get(id);
+      return row?.hidden === false ? row.record : undefined;
+    });
+  }
+
+  #serve<V>(request: SimRequest, respond: () => V): V {
+    this.advance(this.options.latencyMs ?? 0);
+    this.beforeResponse?.(request);
+    this.requests++;
+    const value = respond();
+    this.afterResponse?.(request);
+    return value;
+  }
+
+  #list(query: PageQuery, filters: SimFilters): SimResponse {
+    const { pageSize } = this;
+    const from = ((query.page ?? 1) - 1) * pageSize;
+    // As the client does it: the caller's operators, and beside them those of the pagination.
+    const bounds = { ...filters.id, ...query.id };
+    this.#checkColumn(bounds);
+    const inBounds = boundsCheck(bounds);
+    const since = filters.updatedSince?.getTime() ?? Number.NEGATIVE_INFINITY;
+    const rows = this.#listed().filter((row) => row.updatedAtMs >= since && inBounds(row.key));
+    const page = rows.slice(from, from + pageSize);
+    const records = page.filter((row) => !row.hidden).map((row) => row.record);
+    this.lastResponse = records;
+    return {
+      records,
+      ids: records.map((record) => record.id),
+      serverTime: new Date(this.nowMs - (this.nowMs % 1000)),
+    };
+  }
+
+  #listed(): readonly Row[] {
+    const { order, reshuffles } = this.options;
+    if (reshuffles === true) {
+      this.#salt++;
+      this.#sorted = undefined;
+    }
+    this.#sorted ??= [...this.#rows.values()].sort(comparing(order, this.#salt));
+    return this.#sorted;
+  }
+
+  #checkColumn({ between: _, ...bounds }: IdBounds): void {
+    const { column } = this.options;
+    for (const bound of Object.values(bounds)) {
+      const id = BigInt(bound ?? 0);
+      if (id > this.largestBound) this.largestBound = id;
+      if (column !== undefined && id > (column === 'int4' ? MAX_INT4 : MAX_INT8)) {
+        throw new InternalError(`500: ${bound} is out of range for type ${column}`);
+      }
+    }
+  }
+
+  #newRow(): NewRow {
+    this.#written++;
+    // A service that hides a run of rows hides some of the new ones as well.
+    const { hiddenRun = 0, hidden = hiddenRun > 0 && this.#written > this.options.records ? 0.05 : 0 } =
+      this.options;
+    return {
+      key: this.#nextId(),
+      day: this.#written + this.#random.int(0, 8),
+      version: 1,
+      hidden: hidden > 0 && this.#random.chance(hidden),
+    };
+  }
+
+  #write(
+    { key, day, version, hidden }: NewRow,
+    { stampMs, delayMs }: { stampMs: number; delayMs: number },
+  ): void {
+    const id = String(key);
+    // The stamp has no fraction, like the timestamps of many services.
+    const updatedAtMs = stampMs - (stampMs % 1000);
+    const record: SimRecord = { id, version, updatedAt: stamp(updatedAtMs) };
+    const apply = () => {
+      this.#writing.delete(id);
+      this.#show({ key, day, version, hidden, updatedAtMs, record });
+    };
+    if (delayMs > 0) {
+      this.#writing.add(id);
+      this.#pending.push({ atMs: this.nowMs + delayMs, apply });
+    } else apply();
+  }
+
+  #show(row: Row): void {
+    this.#rows.set(row.record.id, row);
+    this.#sorted = undefined;
+    if (!row.hidden) this.chronicle.appeared(row.record);
+  }
+}
+
+function stamp(ms: number): string {
+  return new Date(ms).toISOString().replace('.000Z', 'Z');
+}
+
+/** The range filter as the service applies it: operators combine with AND. */
+function boundsCheck(bounds: IdBounds | undefined): (key: bigint) => boolean {
+  if (bounds === undefined) return () => true;
+  const { gt, gte, lt, lte, between } = bounds;
+  const [from, to] = typeof between === 'string' ? between.split('..') : (between ?? []);
+  const least = [gte, from].flatMap((bound) => (bound === undefined ? [] : [BigInt(bound)]));
+  const most = [lte, to].flatMap((bound) => (bound === undefined ? [] : [BigInt(bound)]));
+  if (gt !== undefined) least.push(BigInt(gt) + 1n);
+  if (lt !== undefined) most.push(BigInt(lt) - 1n);
+  return (key) => least.every((bound) => key >= bound) && most.every((bound) => key <= bound);
+}

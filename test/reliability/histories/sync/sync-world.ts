@@ -1,0 +1,228 @@
+import type { ReadOnlyCollection, Store } from 'accounting-data-sdk';
+import { SeededRandom } from '../../../support/seeded-random.ts';
+import type { SimRecord } from '../service/chronicle.ts';
+import { churn } from '../service/churn.ts';
+import { ID_STYLES, type IdStyle } from '../service/ids.ts';
+import { ORDERS, type Order } from '../service/orders.ts';
+import { SimServer } from '../service/server.ts';
+import { Fault, simCollection, simTransport } from './sync-transport.ts';
+
+/** The process that ran the sync has died. Nothing that it does from then on has an effect. */
+export class Crash extends Error {}
+
+export interface WorldOptions {
+  readonly seed: number;
+  /** How likely the records change at each request. 1: after every one. */
+  readonly churn: number;
+  /** Left out: the seed decides. */
+  readonly order?: Order;
+  /** One collection alone. Left out: the seed decides. */
+  readonly alone?: boolean;
+  /** Whether responses carry `Date`. Left out: the seed decides. */
+  readonly dated?: boolean;
+  /** Left out: the seed decides. */
+  readonly ids?: IdStyle;
+  /** The records of a collection at the beginning. Left out: a few, the seed decides. */
+  readonly records?: number;
+  /** The page sizes of the service, one of them for each run. Left out: one that stays. */
+  readonly pageSizes?: readonly number[];
+  /** The share of rows that are hidden after a page was cut. */
+  readonly hidden?: number;
+  /** The length of a run of rows, by id, that are hidden as well. */
+  readonly hiddenRun?: number;
+}
+
+/** How often a process fails. */
+export interface FailureRates {
+  /** How likely it dies at each of its steps. */
+  readonly crash: number;
+  /** How likely a request gets a 429, or its response is lost. */
+  readonly fault: number;
+}
+
+/** The records of a company, a copy of them, and processes that bring the copy up to date and die. */
+export class SyncWorld {
+  readonly random: SeededRandom;
+  readonly servers: ReadonlyMap<string, SimServer>;
+  /** The copy: what a crash leaves. */
+  readonly sink = new Map<string, Map<string, SimRecord>>();
+  /** The states: what a crash leaves. */
+  readonly states = new Map<string, string>();
+  /** Every request, for comparing two lives of the same seed. */
+  readonly journal: string[] = [];
+  readonly #options: WorldOptions;
+  readonly #skewMs: number;
+  readonly #dated: boolean;
+  #resting = false;
+
+  constructor(options: WorldOptions) {
+    const { seed, alone, dated } = options;
+    this.random = new SeededRandom(seed);
+    this.#options = options;
+    const names = (alone ?? this.random.chance(0.7)) ? ['accounts'] : ['accounts', 'budgets', 'budgetLines'];
+    this.servers = new Map(names.map((name, index) => [name, this.#server(seed + index)]));
+    for (const name of names) this.sink.set(name, new Map());
+    this.#dated = dated ?? this.random.chance(0.85);
+    this.#skewMs = this.random.int(-240, 240) * 1000;
+  }
+
+  /** The client of a process that has just begun. It dies at the latest with this one's successor. */
+  start(failureRates: FailureRates): Process {
+    return new Process(this, failureRates);
+  }
+
+  /** Time passes between two runs. */
+  live(): void {
+    const { pageSizes } = this.#options;
+    for (const server of this.servers.values()) {
+      if (pageSizes !== undefined) server.pageSize = this.random.pick(pageSizes);
+      server.advance(this.random.int(0, 600) * 1000);
+      for (let change = this.random.int(0, 20); change > 0; change--) churn(server, this.random, { rate: 1 });
+    }
+  }
+
+  /** Every commit becomes visible, and nothing changes any more. No collection is empty, for its copy may not be. */
+  rest(): void {
+    this.#resting = true;
+    for (const server of this.servers.values()) {
+      server.insert();
+      server.advance(600_000);
+    }
+  }
+
+  /** What the copy lacks or has in an old version, and what it should have no more. */
+  differences(): { lost: string[]; left: string[] } {
+    const lost: string[] = [];
+    const left: string[] = [];
+    for (const [name, server] of this.servers) {
+      const copy = this.sink.get(name) ?? new Map<string, SimRecord>();
+      const there = new Map(server.records.map((record) => [record.id, record]));
+      for (const { id, version } of there.values()) {
+        if (copy.get(id)?.version !== version) lost.push(`${name} ${id} v${version}`);
+      }
+      for (const id of copy.keys()) if (!there.has(id)) left.push(`${name} ${id}`);
+    }
+    return { lost, left };
+  }
+
+  collection(name: string, process: Process): ReadOnlyCollection<{ id: string }> {
+    const server = this.servers.get(name);
+    if (server === undefined) throw new Error(`no ${name}`);
+    const { churn: rate } = this.#options;
+    const transport = simTransport(server, {
+      skewMs: this.#skewMs,
+      dated: this.#dated,
+      on: (moment) => {
+        process.step();
+        // A slow response: the data was read long before it was sent, and changes meanwhile.
+        if (moment === 'read') {
+          if (this.#resting || !this.random.chance(0.1)) return;
+          server.advance(this.random.int(0, 600) * 1000);
+          churn(server, this.random, { rate });
+          server.advance(this.random.int(0, 600) * 1000);
+          return;
+        }
+        if (moment === 'response' && !this.#resting) churn(server, this.random, { rate });
+        if (process.meetsFault()) throw new Fault(moment === 'request' ? '429' : 'the response was lost');
+        if (moment === 'response') this.journal.push(`${name} ${server.nowMs}`);
+      },
+    });
+    return simCollection(name, transport);
+  }
+
+  #server(seed: number): SimServer {
+    const { random } = this;
+    const { order, pageSizes, ids, records, hidden = 0, hiddenRun = 0 } = this.#options;
+    return new SimServer({
+      seed,
+      order: order ?? ORDERS[seed % ORDERS.length] ?? 'none',
+      pageSize: random.pick(pageSizes ?? [1, 2, 3, 7, 10, 10, 10]),
+      ids: ids ?? random.pick(ID_STYLES),
+      records: records ?? random.int(0, 40),
+      reshuffles: random.chance(0.2),
+      hidden,
+      hiddenRun,
+    });
+  }
+}
+
+/** One process: everything that it touches goes through here, and ends when it dies. */
+export class Process {
+  readonly #world: SyncWorld;
+  readonly #failureRates: FailureRates;
+  #alive = true;
+
+  constructor(world: SyncWorld, failureRates: FailureRates) {
+    this.#world = world;
+    this.#failureRates = failureRates;
+  }
+
+  get died(): boolean {
+    return !this.#alive;
+  }
+
+  /** A step at which the process may die; nothing happens once it has. */
+  step(): void {
+    if (this.#alive && this.#world.random.chance(this.#failureRates.crash)) this.#alive = false;
+    if (!this.#alive) throw new Crash('the process is dead');
+  }
+
+  meetsFault(): boolean {
+    return this.#world.random.chance(this.#failureRates.fault);
+  }
+
+  /** The client, as `sync` takes it. */
+  client(): Record<string, ReadOnlyCollection<{ id: string }>> {
+    const names = [...this.#world.servers.keys()];
+    return Object.fromEntries(names.map((name) => [name, this.#world.collection(name, this)]));
+  }
+
+  /** The store, beside the copy. */
+  store(): Store {
+    const { states } = this.#world;
+    return {
+      get: async (key) => {
+        this.step();
+        return states.get(key);
+      },
+      set: async (key, value) => {
+        this.step();
+        states.set(key, value);
+        this.step();
+      },
+    };
+  }
+
+  /** The store as one sees it who writes the checkpoints together with the rows. */
+  readOnlyStore(): Store {
+    const { get } = this.store();
+    return { get };
+  }
+
+  /** Upserts rows one by one: a crash may come between two of them. */
+  upsert(name: string, records: readonly { readonly id: string }[]): void {
+    const copy = this.#world.sink.get(name);
+    for (const record of records) {
+      this.step();
+      copy?.set(record.id, record as SimRecord);
+    }
+  }
+
+  /** Upserts rows and writes the checkpoint, both or neither. */
+  transact(
+    name: string,
+    batch: { records: readonly { id: string }[]; key: string; checkpoint: string },
+  ): void {
+    this.step();
+    for (const record of batch.records) this.#world.sink.get(name)?.set(record.id, record as SimRecord);
+    this.#world.states.set(batch.key, batch.checkpoint);
+    this.step();
+  }
+
+  remove(name: string, ids: readonly string[]): void {
+    for (const id of ids) {
+      this.step();
+      this.#world.sink.get(name)?.delete(id);
+    }
+  }
+}

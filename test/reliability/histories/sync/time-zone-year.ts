@@ -1,0 +1,105 @@
+import { type Client, createClient, sync } from 'accounting-data-sdk';
+import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
+import { SeededRandom } from '../../../support/seeded-random.ts';
+
+const MINUTE_MS = 60_000;
+
+export interface ZoneYearOptions {
+  readonly timeZone: string;
+  readonly dateFilter: 'utc' | 'local';
+  /** When the first record is written. Until then the service has shown no offset. */
+  readonly start: string;
+  readonly days: number;
+  /** Between two syncs, in minutes: a random time up to this. */
+  readonly syncEvery: number;
+  readonly seed: number;
+  readonly serviceTimeZone?: string;
+  /** Changes the bound on its way, for syncs that are to lose something. */
+  readonly rewriteBound?: (bound: string) => string;
+}
+
+/** What a copy had lost after a sync that reported success, and how much was read. */
+export interface ZoneYear {
+  readonly lost: readonly string[];
+  readonly changes: number;
+  readonly syncs: number;
+  readonly delivered: number;
+}
+
+/**
+ * A service with a change every 20 minutes, and a copy that is synced all the while. Products show timestamps, accounts
+ * do not. After each sync every change must be in the copy.
+ */
+export async function liveInZone(options: ZoneYearOptions): Promise<ZoneYear> {
+  const { timeZone, dateFilter, start, days, serviceTimeZone } = options;
+  const random = new SeededRandom(options.seed);
+  const sandbox = createSandbox({
+    timeZone,
+    dateFilter,
+    timestamps: 'offset',
+    clock: start,
+    rateLimit: false,
+  });
+  const client = clientOf(sandbox, options.rewriteBound);
+  const copy = new Map<string, unknown>();
+  const store = new Map<string, string>();
+  const changed = new Set<string>();
+  const lost: string[] = [];
+  let [changes, syncs, delivered] = [0, 0, 0];
+
+  const bringUpToDate = async () => {
+    syncs++;
+    await sync(client, {
+      store,
+      tenant: 'acme',
+      collections: ['accounts', 'products'],
+      serviceTimeZone,
+      onBatch: ({ collection, records }) => {
+        delivered += records.length;
+        for (const record of records) copy.set(`${collection}/${record.id}`, record.name);
+      },
+    });
+    for (const key of changed) {
+      const [collection, id] = key.split('/') as ['accounts' | 'products', string];
+      if (copy.get(key) !== sandbox.store[collection].get(id)?.name) {
+        lost.push(`${key} at ${new Date(sandbox.clock.now()).toISOString()}`);
+      }
+    }
+    changed.clear();
+  };
+
+  let untilSync = 0;
+  for (let minute = 0; minute < days * 24 * 60; minute += 20) {
+    for (const collection of ['accounts', 'products'] as const) {
+      const id = String(random.int(1, 12));
+      const change = { name: `change ${++changes}` };
+      if (sandbox.store[collection].get(id) === undefined)
+        sandbox.store[collection].insert({ id, ...change });
+      else sandbox.store[collection].update(id, change);
+      changed.add(`${collection}/${id}`);
+    }
+    sandbox.clock.advance(random.int(0, 20) * MINUTE_MS);
+    untilSync -= 20;
+    if (untilSync <= 0) {
+      await bringUpToDate();
+      untilSync = random.int(1, options.syncEvery);
+    }
+    sandbox.clock.set(Date.parse(start) + (minute + 20) * MINUTE_MS);
+    sandbox.clearLogs();
+  }
+  await bringUpToDate();
+  return { lost, changes, syncs, delivered };
+}
+
+function clientOf(sandbox: Sandbox, rewriteBound: ZoneYearOptions['rewriteBound']): Client {
+  if (rewriteBound === undefined) return createClient(sandbox.clientOptions);
+  return createClient({
+    ...sandbox.clientOptions,
+    fetch: (url, init) => {
+      const rewritten = new URL(url);
+      const bound = rewritten.searchParams.get('updatedSince');
+      if (bound !== null) rewritten.searchParams.set('updatedSince', rewriteBound(bound));
+      return sandbox.fetch(rewritten.href, init);
+    },
+  });
+}
