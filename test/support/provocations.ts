@@ -1,7 +1,10 @@
 import {
+  type AccountingErrorCode,
+  type CallOutcome,
   type ClientOptions,
   changes,
   createClient,
+  idempotencyKeyFor,
   memoryStore,
   push,
   reconcile,
@@ -9,11 +12,25 @@ import {
 } from 'accounting-data-sdk';
 import { caught, thrown } from './caught.ts';
 import { echoHeaders, echoMembers } from './echoes.ts';
-import { json, misbehave, problem, redirect } from './responses.ts';
-import { type ScriptedResponse, scriptedServer } from './scripted-server.ts';
+import { empty, html, json, misbehave, problem, redirect, respond } from './responses.ts';
+import { networkError } from './scripted-fetch.ts';
+import { closedPort, type ScriptedResponse, scriptedServer } from './scripted-server.ts';
 
 /** Causes one error with a key and, if it matters, a service that echoes the key. Resolves to the error. */
 type Provoke = (canary: string, own?: ClientOptions) => Promise<unknown>;
+
+/** One way to an error, and what the caller learns from it. */
+export interface Provocation {
+  /** What goes wrong. */
+  readonly what: string;
+  /** The class of the error. */
+  readonly name: string;
+  readonly code: AccountingErrorCode;
+  readonly outcome: CallOutcome;
+  /** What its message must say: what happened, where, and what to do next. */
+  readonly words: readonly (string | RegExp)[];
+  readonly provoke: Provoke;
+}
 
 const clientOf = (baseUrl: string, apiKey: string, options: ClientOptions = {}) =>
   createClient({
@@ -57,67 +74,450 @@ const concurrentRuns: Provoke = async (canary, own) => {
   );
 };
 
-/** One for every class that can be thrown. */
-export const provocations: Readonly<Record<string, Provoke>> = {
-  MalformedRequestError: problemWith(400, 'malformed_request'),
-  UnauthenticatedError: problemWith(401, 'unauthenticated'),
-  ForbiddenError: problemWith(403, 'forbidden'),
-  ScopeRequiredError: problemWith(403, 'scope_required'),
-  NotFoundError: problemWith(404, 'not_found'),
-  ValidationFailedError: problemWith(422, 'validation_failed'),
-  IdempotencyKeyRequiredError: problemWith(422, 'idempotency_key_required'),
-  RateLimitedError: problemWith(429, 'rate_limited'),
-  UnknownApiError: failedCreate((canary) =>
-    problem(409, { ...echoMembers(canary), type: `https://errors.example/${canary}` }, echoHeaders(canary)),
-  ),
-  ConnectionError: failedCreate(() => misbehave.reset),
-  TimeoutError: failedCreate(() => misbehave.stall, { timeoutMs: 20, retry: { maxAttempts: 1 } }),
-  RedirectError: failedCreate((canary) =>
-    redirect(
-      307,
-      `https://${encodeURIComponent(canary)}.example/${canary}?token=${encodeURIComponent(canary)}`,
-    ),
-  ),
-  UnexpectedResponseError: failedCreate((canary) =>
-    json({ id: canary, name: 7, salePrice: canary, [canary]: canary }, 200, echoHeaders(canary)),
-  ),
-  InvalidInputError: async (canary, own) =>
-    thrown(() => clientOf(`https://${encodeURIComponent(canary)}@x.example`, canary, own)),
-  FilterIgnoredError: async (canary, own) => {
-    await using server = await scriptedServer(json([{ id: '1', name: canary }], 200, echoHeaders(canary)));
-    return await caught(
-      clientOf(server.url, canary, own)
-        .accounts.list({ id: { gt: '5' } })
-        .toArray({ limit: 5 }),
-    );
-  },
-  CheckpointError: async (canary, own) => {
-    await using server = await scriptedServer(json([]));
-    const store = { get: () => canary };
-    const run = changes(clientOf(server.url, canary, own).accounts, { store, tenant: 'acme' });
-    return await caught(run[Symbol.asyncIterator]().next() as Promise<unknown>);
-  },
-  ConcurrentRunError: concurrentRuns,
-  ReconcileAbortedError: async (canary, own) => {
-    await using server = await scriptedServer(json([], 200, echoHeaders(canary)));
-    const options = { localIds: () => [canary], onDelete: () => undefined };
-    return await caught(reconcile(clientOf(server.url, canary, own).accounts, options));
-  },
-  PushError: async (canary, own) => {
-    await using server = await scriptedServer(
-      problem(403, { ...echoMembers(canary), type: 'forbidden' }, echoHeaders(canary)),
-    );
-    const options = { tenant: 'acme', rows: [], key: () => canary };
-    return await caught(push(clientOf(server.url, canary, own).products, options));
-  },
-  SyncError: async (canary, own) => {
-    await using server = await scriptedServer(
-      problem(403, { ...echoMembers(canary), type: 'forbidden' }, echoHeaders(canary)),
-    );
-    const options = { store: memoryStore(), tenant: 'acme', onBatch: () => undefined };
-    return await caught(sync(clientOf(server.url, canary, own), options));
-  },
+/** The error of a read that gets this response, or whose `fetch` rejects with this error. */
+const failedRead =
+  (response: ScriptedResponse | Error, options: ClientOptions = {}): Provoke =>
+  async (canary, own) => {
+    const single = { retry: { maxAttempts: 1 }, ...options, ...own };
+    if (response instanceof Error) {
+      const fetch = () => Promise.reject(response);
+      return await caught(
+        clientOf('https://boks.example.com', canary, { fetch, ...single }).accounts.get('1'),
+      );
+    }
+    await using server = await scriptedServer(response);
+    return await caught(clientOf(server.url, canary, single).accounts.get('1'));
+  };
+
+const fails = (message: string) => () => {
+  throw new TypeError(message);
 };
+
+/** A sync, push or similar run against a service that rejects its key. */
+const failedRun =
+  (run: (client: ReturnType<typeof createClient>, canary: string) => PromiseLike<unknown>): Provoke =>
+  async (canary, own) => {
+    await using server = await scriptedServer(
+      problem(403, { ...echoMembers(canary), type: 'forbidden' }, echoHeaders(canary)),
+    );
+    return await caught(run(clientOf(server.url, canary, own), canary));
+  };
+
+const OUTCOME_UNKNOWN =
+  'may have carried it out (outcome: unknown): repeat it only under the same idempotencyKey';
+
+/**
+ * Everything that can go wrong, at least once for each class. The words are stated here and nowhere else: other tests
+ * assert the code and the fields of an error.
+ */
+export const provocations: readonly Provocation[] = [
+  {
+    what: 'a malformed request',
+    name: 'MalformedRequestError',
+    code: 'malformed_request',
+    outcome: 'rejected',
+    words: ['POST /products returned 400 (malformed_request)', 'Check the query and the body'],
+    provoke: problemWith(400, 'malformed_request'),
+  },
+  {
+    what: 'a revoked key',
+    name: 'UnauthenticatedError',
+    code: 'unauthenticated',
+    outcome: 'rejected',
+    words: ['POST /products returned 401 (unauthenticated)', 'Check the API key'],
+    provoke: problemWith(401, 'unauthenticated'),
+  },
+  {
+    what: 'a key that may not do this',
+    name: 'ForbiddenError',
+    code: 'forbidden',
+    outcome: 'rejected',
+    words: ['POST /products returned 403 (forbidden)', 'Use a key that may'],
+    provoke: problemWith(403, 'forbidden'),
+  },
+  {
+    what: 'a key without the permission',
+    name: 'ScopeRequiredError',
+    code: 'scope_required',
+    outcome: 'rejected',
+    words: ['POST /products returned 403 (scope_required)', 'Use a key with the permission'],
+    provoke: problemWith(403, 'scope_required'),
+  },
+  {
+    what: 'a collection that does not exist',
+    name: 'NotFoundError',
+    code: 'not_found',
+    outcome: 'rejected',
+    words: ['POST /products returned 404 (not_found)', 'Check baseUrl', '"products"'],
+    provoke: problemWith(404, 'not_found'),
+  },
+  {
+    what: 'rejected fields',
+    name: 'ValidationFailedError',
+    code: 'validation_failed',
+    outcome: 'rejected',
+    words: [
+      /POST \/products returned 422 \(validation_failed\).*\[.+\]/,
+      'Correct the fields named in violations',
+    ],
+    provoke: problemWith(422, 'validation_failed'),
+  },
+  {
+    what: 'a missing Idempotency-Key',
+    name: 'IdempotencyKeyRequiredError',
+    code: 'idempotency_key_required',
+    outcome: 'rejected',
+    words: [/POST \/products returned 422 .*removed Idempotency-Key/, 'make it pass on this header'],
+    provoke: problemWith(422, 'idempotency_key_required'),
+  },
+  {
+    what: 'a 429 that names a long wait',
+    name: 'RateLimitedError',
+    code: 'rate_limited',
+    outcome: 'rejected',
+    words: ['POST /products returned 429 (rate_limited)', 'Wait for 9999000 ms'],
+    provoke: problemWith(429, 'rate_limited'),
+  },
+  {
+    what: 'an error of a type that this version does not know',
+    name: 'UnknownApiError',
+    code: 'unknown_problem',
+    outcome: 'rejected',
+    words: ['POST /products returned 409 (https:', 'ask the operator of the service what it means'],
+    provoke: failedCreate((canary) =>
+      problem(409, { ...echoMembers(canary), type: `https://errors.example/${canary}` }, echoHeaders(canary)),
+    ),
+  },
+  {
+    what: 'a create whose connection breaks',
+    name: 'ConnectionError',
+    code: 'connection_failed',
+    outcome: 'unknown',
+    words: [
+      /POST \/products got no response \(\w+ 127\.0\.0\.1:\d+\)\. The connection broke/,
+      OUTCOME_UNKNOWN,
+    ],
+    provoke: failedCreate(() => misbehave.reset),
+  },
+  {
+    what: 'a create that gets no response in time',
+    name: 'TimeoutError',
+    code: 'timeout',
+    outcome: 'unknown',
+    words: ['POST /products got no complete response within timeoutMs (20 ms).', OUTCOME_UNKNOWN],
+    provoke: failedCreate(() => misbehave.stall, { timeoutMs: 20, retry: { maxAttempts: 1 } }),
+  },
+  {
+    what: 'a redirect',
+    name: 'RedirectError',
+    code: 'redirected',
+    outcome: 'rejected',
+    words: ['POST /products was redirected', 'correct baseUrl'],
+    provoke: failedCreate((canary) => {
+      const encoded = encodeURIComponent(canary);
+      return redirect(307, `https://${encoded}.example/${canary}?token=${encoded}`);
+    }),
+  },
+  {
+    what: 'a record of another shape',
+    name: 'UnexpectedResponseError',
+    code: 'unexpected_response',
+    outcome: 'applied',
+    words: [
+      /POST \/products returned 200, but a record does not have the documented shape \(.*name: /,
+      /Ask the operator of the service.*has carried it out \(outcome: applied\)/,
+    ],
+    provoke: failedCreate((canary) =>
+      json({ id: canary, name: 7, salePrice: canary, [canary]: canary }, 200, echoHeaders(canary)),
+    ),
+  },
+  {
+    what: 'a base URL with credentials',
+    name: 'InvalidInputError',
+    code: 'invalid_input',
+    outcome: 'not_sent',
+    words: [/^\w+: baseUrl: must not/, 'apiKey'],
+    provoke: async (canary, own) =>
+      thrown(() => clientOf(`https://${encodeURIComponent(canary)}@x.example`, canary, own)),
+  },
+  {
+    what: 'a list whose bounds are ignored',
+    name: 'FilterIgnoredError',
+    code: 'filter_ignored',
+    outcome: 'applied',
+    words: [
+      'GET /accounts returned',
+      'outside the requested bounds on id: the service ignored the filter',
+      "Use pagination: 'page'",
+    ],
+    provoke: async (canary, own) => {
+      await using server = await scriptedServer(json([{ id: '1', name: canary }], 200, echoHeaders(canary)));
+      const list = clientOf(server.url, canary, own).accounts.list({ id: { gt: '5' } });
+      return await caught(list.toArray({ limit: 5 }));
+    },
+  },
+  {
+    what: 'a damaged checkpoint',
+    name: 'CheckpointError',
+    code: 'checkpoint',
+    outcome: 'not_sent',
+    words: ['under accounting-data-sdk:acme:accounts is damaged', 'a sync then reads everything again'],
+    provoke: async (canary, own) => {
+      await using server = await scriptedServer(json([]));
+      const store = { get: () => canary };
+      return await caught(
+        changes(clientOf(server.url, canary, own).accounts, { store, tenant: 'acme' }).next(),
+      );
+    },
+  },
+  {
+    what: 'two runs over one store',
+    name: 'ConcurrentRunError',
+    code: 'concurrent_run',
+    outcome: 'not_sent',
+    words: [
+      'Another run wrote the state under accounting-data-sdk:acme:accounts',
+      'only one run of a tenant and collection',
+    ],
+    provoke: concurrentRuns,
+  },
+  {
+    what: 'a reconcile that would delete everything',
+    name: 'ReconcileAbortedError',
+    code: 'reconcile_aborted',
+    outcome: 'not_sent',
+    words: ['accounts', 'nothing was deleted', 'API key'],
+    provoke: async (canary, own) => {
+      await using server = await scriptedServer(json([], 200, echoHeaders(canary)));
+      const options = { localIds: () => [canary], onDelete: () => undefined };
+      return await caught(reconcile(clientOf(server.url, canary, own).accounts, options));
+    },
+  },
+  {
+    what: 'a push whose key may not read',
+    name: 'PushError',
+    code: 'push_failed',
+    outcome: 'not_sent',
+    words: [
+      /The push of acme stopped \(0 rows read; 0 created, 0 updated\): .*GET \/products returned 403/,
+      /[Uu]se a key that may/,
+    ],
+    provoke: failedRun((client, canary) =>
+      push(client.products, { tenant: 'acme', rows: [], key: () => canary }),
+    ),
+  },
+  {
+    what: 'a sync whose key may not read',
+    name: 'SyncError',
+    code: 'sync_failed',
+    outcome: 'not_sent',
+    words: [
+      /The sync of acme failed for \d+ of \d+ collections: .*GET \/accounts returned 403/,
+      /[Uu]se a key that may/,
+    ],
+    provoke: failedRun((client) =>
+      sync(client, { store: memoryStore(), tenant: 'acme', onBatch: () => undefined }),
+    ),
+  },
+  {
+    what: 'a service that is down',
+    name: 'ConnectionError',
+    code: 'connection_failed',
+    outcome: 'not_sent',
+    words: ['ECONNREFUSED 127.0.0.1:', 'Nothing was sent: check baseUrl and the network'],
+    provoke: async (canary, own) =>
+      caught(clientOf(`http://127.0.0.1:${await closedPort()}`, canary, own).accounts.get('1')),
+  },
+  {
+    what: 'a host name that does not exist',
+    name: 'ConnectionError',
+    code: 'connection_failed',
+    outcome: 'not_sent',
+    words: ['ENOTFOUND boks.example.com:443', 'check baseUrl'],
+    provoke: failedRead(networkError('ENOTFOUND')),
+  },
+  {
+    what: 'a certificate that is not trusted',
+    name: 'ConnectionError',
+    code: 'connection_failed',
+    outcome: 'not_sent',
+    words: ['DEPTH_ZERO_SELF_SIGNED_CERT boks.example.com:443', 'certificate of baseUrl'],
+    provoke: failedRead(networkError('DEPTH_ZERO_SELF_SIGNED_CERT')),
+  },
+  {
+    what: 'a proxy that requires a password',
+    name: 'ConnectionError',
+    code: 'connection_failed',
+    outcome: 'not_sent',
+    words: ['the proxy rejected the connection to boks.example.com:443 with 407', 'user name and password'],
+    provoke: failedRead(new Error('Proxy response (407) !== 200 when HTTP Tunneling')),
+  },
+  {
+    what: 'a fetch function of the caller that throws',
+    name: 'ConnectionError',
+    code: 'connection_failed',
+    outcome: 'unknown',
+    words: ['the function given as fetch threw TypeError: the pool is empty'],
+    provoke: failedRead(new TypeError('the pool is empty')),
+  },
+  {
+    what: 'a 404 page',
+    name: 'NotFoundError',
+    code: 'not_found',
+    outcome: 'rejected',
+    words: ['returned 404', 'not a problem document', 'check baseUrl'],
+    provoke: failedRead(html(404)),
+  },
+  {
+    what: 'a page of a firewall',
+    name: 'UnknownApiError',
+    code: 'unknown_problem',
+    outcome: 'rejected',
+    words: ['returned 403', 'check what a proxy or firewall on the way allows'],
+    provoke: failedRead(html(403)),
+  },
+  {
+    what: 'a deployment',
+    name: 'UnknownApiError',
+    code: 'unknown_problem',
+    outcome: 'unknown',
+    words: ['GET /accounts/1 returned 503', 'Try again later'],
+    provoke: failedRead(html(503)),
+  },
+  {
+    what: 'several rejected fields',
+    name: 'ValidationFailedError',
+    code: 'validation_failed',
+    outcome: 'rejected',
+    words: ['[name: is blank; salePrice: is negative; is a duplicate]'],
+    provoke: failedCreate(() => {
+      const violations = [
+        { propertyPath: 'name', message: 'is blank' },
+        { propertyPath: 'salePrice', message: 'is negative' },
+        { propertyPath: '', message: 'is a duplicate' },
+      ];
+      return problem(422, { type: 'validation_failed', violations });
+    }),
+  },
+  {
+    what: 'a 429 that names no wait',
+    name: 'RateLimitedError',
+    code: 'rate_limited',
+    outcome: 'rejected',
+    words: ['returned 429 (rate_limited)', 'Try again later', 'maxWaitMs'],
+    provoke: failedRead(problem(429, { type: 'rate_limited' }), { maxWaitMs: 50 }),
+  },
+  {
+    what: 'a quota that is used up',
+    name: 'RateLimitedError',
+    code: 'rate_limited',
+    outcome: 'not_sent',
+    words: ['was not sent', 'quota of the key is used up', 'maxWaitMs'],
+    provoke: async (canary, own) => {
+      const quota = { 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': '0', 'retry-after': '900' };
+      await using server = await scriptedServer(problem(429, { type: 'rate_limited' }, quota));
+      const client = clientOf(server.url, canary, { ...own, rateLimiter: 'client', maxWaitMs: 50 });
+      await caught(client.accounts.get('1'));
+      return await caught(client.accounts.get('1'));
+    },
+  },
+  {
+    what: 'a deadline that ends first',
+    name: 'TimeoutError',
+    code: 'timeout',
+    outcome: 'unknown',
+    words: ['within deadlineMs (100 ms)', 'raise deadlineMs'],
+    provoke: failedRead(misbehave.stall, { deadlineMs: 100 }),
+  },
+  {
+    what: 'an apiKey function that never returns',
+    name: 'TimeoutError',
+    code: 'timeout',
+    outcome: 'not_sent',
+    words: ['was not sent', 'apiKey returned no key within timeoutMs (20 ms)'],
+    provoke: failedRead(json({ id: '1' }), { apiKey: () => new Promise<never>(() => {}), timeoutMs: 20 }),
+  },
+  {
+    what: 'a sign-in page',
+    name: 'UnexpectedResponseError',
+    code: 'unexpected_response',
+    outcome: 'unknown',
+    words: ['returned 200', 'its body is not the expected JSON', 'Check that baseUrl points at the service'],
+    provoke: failedRead(html()),
+  },
+  {
+    what: 'a body that is cut',
+    name: 'UnexpectedResponseError',
+    code: 'unexpected_response',
+    outcome: 'applied',
+    words: ['its body ended early', 'Try again'],
+    provoke: failedRead(misbehave.closeInBody),
+  },
+  {
+    what: 'a response without a body',
+    name: 'UnexpectedResponseError',
+    code: 'unexpected_response',
+    outcome: 'applied',
+    words: ['its body is empty'],
+    provoke: failedRead(empty(200)),
+  },
+  {
+    what: 'a body that is not UTF-8',
+    name: 'UnexpectedResponseError',
+    code: 'unexpected_response',
+    outcome: 'applied',
+    words: ['its body is not UTF-8', 'Ask the operator of the service'],
+    provoke: failedRead(
+      respond(200, { 'content-type': 'application/json' }, Buffer.from([0x22, 0xff, 0x22])),
+    ),
+  },
+  {
+    what: 'a body that is too large',
+    name: 'UnexpectedResponseError',
+    code: 'unexpected_response',
+    outcome: 'applied',
+    words: ['larger than maxBodyBytes', 'Raise maxBodyBytes'],
+    provoke: failedRead(json({ id: '1', note: 'x'.repeat(2_000) }), { maxBodyBytes: 1_000 }),
+  },
+  {
+    what: 'a schema of the caller that throws',
+    name: 'UnexpectedResponseError',
+    code: 'unexpected_response',
+    outcome: 'applied',
+    words: ['the schema that you passed', 'TypeError: rates are not loaded', 'Correct the schema'],
+    provoke: failedRead(json({ id: '1' }), {
+      schemas: {
+        accounts: {
+          '~standard': { version: 1, vendor: 'own', validate: fails('rates are not loaded') },
+        } as never,
+      },
+    }),
+  },
+  {
+    what: 'a store that throws',
+    name: 'CheckpointError',
+    code: 'checkpoint',
+    outcome: 'not_sent',
+    words: [
+      'under accounting-data-sdk:acme:',
+      'could not be read: the store threw TypeError: Redis is loading',
+      'Check the store',
+    ],
+    provoke: async (canary, own) => {
+      const store = { get: fails('Redis is loading') };
+      const { accounts } = clientOf('https://boks.example.com', canary, own);
+      return await caught(changes(accounts, { store, tenant: 'acme' }).next());
+    },
+  },
+  {
+    what: 'an idempotency key of no parts',
+    name: 'InvalidInputError',
+    code: 'invalid_input',
+    outcome: 'not_sent',
+    words: ['parts: must not be empty.'],
+    provoke: async () => thrown(() => idempotencyKeyFor()),
+  },
+];
 
 /** One of each: a 503, two 429s, a page with an invalid row, its end, and a 403; all of them echo the key. */
 export function everyKindOfResponse(canary: string): ScriptedResponse[] {

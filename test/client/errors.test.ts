@@ -1,0 +1,140 @@
+import { inspect } from 'node:util';
+import * as sdk from 'accounting-data-sdk';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { type Provocation, provocations } from '../support/provocations.ts';
+import { loadTransport } from '../support/virtual-clock.ts';
+
+const KEY = 'secret-key-of-the-company';
+
+// Its time counts towards timeouts.
+await loadTransport();
+const errors: (Omit<Provocation, 'provoke'> & { readonly error: sdk.AnyAccountingError })[] = [];
+for (const { provoke, ...row } of provocations) {
+  errors.push({ ...row, error: (await provoke(KEY)) as sdk.AnyAccountingError });
+}
+
+type ErrorClass = typeof sdk.NotFoundError;
+const classOf = (name: string, from: object = sdk) =>
+  (from as Record<string, ErrorClass>)[name] as ErrorClass;
+
+/** Every class that can be thrown: the abstract ones are extended by others. */
+const classes = Object.entries(sdk)
+  .filter(([, value]) => typeof value === 'function' && value.prototype instanceof Error)
+  .map(([name]) => name)
+  .filter((name) => !['AccountingError', 'ApiError', 'ApiErrorFields'].includes(name));
+
+let other: typeof sdk;
+
+beforeAll(async () => {
+  vi.resetModules();
+  other = await import('accounting-data-sdk');
+});
+
+test('every class that can be thrown is provoked, under a code of its own', () => {
+  expect(new Set(provocations.map(({ name }) => name))).toEqual(new Set(classes));
+  expect(new Set(provocations.map(({ code }) => code)).size).toBe(classes.length);
+});
+
+test.each(errors)(
+  '$what is a $name, which says in one line what happened and what to do',
+  ({ error, name, code, outcome, words }) => {
+    expect(error).toMatchObject({ name, code, outcome });
+    const line = String(error);
+    for (const word of words) expect(line).toMatch(word);
+    expect(line).toMatch(/^\w+Error: [^\n]*[^\s.!?:;,][.!?]$/);
+    expect(line).not.toMatch(/see cause|undefined|\[object/i);
+    if (error.method === 'GET') expect(line).not.toMatch(/outcome/);
+  },
+);
+
+test.each(errors)(
+  'the error of $what belongs to its class and no other, in every copy of the package',
+  ({ error, name }) => {
+    for (const [own, copy] of [
+      [sdk, other],
+      [other, sdk],
+    ] as const) {
+      expect(classOf(name, own)).not.toBe(classOf(name, copy));
+      for (const each of classes) expect(error instanceof classOf(each, own)).toBe(each === name);
+      expect(error instanceof own.AccountingError).toBe(true);
+      expect(own.isAccountingError(error, error.code)).toBe(true);
+      expect(own.isAccountingError(error, error.code === 'timeout' ? 'checkpoint' : 'timeout')).toBe(false);
+      expect(own.isApiError(error)).toBe(error instanceof sdk.ApiError);
+    }
+    expect(structuredClone(error)).toBeInstanceOf(Error);
+    expect((structuredClone(error) as Error).message).toBe(error.message);
+  },
+);
+
+test.each(errors)(
+  'the error of $what is printed with its stack and fields, without the key',
+  ({ error, name, code }) => {
+    const text = inspect([error], { depth: 11 });
+    expect(text).toContain(`${name}: ${error.message}`);
+    expect(text).toMatch(/\n +at /);
+    expect(text).toContain(`code: '${code}'`);
+    const json = JSON.stringify(error);
+    expect(JSON.parse(json)).toMatchObject({ name, message: error.message, code });
+    expect(json).not.toContain('"stack"');
+    expect(text + json).not.toContain(KEY);
+  },
+);
+
+test.each(classes)('%s is printed with its cause: names, messages and codes, and nothing else', (name) => {
+  const error = errors.find((row) => row.name === name)?.error;
+  const socket = Object.assign(new Error('socket closed'), { code: 'E_SOCKET', request: { key: KEY } });
+  const cause = new RangeError('pool is empty', { cause: socket });
+  // A SyncError prints the causes of its reasons.
+  const failed = error instanceof sdk.SyncError ? error.errors[0]?.error : error;
+  Object.defineProperty(failed, 'cause', {
+    value: Object.assign(cause, { code: 'E_POOL', key: KEY }),
+    configurable: true,
+  });
+  const text = inspect(error, { depth: 10 });
+  for (const part of ['RangeError', 'pool is empty', 'E_POOL', 'socket closed', 'E_SOCKET']) {
+    expect(text).toContain(part);
+  }
+  const printed = JSON.parse(JSON.stringify(error));
+  expect((error instanceof sdk.SyncError ? printed.errors[0] : printed).cause).toEqual({
+    name: 'RangeError',
+    message: 'pool is empty',
+    code: 'E_POOL',
+    cause: { name: 'Error', message: 'socket closed', code: 'E_SOCKET' },
+  });
+  expect(text + JSON.stringify(error)).not.toContain(KEY);
+});
+
+test.each([undefined, null, 7, 'not_found', {}, { code: 'not_found' }, new Error('x'), () => {}])(
+  '%j is not an error of this package',
+  (value) => {
+    expect(sdk.isAccountingError(value)).toBe(false);
+    expect(sdk.isApiError(value)).toBe(false);
+    expect(value instanceof sdk.AccountingError).toBe(false);
+    expect(value instanceof sdk.NotFoundError).toBe(false);
+  },
+);
+
+test('instanceof a subclass of the caller matches its own instances only', () => {
+  class MyCheckpoint extends sdk.CheckpointError {}
+  class Unrelated extends sdk.CheckpointError {}
+  const mine = new MyCheckpoint('said');
+  expect(mine).toBeInstanceOf(MyCheckpoint);
+  expect(mine).toBeInstanceOf(sdk.CheckpointError);
+  expect(mine).not.toBeInstanceOf(Unrelated);
+  expect(new sdk.CheckpointError('said')).not.toBeInstanceOf(MyCheckpoint);
+});
+
+test('an error can be inspected without a stack, and by a runtime that passes no inspect function', () => {
+  const error = new sdk.CheckpointError('said');
+  Object.defineProperty(error, 'stack', { value: undefined });
+  expect(inspect(error)).toMatch(/^CheckpointError: said \{/);
+  const own = error as unknown as Record<symbol, (depth: number, options: object) => string>;
+  expect(own[Symbol.for('nodejs.util.inspect.custom')]?.(2, {})).toContain('"code":"checkpoint"');
+});
+
+test('a caller may rename an error, as tools for monitoring do', () => {
+  const error = new sdk.CheckpointError('said');
+  error.name = 'MyError';
+  expect(error.name).toBe('MyError');
+  expect(Reflect.defineProperty(error, 'name', { value: 'Another', enumerable: true })).toBe(true);
+});
