@@ -100,9 +100,10 @@ export interface Page<T> extends PageResponse<T> {
   /**
    * Whether the read can have missed a record so far. `certain`: every response was in the order of ids, so
    * each one proves which records exist up to its last id. `likely`: the service uses another order, so a response that
-   * the service shortened looks like a complete one; or it hides a page of records or more. By `page` it is `likely` once
-   * a row came twice, because then another one was probably left out, and `undefined` until then: a record deleted
-   * during the read can hide another one too. `undefined` for a cursor of your own.
+   * the service shortened looks like a complete one; or it hides a page of records or more; or its pages are so short that
+   * they can be in the order of ids by chance. By `page` it is `likely` once a row came twice, because then another one was
+   * probably left out, and `undefined` until then: a record deleted during the read can hide another one too. `undefined`
+   * for a cursor of your own.
    */
   readonly complete: 'certain' | 'likely' | undefined;
   /**

@@ -86,6 +86,9 @@ const LAST_PAGE_SEARCHED = 30;
 /** The distances, in powers of four widths, at which ids further on are requested. */
 const MAX_DISTANCE = 5;
 
+/** Neighbours in the order of ids, of all delivered responses: so many are not in that order by chance. */
+const ORDERED_NEIGHBOURS = 8;
+
 /** Timestamps this far apart say in which order they are: transactions may end in another order than they began. */
 const CLEARLY_APART_MS = 600_000;
 
@@ -118,7 +121,9 @@ export function reduce(
   const step = reduceResponse(before, response, context, held);
   const most = step.state.mostRows > 1 ? MAX_REQUESTS_WITHOUT_ROWS : MAX_REQUESTS_OF_SINGLE_ROWS;
   if (step.state.requestsWithoutRows >= most) throw boundsIgnored(most, context.facts);
-  return step;
+  return isPerhapsUnordered(step.state, context)
+    ? { ...step, state: { ...step.state, mayMissRows: true } }
+    : step;
 }
 
 function reduceResponse(
@@ -351,6 +356,19 @@ function completeUnordered(
   return deliver({ ...next, through: singleKey === through + 1n ? singleKey : wide }, rows, delivered);
 }
 
+/**
+ * Rule 11, the end of a read whose pages were very short. Pages of two rows in no order at all look like the order of ids
+ * in half of the responses: 3, 7 and then 8, 9 and then 12 prove nothing of a short response, so that read is likely to
+ * be complete. A read that fits into one response needs no order.
+ */
+function isPerhapsUnordered(
+  { phase, rows, mostRows, neighbours }: ReadState,
+  { hint }: ReadContext,
+): boolean {
+  const isPaged = mostRows > 0 && rows > Math.max(mostRows, hint?.pageSize ?? 0);
+  return phase === 'end' && isPaged && neighbours < ORDERED_NEIGHBOURS;
+}
+
 /* What the rules share. */
 
 const request = (state: ReadState): Step => ({ state, deliver: 'nothing' });
@@ -359,7 +377,10 @@ const end = (state: ReadState): ReadState => ({ ...state, phase: 'end' });
 
 /** Delivers a response, unless it has no rows and is not the last one. */
 function deliver(state: ReadState, rows: number, deliver: 'response' | 'held' = 'response'): Step {
-  if (rows > 0) return { state: { ...state, rows: state.rows + rows, requestsWithoutRows: 0 }, deliver };
+  if (rows > 0) {
+    const neighbours = state.neighbours + rows - 1;
+    return { state: { ...state, rows: state.rows + rows, neighbours, requestsWithoutRows: 0 }, deliver };
+  }
   return state.phase === 'end' ? { state, deliver } : request(state);
 }
 
@@ -450,7 +471,8 @@ function endAfter(after: Key, width: bigint, state: ReadState, context: ReadCont
 
 /**
  * Rule 1. One row has no direction, but a row before it shows that the direction assumed at the start is wrong: it would
- * have come first. It can also be a new one, so the direction is not turned twice.
+ * have come first. It can also be a new one, so the direction is not turned twice. A row on the page after a single one
+ * can be new as well: what that shows of the direction may be wrong, so no single row is taken as short because of a hint.
  */
 function withDirection(state: ReadState, sent: readonly bigint[], { hint }: ReadContext): ReadState {
   const { directionKnown, phase, after, singleKey, order } = state;
@@ -459,7 +481,8 @@ function withDirection(state: ReadState, sent: readonly bigint[], { hint }: Read
   const followsSingleRow = phase === 'later_pages' && after !== undefined && isSingleRow(state);
   const ids = followsSingleRow ? [DIRECTIONS[order].keyOf(after), ...sent] : sent;
   if (ids.some((id) => id !== ids[0])) {
-    return { ...state, directionKnown: true, order: isAscending(ids.toReversed()) ? 'desc' : 'asc' };
+    const order = isAscending(ids.toReversed()) ? 'desc' : 'asc';
+    return { ...state, directionKnown: true, order, pageSizeHint: followsSingleRow ? 0 : state.pageSizeHint };
   }
   if (singleKey === undefined || order !== (hint?.order ?? 'asc')) return state;
   return { ...state, order: order === 'asc' ? 'desc' : 'asc' };

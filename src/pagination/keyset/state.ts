@@ -40,6 +40,8 @@ export interface ReadState {
 
   /** The rows delivered. */
   readonly rows: number;
+  /** The pairs of neighbours in delivered responses: each had a chance to be out of order. */
+  readonly neighbours: number;
   /** The most rows in a response of this read. */
   readonly mostRows: number;
   /** The page size that an earlier read has shown; 0 if none can be trusted. */
@@ -78,6 +80,7 @@ const NOTHING_READ = {
   assumedEmpty: false,
   reliedOnHint: false,
   rows: 0,
+  neighbours: 0,
   timesNarrowed: 0,
   page: 0,
   distance: 0,
@@ -132,6 +135,7 @@ export function resumedState(state: ReadState): ReadState {
     ...state,
     ...NOTHING_READ,
     rows: state.rows,
+    neighbours: state.neighbours,
     mostRows: 0,
     pageSizeHint,
     reliedOnHint: after !== undefined,

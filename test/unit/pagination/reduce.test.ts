@@ -36,6 +36,7 @@ const reading = (changed: Partial<ReadState> = {}): ReadState => ({
   directionKnown: true,
   mostRows: 30,
   rows: 58,
+  neighbours: 56,
   after: 58n,
   width: 24n,
   highest: 58n,
@@ -88,6 +89,16 @@ describe('rule 1, the direction', () => {
   test('starts the read again if it contradicts a hint, without what was delivered', () => {
     const step = respond(reading({ directionKnown: false, after: -100n, order: 'desc' }), rowsOf([80, 90]));
     expect(summary(step)).toEqual(['restart', '']);
+  });
+
+  test('is only assumed of a row behind a single one, which may be new: no single row is short any more', () => {
+    const context = { ...everything, hint: { pageSize: 3, order: 'desc', sortedById: true } } as const;
+    const single = respond(stateAtStart(context), rowsOf([49]), context);
+    expect(summary(single, context)).toEqual(['response', '_page=2']);
+    // 50 and 51 were created meanwhile, and the page size is 1 now.
+    const turned = respond(single.state, rowsOf([50]), context);
+    expect(summary(turned, context)).toEqual(['restart', '']);
+    expect(summary(respond(turned.state, rowsOf([51]), context), context)).toEqual(['nothing', 'id[lte]=50']);
   });
 });
 
@@ -331,6 +342,30 @@ describe('rule 10, a short response in another order', () => {
     const check = respond({ ...unordered, hidesRows: true }, short);
     const step = respond(check.state, rowsOf([80, 62]), everything, short);
     expect(summary(step)).toEqual(['nothing', 'id[gt]=58&id[lte]=62']);
+  });
+});
+
+describe('rule 11, the end of a read with very short pages', () => {
+  const pagesOfTwo = { mostRows: 2, rows: 12, neighbours: 5, after: 75n, laterPagesRead: true };
+  const isCertain = (changed: Partial<ReadState>, context = everything) =>
+    !respond(reading({ ...pagesOfTwo, ...changed }), nothing, context).state.mayMissRows;
+
+  test('is only likely to be complete, because rows of no order look ordered in half of the pages of two', () => {
+    expect(isCertain({})).toBe(false);
+    expect(isCertain({ neighbours: 8 })).toBe(true);
+  });
+
+  test('is certain if one response holds all of it, by its own page size or that of an earlier read', () => {
+    expect(isCertain({ rows: 2, neighbours: 1 })).toBe(true);
+    expect(isCertain({}, { ...everything, hint })).toBe(true);
+    // A resumed read that found nothing more.
+    expect(isCertain({ mostRows: 0 })).toBe(true);
+  });
+
+  test('counts the neighbours of what is delivered', () => {
+    const short = respond(reading({ neighbours: 3, through: 82n }), rowsOf([59, 60, 75]));
+    expect(short.state.neighbours).toBe(5);
+    expect(respond(reading({ neighbours: 3 }), rowsOf(range(59, 88))).state.neighbours).toBe(3);
   });
 });
 
