@@ -84,7 +84,8 @@ function isConstraint(type: string): boolean {
 }
 
 /** The detail and the violations, each once: some frameworks repeat all violations in the detail. */
-function reasonText({ detail, violations }: Problem): string {
+function reasonText(problem: Problem): string {
+  const { violations, detail = reasonInTitle(problem) } = problem;
   const text = detail === undefined ? '' : oneLine(detail);
   const repeats = violations.length > 0 && violations.every(({ message }) => text.includes(oneLine(message)));
   const fits = text === shortened(text);
@@ -92,6 +93,15 @@ function reasonText({ detail, violations }: Problem): string {
     detail === undefined || (repeats && !fits) ? '' : `: ${shortened(detail)}`,
     repeats && fits ? '' : violationsText(violations),
   ].join('');
+}
+
+/** A title that only repeats the status. */
+const STATUS_PHRASE =
+  /^(?:bad request|unauthorized|forbidden|not found|method not allowed|not acceptable|conflict|gone|unprocessable (?:entity|content)|too many requests|internal server error|bad gateway|service unavailable|gateway time-?out|an error occurred)\W*$/i;
+
+/** Some services write the reason into the title, and no detail. */
+function reasonInTitle({ title, violations }: Problem): string | undefined {
+  return violations.length > 0 || STATUS_PHRASE.test(title ?? '') ? undefined : title;
 }
 
 /** Which fields were rejected and why: the line of a log is often all that an operator has. */

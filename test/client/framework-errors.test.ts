@@ -67,14 +67,14 @@ const forms: Readonly<Record<string, Form>> = {
     contentType: PROBLEM,
     body: { type: 'https://tools.ietf.org/html/rfc6585#section-4', title: 'Too Many Requests', status: 429 },
     code: 'rate_limited',
-    says: '429',
+    says: 'section-4). ',
   },
   'ASP.NET, a missing login': {
     status: 401,
     contentType: PROBLEM,
     body: { type: 'https://tools.ietf.org/html/rfc7235#section-3.1', title: 'Unauthorized', status: 401 },
     code: 'unauthenticated',
-    says: '401',
+    says: 'section-3.1). ',
   },
   'ASP.NET, model validation': {
     status: 400,
@@ -198,6 +198,13 @@ const forms: Readonly<Record<string, Form>> = {
     body: { type: 'https://gateway.example/errors/quota-exceeded', title: 'Quota exceeded' },
     code: 'rate_limited',
     says: 'quota-exceeded',
+  },
+  'a problem document of a title alone': {
+    status: 409,
+    contentType: PROBLEM,
+    body: { title: 'The period is closed' },
+    code: 'unknown_problem',
+    says: '409: The period is closed. ',
   },
   'nginx, a page': {
     status: 502,
