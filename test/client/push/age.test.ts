@@ -52,3 +52,12 @@ test('reads a product whose timestamp is further ahead of Date than that of a ne
   await run([{ productNumber: 'NEW' }, ...rows.slice(0, 1)], { concurrency: 1 });
   expect(sandbox.store.products.all()).toHaveLength(2);
 });
+
+test('reads each product shortly after another push of the tenant, even if one of another tenant ran in between', async () => {
+  const { run, sandbox } = setUpPush();
+  await run(rows.slice(0, 1));
+  await run([], { tenant: 'other' });
+  sandbox.store.products.delete('1');
+  await run([{ productNumber: 'NEW' }, ...rows.slice(0, 1)], { concurrency: 1 });
+  expect(sandbox.store.products.all()).toHaveLength(2);
+});

@@ -10,12 +10,16 @@ useFastClock(1_000);
 
 const FAST = { retry: { maxAttempts: 2, baseDelayMs: 1 }, maxOutageMs: 0 };
 const A: ProductDraft = { productNumber: 'A', name: 'Desk', salePrice: '129' };
+// Another version must not have another key: a create that was lost before the upgrade would be sent a second time.
+const TEXT_OF_A = '["shop","A",0,{"name":"Desk","productNumber":"A","salePrice":"129.0000"}]';
+const KEY_OF_A = `push-${createHash('sha256').update(TEXT_OF_A).digest('hex')}`;
 
 test('repeats a create under the same key and bytes after its response was lost', async () => {
   const { sandbox, run } = setUpPush();
   sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
-  const { done } = await run([A], FAST);
+  const { done, results } = await run([A], FAST);
   expect(done).toEqual(['A created']);
+  expect(results).toMatchObject([{ reason: undefined }]);
   const posts = sandbox.requests.filter(({ method }) => method === 'POST');
   expect(posts).toHaveLength(2);
   expect(posts[0]?.idempotencyKey).toMatch(/^push-[0-9a-f]{64}$/);
@@ -30,9 +34,7 @@ test('sends equal creates under the same key in every run, and different ones un
     return sandbox.requests.find(({ method }) => method === 'POST')?.idempotencyKey;
   };
   const key = await keyOf(A);
-  // Another version must not have another key: a create that was lost before the upgrade would be sent a second time.
-  const text = '["shop","A",0,{"name":"Desk","productNumber":"A","salePrice":"129.0000"}]';
-  expect(key).toBe(`push-${createHash('sha256').update(text).digest('hex')}`);
+  expect(key).toBe(KEY_OF_A);
   expect(
     await keyOf({ salePrice: '129.000', name: 'Desk', productNumber: 'A', brand: null, model: undefined }),
   ).toBe(key);
@@ -307,6 +309,25 @@ test('finishes an unknown create before it sends a changed draft', async () => {
 });
 
 test.each([
+  [422, 'validation_failed'],
+  [400, 'malformed_request'],
+])(
+  'sends the draft of a row if a %d shows that no create of its earlier draft was carried out',
+  async (status, type) => {
+    const entries = new Map<string, string>();
+    const { sandbox, run } = setUpPush();
+    sandbox.faults.add({ kind: 'lost-response', committed: false }, { method: 'POST' });
+    await caught(run([{ ...A, name: 'Old' }], { store: entries, retry: { maxAttempts: 1 }, maxOutageMs: 0 }));
+    // A 422 can be a stored rejection, so it is sent once more.
+    sandbox.faults.add({ kind: 'status', status, type }, { method: 'POST', times: status === 422 ? 2 : 1 });
+    expect((await run([A], { store: entries })).done).toEqual(['A created']);
+    expect(sandbox.store.products.all()).toMatchObject([{ name: 'Desk' }]);
+    const posts = sandbox.requests.filter(({ method }) => method === 'POST');
+    expect(posts.at(-1)?.idempotencyKey).toBe(KEY_OF_A);
+  },
+);
+
+test.each([
   ['a 429', { kind: 'rate-limited', retryAfter: 1 }],
   ['a 401', { kind: 'status', status: 401, type: 'unauthenticated' }],
   ['a 409', { kind: 'status', status: 409, type: 'conflict' }],
@@ -325,6 +346,42 @@ test.each([
   await run(changed, options).catch(() => undefined);
   await run(changed, { store });
   expect(sandbox.store.products.all()).toMatchObject([{ productNumber: 'A', name: 'Table' }]);
+});
+
+test('finishes an unknown create of a product that was deleted before', async () => {
+  const store = memoryStore();
+  const { sandbox, run } = setUpPush([], { sandbox: { hiddenRecords: ['1', '2'] } });
+  await run([A]);
+  sandbox.store.products.delete('1');
+  // The first create returns the deleted product, the second one is lost.
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', skip: 1 });
+  await caught(run([A], { store, retry: { maxAttempts: 1 }, maxOutageMs: 0 }));
+  sandbox.clock.advance(60_000);
+  const { results } = await run([{ ...A, name: 'Table' }], { store });
+  expect(results).toMatchObject([{ action: 'created', id: '2', fields: ['name'] }]);
+  expect(sandbox.store.products.all()).toMatchObject([{ id: '2', name: 'Table' }]);
+});
+
+test('gives up on a row after a hundred products that were deleted at once', async () => {
+  const { sandbox, run } = setUpPush();
+  sandbox.onRequest(({ method }) => {
+    if (method === 'POST') for (const id of sandbox.store.products.ids()) sandbox.store.products.delete(id);
+  });
+  const { results } = await run([A]);
+  expect(results).toMatchObject([
+    { action: 'failed', error: { code: 'unexpected_response', outcome: 'unknown', reason: 'wrong_shape' } },
+  ]);
+  expect(sandbox.count(({ method }) => method === 'POST')).toBe(100);
+});
+
+test('sets a product back to its row that got a key which no row has', async () => {
+  const { sandbox, run } = setUpPush();
+  await run([A]);
+  sandbox.clock.advance(60_000);
+  sandbox.store.products.update('1', { productNumber: 'A-old' });
+  const { results } = await run([{ productNumber: 'B' }, A], { concurrency: 1 });
+  expect(results[1]).toMatchObject({ key: 'A', action: 'updated', id: '1', fields: ['productNumber'] });
+  expect(sandbox.store.products.all()).toHaveLength(2);
 });
 
 test('finds a product by the id that the store remembers if its key was changed', async () => {
@@ -391,14 +448,14 @@ test('writes at most seventeen entries to a store, and rejects those of another 
   const other = setUpPush();
   expect(await caught(other.run([A], { store: entries }))).toMatchObject({
     code: 'push_failed',
-    cause: { code: 'checkpoint' },
+    cause: { code: 'checkpoint', message: expect.stringContaining('another base URL or tenant') },
   });
 });
 
 test('rejects a second push of the tenant while the first runs', async () => {
   const { run } = setUpPush();
   const first = run([A]);
-  expect(await caught(run([A]))).toMatchObject({ code: 'concurrent_run' });
+  expect(await caught(run([A]))).toMatchObject({ code: 'concurrent_run', retryable: true });
   await first;
   await expect(run([A])).resolves.toMatchObject({ done: ['A unchanged'] });
 });
@@ -461,7 +518,7 @@ test('does not repeat a lost create while a product of the list cannot be read: 
   });
   const { done, results } = await run([A]);
   expect(done).toEqual(['A failed']);
-  expect(results).toMatchObject([{ error: { outcome: 'unknown' } }]);
+  expect(results).toMatchObject([{ error: { outcome: 'unknown' }, reason: undefined }]);
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
 

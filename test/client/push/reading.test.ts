@@ -171,6 +171,14 @@ test('compares with the values that the service sent, not with those of a schema
   expect(sandbox.journal.every(({ action }) => action === 'create')).toBe(true);
 });
 
+test('finds products by the key that the service sent, not by that of a schema', async () => {
+  const { sandbox } = setUpPush(products(3));
+  const schema = productSchema.extend({ productNumber: z.string().transform((key) => key.toLowerCase()) });
+  const client = createClient({ ...sandbox.clientOptions, schemas: { products: schema } });
+  const report = await push(client.products, { tenant: 'shop', rows: products(3), key: 'productNumber' });
+  expect(report.counts.unchanged).toBe(3);
+});
+
 test('asks before it writes, and reads what changed if the question takes long', async () => {
   const { run, sandbox, ids } = setUpPush(products(3));
   const rows = [...products(3), { productNumber: 'NEW', name: 'x' }];

@@ -27,7 +27,8 @@ test('reports a conflict if the product of a stored id has no key', async () => 
   await run([DESK], { store });
   // The same name for another key: a mistake of the caller.
   const { results, commits } = await run([SCREW], { store, key: ({ articleCode }) => articleCode });
-  expect(results).toMatchObject([{ action: 'conflict', id: '1', ids: ['1'], reason: expect.any(String) }]);
+  const reason = expect.stringContaining('product 1, which was pushed under this key before, has no key');
+  expect(results).toMatchObject([{ action: 'conflict', id: '1', ids: ['1'], reason }]);
   expect(commits).toEqual([]);
 });
 
@@ -63,6 +64,38 @@ test('forgets an unknown create whose product a run without writes finds', async
   expect(await waits()).toEqual([['1001 unchanged'], 0]);
 });
 
+/** A store that has the unknown create of a product which exists. */
+async function setUpLost() {
+  const entries = new Map<string, string>();
+  const setUp = setUpPush();
+  setUp.sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
+  await caught(setUp.run([DESK], { store: entries, retry: { maxAttempts: 1 }, maxOutageMs: 0 }));
+  expect(entries.get(HEAD)).toContain('1001');
+  return { ...setUp, entries };
+}
+
+test('forgets an unknown create whose product is found, even if its update is lost', async () => {
+  const { run, sandbox, entries } = await setUpLost();
+  sandbox.faults.add({ kind: 'lost-response', committed: false }, { method: 'PATCH' });
+  const once = { store: entries, retry: { maxAttempts: 1 }, maxOutageMs: 0 };
+  await caught(run([{ ...DESK, name: 'Table' }], once));
+  expect(entries.get(HEAD)).not.toContain('1001');
+});
+
+test('forgets an unknown create whose product is found, even if another one has its key', async () => {
+  const { run, sandbox, entries } = await setUpLost();
+  sandbox.store.products.insert({ ...DESK });
+  expect((await run([DESK], { store: entries })).done).toEqual(['1001 conflict']);
+  expect(entries.get(HEAD)).not.toContain('1001');
+});
+
+test('does not remember a create that the service rejected', async () => {
+  const entries = new Map<string, string>();
+  const { run } = setUpPush([], { sandbox: { allowedStatuses: ['active'] } });
+  expect((await run([{ ...DESK, status: 'sold' }], { store: entries })).done).toEqual(['1001 failed']);
+  expect(entries.get(HEAD)).not.toContain('1001');
+});
+
 test.each([
   ['pending creates', HEAD, '"pending":5'],
   ['a pending create', HEAD, '"pending":[{"key":"A"}]'],
@@ -89,11 +122,24 @@ test('rejects a second push of a tenant under another prefix while the first run
   await first;
 });
 
+/** The pushes of this process that run or have just ended. */
+const runsOfProcess = () =>
+  (globalThis as Record<symbol, unknown>)[Symbol.for('accounting-data-sdk.pushes')] as Map<string, undefined>;
+
+test('forgets pushes that ended a while ago', async () => {
+  const { run, sandbox } = setUpPush();
+  const tenants = () =>
+    [...runsOfProcess().keys()].filter((name) => name.startsWith(sandbox.clientOptions.baseUrl ?? ''));
+  await run([DESK], { tenant: 'a' });
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  await run([DESK], { tenant: 'b' });
+  expect(tenants().map((name) => name.split(' ')[1])).toEqual(['b']);
+});
+
 test('shares the list of running pushes with every copy of the package in the process', async () => {
   const { run, sandbox } = setUpPush();
-  const slot = Symbol.for('accounting-data-sdk.pushes') as unknown as keyof typeof globalThis;
   await run([DESK]);
-  const runs = (globalThis as Record<symbol, unknown>)[slot as unknown as symbol] as Map<string, undefined>;
+  const runs = runsOfProcess();
   const name = `${sandbox.clientOptions.baseUrl}/api/public/v1 shop`;
   expect([...runs.keys()]).toContain(name);
   runs.set(name, undefined);

@@ -55,6 +55,20 @@ test.each(CANARIES)(
   },
 );
 
+test.each(CANARIES)(
+  'a path that begins with the key: no path, template or name of a span shows it: %s',
+  async (canary) => {
+    const sinks = openSinks();
+    await using server = await scriptedServer(problem(404, { type: 'not_found' }));
+    const client = clientOf(server.url, canary, sinks.options);
+    const error = await caught(client.request({ path: [canary, '7'] }));
+    expect(error).toMatchObject({ code: 'not_found', path: '/[redacted]/7' });
+    const names = (await sinks.recorder.spans()).map(({ name }) => name);
+    expect(names).toContain('accounting GET /[redacted]');
+    expect(await sinks.leaks(canary, error)).toEqual([]);
+  },
+);
+
 test('spans and measurements show no text of an error, no query and no body', async () => {
   const { recorder, options } = openSinks();
   const said = { type: 'validation_failed', title: 'books-1', detail: 'books-2', instance: '/books-3' };
