@@ -1,3 +1,5 @@
+import { expect } from 'vitest';
+
 /**
  * The seeds that a test runs: `usual` many, unless `SOAK_HISTORIES` is larger; of long ones a `share` of that.
  * `SEED` repeats the one whose number a failure printed.
@@ -5,9 +7,11 @@
 export function seedsToRun(usual: number, share = 1): readonly number[] {
   const repeated = process.env.SEED;
   if (repeated !== undefined && repeated !== '') return [Number(repeated)];
-  const count = Math.max(usual, Number(process.env.SOAK_HISTORIES ?? 0) * share);
+  const count = Math.max(usual, soakedHistories() * share);
   return Array.from({ length: count }, (_, index) => index);
 }
+
+const soakedHistories = () => Number(process.env.SOAK_HISTORIES ?? 0);
 
 /** Runs something for each seed. A failure names the seed, so that it can be repeated alone. */
 export async function eachSeed(
@@ -22,3 +26,31 @@ export async function eachSeed(
     }
   }
 }
+
+/** Plays the history of a seed. Resolves to what was wrong with it; empty if nothing was. */
+export type Play = (seed: number) => Promise<readonly string[]>;
+
+/** Plays the history of each seed. Fails at the first that has a finding. */
+export function expectNoFindings(seeds: readonly number[], play: Play): Promise<void> {
+  return eachSeed(seeds, async (seed) => expect(await play(seed)).toEqual([]));
+}
+
+/**
+ * Plays histories of something that is wrong on purpose, until one has the finding that it must have. Fails if none of
+ * `most` does. A soak plays them all and prints how many had it.
+ */
+export async function expectFinding(most: number, play: Play, finding = /./): Promise<void> {
+  const isSoak = soakedHistories() > 0;
+  const found: string[] = [];
+  let histories = 0;
+  for (let seed = 0; seed < most && (isSoak || histories === 0); seed += 1) {
+    const all = await play(seed);
+    found.push(...all);
+    if (all.some((each) => finding.test(each))) histories += 1;
+  }
+  if (isSoak) console.info(`${expect.getState().currentTestName}: ${histories} of ${most} histories`);
+  if (histories === 0) expect(found).toContainEqual(expect.stringMatching(finding));
+}
+
+/** For tests that play histories: longer than any soak, on any machine. */
+export const NO_HURRY = { timeout: 24 * 3_600_000 };
