@@ -3,43 +3,44 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { soakKills } from './kill.ts';
 import { soakMemory } from './sync-memory.ts';
 
-/** For each test of the simulation; two of them are of whole syncs. */
-const HISTORIES = process.env.SOAK_HISTORIES ?? '25000';
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const { env } = process;
 
-async function soakHistories(): Promise<boolean> {
-  const vitest = fileURLToPath(new URL('../../../node_modules/vitest/vitest.mjs', import.meta.url));
-  const child = spawn(
-    process.execPath,
-    [
-      vitest,
-      'run',
-      'test/reliability/histories/keyset',
-      'test/reliability/histories/sync',
-      '--reporter=verbose',
-    ],
-    {
-      cwd: fileURLToPath(new URL('../../../', import.meta.url)),
-      env: { ...process.env, SOAK_HISTORIES: HISTORIES },
-      stdio: 'inherit',
-    },
-  );
+/** Runs tests of the suite in their long form. */
+async function vitest(folders: readonly string[], long: Readonly<Record<string, string>>): Promise<boolean> {
+  const args = ['run', ...folders.map((folder) => `test/reliability/${folder}`), '--reporter=verbose'];
+  const options = ['--testTimeout=1800000', '--typecheck.enabled=false'];
+  const child = spawn(process.execPath, [`${root}node_modules/vitest/vitest.mjs`, ...args, ...options], {
+    cwd: root,
+    env: { ...env, ...long },
+    stdio: 'inherit',
+  });
   const [code] = await once(child, 'exit');
   return code === 0;
 }
 
 const parts: Readonly<Record<string, () => Promise<boolean>>> = {
-  memory: () => soakMemory(Number(process.env.RECORDS ?? 1_000_000)),
-  kills: soakKills,
+  memory: () => soakMemory(Number(env.RECORDS ?? 1_000_000)),
   // Loaded when they are wanted: they build and open things.
+  kills: async () => (await import('./kill.ts')).soakKills(),
   pull: async () => (await import('./pull.ts')).soakPull(),
   targets: async () => (await import('./targets.ts')).soakTargets(),
-  writes: async () => (await import('./histories-of-writes.ts')).soakWrites(),
   load: async () => (await import('./load.ts')).soakLoad(),
-  faults: async () => (await import('./faults.ts')).soakFaults(),
-  histories: soakHistories,
+  // Histories of writes, pushes, lists and syncs: SOAK_HISTORIES of each. SEED repeats the one that a failure names.
+  writes: () => vitest(['histories/writes'], { SOAK_HISTORIES: env.SOAK_HISTORIES ?? '10000' }),
+  pushes: () => vitest(['histories/push'], { SOAK_HISTORIES: env.SOAK_HISTORIES ?? '2000' }),
+  histories: () =>
+    vitest(['histories/keyset', 'histories/sync'], {
+      SOAK_HISTORIES: env.SOAK_HISTORIES ?? '25000',
+    }),
+  // Each property of hostile input so many times as often, that many random responses, and a cut at each byte.
+  faults: () =>
+    vitest(['faults', 'hostile'], {
+      SOAK_FAULTS: env.SOAK_FAULTS ?? '50',
+      SOAK_RESPONSES: env.SOAK_RESPONSES ?? '20000',
+    }),
 };
 
 const wanted = process.argv.slice(2);

@@ -1,6 +1,6 @@
 import { createClient, type IdBounds, type ListHint, type ListOptions, type Page } from 'accounting-data-sdk';
 import type { SimRecord } from './chronicle.ts';
-import { InternalError, type SimServer } from './server.ts';
+import { InternalError, type SimResponse, type SimServer } from './server.ts';
 
 type Accounts = ReturnType<typeof clientOf>['accounts'];
 export type SimPage = Page<SimRecord>;
@@ -24,21 +24,29 @@ export function clientOf(server: SimServer) {
 }
 
 async function respond(server: SimServer, { searchParams }: URL): Promise<Response> {
-  const since = searchParams.get('updatedSince');
-  const page = searchParams.get('_page');
-  const id: Record<string, string> = {};
-  for (const [name, value] of searchParams) {
-    const operator = /^id\[(\w+)\]$/.exec(name)?.[1];
-    if (operator !== undefined) id[operator] = value;
-  }
   try {
-    const fetchPage = server.fetchPage({ updatedSince: since === null ? undefined : new Date(since) });
-    const { records, serverTime } = await fetchPage({ id, ...(page === null ? {} : { page: Number(page) }) });
+    const { records, serverTime } = await listed(server, searchParams);
     return json(200, records, { date: serverTime.toUTCString() });
   } catch (error) {
     if (error instanceof InternalError) return json(500, { title: error.message });
     throw error;
   }
+}
+
+/** The response to a list request with these query parameters. */
+export function listed(
+  server: SimServer,
+  parameters: Iterable<readonly [string, string]>,
+): Promise<SimResponse> {
+  const { updatedSince, _page: page, ...filters } = Object.fromEntries(parameters);
+  const id = Object.fromEntries(
+    Object.entries(filters).map(([name, value]) => [name.replace(/^id\[(\w+)\]$/, '$1'), value]),
+  );
+  const since = updatedSince === undefined ? undefined : new Date(updatedSince);
+  return server.fetchPage({ updatedSince: since })({
+    id,
+    ...(page === undefined ? {} : { page: Number(page) }),
+  });
 }
 
 function json(status: number, body: unknown, headers: Record<string, string> = {}): Response {

@@ -1,5 +1,6 @@
 import type { SimRecord } from '../service/chronicle.ts';
-import { Crash, type FailureRates, type Process, SyncWorld, type WorldOptions } from './sync-world.ts';
+import type { Order } from '../service/orders.ts';
+import { Crash, type FailureRates, type Process, SyncWorld } from './world.ts';
 
 /** How a sync of one's own decides what a run has covered. Each has lost records in the wild but the first. */
 export interface Strategy {
@@ -55,14 +56,13 @@ async function syncNaively(world: SyncWorld, process: Process, strategy: Strateg
   save({ since: covered > 0 ? new Date(covered).toISOString() : since });
 }
 
-/** Whether a copy that is kept in this way ends without a record, or with an old version of one, for good. */
-export async function losesForGood(strategy: Strategy, options: WorldOptions): Promise<boolean> {
-  const world = new SyncWorld({ ...options, alone: true, dated: true });
+/** What a copy that is kept in this way ends without, or with in an old version, for good. */
+export async function playNaive(strategy: Strategy, seed: number, order: Order): Promise<string[]> {
+  const world = new SyncWorld({ seed, order, alone: true, dated: true });
   const { random } = world;
   const run = async (failureRates: FailureRates) => {
-    const process = world.start(failureRates);
     try {
-      await syncNaively(world, process, strategy);
+      await syncNaively(world, world.start(failureRates), strategy);
     } catch (error) {
       if (!(error instanceof Crash)) throw error;
     }
@@ -73,5 +73,5 @@ export async function losesForGood(strategy: Strategy, options: WorldOptions): P
   }
   world.rest();
   for (let last = 0; last < 2; last++) await run({ crash: 0, fault: 0 });
-  return world.differences().lost.length > 0;
+  return world.lost();
 }

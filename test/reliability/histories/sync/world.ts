@@ -2,34 +2,26 @@ import type { ReadOnlyCollection, Store } from 'accounting-data-sdk';
 import { SeededRandom } from '../../../support/seeded-random.ts';
 import type { SimRecord } from '../service/chronicle.ts';
 import { churn } from '../service/churn.ts';
-import { ID_STYLES, type IdStyle } from '../service/ids.ts';
-import { ORDERS, type Order } from '../service/orders.ts';
-import { SimServer } from '../service/server.ts';
-import { Fault, simCollection, simTransport } from './sync-transport.ts';
+import { ID_STYLES } from '../service/ids.ts';
+import { ORDERS } from '../service/orders.ts';
+import { type SimOptions, SimServer } from '../service/server.ts';
+import { Fault, simCollection, simTransport } from './transport.ts';
 
 /** The process that ran the sync has died. Nothing that it does from then on has an effect. */
 export class Crash extends Error {}
 
-export interface WorldOptions {
+/** What is left out, the seed decides. */
+export interface WorldOptions
+  extends Partial<Pick<SimOptions, 'order' | 'ids' | 'records' | 'hidden' | 'hiddenRun'>> {
   readonly seed: number;
-  /** How likely the records change at each request. 1: after every one. */
-  readonly churn: number;
-  /** Left out: the seed decides. */
-  readonly order?: Order;
-  /** One collection alone. Left out: the seed decides. */
+  /** How likely the records change at each request. Default: 1, after every one. */
+  readonly churn?: number;
+  /** One collection alone. */
   readonly alone?: boolean;
-  /** Whether responses carry `Date`. Left out: the seed decides. */
+  /** Whether responses carry `Date`. */
   readonly dated?: boolean;
-  /** Left out: the seed decides. */
-  readonly ids?: IdStyle;
-  /** The records of a collection at the beginning. Left out: a few, the seed decides. */
-  readonly records?: number;
   /** The page sizes of the service, one of them for each run. Left out: one that stays. */
   readonly pageSizes?: readonly number[];
-  /** The share of rows that are hidden after a page was cut. */
-  readonly hidden?: number;
-  /** The length of a run of rows, by id, that are hidden as well. */
-  readonly hiddenRun?: number;
 }
 
 /** How often a process fails. */
@@ -48,8 +40,6 @@ export class SyncWorld {
   readonly sink = new Map<string, Map<string, SimRecord>>();
   /** The states: what a crash leaves. */
   readonly states = new Map<string, string>();
-  /** Every request, for comparing two lives of the same seed. */
-  readonly journal: string[] = [];
   readonly #options: WorldOptions;
   readonly #skewMs: number;
   readonly #dated: boolean;
@@ -90,25 +80,31 @@ export class SyncWorld {
     }
   }
 
-  /** What the copy lacks or has in an old version, and what it should have no more. */
-  differences(): { lost: string[]; left: string[] } {
-    const lost: string[] = [];
-    const left: string[] = [];
-    for (const [name, server] of this.servers) {
-      const copy = this.sink.get(name) ?? new Map<string, SimRecord>();
-      const there = new Map(server.records.map((record) => [record.id, record]));
-      for (const { id, version } of there.values()) {
-        if (copy.get(id)?.version !== version) lost.push(`${name} ${id} v${version}`);
-      }
-      for (const id of copy.keys()) if (!there.has(id)) left.push(`${name} ${id}`);
-    }
-    return { lost, left };
+  /** What the copy lacks or has in an old version. */
+  lost(): string[] {
+    return this.#inEach((copy, { records }) =>
+      records.filter(({ id, version }) => copy.get(id)?.version !== version).map(({ id }) => `lost ${id}`),
+    );
+  }
+
+  /** What the copy should have no more. */
+  left(): string[] {
+    return this.#inEach((copy, { records }) => {
+      const there = new Set(records.map(({ id }) => id));
+      return [...copy.keys()].filter((id) => !there.has(id)).map((id) => `left ${id}`);
+    });
+  }
+
+  #inEach(find: (copy: ReadonlyMap<string, SimRecord>, server: SimServer) => string[]): string[] {
+    return [...this.servers].flatMap(([name, server]) =>
+      find(this.sink.get(name) ?? new Map(), server).map((what) => `${name}: ${what}`),
+    );
   }
 
   collection(name: string, process: Process): ReadOnlyCollection<{ id: string }> {
     const server = this.servers.get(name);
     if (server === undefined) throw new Error(`no ${name}`);
-    const { churn: rate } = this.#options;
+    const { churn: rate = 1 } = this.#options;
     const transport = simTransport(server, {
       skewMs: this.#skewMs,
       dated: this.#dated,
@@ -124,7 +120,6 @@ export class SyncWorld {
         }
         if (moment === 'response' && !this.#resting) churn(server, this.random, { rate });
         if (process.meetsFault()) throw new Fault(moment === 'request' ? '429' : 'the response was lost');
-        if (moment === 'response') this.journal.push(`${name} ${server.nowMs}`);
       },
     });
     return simCollection(name, transport);

@@ -1,7 +1,11 @@
-import { ConnectionError, type IdBounds, NotFoundError, type ReadOnlyCollection } from 'accounting-data-sdk';
+// Why not a client with a `fetch`, as for keyset pagination: with it, the same histories of syncs take 3.5 times as long
+// (6.1 s instead of 1.75 s for 150), and the clock of the connector could not differ from that of each service.
+
+import { ConnectionError, NotFoundError, type ReadOnlyCollection } from 'accounting-data-sdk';
 import { createCollection } from '../../../../src/collections/collection.ts';
 import { readOnly } from '../../../../src/collections/define.ts';
 import type { ApiRequest, ApiResponse, Transport } from '../../../../src/transport/request.ts';
+import { listed } from '../service/client.ts';
 import type { SimServer } from '../service/server.ts';
 
 /** What a request meets on its way. A fault is thrown, and the request is made again. */
@@ -59,23 +63,10 @@ export function simTransport(server: SimServer, options: SimTransportOptions): T
 
 async function read<T>(server: SimServer, { path, query = [] }: ApiRequest<T>): Promise<unknown> {
   const [, id] = path;
-  if (id !== undefined) {
-    const record = await server.get(id);
-    if (record === undefined) throw notFound();
-    return record;
-  }
-  const parameters = new Map(query);
-  const since = parameters.get('updatedSince');
-  const page = parameters.get('_page');
-  const bounds = Object.fromEntries(
-    query.flatMap(([name, value]) => {
-      const operator = /^id\[(\w+)\]$/.exec(name)?.[1];
-      return operator === undefined ? [] : [[operator, value]];
-    }),
-  ) as IdBounds;
-  const fetchPage = server.fetchPage({ updatedSince: since === undefined ? undefined : new Date(since) });
-  const { records } = await fetchPage({ id: bounds, ...(page === undefined ? {} : { page: Number(page) }) });
-  return records;
+  if (id === undefined) return (await listed(server, query)).records;
+  const record = await server.get(id);
+  if (record === undefined) throw notFound();
+  return record;
 }
 
 function notFound(): NotFoundError {

@@ -1,0 +1,158 @@
+import { type IdBounds, isAccountingError, type ListHint } from 'accounting-data-sdk';
+import { SeededRandom } from '../../../support/seeded-random.ts';
+import { type SimRecord, versionOf } from '../service/chronicle.ts';
+import { churn } from '../service/churn.ts';
+import { clientOf, listPages } from '../service/client.ts';
+import { type IdStyle, MAX_INT4, MAX_INT8 } from '../service/ids.ts';
+import { isById, ORDERS } from '../service/orders.ts';
+import { InternalError, type SimOptions, SimServer } from '../service/server.ts';
+
+/** Reads the records in some way; yields what it delivers, piece by piece. */
+export type Reader = (server: SimServer) => AsyncIterable<readonly SimRecord[]>;
+
+/** What a way to paginate loses of a service whose data changes after each request at this rate. */
+export async function playStrategy(
+  read: Reader,
+  { rate, ...options }: Omit<SimOptions, 'ids'> & { readonly rate: number },
+): Promise<string[]> {
+  const random = new SeededRandom(options.seed);
+  const ids = random.pick<IdStyle>(['dense', 'sparse', 'bursts', 'huge']);
+  const server = new SimServer({ ...options, ids, reshuffles: random.chance(0.2) });
+  server.afterResponse = () => churn(server, random, { rate });
+  const from = server.chronicle.moment;
+  const delivered = new Set<string>();
+  for await (const records of read(server)) for (const each of records) delivered.add(versionOf(each));
+  return lost(server, from, delivered).map(({ id }) => `lost ${id}`);
+}
+
+/** Records that were there, the same, from a moment until now, and were not delivered. */
+function lost({ chronicle }: SimServer, from: number, delivered: ReadonlySet<string>): SimRecord[] {
+  const unchanged = chronicle.unchanged(from, chronicle.moment);
+  return unchanged.filter((record) => !delivered.has(versionOf(record)));
+}
+
+/** A service of this seed. Its id column takes no larger bound than its type. */
+function serviceOf(seed: number, random: SeededRandom): SimServer {
+  const ids = random.pick<IdStyle>([
+    ...(['dense', 'sparse', 'bursts', 'huge'] as const),
+    ...(['clusters', 'int4', 'int8', 'descending'] as const),
+  ]);
+  const order = random.pick(ORDERS);
+  const isLarge = random.chance(0.2);
+  // Of ids anywhere in their type, tiny pages show too little.
+  const isAnywhere = ['clusters', 'int4', 'int8', 'descending'].includes(ids);
+  const pageSize = isLarge || isAnywhere ? random.pick([10, 30]) : random.pick([1, 2, 3, 7, 10]);
+  const hidden = pageSize < 10 || ids === 'descending' ? 0 : random.pick([0, 0.003, 0.02, 0.2]);
+  const canHideRuns = isById(order) && ['dense', 'sparse', 'bursts'].includes(ids);
+  return new SimServer({
+    ...{ seed, ids, order, pageSize, hidden },
+    records: isLarge ? random.int(100, 700) : random.int(0, 60),
+    column: ids === 'int8' || ids === 'huge' ? 'int8' : 'int4',
+    reshuffles: random.chance(0.2),
+    hiddenRun: hidden > 0 && canHideRuns && random.chance(0.5) ? pageSize : 0,
+  });
+}
+
+/**
+ * What an earlier read may have found out, or nothing: pages may have become shorter or longer since then. Only in the
+ * order of ids can it know that the list is sorted by id.
+ */
+function anyHint({ options: { order, pageSize } }: SimServer, random: SeededRandom): ListHint | undefined {
+  const sortedById = isById(order) && random.chance(0.7);
+  const ofList = order === 'id asc' ? 'asc' : 'desc';
+  const hint = {
+    pageSize: random.pick([0, 1, pageSize, 3 * pageSize]),
+    order: sortedById ? ofList : random.pick([undefined, 'asc', 'desc'] as const),
+    sortedById,
+  };
+  return random.pick([undefined, hint, hint]);
+}
+
+/** The largest bound that may be requested after this id was seen. */
+function largestAllowed(highestSeen: bigint): bigint {
+  return [MAX_INT4, 2n ** 53n - 1n].find((largest) => highestSeen <= largest) ?? MAX_INT8;
+}
+
+/** One read with keyset pagination. */
+export interface KeysetHistory {
+  readonly findings: readonly string[];
+  readonly complete: 'certain' | 'likely' | undefined;
+  /** Whether the read was stopped or failed, and went on from a token. */
+  readonly resumed: boolean;
+  readonly hides: boolean;
+}
+
+/**
+ * Reads a service with keyset pagination while its data changes: with or without look-ahead, hint and bounds, stopped
+ * after any page or by a 500, and resumed from the token.
+ */
+export async function playKeyset(seed: number): Promise<KeysetHistory> {
+  const random = new SeededRandom(seed);
+  const server = serviceOf(seed, random);
+  const { hidden = 0, hiddenRun = 0, order } = server.options;
+  const findings: string[] = [];
+
+  const rate = random.pick([0, 0.3, 1, 1]);
+  const failing = random.chance(0.3) ? random.int(1, 25) : 0;
+  let [sent, highestSeen] = [0, 0n];
+  server.beforeResponse = () => {
+    sent += 1;
+    if (sent === failing) throw new InternalError();
+  };
+  server.afterResponse = () => {
+    const { largestBound } = server;
+    if (largestBound > largestAllowed(highestSeen))
+      findings.push(`the bound ${largestBound} after ${highestSeen}`);
+    for (const { id } of server.lastResponse) if (BigInt(id) > highestSeen) highestSeen = BigInt(id);
+    churn(server, random, { rate });
+  };
+
+  const bounds: IdBounds | undefined = random.chance(0.2)
+    ? { gt: String(random.int(0, 400)), lte: String(random.int(500, 900)) }
+    : undefined;
+  const hint = anyHint(server, random);
+  // A list of changes looks behind its end only if rows were hidden before, so a run of them must not come as a surprise.
+  const isChanges = random.chance(0.3) && (hiddenRun === 0 || hint?.pageSize === 0);
+  const filters = { id: bounds, updatedSince: isChanges ? new Date(0) : undefined };
+  const stops = random.pick([0, 0, 0.05, 0.3]);
+
+  const { accounts } = clientOf(server);
+  const from = server.chronicle.moment;
+  const delivered = new Set<string>();
+  let complete: KeysetHistory['complete'];
+  let [resumeFrom, failures, resumed]: [string | undefined, number, boolean] = [undefined, 0, false];
+  for (let done = false; !done; ) {
+    done = true;
+    try {
+      const prefetch = random.int(0, 1);
+      for await (const page of listPages(accounts, { ...filters, hint, resumeFrom, prefetch })) {
+        if (page.restarted) delivered.clear();
+        for (const record of page.records) {
+          delivered.add(versionOf(record));
+          if (!server.chronicle.wasVisible(record, from, server.chronicle.moment))
+            findings.push(`${versionOf(record)} was never visible`);
+        }
+        complete = page.complete;
+        churn(server, random, { rate: rate / 2 });
+        if (page.resumeToken === undefined || !random.chance(stops)) continue;
+        ({ resumeToken: resumeFrom } = page);
+        done = false;
+        resumed = true;
+        break;
+      }
+    } catch (error) {
+      if (!isAccountingError(error, 'unknown_problem') || ++failures > 1) throw error;
+      ({ resumeToken: resumeFrom } = error);
+      resumed ||= resumeFrom !== undefined;
+      done = false;
+    }
+  }
+
+  // A run of hidden rows, and hidden rows in another order than that of ids, can hide others: the list then says `likely`.
+  const mayLose = hidden > 0 && (hiddenRun > 0 || !isById(order)) && complete === 'likely';
+  const { gt = '-1', lte = '9'.repeat(30) } = bounds ?? {};
+  const inBounds = ({ id }: SimRecord) => BigInt(id) > BigInt(gt) && BigInt(id) <= BigInt(lte);
+  const missing = mayLose ? [] : lost(server, from, delivered).filter(inBounds);
+  findings.push(...missing.map((record) => `lost ${versionOf(record)}, although ${complete}`));
+  return { findings, complete, resumed, hides: hidden > 0 };
+}
