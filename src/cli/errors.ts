@@ -122,7 +122,7 @@ const CONSEQUENCES: Readonly<
     'Correct ACCOUNTING_BASE_URL: the command follows no redirects, because they would forward the key.',
   ],
   unexpected_response: [EXIT.service, 'Check that ACCOUNTING_BASE_URL is the address of the service itself.'],
-  invalid_input: [EXIT.usage, 'Correct it and run the command again; nothing was sent.'],
+  invalid_input: [EXIT.usage, 'Correct it, and run the command again.'],
   filter_ignored: [
     EXIT.service,
     'Use --pagination page: the service does not honour bounds on id ("probe" shows what it does).',
@@ -200,6 +200,7 @@ function withFlags(text: string): string {
 function messageOf(error: AnyAccountingError): string {
   const advice = adviceIn(error);
   if (advice !== '') return withFlags(error.message.replace(` ${advice}`, ''));
+  if (error.code === 'invalid_input') return error.message.replace(/^updatedSince: /, '--since ');
   if (!isApiError(error)) return error.message;
   const detail = error.detail === undefined ? '' : `: ${error.detail}`;
   const fields = error.violations.map(({ propertyPath, message }) => `${propertyPath}: ${message}`);

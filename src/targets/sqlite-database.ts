@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { builtin } from '../internal/builtin.ts';
-import { causeText } from '../internal/text.ts';
+import { oneLine } from '../internal/text.ts';
 
 /** What a target needs of a `DatabaseSync` of `node:sqlite`. */
 export interface SqliteDatabase {
@@ -48,7 +48,7 @@ export function openFile(file: string): SqliteDatabase {
     database?.close();
     throw new InvalidInputError(
       'target',
-      `${file} cannot be opened: ${causeText(error)}`,
+      `${file} cannot be opened: ${oneLine((error as Error).message)}`,
       {},
       { cause: error },
     );

@@ -12,9 +12,12 @@ export function addGet(program: Command, io: Io): void {
       .command('get')
       .description('print one record as JSON')
       .argument('<collection>', 'such as accounts or account-addresses', collectionName)
-      .argument('<id>', 'the identifier of the record'),
+      // Not required for the parser, which would report it before a misspelt collection.
+      .argument('[id]', 'required: the identifier of the record')
+      .usage('[options] <collection> <id>'),
     ['accounting-data-sdk get accounts 42', 'accounting-data-sdk get products 17 | jq .salePrice'],
-  ).action(async (name: CollectionName, id: string, flags: ConnectFlags) => {
+  ).action(async (name: CollectionName, id: string | undefined, flags: ConnectFlags, command: Command) => {
+    if (id === undefined) return command.error("error: missing required argument 'id'");
     const { client } = await connect(io, flags);
     // Without a schema: an invalid record is printed, so that the user can see it.
     const collection = client.collection(client[name].segment);

@@ -224,7 +224,7 @@ function end({ rows, counts, dryRun }: PushReport, { flags, io, results }: Ended
     io.log(`and ${more} more; ${where}`);
   }
   throw new CommandFailure(
-    `${bad} of ${rows} rows ${dryRun ? 'would not be written' : 'were not written'}.`,
+    `${bad} of ${counted(rows, 'row')} ${dryRun ? 'would not be' : bad === 1 ? 'was not' : 'were not'} written.`,
     {
       advice: 'Correct them, and run the same command again.',
       exitCode: EXIT.rowsFailed,

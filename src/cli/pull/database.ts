@@ -227,7 +227,7 @@ function asFailure(error: unknown, signal: AbortSignal): unknown {
   if (!isAccountingError(error) || (signal.aborted && error === signal.reason)) return error;
   if (error.cause instanceof CommandFailure) return error.cause;
   if (error.code === 'invalid_input' && error.argument === 'target') {
-    return new CommandFailure(error.message, {
+    return new CommandFailure(error.message.replace(/^target: /, ''), {
       advice: 'Name a database that only this package writes to, or a file that does not exist.',
       exitCode: EXIT.file,
     });

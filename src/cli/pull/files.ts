@@ -12,7 +12,7 @@ import {
 import { jsonText } from '../../internal/json-text.ts';
 import { lockFile } from '../../internal/lock-file.ts';
 import { temporaryOf, unlessMissing } from '../../internal/node/crash-safe-file.ts';
-import { causeText } from '../../internal/text.ts';
+import { oneLine } from '../../internal/text.ts';
 import { type ConnectFlags, connect } from '../connect.ts';
 import { CommandFailure, EXIT, failureOf, isDenied, noReadAccess } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -236,7 +236,10 @@ async function lockedFolder(name: string): Promise<Disposable> {
     const unlock = lockFile(join(name, 'pull.lock'));
     if (unlock !== undefined) return { [Symbol.dispose]: unlock };
   } catch (error) {
-    throw locked(`${name} cannot be locked: ${causeText(error)}.`, 'Name a folder on a local disk.');
+    throw locked(
+      `${name} cannot be locked: ${oneLine((error as Error).message)}.`,
+      'Name a folder on a local disk.',
+    );
   }
   throw locked(
     `Another pull writes to this folder: ${name}.`,

@@ -91,6 +91,7 @@ describe('the help', () => {
       ['get', 'acounts', '1'],
       ['pull', 'acounts'],
       ['probe', 'boms', 'acounts'],
+      ['get', 'acounts'],
     ]) {
       const { code, log } = await run({}, args);
       const lines =
@@ -110,6 +111,13 @@ describe('an error', () => {
     ['no service', { ACCOUNTING_BASE_URL: 'http://127.0.0.1:1' }, ['whoami'], 6, /got no response/],
     ['no such folder', {}, ['pull', 'accounts', '--out', '/no/such/folder/x.ndjson'], 7, /ENOENT/],
     ['nothing to check', {}, ['discover', '--check', '--out', '/no/such/file.ts'], 7, /does not exist/],
+    [
+      'a start in the future',
+      {},
+      ['pull', 'products', '--since', '2099-01-01'],
+      2,
+      /^--since is more than 24 hours ahead of the service's clock\.$/,
+    ],
     ['nothing to check against', {}, ['discover', '--check'], 2, /No file to check/],
   ];
   test.for(wrong)('is two lines and an exit code: %s', async ([, change, args, code, what]) => {

@@ -371,6 +371,7 @@ describe('a row whose create was lost while the service says that it is still ru
     sandbox.faults.add(lost, { method: 'POST', times: 1 });
     const { code, log } = await push('--yes');
     expect(code).toBe(9);
+    expect(log).toContain('1 of 1 row was not written.');
     expect(log).toMatch(
       /^line 2, A: \w+: POST \/products returned 409 .*[.] The service says that a create of this row is still running[.] Run the push again/m,
     );
