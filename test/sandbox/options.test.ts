@@ -58,17 +58,6 @@ describe('lists', () => {
     },
   );
 
-  test.each(['member', 'hydra:member'] as const)(
-    'listBody %s wraps the records in JSON-LD',
-    async (listBody) => {
-      const sandbox = createSandbox({ listBody, records: { boms: 1 } });
-      const response = await call(sandbox, '/boms');
-      expect(response.headers.get('content-type')).toBe('application/ld+json');
-      expect(response.record[listBody]).toMatchObject([{ id: '1' }]);
-      expect(Object.keys(response.record)).not.toContain('totalItems');
-    },
-  );
-
   test('betweenSeparator splits the bounds of between', async () => {
     const sandbox = createSandbox({ betweenSeparator: ',', records: { boms: 9 } });
     expect(ids(await call(sandbox, '/boms?id[between]=3,4'))).toEqual(['3', '4']);
@@ -134,36 +123,6 @@ describe('ids', () => {
     expect((all.at(-1) ?? 0) - (all[0] ?? 0)).toBeGreaterThan(98 * 20);
     for (const id of all) expect(sandbox.store.accounts.get(String(id))?.id).toBe(String(id));
   });
-});
-
-describe('problem documents', () => {
-  test.each([
-    ['bare', 'not_found'],
-    ['path', '/errors/not_found'],
-    ['url', 'https://docs.example.com/errors#not_found'],
-    ['urn', 'urn:accounting:error:not_found'],
-    ['about:blank', 'about:blank'],
-    ['rfc-url', 'https://datatracker.ietf.org/doc/html/rfc9110#section-15.5'],
-    ['status', '/errors/404'],
-    ['absent', undefined],
-  ] as const)('problemType %s decides the form of type', async (problemType, type) => {
-    const response = await call(createSandbox({ problemType }), '/accounts/1');
-    expect([response.record.type, response.record.status]).toEqual([type, 404]);
-  });
-
-  test.each(['application/json', 'application/ld+json'] as const)(
-    'problemContentType %s is sent to a key that is known and has quota left',
-    async (problemContentType) => {
-      const sandbox = createSandbox({ problemContentType, rateLimit: { limit: 2 }, clock: 0 });
-      const type = async (key: string) =>
-        (await call(sandbox, '/accounts/1', { key })).headers.get('content-type');
-      expect(await type(sandbox.keys.full)).toBe(problemContentType);
-      expect(await type(sandbox.keys.forbidden)).toBe(problemContentType);
-      expect(await type(sandbox.keys.revoked)).toBe('application/problem+json');
-      await type(sandbox.keys.full);
-      expect(await type(sandbox.keys.full)).toBe('application/problem+json');
-    },
-  );
 });
 
 describe('writing', () => {
@@ -281,4 +240,149 @@ describe('writing', () => {
     expect((await createProduct(sandbox, large)).status).toBe(status);
     expect((await createProduct(sandbox, { name: 'x' })).status).toBe(201);
   });
+});
+
+describe('text', () => {
+  test.each([
+    [{ trim: true }, ' Desk\u00A0 ', 'Desk'],
+    [{ nfc: true }, 'Cafe\u0301', 'Caf\u00E9'],
+    [{ letters: 'upper' }, 'ab-1', 'AB-1'],
+    [{ letters: 'lower', trim: true }, ' AB-1', 'ab-1'],
+    [{ prefix: 'P-' }, '17', 'P-17'],
+    [{ prefix: 'P-' }, 'P-17', 'P-17'],
+    [{ fields: ['name'], letters: 'upper' }, 'ab', 'ab'],
+  ] as const)('%j stores %j as %j', async (text, sent, stored) => {
+    const sandbox = createSandbox({ text });
+    await createProduct(sandbox, { productNumber: sent, tags: [sent], salePrice: '1' });
+    expect(sandbox.store.products.get('1')).toMatchObject({ productNumber: stored, tags: [sent] });
+    const patched = await call(sandbox, '/products/1', { method: 'PATCH', body: { productNumber: sent } });
+    expect(patched.record.productNumber).toBe(stored);
+  });
+});
+
+describe('ties', () => {
+  const tied = (ties: 'id-asc' | 'each-page' | 'each-response') => {
+    const sandbox = createSandbox({ ties, order: 'updated-asc', clock: 0, pageSize: 20 });
+    for (const _ of Array(60)) sandbox.store.boms.insert({});
+    return sandbox;
+  };
+  const pages = async (sandbox: ReturnType<typeof tied>) =>
+    (await Promise.all([1, 2, 3].map((page) => call(sandbox, `/boms?_page=${page}`)))).map(ids);
+
+  test('each-page loses records of a read by page, and the same page again has the same records', async () => {
+    const sandbox = tied('each-page');
+    const first = await pages(sandbox);
+    expect(await pages(sandbox)).toEqual(first);
+    expect(new Set(first.flat()).size).toBeLessThan(60);
+  });
+
+  test('each-response gives the same page another order, and id-asc one order', async () => {
+    const sandbox = tied('each-response');
+    expect(await pages(sandbox)).not.toEqual(await pages(sandbox));
+    expect(new Set((await pages(tied('id-asc'))).flat()).size).toBe(60);
+  });
+
+  test('records that differ in the field of the order keep it', async () => {
+    const sandbox = createSandbox({ ties: 'each-response', order: 'created-asc', records: { boms: 25 } });
+    expect(ids(await call(sandbox, '/boms')).map(Number)).toEqual(
+      Array.from({ length: 25 }, (_, i) => i + 1),
+    );
+  });
+});
+
+test('pageParameter is the only parameter with a page number', async () => {
+  const sandbox = createSandbox({ pageParameter: 'page', records: { boms: 40 } });
+  expect(ids(await call(sandbox, '/boms?page=2'))).toHaveLength(10);
+  expect(ids(await call(sandbox, '/boms?_page=2'))).toHaveLength(30);
+  const rejected = await call(sandbox, '/boms?page=0');
+  expect([rejected.status, rejected.record.detail]).toEqual([400, expect.stringMatching(/^page /)]);
+});
+
+test('hiddenRecords and lockedRecords take a function of the record', async () => {
+  const sandbox = createSandbox({
+    hiddenRecords: ({ name }) => name === 'hidden',
+    lockedRecords: ({ status }) => status === 'archived',
+  });
+  sandbox.store.load({ products: [{ name: 'hidden' }, { status: 'archived' }, { status: 'active' }] });
+  expect(ids(await call(sandbox, '/products'))).toEqual(['2', '3']);
+  const patch = (id: string) =>
+    call(sandbox, `/products/${id}`, { method: 'PATCH', body: { status: 'archived' } });
+  const locked = await patch('2');
+  expect([locked.status, locked.record.type]).toEqual([403, 'forbidden']);
+  expect((await patch('3')).status).toBe(200);
+  expect((await call(sandbox, '/products/3', { method: 'DELETE' })).status).toBe(403);
+});
+
+test('lockedRecords as ids or a fraction rejects changes of the same records each time', async () => {
+  const byId = createSandbox({ lockedRecords: ['2'], records: { products: 3 } });
+  const statuses = async (sandbox: typeof byId) => {
+    const patches = sandbox.store.products
+      .ids()
+      .map((id) => call(sandbox, `/products/${id}`, { method: 'PATCH', body: { name: 'x' } }));
+    return (await Promise.all(patches)).map(({ status }) => status);
+  };
+  expect(await statuses(byId)).toEqual([200, 403, 200]);
+  const fraction = { lockedRecords: 0.3, records: { products: 100 } };
+  const some = await statuses(createSandbox(fraction));
+  expect(some.filter((status) => status === 403).length).toBeGreaterThan(15);
+  expect(await statuses(createSandbox(fraction))).toEqual(some);
+});
+
+test('ids.cast reads, changes and deletes the record of the digits that an id begins with', async () => {
+  const sandbox = createSandbox({ ids: { cast: true }, records: { products: 2 } });
+  for (const id of ['1abc', '01', '1.json']) {
+    expect((await call(sandbox, `/products/${id}`)).record.id).toBe('1');
+  }
+  expect((await call(sandbox, '/products/abc')).status).toBe(404);
+  await call(sandbox, '/products/1x', { method: 'PATCH', body: { name: 'Changed' } });
+  await call(sandbox, '/products/2x', { method: 'DELETE' });
+  expect(sandbox.store.products.all()).toMatchObject([{ id: '1', name: 'Changed' }]);
+});
+
+describe('uniqueFields', () => {
+  test.each([422, 409] as const)(
+    'rejects a repeated value with %d, but not an empty one',
+    async (uniqueStatus) => {
+      const sandbox = createSandbox({ uniqueFields: ['productNumber'], uniqueStatus });
+      const product = { productNumber: 'A-1' };
+      expect((await createProduct(sandbox, product)).status).toBe(201);
+      const repeated = await createProduct(sandbox, product);
+      expect([repeated.status, repeated.record.type]).toEqual([
+        uniqueStatus,
+        uniqueStatus === 422 ? 'validation_failed' : 'conflict',
+      ]);
+      for (const _ of Array(2)) expect((await createProduct(sandbox, {})).status).toBe(201);
+      expect((await call(sandbox, '/products/1', { method: 'PATCH', body: product })).status).toBe(200);
+      expect((await call(sandbox, '/products/2', { method: 'PATCH', body: product })).status).toBe(
+        uniqueStatus,
+      );
+    },
+  );
+
+  test('compares what is stored, and sees writes that readers do not see yet', async () => {
+    const sandbox = createSandbox({
+      uniqueFields: ['ean'],
+      text: { trim: true },
+      commitDelayMs: 60_000,
+      clock: 0,
+    });
+    expect((await createProduct(sandbox, { ean: '1 ' })).status).toBe(201);
+    expect((await createProduct(sandbox, { ean: '1' })).status).toBe(422);
+    await call(sandbox, '/products/1', { method: 'DELETE' });
+    expect((await createProduct(sandbox, { ean: '1' })).status).toBe(201);
+  });
+});
+
+test('lost-response with a marker leaves the key in progress until its lifetime is over', async () => {
+  for (const committed of [true, false]) {
+    const sandbox = createSandbox({ clock: 0 });
+    sandbox.faults.next({ kind: 'lost-response', committed, marker: true });
+    await expect(createProduct(sandbox, {}, { idempotencyKey: 'k' })).rejects.toThrow();
+    sandbox.clock.advance(86_399_999);
+    const again = await createProduct(sandbox, {}, { idempotencyKey: 'k' });
+    expect([again.status, again.record.type]).toEqual([409, 'request_in_progress']);
+    expect(sandbox.store.products.count).toBe(committed ? 1 : 0);
+    sandbox.clock.advance(1);
+    expect((await createProduct(sandbox, {}, { idempotencyKey: 'k' })).status).toBe(201);
+  }
 });

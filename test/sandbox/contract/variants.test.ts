@@ -106,7 +106,7 @@ test.each(behaviours)('the checks pass for a service with the behaviour: %s', as
 
 test('the checks pass for a service that omits cleared fields', async () => {
   await using served = await sandboxTarget('fetch', { nullFields: 'omitted' });
-  const clearing = checks.filter(({ name }) => name.includes('sent as null is cleared'));
-  expect(clearing).toHaveLength(2);
-  for (const check of clearing) await runCheck(check, served.target);
+  const [clearing, ...others] = checks.filter(({ name }) => name.includes('sent as null is cleared'));
+  if (clearing === undefined || others.length > 0) throw new Error('Not one check clears fields.');
+  await runCheck(clearing, served.target);
 });

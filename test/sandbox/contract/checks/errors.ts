@@ -4,10 +4,8 @@ import { UNKNOWN_ID } from '../suite/contract-client.ts';
 import { readOnlySegments } from '../suite/specification.ts';
 import type { TargetKeys } from '../suite/target.ts';
 
-const AUTHENTICATION = 'Authentication';
-const ERRORS = 'Errors';
-const authenticationCheck = checksOf(AUTHENTICATION);
-const errorCheck = checksOf(ERRORS);
+const authenticationCheck = checksOf('Authentication');
+const errorCheck = checksOf('Errors');
 
 const PROBLEM = 'application/problem+json';
 
@@ -16,7 +14,7 @@ function rejectedKey(
   title: string,
   keyOf: (key: (name: keyof TargetKeys) => string) => string | null,
 ): Check {
-  return checksOf(AUTHENTICATION)(title, async (client) => {
+  return authenticationCheck(title, async (client) => {
     const key = keyOf((name) => client.key(name));
     const first = (await client.list('accounts', {}, { key })).expectUnauthenticated();
     const again = (await client.list('accounts', {}, { key })).expectUnauthenticated();
@@ -45,16 +43,13 @@ export const authentication: readonly Check[] = [
     const headers = { Authorization: `Bearer ${key}` };
     (await client.list('accounts', {}, { key: null, headers })).expectUnauthenticated();
   }),
-  checksOf(AUTHENTICATION)(
-    'a key that lacks a permission is 403 forbidden or scope_required',
-    async (client) => {
-      const key = client.key('withoutPermission');
-      for (const segment of [...readOnlySegments, 'products']) {
-        (await client.list(segment, {}, { key })).expectForbidden();
-      }
-    },
-  ),
-  checksOf(AUTHENTICATION)(
+  authenticationCheck('a key that lacks a permission is 403 forbidden or scope_required', async (client) => {
+    const key = client.key('withoutPermission');
+    for (const segment of [...readOnlySegments, 'products']) {
+      (await client.list(segment, {}, { key })).expectForbidden();
+    }
+  }),
+  authenticationCheck(
     'a key that only reads can read, and a write with it changes nothing',
     async (client) => {
       const key = client.key('readOnly');
@@ -86,17 +81,17 @@ export const errors: readonly Check[] = [
     assert.ok([PROBLEM, 'application/json', 'application/ld+json'].includes(media), `404 as ${media}`);
     assert.equal((await client.list('boms', {}, { key: null })).expectStatus(401).mediaType, PROBLEM);
   }),
-  checksOf(ERRORS)('403 is one of the three media types', async (client) => {
+  errorCheck('403 is one of the three media types', async (client) => {
     const media = (await client.list('boms', {}, { key: client.key('withoutPermission') })).expectStatus(
       403,
     ).mediaType;
     assert.ok([PROBLEM, 'application/json', 'application/ld+json'].includes(media), `403 as ${media}`);
   }),
-  checksOf(ERRORS)('a record of another company is no such record', async (client) => {
+  errorCheck('a record of another company is no such record', async (client) => {
     const [theirs] = await client.some('accounts', 1, { key: client.key('otherCompany') });
     (await client.get('accounts', theirs?.id ?? '')).expectNotFound();
   }),
-  checksOf(ERRORS)('a record that denies the operation is 403 and stays unchanged', async (client) => {
+  errorCheck('a record that denies the operation is 403 and stays unchanged', async (client) => {
     const id = client.target.lockedProduct;
     const before = (await client.get('products', id)).record;
     (await client.update(id, { name: 'Changed' })).expectForbidden();

@@ -4,8 +4,7 @@ import { type ContractClient, UNKNOWN_ID } from '../suite/contract-client.ts';
 import type { ContractResponse } from '../suite/contract-response.ts';
 import { exhaustQuota, limited } from '../suite/quota.ts';
 
-const SECTION = 'Limits';
-const exhaustingCheck = checksOf(SECTION);
+const check = checksOf('Limits');
 
 const WHOLE = /^\d+$/;
 
@@ -24,14 +23,14 @@ function quota({ headers, call }: ContractResponse): { limit: number; remaining:
 const listAccounts = (client: ContractClient) => client.list('accounts');
 
 const headers: readonly Check[] = [
-  checksOf(SECTION)('every response to a read carries the quota, errors too', async (client) => {
+  check('every response to a read carries the quota, errors too', async (client) => {
     quota(await client.list('accounts'));
     quota(await client.list('products', { _page: '2' }));
     quota((await client.get('accounts', UNKNOWN_ID)).expectStatus(404));
     quota((await client.list('accounts', {}, { key: null })).expectStatus(401));
     quota((await client.list('accounts', {}, { key: 'no-such-key' })).expectStatus(401));
   }),
-  checksOf(SECTION)('every response to a write carries the quota, errors too', async (client) => {
+  check('every response to a write carries the quota, errors too', async (client) => {
     const created = await client.create({ name: 'Contract check' });
     const { id } = created.record;
     const responses = [
@@ -46,19 +45,19 @@ const headers: readonly Check[] = [
     ];
     for (const response of responses) quota(response);
   }),
-  checksOf(SECTION)('a 403 carries the quota', async (client) => {
+  check('a 403 carries the quota', async (client) => {
     quota((await client.list('accounts', {}, { key: client.key('withoutPermission') })).expectStatus(403));
   }),
 ];
 
 const exhausted: readonly Check[] = [
-  exhaustingCheck('the headers report the quota: each request takes one of it', async (client) => {
+  check('the headers report the quota: each request takes one of it', async (client) => {
     const limitedClient = await limited(client);
     const first = quota(await limitedClient.list('accounts'));
     const second = quota(await limitedClient.list('boms'));
     assert.deepEqual([second.limit, second.remaining], [first.limit, first.remaining - 1]);
   }),
-  exhaustingCheck(
+  check(
     'over the quota: 429 rate_limited as application/problem+json with Retry-After in whole seconds',
     async (client) => {
       const rejected = await exhaustQuota(await limited(client), listAccounts);
@@ -67,7 +66,7 @@ const exhausted: readonly Check[] = [
       assert.equal(quota(rejected).remaining, 0);
     },
   ),
-  exhaustingCheck('no request is rejected before the reported quota is used up', async (client) => {
+  check('no request is rejected before the reported quota is used up', async (client) => {
     const limitedClient = await limited(client);
     const { remaining } = quota(await limitedClient.list('accounts'));
     for (let left = remaining; left > 0; left -= 1) {
@@ -75,28 +74,25 @@ const exhausted: readonly Check[] = [
     }
     (await limitedClient.list('accounts')).expectProblem(429, 'rate_limited');
   }),
-  exhaustingCheck('the key works again after Retry-After', async (client) => {
+  check('the key works again after Retry-After', async (client) => {
     const limitedClient = await limited(client);
     const rejected = await exhaustQuota(limitedClient, listAccounts);
     await client.target.wait(Number(rejected.headers.get('retry-after')) * 1000);
     (await limitedClient.list('accounts')).expectStatus(200);
   }),
-  checksOf(SECTION)('each key has its own quota: another key still works', async (client) => {
+  check('each key has its own quota: another key still works', async (client) => {
     const limitedClient = await limited(client);
     await exhaustQuota(limitedClient, listAccounts);
     (await limitedClient.list('accounts', {}, { key: limitedClient.key('readOnly') })).expectStatus(200);
     (await limitedClient.list('accounts')).expectProblem(429, 'rate_limited');
   }),
-  exhaustingCheck(
-    'over the quota every operation is 429, single records and products too',
-    async (client) => {
-      const limitedClient = await limited(client);
-      await exhaustQuota(limitedClient, listAccounts);
-      for (const path of ['/accounts/1', '/products', '/products/1', '/budget-lines?_page=2']) {
-        (await limitedClient.send(path)).expectProblem(429, 'rate_limited');
-      }
-    },
-  ),
+  check('over the quota every operation is 429, single records and products too', async (client) => {
+    const limitedClient = await limited(client);
+    await exhaustQuota(limitedClient, listAccounts);
+    for (const path of ['/accounts/1', '/products', '/products/1', '/budget-lines?_page=2']) {
+      (await limitedClient.send(path)).expectProblem(429, 'rate_limited');
+    }
+  }),
 ];
 
 export const limits: readonly Check[] = [...headers, ...exhausted];

@@ -5,10 +5,8 @@ import { type ContractClient, UNKNOWN_ID } from '../suite/contract-client.ts';
 import type { Json } from '../suite/contract-response.ts';
 import { type ProductField, productFields } from '../suite/specification.ts';
 
-const SECTION = 'Endpoints › Products';
-const PRODUCT = 'Resources and their fields › Product';
-const check = checksOf(SECTION);
-const writeCheck = checksOf(SECTION);
+const check = checksOf('Endpoints › Products');
+const productCheck = checksOf('Resources and their fields › Product');
 
 const FITS: Readonly<Record<ProductField['type'], (value: unknown) => boolean>> = {
   string: (value) => typeof value === 'string',
@@ -89,40 +87,37 @@ export const products: readonly Check[] = [
   check('a product that does not exist is 404 not_found', async (client) => {
     (await client.get('products', UNKNOWN_ID)).expectNotFound();
   }),
-  writeCheck('a deleted product is gone', async (client) => {
+  check('a deleted product is gone', async (client) => {
     const { id } = await client.product();
     (await client.delete(id)).expectSuccess();
     (await client.get('products', id)).expectNotFound();
     (await client.update(id, { name: 'Again' })).expectNotFound();
     (await client.delete(id)).expectNotFound();
   }),
-  writeCheck('a delete takes one product and no other', async (client) => {
+  check('a delete takes one product and no other', async (client) => {
     const [kept, gone] = [await client.product(), await client.product()];
     await client.delete(gone.id);
     assert.equal((await client.get('products', kept.id)).record.id, kept.id);
   }),
-  checksOf(SECTION)(
-    'a delete without a valid key, or with one that may not, takes nothing',
-    async (client) => {
-      const { id } = await client.product();
-      (await client.delete(id, { key: null })).expectUnauthenticated();
-      (await client.delete(id, { key: client.key('readOnly') })).expectForbidden();
-      (await client.get('products', id)).expectStatus(200);
-    },
-  ),
-  checksOf(PRODUCT)('every field of the table is in every product, in its type', async (client) => {
+  check('a delete without a valid key, or with one that may not, takes nothing', async (client) => {
+    const { id } = await client.product();
+    (await client.delete(id, { key: null })).expectUnauthenticated();
+    (await client.delete(id, { key: client.key('readOnly') })).expectForbidden();
+    (await client.get('products', id)).expectStatus(200);
+  }),
+  productCheck('every field of the table is in every product, in its type', async (client) => {
     const listed = await client.some('products');
     for (const product of listed) expectProduct(product, `product ${product.id} in the list`);
     expectProduct((await client.get('products', listed[0]?.id ?? '')).record, 'one product');
   }),
-  checksOf(PRODUCT)('every field can be set by create and by update, and is kept', async (client) => {
+  productCheck('every field can be set by create and by update, and is kept', async (client) => {
     const [one, two] = [await acceptedOf(client, values(false)), await acceptedOf(client, values(true))];
     const made = (await client.create(one)).record;
     expectFields(made, one, 'create');
     expectFields((await client.update(made.id, two)).record, two, 'update');
     expectFields((await client.get('products', made.id)).record, two, 'get');
   }),
-  checksOf(PRODUCT)('the responses to create and update add id, createdAt and updatedAt', async (client) => {
+  productCheck('the responses to create and update add id, createdAt and updatedAt', async (client) => {
     const made = (await client.create({ name: 'Contract check' })).record;
     const changed = (await client.update(made.id, { name: 'Changed' })).record;
     for (const product of [made, changed]) {

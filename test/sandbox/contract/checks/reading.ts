@@ -3,8 +3,7 @@ import { type Check, checksOf, forEach } from '../suite/check.ts';
 import { UNKNOWN_ID } from '../suite/contract-client.ts';
 import { readOnlySegments } from '../suite/specification.ts';
 
-const SECTION = 'Endpoints › Read-only resource endpoints';
-const check = checksOf(SECTION);
+const check = checksOf('Endpoints › Read-only resource endpoints');
 
 /** The two operations of a read-only segment. */
 function operations(segment: string): Check[] {
@@ -38,16 +37,13 @@ function operations(segment: string): Check[] {
       (await client.list(segment, {}, { key: null })).expectUnauthenticated();
       (await client.get(segment, first?.id ?? '', { key: null })).expectUnauthenticated();
     }),
-    checksOf(SECTION)(
-      `${segment} with a key without permission is 403, as a list and as one record`,
-      async (client) => {
-        const key = client.key('withoutPermission');
-        const [first] = await client.some(segment);
-        (await client.list(segment, {}, { key })).expectForbidden();
-        (await client.get(segment, first?.id ?? '', { key })).expectForbidden();
-      },
-    ),
-    checksOf(SECTION)(`${segment} cannot be written: two operations, no more`, async (client) => {
+    check(`${segment} with a key without permission is 403, as a list and as one record`, async (client) => {
+      const key = client.key('withoutPermission');
+      const [first] = await client.some(segment);
+      (await client.list(segment, {}, { key })).expectForbidden();
+      (await client.get(segment, first?.id ?? '', { key })).expectForbidden();
+    }),
+    check(`${segment} cannot be written: two operations, no more`, async (client) => {
       const [first] = await client.some(segment);
       const path = `/${segment}/${first?.id}`;
       const headers = { 'Idempotency-Key': 'contract-read-only' };

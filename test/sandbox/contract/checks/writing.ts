@@ -20,7 +20,7 @@ const unique = () => `Contract check ${randomUUID()}`;
 const withKey = (key: string): CallOptions => ({ headers: { 'Idempotency-Key': key } });
 
 /** Strings that are not a JSON object. Not `[]`: PHP reads it as the same value as `{}`. */
-const NOT_OBJECTS = ['{', '{"name":', 'name=Desk', '"Desk"', ''];
+const NOT_OBJECTS = ['{', '{"name":', 'name=Desk', '"Desk"', '[1]', 'null', ''];
 
 /** Bodies that can be read and whose content is wrong: one field of another type than its own. */
 const WRONG = [
@@ -63,11 +63,11 @@ function rejections(section: string, verb: string, { write, harmless }: Writing)
         (await write(client, { body: { name: 'Desk' }, key })).expectUnauthenticated();
       }
     }),
-    checksOf(section)(`${verb}: a key that only reads gets 403`, async (client) => {
+    check(`${verb}: a key that only reads gets 403`, async (client) => {
       const response = await write(client, { body: { name: 'Desk' }, key: client.key('readOnly') });
       response.expectForbidden();
     }),
-    checksOf(section)(`${verb}: over the quota it is 429`, async (client) => {
+    check(`${verb}: over the quota it is 429`, async (client) => {
       await exhaustQuota(await limited(client), harmless);
     }),
   ];
@@ -142,7 +142,7 @@ export const updating: readonly Check[] = [
     expectFields(response, { ...kept, color: 'ash' }, 'the response');
     expectFields((await client.get('products', before.id)).record, { ...kept, color: 'ash' }, 'the record');
   }),
-  checksOf(UPDATE)('a field sent as null is cleared, whatever its type', async (client) => {
+  updateCheck('a field sent as null is cleared, whatever its type', async (client) => {
     const set = {
       brand: 'Oak & Co',
       salePrice: '129.5000',
@@ -155,11 +155,7 @@ export const updating: readonly Check[] = [
     expectFields((await client.update(id, cleared)).record, cleared, 'the response');
     expectFields((await client.get('products', id)).record, cleared, 'the record');
   }),
-  updateCheck('a text sent as null is cleared', async (client) => {
-    const { id } = await client.product({ brand: 'Oak & Co' });
-    expectFields((await client.update(id, { brand: null })).record, { brand: null }, 'the response');
-    expectFields((await client.get('products', id)).record, { brand: null }, 'the record');
-  }),
+
   updateCheck('the response is one product with all fields', async (client) => {
     const { id } = await client.product();
     expectProduct((await client.update(id, { brand: 'Oak & Co' })).record, 'the response');

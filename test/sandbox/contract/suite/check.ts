@@ -5,7 +5,6 @@ import type { Target } from './target.ts';
 export interface Check {
   /** The section of the specification and the statement. Unique. */
   readonly name: string;
-  readonly section: string;
   /** The collection, if the check exists for each collection. */
   readonly segment?: string;
   /** Throws if the service behaves differently. */
@@ -14,7 +13,7 @@ export interface Check {
 
 /** Creates the checks of a section. */
 export function checksOf(section: string) {
-  return (title: string, run: Check['run']): Check => ({ name: `${section}: ${title}`, section, run });
+  return (title: string, run: Check['run']): Check => ({ name: `${section}: ${title}`, run });
 }
 
 /** The same checks for each of some collections. */

@@ -1,6 +1,6 @@
 /** API keys, by what they are for. */
 export interface TargetKeys {
-  /** Reads everything; writes products where checks may write. */
+  /** Reads everything and writes products. */
   readonly main: string;
   readonly otherCompany: string;
   readonly readOnly: string;

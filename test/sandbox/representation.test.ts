@@ -85,24 +85,22 @@ describe('formats', () => {
   });
 });
 
-describe('contentTypes', () => {
-  test('rejects any other content type with 415', async () => {
-    const sandbox = createSandbox({
-      contentTypes: { create: ['application/ld+json'], update: ['application/merge-patch+json'] },
-    });
-    const send = (method: string, path: string, type: string) =>
-      call(sandbox, path, {
-        method,
-        body: { name: 'Desk' },
-        idempotencyKey: type,
-        headers: { 'Content-Type': type },
-      });
-    expect((await send('POST', '/products', 'application/json')).status).toBe(415);
-    expect((await send('POST', '/products', 'application/ld+json; charset=utf-8')).status).toBe(201);
-    expect((await send('PATCH', '/products/1', 'application/json')).status).toBe(415);
-    expect((await send('PATCH', '/products/1', 'application/merge-patch+json')).status).toBe(200);
-    expect(sandbox.store.products.count).toBe(1);
+test('contentTypes rejects any other content type with 415', async () => {
+  const sandbox = createSandbox({
+    contentTypes: { create: ['application/ld+json'], update: ['application/merge-patch+json'] },
   });
+  const send = (method: string, path: string, type: string) =>
+    call(sandbox, path, {
+      method,
+      body: { name: 'Desk' },
+      idempotencyKey: type,
+      headers: { 'Content-Type': type },
+    });
+  expect((await send('POST', '/products', 'application/json')).status).toBe(415);
+  expect((await send('POST', '/products', 'application/ld+json; charset=utf-8')).status).toBe(201);
+  expect((await send('PATCH', '/products/1', 'application/json')).status).toBe(415);
+  expect((await send('PATCH', '/products/1', 'application/merge-patch+json')).status).toBe(200);
+  expect(sandbox.store.products.count).toBe(1);
 });
 
 test('idempotency.replay ignored creates a second record under the same key, and requires no key', async () => {
@@ -150,4 +148,56 @@ describe('nullFields', () => {
     const { id } = sandbox.store.products.insert({});
     expect((await call(sandbox, `/products/${id}`)).record).toMatchObject({ salePrice: null });
   });
+});
+
+describe('problem documents', () => {
+  test.each([
+    ['bare', 'not_found'],
+    ['path', '/errors/not_found'],
+    ['url', 'https://docs.example.com/errors#not_found'],
+    ['urn', 'urn:accounting:error:not_found'],
+    ['about:blank', 'about:blank'],
+    ['rfc-url', 'https://datatracker.ietf.org/doc/html/rfc9110#section-15.5'],
+    ['status', '/errors/404'],
+    ['absent', undefined],
+  ] as const)('problemType %s decides the form of type', async (problemType, type) => {
+    const response = await call(createSandbox({ problemType }), '/accounts/1');
+    expect([response.record.type, response.record.status]).toEqual([type, 404]);
+  });
+
+  test.each(['application/json', 'application/ld+json'] as const)(
+    'problemContentType %s is sent to a key that is known and has quota left',
+    async (problemContentType) => {
+      const sandbox = createSandbox({ problemContentType, rateLimit: { limit: 2 }, clock: 0 });
+      const type = async (key: string) =>
+        (await call(sandbox, '/accounts/1', { key })).headers.get('content-type');
+      expect(await type(sandbox.keys.full)).toBe(problemContentType);
+      expect(await type(sandbox.keys.forbidden)).toBe(problemContentType);
+      expect(await type(sandbox.keys.revoked)).toBe('application/problem+json');
+      await type(sandbox.keys.full);
+      expect(await type(sandbox.keys.full)).toBe('application/problem+json');
+    },
+  );
+});
+
+test.each([
+  ['html', 'text/html; charset=utf-8', undefined],
+  ['json', 'application/json', ['message']],
+  ['title', 'application/json', ['title']],
+  ['detail', 'application/json', ['detail']],
+  ['symfony', 'application/json', ['title', 'status', 'detail']],
+  ['spring', 'application/json', ['status', 'error', 'path']],
+  ['empty', null, undefined],
+] as const)('the body %s of an error of a gateway', async (body, type, members) => {
+  const gateway = createSandbox({ records: { boms: 1 } });
+  gateway.faults.add({ kind: 'status', status: 404, body }, { times: 2 });
+  for (const sandbox of [createSandbox({ notFoundBody: body }), gateway]) {
+    const response = await sandbox.fetch(`${sandbox.baseUrl}/api/public/v1/boms/1`, {
+      headers: { 'X-AUTH-TOKEN': sandbox.keys.full },
+    });
+    expect([response.status, response.headers.get('content-type')]).toEqual([404, type]);
+    const text = await response.text();
+    if (members !== undefined) expect(Object.keys(JSON.parse(text))).toEqual(members);
+    else expect(text.includes('Not Found')).toBe(body === 'html');
+  }
 });
