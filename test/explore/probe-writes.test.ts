@@ -35,41 +35,6 @@ describe('a probe that writes', () => {
     expect(sandbox.journal.map(({ action }) => action)).toEqual(['create', 'update', 'delete']);
   });
 
-  const combinations: SandboxOptions[] = [
-    { createStatus: 200, updateStatus: 201, deleteStatus: 200 },
-    { updateStatus: 204, moneyDigits: 2, unknownFields: 'reject' },
-    { idempotency: { replay: 'conflict', differentBody: 'stored' }, moneyDigits: 'as-sent' },
-    { problemType: 'absent', idempotency: { replay: 'conflict' } },
-  ];
-  test.for(combinations.map((options) => ({ name: JSON.stringify(options), options })))(
-    'names the options of the sandbox without knowing them: $name',
-    async ({ options }) => {
-      const { sandbox, writes } = await written(options);
-      const {
-        createStatus = 201,
-        updateStatus = 200,
-        deleteStatus = 204,
-        moneyDigits = 4,
-        idempotency,
-      } = options;
-      const differentBody = {
-        reject: 'rejected',
-        stored: idempotency?.replay === 'conflict' ? 'rejected' : 'stored',
-      } as const;
-      expect(values(writes)).toMatchObject({
-        createStatus,
-        updateStatus,
-        deleteStatus,
-        moneyDigits,
-        replay: idempotency?.replay ?? 'stored',
-        differentBody: differentBody[idempotency?.differentBody ?? 'reject'],
-        unknownFields: options.unknownFields === 'reject' ? 'rejected' : 'ignored',
-        patchSemantics: true,
-      });
-      expect(sandbox.store.products.count).toBe(20);
-    },
-  );
-
   test('measures how late a write becomes visible', async () => {
     const { writes, profile } = await written({ commitDelayMs: 300 });
     expect(writes.visibleAfterMs.value).toBeGreaterThanOrEqual(250);

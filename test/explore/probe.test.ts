@@ -2,7 +2,7 @@ import { collectionNames, createClient, InvalidInputError } from 'accounting-dat
 import { type ProbePlan, probe } from 'accounting-data-sdk/explore';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import { MONEY_FIELDS } from './support/money-fields.ts';
+import { MONEY_FIELDS } from '../support/generated-fields.ts';
 import { clientBehind, productSandbox } from './support/products.ts';
 
 describe('a probe', () => {
@@ -195,38 +195,5 @@ describe('what responses carry', () => {
       value: 'numeric',
       evidence: 'ids came as JSON numbers',
     });
-  });
-});
-
-describe('the options that fit a service', () => {
-  const optionsFor = async (options: Parameters<typeof productSandbox>[0]) => {
-    const { client } = await probe(productSandbox(options).client, { collections: ['accounts', 'products'] });
-    return client;
-  };
-
-  test('follow from what was seen', async () => {
-    expect(await optionsFor({})).toEqual({ pagination: 'keyset', afterLastPage: 'empty' });
-    expect(await optionsFor({ ids: { form: 'uuid' }, afterLastPage: 'not_found' })).toEqual({
-      pagination: 'page',
-      afterLastPage: 'not_found',
-    });
-  });
-
-  test('name the parameter page to the reader and to the sandbox', async () => {
-    const { client } = productSandbox({ pageParameter: 'page' });
-    const report = await probe(client, { collections: ['accounts', 'products'] });
-    expect([report.client.pageParameter, report.sandbox.pageParameter]).toEqual(['page', 'page']);
-    expect(report.advice).toContainEqual(expect.stringContaining('pageParameter'));
-  });
-
-  test('leave a collection out if it differs', async () => {
-    const { sandbox } = productSandbox();
-    const client = clientBehind(sandbox, (url) => {
-      if (url.pathname.endsWith('/products')) url.searchParams.delete('id[lte]');
-      return url;
-    });
-    const report = await probe(client, { collections: ['accounts', 'products'] });
-    expect(report.client.pagination).toBe('keyset');
-    expect(report.advice).toContainEqual(expect.stringContaining("List products with pagination: 'page'"));
   });
 });

@@ -1,24 +1,16 @@
 import { type CollectionName, collectionNames, createClient } from 'accounting-data-sdk';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
+import { MONEY_FIELDS, REFERENCES } from '../support/generated-fields.ts';
 import { productFields } from './contract/suite/specification.ts';
 
 const names = [...collectionNames];
 
-/** Collection, field, and the collection of the record that the field refers to. */
-const REFERENCES: readonly (readonly [CollectionName, string, CollectionName])[] = [
-  ['accountAddresses', 'accountId', 'accounts'],
-  ['accountContactRelations', 'accountId', 'accounts'],
-  ['accountContactShoppingStores', 'accountContactRelationId', 'accountContactRelations'],
-  ['accountCustomerProjectRates', 'accountId', 'accounts'],
-  ['accountSettings', 'accountId', 'accounts'],
-  ['bankFeedAccounts', 'bankFeedConnectionId', 'bankFeedConnections'],
-  ['bankPayerMemories', 'accountId', 'accounts'],
-  ['boms', 'productId', 'products'],
-  ['bomLines', 'bomId', 'boms'],
-  ['bomLines', 'productId', 'products'],
-  ['budgetLines', 'budgetId', 'budgets'],
-];
+/** The values of a field such as `boms.productId` in all records. */
+const valuesOf = ({ store }: Sandbox, path: string) => {
+  const [name = '', field = ''] = path.split('.');
+  return store[name as CollectionName].all().map((record) => (record as Record<string, unknown>)[field]);
+};
 
 const everything = (sandbox: Sandbox) =>
   Object.fromEntries(names.map((name) => [name, sandbox.store[name].all()]));
@@ -61,20 +53,18 @@ test('gives the records of the other company other ids', () => {
 
 test.each(['numeric', 'uuid'] as const)('refers only to records that exist (%s ids)', (form) => {
   const sandbox = createSandbox({ seed: 3, records: 2000, ids: { form, gap: 4 } });
-  for (const [name, field, target] of REFERENCES) {
+  for (const [path, target] of Object.entries(REFERENCES)) {
     const existing = new Set(sandbox.store[target].ids());
-    const named = sandbox.store[name].all().map((record) => (record as Record<string, unknown>)[field]);
-    expect([name, field, named.filter((id) => !existing.has(String(id)))]).toEqual([name, field, []]);
+    const named = valuesOf(sandbox, path);
+    expect([path, named.filter((id) => !existing.has(String(id)))]).toEqual([path, []]);
     expect(new Set(named).size).toBeGreaterThan(1);
   }
 });
 
 test('gives every bill of materials and every budget lines that match it', () => {
   const sandbox = createSandbox({ records: 2000 });
-  const heads = (name: CollectionName, field: string) =>
-    new Set(sandbox.store[name].all().map((record) => (record as Record<string, unknown>)[field])).size;
-  expect(heads('bomLines', 'bomId')).toBe(sandbox.store.boms.count);
-  expect(heads('budgetLines', 'budgetId')).toBe(sandbox.store.budgets.count);
+  expect(new Set(valuesOf(sandbox, 'bomLines.bomId')).size).toBe(sandbox.store.boms.count);
+  expect(new Set(valuesOf(sandbox, 'budgetLines.budgetId')).size).toBe(sandbox.store.budgets.count);
   for (const line of sandbox.store.budgetLines.all()) {
     const year = sandbox.store.budgets.get(String(line.budgetId))?.fiscalYear;
     expect(String(line.period).slice(0, 4)).toBe(String(year));
@@ -94,20 +84,10 @@ test('a client accepts every generated product, and every documented field has a
 
 test('writes amounts as decimal strings with four digits in every collection', () => {
   const sandbox = createSandbox({ records: 3000 });
-  const amounts: [CollectionName, string][] = [
-    ['accounts', 'creditLimit'],
-    ['accountCustomerProjectRates', 'hourlyRate'],
-    ['bankFeedAccounts', 'balance'],
-    ['bomLines', 'unitCost'],
-    ['budgetLines', 'amount'],
-    ['products', 'salePrice'],
-    ['products', 'saleRrpPrice'],
-  ];
-  for (const [name, field] of amounts) {
-    const values = sandbox.store[name].all().map((record) => (record as Record<string, unknown>)[field]);
-    const set = values.filter((value) => value !== null);
+  for (const path of MONEY_FIELDS) {
+    const set = valuesOf(sandbox, path).filter((value) => value !== null);
     expect(set.length).toBeGreaterThan(0);
-    for (const value of set) expect([field, value]).toEqual([field, expect.stringMatching(/^-?\d+\.\d{4}$/)]);
+    for (const value of set) expect([path, value]).toEqual([path, expect.stringMatching(/^-?\d+\.\d{4}$/)]);
   }
 });
 

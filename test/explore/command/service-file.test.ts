@@ -18,56 +18,19 @@ const API_PLATFORM: SandboxOptions = {
 /** A service, an option that changes later, and the line that names the change. */
 const services: readonly [name: string, service: SandboxOptions, change: SandboxOptions, line: string][] = [
   ['API Platform by default', API_PLATFORM, { relations: 'id' }, 'sandbox.relations: "id"'],
+  ['a service that hides rows', { hiddenRecords: 0.2 }, { hiddenRecords: 0 }, 'sandbox.hiddenRecords: 0'],
   [
-    'JSON-LD with the parameter page',
-    { formats: 'jsonld', pageParameter: 'page' },
-    { pageParameter: '_page' },
-    'sandbox.pageParameter: "_page"',
-  ],
-  ['descending', { order: 'id-desc' }, { order: 'id-asc' }, 'sandbox.order: "id-asc"'],
-  [
-    'ties',
+    'a service whose records tie',
     { order: 'updated-asc', ties: 'each-page', timestampsEverywhere: true },
     { ties: 'id-asc' },
     'sandbox.ties: "id-asc"',
-  ],
-  [
-    'UUIDs',
-    { ids: { form: 'uuid' }, textIdBounds: 'ignore' },
-    { textIdBounds: 'apply' },
-    'sandbox.textIdBounds: "apply"',
-  ],
-  [
-    'local times',
-    { dateFilter: 'local', timestamps: 'offset', timeZone: '+12:45' },
-    { dateFilter: 'utc' },
-    'sandbox.dateFilter: "utc"',
-  ],
-  ['hidden rows', { hiddenRecords: 0.2 }, { hiddenRecords: 0 }, 'sandbox.hiddenRecords: 0'],
-  [
-    'merge-patch',
-    { contentTypes: { update: ['application/merge-patch+json'] } },
-    { contentTypes: undefined },
-    'sandbox.contentTypes.update: ["application/json"]',
-  ],
-  [
-    'idempotency ignored',
-    { idempotency: { replay: 'ignored' }, afterLastPage: 'not_found', notFoundBody: 'html' },
-    { idempotency: { replay: 'stored' } },
-    'sandbox.idempotency.replay: "stored"',
-  ],
-  [
-    'no quota headers',
-    { rateLimitHeaders: false, pageSize: 20 },
-    { rateLimitHeaders: true },
-    'sandbox.rateLimitHeaders: true',
   ],
 ];
 
 /** On a port. Many records were changed in the same second, so that the order among them shows. */
 async function serving(options: SandboxOptions) {
-  const { sandbox, env } = await listening({ records: { accounts: 90, accountAddresses: 40 }, ...options });
-  fillProducts(sandbox, 100);
+  const { sandbox, env } = await listening({ records: { accounts: 40, accountAddresses: 40 }, ...options });
+  fillProducts(sandbox, 70);
   if (options.ties === undefined || !options.timestampsEverywhere) return env;
   for (const id of sandbox.store.products.ids()) {
     sandbox.store.products.update(id, { updatedAt: '2026-01-31T12:00:00Z' });
@@ -75,23 +38,17 @@ async function serving(options: SandboxOptions) {
   return env;
 }
 
-const COLLECTIONS = ['accounts', 'accountAddresses', 'products', '--write', '--yes', '--quiet'];
+const COLLECTIONS = ['accountAddresses', 'products', '--write', '--yes', '--quiet'];
 
 describe('probe --out and --check', () => {
   test.each(services)(
-    '%s: the file makes a sandbox on which a probe finds the same',
+    'makes a sandbox of the file of %s on which a probe finds the same, until an option changes',
     async (_, service, change, line) => {
       const file = folder()('service.json');
       const { code } = await run(await serving(service), ['probe', ...COLLECTIONS, '--out', file]);
       expect(code).toBe(0);
       const profile = JSON.parse(readFileSync(file, 'utf8')) as ServiceProfile;
-      expect(profile.sandbox).toMatchObject(
-        Object.fromEntries(
-          Object.entries(service).filter(([name]) => !/hiddenRecords|problemType/.test(name)),
-        ),
-      );
-
-      const twin = { ...profile.sandbox, records: { accounts: 90, accountAddresses: 40 } };
+      const twin = { ...profile.sandbox, records: { accounts: 40, accountAddresses: 40 } };
       const same = await run(await serving(twin), ['probe', ...COLLECTIONS, '--check', file]);
       expect([same.code, same.log]).toEqual([0, '']);
 

@@ -1,4 +1,5 @@
-import { createClient } from 'accounting-data-sdk';
+import { type CollectionName, createClient } from 'accounting-data-sdk';
+import type { CollectionDetails, ProbeReport } from 'accounting-data-sdk/explore';
 import {
   createSandbox,
   type Sandbox,
@@ -42,4 +43,11 @@ export function clientBehind(sandbox: Sandbox, rewrite: (url: URL) => URL | Resp
     return made instanceof Response ? made : inner(made.href, init);
   };
   return createClient({ baseUrl, apiKey, fetch });
+}
+
+/** What a probe found out about a collection that it could read. */
+export function detailsOf(collections: ProbeReport['collections'], name: CollectionName): CollectionDetails {
+  const { details } = collections.find(({ collection }) => collection === name) ?? {};
+  if (details === undefined) throw new Error(`${name} was not read`);
+  return details;
 }

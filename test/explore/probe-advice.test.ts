@@ -1,0 +1,146 @@
+import { type ProbeReport, probe } from 'accounting-data-sdk/explore';
+import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
+import { describe, expect, test } from 'vitest';
+import { clientBehind, detailsOf, productSandbox } from './support/products.ts';
+
+/** Everything that API Platform does and the specification does not say, as far as one service can have it. */
+const API_PLATFORM: SandboxOptions = {
+  order: 'updated-desc',
+  hiddenRecords: 0.05,
+  idColumn: 'int4',
+  timeZone: 'America/New_York',
+  dateFilter: 'local',
+  nullFields: 'omitted',
+  formats: 'jsonld',
+  relations: 'iri',
+  problemType: 'api-platform',
+  notFoundBody: 'html',
+  contentTypes: { create: ['application/ld+json'], update: ['application/merge-patch+json'] },
+  idempotency: { replay: 'ignored' },
+};
+
+/** The options for the client and for sync, as a user writes them. */
+const optionsOf = ({ profile }: ProbeReport) =>
+  profile
+    .filter(({ of }) => of !== 'sandbox')
+    .map(({ name, value }) => `${name}: ${JSON.stringify(value)}`.replaceAll('"', "'"));
+
+describe('the options and the advice for a service', () => {
+  test('that is built on API Platform name each of its behaviours', async () => {
+    const { client } = productSandbox({
+      ...API_PLATFORM,
+      records: { accounts: 900, accountAddresses: 40 },
+      clock: '2026-01-31T12:00:00Z',
+    });
+    const report = await probe(client, {
+      collections: ['products', 'accounts', 'accountAddresses'],
+      write: true,
+    });
+    expect(detailsOf(report.collections, 'products')).toMatchObject({
+      shortPages: { value: true },
+      complete: { value: 'likely', evidence: expect.stringContaining('pages come short') },
+      updatedSince: { compares: { value: 'local' }, shiftMinutes: { value: -300 } },
+    });
+    expect(optionsOf(report)).toEqual([
+      "pagination: 'keyset'",
+      "afterLastPage: 'empty'",
+      "bareNotFound: 'missing'",
+      "contentTypes.create: 'application/ld+json'",
+      "contentTypes.update: 'application/merge-patch+json'",
+      'retry.creates: false',
+      'lookbackMs: 120000',
+      "serviceTimeZone: '-05:00'",
+    ]);
+    const advice = report.advice.join('\n');
+    for (const part of ['come short', "complete 'likely'", 'int4', 'replace records', 'idFromIri']) {
+      expect(advice).toContain(part);
+    }
+  });
+
+  test('that follows the specification are its pagination and no advice', async () => {
+    const { client } = productSandbox({ timestampsEverywhere: true });
+    const report = await probe(client, { collections: ['accounts', 'products'], write: true });
+    expect(detailsOf(report.collections, 'products')).toMatchObject({
+      shortPages: { value: false },
+      complete: { value: 'certain' },
+      updatedSince: { compares: { value: 'utc' }, shiftMinutes: { value: 0 } },
+    });
+    expect(optionsOf(report)).toEqual([
+      "pagination: 'keyset'",
+      "afterLastPage: 'empty'",
+      'lookbackMs: 120000',
+    ]);
+    expect(report.advice).toEqual([]);
+  });
+
+  test.each<[SandboxOptions, string, string]>([
+    [
+      { ids: { form: 'uuid' }, textIdBounds: 'ignore' },
+      "pagination: 'page'",
+      'Bounds on the ids of products are ignored',
+    ],
+    [{ betweenSeparator: ',' }, "pagination: 'keyset'", "{ id: { between: '100,200' } }"],
+    [{ pageParameter: 'page' }, "pageParameter: 'page'", 'pageParameter'],
+    [{ afterLastPage: 'not_found' }, "afterLastPage: 'not_found'", ''],
+  ])('with %j contain %s', async (options, option, advice) => {
+    const report = await probe(productSandbox(options).client, { collections: ['products'] });
+    expect(optionsOf(report)).toContain(option);
+    expect(report.advice.join('\n')).toContain(advice);
+  });
+
+  test('name the Accept header as the cause of a 406', async () => {
+    const { sandbox, client } = productSandbox();
+    sandbox.faults.add({ kind: 'status', status: 406 }, { times: Number.POSITIVE_INFINITY });
+    const { collections, advice } = await probe(client, { collections: ['accounts', 'boms'] });
+    expect(collections.map(({ access }) => access)).toEqual(['not_acceptable', 'not_acceptable']);
+    expect(advice).toEqual([expect.stringMatching(/406 for accounts, boms: .*Accept header/)]);
+  });
+
+  test('leave a collection out if it differs', async () => {
+    const client = clientBehind(productSandbox().sandbox, (url) => {
+      if (url.pathname.endsWith('/products')) url.searchParams.delete('id[lte]');
+      return url;
+    });
+    const report = await probe(client, { collections: ['accounts', 'products'] });
+    expect(report.client.pagination).toBe('keyset');
+    expect(report.advice).toContainEqual(expect.stringContaining("List products with pagination: 'page'"));
+  });
+});
+
+describe('the times that updatedSince is compared with', () => {
+  const reportOf = async (options: SandboxOptions) => {
+    const sandbox = createSandbox({ clock: '2026-01-31T15:00:00Z', ...options });
+    for (let index = 0; index < 5; index += 1) sandbox.store.products.insert({ name: `Product ${index}` });
+    return probe(
+      clientBehind(sandbox, (url) => url),
+      { collections: ['products'] },
+    );
+  };
+
+  test.each([
+    ['America/New_York', '2026-01-31T15:00:00Z', -300, "serviceTimeZone: '-05:00'"],
+    ['America/St_Johns', '2026-01-31T15:00:00Z', -210, "serviceTimeZone: '-03:30'"],
+    ['Europe/Amsterdam', '2026-07-31T15:00:00Z', 120, "serviceTimeZone: '+02:00'"],
+    ['Pacific/Chatham', '2026-07-31T15:00:00Z', 765, "serviceTimeZone: '+12:45'"],
+    ['Pacific/Kiritimati', '2026-07-31T15:00:00Z', 840, "serviceTimeZone: '+14:00'"],
+  ])('of %s are found by requests around a timestamp in UTC', async (timeZone, clock, minutes, option) => {
+    const report = await reportOf({ timeZone, clock, dateFilter: 'local' });
+    const { updatedSince } = detailsOf(report.collections, 'products');
+    expect(updatedSince).toMatchObject({ compares: { value: 'local' }, shiftMinutes: { value: minutes } });
+    expect(optionsOf(report)).toContain(option);
+  });
+
+  test.each([
+    ['America/New_York', 'local', '-05:00'],
+    ['America/New_York', 'utc', '-05:00'],
+    ['Asia/Kolkata', 'local', '+05:30'],
+    ['Asia/Kolkata', 'utc', '+05:30'],
+  ] as const)('of %s follow from the offset that records show: %s', async (timeZone, dateFilter, offset) => {
+    const report = await reportOf({ timeZone, dateFilter, timestamps: 'offset' });
+    const { updatedSince, offsets } = detailsOf(report.collections, 'products');
+    expect(updatedSince).toMatchObject({ compares: { value: dateFilter }, inclusive: { value: true } });
+    expect(offsets.value).toEqual([offset]);
+    expect(report.advice.join()).toContain(offset);
+    expect(optionsOf(report).join()).not.toContain('serviceTimeZone');
+  });
+});
