@@ -51,7 +51,12 @@ export default defineConfig({
         test: {
           name: 'types',
           include: [],
-          typecheck: { enabled: true, only: true, include: ['test/client/types/**/*.test-d.ts'] },
+          typecheck: {
+            enabled: true,
+            only: true,
+            include: ['test/client/types/*.test-d.ts'],
+            tsconfig: 'test/client/types/tsconfig.json',
+          },
         },
       },
       {
@@ -65,7 +70,8 @@ export default defineConfig({
       },
       {
         extends: true,
-        // Of what npm would publish: built, packed and installed once, before the first of these tests.
+        // Of what npm would publish: built, packed and installed once, before the first of these tests. `npm test`
+        // leaves this project out.
         test: {
           name: 'installed',
           include: [INSTALLED],
