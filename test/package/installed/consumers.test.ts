@@ -1,14 +1,11 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { copyFile, cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
-import { json, node, tool } from './support/run.ts';
+import { compilers, json, node, tool } from './support/run.ts';
 
 const { project } = inject('installed');
 
@@ -68,15 +65,10 @@ describe('the installed command', () => {
   });
 });
 
-describe('the installed package compiles, library checks on', () => {
-  // msw has programs of its own, because it brings the types of Node.
+describe('the installed package compiles', () => {
+  // msw has its own programs, because it brings the types of Node.
   const entries = Object.keys(manifest.exports).filter((name) => !/msw|package\.json/.test(name));
   const programs = ['consumer.mts', 'consumer.cts', 'entries.mts', 'entries.cts', 'required.cts'];
-
-  const newest = tool('typescript/lib/tsc.js');
-  // The folder has its own lockfile: as a development dependency of ours, npm would link its tsc over our own.
-  const oldestFolder = fileURLToPath(new URL('typescript-5.4/', import.meta.url));
-  const oldest = join(oldestFolder, 'node_modules/typescript/lib/tsc.js');
 
   beforeAll(async () => {
     const write = (file: string, line: (name: string, index: number) => string) => {
@@ -87,16 +79,15 @@ describe('the installed package compiles, library checks on', () => {
     await write('entries.cts', (name, index) => `export import entry${index} = require('${name}');`);
     // The same program as a module and as CommonJS.
     await copyFile(join(project, 'types/consumer.mts'), join(project, 'types/consumer.cts'));
-    if (!existsSync(oldest))
-      await promisify(execFile)('npm', ['ci', '--no-audit', '--no-fund'], { cwd: oldestFolder });
-    expect(await node(oldest, '--version')).toEqual({ code: 0, output: 'Version 5.4.5\n' });
-  }, 600_000);
+    expect(await node(compilers.oldest, '--version')).toEqual({ code: 0, output: 'Version 5.4.5\n' });
+  });
 
   const strict = {
     target: 'es2022',
     strict: true,
     exactOptionalPropertyTypes: true,
     noUncheckedIndexedAccess: true,
+    // The compiler checks every library too.
     skipLibCheck: false,
     // Their own declarations can name every type that they infer.
     declaration: true,
@@ -104,52 +95,37 @@ describe('the installed package compiles, library checks on', () => {
     rootDir: 'types',
     outDir: 'declarations',
   };
-  const onNode = { ...strict, lib: ['es2022'], types: ['node'] };
-  const inBrowser = { ...strict, lib: ['es2022', 'dom', 'dom.iterable'], types: [] };
+  const onNode = { ...strict, lib: ['es2022'], types: ['node'], module: 'node16' };
+  const withDom = ['es2022', 'dom', 'dom.iterable'];
 
-  // Few programs, because the compiler checks every library for each.
-  const withNode = [{ ...onNode, module: 'node16' }, programs] as const;
-  const without = [...programs, 'browser.mts', 'opentelemetry.mts'];
+  // Each setting occurs with each other at least once. Few programs, because the compiler checks every library for each.
   test.for([
-    ['with the types of Node', newest, ...withNode],
     [
+      'newest',
       'for a bundler, without the types of Node',
-      newest,
-      { ...inBrowser, module: 'preserve', moduleResolution: 'bundler' },
-      without,
+      { ...strict, lib: withDom, types: [], module: 'preserve', moduleResolution: 'bundler' },
+      [...programs, 'browser.mts', 'opentelemetry.mts'],
     ],
-    ['with TypeScript 5.4, the oldest that is supported', oldest, ...withNode],
-    ['with TypeScript 5.4, without the types of Node', oldest, { ...inBrowser, module: 'node16' }, without],
-  ] as const)('%s', async ([name, tsc, compilerOptions, files]) => {
-    const config = `tsconfig.${name.replaceAll(/\W+/g, '-')}.json`;
+    ['newest', 'with the types of Node and msw 3', { ...onNode, lib: withDom }, [...programs, 'msw.mts']],
+    ['oldest', 'with the types of Node', onNode, programs],
+  ] as const)('with the %s TypeScript, %s', async ([version, name, compilerOptions, files]) => {
+    const config = `tsconfig.${version}-${name.replaceAll(/\W+/g, '-')}.json`;
     const content = { compilerOptions, files: files.map((file) => `types/${file}`) };
     await writeFile(join(project, config), JSON.stringify(content));
-    expect(await node(tsc, '--project', config)).toEqual({ code: 0, output: '' });
+    expect(await node(compilers[version], '--project', config)).toEqual({ code: 0, output: '' });
   });
 
   // msw 3 is a module only, so CommonJS has msw 2 alone, whose own libraries fail the checks of the newest compiler.
-  test.for([
-    ['msw', 'the newest TypeScript', newest, ['types/msw.mts']],
-    ['msw-2', 'the newest TypeScript', newest, ['types/msw.mts', 'types/msw-required.cts']],
-    ['msw-2', 'TypeScript 5.4', oldest, ['types/msw.mts', 'types/msw-required.cts']],
-  ] as const)('the handlers for %s, with %s', async ([version, compiler, tsc, files]) => {
-    const folder = join(project, `${version} ${compiler}`);
+  test('with the oldest TypeScript and msw 2, as a module and as CommonJS', async () => {
+    const folder = join(project, 'with-msw-2');
     const modules = join(folder, 'node_modules');
     await cp(join(project, 'types'), join(folder, 'types'), { recursive: true });
-    await cp(join(project, 'node_modules/accounting-data-sdk'), join(modules, 'accounting-data-sdk'), {
-      recursive: true,
-    });
-    await symlink(
-      fileURLToPath(new URL(`../../../node_modules/${version}`, import.meta.url)),
-      join(modules, 'msw'),
-    );
-    const compilerOptions = {
-      ...onNode,
-      module: 'node16',
-      lib: ['es2022', 'dom', 'dom.iterable'],
-      skipLibCheck: version === 'msw-2',
-    };
+    const installed = 'accounting-data-sdk';
+    await cp(join(project, 'node_modules', installed), join(modules, installed), { recursive: true });
+    await symlink(tool('msw-2'), join(modules, 'msw'));
+    const compilerOptions = { ...onNode, lib: withDom, skipLibCheck: true };
+    const files = ['types/msw.mts', 'types/msw-required.cts'];
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
-    expect(await node(tsc, '--project', folder)).toEqual({ code: 0, output: '' });
+    expect(await node(compilers.oldest, '--project', folder)).toEqual({ code: 0, output: '' });
   });
 });

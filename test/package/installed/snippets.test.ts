@@ -2,13 +2,11 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, inject, test } from 'vitest';
-import { json, node, tool } from './support/run.ts';
+import { compilers, json, node, tool } from './support/run.ts';
 
 const { project } = inject('installed');
 const packed = join(project, 'node_modules/accounting-data-sdk');
-const ours = (path: string) => fileURLToPath(new URL(`../../../node_modules/${path}`, import.meta.url));
 
 /** The TypeScript blocks of the Markdown that is in the package. */
 const snippets = globSync(['README.md', 'src/guides/*.md'], { cwd: packed })
@@ -32,7 +30,7 @@ async function compileAndRun(programs: typeof snippets, folder: string) {
   for (const name of importedBy(programs)) {
     const link = join(folder, 'node_modules', name);
     await mkdir(dirname(link), { recursive: true });
-    if (!existsSync(link)) await symlink(ours(name), link);
+    if (!existsSync(link)) await symlink(tool(name), link);
   }
   const files = programs.map(({ name }) => join(folder, 'snippets', name));
   await mkdir(join(folder, 'snippets'), { recursive: true });
@@ -52,7 +50,7 @@ async function compileAndRun(programs: typeof snippets, folder: string) {
   };
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
   const [compiled, failures] = await Promise.all([
-    node(tool('typescript/lib/tsc.js'), '--project', folder),
+    node(compilers.newest, '--project', folder),
     json<Record<string, string[]>>('run-snippets.mjs', ...files),
   ]);
   return { compiled, failures };
@@ -69,7 +67,7 @@ describe('a project that has only the packed package and what its snippets impor
   test('compiles and runs those for msw with msw 2', async () => {
     const folder = join(project, 'snippets-msw-2');
     await cp(packed, join(folder, 'node_modules/accounting-data-sdk'), { recursive: true });
-    await symlink(ours('msw-2'), join(folder, 'node_modules/msw'));
+    await symlink(tool('msw-2'), join(folder, 'node_modules/msw'));
     const forMsw = snippets.filter(({ code }) => code.includes("'msw/"));
     expect(forMsw.length).toBeGreaterThan(0);
     expect(await compileAndRun(forMsw, folder)).toEqual(success);

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { cp, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -42,11 +43,18 @@ async function install(folder: string, tarball: string): Promise<string> {
   return project;
 }
 
+/** Installs the compilers. They have a folder of their own because npm would link their tsc over ours. */
+async function installCompilers(): Promise<void> {
+  const folder = join(root, 'test/package/installed/typescript');
+  if (existsSync(join(folder, 'node_modules/newest'))) return;
+  await run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder });
+}
+
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'accounting-data-sdk-')));
   const teardown = () => rm(folder, { recursive: true, force: true });
   try {
-    const { tarball, ...contents } = await pack(folder);
+    const [{ tarball, ...contents }] = await Promise.all([pack(folder), installCompilers()]);
     provide('installed', { project: await install(folder, tarball), ...contents });
   } catch (error) {
     await teardown();

@@ -6,6 +6,12 @@ import { inject } from 'vitest';
 export const tool = (path: string): string =>
   fileURLToPath(new URL(`../../../../node_modules/${path}`, import.meta.url));
 
+const compiler = (name: string): string =>
+  fileURLToPath(new URL(`../typescript/node_modules/${name}/bin/tsc`, import.meta.url));
+
+/** The oldest TypeScript that is supported, and the newest. */
+export const compilers = { oldest: compiler('oldest'), newest: compiler('newest') } as const;
+
 /** How a program ended, and what it wrote. */
 export interface Ended {
   readonly code: number;
