@@ -22,6 +22,9 @@ await sync(client, { store, tenant: 'shop', collections: ['accounts', 'products'
 for await (const oneBatch of changes(client.accounts, { store, tenant: 'shop' })) oneBatch.tenant satisfies Batch<object>['tenant'];
 const ownProduct = await ownFields.products.get('1');
 const colour = ownProduct.colourCode;
+const withoutId = z.looseObject({ name: z.string() });
+const schemas = { accounts: withoutId };
+createClient({ schemas: { accounts: z.looseObject({ id: z.string() }) } });
 export default [product, productPages, paginator, report, price, colour];
 
 await client.products.create({ id: '1' });
@@ -36,6 +39,12 @@ await client.accounts.create({});
 createClient({ baseURL: 'https://books.example.com' });
 await ownFields.products.create({ colourCode: 'red' });
 await push(ownFields.products, { tenant: 'shop', key: 'ean', rows: [{ ean: '1', colourCode: 'blue' }] });
+createClient({ schemas: { accounts: withoutId } });
+createClient({ schemas: { accounts: z.looseObject({ id: z.number() }) } });
+createClient({ schemas });
+createClient({ schemas: { products: withoutId } });
+createClient({ schemas: { acounts: z.looseObject({ id: z.string() }) } });
+createClient().collection('invoices', { schema: withoutId });
 `;
 
 const service = ts.createLanguageService({
@@ -124,7 +133,19 @@ describe('the compiler says in our words what is wrong', () => {
     ["key: 'salePriceDecimals'", "is not assignable to type 'TextFieldOf<ProductDraft>"],
     ['accounts.create({})', "'create' does not exist on type 'ReadOnlyCollection<Account>'"],
     ["createClient({ baseURL: 'https://books.example.com' })", "Did you mean to write 'baseUrl'?"],
+    ["collection('invoices', { schema: withoutId })", "Property 'id' is missing"],
   ])('%s', (code, text) => expect(complaint(code)).toContain(text));
+
+  test.each([
+    ['schemas: { accounts: withoutId } });', 'the schema output needs id: string'],
+    ['z.looseObject({ id: z.number() })', 'the schema output needs id: string'],
+    ['createClient({ schemas });', 'the schema output needs id: string'],
+    ['schemas: { products: withoutId }', 'the schema output needs id: string'],
+    ['schemas: { acounts: z', 'there is no collection of this name'],
+  ])('about an unsuitable schema: %s', (code, text) => {
+    expect(complaint(code)).toContain(`'"${text}"'`);
+    expect(complaint(code)).not.toContain("'never'");
+  });
 
   test.each([
     ['products.create({ salePrice: 12 })', 'string'],

@@ -17,12 +17,9 @@ function compile(changed: Readonly<Record<string, string>>) {
   host.fileExists = (path) => texts.has(path) || fileExists(path);
   host.readFile = (path) => texts.get(path) ?? readFile(path);
   const program = ts.createProgram([...fileNames, ...texts.keys()], options, host);
-  const errors = ts
-    .getPreEmitDiagnostics(program)
-    .map(({ file, messageText }) => [
-      file?.fileName.replace(root, ''),
-      ts.flattenDiagnosticMessageText(messageText, '\n'),
-    ]);
+  const errors = [...texts.keys()]
+    .flatMap((path) => ts.getPreEmitDiagnostics(program, program.getSourceFile(path)))
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
   return { program, errors };
 }
 
@@ -52,17 +49,6 @@ await sync(client, { store: new Map(), tenant: 'a', collections: ['invoices'], o
 export const listed: AsyncIterable<{ id: string }> = client.invoices.list();
 `;
 
-const wrong = `import { createClient } from 'accounting-data-sdk';
-
-const client = createClient();
-export const product = await client.products.get('1');
-product.salesPrice;
-await client.products.create({ salesPrice: '129.0000' });
-await client.products.create({ salePrice: 129 });
-await client.products.create({ ...product });
-await client.products.update('1', { createdAt: null });
-`;
-
 const { program, errors } = compile({
   'src/schemas/product-fields.ts': source('src/schemas/product-fields.ts').replace(
     'export const productFields = {\n',
@@ -73,7 +59,6 @@ const { program, errors } = compile({
     'src/collections/index.ts',
   ).replace('export const collections = {\n', '$&  /** Invoices. */ invoices,\n')}`,
   'src/user.ts': user,
-  'src/wrong.ts': wrong,
 });
 const checker = program.getTypeChecker();
 
@@ -94,7 +79,7 @@ function propertiesOf(name: string): Map<string, string> {
 
 describe('the table of product fields', () => {
   test('takes a new field in one line: types, drafts and schemas follow', () => {
-    expect(errors.filter(([file]) => file !== 'src/wrong.ts')).toEqual([]);
+    expect(errors).toEqual([]);
     expect(propertiesOf('Product').get('colourCode')).toBe('Colour code.');
   });
 
@@ -107,23 +92,6 @@ describe('the table of product fields', () => {
       expect(inputs.filter(([, comment]) => !comment.endsWith('.'))).toEqual([]);
     },
   );
-
-  test('gives errors that name the field and the type', () => {
-    const messages = errors.filter(([file]) => file === 'src/wrong.ts').map(([, message]) => message);
-    expect(messages).toMatchInlineSnapshot(`
-      [
-        "Property 'salesPrice' does not exist on type 'Product'. Did you mean 'salePrice'?",
-        "Object literal may only specify known properties, but 'salesPrice' does not exist in type 'ProductDraft'. Did you mean to write 'salePrice'?",
-        "Type 'number' is not assignable to type 'string'.",
-        "Argument of type '{ id: string; colourCode?: number | null; name?: string | null; description?: string | null; productNumber?: string | null; articleCode?: string | null; ean?: string | null; upcCode?: string | null; ... 53 more ...; updatedAt?: string | null; }' is not assignable to parameter of type 'ProductDraft' with 'exactOptionalPropertyTypes: true'. Consider adding 'undefined' to the types of the target's properties.
-        Types of property 'id' are incompatible.
-          Type 'string' is not assignable to type 'FilledByService'.
-            Type 'string' is not assignable to type '{ readonly [filled]: true; }'.",
-        "Type 'null' is not assignable to type 'FilledByService'.
-        Type 'null' is not assignable to type 'string'.",
-      ]
-    `);
-  });
 });
 
 describe('the table of collections', () => {

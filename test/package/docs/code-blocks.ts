@@ -1,8 +1,5 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -14,13 +11,10 @@ export interface CodeBlock {
   readonly file: string;
 }
 
-/**
- * Writes each TypeScript block of a Markdown file out, so that it can be compiled and run as it stands. Test files that
- * run at the same time need folders of their own.
- */
-export function writeCodeBlocks(markdownFile: string, purpose = 'run'): CodeBlock[] {
+/** Writes each TypeScript block of a Markdown file out, so that it can be run as it stands. */
+export function writeCodeBlocks(markdownFile: string): CodeBlock[] {
   const text = readFileSync(`${root}${markdownFile}`, 'utf8');
-  const folder = `${root}test/package/docs/.generated/${purpose}/${markdownFile.replace(/\W/g, '-')}/`;
+  const folder = `${root}test/package/docs/.generated/${markdownFile.replace(/\W/g, '-')}/`;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map((match) => {
@@ -50,15 +44,4 @@ export function tableRows(markdownFile: string, firstHeader: string): string[][]
 /** The names in back-ticks of a cell. */
 export function namesIn(cell: string): string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? '');
-}
-
-/** For the rest of the test, relative paths lead into an empty folder. */
-export function inEmptyFolder(): void {
-  const before = process.cwd();
-  const folder = mkdtempSync(join(tmpdir(), 'docs-'));
-  process.chdir(folder);
-  onTestFinished(() => {
-    process.chdir(before);
-    rmSync(folder, { recursive: true });
-  });
 }

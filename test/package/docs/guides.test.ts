@@ -1,5 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
 import { metrics } from '@opentelemetry/api';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test, vi } from 'vitest';
@@ -11,84 +10,23 @@ import { RECONCILE_OPTIONS } from '../../../src/reconcile/reconcile.ts';
 import { CHANGES_OPTIONS } from '../../../src/sync/changes.ts';
 import { SYNC_OPTIONS } from '../../../src/sync/sync.ts';
 import { CALL_OPTIONS } from '../../../src/transport/call-options.ts';
-import { errorsIn } from '../../support/compiler.ts';
-import { inEmptyFolder, namesIn, root, tableRows, writeCodeBlocks } from './code-blocks.ts';
+import { namesIn, root, tableRows, writeCodeBlocks } from './code-blocks.ts';
 
 const files = readdirSync(`${root}src/guides`).filter((file) => file.endsWith('.md'));
 const blocks = files.flatMap((file) =>
   writeCodeBlocks(`src/guides/${file}`).map((block) => ({ ...block, guide: file })),
 );
 
-/** And those of the README, to compile: another test file runs them. */
-const all = [
-  ...writeCodeBlocks('README.md', 'compiled').map((block) => ({ ...block, guide: 'README.md' })),
-  ...blocks,
-];
-
-test('the code in the README and the guides compiles as it stands', () => {
-  // One program: the compiler checks the sources once.
-  expect(all.length).toBeGreaterThan(25);
-  expect(errorsIn(all.map(({ file }) => file))).toEqual([]);
-});
-
-describe('the code in the guides', () => {
-  // copy-in-a-database.test.ts runs the calls of the block that opens PostgreSQL, which takes as long as all the others.
-  const alone = blocks.filter(({ code }) => !code.includes('new PGlite('));
-  test.for(alone)('runs as it stands: $guide, line $line', async ({ file }) => {
-    await using sandbox = createSandbox({ records: 140, seed: 3, requiredFields: ['name'] });
-    await sandbox.listen();
-    vi.stubEnv('ACCOUNTING_BASE_URL', sandbox.baseUrl);
-    vi.stubEnv('ACCOUNTING_API_KEY', sandbox.keys.full);
-    for (const name of ['http_proxy', 'HTTP_PROXY']) vi.stubEnv(name, '');
-    vi.spyOn(console, 'log').mockImplementation(() => {});
-    const complaints = vi.spyOn(console, 'error').mockImplementation(() => {});
-    inEmptyFolder();
-
-    await expect(import(/* @vite-ignore */ file)).resolves.toBeDefined();
-    expect(complaints).not.toHaveBeenCalled();
-  });
-});
-
-/** The anchors of the headings, as GitHub and VitePress form them. */
-function anchorsOf(text: string): string[] {
-  const headings = text.replace(/^```.*?^```$/gms, '').matchAll(/^#+ (.+)$/gm);
-  return [...headings].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\w\s-]/g, '')
-      .replaceAll(' ', '-'),
-  );
-}
-
 describe('the guides', () => {
-  test.for(all)('show code of at most 80 columns: $guide, line $line', ({ code }) => {
-    expect(code.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  test.for(files)('show code of at most 80 columns: %s', (guide) => {
+    const lines = blocks.filter((block) => block.guide === guide).flatMap(({ code }) => code.split('\n'));
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
   });
 
   test.for(files)('have no paragraph that is too long to read: %s', (file) => {
     const text = readFileSync(`${root}src/guides/${file}`, 'utf8').replace(/^```.*?^```$/gms, '');
     const paragraphs = text.split(/\n\n|\n(?= *- |\d+\. )/).filter((paragraph) => !paragraph.startsWith('|'));
     expect(paragraphs.filter(({ length }) => length > 600)).toEqual([]);
-  });
-
-  test.for(['README.md', ...files.map((file) => `src/guides/${file}`)])(
-    'link to headings that exist: %s',
-    (file) => {
-      const text = readFileSync(root + file, 'utf8');
-      for (const [, path = '', anchor = ''] of text.matchAll(/\]\((?!https:)([^)#]*)#([^)]+)\)/g)) {
-        const target = path === '' ? file : join(dirname(file), path);
-        expect(anchorsOf(readFileSync(root + target, 'utf8')), `${path}#${anchor}`).toContain(anchor);
-      }
-    },
-  );
-
-  test.for(files)('link to guides and examples that exist: %s', (file) => {
-    const text = readFileSync(`${root}src/guides/${file}`, 'utf8');
-    const linked = [...text.matchAll(/\]\((?!https:)([^)#]+)\)/g)].map(([, target]) => target ?? '');
-    for (const target of linked) {
-      expect(target).toMatch(/^(?:\w[\w-]*\.md|\.\.\/\.\.\/examples\/\S+)$/);
-      expect(existsSync(`${root}src/guides/${target}`), target).toBe(true);
-    }
   });
 
   // The index is the start page of the site alone.
