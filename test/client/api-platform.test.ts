@@ -33,26 +33,6 @@ test('a client asks a service that has both formats for JSON', async () => {
   expect(await client.accounts.get('1')).not.toHaveProperty('@id');
 });
 
-test.each([
-  ['a firewall’s page', 'text/html', '<h1>Forbidden</h1>', 'unknown_problem'],
-  ['a page that calls itself JSON', 'application/json', '<h1>Forbidden</h1>', 'unknown_problem'],
-  ['no body', 'application/problem+json', '', 'unknown_problem'],
-  ['a JSON body without a type', 'application/json', '{"message":"Access Denied."}', 'forbidden'],
-  [
-    'a scope that is missing',
-    'application/problem+json',
-    '{"type":"/errors/scope_required"}',
-    'scope_required',
-  ],
-  ['an unknown type', 'application/problem+json', '{"type":"/errors/locked"}', 'unknown_problem'],
-])('a 403 with %s is %4$s', async (_, contentType, body, code) => {
-  const { sandbox, client } = await service({});
-  await using _service = sandbox;
-  const headers = { 'Content-Type': contentType };
-  sandbox.faults.next({ kind: 'rewrite', status: 403, committed: false, body, headers });
-  expect(await caught(client.accounts.get('1'))).toMatchObject({ code, status: 403 });
-});
-
 test('a 406 names the Accept header', async () => {
   const { sandbox, client } = await service({ formats: 'jsonld' });
   await using _ = sandbox;

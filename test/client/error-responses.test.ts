@@ -1,0 +1,320 @@
+import * as errors from 'accounting-data-sdk';
+import { expect, test } from 'vitest';
+import { caught } from '../support/caught.ts';
+import { jsonResponse, problemResponse, scriptedClient, scriptedFetch } from '../support/scripted-fetch.ts';
+import { scriptedServer } from '../support/scripted-server.ts';
+
+// What the client makes of an error response: its class, and what the error says.
+
+const UUID = 'c1051bb4-d103-4f74-8988-acbcafc7fdc3';
+
+/** What a create fails with that gets this response. */
+async function errorOf(response: Response): Promise<errors.AnyApiError> {
+  const client = scriptedClient(scriptedFetch(response), { maxWaitMs: 0, retry: { maxAttempts: 1 } });
+  return (await caught(client.products.create({ name: 'Desk' }))) as errors.AnyApiError;
+}
+
+const types = [
+  [400, 'malformed_request', errors.MalformedRequestError],
+  [401, 'unauthenticated', errors.UnauthenticatedError],
+  [403, 'forbidden', errors.ForbiddenError],
+  [403, 'scope_required', errors.ScopeRequiredError],
+  [404, 'not_found', errors.NotFoundError],
+  [422, 'validation_failed', errors.ValidationFailedError],
+  [422, 'idempotency_key_required', errors.IdempotencyKeyRequiredError],
+  [429, 'rate_limited', errors.RateLimitedError],
+] as const;
+
+const forms = [
+  (name: string) => name,
+  (name: string) => `/errors/${name}/`,
+  (name: string) => ` ${name.replace('_', '-')} `,
+  (name: string) => `https://docs.example.com/errors?lang=en/de#${name}`,
+  (name: string) => `https://docs.example.com/errors/${name}?lang=en`,
+  (name: string) => `urn:accounting:error:${name}`,
+];
+
+test.each(types)(
+  '%i with the type %s is its class, in every form of the type',
+  async (status, name, Class) => {
+    for (const contentType of ['application/problem+json', 'application/json']) {
+      for (const typeOf of forms) {
+        const members = {
+          type: typeOf(name),
+          title: 'A title',
+          detail: 'A detail.',
+          instance: '/products/7',
+        };
+        const error = await errorOf(
+          jsonResponse({ ...members, status }, status, { 'content-type': contentType }),
+        );
+        expect(error).toBeInstanceOf(Class);
+        const facts = { method: 'POST', path: '/products', outcome: 'rejected' };
+        expect(error).toMatchObject({ code: name, status, ...members, ...facts });
+      }
+    }
+  },
+);
+
+test.each(types)('a type of the specification decides, not the status %i: %s', async (_, name, Class) => {
+  for (const status of [400, 401, 403, 404, 409, 418, 422, 500]) {
+    expect(await errorOf(problemResponse(status, { type: name }))).toBeInstanceOf(Class);
+  }
+});
+
+/** Types that say no more than the status. */
+const generic = (status: number): readonly object[] =>
+  [
+    undefined,
+    404,
+    null,
+    '',
+    '  ',
+    'about:blank',
+    'https://www.w3.org/Protocols/rfc2616/rfc2616-sec10.html',
+    'https://tools.ietf.org/html/rfc4918#section-11.2',
+    'https://tools.ietf.org/html/rfc6585#section-4',
+    'https://tools.ietf.org/html/rfc7231#section-6.5.4',
+    'https://tools.ietf.org/html/rfc7235#section-3.1',
+    'https://datatracker.ietf.org/doc/html/rfc-9110#section-15.5.5',
+    'https://www.rfc-editor.org/rfc/rfc9457#name-blank',
+    String(status),
+    `/errors/${status}`,
+  ].map((type) => ({ type }));
+
+const violation = { propertyPath: 'name', message: 'is too long' };
+
+test.each([
+  [400, 'malformed_request', {}],
+  [401, 'unauthenticated', {}],
+  [402, 'unknown_problem', {}],
+  [403, 'forbidden', {}],
+  [404, 'not_found', {}],
+  [409, 'unknown_problem', {}],
+  [409, 'unknown_problem', { violations: [violation] }],
+  [410, 'not_found', {}],
+  [422, 'unknown_problem', {}],
+  [422, 'validation_failed', { violations: [violation] }],
+  [429, 'rate_limited', {}],
+  [500, 'unknown_problem', {}],
+  [503, 'unknown_problem', {}],
+])('the status decides if the type says no more: %i is %s, with %j', async (status, code, members) => {
+  for (const type of generic(status)) {
+    expect(await errorOf(problemResponse(status, { ...type, ...members }))).toMatchObject({ code, status });
+  }
+});
+
+test.each([
+  [401, 'token_expired', 'unauthenticated'],
+  [401, 'scope_required', 'scope_required'],
+  [429, 'https://vendor.example/quota-exceeded', 'rate_limited'],
+  [429, 'validation_failed', 'validation_failed'],
+  [404, 'https://example.com/errors/teapot', 'unknown_problem'],
+  [404, '/errors/405', 'unknown_problem'],
+  [400, 'https://example.com/rfc91100', 'unknown_problem'],
+  [404, 'see https://www.rfc-editor.org/rfc/rfc9110', 'unknown_problem'],
+  [404, 'NOT_FOUND', 'unknown_problem'],
+  [400, 'constructor', 'unknown_problem'],
+  [400, '__proto__', 'unknown_problem'],
+])('%i with the type %s is %s: new types are not breaking changes', async (status, type, code) => {
+  expect(await errorOf(problemResponse(status, { type }))).toMatchObject({ code, status, type });
+});
+
+const HTML = 'text/html';
+const JSON_TYPE = 'application/json';
+
+test.each([
+  [403, 'a page of a firewall', HTML, '<h1>Forbidden</h1>', 'unknown_problem'],
+  [403, 'a page that calls itself JSON', JSON_TYPE, '<h1>Forbidden</h1>', 'unknown_problem'],
+  [403, 'no body', JSON_TYPE, '', 'unknown_problem'],
+  [403, 'a JSON value that is no object', JSON_TYPE, '7', 'unknown_problem'],
+  [404, 'a page', HTML, '<h1>no</h1>', 'not_found'],
+  [404, 'no body', JSON_TYPE, '', 'not_found'],
+  [404, 'a JSON list', JSON_TYPE, '[{"type":"forbidden"}]', 'not_found'],
+  [404, 'half a document', JSON_TYPE, '{"type":"forb', 'not_found'],
+  [404, 'bytes that are not UTF-8', JSON_TYPE, new Uint8Array([0xff, 0xfe]), 'not_found'],
+  [404, 'more than a megabyte', JSON_TYPE, `{"type":"forbidden","x":"${'x'.repeat(2 ** 20)}"}`, 'not_found'],
+])('%i with %s has no type, so that the status decides', async (status, _, contentType, body, code) => {
+  const error = await errorOf(new Response(body, { status, headers: { 'content-type': contentType } }));
+  expect(error).toMatchObject({ code, status, type: undefined, violations: [], extensions: {} });
+});
+
+interface Form {
+  readonly status: number;
+  readonly body: object;
+  readonly code: string;
+  /** What the message must contain. */
+  readonly says: string;
+  readonly violations?: readonly object[];
+}
+
+/** Errors as frameworks send them without configuration: one for each place of the reason and of the violations. */
+const frameworks: Readonly<Record<string, Form>> = {
+  'API Platform': {
+    status: 422,
+    body: {
+      violations: [
+        { propertyPath: 'name', message: 'Blank.', code: UUID, payload: 1 },
+        { propertyPath: 'ean', message: 'Too long.' },
+      ],
+      type: `/validation_errors/0=${UUID};1=${UUID}`,
+      title: 'An error occurred',
+    },
+    code: 'validation_failed',
+    says: '422 [name: Blank.; ean: Too long.]',
+    violations: [{ propertyPath: 'name', message: 'Blank.', code: UUID }, { propertyPath: 'ean' }],
+  },
+  'ASP.NET without a login, whose title says no more than the status': {
+    status: 401,
+    body: { type: 'https://tools.ietf.org/html/rfc7235#section-3.1', title: 'Unauthorized', status: 401 },
+    code: 'unauthenticated',
+    says: 'section-3.1). ',
+  },
+  'a service that sends a title alone': {
+    status: 409,
+    body: { title: 'The period is closed' },
+    code: 'unknown_problem',
+    says: '409: The period is closed. ',
+  },
+  'API Platform 3 in JSON-LD': {
+    status: 400,
+    body: { 'hydra:title': 'An error occurred', 'hydra:description': 'name: is too long' },
+    code: 'malformed_request',
+    says: 'name: is too long',
+  },
+  'the security layer of Symfony': {
+    status: 401,
+    body: { code: 401, message: 'JWT Token not found' },
+    code: 'unauthenticated',
+    says: 'JWT Token not found',
+  },
+  'ASP.NET': {
+    status: 400,
+    body: {
+      type: 'https://tools.ietf.org/html/rfc9110#section-15.5.1',
+      title: 'One or more validation errors occurred.',
+      errors: { Name: ['The Name field is required.'] },
+    },
+    code: 'malformed_request',
+    says: 'Name: The Name field is required.',
+    violations: [{ propertyPath: 'Name', message: 'The Name field is required.' }],
+  },
+  Spring: {
+    status: 404,
+    body: { timestamp: '2026-01-31T12:00:00.000+00:00', status: 404, error: 'Not Found', path: '/products' },
+    code: 'not_found',
+    says: 'Not Found',
+  },
+  FastAPI: {
+    status: 422,
+    body: { detail: [{ loc: ['body', 'items', 0, 'price'], msg: 'field required', type: 'value_error' }] },
+    code: 'validation_failed',
+    says: 'items.0.price: field required',
+    violations: [{ propertyPath: 'items.0.price', message: 'field required' }],
+  },
+  Rails: {
+    status: 422,
+    body: { errors: ["Name can't be blank"] },
+    code: 'validation_failed',
+    says: "Name can't be blank",
+    violations: [{ propertyPath: '', message: "Name can't be blank" }],
+  },
+  Laravel: {
+    status: 422,
+    body: { message: 'The given data was invalid.', errors: { name: ['The name field is required.'] } },
+    code: 'validation_failed',
+    says: 'The given data was invalid. [name: The name field is required.]',
+    violations: [{ propertyPath: 'name' }],
+  },
+  Express: {
+    status: 400,
+    body: { error: { message: 'Unexpected token', code: 'bad_json' } },
+    code: 'malformed_request',
+    says: 'Unexpected token',
+  },
+  'an OAuth server': {
+    status: 401,
+    body: { error: 'invalid_token', error_description: 'The access token expired' },
+    code: 'unauthenticated',
+    says: 'The access token expired',
+  },
+  'a service with a field list of its own, partly invalid': {
+    status: 422,
+    body: {
+      violations: [
+        { field: 'ean', message: 'is taken' },
+        { propertyPath: 7, message: 'is odd', code: 7 },
+        'x',
+        {},
+      ],
+    },
+    code: 'validation_failed',
+    says: '[ean: is taken; is odd]',
+    violations: [
+      { propertyPath: 'ean', message: 'is taken' },
+      { propertyPath: '', message: 'is odd' },
+    ],
+  },
+};
+
+test.each(Object.entries(frameworks))('an error of %s is understood', async (_, row) => {
+  const { status, body, code, says, violations = [] } = row;
+  const error = await errorOf(jsonResponse(body, status));
+  expect(error).toMatchObject({ code, status });
+  expect(error.message).toContain(says);
+  expect(error.message).not.toContain(UUID);
+  expect(error.violations).toHaveLength(violations.length);
+  expect(error.violations).toMatchObject(violations);
+});
+
+test('members of a wrong type and all other members are extensions, as sent', async () => {
+  const wrong = { type: 7, title: ['x'], detail: { a: 1 }, violations: 'many', status: 'no' };
+  const body = JSON.stringify({ ...wrong, instance: null, balance: 30 }).replace(
+    '{',
+    '{"__proto__":{"polluted":1},',
+  );
+  const { type, title, detail, instance, extensions } = await errorOf(new Response(body, { status: 404 }));
+  expect([type, title, detail, instance]).toEqual([undefined, undefined, undefined, undefined]);
+  expect(extensions).toEqual({ ...wrong, balance: 30 });
+  expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+});
+
+test('a message names five violations and counts the others', async () => {
+  const violations = Array.from({ length: 7 }, (_, n) => ({ propertyPath: `f${n}`, message: `m${n}` }));
+  const { message } = await errorOf(problemResponse(422, { type: 'validation_failed', violations }));
+  expect(message).toContain('[f0: m0; f1: m1; f2: m2; f3: m3; f4: m4; 2 more]');
+});
+
+test('a detail that repeats the violations is printed once, and one that is too long gives way to them', async () => {
+  const blank = { propertyPath: 'name', message: 'is blank' };
+  const short = { type: 'validation_failed', detail: 'name: is blank', violations: [blank] };
+  expect((await errorOf(problemResponse(422, short))).message.split('is blank')).toHaveLength(2);
+  const violations = Array.from({ length: 7 }, (_, n) => ({
+    propertyPath: `f${n}`,
+    message: `${n}`.repeat(90),
+  }));
+  const detail = violations.map(({ propertyPath, message }) => `${propertyPath}: ${message}`).join('\n');
+  const { message } = await errorOf(problemResponse(422, { type: 'validation_failed', detail, violations }));
+  expect(message.split('f0: ')).toHaveLength(2);
+});
+
+test('a 422 whose body is cut keeps what could be read', async () => {
+  const body =
+    '{"type":"validation_failed","violations":[{"propertyPath":"name","message":"is empty"},{"prop';
+  await using server = await scriptedServer((_, { socket }) => {
+    socket.end(`HTTP/1.1 422 No\r\ncontent-type: application/json\r\ncontent-length: 9999\r\n\r\n${body}`);
+  });
+  const client = scriptedClient((url, init) => fetch(url, init), { baseUrl: server.url });
+  expect(await caught(client.products.create({}))).toMatchObject({
+    code: 'validation_failed',
+    violations: [{ propertyPath: 'name', message: 'is empty' }],
+  });
+});
+
+test('a problem document that is nested very deep is cut, not followed', async () => {
+  let deep: unknown = 'end';
+  for (let n = 0; n < 3_000; n += 1) deep = { deep };
+  expect(JSON.stringify(await errorOf(jsonResponse({ type: 'not_found', deep }, 404)))).toContain(
+    '[redacted]',
+  );
+});
