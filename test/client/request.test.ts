@@ -2,13 +2,7 @@ import type { RawRequest } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../support/caught.ts';
-import {
-  jsonResponse,
-  networkError,
-  problemResponse,
-  scriptedClient,
-  scriptedFetch,
-} from '../support/scripted-fetch.ts';
+import { jsonResponse, problemResponse, scriptedClient, scriptedFetch } from '../support/scripted-fetch.ts';
 
 const done = () => scriptedFetch(jsonResponse({ id: '7', total: '1.0000' }));
 
@@ -192,15 +186,6 @@ test.each([
     expect(fetch.requests).toHaveLength(0);
   },
 );
-
-test('a delete that gets a 404 after a lost response has no value for a schema that needs one', async () => {
-  const fetch = scriptedFetch(networkError('ECONNRESET'), problemResponse(404, { type: 'not_found' }));
-  const schema = z.object({ id: z.string() });
-  const error = await caught(
-    scriptedClient(fetch).request({ method: 'DELETE', path: '/invoices/7', schema }),
-  );
-  expect(error).toMatchObject({ code: 'not_found', outcome: 'unknown' });
-});
 
 test('a collection that this version does not know has list, get and find', async () => {
   const fetch = scriptedFetch(({ url }) =>

@@ -1,7 +1,10 @@
 import type { ClientOptions, ResponseMeta } from 'accounting-data-sdk';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { createClient } from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { caught } from '../support/caught.ts';
+import { callWith, type FourMethods, METHODS } from '../support/four-methods.ts';
 import {
   type FetchResponse,
   jsonResponse,
@@ -11,17 +14,163 @@ import {
   scriptedFetch,
   withRequestedIds,
 } from '../support/scripted-fetch.ts';
-import { advance, stateOf, useVirtualClock } from '../support/virtual-clock.ts';
+import { advance, runToEnd, stateOf, useVirtualClock } from '../support/virtual-clock.ts';
+
+// What follows each fault alone is the table of test/reliability/faults/transport.test.ts. Here is what follows several
+// responses in a row, and how long a call waits before each request.
 
 useVirtualClock();
 beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
 });
 
-const tooMany = (headers: Record<string, string> = {}) => problemResponse(429, {}, headers);
-const good = jsonResponse({ id: '1' });
+const lost = networkError('ECONNRESET');
+const unsent = networkError('ECONNREFUSED');
+const good = jsonResponse({ id: '42' });
+const page = (status: number, headers: Record<string, string> = {}) =>
+  new Response('<h1>No</h1>', { status, headers: { 'content-type': 'text/html', ...headers } });
+const of = (status: number, type = 'about:blank') => problemResponse(status, { type });
+/** A 429, with Retry-After if it names a time. */
+const tooMany = (retryAfter?: string, headers: Record<string, string> = {}) =>
+  problemResponse(429, {}, retryAfter === undefined ? headers : { ...headers, 'retry-after': retryAfter });
+/** Headers without the end of their body. */
+const stalledBody: FetchResponse = () =>
+  new Response(new ReadableStream(), { headers: { 'content-type': 'application/json' } });
+const cutBody = new Response('{"id":', { headers: { 'content-type': 'application/json' } });
+/** No response, until the attempt is given up. */
+const silence: FetchResponse = ({ init: { signal } }) =>
+  new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
 
-/** Runs a call to its end; returns its result, and every wait that it reported. */
+const OK = 'succeeds';
+
+interface Sequence {
+  readonly method: FourMethods;
+  readonly gets: string;
+  /** The responses. The last one is repeated. */
+  readonly script: readonly FetchResponse[];
+  readonly options?: ClientOptions;
+  readonly requests: number;
+  /** The error, or that it succeeds. */
+  readonly end: typeof OK | object;
+}
+
+const sequence = (
+  method: FourMethods,
+  gets: string,
+  script: readonly FetchResponse[],
+  requests: number,
+  end: typeof OK | object,
+  options: ClientOptions = {},
+): Sequence => ({ method, gets, script, requests, end, options });
+
+const twice = { retry: { maxAttempts: 2 } };
+const NOT_SENT = { code: 'connection_failed', outcome: 'not_sent', attempts: 5, retryable: true };
+const LOST = { code: 'connection_failed', outcome: 'unknown', retryable: true };
+const TIMEOUT = { code: 'timeout', limit: 'attempt', outcome: 'unknown', attempts: 2 };
+
+const sequences: readonly Sequence[] = [
+  ...METHODS.flatMap((method) => [
+    sequence(method, 'no connection', [unsent], 5, NOT_SENT),
+    sequence(method, 'no connection at first', [unsent, good], 2, OK),
+    sequence(method, 'no connection after a lost response', [lost, unsent], 5, { ...LOST, attempts: 5 }),
+    sequence(method, 'a 429 and a 503', [tooMany('1'), of(503), good], 3, OK, twice),
+    sequence(method, 'a 503, a 429 and a 503', [of(503), tooMany('1'), of(503)], 3, { attempts: 2 }, twice),
+    sequence(method, 'no response in time', [silence, good], 2, OK),
+    sequence(method, 'no response in time twice', [silence], 2, TIMEOUT, twice),
+    sequence(method, 'a body that stalls', [stalledBody, good], method === 'DELETE' ? 1 : 2, OK),
+  ]),
+  ...[401, 422, 403].map((status) =>
+    sequence('POST', `a ${status} after a lost response`, [lost, of(status)], 2, {
+      status,
+      outcome: 'unknown',
+    }),
+  ),
+  sequence('POST', 'a long 429 after a lost response', [lost, tooMany('3600')], 2, {
+    code: 'rate_limited',
+    outcome: 'unknown',
+    attempts: 2,
+  }),
+  sequence('POST', 'a 409 of any type after a lost response', [lost, of(409, 'stale'), good], 3, OK),
+  sequence('POST', 'a 409 of any type first', [of(409, 'stale'), good], 1, {
+    status: 409,
+    outcome: 'rejected',
+  }),
+  sequence('POST', 'a 409 of a running create', [of(409, '/errors/idempotency'), good], 2, OK),
+  sequence('POST', 'only lost responses', [lost], 2, LOST, twice),
+  sequence(
+    'POST',
+    'a lost response after a cut 2xx',
+    [cutBody, lost],
+    2,
+    { ...LOST, outcome: 'applied' },
+    twice,
+  ),
+  sequence('POST', 'empty bodies after a lost response', [lost, new Response(null, { status: 204 })], 3, {
+    code: 'unexpected_response',
+    attempts: 3,
+  }),
+  sequence(
+    'POST',
+    'a lost response under retry.creates: false',
+    [lost],
+    1,
+    { ...LOST, retryable: false },
+    { retry: { creates: false } },
+  ),
+  sequence('PATCH', 'a lost response under retry.updates: false', [lost], 1, LOST, {
+    retry: { updates: false },
+  }),
+  sequence('PATCH', 'a 404 after a lost response', [lost, of(404)], 2, {
+    code: 'not_found',
+    outcome: 'unknown',
+  }),
+  sequence('PATCH', 'a 204, and a 404 for the record', [new Response(null, { status: 204 }), of(404)], 2, {
+    code: 'unexpected_response',
+    reason: 'empty',
+    method: 'PATCH',
+    outcome: 'applied',
+  }),
+  ...[404, 410].flatMap((status) => [
+    sequence('DELETE', `a ${status} after a lost response`, [lost, of(status)], 2, OK),
+    sequence('DELETE', `a page with ${status} after a lost response`, [lost, page(status)], 2, {
+      status,
+      outcome: 'unknown',
+      missing: false,
+    }),
+  ]),
+  ...[400, 401, 403, 409, 422, 501].map((status) =>
+    sequence('DELETE', `a ${status} after a lost response`, [lost, of(status)], 2, {
+      status,
+      outcome: 'unknown',
+    }),
+  ),
+  sequence('DELETE', 'a 404 after a rejected attempt', [of(425), of(404)], 2, {
+    code: 'not_found',
+    outcome: 'rejected',
+    attempts: 2,
+  }),
+];
+
+test.each(sequences)('$method that gets $gets is sent $requests times', async (row) => {
+  const { method, script, options, requests, end } = row;
+  const fetch = scriptedFetch(...script);
+  const call = callWith(scriptedClient(fetch, { rateLimiter: false, ...options }), method);
+  const result = await runToEnd(
+    call.then(
+      () => OK,
+      (error: unknown) => error,
+    ),
+  );
+  if (end === OK) expect(result).toBe(OK);
+  else expect(result).toMatchObject(end);
+  expect(fetch.requests).toHaveLength(requests);
+  const sent = fetch.requests.filter(({ init }) => init.method === method);
+  expect(
+    new Set(sent.map(({ init, headers }) => `${headers.get('idempotency-key')} ${init.body}`)).size,
+  ).toBe(1);
+});
+
+/** Runs a read to its end; returns its result, and every wait that it reported. */
 async function waitsOf(script: readonly FetchResponse[], options: ClientOptions) {
   const waits: [event: string, waitMs: unknown][] = [];
   const on = {
@@ -32,40 +181,195 @@ async function waitsOf(script: readonly FetchResponse[], options: ClientOptions)
   };
   const fetch = scriptedFetch(...script);
   const onWait = vi.fn();
+  const startedAt = performance.now();
   const client = scriptedClient(fetch, { rateLimiter: false, on, ...options });
-  const call = client.accounts.get('1', { onWait }).catch((error: unknown) => error);
-  for (let second = 0; second < 60; second += 1) await advance(1_000);
-  const onWaitMs = onWait.mock.calls.map(([waitMs]) => waitMs);
-  return { end: await call, waits, onWaitMs, requests: fetch.requests.length, on };
+  const end = await runToEnd(client.accounts.get('42', { onWait }).catch((error: unknown) => error));
+  expect(onWait.mock.calls.map(([waitMs]) => waitMs)).toEqual(waits.map(([, waitMs]) => waitMs));
+  return { end, waits, requests: fetch.requests.length, tookMs: performance.now() - startedAt, on };
 }
 
-test('without a rate limiter a call waits for Retry-After, and longer after a second 429', async () => {
-  const script = [tooMany({ 'retry-after': '2' }), tooMany({ 'retry-after': '2' }), good];
-  const { end, waits, onWaitMs, on } = await waitsOf(script, { retry: { baseDelayMs: 400, maxAttempts: 1 } });
-  expect(end).toEqual({ id: '1' });
-  expect(waits).toEqual([
-    ['wait', 2_000],
-    ['wait', 2_000 + 200],
-  ]);
-  expect(onWaitMs).toEqual([2_000, 2_200]);
-  expect(on.wait).toHaveBeenLastCalledWith(expect.objectContaining({ method: 'GET', path: '/accounts/1' }));
+interface Waits {
+  readonly what: string;
+  readonly script: readonly FetchResponse[];
+  readonly options: ClientOptions;
+  /** Each in ms: `wait` is a wait for the quota, anything else the reason of a retry. */
+  readonly waits: string;
+  /** The error; without one the call succeeds. */
+  readonly end?: object;
+}
+
+const waits = (
+  what: string,
+  script: readonly FetchResponse[],
+  options: ClientOptions,
+  each: Waits['waits'],
+  end?: object,
+): Waits => ({ what, script, options, waits: each, ...(end === undefined ? {} : { end }) });
+
+const date = (ms: number) => new Date(Date.parse('2026-01-31T12:00:00Z') + ms).toUTCString();
+const retry = { baseDelayMs: 400, maxDelayMs: 10_000 };
+const RATE_LIMITED = { code: 'rate_limited', attempts: 1, outcome: 'rejected', retryable: true };
+const quota = { 'x-ratelimit-limit': '9', 'x-ratelimit-remaining': '0' };
+
+const waitRows: readonly Waits[] = [
+  ...(['shared', 'client', false] as const).flatMap((rateLimiter) => {
+    const limited = { rateLimiter };
+    const name = `, rate limiter ${rateLimiter}`;
+    return [
+      waits(`as long as Retry-After says${name}`, [tooMany('30'), good], limited, 'wait 30000'),
+      waits(
+        `until the date of Retry-After, measured against Date${name}`,
+        [tooMany(date(630_000), { date: date(600_000) }), good],
+        limited,
+        'wait 30000',
+      ),
+      waits(`maxWaitMs at most for a Retry-After${name}`, [tooMany('61')], limited, '', {
+        ...RATE_LIMITED,
+        retryAfterMs: 61_000,
+        retryAt: new Date('2026-01-31T12:01:01Z'),
+      }),
+      waits(
+        `not at all if maxWaitMs is shorter than any wait${name}`,
+        [tooMany()],
+        { ...limited, maxWaitMs: 50 },
+        '',
+        RATE_LIMITED,
+      ),
+      waits(
+        `a minute at most for a page of a proxy${name}`,
+        [page(429, { 'retry-after': '86400' }), good],
+        limited,
+        'wait 60000',
+      ),
+      waits(
+        `for the 429, and then before a retry${name}`,
+        [tooMany('2'), lost],
+        { ...limited, retry: { ...retry, maxAttempts: 2 } },
+        'wait 2000, lost 600',
+        { ...LOST, attempts: 2 },
+      ),
+    ];
+  }),
+  waits(
+    'longer after a second 429',
+    [tooMany('2'), tooMany('2'), good],
+    { retry: { ...retry, maxAttempts: 1 } },
+    'wait 2000, wait 2200',
+  ),
+  waits(
+    'within maxWaitMs after a second 429',
+    [tooMany('2'), tooMany('2'), good],
+    { retry, maxWaitMs: 2_100 },
+    'wait 2000, wait 2100',
+  ),
+  waits(
+    'by the rate limiter after a second 429',
+    [tooMany('2'), tooMany('2'), good],
+    { rateLimiter: 'client' },
+    'wait 2000, wait 2000',
+  ),
+  waits(
+    'longer each time after a 429 without Retry-After',
+    [tooMany(), tooMany(), good],
+    { retry },
+    'wait 600, wait 1200',
+  ),
+  waits(
+    'at least 100 ms after a 429',
+    [tooMany(), tooMany('0'), good],
+    { retry: { baseDelayMs: 0 } },
+    'wait 100, wait 100',
+  ),
+  waits('as long as maxWaitMs', [tooMany('2'), good], { maxWaitMs: 2_000 }, 'wait 2000'),
+  waits('not for centuries', [tooMany('99999999999999999999')], {}, '', {
+    ...RATE_LIMITED,
+    retryAfterMs: Number.MAX_SAFE_INTEGER,
+    retryAt: undefined,
+  }),
+  waits('not for a day, which a 429 of the service may name', [tooMany('86400')], {}, '', {
+    ...RATE_LIMITED,
+    retryAfterMs: 86_400_000,
+  }),
+  waits(
+    'not for a day, which a 429 with the headers of the quota may name',
+    [page(429, { ...quota, 'retry-after': '86400' })],
+    {},
+    '',
+    {
+      ...RATE_LIMITED,
+      retryAfterMs: 86_400_000,
+    },
+  ),
+  waits(
+    'not beyond the deadline after a 429',
+    [tooMany(), good],
+    { retry: { baseDelayMs: 10_000 }, deadlineMs: 4_000 },
+    '',
+    RATE_LIMITED,
+  ),
+  waits(
+    'until the deadline if every response is a 429',
+    [tooMany('10')],
+    { retry, deadlineMs: 35_000 },
+    'wait 10000, wait 10200, wait 10400',
+    RATE_LIMITED,
+  ),
+  waits(
+    'twice as long after each failure',
+    [lost, of(503), of(500), good],
+    { retry },
+    'lost 600, status 503 1200, status 500 2400',
+  ),
+  waits(
+    'no longer than maxWaitMs after a failure',
+    [lost, of(503), of(500), good],
+    { retry, maxWaitMs: 800 },
+    'lost 600, status 503 800, status 500 800',
+  ),
+  waits(
+    'as long as a 503 says',
+    [problemResponse(503, {}, { 'retry-after': '3' }), good],
+    {},
+    'status 503 3000',
+  ),
+  ...[{ maxWaitMs: 2_000 }, { deadlineMs: 2_000 }].map((options) =>
+    waits(
+      `not as long as a 503 says under ${JSON.stringify(options)}`,
+      [problemResponse(503, {}, { 'retry-after': '3' })],
+      options,
+      '',
+      {
+        status: 503,
+        attempts: 1,
+        retryAfterMs: 3_000,
+        retryable: true,
+      },
+    ),
+  ),
+];
+
+test.each(waitRows)('a call waits $what', async ({ script, options, waits: expected, end }) => {
+  const seen = await waitsOf(script, options);
+  expect(seen.waits.map(([event, ms]) => `${event} ${ms}`).join(', ')).toBe(expected);
+  expect(seen.requests).toBe(seen.waits.length + 1);
+  if (end === undefined) expect(seen.end).toEqual({ id: '42' });
+  else expect(seen.end).toMatchObject(end);
+  const waitedMs = seen.waits.reduce((sum, [, ms]) => sum + Number(ms), 0);
+  expect(seen.tookMs).toBeGreaterThanOrEqual(waitedMs);
+  expect(seen.tookMs).toBeLessThan(waitedMs + 100);
 });
 
-test('with a rate limiter each wait is reported once', async () => {
-  const script = [tooMany({ 'retry-after': '2' }), tooMany({ 'retry-after': '2' }), good];
-  const { end, waits, onWaitMs } = await waitsOf(script, {
-    rateLimiter: 'client',
-    retry: { baseDelayMs: 400 },
-  });
-  expect(end).toEqual({ id: '1' });
-  expect(onWaitMs).toEqual([2_000, 2_000]);
-  expect(waits).toEqual(onWaitMs.map((waitMs) => ['wait', waitMs]));
+test('the events of waits name the call, and that of a retry its attempt', async () => {
+  const { on } = await waitsOf([tooMany('2'), lost, good], { retry });
+  const call = { method: 'GET', path: '/accounts/42' };
+  expect(on.wait).toHaveBeenCalledExactlyOnceWith(expect.objectContaining(call));
+  expect(on.retry).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ ...call, attempt: 1 }));
 });
 
 test('a call that the rate limiter delays reports how long: in an event, to onWait and in waitedMs', async () => {
-  const fetch = scriptedFetch(tooMany({ 'retry-after': '2' }), good);
+  const fetch = scriptedFetch(tooMany('2'), good);
   const [wait, onWait] = [vi.fn(), vi.fn()];
-  const client = scriptedClient(fetch, { rateLimiter: 'client', on: { wait } });
+  const client = scriptedClient(withRequestedIds(fetch), { rateLimiter: 'client', on: { wait } });
   await caught(client.accounts.get('limited', { maxWaitMs: 0 }));
 
   const seen: ResponseMeta[] = [];
@@ -79,77 +383,19 @@ test('a call that the rate limiter delays reports how long: in an event, to onWa
   expect(seen).toMatchObject([{ status: 200, attempts: 1, waitedMs: 2_000 }]);
 });
 
-test('the response event says how long the response took', async () => {
-  const response = vi.fn();
-  const fetch = scriptedFetch(async () => {
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    return good.clone();
-  });
-  const call = scriptedClient(fetch, { on: { response } }).accounts.get('1');
-  await advance(300);
-  await call;
-  expect(response).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ durationMs: 300 }));
-});
-
 test('a call that got a 429 is sent before later calls', async () => {
-  const responses: FetchResponse[] = [
-    async () => {
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      return tooMany({ 'retry-after': '2' });
-    },
-    good,
-  ];
-  const fetch = scriptedFetch(...responses);
+  const slow: FetchResponse = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return tooMany('2');
+  };
+  const fetch = scriptedFetch(slow, good);
   const client = scriptedClient(withRequestedIds(fetch), { rateLimiter: 'client' });
-  const calls = ['1', '2'].map((id) => client.accounts.get(id));
-  for (let second = 0; second < 5; second += 1) await advance(1_000);
-  await Promise.all(calls);
+  await runToEnd(Promise.all(['1', '2'].map((id) => client.accounts.get(id))));
   expect(fetch.requests.map(({ url }) => url.pathname.at(-1))).toEqual(['1', '1', '2']);
 });
 
-test('a call backs off after a 429 without Retry-After, even if baseDelayMs is 0', async () => {
-  const script = [tooMany(), tooMany(), good];
-  expect((await waitsOf(script, { retry: { baseDelayMs: 400 } })).onWaitMs).toEqual([600, 1_200]);
-  expect((await waitsOf(script, { retry: { baseDelayMs: 0 } })).onWaitMs).toEqual([100, 100]);
-});
-
-test('what is added to the Retry-After of a second 429 stays within maxWaitMs', async () => {
-  const script = [tooMany({ 'retry-after': '2' }), tooMany({ 'retry-after': '2' }), good];
-  const { end, onWaitMs } = await waitsOf(script, { retry: { baseDelayMs: 400 }, maxWaitMs: 2_100 });
-  expect(end).toEqual({ id: '1' });
-  expect(onWaitMs).toEqual([2_000, 2_100]);
-});
-
-test('a Retry-After above maxWaitMs is thrown at once; the call waits if it equals maxWaitMs', async () => {
-  const script = [tooMany({ 'retry-after': '2' }), good];
-  const { end, onWaitMs } = await waitsOf(script, { maxWaitMs: 1_999 });
-  expect(end).toMatchObject({ code: 'rate_limited', attempts: 1, retryAfterMs: 2_000 });
-  expect(onWaitMs).toEqual([]);
-  expect((await waitsOf(script, { maxWaitMs: 2_000 })).end).toEqual({ id: '1' });
-});
-
-test('a connection that is lost after a 429 ends the call as a connection error, after a wait of its own', async () => {
-  const script = [tooMany({ 'retry-after': '2' }), networkError('ECONNRESET'), networkError('ECONNRESET')];
-  const options = { retry: { baseDelayMs: 400, maxAttempts: 2 } };
-  for (const rateLimiter of [false, 'client'] as const) {
-    const { end, waits, requests } = await waitsOf(script, { ...options, rateLimiter });
-    expect(end).toMatchObject({ code: 'connection_failed', attempts: 2, outcome: 'unknown' });
-    expect(waits).toEqual([
-      ['wait', 2_000],
-      ['lost', 600],
-    ]);
-    expect(requests).toBe(3);
-  }
-});
-
 test('a call that is throttled long after its own 429 names the wait that it was throttled for', async () => {
-  const script = [
-    tooMany({ 'retry-after': '2' }),
-    networkError('ECONNRESET'),
-    tooMany({ 'retry-after': '90' }),
-    good,
-  ];
-  const fetch = scriptedFetch(...script);
+  const fetch = scriptedFetch(tooMany('2'), lost, tooMany('90'), good);
   const client = scriptedClient(fetch, { rateLimiter: 'client', retry: { baseDelayMs: 4_000 } });
   const call = caught(client.accounts.get('1'));
   await advance(2_000);
@@ -161,68 +407,157 @@ test('a call that is throttled long after its own 429 names the wait that it was
   expect(fetch.requests).toHaveLength(3);
 });
 
-test('a 429 whose wait would pass the deadline is thrown at once', async () => {
-  const { end, onWaitMs } = await waitsOf([tooMany(), good], {
-    retry: { baseDelayMs: 10_000 },
-    deadlineMs: 4_000,
+describe('a limit of time', () => {
+  test.each([
+    ['timeoutMs ends an attempt, 30 s by default', {}, 30_000, 'attempt', 1],
+    [
+      'deadlineMs ends a call in the middle of an attempt',
+      { timeoutMs: 60_000, deadlineMs: 2_000 },
+      2_000,
+      'deadline',
+      1,
+    ],
+    [
+      'deadlineMs is one for all attempts',
+      { timeoutMs: 800, deadlineMs: 1_000, retry: { maxAttempts: 2, baseDelayMs: 1 } },
+      1_000,
+      'deadline',
+      2,
+    ],
+  ] as const)('%s', async (_, options, ms, limit, attempts) => {
+    const fetch = scriptedFetch(silence);
+    const client = scriptedClient(fetch, { retry: { maxAttempts: 1 }, ...options });
+    const call = caught(client.accounts.get('42'));
+    await advance(ms - 5);
+    expect(await stateOf(call)).toBe('pending');
+    await advance(5);
+    expect(await call).toMatchObject({ code: 'timeout', limit, outcome: 'unknown', attempts });
+    await advance(600_000);
+    expect(fetch.requests).toHaveLength(attempts);
   });
-  expect(end).toMatchObject({ code: 'rate_limited', attempts: 1 });
-  expect(onWaitMs).toEqual([]);
+
+  test('of a call takes precedence over that of the client', async () => {
+    const client = scriptedClient(scriptedFetch(silence), { timeoutMs: 60_000, retry: { maxAttempts: 4 } });
+    const call = caught(client.accounts.get('42', { timeoutMs: 100, retry: { maxAttempts: 1 } }));
+    await advance(100);
+    expect(await call).toMatchObject({ code: 'timeout', limit: 'attempt', attempts: 1 });
+  });
+
+  test('ends an attempt however steadily its body arrives', async () => {
+    const drip: FetchResponse = () => {
+      const pull = async (controller: ReadableStreamDefaultController) => {
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        controller.enqueue(new Uint8Array([0x20]));
+      };
+      return new Response(new ReadableStream({ pull }), { headers: { 'content-type': 'application/json' } });
+    };
+    const client = scriptedClient(scriptedFetch(drip), { retry: { maxAttempts: 1 } });
+    const call = caught(client.accounts.get('42'));
+    for (let second = 0; second < 30; second += 1) await advance(1_000);
+    expect(await call).toMatchObject({ code: 'timeout', limit: 'attempt', outcome: 'applied' });
+  });
+
+  test('of Infinity waits as long as it takes, and a response leaves no timer behind', async () => {
+    const slow: FetchResponse = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 3_600_000));
+      return good.clone();
+    };
+    const [timeoutMs, deadlineMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    const call = scriptedClient(scriptedFetch(slow), { timeoutMs, deadlineMs }).accounts.get('42');
+    await advance(3_600_000);
+    await expect(call).resolves.toEqual({ id: '42' });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('begins again with each page of a list', async () => {
+    const slowPage: FetchResponse = async ({ url }) => {
+      await new Promise((resolve) => setTimeout(resolve, 900));
+      const number = Number(url.searchParams.get('_page'));
+      return jsonResponse(number <= 5 ? [{ id: String(number) }] : []);
+    };
+    const client = scriptedClient(scriptedFetch(slowPage), { deadlineMs: 1_000 });
+    const records = client.accounts.list({}, { prefetch: 0 }).toArray({ limit: 10 });
+    await expect(runToEnd(records)).resolves.toHaveLength(5);
+  });
+
+  test('of a call is left to the read after an update that gets 204', async () => {
+    const late = (ms: number, response: Response) => async () => {
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      return response.clone();
+    };
+    const fetch = scriptedFetch(late(700, new Response(null, { status: 204 })), late(5_000, good));
+    const client = scriptedClient(fetch, { deadlineMs: 1_000 });
+    const call = caught(client.products.update('1', { name: 'Desk' }));
+    await advance(700);
+    await advance(300);
+    expect(await stateOf(call)).toBe('resolved');
+    expect(await call).toMatchObject({ code: 'unexpected_response', method: 'PATCH', outcome: 'applied' });
+    expect(fetch.requests.map(({ init }) => init.method)).toEqual(['PATCH', 'GET']);
+  });
 });
 
-test('a failure backs off twice as long each time, no longer than maxWaitMs, and says why', async () => {
-  const script = [networkError('ECONNRESET'), problemResponse(503), problemResponse(500), good];
-  const { end, waits, on } = await waitsOf(script, { retry: { baseDelayMs: 400, maxDelayMs: 10_000 } });
-  expect(end).toEqual({ id: '1' });
-  expect(waits).toEqual([
-    ['lost', 600],
-    ['status 503', 1_200],
-    ['status 500', 2_400],
-  ]);
-  expect(on.retry).toHaveBeenLastCalledWith(
-    expect.objectContaining({ method: 'GET', path: '/accounts/1', attempt: 3 }),
-  );
-  const capped = await waitsOf(script, { retry: { baseDelayMs: 400 }, maxWaitMs: 800 });
-  expect(capped.onWaitMs).toEqual([600, 800, 800]);
+test('the response event says how long the response took', async () => {
+  const response = vi.fn();
+  const slow: FetchResponse = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    return good.clone();
+  };
+  await runToEnd(scriptedClient(scriptedFetch(slow), { on: { response } }).accounts.get('42'));
+  expect(response).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ durationMs: 300 }));
 });
 
-test('a failure that names a time is not tried again before it, and not at all beyond maxWaitMs', async () => {
-  const script = [problemResponse(503, {}, { 'retry-after': '3' }), good];
-  expect((await waitsOf(script, {})).waits).toEqual([['status 503', 3_000]]);
-  const impatient = await waitsOf(script, { maxWaitMs: 2_000 });
-  expect(impatient.end).toMatchObject({ status: 503, attempts: 1, retryAfterMs: 3_000 });
-  expect([impatient.waits, impatient.onWaitMs, impatient.requests]).toEqual([[], [], 1]);
+test('a create whose response is lost after the commit creates one record, also if the caller repeats it', async () => {
+  await using sandbox = createSandbox();
+  const lostTimes = (times: number) =>
+    sandbox.faults.add({ kind: 'lost-response', committed: true }, { times });
+  const { products } = createClient({ ...sandbox.clientOptions, retry: { maxAttempts: 2, baseDelayMs: 1 } });
+
+  lostTimes(1);
+  const desk = await runToEnd(products.create({ name: 'Desk', salePrice: '129.0000' }));
+  expect(sandbox.store.products.all()).toMatchObject([{ id: desk.id, salePrice: '129.0000' }]);
+
+  lostTimes(2);
+  const error = await runToEnd(caught(products.create({ name: 'Chair' })));
+  expect(error).toMatchObject({ ...LOST, idempotencyKey: expect.any(String) });
+  const { idempotencyKey } = error as { idempotencyKey: string };
+  const chair = await runToEnd(products.create({ name: 'Chair' }, { idempotencyKey }));
+  expect(sandbox.store.products.all().map(({ id }) => id)).toEqual([desk.id, chair.id]);
 });
 
-test('no more attempts are made than retry.maxAttempts allows, 429s not counted', async () => {
-  const script = [problemResponse(503), tooMany({ 'retry-after': '1' }), problemResponse(503)];
-  const { end, requests } = await waitsOf(script, { retry: { maxAttempts: 2 } });
-  expect(end).toMatchObject({ status: 503, attempts: 2, retryable: true });
-  expect(requests).toBe(3);
+test('an update that gets 204 returns the updated record, and onResponse is called for the update alone', async () => {
+  await using sandbox = createSandbox({ updateStatus: 204 });
+  const { id } = sandbox.store.products.insert({ name: 'Desk', brand: 'Oak & Co' });
+  const { products } = createClient(sandbox.clientOptions);
+  const responses: unknown[] = [];
+  const onResponse = ({ status, attempts }: ResponseMeta) => void responses.push([status, attempts]);
+  const updated = await products.update(id, { name: 'Standing desk', brand: null }, { onResponse });
+  expect(responses).toEqual([[204, 1]]);
+  expect(updated).toMatchObject({ id, name: 'Standing desk', brand: null });
+  expect(sandbox.requests.map(({ method }) => method)).toEqual(['PATCH', 'GET']);
 });
 
 test('a delete that gets 404 after a lost response succeeds, and its listeners see a success', async () => {
   const [end, error, onResponse] = [vi.fn(), vi.fn(), vi.fn()];
-  const gone = scriptedFetch(networkError('ECONNRESET'), problemResponse(404, { status: 404 }));
-  const client = scriptedClient(gone, { on: { end, error }, retry: { baseDelayMs: 0 } });
-  const call = client.products.delete('1', { onResponse });
-  await advance(10);
-  await expect(call).resolves.toBeUndefined();
+  const client = scriptedClient(scriptedFetch(lost, of(404)), { on: { end, error } });
+  await expect(runToEnd(client.products.delete('1', { onResponse }))).resolves.toBeUndefined();
   expect(end).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ result: 'ok' }));
   expect(error).not.toHaveBeenCalled();
   expect(onResponse).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ status: 404 }));
 });
 
-test('a delete whose response is cut returns what the schema of the caller makes of an empty body', async () => {
-  const cut = new Response('{"id":', { headers: { 'content-type': 'application/json' } });
+test('a delete that has happened returns what the schema of the caller makes of an empty body', async () => {
   const request = { method: 'DELETE', path: '/invoices/7' } as const;
   const gone = { ...request, schema: z.undefined().transform(() => 'gone') };
-  expect(await scriptedClient(scriptedFetch(cut)).request(gone)).toBe('gone');
+  expect(await scriptedClient(scriptedFetch(cutBody)).request(gone)).toBe('gone');
   const due = { ...request, schema: z.object({ id: z.string() }) };
-  expect(await caught(scriptedClient(scriptedFetch(cut)).request(due))).toMatchObject({
-    code: 'unexpected_response',
-    outcome: 'applied',
-  });
+  for (const [script, error] of [
+    [[cutBody], { code: 'unexpected_response', outcome: 'applied' }],
+    [[lost, of(404, 'not_found')], { code: 'not_found', outcome: 'unknown' }],
+  ] as const) {
+    expect(await runToEnd(caught(scriptedClient(scriptedFetch(...script)).request(due)))).toMatchObject(
+      error,
+    );
+  }
 });
 
 test('a call without a key ends as an error', async () => {
@@ -240,8 +575,7 @@ test('a call without a key ends as an error', async () => {
 test('an update that is stopped while its record is read ends as aborted', async () => {
   const end = vi.fn();
   const stop = new AbortController();
-  const never: FetchResponse = () => new Promise(() => {});
-  const fetch = scriptedFetch(new Response(null, { status: 204 }), never);
+  const fetch = scriptedFetch(new Response(null, { status: 204 }), silence);
   const client = scriptedClient(fetch, { on: { end } });
   const call = caught(client.products.update('1', { name: 'Desk' }, { signal: stop.signal }));
   await advance(10);
@@ -250,23 +584,5 @@ test('an update that is stopped while its record is read ends as aborted', async
   expect(end.mock.calls.map(([event]) => [event.method, event.result])).toEqual([
     ['GET', 'aborted'],
     ['PATCH', 'aborted'],
-  ]);
-});
-
-test('an update that gets 204 reads the record within what is left of the deadline', async () => {
-  const after = (ms: number, response: Response) => async () => {
-    await new Promise((resolve) => setTimeout(resolve, ms));
-    return response.clone();
-  };
-  const fetch = scriptedFetch(after(700, new Response(null, { status: 204 })), after(5_000, good));
-  const client = scriptedClient(fetch, { deadlineMs: 1_000 });
-  const call = caught(client.products.update('1', { name: 'Desk' }));
-  await advance(700);
-  await advance(300);
-  expect(await stateOf(call)).toBe('resolved');
-  expect(await call).toMatchObject({ code: 'unexpected_response', method: 'PATCH', outcome: 'applied' });
-  expect(fetch.requests.map(({ init }) => [init.method, init.body])).toEqual([
-    ['PATCH', '{"name":"Desk"}'],
-    ['GET', undefined],
   ]);
 });

@@ -1,90 +1,140 @@
-import { afterEach, beforeAll, expect, test } from 'vitest';
+import { createClient, isAccountingError } from 'accounting-data-sdk';
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { caught } from '../support/caught.ts';
 import {
+  type FetchResponse,
   jsonResponse,
   networkError,
+  newOrigin,
   problemResponse,
   scriptedClient,
   scriptedFetch,
 } from '../support/scripted-fetch.ts';
 import { loadTransport, runToEnd, startVirtualClock, stopVirtualClock } from '../support/virtual-clock.ts';
 
+// The budget of a client holds a hundred retries.
+
 beforeAll(loadTransport);
+beforeEach(() => startVirtualClock(1));
 afterEach(stopVirtualClock);
 
+const lost = networkError('ECONNRESET');
+const good = jsonResponse({ id: '1' });
+const many = (count: number, ...responses: FetchResponse[]) =>
+  Array.from({ length: count }, () => responses).flat();
 const withoutDelay = { baseDelayMs: 0, maxDelayMs: 0 };
 
-test('in an outage a call costs one request once the budget is gone', async () => {
-  const fetch = scriptedFetch(networkError('ECONNRESET'));
+/** A client, and calls one after the other that succeed or fail. */
+function clientOf(...script: readonly FetchResponse[]) {
+  const fetch = scriptedFetch(...script);
   const client = scriptedClient(fetch, { retry: withoutDelay, rateLimiter: false });
-  for (let n = 0; n < 34; n += 1) await caught(client.accounts.get('1'));
-  expect(fetch.requests).toHaveLength(34 + 100);
+  const calls = async (count: number, of = client) => {
+    for (let n = 0; n < count; n += 1) await runToEnd(of.accounts.get('1').catch(() => undefined));
+  };
+  const attemptsOfNext = async () =>
+    ((await runToEnd(caught(client.accounts.get('1')))) as { attempts: number }).attempts;
+  return { fetch, client, calls, attemptsOfNext };
+}
 
-  const error = await caught(client.accounts.get('1'));
-  expect(fetch.requests).toHaveLength(35 + 100);
-  expect(error).toMatchObject({ code: 'connection_failed', attempts: 1 });
+test('in an outage a call costs one request once the budget is gone, also for clients of withOptions', async () => {
+  const { fetch, client, calls, attemptsOfNext } = clientOf(lost);
+  await calls(17);
+  await calls(17, client.withOptions({}));
+  expect(fetch.requests).toHaveLength(34 + 100);
+  expect(await attemptsOfNext()).toBe(1);
 });
 
 test('calls that succeed at a retry never use the budget up', async () => {
-  const fetch = scriptedFetch(
-    ...Array.from({ length: 150 }, () => [networkError('ECONNRESET'), jsonResponse({ id: '1' })]).flat(),
-  );
-  const client = scriptedClient(fetch, { retry: { ...withoutDelay, maxAttempts: 2 }, rateLimiter: false });
-  for (let n = 0; n < 150; n += 1) await client.accounts.get('1');
+  const { fetch, calls } = clientOf(...many(150, lost, good));
+  await calls(150);
   expect(fetch.requests).toHaveLength(300);
 });
 
-test('a call that succeeds at once does not pay for a whole retry', async () => {
-  const lost = Array.from({ length: 34 + 100 }, () => networkError('ECONNRESET'));
-  const fetch = scriptedFetch(...lost, jsonResponse({ id: '1' }), networkError('ECONNRESET'));
-  const client = scriptedClient(fetch, { retry: withoutDelay, rateLimiter: false });
-  for (let n = 0; n < 34; n += 1) await caught(client.accounts.get('1'));
-  await client.accounts.get('1');
-  expect(await caught(client.accounts.get('1'))).toMatchObject({ code: 'connection_failed', attempts: 1 });
-});
-
-test('clients created by withOptions share the retry budget', async () => {
-  const fetch = scriptedFetch(networkError('ECONNRESET'));
-  const client = scriptedClient(fetch, { retry: withoutDelay, rateLimiter: false });
-  for (let n = 0; n < 34; n += 1) await caught(client.withOptions({}).accounts.get('1'));
-  expect(fetch.requests).toHaveLength(134);
-});
-
-test('a 429 takes nothing from the budget', async () => {
-  startVirtualClock(1);
-  const tooMany = Array.from({ length: 150 }, () =>
-    problemResponse(429, { type: 'rate_limited' }, { 'retry-after': '0' }),
-  );
-  const fetch = scriptedFetch(...tooMany, networkError('ECONNRESET'), jsonResponse({ id: '1' }));
-  const client = scriptedClient(fetch, { retry: withoutDelay, rateLimiter: false });
-  const call = client.accounts.get('1');
-  expect(await runToEnd(call)).toEqual({ id: '1' });
-  expect(fetch.requests).toHaveLength(152);
-});
+test.each([
+  [4, 1],
+  [5, 2],
+])(
+  '%i calls that succeed at once pay for enough that the next call makes %i attempt(s)',
+  async (successes, attempts) => {
+    const { calls, attemptsOfNext } = clientOf(...many(34 + 100, lost), ...many(successes, good), lost);
+    await calls(34 + successes);
+    expect(await attemptsOfNext()).toBe(attempts);
+  },
+);
 
 test('successes never save up for more than a hundred retries', async () => {
-  const good = Array.from({ length: 200 }, () => jsonResponse({ id: '1' }));
-  const fetch = scriptedFetch(...good, networkError('ECONNRESET'));
-  const client = scriptedClient(fetch, { retry: withoutDelay, rateLimiter: false });
-  for (let n = 0; n < 200; n += 1) await client.accounts.get('1');
-  for (let n = 0; n < 34; n += 1) await caught(client.accounts.get('1'));
+  const { fetch, calls } = clientOf(...many(200, good), lost);
+  await calls(200 + 34);
   expect(fetch.requests).toHaveLength(200 + 34 + 100);
 });
 
-test('five calls that succeed at once pay for one retry', async () => {
-  const lost = Array.from({ length: 34 + 100 }, () => networkError('ECONNRESET'));
-  const good = Array.from({ length: 5 }, () => jsonResponse({ id: '1' }));
-  const fetch = scriptedFetch(...lost, ...good, networkError('ECONNRESET'));
-  const client = scriptedClient(fetch, { retry: withoutDelay, rateLimiter: false });
-  for (let n = 0; n < 34; n += 1) await caught(client.accounts.get('1'));
-  for (let n = 0; n < 5; n += 1) await client.accounts.get('1');
-  expect(await caught(client.accounts.get('1'))).toMatchObject({ attempts: 2 });
+test.each([
+  ['a 429', problemResponse(429, {}, { 'retry-after': '0' })],
+  ['a call that may not wait for its retry', problemResponse(503, {}, { 'retry-after': '100' })],
+])('%s takes nothing from the budget', async (_, response) => {
+  const { client, calls } = clientOf(...many(100, response), lost, good);
+  if (response.status === 503) await calls(100);
+  await expect(runToEnd(client.accounts.get('1'))).resolves.toEqual({ id: '1' });
 });
 
-test('a call that may not wait for its retry takes nothing from the budget', async () => {
-  const later = Array.from({ length: 100 }, () => problemResponse(503, {}, { 'retry-after': '100' }));
-  const fetch = scriptedFetch(...later, networkError('ECONNRESET'), jsonResponse({ id: '1' }));
-  const client = scriptedClient(fetch, { retry: withoutDelay, rateLimiter: false });
-  for (let n = 0; n < 100; n += 1) await caught(client.accounts.get('1'));
-  await expect(client.accounts.get('1')).resolves.toEqual({ id: '1' });
+/** A client with default options, for a service that is down during a deployment. */
+function clientDuringDeployment(outageMs: number) {
+  const startedAt = Date.now();
+  const fetch = scriptedFetch(async ({ url }) => {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    if (Date.now() - startedAt < outageMs) {
+      return new Response('<h1>502</h1>', { status: 502, headers: { 'content-type': 'text/html' } });
+    }
+    const page = url.searchParams.get('_page');
+    return jsonResponse(Number(page) <= 3 ? [{ id: page }] : []);
+  });
+  return { fetch, client: createClient({ baseUrl: newOrigin(), apiKey: 'key-of-the-company', fetch }) };
+}
+
+test.each([
+  ['shortest', 0],
+  ['longest', 0.999_999],
+])('a list survives 7.4 s of 502s with the %s waits that the jitter allows', async (_, random) => {
+  Math.random = () => random;
+  const { client } = clientDuringDeployment(7_400);
+  const list = client.accounts.list().toArray({ limit: 10 });
+  expect(await runToEnd(list)).toEqual([{ id: '1' }, { id: '2' }, { id: '3' }]);
+});
+
+test.each([1, 2, 3, 4, 5, 6])('30 concurrent calls survive 2.5 s of 502s (seed %i)', async (seed) => {
+  stopVirtualClock();
+  startVirtualClock(seed);
+  const { client, fetch } = clientDuringDeployment(2_500);
+  await runToEnd(Promise.all(many(30, good).map(() => client.accounts.list().first())));
+  expect(fetch.requests.length).toBeLessThanOrEqual(30 * 4);
+});
+
+test('of 200 concurrent calls those without retry budget fail as retryable', async () => {
+  const { client } = clientDuringDeployment(2_500);
+  const calls = many(200, good).map(() => client.accounts.list().first());
+  const ends = await runToEnd(Promise.allSettled(calls));
+  const errors = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []));
+  expect(errors.length).toBeGreaterThan(0);
+  for (const error of errors) expect(error).toMatchObject({ status: 502, retryable: true });
+});
+
+test('20 workers send at most 1.2 requests per call in a ten-minute outage', async () => {
+  const fetch = scriptedFetch(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    return new Response('', { status: 502 });
+  });
+  const client = createClient({ baseUrl: newOrigin(), apiKey: 'key-of-the-company', fetch });
+  const endsAt = Date.now() + 600_000;
+  let calls = 0;
+  const worker = async () => {
+    while (Date.now() < endsAt) {
+      calls += 1;
+      await client.accounts.get('1').catch((error: unknown) => {
+        expect(isAccountingError(error) && error.retryable).toBe(true);
+      });
+    }
+  };
+  await runToEnd(Promise.all(Array.from({ length: 20 }, worker)));
+  expect(calls).toBeGreaterThan(1_000);
+  expect(fetch.requests.length / calls).toBeLessThanOrEqual(1.2);
 });

@@ -5,7 +5,6 @@ import { jsonResponse, scriptedClient, scriptedFetch } from '../support/scripted
 
 // Forms in which services respond that the API documentation does not name.
 
-const FAST = { baseDelayMs: 1, maxDelayMs: 1 };
 const MERGE = 'application/merge-patch+json';
 
 /** A service that accepts an update only under some content types. */
@@ -51,29 +50,6 @@ test('sends no merge-patch if a value is an object, or if contentTypes or conten
   await patch(service.client({ contentTypes: { update: 'application/json' } }), { name: 'Desk' });
   await patch(service.client(), { name: 'Desk' }, 'application/json');
   expect(service.types).toEqual(['application/json', 'application/json', 'application/json']);
-});
-
-test('repeats a create that gets a 409 of any type after an attempt with an unknown outcome', async () => {
-  const conflict = jsonResponse({ type: '/errors/duplicate', title: 'Conflict' }, 409);
-  const lost = () => Promise.reject(new TypeError('fetch failed'));
-  const fetch = scriptedFetch(lost, conflict, jsonResponse({ id: '7' }, 201));
-  const client = scriptedClient(fetch, { retry: FAST });
-  await expect(client.products.create({ name: 'Desk' })).resolves.toMatchObject({ id: '7' });
-  const keys = fetch.requests.map(({ headers }) => headers.get('idempotency-key'));
-  expect(new Set(keys).size).toBe(1);
-  expect(keys).toHaveLength(3);
-});
-
-test.each([
-  ['idempotency', 2],
-  ['duplicate', 1],
-] as const)('a first 409 of type %s leads to %i requests', async (type, count) => {
-  const conflict = jsonResponse({ type: `/errors/${type}`, title: 'Conflict' }, 409);
-  const fetch = scriptedFetch(conflict, jsonResponse({ id: '7' }, 201));
-  await scriptedClient(fetch, { retry: FAST })
-    .products.create({ name: 'Desk' })
-    .catch(() => undefined);
-  expect(fetch.requests).toHaveLength(count);
 });
 
 test('the error of a page that always fails with 500 names the ids that were requested', async () => {

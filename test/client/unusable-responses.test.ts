@@ -2,14 +2,7 @@ import { type ApiError, type ClientOptions, createClient } from 'accounting-data
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { caught } from '../support/caught.ts';
-import {
-  jsonResponse,
-  networkError,
-  newOrigin,
-  problemResponse,
-  scriptedClient,
-  scriptedFetch,
-} from '../support/scripted-fetch.ts';
+import { jsonResponse, newOrigin, problemResponse, scriptedFetch } from '../support/scripted-fetch.ts';
 
 const KEY = 's3cret/key';
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -260,13 +253,4 @@ test('of an error response no more is read than a megabyte, and no more than max
   expect(await failureOf(long(1_000_000), most)).toMatchObject({ detail: 'x' });
   expect(await failureOf(long(1_100_000), most)).toMatchObject({ detail: undefined });
   expect(await failureOf(long(1_000), { maxBodyBytes: 500 })).toMatchObject({ detail: undefined });
-});
-
-test('a create that gets a response without the record is repeated once, after another failure too', async () => {
-  const retry = { baseDelayMs: 0, maxDelayMs: 0 };
-  const fetch = scriptedFetch(networkError('ECONNRESET'), new Response(null, { status: 204 }));
-  expect(await caught(scriptedClient(fetch, { retry }).products.create({}))).toMatchObject({
-    code: 'unexpected_response',
-    attempts: 3,
-  });
 });

@@ -114,6 +114,22 @@ describe('while the limits are unknown', () => {
     expect(sent).toEqual(['1', '2']);
   });
 
+  test('a call whose deadline ends is a timeout that was not sent', async () => {
+    const { fetch, sent } = heldService();
+    const client = scriptedClient(fetch);
+    void client.accounts.get('1').catch(() => {});
+    await settle();
+    const second = caught(client.accounts.get('2', { deadlineMs: 1_000 }));
+    await advance(1_000);
+    expect(await second).toMatchObject({
+      code: 'timeout',
+      limit: 'deadline',
+      outcome: 'not_sent',
+      attempts: 0,
+    });
+    expect(sent).toEqual(['1']);
+  });
+
   test('ten calls with a short maxWaitMs and a slow service with quota left do not fail', async () => {
     let remaining = 1_000;
     const { fetch } = slowService(700, () => --remaining);
@@ -313,6 +329,23 @@ describe('a quota that is used up', () => {
     expect(error.retryAfterMs).toSatisfy(Number.isInteger);
   });
 
+  test('a call that got a 429 and cannot outlast the longer pause of another call fails for its own', async () => {
+    const { fetch, sent, respond } = heldService();
+    const client = scriptedClient(fetch);
+    void client.accounts.get('0').catch(() => {});
+    await settle();
+    await respond('0', ok(90));
+    const [first, second] = ['1', '2'].map((id) => caught(client.accounts.get(id)));
+    await settle();
+    await respond('1', tooMany(1));
+    await respond('2', tooMany(120));
+    expect(await second).toMatchObject({ code: 'rate_limited', retryAfterMs: 120_000 });
+    await advance(1_100);
+    const own = { code: 'rate_limited', retryAfterMs: 1_000, attempts: 1, outcome: 'rejected' };
+    expect(await first).toMatchObject(own);
+    expect(sent).toEqual(['0', '1', '2']);
+  });
+
   test('a maxWaitMs of a minute outlasts a pause of a minute that begins a moment later', async () => {
     const { fetch, sent, respond } = heldService();
     const client = scriptedClient(fetch, { deadlineMs: 300_000, timeoutMs: 100_000 });
@@ -500,87 +533,6 @@ test('every call is sent even if the process stalls at any moment', async () => 
 }, 60_000);
 
 describe('where the behaviour changes', () => {
-  /** Sends calls and lets the test respond to each. The first has its response: `remaining` of `limit`. */
-  async function counted(remaining: number, limit = 100, options: ClientOptions = {}) {
-    const { fetch, sent, respond } = heldService();
-    const client = scriptedClient(fetch, { timeoutMs: 600_000, maxWaitMs: 600_000, ...options });
-    let next = 0;
-    const start = async (count: number) => {
-      const ids = Array.from({ length: count }, () => String(next++));
-      for (const id of ids) void client.accounts.get(id).catch(() => {});
-      await settle();
-    };
-    await start(1);
-    await respond('0', ok(remaining, limit));
-    /** Responds to all that are in flight, one after the other. */
-    const drain = async (response: () => Response) => {
-      for (const id of sent.splice(0)) await respond(id, response());
-    };
-    sent.length = 0;
-    return { sent, respond, start, drain };
-  }
-
-  test.each([
-    [6, 1],
-    [7, 2],
-    [10, 2],
-    [11, 3],
-  ])('of %d calls that remain on a key that may be shared, %d are in flight', async (remaining, inFlight) => {
-    const { sent, start } = await counted(remaining);
-    await start(20);
-    expect(sent).toHaveLength(inFlight);
-  });
-
-  test.each([
-    [10_000, 5],
-    [10_001, 1],
-  ])('after %d ms without a response, %d calls are sent together', async (idleMs, together) => {
-    const { sent, start } = await counted(90);
-    await advance(idleMs);
-    await start(20);
-    expect(sent).toHaveLength(together);
-  });
-
-  test.each([
-    [2, 1],
-    [3, 20],
-  ])('after %d responses without the headers, %d calls are sent together', async (responses, together) => {
-    const { sent, start, drain } = await counted(3);
-    for (let count = 0; count < responses; count += 1) {
-      await start(1);
-      await drain(() => jsonResponse({ id: '1' }));
-    }
-    await start(20);
-    expect(sent).toHaveLength(together);
-  });
-
-  test.each([
-    [14, 1],
-    [15, 20],
-  ])(
-    'after one and %d more reports of Remaining: 0, %d calls are sent together',
-    async (reports, together) => {
-      const { sent, start, drain } = await counted(0);
-      for (let count = 0; count < reports; count += 1) {
-        await start(1);
-        await advance(1_010);
-        await drain(() => ok(0));
-      }
-      await start(20);
-      expect(sent).toHaveLength(together);
-    },
-  );
-
-  test('a call without a timeout counts for a minute', async () => {
-    const unlimited = { timeoutMs: Number.POSITIVE_INFINITY, deadlineMs: Number.POSITIVE_INFINITY };
-    const { sent, start } = await counted(3, 100, unlimited);
-    await start(2);
-    await advance(59_999);
-    expect(sent).toEqual(['1']);
-    await advance(1);
-    expect(sent).toEqual(['1', '2']);
-  });
-
   test.each([
     [2_000, 2_100, 'pending'],
     [2_000, 2_101, 'rejected'],
