@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { Settings } from '../../explore/command/support/process.ts';
+import { folder, listening, run } from '../../explore/command/support/run.ts';
+import { CANARIES, echoHeaders, echoMembers } from '../../support/echoes.ts';
+import { leaks } from '../../support/leaks.ts';
+import { json, misbehave, problem, redirect, respond } from '../../support/responses.ts';
+import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
+import { useFastClock } from '../../support/virtual-clock.ts';
+
+useFastClock();
+
+/** Runs the command. Nothing that it prints, and no status of a terminal, shows the key. */
+async function expectNoKey(env: Settings, args: readonly string[], canary: string) {
+  const status: string[] = [];
+  const show = (line: string | undefined) => void status.push(line ?? '');
+  const { code, out, log } = await run(env, args, { status: show });
+  const text = [out, log, ...status].join('\n');
+  expect(leaks(text, canary)).toEqual([]);
+  expect(text.trim()).not.toBe('');
+  return { code, text };
+}
+
+const environment = (baseUrl: string, key: string): Settings => ({
+  ACCOUNTING_BASE_URL: baseUrl,
+  ACCOUNTING_API_KEY: key,
+});
+
+const missing = (canary: string) =>
+  problem(404, { ...echoMembers(canary), type: 'not_found' }, echoHeaders(canary));
+
+/** Lists of one page, records by id, errors for everything else; headers and problem documents echo the key. */
+const books =
+  (canary: string, row: object = {}): ScriptedResponse =>
+  (request, wire) => {
+    const { pathname, searchParams } = new URL(request.url, 'http://x');
+    const [, id] = pathname.replace('/api/public/v1/', '').split('/');
+    if (Number(id) > 30) return missing(canary)(request, wire);
+    const record = (n: number) => ({ id: `${n}`, name: `n${n}`, createdAt: '2026-01-01T00:00:00Z', ...row });
+    const rows = Array.from({ length: 30 }, (_, n) => record(n + 1));
+    const found = id === undefined ? (searchParams.get('_page') === '2' ? [] : rows) : record(Number(id));
+    return json(found, 200, echoHeaders(canary))(request, wire);
+  };
+
+const COMMANDS: readonly (readonly string[])[] = [
+  ['whoami'],
+  ['get', 'accounts', '7'],
+  ['pull', 'accounts', '--pagination', 'page', '--max-outage', '0'],
+  ['probe', 'accounts', '--json'],
+  ['discover', 'accounts', 'products'],
+  ['whoami', '--json'],
+  ['probe', 'accounts'],
+  ['discover', 'accounts', '--strict'],
+];
+const failures: Readonly<
+  Record<string, readonly [code: number, response: (canary: string) => ScriptedResponse]>
+> = {
+  'a 401 that echoes': [
+    3,
+    (canary) => problem(401, { ...echoMembers(canary), type: 'unauthenticated' }, echoHeaders(canary)),
+  ],
+  'a reset': [6, () => misbehave.reset],
+  'a redirect': [5, (canary) => redirect(302, `https://${encodeURIComponent(canary)}.x/${canary}`)],
+  'a page that echoes': [5, (canary) => respond(200, { 'content-type': 'text/html' }, `<h1>${canary}</h1>`)],
+};
+const each = (commands: typeof COMMANDS) =>
+  CANARIES.flatMap((canary) => commands.map((args) => ({ canary, args, name: args.join(' ') })));
+
+test.each(each(COMMANDS))('a successful run shows no key: $name, $canary', async ({ canary, args }) => {
+  await using server = await scriptedServer(books(canary));
+  const { code } = await expectNoKey(environment(server.url, canary), args, canary);
+  expect(code).toBe(0);
+  expect(server.requests[0]?.headers['x-auth-token']).toBe(canary);
+});
+
+// One for each command: the same error of the same call is printed, whatever its other flags are.
+test.each(
+  each(COMMANDS.slice(0, 5)).flatMap((one) => Object.keys(failures).map((failure) => ({ ...one, failure }))),
+)('$failure shows no key: $name, $canary', async ({ canary, args, failure }) => {
+  const [code, response] = failures[failure] as (typeof failures)[string];
+  await using server = await scriptedServer(response(canary));
+  const env = environment(server.url, canary);
+  expect(await expectNoKey(env, [...args, '--quiet'], canary)).toMatchObject({ code });
+});
+
+/** The key where it does not belong. Usually the command ends with 2. */
+const misplaced = [
+  ...['whoami --api-key KEY', 'whoami --api_key KEY', 'whoami --api_key=KEY', 'whoami --apikye=KEY'],
+  ...['whoami --auth-token=KEY', 'whoami -kKEY', 'whoami -k=KEY', '--key KEY whoami'],
+];
+/** Arguments in which only the environment variable shows that they are the key. */
+const unmarked = [
+  ...['KEY', '--KEY', 'whoami KEY', 'get KEY 1', 'pull accounts --pagination KEY', 'discover --sample KEY'],
+  ...['pull accounts --since KEY', 'probe --draft KEY', 'whoami --base-url KEY', 'get accounts KEY'],
+  ...['whoami --base-url https://ENCODED@x.example', 'discover accounts --check --out /no/such/KEY'],
+];
+const CODES: Readonly<Record<string, number>> = {
+  'get accounts KEY': 4,
+  'discover accounts --check --out /no/such/KEY': 7,
+};
+
+test.each(CANARIES.flatMap((canary) => [...misplaced, ...unmarked].map((line) => ({ canary, line }))))(
+  'the command does not print a key that is an argument: $line, $canary',
+  async ({ canary, line }) => {
+    const args = line
+      .split(' ')
+      .map((arg) => arg.replaceAll('KEY', canary).replaceAll('ENCODED', encodeURIComponent(canary)));
+    const code = CODES[line] ?? 2;
+    await using server = await scriptedServer(missing(canary));
+    expect(await expectNoKey(environment(server.url, canary), args, canary)).toMatchObject({ code });
+    if (misplaced.includes(line)) expect(await expectNoKey({}, args, canary)).toMatchObject({ code });
+  },
+);
+
+test.each(CANARIES)('no help shows the key: %s', async (canary) => {
+  for (const command of ['', 'whoami', 'get', 'pull', 'probe', 'discover', 'sandbox']) {
+    const args = command === '' ? ['--help'] : [command, '--help'];
+    await expectNoKey(environment('https://x.example', canary), args, canary);
+  }
+});
+
+test.each(CANARIES)('no schema file shows the key, whatever records have: %s', async (canary) => {
+  const path = folder();
+  await using server = await scriptedServer(books(canary, { [canary]: canary, token: canary }));
+  const args = ['discover', 'accounts', '--out', path('schemas.ts')];
+  expect(await expectNoKey(environment(server.url, canary), args, canary)).toMatchObject({ code: 0 });
+  const source = readFileSync(path('schemas.ts'), 'utf8');
+  expect(source).toContain('[redacted]');
+  expect(leaks(source, canary)).toEqual([]);
+});
+
+test('no checkpoint of a pull that was rejected half-way shows the key', async () => {
+  const path = folder();
+  const { sandbox, env } = await listening({ records: { accounts: 300 } });
+  const key = sandbox.keys.full;
+  const body = JSON.stringify({ ...echoMembers(key), type: 'forbidden' });
+  sandbox.faults.add({ kind: 'rewrite', status: 403, body }, { when: () => sandbox.count() > 4 });
+  const files = ['--out', path('rows.ndjson'), '--checkpoint', path('point')];
+  expect(await expectNoKey(env, ['pull', 'accounts', ...files], key)).toMatchObject({ code: 3 });
+  for (const file of ['rows.ndjson.part', 'point']) {
+    const kept = readFileSync(path(file), 'utf8');
+    expect(kept.length).toBeGreaterThan(50);
+    expect(leaks(kept, key)).toEqual([]);
+  }
+});
