@@ -1,46 +1,121 @@
-import { changes, createClient, memoryStore, push, reconcile, sync } from 'accounting-data-sdk';
-import { createSandbox } from 'accounting-data-sdk/testing';
+import { changes, push, reconcile, sync } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
+import { nothing, setUpSync } from './set-up.ts';
 
 type Call = (...args: unknown[]) => unknown;
 
-const client = createClient(createSandbox().clientOptions);
-const run = { store: memoryStore(), tenant: 'acme', onBatch: () => undefined };
-const reconciled = { localIds: () => [], onDelete: () => undefined };
+const { client, sandbox, run } = setUpSync();
+const { accounts } = client;
+const onBatch = nothing;
+const deletions = { localIds: () => [], onDelete: nothing };
+const full = { ...run, onBatch, mode: 'full', ...deletions };
+const list = accounts.list.bind(accounts);
+const target = { open: () => expect.unreachable('a target was opened') };
 
-/** Calls as JavaScript may: also `changes`, which throws before the first `next` or at it. */
-async function call(work: Call, args: readonly unknown[]): Promise<unknown> {
-  return caught(
-    (async () => {
-      const result = (await work(...args)) as { next?: () => Promise<unknown> };
-      await result?.next?.();
-    })(),
-  );
-}
+const syncWith = (wrong: object): [Call, ...unknown[]] => [
+  sync as Call,
+  client,
+  { ...run, onBatch, ...wrong },
+];
+const fullSyncWith = (wrong: object): [Call, ...unknown[]] => [sync as Call, client, { ...full, ...wrong }];
+const changesWith = (wrong: object): [Call, ...unknown[]] => [
+  changes as Call,
+  accounts,
+  { ...run, ...wrong },
+];
+const reconcileWith = (wrong: object): [Call, ...unknown[]] => [
+  reconcile as Call,
+  accounts,
+  { ...deletions, ...wrong },
+];
+const targetWith = (wrong: object): [Call, ...unknown[]] => [
+  sync as Call,
+  client,
+  { tenant: 'acme', target, ...wrong },
+];
 
-test.each<[string, string, Call, unknown[]]>([
-  ['sync', 'options', sync as Call, [client]],
-  ['sync', 'options', sync as Call, [client, null]],
-  ['sync', 'client', sync as Call, [undefined, run]],
-  ['changes', 'options', changes as Call, [client.accounts]],
-  ['changes', 'collection', changes as Call, [undefined, { store: run.store, tenant: 'acme' }]],
-  [
-    'changes',
-    'id.gt',
-    changes as Call,
-    [client.accounts, { store: run.store, tenant: 'acme', id: { gt: 5 } }],
-  ],
-  ['changes', 'id', changes as Call, [client.accounts, { store: run.store, tenant: 'acme', id: null }]],
-  ['sync', 'localIds', sync as Call, [client, { ...run, ...reconciled, mode: 'full', localIds: [] }]],
-  ['sync', 'client', sync as Call, [{}, run]],
-  ['sync', 'collections', sync as Call, [client, { ...run, collections: 'accounts' }]],
-  ['reconcile', 'localIds', reconcile as Call, [client.accounts, { ...reconciled, localIds: () => null }]],
-  ['reconcile', 'options', reconcile as Call, [client.accounts]],
-  ['reconcile', 'collection', reconcile as Call, [undefined, reconciled]],
-  ['reconcile', 'localIds', reconcile as Call, [client.accounts, { ...reconciled, localIds: '12' }]],
-  ['push', 'options', push as Call, [client.products]],
-  ['push', 'products', push as Call, [undefined, { tenant: 'acme', rows: [], key: () => '1' }]],
-])('%s names the argument that is missing or invalid: %s', async (_, argument, work, args) => {
-  expect(await call(work, args)).toMatchObject({ code: 'invalid_input', argument });
+test.each<[string, string, [Call, ...unknown[]]]>([
+  ['sync', 'client', [sync as Call, undefined, { ...run, onBatch }]],
+  ['sync', 'client', [sync as Call, {}, { ...run, onBatch }]],
+  ['sync', 'options', [sync as Call, client]],
+  ['sync', 'options', [sync as Call, client, null]],
+  ['sync', 'store', syncWith({ store: undefined })],
+  ['sync', 'tenant', syncWith({ tenant: 'a:b' })],
+  ['sync', 'onBatch', syncWith({ onBatch: undefined })],
+  ['sync', 'onBatch', syncWith({ onBatch: 'no' })],
+  ['sync', 'collections', syncWith({ collections: 'accounts' })],
+  ['sync', 'collections', syncWith({ collections: ['accounts', 'invoices'] })],
+  ['sync', 'collections', syncWith({ collections: ['toString'] })],
+  ['sync', 'collections', syncWith({ collections: ['rateLimit'] })],
+  ['sync', 'concurrency', syncWith({ concurrency: 0 })],
+  ['sync', 'concurrency', syncWith({ concurrency: '2' })],
+  ['sync', 'lookbackMs', syncWith({ lookbackMs: Number.POSITIVE_INFINITY })],
+  ['sync', 'onForbidden', syncWith({ onForbidden: 'ignore' })],
+  ['sync', 'serviceTimeZone', syncWith({ serviceTimeZone: 'Mars/Olympus' })],
+  ['sync', 'stopAfter', syncWith({ stopAfter: {} })],
+  ['sync', 'stopAfter', syncWith({ stopAfter: null })],
+  ['sync', 'stopAfter.request', syncWith({ stopAfter: { request: 1 } })],
+  ['sync', 'stopAfter.ms', syncWith({ stopAfter: { ms: 0 } })],
+  ['sync', 'stopAfter.requests', syncWith({ stopAfter: { requests: 1.5 } })],
+  ['sync', 'localIds', syncWith(deletions)],
+  ['sync', 'localIds', fullSyncWith({ localIds: undefined })],
+  ['sync', 'localIds', fullSyncWith({ localIds: [] })],
+  ['sync', 'onDelete', fullSyncWith({ onDelete: undefined })],
+  ['sync', 'maxCandidates', fullSyncWith({ maxCandidates: -1 })],
+  ['sync', 'localIds', [sync as Call, { accounts: { segment: 'accounts', list } }, full]],
+  ['sync', 'target', targetWith({ target: {} })],
+  ['sync', 'target', targetWith({ target: { open: () => ({}) } })],
+  ['sync', 'tenant', targetWith({ tenant: '../acme' })],
+  ['sync', 'store', targetWith({ store: run.store })],
+  ['sync', 'onBatch', targetWith({ onBatch })],
+  ['sync', 'localIds', targetWith({ localIds: () => [] })],
+  ['sync', 'onDelete', targetWith({ onDelete: nothing })],
+  ['changes', 'collection', [changes as Call, undefined, run]],
+  ['changes', 'collection', [changes as Call, {}, run]],
+  ['changes', 'options', [changes as Call, accounts]],
+  ['changes', 'name', [changes as Call, { list }, run]],
+  ['changes', 'name', changesWith({ name: 'no:colon' })],
+  ['changes', 'store', changesWith({ store: {} })],
+  ['changes', 'tenant', changesWith({ tenant: 'a company' })],
+  ['changes', 'prefix', changesWith({ prefix: '' })],
+  // Only undefined means the default.
+  ['changes', 'prefix', changesWith({ prefix: null })],
+  ['changes', 'mode', changesWith({ mode: 'some' })],
+  ['changes', 'id', changesWith({ id: null })],
+  ['changes', 'id.gt', changesWith({ id: { gt: 5 } })],
+  ['changes', 'pagination', changesWith({ pagination: 'certified' })],
+  ['changes', 'lookbackMs', changesWith({ lookbackMs: -1 })],
+  ['changes', 'timeoutMs', changesWith({ timeoutMs: 0 })],
+  ['changes', 'signal', changesWith({ signal: {} })],
+  ['changes', 'headers.x-auth-token', changesWith({ headers: { 'X-Auth-Token': 'k' } })],
+  ['changes', 'updatedSince', changesWith({ updatedSince: 'yesterday' })],
+  ['changes', 'updatedSince', changesWith({ updatedSince: '2026-01-05T08:00:00' })],
+  ['changes', 'updatedSince', changesWith({ updatedSince: new Date(Number.NaN) })],
+  ['changes', 'updatedSince', changesWith({ updatedSince: new Date('+010000-01-01T00:00:00Z') })],
+  ['changes', 'updatedSince', changesWith({ updatedSince: 2026 })],
+  ['reconcile', 'collection', [reconcile as Call, undefined, deletions]],
+  ['reconcile', 'collection', [reconcile as Call, { segment: 'accounts', list }, deletions]],
+  ['reconcile', 'options', [reconcile as Call, accounts]],
+  ['reconcile', 'localIds', reconcileWith({ localIds: '12' })],
+  ['reconcile', 'localIds', reconcileWith({ localIds: () => null })],
+  ['reconcile', 'localIds', reconcileWith({ localIds: () => [''] })],
+  ['reconcile', 'localIds', reconcileWith({ localIds: () => [7] })],
+  ['reconcile', 'onDelete', reconcileWith({ onDelete: undefined })],
+  ['reconcile', 'onRepair', reconcileWith({ onRepair: 'yes' })],
+  ['reconcile', 'maxCandidates', reconcileWith({ maxCandidates: -1 })],
+  ['reconcile', 'batchSize', reconcileWith({ batchSize: 0 })],
+  ['reconcile', 'concurrency', reconcileWith({ concurrency: 1.5 })],
+  ['reconcile', 'pagination', reconcileWith({ pagination: 'certified' })],
+  ['push', 'options', [push as Call, client.products]],
+  ['push', 'products', [push as Call, undefined, { tenant: 'acme', rows: [], key: () => '1' }]],
+])('%s names the argument that is missing or invalid and sends nothing: %s %#', async (_, argument, call) => {
+  const [work, ...args] = call;
+  // Also `changes`, which throws before the first `next` or at it.
+  const result = async () => {
+    const started = (await work(...args)) as { next?: () => Promise<unknown> } | undefined;
+    await started?.next?.();
+  };
+  expect(await caught(result())).toMatchObject({ code: 'invalid_input', argument });
+  expect(sandbox.count()).toBe(0);
 });

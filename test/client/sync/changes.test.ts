@@ -1,16 +1,27 @@
-import { changes } from 'accounting-data-sdk';
+import { changes, type Page, type Paginator, type SyncSource } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
-import { caught } from '../../support/caught.ts';
-import { addAccounts, Copy, collect, START, setUpSync, stateIn } from './set-up.ts';
+import { settle } from '../../support/scripted-server.ts';
+import {
+  Copy,
+  clientOf,
+  collect,
+  HOUR_MS,
+  KEY,
+  leaveAtBatch,
+  readAccounts,
+  START,
+  setUpSync,
+  stateIn,
+  withAccounts,
+} from './set-up.ts';
 
-const minutes = (n: number) => n * 60_000;
+const oneHourLater = new Date('2026-01-05T09:00:00Z');
 
-describe('changes', () => {
-  test('reads everything the first time, and ends with a batch that advances the watermark', async () => {
-    const books = setUpSync();
-    addAccounts(books, 25);
+describe('what changes delivers', () => {
+  test('is everything the first time, and a last batch that advances the watermark', async () => {
+    const books = withAccounts(25);
     const copy = new Copy();
-    const report = await collect(changes(books.client.accounts, books.run), copy.take);
+    const report = await readAccounts(books, {}, copy.take);
 
     expect(copy.ids).toEqual(books.sandbox.store.accounts.ids());
     expect(copy.batches.map(({ last }) => last)).toEqual([...copy.batches.slice(1).map(() => false), true]);
@@ -32,298 +43,174 @@ describe('changes', () => {
     });
   });
 
-  test('then requests what changed since the watermark less the lookback, in one request if nothing did', async () => {
-    const books = setUpSync();
-    addAccounts(books, 25);
-    await collect(changes(books.client.accounts, books.run));
-    books.sandbox.clock.advance(minutes(60));
+  test('is then what changed since the watermark less the lookback, in one request if nothing did', async () => {
+    const books = withAccounts(25);
+    await readAccounts(books);
+    books.sandbox.clock.advance(HOUR_MS);
     books.sandbox.clearLogs();
-
-    const report = await collect(changes(books.client.accounts, books.run));
+    expect(await readAccounts(books)).toMatchObject({
+      mode: 'incremental',
+      records: 0,
+      watermark: oneHourLater,
+    });
     expect(books.sandbox.requests.map(({ query }) => query)).toEqual([
       { updatedSince: '2026-01-04T19:58:00-12:00' },
     ]);
-    expect(report).toMatchObject({
-      mode: 'incremental',
-      records: 0,
-      watermark: new Date('2026-01-05T09:00:00Z'),
-    });
-    expect(stateIn(books.states)).toMatchObject({ watermark: '2026-01-05T09:00:00Z', full: START });
-  });
-
-  test('rejects a bound on id that is a number, by its name, before it requests anything', async () => {
-    const books = setUpSync();
-    const options = { ...books.run, id: { gt: 5 } } as never;
-    const error = await caught((async () => collect(changes(books.client.accounts, options)))());
-    expect(error).toMatchObject({ code: 'invalid_input', argument: 'id.gt' });
-    expect(books.sandbox.requests).toEqual([]);
-  });
-
-  test('subtracts the lookback of the option', async () => {
-    const books = setUpSync();
-    await collect(changes(books.client.accounts, books.run));
-    await collect(changes(books.client.accounts, { ...books.run, lookbackMs: minutes(30) }));
-    expect(books.sandbox.requests.at(-1)?.query).toEqual({ updatedSince: '2026-01-04T19:30:00-12:00' });
-  });
-
-  test('delivers what changed and nothing else', async () => {
-    const books = setUpSync();
-    addAccounts(books, 25);
-    await collect(changes(books.client.accounts, books.run));
-    books.sandbox.clock.advance(minutes(60));
-    books.sandbox.store.accounts.update('3', { name: 'changed' });
-    const copy = new Copy();
-    await collect(changes(books.client.accounts, books.run), copy.take);
-    expect(copy.ids).toEqual(['3']);
-  });
-
-  test('ends a first run of an empty collection, after it looked at page 2', async () => {
-    const books = setUpSync();
-    const copy = new Copy();
-    await collect(changes(books.client.accounts, books.run), copy.take);
-    expect(copy.batches).toHaveLength(1);
-    expect(stateIn(books.states)).toMatchObject({ watermark: START });
-    const pages = books.sandbox.requests.map(({ query }) => new URLSearchParams(query).get('_page'));
-    expect(pages).toEqual([null, '2']);
-  });
-
-  test('rejects cached pages', async () => {
-    const books = setUpSync();
-    await collect(changes(books.client.accounts, books.run));
     expect(books.sandbox.requests[0]?.headers['cache-control']).toBe('no-cache');
-  });
+    expect(stateIn(books.states)).toMatchObject({ watermark: '2026-01-05T09:00:00Z', full: START });
 
-  test('commits a batch when the next one is requested', async () => {
-    const books = setUpSync();
-    addAccounts(books, 40);
-    const seen: (string | undefined)[] = [];
-    const checkpoints: string[] = [];
-    for await (const batch of changes(books.client.accounts, books.run)) {
-      seen.push(books.states.get(batch.key));
-      checkpoints.push(batch.checkpoint);
-    }
-    expect(seen).toEqual([undefined, ...checkpoints.slice(0, -1)]);
-    expect(books.states.get('accounting-data-sdk:acme:accounts')).toBe(checkpoints.at(-1));
-  });
-
-  test.each(['break', 'throw'])('leaves a batch uncommitted after a %s', async (how) => {
-    const books = setUpSync();
-    addAccounts(books, 40);
-    const leave = async () => {
-      for await (const batch of changes(books.client.accounts, books.run)) {
-        if (batch.records.length > 0 && how === 'break') break;
-        throw new Error('the sink is full');
-      }
-    };
-    await (how === 'throw' ? expect(leave()).rejects.toThrow('the sink is full') : leave());
-    expect(books.states.size).toBe(0);
-  });
-
-  test('resumes where it was interrupted, with the watermark and the bound that it had', async () => {
-    const books = setUpSync();
-    addAccounts(books, 40);
-    await collect(changes(books.client.accounts, books.run));
-    books.sandbox.clock.advance(minutes(60));
-    for (const id of books.sandbox.store.accounts.ids())
-      books.sandbox.store.accounts.update(id, { name: 'new' });
     const copy = new Copy();
-    let batches = 0;
-    for await (const batch of changes(books.client.accounts, books.run)) {
-      if (++batches === 3) break;
-      copy.take(batch);
-    }
-    books.sandbox.clock.advance(minutes(60));
-    books.sandbox.clearLogs();
-
-    const report = await collect(changes(books.client.accounts, books.run), copy.take);
-    expect(copy.records.size).toBe(40);
-    expect(report).toMatchObject({
-      resumed: true,
-      mode: 'incremental',
-      watermark: new Date('2026-01-05T09:00:00Z'),
-    });
-    expect(report.records).toBeLessThan(40);
-    const [first] = books.sandbox.requests;
-    expect(first?.query).toMatchObject({
-      updatedSince: '2026-01-04T19:58:00-12:00',
-      'id[gt]': expect.any(String),
-    });
-    expect(stateIn(books.states)).not.toHaveProperty('run');
+    books.sandbox.store.accounts.update('3', { name: 'changed' });
+    await readAccounts(books, { lookbackMs: HOUR_MS / 2 }, copy.take);
+    expect(copy.ids).toEqual(['3']);
+    expect(books.sandbox.requests.at(-1)?.query).toMatchObject({ updatedSince: '2026-01-04T20:30:00-12:00' });
   });
 
-  test('starts a read by page again at page 1, with the watermark that it had', async () => {
-    const books = setUpSync();
-    addAccounts(books, 40);
-    const options = { ...books.run, pagination: 'page' } as const;
-    let batches = 0;
-    for await (const _ of changes(books.client.accounts, options)) if (++batches === 3) break;
-    books.sandbox.clock.advance(minutes(60));
-    books.sandbox.clearLogs();
-
-    const report = await collect(changes(books.client.accounts, options));
-    expect(report).toMatchObject({
-      resumed: true,
-      pagination: 'page',
-      records: 40,
-      watermark: new Date(START),
-    });
-    expect(books.sandbox.requests[0]?.query).toEqual({ _page: '1' });
-  });
-
-  test('starts again with a new watermark if no checkpoint was written yet', async () => {
-    const books = setUpSync();
-    addAccounts(books, 40);
-    for await (const _ of changes(books.client.accounts, books.run)) break;
-    books.sandbox.clock.advance(minutes(60));
-    const report = await collect(changes(books.client.accounts, books.run));
-    expect(report).toMatchObject({ resumed: false, watermark: new Date('2026-01-05T09:00:00Z') });
-  });
-
-  test('reads everything again in mode full, even after an interrupted incremental run', async () => {
-    const books = setUpSync();
-    addAccounts(books, 40);
-    await collect(changes(books.client.accounts, books.run));
-    for (const id of books.sandbox.store.accounts.ids())
-      books.sandbox.store.accounts.update(id, { name: 'new' });
-    let batches = 0;
-    for await (const _ of changes(books.client.accounts, books.run)) if (++batches === 2) break;
+  test('is everything again in mode full, even after an interrupted incremental run', async () => {
+    const books = withAccounts(40);
+    const { accounts } = books.sandbox.store;
+    await readAccounts(books);
+    for (const id of accounts.ids()) accounts.update(id, { name: 'new' });
+    await leaveAtBatch(2, books);
     expect(stateIn(books.states)).toHaveProperty('run.since');
-
-    const report = await collect(changes(books.client.accounts, { ...books.run, mode: 'full' }));
-    expect(report).toMatchObject({ mode: 'full', resumed: false, records: 40 });
-  });
-
-  test('ends an interrupted full run before it is incremental again', async () => {
-    const books = setUpSync();
-    addAccounts(books, 40);
-    let batches = 0;
-    for await (const _ of changes(books.client.accounts, books.run)) if (++batches === 3) break;
-    const report = await collect(changes(books.client.accounts, books.run));
-    expect(report).toMatchObject({ mode: 'full', resumed: true, lastFullRead: new Date(START) });
-  });
-
-  test('reads by page if ids are not integers, and says so', async () => {
-    const books = setUpSync({ ids: { form: 'uuid' } });
-    addAccounts(books, 25);
-    const copy = new Copy();
-    const report = await collect(changes(books.client.accounts, books.run), copy.take);
-    expect(report.pagination).toBe('page');
-    expect(copy.records.size).toBe(25);
-    expect(books.sandbox.count()).toBe(4);
-  });
-
-  test.each(['keyset', 'page'] as const)(
-    'marks the batch of a resumed run that starts again: by %s',
-    async (pagination) => {
-      const books = setUpSync();
-      addAccounts(books, 40);
-      const run = { ...books.run, pagination };
-      const seen: boolean[] = [];
-      for await (const batch of changes(books.client.accounts, run))
-        if (seen.push(batch.restarted) === 3) break;
-      const resumed: boolean[] = [];
-      await collect(changes(books.client.accounts, run), (batch) => resumed.push(batch.restarted));
-      expect(seen).toEqual([false, false, false]);
-      expect(resumed).toEqual([pagination === 'page', ...resumed.slice(1).map(() => false)]);
-    },
-  );
-
-  test('marks the batch that delivers again what came before an id that is not an integer', async () => {
-    const books = setUpSync();
-    addAccounts(books, 40);
-    books.sandbox.store.accounts.insert({ id: 'A-1', name: 'By hand' });
-    const delivered: string[] = [];
-    const marks: boolean[] = [];
-    await collect(changes(books.client.accounts, books.run), ({ records, restarted }) => {
-      if (restarted) delivered.length = 0;
-      marks.push(restarted);
-      delivered.push(...records.map(({ id }) => id));
+    expect(await readAccounts(books, { mode: 'full' })).toMatchObject({
+      mode: 'full',
+      resumed: false,
+      records: 40,
     });
-    expect(marks.filter((mark) => mark)).toHaveLength(1);
-    expect(delivered.toSorted()).toEqual(books.sandbox.store.accounts.ids().toSorted());
   });
 
-  test('looks one page ahead while the consumer works', async () => {
-    const books = setUpSync();
-    addAccounts(books, 40);
-    for await (const _ of changes(books.client.accounts, { ...books.run, pagination: 'page' })) {
-      await new Promise((resolve) => setTimeout(resolve));
-      expect(books.sandbox.count()).toBe(2);
-      break;
-    }
+  test('is a part of a collection under a prefix of its own, within its bounds', async () => {
+    const books = withAccounts(40);
+    const part = { prefix: 'low', id: { lte: '20' } };
+    expect(await readAccounts(books, part)).toMatchObject({ records: 20 });
+    expect([...books.states.keys()]).toEqual(['low:acme:accounts']);
   });
 
-  test('keeps parts of a collection apart by their prefixes', async () => {
-    const books = setUpSync();
-    addAccounts(books, 40);
-    const part = { ...books.run, prefix: 'low', id: { lte: '20' } };
-    const copy = new Copy();
-    await collect(changes(books.client.accounts, part), copy.take);
-    expect(copy.records.size).toBe(20);
-  });
-
-  test('counts records that are older than the bound, and delivers them', async () => {
+  test('includes records that are older than the bound, and counts them', async () => {
     const books = setUpSync({ timestampsEverywhere: true });
-    await collect(changes(books.client.accounts, books.run));
-    books.sandbox.faults.next({
-      kind: 'rewrite',
-      body: () =>
-        JSON.stringify([
-          { id: '7', updatedAt: '2020-01-01T00:00:00Z' },
-          { id: '8', updatedAt: START },
-        ]),
-    });
-    const report = await collect(changes(books.client.accounts, { ...books.run, pagination: 'page' }));
-    expect(report).toMatchObject({ records: 2, staleRecords: 1 });
+    await readAccounts(books);
+    const rows = [
+      { id: '7', updatedAt: '2020-01-01T00:00:00Z' },
+      { id: '8', updatedAt: START },
+    ];
+    books.sandbox.faults.next({ kind: 'rewrite', body: () => JSON.stringify(rows) });
+    expect(await readAccounts(books, { pagination: 'page' })).toMatchObject({ records: 2, staleRecords: 1 });
   });
 
-  test('delivers invalid rows beside the records, and counts them', async () => {
+  test.each([
+    [[{ id: '7' }, { id: 8 }], 1],
+    [[{ id: 7 }, { id: 8 }], 2],
+  ])('includes the invalid rows of a page, and counts them: %j', async (rows, invalid) => {
     const books = setUpSync();
     const client = books.client.withOptions({ validation: 'report' });
-    books.sandbox.faults.next({ kind: 'rewrite', body: () => JSON.stringify([{ id: '7' }, { id: 8 }]) });
+    books.sandbox.faults.next({ kind: 'rewrite', body: () => JSON.stringify(rows) });
     const copy = new Copy();
-    const report = await collect(changes(client.accounts, { ...books.run, pagination: 'page' }), copy.take);
-    expect(report).toMatchObject({ records: 1, invalid: 1 });
-    expect(copy.batches[0]?.invalid).toHaveLength(1);
+    const report = await readAccounts({ ...books, client }, { pagination: 'page' }, copy.take);
+    expect(report).toMatchObject({ records: 2 - invalid, invalid });
+    expect(copy.batches.map((batch) => batch.invalid.length)).toEqual([invalid, 0]);
   });
 
-  test('stops on the signal with its own reason, and commits what was finished', async () => {
+  test('leaves out pages without rows, and advances nothing without any response', async () => {
     const books = setUpSync();
-    addAccounts(books, 40);
-    const controller = new AbortController();
-    const reason = new Error('enough');
-    let first: string | undefined;
-    const run = async () => {
-      for await (const batch of changes(books.client.accounts, { ...books.run, signal: controller.signal })) {
-        first ??= batch.checkpoint;
-        controller.abort(reason);
-      }
+    const page = (ids: readonly string[]): Page<{ id: string }> => ({
+      rows: ids.map((id) => ({ id })),
+      records: ids.map((id) => ({ id })),
+      invalid: [],
+      rateLimit: undefined,
+      serverTime: undefined,
+      first: { serverTime: new Date(START), requestedAt: new Date(0), durationMs: 0 },
+      pagination: 'custom',
+      complete: undefined,
+      repeated: 0,
+      restarted: false,
+      ids,
+      requestedAt: new Date(0),
+      durationMs: 0,
+      hint: undefined,
+      resumeToken: undefined,
+    });
+    const read = (responses: readonly Page<{ id: string }>[], sizes: number[] = []) => {
+      const pages = async function* () {
+        yield* responses;
+      };
+      const source: SyncSource<{ id: string }> = {
+        list: () => ({ pages }) as unknown as Paginator<{ id: string }>,
+      };
+      const batches = changes(source, { ...books.run, name: 'accounts' });
+      return collect(batches, ({ records }) => sizes.push(records.length));
     };
-    await expect(run()).rejects.toBe(reason);
-    expect(books.states.get('accounting-data-sdk:acme:accounts')).toBe(first);
+    expect(await read([])).toMatchObject({ status: 'done', watermark: undefined, records: 0 });
+    expect(stateIn(books.states)).not.toHaveProperty('watermark');
+
+    const sizes: number[] = [];
+    const report = await read([page(['1']), page([]), page(['2', '3'])], sizes);
+    expect(sizes).toEqual([1, 2, 0]);
+    expect(report).toMatchObject({ records: 3, pages: 2, pagination: 'custom', watermark: new Date(START) });
+    expect(await read([])).toMatchObject({ status: 'done', watermark: new Date(START) });
+  });
+});
+
+describe('a batch of changes', () => {
+  test('is committed when the next one is requested', async () => {
+    const books = withAccounts(40);
+    const seen: (string | undefined)[] = [];
+    const checkpoints: string[] = [];
+    await readAccounts(books, {}, ({ key, checkpoint }) => {
+      seen.push(books.states.get(key));
+      checkpoints.push(checkpoint);
+    });
+    expect(seen).toEqual([undefined, ...checkpoints.slice(0, -1)]);
+    expect(books.states.get(KEY)).toBe(checkpoints.at(-1));
   });
 
-  test('reports its checkpoints and its progress', async () => {
-    const books = setUpSync();
-    addAccounts(books, 25);
+  test('stays uncommitted if the consumer breaks or throws, and the next run starts again', async () => {
+    const books = withAccounts(40);
+    await leaveAtBatch(1, books);
+    const throwing = readAccounts(books, {}, () => {
+      throw new Error('the sink is full');
+    });
+    await expect(throwing).rejects.toThrow('the sink is full');
+    expect(books.states.size).toBe(0);
+    books.sandbox.clock.advance(HOUR_MS);
+    expect(await readAccounts(books)).toMatchObject({ resumed: false, watermark: oneHourLater });
+  });
+
+  test('is followed by a request for the next page, which is aborted if the consumer leaves', async () => {
+    const books = withAccounts(40);
+    const aborted: unknown[] = [];
+    const client = clientOf(books.sandbox, {
+      fetch: async (url, init) => {
+        if (books.sandbox.count() === 0) return await books.sandbox.fetch(url, init);
+        return await new Promise((_, reject) => {
+          init?.signal?.addEventListener('abort', () => {
+            aborted.push(url);
+            reject(init.signal?.reason);
+          });
+        });
+      },
+    });
+    for await (const _ of changes(client.accounts, { ...books.run, pagination: 'page' })) {
+      await settle();
+      break;
+    }
+    expect(aborted).toHaveLength(1);
+  });
+
+  test('is reported with its checkpoint and the progress of the run', async () => {
+    const books = withAccounts(25);
     const events: unknown[] = [];
     const progress: unknown[] = [];
-    const batches: unknown[] = [];
-    await collect(
-      changes(books.client.accounts, {
-        ...books.run,
-        pagination: 'page',
-        onCheckpoint: (event) => {
-          expect(books.states.has(event.key)).toBe(true);
-          events.push(event);
-        },
-        onProgress: (event) => progress.push(event),
-      }),
-      (batch) => batches.push(batch),
-    );
-    const key = 'accounting-data-sdk:acme:accounts';
+    await readAccounts(books, {
+      pagination: 'page',
+      onCheckpoint: (event) => {
+        expect(books.states.has(event.key)).toBe(true);
+        events.push(event);
+      },
+      onProgress: (event) => progress.push(event),
+    });
     expect(events).toEqual(
-      [false, false, false, true].map((last) => ({ collection: 'accounts', key, last })),
+      [false, false, false, true].map((last) => ({ collection: 'accounts', key: KEY, last })),
     );
     expect(progress).toMatchObject([
       { collection: 'accounts', records: 10, pages: 1, pagination: 'page', waiting: false, last: false },
@@ -332,59 +219,105 @@ describe('changes', () => {
       { records: 25, pages: 3, last: true },
     ]);
   });
-
-  test('says that it waits, and until when', async () => {
-    const books = setUpSync();
-    books.sandbox.faults.next({ kind: 'status', status: 503 });
-    const waits: unknown[] = [];
-    await collect(
-      changes(books.client.accounts, {
-        ...books.run,
-        onProgress: (progress) => progress.waiting && waits.push(progress),
-      }),
-    );
-    expect(waits).toEqual([
-      expect.objectContaining({ collection: 'accounts', waitingUntil: expect.any(Date), last: false }),
-    ]);
-  });
 });
 
-describe('changes rejects', () => {
-  const books = setUpSync();
-  test.each([
-    ['store', { store: {} }],
-    ['tenant', { tenant: 'a company' }],
-    ['prefix', { prefix: '' }],
-    // Only undefined means the default.
-    ['prefix', { prefix: null as unknown as string }],
-    ['mode', { mode: 'some' }],
-    ['pagination', { pagination: 'certified' as 'keyset' }],
-    ['lookbackMs', { lookbackMs: -1 }],
-    ['lookbackMs', { lookbackMs: Number.NaN }],
-    ['timeoutMs', { timeoutMs: 0 }],
-    ['signal', { signal: {} }],
-    ['headers.x-auth-token', { headers: { 'X-Auth-Token': 'k' } }],
-    ['updatedSince', { updatedSince: 'yesterday' }],
-    ['updatedSince', { updatedSince: '2026-02-30' }],
-    ['updatedSince', { updatedSince: '2026-01-05T08:00:00' }],
-    ['updatedSince', { updatedSince: new Date(Number.NaN) }],
-    ['updatedSince', { updatedSince: new Date('+010000-01-01T00:00:00Z') }],
-    ['updatedSince', { updatedSince: new Date('-000001-12-31T00:00:00Z') }],
-    ['updatedSince', { updatedSince: 2026 }],
-    ['name', { name: 'no:colon' }],
-  ])('a wrong %s at once', (argument, wrong) => {
-    expect(() => changes(books.client.accounts, { ...books.run, ...(wrong as object) })).toThrow(
-      expect.objectContaining({ code: 'invalid_input', argument }),
-    );
-    expect(books.sandbox.count()).toBe(0);
+describe('a run that was interrupted', () => {
+  test('is resumed where it was, with its watermark and its bound', async () => {
+    const books = withAccounts(40);
+    const { accounts } = books.sandbox.store;
+    await readAccounts(books);
+    books.sandbox.clock.advance(HOUR_MS);
+    for (const id of accounts.ids()) accounts.update(id, { name: 'new' });
+    const copy = new Copy();
+    await leaveAtBatch(3, books, {}, copy.take);
+    books.sandbox.clock.advance(HOUR_MS);
+    books.sandbox.clearLogs();
+
+    const report = await readAccounts(books, {}, copy.take);
+    expect(copy.records.size).toBe(40);
+    expect(report).toMatchObject({ resumed: true, mode: 'incremental', watermark: oneHourLater });
+    expect(report.records).toBeLessThan(40);
+    const bound = { updatedSince: '2026-01-04T19:58:00-12:00' };
+    expect(books.sandbox.requests[0]?.query).toMatchObject({ ...bound, 'id[gt]': expect.any(String) });
+    for (const { query } of books.sandbox.requests) expect(query).toMatchObject(bound);
+    expect(stateIn(books.states)).not.toHaveProperty('run');
   });
 
-  test('what is not a collection, and one without a name', () => {
-    expect(() => changes({} as never, books.run)).toThrow(
-      expect.objectContaining({ argument: 'collection' }),
-    );
-    const nameless = { list: () => books.client.accounts.list() };
-    expect(() => changes(nameless, books.run)).toThrow(expect.objectContaining({ argument: 'name' }));
-    expect(() => changes(nameless, { ...books.run, name: 'accounts' })).not.toThrow();
+  test('is ended as a full run before the next one is incremental', async () => {
+    const books = withAccounts(40);
+    await leaveAtBatch(3, books);
+    expect(await readAccounts(books)).toMatchObject({
+      mode: 'full',
+      resumed: true,
+      lastFullRead: new Date(START),
+    });
+  });
+
+  test.each(['keyset', 'page'] as const)(
+    'keeps its watermark, and by page starts again with a batch that says so: by %s',
+    async (pagination) => {
+      const books = withAccounts(40);
+      const marks: boolean[] = [];
+      await leaveAtBatch(3, books, { pagination }, ({ restarted }) => marks.push(restarted));
+      expect(marks).toEqual([false, false]);
+      books.sandbox.clock.advance(HOUR_MS);
+      books.sandbox.clearLogs();
+      marks.length = 0;
+      const report = await readAccounts(books, { pagination }, ({ restarted }) => marks.push(restarted));
+      expect(report).toMatchObject({ resumed: true, pagination, watermark: new Date(START) });
+      expect(marks).toEqual([pagination === 'page', ...marks.slice(1).map(() => false)]);
+      if (pagination === 'page') expect(books.sandbox.requests[0]?.query).toEqual({ _page: '1' });
+      expect(report.records === 40).toBe(pagination === 'page');
+    },
+  );
+});
+
+describe('a read that starts again', () => {
+  test('continues by page from an id that is not an integer, and marks the first batch of it', async () => {
+    const books = withAccounts(40);
+    books.sandbox.store.accounts.insert({ id: 'A-1', name: 'By hand' });
+    const delivered: string[] = [];
+    const marks: boolean[] = [];
+    const report = await readAccounts(books, {}, ({ records, restarted }) => {
+      if (restarted) delivered.length = 0;
+      marks.push(restarted);
+      delivered.push(...records.map(({ id }) => id));
+    });
+    expect(report.pagination).toBe('page');
+    expect(marks.filter((mark) => mark)).toHaveLength(1);
+    expect(delivered.toSorted()).toEqual(books.sandbox.store.accounts.ids().toSorted());
+  });
+
+  test('writes its position before its first record, so that a crash in between loses nothing', async () => {
+    const books = setUpSync({ order: 'updated-asc' });
+    const { accounts } = books.sandbox.store;
+    for (let id = 1; id <= 60; id++) {
+      accounts.insert({ id: String(id) });
+      books.sandbox.clock.advance(1_000);
+    }
+    const copy = new Copy();
+    // Interrupted while the order of the service looks like the order of ids.
+    for await (const batch of changes(books.client.accounts, books.run)) {
+      copy.take(batch);
+      if (copy.records.size >= 20) break;
+    }
+    copy.records.clear();
+    // From here on it does not: the resumed run starts again, and its process ends before it stores a record.
+    for (const id of ['45', '30', '52']) {
+      books.sandbox.clock.advance(1_000);
+      accounts.update(id, { name: 'edited' });
+    }
+    const tokens: unknown[] = [];
+    let isRestarted = false;
+    for await (const batch of changes(books.client.accounts, books.run)) {
+      tokens.push(JSON.parse(batch.checkpoint).run?.token);
+      if (isRestarted) break;
+      copy.take(batch);
+      isRestarted = batch.records.length === 0 && !batch.last;
+    }
+    expect(isRestarted).toBe(true);
+    expect(new Set(tokens).size).toBe(tokens.length);
+    await readAccounts(books, {}, copy.take);
+    expect(copy.ids).toEqual(accounts.ids());
   });
 });

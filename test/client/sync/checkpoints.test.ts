@@ -1,328 +1,211 @@
-import { changes, createClient, type Store, sync } from 'accounting-data-sdk';
+import { type ChangesOptions, changes, type Store } from 'accounting-data-sdk';
 import Keyv from 'keyv';
 import { describe, expect, test } from 'vitest';
-import { addAccounts, Copy, collect, type SyncSetUp, setUpSync, stateIn } from './set-up.ts';
-
-const KEY = 'accounting-data-sdk:acme:accounts';
+import { caught } from '../../support/caught.ts';
+import {
+  addAccounts,
+  clientOf,
+  collect,
+  failureOf,
+  KEY,
+  leaveAtBatch,
+  nothing,
+  readAccounts,
+  type SyncSetUp,
+  setUpSync,
+  stateIn,
+  syncAll,
+  withAccounts,
+} from './set-up.ts';
 
 function storeOver({ states }: SyncSetUp, changed: Partial<Store>): Store {
   return { get: (key) => states.get(key), set: (key, value) => states.set(key, value), ...changed };
 }
 
-describe('a checkpoint is rejected', () => {
-  test.each(['', 'nonsense', '{"v":1}', '{"v":9}'])('if the store has %j', async (stored) => {
-    const books = setUpSync();
-    books.states.set(KEY, stored);
-    await expect(collect(changes(books.client.accounts, books.run))).rejects.toMatchObject({
-      code: 'checkpoint',
-    });
-    expect(books.sandbox.count()).toBe(0);
-    expect(books.states.get(KEY)).toBe(stored);
-  });
+/** A store whose checkpoints the consumer writes, and a consumer that does. */
+function writtenByConsumer({ states }: SyncSetUp) {
+  const store: Store = { get: (key) => states.get(key) };
+  const commit = ({ key, checkpoint }: { key: string; checkpoint: string }) => states.set(key, checkpoint);
+  return { store, commit };
+}
 
-  test('if it belongs to another tenant, base URL or collection', async () => {
-    const books = setUpSync();
-    await collect(changes(books.client.accounts, books.run));
-    const state = books.states.get(KEY) ?? '';
-    const other = setUpSync();
-    other.states.set(KEY, state);
-    await expect(collect(changes(other.client.accounts, other.run))).rejects.toMatchObject({
-      code: 'checkpoint',
-    });
-    books.states.set('accounting-data-sdk:other:accounts', state);
-    const foreign = changes(books.client.accounts, { ...books.run, tenant: 'other' });
-    await expect(collect(foreign)).rejects.toMatchObject({ code: 'checkpoint' });
-    const misnamed = changes(books.client.boms, { ...books.run, name: 'accounts' });
-    await expect(collect(misnamed)).rejects.toMatchObject({ code: 'checkpoint' });
-  });
-
-  test('if it belongs elsewhere, and the error says what to do', async () => {
-    const books = setUpSync();
-    await collect(changes(books.client.accounts, books.run));
-    const part = changes(books.client.accounts, { ...books.run, id: { gt: '5' } });
-    await expect(collect(part)).rejects.toThrow(
-      `The state under ${KEY} belongs to another base URL, tenant, collection or set of filters. Pass a prefix of its own for this one, or delete the state to read everything again.`,
-    );
-  });
-
-  test('if its token is damaged', async () => {
-    const books = setUpSync();
-    addAccounts(books, 40);
-    let batches = 0;
-    for await (const _ of changes(books.client.accounts, books.run)) if (++batches === 3) break;
-    const state = stateIn(books.states) as { run: { token: string } };
-    state.run.token = `${state.run.token.slice(0, -4)}AAAA`;
-    books.states.set(KEY, JSON.stringify(state));
-    await expect(collect(changes(books.client.accounts, books.run))).rejects.toMatchObject({
-      code: 'checkpoint',
-    });
-  });
-});
-
-describe('a store that fails', () => {
-  test.each([
-    ['reading', 'read', { get: () => Promise.reject(new Error('down')) }],
-    ['writing', 'written', { set: () => Promise.reject(new Error('down')) }],
-    [
-      'at once',
-      'written',
-      {
-        set: () => {
-          throw new Error('down');
-        },
-      },
-    ],
-  ])('%s is a CheckpointError with its cause', async (_, what, changed) => {
-    const books = setUpSync();
-    const run = changes(books.client.accounts, { ...books.run, store: storeOver(books, changed) });
-    await expect(collect(run)).rejects.toMatchObject({
-      code: 'checkpoint',
-      message: `The state under ${KEY} could not be ${what}: the store threw Error: down. Check the store, then run this again.`,
-      retryable: true,
-      cause: expect.objectContaining({ message: 'down' }),
-    });
-  });
-
-  test.each([
-    [undefined, 'something other than an error', undefined],
-    [null, 'something other than an error', 'a thrown null'],
-    [7, 'something other than an error', 'a thrown number'],
-    ['down!!', 'down', 'down!!'],
-  ])(
-    'that throws %j, which is not an error, names no cause that is not there',
-    async (thrown, text, printed) => {
+describe('a stored state is rejected', () => {
+  test.each(['', 'nonsense', '{"v":1}', '{"v":9}', '{"v":1,"scope":"s","by":"b","offset":9999}'])(
+    'and kept as it is if it is %j',
+    async (stored) => {
       const books = setUpSync();
-      const store = storeOver(books, { get: () => Promise.reject(thrown) });
-      const error = await collect(changes(books.client.accounts, { ...books.run, store })).catch((e) => e);
-      expect(error).toMatchObject({ code: 'checkpoint', cause: thrown });
-      expect(JSON.parse(JSON.stringify(error)).cause).toBe(printed);
-      expect(error.message).toMatch(
-        new RegExp(`: the store threw ${text}[.!] Check the store, then run this again\\.$`),
-      );
+      books.states.set(KEY, stored);
+      await expect(readAccounts(books)).rejects.toMatchObject({
+        code: 'checkpoint',
+        message: expect.stringContaining(KEY),
+      });
+      expect(books.sandbox.count()).toBe(0);
+      expect(books.states.get(KEY)).toBe(stored);
     },
   );
 
-  test('by resolving to false is noticed', async () => {
-    const books = setUpSync();
-    const store = storeOver(books, { set: async () => false });
-    await expect(collect(changes(books.client.accounts, { ...books.run, store }))).rejects.toMatchObject({
-      code: 'checkpoint',
-      message: `The state under ${KEY} could not be written: the store returned false. Check the store, then run this again.`,
-    });
+  test('if its token is damaged', async () => {
+    const books = withAccounts(40);
+    await leaveAtBatch(3, books);
+    const state = stateIn(books.states) as { run: { token: string } };
+    state.run.token = `${state.run.token.slice(0, -4)}AAAA`;
+    books.states.set(KEY, JSON.stringify(state));
+    await expect(readAccounts(books)).rejects.toMatchObject({ code: 'checkpoint' });
   });
 
-  test('in the adapter of Keyv, which swallows it, is noticed', async () => {
+  test('if it belongs to another base URL, tenant or collection', async () => {
     const books = setUpSync();
-    const adapter = new Map();
-    adapter.set = () => {
-      throw new Error('down');
-    };
-    const store = new Keyv({ store: adapter });
-    store.on('error', () => undefined);
-    await expect(collect(changes(books.client.accounts, { ...books.run, store }))).rejects.toMatchObject({
-      code: 'checkpoint',
-    });
-  });
-
-  test.each([0, 1])('by losing a write without an error is noticed after %i runs', async (runs) => {
-    const books = setUpSync();
-    for (let run = 0; run < runs; run++) await collect(changes(books.client.accounts, books.run));
-    const store = storeOver(books, { set: () => undefined });
-    await expect(collect(changes(books.client.accounts, { ...books.run, store }))).rejects.toMatchObject({
-      code: 'checkpoint',
-      message: `The store did not return what was written under ${KEY}: it lost the value, or hid an error. Check the store, then run this again.`,
-    });
-  });
-});
-
-describe('a store', () => {
-  test('is written once if all checkpoints of a run are equal, as by page', async () => {
-    const books = setUpSync();
-    addAccounts(books, 40);
-    const written: string[] = [];
-    const set = (key: string, value: string) => {
-      written.push(value);
-      books.states.set(key, value);
-    };
-    await collect(
-      changes(books.client.accounts, { ...books.run, pagination: 'page', store: storeOver(books, { set }) }),
-    );
-    expect(written).toHaveLength(2);
-    expect(new Set(written).size).toBe(2);
-  });
-
-  test('is read at the beginning, before and after each batch and at the end, and not more often', async () => {
-    const books = setUpSync();
-    addAccounts(books, 40);
-    let reads = 0;
-    const get = (key: string) => {
-      reads++;
-      return books.states.get(key);
-    };
-    let batches = 0;
-    const run = changes(books.client.accounts, { ...books.run, store: storeOver(books, { get }) });
-    await collect(run, () => batches++);
-    expect(reads).toBe(1 + 2 * batches + 1);
-  });
-
-  test('gets the name of each run, which is unique', async () => {
-    const names = new Set<unknown>();
-    for (let run = 0; run < 50; run++) {
-      const books = setUpSync();
-      await collect(changes(books.client.accounts, books.run));
-      names.add(stateIn(books.states).by);
+    await readAccounts(books);
+    const state = books.states.get(KEY) ?? '';
+    const other = setUpSync();
+    other.states.set(KEY, state);
+    const list = books.client.accounts.list.bind(books.client.accounts);
+    books.states.set('accounting-data-sdk:other:accounts', state);
+    for (const run of [
+      readAccounts(other),
+      readAccounts(books, { tenant: 'other' }),
+      collect(changes(books.client.boms, { ...books.run, name: 'accounts' })),
+      collect(changes({ list }, { ...books.run, name: 'accounts' })),
+    ]) {
+      expect(await caught(run)).toMatchObject({
+        code: 'checkpoint',
+        message: expect.stringMatching(/belongs to another .* prefix of its own/),
+      });
     }
-    expect(names.size).toBe(50);
-    for (const name of names) expect(name).toMatch(/^[0-9a-z]{2,14}$/);
   });
-});
 
-test('a store that cannot be read after the last checkpoint was written fails no collection', async () => {
-  const books = setUpSync();
-  let isWritten = false;
-  const store = storeOver(books, {
-    get: (key) => {
-      if (isWritten) throw new Error('down');
-      return books.states.get(key);
-    },
-    set: (key, value) => {
-      books.states.set(key, value);
-      isWritten = !('run' in JSON.parse(value));
-    },
-  });
-  await expect(collect(changes(books.client.accounts, { ...books.run, store }))).resolves.toMatchObject({
-    status: 'done',
-  });
-});
-
-describe('a store that goes back to what it had before', () => {
-  test.each(['page', 'keyset'] as const)('is noticed in the middle of a run: %s', async (pagination) => {
+  test.each<[ChangesOptions['id'], ChangesOptions['id'], boolean]>([
+    [{ lte: '20' }, { lte: '20', gt: undefined }, true],
+    [{ gt: '1', lte: '20' }, { lte: '20', gt: '1' }, true],
+    [{ between: ['1', '20'] }, { between: '1..20' }, true],
+    [{ lte: '20' }, { lt: '20' }, false],
+    [{ between: ['1', '20'] }, { between: ['1', '21'] }, false],
+    [{ lte: '20' }, undefined, false],
+  ])('if its bounds on id are others: %j, then %j are the same: %s', async (first, second, isSame) => {
     const books = setUpSync();
-    addAccounts(books, 40);
-    await collect(changes(books.client.accounts, books.run));
-    const before = books.states.get(KEY) ?? '';
-    let batches = 0;
-    const run = collect(changes(books.client.accounts, { ...books.run, mode: 'full', pagination }), () => {
-      if (++batches === 2) books.states.set(KEY, before);
-    });
-    await expect(run).rejects.toMatchObject({
-      code: 'checkpoint',
-      message: expect.stringContaining('lost the value'),
-    });
-    expect(batches).toBe(2);
-    expect(books.states.get(KEY)).toBe(before);
+    await readAccounts(books, { id: first });
+    const run = readAccounts(books, { id: second });
+    if (isSame) expect(await run).toMatchObject({ mode: 'incremental' });
+    else expect(await caught(run)).toMatchObject({ code: 'checkpoint' });
   });
 });
 
-describe('a store that loses what it had before', () => {
-  test('is reported, and not as another run', async () => {
-    const books = setUpSync();
-    addAccounts(books, 40);
-    await collect(changes(books.client.accounts, books.run));
-    const run = changes(books.client.accounts, { ...books.run, mode: 'full' });
-    await expect(collect(run, () => books.states.delete(KEY))).rejects.toMatchObject({
-      code: 'checkpoint',
-      message: expect.stringContaining('lost the value'),
-    });
-  });
-});
+describe('a store fails the run with a CheckpointError', () => {
+  const down = () => {
+    throw new Error('down');
+  };
+  const swallowing = () => {
+    const adapter = new Map();
+    adapter.set = down;
+    const store = new Keyv({ store: adapter });
+    store.on('error', nothing);
+    return store;
+  };
 
-describe('a run of the same collection as another', () => {
-  test('fails with concurrent_run when the other began after it', async () => {
+  test.each<[string, Partial<Store>, object, RegExp]>([
+    ['rejects a read', { get: async () => down() }, { retryable: true }, /could not be read.* down/],
+    ['rejects a write', { set: async () => down() }, { retryable: true }, /could not be written.* down/],
+    ['throws at once', { set: down }, { retryable: true }, /could not be written.* down/],
+    ['throws what is no error', { get: () => Promise.reject('down!!') }, { cause: 'down!!' }, /down!/],
+    ['throws nothing', { get: () => Promise.reject(null) }, { cause: null }, /something other than an error/],
+    ['resolves to false', { set: async () => false }, {}, /returned false/],
+    ['swallows its own errors, as Keyv does', swallowing(), {}, /returned false/],
+    ['loses a write', { set: nothing }, {}, /lost the value, or hid an error/],
+  ])('if it %s', async (_, changed, facts, message) => {
     const books = setUpSync();
-    addAccounts(books, 40);
-    let batches = 0;
-    const first = async () => {
-      for await (const _ of changes(books.client.accounts, books.run)) {
-        if (++batches === 2) await collect(changes(books.client.accounts, books.run));
+    const store = changed instanceof Keyv ? changed : storeOver(books, changed);
+    const error = await caught(readAccounts(books, { store }));
+    expect(error).toMatchObject({ code: 'checkpoint', message: expect.stringMatching(message), ...facts });
+    if (/down$/.test(message.source) && !('cause' in facts))
+      expect((error as Error).cause).toMatchObject({ message: 'down' });
+  });
+
+  test.each(['page', 'keyset'] as const)(
+    'if it goes back in the middle of a run by %s to what it had before, or loses it',
+    async (pagination) => {
+      const books = withAccounts(40);
+      await readAccounts(books);
+      const before = books.states.get(KEY) ?? '';
+      for (const damage of [() => books.states.delete(KEY), () => books.states.set(KEY, before)]) {
+        books.states.set(KEY, before);
+        let batches = 0;
+        const run = readAccounts(books, { mode: 'full', pagination }, () => ++batches === 2 && damage());
+        await expect(run).rejects.toMatchObject({
+          code: 'checkpoint',
+          message: expect.stringContaining('lost the value'),
+        });
+        expect(batches).toBe(2);
       }
-    };
-    await expect(first()).rejects.toMatchObject({
-      code: 'concurrent_run',
+    },
+  );
+
+  test('unless it cannot be read after the last checkpoint was written', async () => {
+    const books = setUpSync();
+    let isWritten = false;
+    const store = storeOver(books, {
+      get: (key) => (isWritten ? down() : books.states.get(key)),
+      set: (key, value) => {
+        books.states.set(key, value);
+        isWritten = !('run' in JSON.parse(value));
+      },
+    });
+    await expect(readAccounts(books, { store })).resolves.toMatchObject({ status: 'done' });
+  });
+});
+
+test('a checkpoint that is equal to the one before, as by page, is not written again', async () => {
+  const books = withAccounts(40);
+  const written: string[] = [];
+  const set = (key: string, value: string) => {
+    written.push(value);
+    books.states.set(key, value);
+  };
+  await readAccounts(books, { pagination: 'page', store: storeOver(books, { set }) });
+  expect(written).toHaveLength(2);
+});
+
+describe('a run fails with concurrent_run if another run of the collection', () => {
+  const concurrent = { code: 'concurrent_run', retryable: true };
+
+  test('began after it', async () => {
+    const books = withAccounts(40);
+    let batches = 0;
+    const first = readAccounts(books, {}, async () => {
+      if (++batches === 2) await readAccounts(books);
+    });
+    await expect(first).rejects.toMatchObject({
+      ...concurrent,
       message: expect.stringMatching(new RegExp(`${KEY}.*mode: 'full'`)),
-      retryable: true,
     });
     expect(stateIn(books.states)).not.toHaveProperty('run');
   });
 
-  test('fails with concurrent_run at its first checkpoint when the other began and ended meanwhile', async () => {
-    const books = setUpSync();
-    addAccounts(books, 40);
-    const copy = new Copy();
-    const first = changes(books.client.accounts, books.run);
-    copy.take((await first.next()).value as never);
-    await collect(changes(books.client.accounts, books.run));
-    await expect(first.next()).rejects.toMatchObject({ code: 'concurrent_run' });
-  });
+  test.each(['set', 'get alone'])(
+    'began and ended before its first checkpoint: store with %s',
+    async (kind) => {
+      const books = withAccounts(40);
+      const store = kind === 'set' ? books.states : writtenByConsumer(books).store;
+      const first = changes(books.client.accounts, { ...books.run, store });
+      await first.next();
+      await readAccounts(books);
+      await expect(first.next()).rejects.toMatchObject(concurrent);
+    },
+  );
 
-  test('fails with concurrent_run when the other wrote right after its last checkpoint', async () => {
+  test('wrote right after its last checkpoint', async () => {
     const books = setUpSync();
     const set = (key: string, value: string) => {
       books.states.set(key, value.replace(/"by":"\w+"/, '"by":"another"'));
     };
-    const run = changes(books.client.accounts, { ...books.run, store: storeOver(books, { set }) });
-    await expect(collect(run)).rejects.toMatchObject({ code: 'concurrent_run' });
+    await expect(readAccounts(books, { store: storeOver(books, { set }) })).rejects.toMatchObject(concurrent);
   });
 
-  test('fails with concurrent_run when the other took over from it', async () => {
-    const books = setUpSync();
-    addAccounts(books, 60);
+  test('resumed it and took over', async () => {
+    const books = withAccounts(60);
     const paused = changes(books.client.accounts, books.run);
-    await paused.next();
-    await paused.next();
-    await paused.next();
-    let batches = 0;
-    for await (const _ of changes(books.client.accounts, books.run)) if (++batches === 2) break;
-    await expect(paused.next()).rejects.toMatchObject({ code: 'concurrent_run' });
-  });
-});
-
-describe('a store with get alone', () => {
-  test('leaves the checkpoints to the consumer', async () => {
-    const books = setUpSync();
-    addAccounts(books, 40);
-    const events: unknown[] = [];
-    const onCheckpoint = (event: unknown) => events.push(event);
-    const store = { get: (key: string) => books.states.get(key) };
-    const commit = ({ key, checkpoint }: { key: string; checkpoint: string }) =>
-      books.states.set(key, checkpoint);
-    let batches = 0;
-    for await (const batch of changes(books.client.accounts, { ...books.run, store, onCheckpoint })) {
-      if (++batches === 3) break;
-      commit(batch);
-    }
-    const report = await collect(
-      changes(books.client.accounts, { ...books.run, store, onCheckpoint }),
-      commit,
-    );
-    expect(report).toMatchObject({ resumed: true, status: 'done' });
-    expect(stateIn(books.states)).not.toHaveProperty('run');
-    expect(events).toEqual([]);
-  });
-
-  test('may be written after some batches only, but must be after the last', async () => {
-    const books = setUpSync();
-    addAccounts(books, 40);
-    const store = { get: (key: string) => books.states.get(key) };
-    let batches = 0;
-    await collect(changes(books.client.accounts, { ...books.run, store }), ({ key, checkpoint, last }) => {
-      if (++batches % 2 === 0 || last) books.states.set(key, checkpoint);
-    });
-    const forgetful = changes(books.client.accounts, { ...books.run, store });
-    await expect(collect(forgetful)).rejects.toMatchObject({
-      code: 'checkpoint',
-      message: `The last checkpoint under ${KEY} was not written. A store without set leaves that to the consumer: write batch.checkpoint of every batch, including the last one, which has no records.`,
-    });
-  });
-
-  test('notices another run as well', async () => {
-    const books = setUpSync();
-    addAccounts(books, 40);
-    const store = { get: (key: string) => books.states.get(key) };
-    const first = changes(books.client.accounts, { ...books.run, store });
-    await first.next();
-    await collect(changes(books.client.accounts, books.run));
-    await expect(first.next()).rejects.toMatchObject({ code: 'concurrent_run' });
+    for (let batch = 0; batch < 3; batch++) await paused.next();
+    await leaveAtBatch(2, books);
+    await expect(paused.next()).rejects.toMatchObject(concurrent);
   });
 
   test.each([
@@ -330,47 +213,62 @@ describe('a store with get alone', () => {
     ['sync', 'get alone'],
     ['changes', 'set'],
     ['sync', 'set'],
-  ])(
-    'notices that another run has written while a page was on its way: %s, store with %s',
-    async (by, kind) => {
-      const books = setUpSync();
-      addAccounts(books, 60);
-      let taken = 0;
-      let committed = () => {};
-      const firstCommit = new Promise<void>((resolve) => {
-        committed = resolve;
-      });
-      const client = createClient({
-        ...books.sandbox.clientOptions,
-        fetch: async (...request) => {
-          const response = await books.sandbox.fetch(...request);
-          if (books.sandbox.count() === 1) return response;
-          await firstCommit;
-          books.states.set(KEY, (books.states.get(KEY) ?? '').replace(/"by":"\w+"/, '"by":"another"'));
-          return response;
-        },
-      });
-      const options = {
-        ...books.run,
-        store: kind === 'set' ? books.states : { get: (key: string) => books.states.get(key) },
-        pagination: 'page',
-        onProgress: () => committed(),
-      } as const;
-      const take = ({ key, checkpoint }: { key: string; checkpoint: string }) => {
-        taken += 1;
-        books.states.set(key, checkpoint);
-      };
-      const run =
-        by === 'sync'
-          ? sync(client, { ...options, collections: ['accounts'], onBatch: take }).catch((error) => {
-              throw error.cause;
-            })
-          : collect(changes(client.accounts, options), take);
-      await expect(run).rejects.toMatchObject({ code: 'concurrent_run' });
-      expect(taken).toBe(1);
-      expect(stateIn(books.states).by).toBe('another');
-    },
-  );
+  ])('wrote while a page was on its way, which is not delivered: %s, store with %s', async (by, kind) => {
+    const books = withAccounts(60);
+    let taken = 0;
+    const { promise: firstCommit, resolve: committed } = Promise.withResolvers<void>();
+    const client = clientOf(books.sandbox, {
+      fetch: async (...request) => {
+        const response = await books.sandbox.fetch(...request);
+        if (books.sandbox.count() === 1) return response;
+        await firstCommit;
+        books.states.set(KEY, (books.states.get(KEY) ?? '').replace(/"by":"\w+"/, '"by":"another"'));
+        return response;
+      },
+    });
+    const { store, commit } = writtenByConsumer(books);
+    const options = {
+      store: kind === 'set' ? books.states : store,
+      pagination: 'page',
+      onProgress: () => committed(),
+    } as const;
+    const take = (batch: { key: string; checkpoint: string }) => {
+      taken += 1;
+      commit(batch);
+    };
+    const other = { ...books, client };
+    const error =
+      by === 'sync'
+        ? (await failureOf(syncAll(other, { ...options, collections: ['accounts'], onBatch: take }))).cause
+        : await caught(readAccounts(other, options, take));
+    expect(error).toMatchObject(concurrent);
+    expect(taken).toBe(1);
+    expect(stateIn(books.states).by).toBe('another');
+  });
+});
+
+describe('with a store that has get alone the consumer', () => {
+  test('writes the checkpoints, and the run resumes from them', async () => {
+    const books = withAccounts(40);
+    const events: unknown[] = [];
+    const { store, commit } = writtenByConsumer(books);
+    const options = { store, onCheckpoint: (event: unknown) => events.push(event) };
+    await leaveAtBatch(3, books, options, commit);
+    expect(await readAccounts(books, options, commit)).toMatchObject({ resumed: true, status: 'done' });
+    expect(stateIn(books.states)).not.toHaveProperty('run');
+    expect(events).toEqual([]);
+  });
+
+  test('may leave out checkpoints, but not the last', async () => {
+    const books = withAccounts(40);
+    const { store, commit } = writtenByConsumer(books);
+    let batches = 0;
+    await readAccounts(books, { store }, (batch) => (++batches % 2 === 0 || batch.last) && commit(batch));
+    await expect(readAccounts(books, { store })).rejects.toMatchObject({
+      code: 'checkpoint',
+      message: expect.stringMatching(/was not written.*including the last one/),
+    });
+  });
 });
 
 describe('the state', () => {
@@ -379,12 +277,10 @@ describe('the state', () => {
     for (let n = 0; n < 60; n++) {
       books.sandbox.store.accounts.insert({ id: String(10n ** 38n + BigInt(n) * 10n ** 36n) });
     }
-    const options = { ...books.run, tenant: 't'.repeat(100), prefix: 'p'.repeat(100) };
+    const options = { tenant: 't'.repeat(100), prefix: 'p'.repeat(100) };
     const sizes: number[] = [];
     for (const mode of ['full', 'incremental'] as const) {
-      await collect(changes(books.client.accounts, { ...options, mode }), ({ checkpoint }) => {
-        sizes.push(checkpoint.length);
-      });
+      await readAccounts(books, { ...options, mode }, ({ checkpoint }) => sizes.push(checkpoint.length));
     }
     expect(sizes.length).toBeGreaterThan(6);
     expect(Math.max(...sizes)).toBeLessThan(1000);
@@ -392,7 +288,8 @@ describe('the state', () => {
 
   test('shows neither key nor query', async () => {
     const books = setUpSync();
-    await collect(changes(books.client.accounts, { ...books.run, id: { gt: '123456' } }));
+    addAccounts(books, 5);
+    await readAccounts(books, { id: { gt: '123456' } });
     const [state = ''] = books.states.values();
     expect(state).not.toContain(books.sandbox.keys.full);
     expect(state).not.toContain('123456');

@@ -1,69 +1,69 @@
-import {
-  type Client,
-  collectionNames,
-  createClient,
-  isAccountingError,
-  SyncError,
-  type SyncReport,
-  sync,
-} from 'accounting-data-sdk';
+import { type Client, collectionNames, SyncError, sync } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
-import { addAccounts, START, type SyncSetUp, setUpSync, stateIn } from './set-up.ts';
+import {
+  clientOf,
+  failureOf,
+  nothing,
+  START,
+  type SyncSetUp,
+  setUpSync,
+  stateIn,
+  statuses,
+  syncAll,
+  withAccounts,
+} from './set-up.ts';
 
-const nothing = () => undefined;
-
-/** The paths in the order of the requests, each once. */
-function paths({ sandbox }: SyncSetUp): string[] {
-  return [...new Set(sandbox.requests.map(({ path }) => path.replace('/api/public/v1/', '')))];
-}
-
-async function failure(run: Promise<SyncReport>): Promise<SyncError> {
-  const error = await run.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (!isAccountingError(error, 'sync_failed')) throw new Error('expected a SyncError', { cause: error });
-  return error;
-}
+/** The segments in the order of the requests. */
+const segments = ({ sandbox }: SyncSetUp) =>
+  sandbox.requests.map(({ path }) => path.replace('/api/public/v1/', ''));
 
 describe('sync', () => {
-  test('brings a copy of every collection up to date', async () => {
+  test('brings a copy of every collection up to date, and reports each', async () => {
     const books = setUpSync({ records: 300 });
-    const copy = new Map<string, Set<string>>();
-    const onBatch = ({ collection, records }: { collection: string; records: readonly { id: string }[] }) => {
-      for (const { id } of records) copy.set(collection, (copy.get(collection) ?? new Set()).add(id));
-    };
-    const report = await sync(books.client, { ...books.run, onBatch });
-    expect(report).toMatchObject({ tenant: 'acme', records: 300 });
+    const copy = new Map<string, string[]>();
+    const before = Date.now();
+    const report = await syncAll(books, {
+      onBatch: ({ collection, records }) =>
+        copy.set(collection, [...(copy.get(collection) ?? []), ...records.map(({ id }) => id)]),
+    });
+    expect(report).toMatchObject({ tenant: 'acme', records: 300, paused: false });
+    expect(report.startedAt.getTime()).toBeGreaterThanOrEqual(before);
+    expect(report.endedAt.getTime()).toBeGreaterThanOrEqual(report.startedAt.getTime());
+    expect(report.endedAt.getTime()).toBeLessThanOrEqual(Date.now());
     expect(report.collections).toHaveLength(collectionNames.length);
     for (const { collection, status, records } of report.collections) {
       expect(status).toBe('done');
       const ids = books.sandbox.store[collection as 'accounts'].ids();
-      expect([...(copy.get(collection) ?? [])].toSorted()).toEqual(ids.toSorted());
+      expect(copy.get(collection)?.toSorted()).toEqual(ids.toSorted());
       expect(records).toBe(ids.length);
     }
     expect(books.states.size).toBe(collectionNames.length);
   });
 
-  test.each([
-    ['accounts', 'accountAddresses'],
-    ['accounts', 'accountContactRelations'],
-    ['accounts', 'accountContactShoppingStores'],
-    ['accounts', 'accountCustomerProjectRates'],
-    ['accounts', 'accountSettings'],
-    ['bankFeedConnections', 'bankFeedAccounts'],
-    ['products', 'boms'],
-    ['boms', 'bomLines'],
-    ['products', 'bomLines'],
-    ['budgets', 'budgetLines'],
-  ] as const)('reads %s before %s', async (parent, child) => {
+  test('reads parents before children, in whatever order they are given', async () => {
     const books = setUpSync({ records: 28 });
-    await sync(books.client, { ...books.run, collections: [child, parent], onBatch: nothing });
-    const requests = books.sandbox.requests.map(({ path }) => path.replace('/api/public/v1/', ''));
-    expect(requests.length).toBeGreaterThan(2);
-    expect(requests.lastIndexOf(books.client[parent].segment)).toBeLessThan(
-      requests.indexOf(books.client[child].segment),
-    );
+    await syncAll(books, { collections: [...collectionNames].reverse() });
+    const requests = segments(books);
+    for (const [parent, child] of [
+      ['accounts', 'account-addresses'],
+      ['accounts', 'account-contact-relations'],
+      ['accounts', 'account-contact-shopping-stores'],
+      ['accounts', 'account-customer-project-rates'],
+      ['accounts', 'account-settings'],
+      ['bank-feed-connections', 'bank-feed-accounts'],
+      ['products', 'boms'],
+      ['boms', 'bom-lines'],
+      ['budgets', 'budget-lines'],
+    ] as const) {
+      expect(requests.indexOf(child), child).toBeGreaterThan(requests.lastIndexOf(parent));
+    }
+  });
+
+  test('reads a grandchild after its grandparent although the one between is not read', async () => {
+    const books = setUpSync({ records: 28 });
+    await syncAll(books, { collections: ['bomLines', 'products'] });
+    const requests = segments(books);
+    expect(requests.indexOf('bom-lines')).toBeGreaterThan(requests.lastIndexOf('products'));
   });
 
   test('reads a source of the caller after the source that it names as its parent', async () => {
@@ -82,41 +82,33 @@ describe('sync', () => {
       orders: source('orders', 'customers'),
       orphans: source('orphans', 'toString'),
       customers: source('customers'),
+      // Each names the other.
+      left: source('left', 'right'),
+      right: source('right', 'left'),
     };
-    await sync(client, { ...books.run, concurrency: 1, onBatch: nothing });
-    expect(order).toEqual(['orphans', 'customers', 'orders', 'lines']);
+    const report = await sync(client, { ...books.run, concurrency: 1, onBatch: nothing });
+    expect(order.filter((name) => !/left|right/.test(name))).toEqual([
+      'orphans',
+      'customers',
+      'orders',
+      'lines',
+    ]);
+    expect(new Set(statuses(report))).toEqual(new Set(['done']));
   });
 
-  test('reads sources that name each other as their parent', async () => {
-    const books = setUpSync();
-    const { list } = books.client.accounts;
-    const source = { list: list.bind(books.client.accounts) };
-    const client = {
-      left: { ...source, segment: 'left', parent: 'right' },
-      right: { ...source, segment: 'right', parent: 'left' },
-    };
-    const report = await sync(client, { ...books.run, onBatch: nothing });
-    expect(report.collections.map(({ status }) => status)).toEqual(['done', 'done']);
-  });
-
-  test('reads only the given collections', async () => {
+  test('reads only the given collections, each once', async () => {
     const books = setUpSync({ records: 280 });
-    const report = await sync(books.client, {
-      ...books.run,
-      collections: ['products', 'accounts', 'products'],
-      onBatch: nothing,
-    });
+    const report = await syncAll(books, { collections: ['products', 'accounts', 'products'] });
     expect(report.collections.map(({ collection }) => collection)).toEqual(['products', 'accounts']);
-    expect(paths(books).toSorted()).toEqual(['accounts', 'products']);
+    expect(new Set(segments(books))).toEqual(new Set(['accounts', 'products']));
   });
 
-  test('reads two collections of a level at the same time', async () => {
+  test('reads two collections of a level at the same time, and others when one is done', async () => {
     const names = ['accounts', 'products', 'budgets', 'bankFeedConnections', 'bankPayerMemories'] as const;
     const books = setUpSync({ records: Object.fromEntries(names.map((name) => [name, 60])) });
     let inFlight = 0;
     let most = 0;
-    const client = createClient({
-      ...books.sandbox.clientOptions,
+    const client = clientOf(books.sandbox, {
       fetch: async (...request) => {
         most = Math.max(most, ++inFlight);
         const response = await books.sandbox.fetch(...request);
@@ -126,14 +118,14 @@ describe('sync', () => {
       },
     });
     const order: string[] = [];
-    await sync(client, {
-      ...books.run,
-      pagination: 'page',
-      collections: names,
-      onBatch: ({ collection, last }) => {
-        if (!last) order.push(collection);
+    await syncAll(
+      { ...books, client },
+      {
+        pagination: 'page',
+        collections: names,
+        onBatch: ({ collection, last }) => !last && order.push(collection),
       },
-    });
+    );
     expect(most).toBe(2);
     expect(order).toHaveLength(30);
     expect(new Set(order.slice(0, 4))).toEqual(new Set(['accounts', 'products']));
@@ -152,32 +144,35 @@ describe('sync', () => {
       get: (key: string) => alone(() => books.states.get(key)),
       set: (key: string, value: string) => alone(() => books.states.set(key, value)),
     };
-    const report = await sync(books.client, {
-      ...books.run,
-      store,
-      concurrency: 6,
-      onBatch: () => alone(nothing),
-    });
+    const report = await syncAll(books, { store, concurrency: 6, onBatch: () => alone(nothing) });
     expect(report.records).toBe(400);
   });
 
   test('gives each collection a watermark of its own', async () => {
     const books = setUpSync({ records: { accounts: 30, accountAddresses: 5 } });
     books.sandbox.onRequest(() => books.sandbox.clock.advance(1000));
-    await sync(books.client, {
-      ...books.run,
-      collections: ['accounts', 'accountAddresses'],
-      onBatch: nothing,
-    });
+    await syncAll(books, { collections: ['accounts', 'accountAddresses'] });
     expect(stateIn(books.states).watermark).toBe(START);
     const later = stateIn(books.states, 'accountAddresses').watermark as string;
     expect(Date.parse(later)).toBeGreaterThan(Date.parse(START));
   });
 
-  test('reads the children of a parent that failed', async () => {
+  test('needs nothing but list of a structural client', async () => {
+    const books = withAccounts(25);
+    const client = {
+      accounts: { list: books.client.accounts.list.bind(books.client.accounts) },
+      name: 'mine',
+    };
+    const report = await sync(client, { ...books.run, onBatch: nothing });
+    expect(report).toMatchObject({ records: 25, collections: [{ collection: 'accounts' }] });
+  });
+});
+
+describe('a collection that fails', () => {
+  test('ends alone: its children and all others are read', async () => {
     const books = setUpSync({ records: 280 });
     books.sandbox.faults.add({ kind: 'status', status: 400 }, { collection: 'accounts', times: 9 });
-    const error = await failure(sync(books.client, { ...books.run, onBatch: nothing }));
+    const error = await failureOf(syncAll(books));
     expect(error).toBeInstanceOf(SyncError);
     expect(error.errors).toMatchObject([{ collection: 'accounts', error: { code: 'malformed_request' } }]);
     expect(error.cause).toBe(error.errors[0]?.error);
@@ -190,23 +185,35 @@ describe('sync', () => {
     });
   });
 
-  test('ends everything at a 401', async () => {
-    const books = setUpSync({ records: 280 });
-    const client = createClient({ ...books.sandbox.clientOptions, apiKey: books.sandbox.keys.revoked });
-    const error = await failure(sync(client, { ...books.run, concurrency: 1, onBatch: nothing }));
-    expect(error.errors).toMatchObject([{ error: { code: 'unauthenticated' } }]);
-    expect(error.report.collections.map(({ status }) => status).toSorted()).toEqual([
-      'failed',
-      ...Array.from({ length: collectionNames.length - 1 }, () => 'stopped'),
-    ]);
-    // The next request in the queue may be sent before the run hears of the first one's failure.
-    expect(books.sandbox.count()).toBeLessThanOrEqual(2);
+  test('is reported with the watermark that it still has', async () => {
+    const books = setUpSync({ records: { accounts: 5 } });
+    await syncAll(books, { collections: ['accounts'] });
+    books.sandbox.faults.add({ kind: 'status', status: 400 }, { times: 9 });
+    const { report } = await failureOf(syncAll(books, { collections: ['accounts'] }));
+    expect(report.collections[0]).toMatchObject({
+      status: 'failed',
+      mode: 'incremental',
+      watermark: new Date(START),
+      lastFullRead: new Date(START),
+    });
   });
 
-  test('keeps what was committed if the consumer fails, and resumes there', async () => {
-    const books = setUpSync();
-    addAccounts(books, 60);
-    books.sandbox.store.budgets.insert({});
+  test.each([
+    [403, 'forbidden', ['forbidden', 'done']],
+    [403, 'scope_required', ['forbidden', 'done']],
+    [403, 'not_found', ['failed', 'done']],
+    [401, 'unauthenticated', ['failed', 'stopped']],
+  ] as const)('with %i %s at its second page leaves these statuses: %j', async (status, type, expected) => {
+    const books = setUpSync({ records: { accounts: 30, accountAddresses: 5 } });
+    books.sandbox.faults.add({ kind: 'status', status, type }, { collection: 'accounts', skip: 1, times: 9 });
+    const collections = ['accounts', 'accountAddresses'] as const;
+    const { report } = await failureOf(syncAll(books, { pagination: 'page', collections }));
+    expect(statuses(report)).toEqual(expected);
+    expect(report.collections[0]?.records).toBe(10);
+  });
+
+  test('because of its consumer keeps what was committed, and resumes there', async () => {
+    const books = withAccounts(60);
     const taken = new Set<string>();
     let batches = 0;
     const onBatch = ({ collection, records }: { collection: string; records: readonly { id: string }[] }) => {
@@ -214,75 +221,65 @@ describe('sync', () => {
       if (++batches === 3) throw new Error('the sink is full');
       for (const { id } of records) taken.add(id);
     };
-    const error = await failure(sync(books.client, { ...books.run, onBatch }));
+    const error = await failureOf(syncAll(books, { onBatch }));
     expect(error.errors).toMatchObject([{ collection: 'accounts', error: { message: 'the sink is full' } }]);
-    expect(error.report.collections.filter(({ status }) => status === 'done')).toHaveLength(
+    expect(statuses(error.report).filter((status) => status === 'done')).toHaveLength(
       collectionNames.length - 1,
     );
-
-    const report = await sync(books.client, { ...books.run, onBatch });
+    const report = await syncAll(books, { onBatch });
     expect(taken.size).toBe(60);
     expect(report.collections.find(({ collection }) => collection === 'accounts')).toMatchObject({
       resumed: true,
     });
   });
 
-  test('stops on the signal with its own reason, when what was under way is committed', async () => {
-    const books = setUpSync();
-    addAccounts(books, 60);
-    const controller = new AbortController();
-    const reason = new Error('enough');
-    let checkpoint: string | undefined;
-    const run = sync(books.client, {
-      ...books.run,
-      collections: ['accounts', 'accountAddresses'],
-      signal: controller.signal,
-      onBatch: async (batch) => {
-        controller.abort(reason);
-        await new Promise((resolve) => setTimeout(resolve));
-        checkpoint = batch.checkpoint;
+  test('because its consumer was rejected by another service stops no other collection', async () => {
+    const books = setUpSync({ records: { accounts: 25, budgets: 5, accountAddresses: 5 } });
+    const { sandbox: other } = setUpSync();
+    const target = (key: 'revoked' | 'readOnly') => clientOf(other, { apiKey: other.keys[key] }).products;
+    const run = syncAll(books, {
+      collections: ['accounts', 'budgets', 'accountAddresses'],
+      concurrency: 1,
+      onBatch: async ({ collection }) => {
+        if (collection === 'accounts') await target('revoked').create({ name: 'copied' });
+        if (collection === 'budgets') await target('readOnly').create({ name: 'copied' });
       },
     });
-    await expect(run).rejects.toBe(reason);
-    expect(books.states).toEqual(new Map([['accounting-data-sdk:acme:accounts', checkpoint]]));
-    expect(paths(books)).toEqual(['accounts']);
+    const { errors, report } = await failureOf(run);
+    expect(errors.map(({ error }) => (error as { code?: unknown }).code).toSorted()).toEqual([
+      'scope_required',
+      'unauthenticated',
+    ]);
+    expect(statuses(report)).toEqual(['failed', 'failed', 'done']);
   });
+});
 
-  test('sends nothing if the signal has already fired', async () => {
-    const books = setUpSync();
-    const run = sync(books.client, { ...books.run, signal: AbortSignal.abort('no'), onBatch: nothing });
-    await expect(run).rejects.toBe('no');
-    expect(books.sandbox.count()).toBe(0);
-  });
-
-  test('needs nothing but list of a structural client', async () => {
-    const books = setUpSync();
-    addAccounts(books, 25);
-    const client = {
-      accounts: { list: books.client.accounts.list.bind(books.client.accounts) },
-      name: 'mine',
+describe('the consumer of a sync', () => {
+  test('may return an array of promises: nothing is committed if one of them fails', async () => {
+    const books = withAccounts(3);
+    const saved: string[] = [];
+    const save = async ({ id }: { id: string }) => {
+      await new Promise((resolve) => setTimeout(resolve));
+      if (id === '2') throw new Error('the sink is full');
+      saved.push(id);
     };
-    const report = await sync(client, { ...books.run, onBatch: nothing });
-    expect(report).toMatchObject({ records: 25, collections: [{ collection: 'accounts' }] });
+    const error = await failureOf(
+      syncAll(books, {
+        collections: ['accounts'],
+        pagination: 'page',
+        onBatch: ({ records }) => records.map(save),
+      }),
+    );
+    expect(error.errors).toMatchObject([{ error: { message: 'the sink is full' } }]);
+    expect(saved).toEqual(['1', '3']);
+    expect(books.states.size).toBe(0);
   });
 
-  test.each([
-    ['onBatch', { onBatch: undefined }],
-    ['onBatch', { onBatch: 'no' }],
-    ['concurrency', { concurrency: 0 }],
-    ['concurrency', { concurrency: 1.5 }],
-    ['concurrency', { concurrency: '2' }],
-    ['collections', { collections: ['accounts', 'invoices'] }],
-    ['collections', { collections: ['request'] }],
-    ['collections', { collections: ['toString'] }],
-    ['collections', { collections: ['rateLimit'] }],
-    ['store', { store: undefined }],
-    ['tenant', { tenant: 'a:b' }],
-    ['lookbackMs', { lookbackMs: Number.POSITIVE_INFINITY }],
-  ])('rejects an invalid %s before anything is sent', async (argument, wrong) => {
-    const books = setUpSync();
-    const options = { ...books.run, onBatch: nothing, ...(wrong as object) };
-    await expect(sync(books.client, options)).rejects.toMatchObject({ code: 'invalid_input', argument });
-    expect(books.sandbox.count()).toBe(0);
+  test('may empty the array of records without changing the counts of the report', async () => {
+    const report = await syncAll(withAccounts(25), {
+      collections: ['accounts'],
+      onBatch: ({ records }) => (records as unknown[]).splice(0),
+    });
+    expect(report.collections[0]).toMatchObject({ records: 25, pages: 3 });
   });
 });
