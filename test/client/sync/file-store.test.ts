@@ -13,16 +13,10 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe('fileStore', () => {
-  test('returns a value that another instance has written', async () => {
+  test('returns a value that another instance has written, to a path or a file URL', async () => {
     const directory = join(folder, 'made', 'on', 'demand');
     await fileStore(directory).set('p:acme:accounts', '{"v":1}');
-    expect(await fileStore(directory).get('p:acme:accounts')).toBe('{"v":1}');
-  });
-
-  test('takes a file URL', async () => {
-    const store = fileStore(pathToFileURL(folder));
-    await store.set('k', 'v');
-    expect(await fileStore(folder).get('k')).toBe('v');
+    expect(await fileStore(pathToFileURL(directory)).get('p:acme:accounts')).toBe('{"v":1}');
   });
 
   test('has nothing under a key that was never written or was deleted', async () => {
@@ -63,18 +57,13 @@ describe('fileStore', () => {
     expect((await readdir(folder)).toSorted()).toEqual(others.toSorted());
   });
 
-  test.each(['a\uD800', 'a\uDFFF', '\uDC00\uD800'])('rejects an ill-formed key: %j', async (key) => {
+  test.each(['a\uD800', '\uDC00\uD800'])('rejects an ill-formed key: %j', async (key) => {
     const store = fileStore(folder);
     const rejection = { code: 'invalid_input', argument: 'key' };
     await expect(store.get(key)).rejects.toMatchObject(rejection);
     await expect(store.set(key, 'v')).rejects.toMatchObject(rejection);
     await expect(store.delete(key)).rejects.toMatchObject(rejection);
     expect(await readdir(folder)).toEqual([]);
-  });
-
-  test('takes a key with characters beyond the basic plane', async () => {
-    await fileStore(folder).set('a\u{1F600}', 'v');
-    expect(await fileStore(folder).get('a\u{1F600}')).toBe('v');
   });
 
   test('gives each key a file of its own, in the directory and safe everywhere', async () => {
@@ -90,6 +79,7 @@ describe('fileStore', () => {
       '.hidden',
       'p:é:x',
       'p%3aa:x',
+      'p:\u{1F600}:x',
       '',
     ];
     for (const key of keys) await store.set(key, key);

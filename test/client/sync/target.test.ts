@@ -6,7 +6,6 @@ import {
   type SyncTarget,
   sync,
 } from 'accounting-data-sdk';
-import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
@@ -191,29 +190,4 @@ test('an error of this package that open throws stays as it is', async () => {
   const inner = await caught(sync(client, { tenant: '..', store: new Map(), onBatch: () => undefined }));
   const target: SyncTarget = { open: () => Promise.reject(inner) };
   expect(await caught(sync(client, { tenant: 'acme', target }))).toBe(inner);
-});
-
-test.each([
-  ['store', { store: new Map<string, string>() }],
-  ['onBatch', { onBatch: () => undefined }],
-  ['localIds', { localIds: () => [] }],
-  ['onDelete', { onDelete: () => undefined }],
-])('rejects a target beside %s, before it is opened', async (argument, more) => {
-  const { client, sandbox } = setUpSync();
-  const { target, calls } = memoryTarget();
-  const options = { tenant: 'acme', target, ...more } as unknown as Parameters<typeof sync>[1];
-  expect(await caught(sync(client, options))).toMatchObject({ code: 'invalid_input', argument });
-  expect(calls).toEqual([]);
-  expect(sandbox.requests).toEqual([]);
-});
-
-test.each([
-  ['target', { target: {} as SyncTarget }],
-  ['target', { target: { open: () => ({}) as OpenTarget } }],
-  ['tenant', { target: memoryTarget().target, tenant: '../acme' }],
-])('rejects an invalid %s', async (argument, options) => {
-  const sandbox = createSandbox();
-  const error = await caught(sync(createClient(sandbox.clientOptions), { tenant: 'acme', ...options }));
-  expect(error).toMatchObject({ code: 'invalid_input', argument });
-  expect(sandbox.requests).toEqual([]);
 });

@@ -9,7 +9,11 @@ const START = '2026-01-31T15:00:00Z';
 
 /** A service in New York whose date filter ignores offsets. Products show timestamps, accounts do not. */
 function inNewYork(options: SandboxOptions = {}) {
-  const { sandbox, states: store, run } = setUpSync({
+  const {
+    sandbox,
+    states: store,
+    run,
+  } = setUpSync({
     timeZone: 'America/New_York',
     dateFilter: 'local',
     timestamps: 'offset',

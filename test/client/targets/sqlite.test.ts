@@ -176,5 +176,5 @@ test('shows null for every field of a record that is too deep for SQLite, and ev
     { id: '2', name: 'Flat', odd: 2 },
   ]);
   const [row] = await copy.query(`SELECT body FROM accounting_record WHERE id = '1'`);
-  expect(JSON.parse(String(row?.['body']))).toEqual(records[0]);
+  expect(JSON.parse(String(row?.body))).toEqual(records[0]);
 });
