@@ -132,6 +132,7 @@ describe('matching', () => {
   test('next applies to one request, add to those that match, the oldest rule first', async () => {
     const sandbox = createSandbox();
     const next = sandbox.faults.next({ kind: 'status', status: 500 });
+    const second = sandbox.faults.next({ kind: 'status', status: 505 });
     const writes = sandbox.faults.add({ kind: 'status', status: 503 }, { method: 'POST', times: 2 });
     const boms = sandbox.faults.add(
       { kind: 'status', status: 502 },
@@ -147,6 +148,7 @@ describe('matching', () => {
     const statuses = [];
     for (const path of [
       '/accounts',
+      '/accounts',
       '/boms',
       '/boms',
       '/boms/1',
@@ -156,13 +158,16 @@ describe('matching', () => {
     ]) {
       statuses.push((await call(sandbox, path)).status);
     }
-    expect(statuses).toEqual([500, 200, 502, 502, 200, 504, 501]);
+    expect(statuses).toEqual([500, 505, 200, 502, 502, 200, 504, 501]);
     for (const expected of [507, 507, 200])
       expect((await call(sandbox, '/bank-feed-accounts')).status).toBe(expected);
     for (const expected of [503, 503, 201])
       expect((await createProduct(sandbox, first)).status).toBe(expected);
 
-    expect([next, writes, boms, one, filtered, pattern].map(({ hits, active }) => [hits, active])).toEqual([
+    expect(
+      [next, second, writes, boms, one, filtered, pattern].map(({ hits, active }) => [hits, active]),
+    ).toEqual([
+      [1, false],
       [1, false],
       [2, false],
       [2, true],

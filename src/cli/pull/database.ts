@@ -11,7 +11,7 @@ import {
 import { type PostgresConnection, postgresTarget, sqliteTarget } from 'accounting-data-sdk/targets';
 import { checkCompany } from '../company.ts';
 import { type ConnectFlags, connect } from '../connect.ts';
-import { CommandFailure, EXIT, failureOf, noReadAccess, withoutAdvice } from '../errors.ts';
+import { CommandFailure, EXIT, failureOf, isDenied, noReadAccess, withoutAdvice } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { many, numberOf, PullProgress } from './progress.ts';
 
@@ -66,9 +66,8 @@ export async function pullIntoDatabase(
         throw error;
       });
     logReport(report, flags.to, progress);
-    if (report.collections.every(({ status }) => status === 'forbidden')) throw noReadAccess();
   } catch (error) {
-    throw asFailure(error, io.signal);
+    throw asFailure(error, { signal: io.signal, isOfAll: name === undefined });
   } finally {
     await database.close?.();
   }
@@ -223,7 +222,10 @@ function logStop({ to, pagination }: DatabaseFlags, io: Io): void {
 }
 
 /** What ended the command, with the exit code of its first reason. */
-function asFailure(error: unknown, signal: AbortSignal): unknown {
+function asFailure(
+  error: unknown,
+  { signal, isOfAll }: { readonly signal: AbortSignal; readonly isOfAll: boolean },
+): unknown {
   if (!isAccountingError(error) || (signal.aborted && error === signal.reason)) return error;
   if (error.cause instanceof CommandFailure) return error.cause;
   if (error.code === 'invalid_input' && error.argument === 'target') {
@@ -232,7 +234,11 @@ function asFailure(error: unknown, signal: AbortSignal): unknown {
       exitCode: EXIT.file,
     });
   }
-  const first = error.code === 'sync_failed' ? failureOf(error.errors[0]?.error) : undefined;
+  if (error.code !== 'sync_failed') return error;
+  const failures = error.errors.map((each) => each.error);
+  if (isOfAll && failures.every((each) => isAccountingError(each) && isDenied(each.code)))
+    return noReadAccess();
+  const first = failureOf(failures[0]);
   if (first === undefined) return error;
   const { advice, exitCode } = first;
   const failure = new CommandFailure(withoutAdvice(error), { advice, exitCode });

@@ -45,13 +45,25 @@ describe('whoami', () => {
       collectionNames.map((name) => [name, name === 'products' ? 'readable' : 'scope_required']),
     );
   });
+});
 
-  test('ends with 3 for an invalid key, and for one that may read nothing', async () => {
-    const { sandbox, env } = await listening();
-    const revoked = await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.revoked }, ['whoami']);
-    const forbidden = await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.forbidden }, ['whoami']);
-    expect([revoked.code, revoked.out, forbidden.code]).toEqual([3, '', 3]);
-    expect(forbidden.out).toContain('forbidden');
+describe('a key', () => {
+  test.each([
+    ['whoami'],
+    ['probe'],
+    ['probe', 'accounts', '--json'],
+    ['discover'],
+    ['pull', '--all', '--out', 'data'],
+    ['pull', '--all', '--to', 'books.sqlite', '--tenant', 'acme'],
+  ])('that is invalid or reads nothing ends the command with 3: %s %s %s', async (...args) => {
+    const { sandbox, env } = await listening({ records: 20 });
+    const file = folder();
+    const found = args.map((arg) => arg.replace(/^data$|^books\.sqlite$/, file));
+    const { revoked, forbidden } = sandbox.keys;
+    const invalid = await run({ ...env, ACCOUNTING_API_KEY: revoked }, [...found, '--quiet']);
+    expect([invalid.code, invalid.out, invalid.log]).toEqual([3, '', expect.stringContaining('401')]);
+    const without = await run({ ...env, ACCOUNTING_API_KEY: forbidden }, [...found, '--quiet']);
+    expect([without.code, without.log]).toEqual([3, expect.stringContaining('has no read access')]);
   });
 });
 
@@ -71,19 +83,23 @@ describe('a service without the collections', () => {
   );
 });
 
-describe('probe', () => {
-  test('ends with 3 if the key reads nothing', async () => {
-    const { sandbox, env } = await listening({ records: 20 });
-    const settings = { ...env, ACCOUNTING_API_KEY: sandbox.keys.forbidden };
-    expect((await run(settings, ['probe', '--quiet'])).code).toBe(3);
-  });
-});
-
 describe('the help', () => {
   test('lists the collections, in lines of at most 80 characters', async () => {
     const { out } = await run({}, ['--help']);
     for (const name of collectionNames) expect(out).toMatch(new RegExp(`\\b${name}\\b`));
     expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+
+  test.for(COMMANDS)('of %s shows examples, and needs neither service nor key', async (command) => {
+    const { code, out } = await run({}, [command, '--help']);
+    expect(code).toBe(0);
+    expect(out).toMatch(new RegExp(`Examples:\n  \\$ accounting-data-sdk ${command}`));
+    expect(out).not.toContain('--api-key');
+  });
+
+  test('says what the exit codes mean', async () => {
+    const { out } = await run({}, ['--help']);
+    for (const code of [0, 1, 2, 3, 4, 5, 6, 7, 8, 130]) expect(out).toMatch(new RegExp(`^  ${code} `, 'm'));
   });
 
   test('is offered with the nearest name of a collection', async () => {
@@ -279,19 +295,5 @@ describe('the key', () => {
     );
     expect([code, asked]).toEqual([0, ['API key: ']]);
     expect(out + log).not.toContain(sandbox.keys.full);
-  });
-});
-
-describe('the help', () => {
-  test.for(COMMANDS)('of %s shows examples, and needs neither service nor key', async (command) => {
-    const { code, out } = await run({}, [command, '--help']);
-    expect(code).toBe(0);
-    expect(out).toMatch(new RegExp(`Examples:\n  \\$ accounting-data-sdk ${command}`));
-    expect(out).not.toContain('--api-key');
-  });
-
-  test('says what the exit codes mean', async () => {
-    const { out } = await run({}, ['--help']);
-    for (const code of [0, 1, 2, 3, 4, 5, 6, 7, 8, 130]) expect(out).toMatch(new RegExp(`^  ${code} `, 'm'));
   });
 });

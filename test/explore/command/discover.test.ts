@@ -5,7 +5,7 @@ import { folder, listening, run } from './support/run.ts';
 
 describe('discover', () => {
   test('writes schemas to standard output, or to a file', async () => {
-    const { env } = await listening({ records: 600 });
+    const { env } = await listening({ records: 200 });
     const file = folder()('schemas.ts');
     const printed = await run(env, ['discover', 'accounts', 'boms']);
     const written = await run(env, ['discover', 'accounts', 'boms', '--out', file]);

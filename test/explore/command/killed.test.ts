@@ -1,0 +1,114 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { collectionNames, createClient } from 'accounting-data-sdk';
+import type { SandboxOptions } from 'accounting-data-sdk/testing';
+import { expect, test } from 'vitest';
+import { killAtRandom } from '../../support/kill-at-random.ts';
+import { SeededRandom } from '../../support/seeded-random.ts';
+import { eachSeed } from '../../support/seeds.ts';
+import { copied, upstream } from './support/database.ts';
+import { start } from './support/process.ts';
+import { folder, listening, records, run } from './support/run.ts';
+
+/** `SOAK_KILLS=40` kills each command more often. */
+const KILLS = Number(process.env.SOAK_KILLS ?? 2);
+
+interface Killed {
+  readonly options: SandboxOptions;
+  readonly mostRequests: number;
+  readonly args: (file: (name: string) => string) => readonly string[];
+}
+
+/** Kills a command at random moments, then runs it to its end. */
+async function killedAndRepeated(seed: number, { options, mostRequests, args }: Killed) {
+  const { sandbox, env } = await listening({ logLimit: 20_000, ...options });
+  const file = folder();
+  const command = args(file);
+  const killing = { sandbox, random: new SeededRandom(seed), mostRequests };
+  let kills = 0;
+  while (kills < KILLS && (await killAtRandom(start(env, command), killing))) {
+    kills += 1;
+    sandbox.store.accounts.update('4', { name: `Changed ${kills}` });
+  }
+  // What a process sends until it is dead depends on the machine: the last ones may find nothing left to do.
+  expect(kills).toBeGreaterThan(0);
+  expect((await run(env, command)).code).toBe(0);
+  return { sandbox, env, file, command };
+}
+
+const SEEDS = [Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))];
+const IDS = { ids: { gap: 3, start: 4 } } as const;
+
+test('a pull that is killed again and again ends with every record once', () =>
+  eachSeed(SEEDS, async (seed) => {
+    const { sandbox, file } = await killedAndRepeated(seed, {
+      options: { records: { accounts: 4000 }, pageSize: 100, order: 'none', ...IDS },
+      mostRequests: 30,
+      args: (file) => ['pull', 'accounts', '--out', file('a.ndjson'), '--checkpoint', file('cp')],
+    });
+    const ids = records(readFileSync(file('a.ndjson'), 'utf8')).map(({ id }) => id);
+    expect(ids.length).toBe(4000);
+    expect(new Set(ids)).toEqual(new Set(sandbox.store.accounts.ids()));
+    expect(readdirSync(file('.'))).toEqual(['a.ndjson']);
+  }));
+
+test('a pull of everything that is killed again and again ends with every record of every collection once', () =>
+  eachSeed(SEEDS, async (seed) => {
+    const { sandbox, file } = await killedAndRepeated(seed, {
+      options: { records: 2000, pageSize: 20, ...IDS },
+      mostRequests: 50,
+      args: (file) => ['pull', '--all', '--out', file('data')],
+    });
+    const client = createClient(sandbox.clientOptions);
+    for (const name of collectionNames) {
+      const text = readFileSync(file(`data/${client[name].segment}.ndjson`), 'utf8');
+      expect([name, records(text).map(({ id }) => id)]).toEqual([name, sandbox.store[name].ids()]);
+    }
+    expect(readdirSync(file('data'))).toHaveLength(collectionNames.length);
+  }));
+
+test('a pull of everything into SQLite that is killed again and again ends with the data of the service', () =>
+  eachSeed(SEEDS, async (seed) => {
+    const { sandbox, env, file, command } = await killedAndRepeated(seed, {
+      options: { records: 2000, pageSize: 20, ...IDS },
+      mostRequests: 50,
+      args: (file) => ['pull', '--all', '--to', file('books.sqlite'), '--tenant', 'acme'],
+    });
+    expect((await run(env, command)).code).toBe(0);
+    expect(copied(file('books.sqlite'))).toEqual(upstream(sandbox));
+  }));
+
+const ROWS = 400;
+const ROW_TEXTS = Array.from({ length: ROWS }, (_row, n) => `P-${n},Product ${n},${n}.50`);
+
+test.each([
+  ['without a state', false],
+  ['with a state', true],
+])('a push %s that is killed again and again leaves each product once', { timeout: 600_000 }, (_, hasState) =>
+  eachSeed(SEEDS, async (seed) => {
+    const { sandbox, env, command } = await killedAndRepeated(seed, {
+      options: {
+        pageSize: 100,
+        fixtures: {
+          accounts: [{ id: '4' }],
+          products: Array.from({ length: ROWS / 4 }, (_row, n) => ({
+            productNumber: `P-${n * 4}`,
+            name: 'old',
+          })),
+        },
+      },
+      mostRequests: Math.ceil(ROWS / KILLS),
+      args(file) {
+        writeFileSync(file('products.csv'), `productNumber,name,salePrice\n${ROW_TEXTS.join('\n')}\n`);
+        const state = hasState ? ['--state', file('state'), '--tenant', 'shop'] : [];
+        return ['push', file('products.csv'), '--key', 'productNumber', '--yes', ...state];
+      },
+    });
+    const found = sandbox.store.products
+      .all()
+      .map(({ productNumber, name, salePrice }) => `${productNumber},${name},${salePrice}`);
+    expect(found.toSorted()).toEqual(ROW_TEXTS.map((row) => `${row}00`).toSorted());
+    sandbox.clearLogs();
+    await run(env, command);
+    expect(sandbox.journal).toEqual([]);
+  }),
+);
