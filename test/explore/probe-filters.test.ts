@@ -1,114 +1,150 @@
 import { collectionNames } from 'accounting-data-sdk';
 import { type CollectionDetails, probe } from 'accounting-data-sdk/explore';
-import { createSandbox } from 'accounting-data-sdk/testing';
+import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import { clientBehind, productSandbox } from './support/products.ts';
+import { clientBehind, detailsOf, productSandbox } from './support/products.ts';
+
+type Rewrite = (url: URL) => URL | Response;
 
 /** What a probe says of products behind something that treats the query in its own way. */
-async function productsBehind(
-  rewrite: (url: URL) => URL | Response,
-  { sandbox } = productSandbox(),
-): Promise<CollectionDetails> {
+async function productsBehind(rewrite: Rewrite, { sandbox } = productSandbox()): Promise<CollectionDetails> {
   const { collections } = await probe(clientBehind(sandbox, rewrite), { collections: ['products'] });
-  const { details } = collections[0] ?? {};
-  if (details === undefined) throw new Error('products were not read');
-  return details;
+  return detailsOf(collections, 'products');
 }
 
+const unchanged: Rewrite = (url) => url;
+
 const without =
-  (...names: string[]) =>
-  (url: URL) => {
+  (...names: string[]): Rewrite =>
+  (url) => {
     for (const name of names) url.searchParams.delete(name);
     return url;
   };
 
-const rejecting =
-  (...names: string[]) =>
-  (url: URL) =>
-    names.some((name) => url.searchParams.has(name))
-      ? Response.json({ type: 'malformed_request' }, { status: 400 })
-      : url;
+const replaced =
+  (name: string, change: (value: string) => string, as = name): Rewrite =>
+  (url) => {
+    const value = url.searchParams.get(name);
+    if (value === null) return url;
+    url.searchParams.delete(name);
+    url.searchParams.set(as, change(value));
+    return url;
+  };
 
-const replaced = (name: string, change: (value: string) => string) => (url: URL) => {
-  const value = url.searchParams.get(name);
-  if (value !== null) url.searchParams.set(name, change(value));
-  return url;
+/** Responds itself to requests with a parameter whose value fits. */
+const responding =
+  (name: string, response: () => Response, fits = /./): Rewrite =>
+  (url) =>
+    fits.test(url.searchParams.get(name) ?? '') ? response() : url;
+
+const rejecting = (name: string, fits?: RegExp) =>
+  responding(name, () => Response.json({ type: 'malformed_request' }, { status: 400 }), fits);
+const forbidding = (name: string, fits?: RegExp) =>
+  responding(name, () => Response.json({ type: 'forbidden' }, { status: 403 }), fits);
+const hiding = (name: string) => responding(name, () => Response.json([]));
+
+/** The client tries again after most other errors of the network. */
+const expired = () => {
+  const cause = Object.assign(new Error('expired'), { code: 'CERT_HAS_EXPIRED' });
+  throw new TypeError('fetch failed', { cause });
 };
 
+const OPERATORS = ['gt', 'gte', 'lt', 'lte'] as const;
+const unknownBecause = (reason: string) => ({ known: false, reason: expect.stringContaining(reason) });
+
 describe('a filter', () => {
-  test.for(['gt', 'gte', 'lt', 'lte'] as const)(
-    'id[%s] that the service does not apply is ignored',
-    async (operator) => {
-      for (const order of ['id-asc', 'id-desc', 'none'] as const) {
-        const { id } = await productsBehind(without(`id[${operator}]`), productSandbox({ order }));
-        const others = (['gt', 'gte', 'lt', 'lte'] as const).filter((name) => name !== operator);
-        expect([order, id[operator].value]).toEqual([order, 'ignored']);
-        expect(others.map((name) => id[name].value)).toEqual(['honoured', 'honoured', 'honoured']);
-      }
-    },
-  );
-
-  test.for(['gt', 'gte', 'lt', 'lte'] as const)('id[%s] that returns 400 is rejected', async (operator) => {
-    const { id } = await productsBehind(rejecting(`id[${operator}]`));
-    const others = (['gt', 'gte', 'lt', 'lte'] as const).filter((name) => name !== operator);
-    expect(id[operator].value).toBe('rejected');
-    expect(others.map((name) => id[name].value)).toEqual(['honoured', 'honoured', 'honoured']);
+  test.for(OPERATORS)('id[%s] that the service does not apply is ignored, in any order', async (operator) => {
+    for (const order of ['id-asc', 'id-desc', 'none'] as const) {
+      const { id } = await productsBehind(without(`id[${operator}]`), productSandbox({ order }));
+      const verdicts = OPERATORS.map((name) => id[name].value);
+      expect([order, verdicts]).toEqual([
+        order,
+        OPERATORS.map((name) => (name === operator ? 'ignored' : 'honoured')),
+      ]);
+    }
   });
 
-  test('that is ignored is seen to be with a single record as well', async () => {
-    const { id } = await productsBehind(without('id[gt]', 'id[lt]'), productSandbox({}, 1));
-    expect([id.gt.value, id.lt.value]).toEqual(['ignored', 'ignored']);
+  test.each<[what: string, rewrite: Rewrite, finding: object]>([
+    ['id[gt] that returns 400 is rejected', rejecting('id[gt]'), { id: { gt: { value: 'rejected' } } }],
+    ['id[lte] that returns 400 is rejected', rejecting('id[lte]'), { id: { lte: { value: 'rejected' } } }],
+    [
+      'id[gt] that includes its bound is unknown',
+      replaced('id[gt]', (bound) => bound, 'id[gte]'),
+      { id: { gt: unknownBecause('the bound itself') } },
+    ],
+    ['id[gt] that hides everything is unknown', hiding('id[gt]'), { id: { gt: { known: false } } }],
+    [
+      'id[gt] that fails for another reason is unknown',
+      forbidding('id[gt]'),
+      { id: { gt: unknownBecause('forbidden') } },
+    ],
+    [
+      'id[lte] that is only dropped beside id[gte] is honoured alone, and not together',
+      (url) => (url.searchParams.has('id[gte]') ? without('id[lte]')(url) : url),
+      { id: { gte: { value: 'honoured' }, lte: { value: 'honoured' }, together: { value: false } } },
+    ],
+    [
+      'id[between] that is dropped is ignored in every form',
+      without('id[between]'),
+      { between: { verdict: { value: 'ignored' }, separator: { known: false } } },
+    ],
+    [
+      'id[between] that returns 400 is rejected in every form',
+      rejecting('id[between]'),
+      { between: { verdict: { value: 'rejected' }, separator: { known: false } } },
+    ],
+    [
+      'id[between] that hides everything is unknown',
+      hiding('id[between]'),
+      { between: { verdict: { known: false }, separator: { known: false } } },
+    ],
+    [
+      'id[between] without its upper bound is honoured, and not inclusive',
+      replaced('id[between]', (range) => range.replace(/(?<=\.\.)\d+$/, (high) => String(Number(high) - 1))),
+      { between: { verdict: { value: 'honoured' }, inclusive: { value: false } } },
+    ],
+    [
+      'updatedSince that is dropped is ignored',
+      without('updatedSince'),
+      { updatedSince: { verdict: { value: 'ignored' }, invalidValue: { known: false } } },
+    ],
+    [
+      'updatedSince that returns 400 is rejected',
+      rejecting('updatedSince'),
+      { updatedSince: { verdict: { value: 'rejected' }, invalidValue: { value: 'rejected' } } },
+    ],
+    [
+      'updatedSince that leaves out its own second is exclusive',
+      replaced('updatedSince', (since) => since.replace(/(?<=T.*)\d{2}Z$/, '59Z')),
+      { updatedSince: { verdict: { value: 'honoured' }, inclusive: { value: false } } },
+    ],
+    ['updatedSince accepts an offset', unchanged, { updatedSince: { offset: { value: 'accepted' } } }],
+    [
+      'updatedSince that accepts only UTC rejects an offset',
+      rejecting('updatedSince', /[+-]\d\d:\d\d$/),
+      { updatedSince: { verdict: { value: 'honoured' }, offset: { value: 'rejected' } } },
+    ],
+    [
+      '_page that is dropped is ignored',
+      without('_page'),
+      { page: { value: 'ignored' }, pageSize: { known: false }, afterLastPage: { known: false } },
+    ],
+    ['_page that returns 400 is rejected', rejecting('_page'), { page: { value: 'rejected' } }],
+    [
+      'the page after the last is unknown if it gets no response',
+      responding('_page', expired, /^100000$/),
+      { afterLastPage: unknownBecause('connection_failed') },
+    ],
+    [
+      'the page after the last is reported by the code of its error',
+      forbidding('_page', /^100000$/),
+      { afterLastPage: { value: 'forbidden' } },
+    ],
+  ])('%s', async (_, rewrite, finding) => {
+    expect(await productsBehind(rewrite)).toMatchObject(finding);
   });
 
-  test('of which only the last counts is honoured alone, and not together', async () => {
-    const { id } = await productsBehind((url) => {
-      if (url.searchParams.has('id[gte]')) url.searchParams.delete('id[lte]');
-      return url;
-    });
-    expect([id.gte.value, id.lte.value, id.together.value]).toEqual(['honoured', 'honoured', false]);
-  });
-
-  test('gt that includes its bound is not called honoured', async () => {
-    const { id } = await productsBehind((url) => {
-      const bound = url.searchParams.get('id[gt]');
-      if (bound !== null) url.searchParams.set('id[gte]', bound);
-      return without('id[gt]')(url);
-    });
-    expect(id.gt).toMatchObject({ known: false, reason: expect.stringContaining('the bound itself') });
-  });
-
-  test('that hides everything is not called honoured', async () => {
-    const { id, between } = await productsBehind((url) =>
-      url.searchParams.has('id[gt]') || url.searchParams.has('id[between]') ? Response.json([]) : url,
-    );
-    expect([id.gt.value, between.verdict.value, between.separator.value]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
-  });
-
-  test('between is ignored, or rejected, in every form', async () => {
-    const ignored = await productsBehind(without('id[between]'));
-    const rejected = await productsBehind(rejecting('id[between]'));
-    expect([ignored.between.verdict.value, ignored.between.separator.value]).toEqual(['ignored', undefined]);
-    expect([rejected.between.verdict.value, rejected.between.separator.value]).toEqual([
-      'rejected',
-      undefined,
-    ]);
-  });
-
-  test('between whose upper bound is left out of the range', async () => {
-    const { between } = await productsBehind(
-      replaced('id[between]', (range) => {
-        const [low = '', high = ''] = range.split('..');
-        return high === '' ? range : `${low}..${Number(high) - 1}`;
-      }),
-    );
-    expect([between.verdict.value, between.inclusive.value]).toEqual(['honoured', false]);
-  });
-
-  test('between whose bounds may lie behind the first page is not said to leave them out', async () => {
+  test('id[between] whose bounds may lie behind the first page is not said to leave them out', async () => {
     const { between } = await productsBehind(
       (url) => {
         const [low = 0, high = 0] = (url.searchParams.get('id[between]') ?? '').split('..').map(Number);
@@ -120,140 +156,56 @@ describe('a filter', () => {
     );
     expect([between.verdict.value, between.inclusive.value]).toEqual(['honoured', undefined]);
   });
-
-  test('updatedSince is ignored, rejected, or exclusive', async () => {
-    const ignored = await productsBehind(without('updatedSince'));
-    const rejected = await productsBehind(rejecting('updatedSince'));
-    const exclusive = await productsBehind(
-      replaced('updatedSince', (value) => (value.includes('T') ? value.replace(/\d{2}Z$/, '59Z') : value)),
-    );
-    expect(ignored.updatedSince).toMatchObject({
-      verdict: { value: 'ignored' },
-      invalidValue: { known: false },
-    });
-    expect(rejected.updatedSince).toMatchObject({
-      verdict: { value: 'rejected' },
-      invalidValue: { value: 'rejected' },
-    });
-    expect(exclusive.updatedSince).toMatchObject({
-      verdict: { value: 'honoured' },
-      inclusive: { value: false },
-    });
-  });
-
-  test('updatedSince accepts an offset, or only UTC', async () => {
-    const accepted = await productsBehind((url) => url);
-    const utcOnly = await productsBehind((url) =>
-      /[+-]\d\d:\d\d$/.test(url.searchParams.get('updatedSince') ?? '')
-        ? Response.json({ type: 'invalid_query' }, { status: 400 })
-        : url,
-    );
-    expect(accepted.updatedSince).toMatchObject({
-      verdict: { value: 'honoured' },
-      offset: { value: 'accepted' },
-    });
-    expect(utcOnly.updatedSince).toMatchObject({
-      verdict: { value: 'honoured' },
-      offset: { value: 'rejected' },
-    });
-  });
-
-  test('that fails for another reason is unknown', async () => {
-    const { id } = await productsBehind((url) =>
-      url.searchParams.has('id[gt]') ? Response.json({ type: 'forbidden' }, { status: 403 }) : url,
-    );
-    expect(id.gt).toMatchObject({ known: false, reason: expect.stringContaining('forbidden') });
-  });
 });
 
-describe('page', () => {
-  test('that are all the first one are ignored', async () => {
-    const { page, pageSize, afterLastPage } = await productsBehind(without('_page'));
-    expect([page.value, pageSize.value, afterLastPage.value]).toEqual(['ignored', undefined, undefined]);
-  });
-
-  test('that are rejected', async () => {
-    const { page } = await productsBehind(rejecting('_page'));
-    expect(page.value).toBe('rejected');
-  });
-
-  test('that show a record again', async () => {
-    const { sandbox } = productSandbox({ pageSize: 10 });
-    let first: unknown[] = [];
-    sandbox.faults.add(
-      {
-        kind: 'rewrite',
-        body: (text) => {
-          const rows = JSON.parse(text) as unknown[];
-          if (first.length === 0) first = rows;
-          else if (rows.length === 10) rows.splice(0, 3, ...first.slice(7));
-          return JSON.stringify(rows);
-        },
-      },
-      { path: /products$/, times: 2 },
-    );
-    const client = clientBehind(sandbox, (url) => url);
-    const { collections, advice } = await probe(client, { collections: ['products'] });
-    expect(collections[0]?.details?.repeats.value).toBe(3);
-    expect(advice).toContainEqual(expect.stringMatching(/^Lists of products show records on two pages/));
-  });
-
-  test('leave open what is past their end if there is no response', async () => {
-    // The client tries again after most other errors.
-    const cause = Object.assign(new Error('expired'), { code: 'CERT_HAS_EXPIRED' });
-    const expired = new TypeError('fetch failed', { cause });
-    const { afterLastPage } = await productsBehind((url) => {
-      if (url.searchParams.get('_page') === '100000') throw expired;
-      return url;
-    });
-    expect(afterLastPage).toEqual({ known: false, reason: expect.stringContaining('connection_failed') });
-  });
-
-  test('report the code of the error if something fails past their end', async () => {
-    const { afterLastPage } = await productsBehind((url) =>
-      url.searchParams.get('_page') === '100000'
-        ? Response.json({ type: 'forbidden' }, { status: 403 })
-        : url,
-    );
-    expect(afterLastPage.value).toBe('forbidden');
-  });
+test('pages that show a record again are counted, and cause advice', async () => {
+  const { sandbox, client } = productSandbox({ pageSize: 10 });
+  let first: unknown[] = [];
+  const body = (text: string) => {
+    const rows = JSON.parse(text) as unknown[];
+    if (first.length === 0) first = rows;
+    else if (rows.length === 10) rows.splice(0, 3, ...first.slice(7));
+    return JSON.stringify(rows);
+  };
+  sandbox.faults.add({ kind: 'rewrite', body }, { path: /products$/, times: 2 });
+  const { collections, advice } = await probe(client, { collections: ['products'] });
+  expect(detailsOf(collections, 'products').repeats.value).toBe(3);
+  expect(advice).toContainEqual(expect.stringMatching(/^Lists of products show records on two pages/));
 });
 
-describe('small collections', () => {
-  test('of one and two records leave open what they cannot show, and nothing is wrong', async () => {
-    for (const count of [1, 2, 3, 4]) {
-      const { sandbox } = productSandbox({}, count);
-      const { id, between, pageSize, order } = await productsBehind((url) => url, {
-        sandbox,
-        client: clientBehind(sandbox, (url) => url),
-      });
-      const seen = [id.gt, id.lt, id.gte, id.lte, between.verdict].map(({ value }) => value);
-      const alone = ['honoured', 'honoured', undefined, undefined, undefined];
-      expect([count, seen]).toEqual([count, count === 1 ? alone : seen.map(() => 'honoured')]);
-      expect([pageSize.value, order.value]).toEqual([undefined, undefined]);
-    }
+describe('a small collection', () => {
+  test.each([1, 2, 3, 4])('of %i records leaves open what it cannot show', async (count) => {
+    const { id, between, pageSize, order } = await productsBehind(unchanged, productSandbox({}, count));
+    const seen = [id.gt, id.lt, id.gte, id.lte, between.verdict].map(({ value }) => value);
+    const alone = ['honoured', 'honoured', undefined, undefined, undefined];
+    expect(seen).toEqual(count === 1 ? alone : seen.map(() => 'honoured'));
+    expect([pageSize.value, order.value]).toEqual([undefined, undefined]);
   });
 
-  test('with pages of one or two records are read right, and ignored filters are seen', async () => {
-    for (const pageSize of [1, 2]) {
-      for (const order of ['id-asc', 'id-desc', 'none'] as const) {
-        const honest = await productsBehind((url) => url, productSandbox({ pageSize, order }));
-        const deaf = await productsBehind(
-          without('id[gt]', 'id[gte]', 'id[lt]', 'id[lte]'),
-          productSandbox({ pageSize, order }),
-        );
-        const verdicts = ({ id }: CollectionDetails) =>
-          [id.gt, id.gte, id.lt, id.lte].map(({ value }) => value);
-        expect(verdicts(honest).filter((value) => value !== 'honoured' && value !== undefined)).toEqual([]);
-        expect(verdicts(deaf).filter((value) => value !== 'ignored' && value !== undefined)).toEqual([]);
-        expect(honest.pageSize.value).toBe(pageSize);
-      }
-    }
+  test('of one record shows an ignored filter', async () => {
+    const { id } = await productsBehind(without('id[gt]', 'id[lt]'), productSandbox({}, 1));
+    expect([id.gt.value, id.lt.value]).toEqual(['ignored', 'ignored']);
   });
 
-  test('that are empty leave nearly everything open', async () => {
-    await using sandbox = createSandbox();
-    const { collections, client, sync } = await probe(clientBehind(sandbox, (url) => url));
+  test.each<SandboxOptions>([
+    { pageSize: 1, order: 'id-asc' },
+    { pageSize: 1, order: 'none' },
+    { pageSize: 2, order: 'id-desc' },
+    { pageSize: 2, order: 'none' },
+  ])('with pages of one or two records shows honoured and ignored filters: %j', async (options) => {
+    const verdicts = ({ id }: CollectionDetails) => OPERATORS.map((name) => id[name].value ?? 'open');
+    const honest = await productsBehind(unchanged, productSandbox(options));
+    expect(verdicts(honest).filter((value) => value !== 'honoured' && value !== 'open')).toEqual([]);
+    expect(honest.pageSize.value).toBe(options.pageSize);
+    const deaf = await productsBehind(
+      without(...OPERATORS.map((name) => `id[${name}]`)),
+      productSandbox(options),
+    );
+    expect(verdicts(deaf).filter((value) => value !== 'ignored' && value !== 'open')).toEqual([]);
+  });
+
+  test('that is empty leaves nearly everything open', async () => {
+    const { collections, client, sync } = await probe(clientBehind(createSandbox(), unchanged));
     expect(collections.map(({ access }) => access)).toEqual(collectionNames.map(() => 'readable'));
     for (const { details } of collections) {
       expect(details).toMatchObject({
