@@ -36,16 +36,6 @@ test.each([
   expect(String(error)).not.toContain('s3cret');
 });
 
-test('a key function is called before each call', async () => {
-  let n = 0;
-  const fetch = scriptedFetch(jsonResponse({ id: '42' }));
-  const client = scriptedClient(fetch, { apiKey: async () => `key-${++n}` });
-  expect(n).toBe(0);
-  await client.accounts.get('42');
-  await client.accounts.get('42');
-  expect(fetch.requests.map(({ headers }) => headers.get('x-auth-token'))).toEqual(['key-1', 'key-2']);
-});
-
 test('a key function is called once for a call, however often it is retried', async () => {
   const apiKey = vi.fn(() => 'k');
   const fetch = scriptedFetch(networkError('ECONNRESET'), problemResponse(503), jsonResponse({ id: '42' }));
@@ -93,12 +83,6 @@ test('the same key again is not tried: the 401 is thrown', async () => {
   });
   expect(fetch.requests).toHaveLength(1);
   expect(apiKey).toHaveBeenCalledTimes(2);
-});
-
-test('a string key that gets a 401 is not tried again', async () => {
-  const fetch = serviceFor('another');
-  expect(await caught(scriptedClient(fetch).accounts.get('42'))).toMatchObject({ code: 'unauthenticated' });
-  expect(fetch.requests).toHaveLength(1);
 });
 
 test('only one other key is tried in a call', async () => {

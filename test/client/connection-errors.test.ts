@@ -1,15 +1,8 @@
-import {
-  type AnyAccountingError,
-  type ClientOptions,
-  createClient,
-  memoryStore,
-  push,
-  sync,
-} from 'accounting-data-sdk';
+import { type ClientOptions, createClient } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../support/caught.ts';
 import { success } from '../support/responses.ts';
-import { newOrigin, scriptedFetch } from '../support/scripted-fetch.ts';
+import { newOrigin } from '../support/scripted-fetch.ts';
 import { closedPort, scriptedServer } from '../support/scripted-server.ts';
 
 const withCode = (code: unknown, extra: object = {}) => Object.assign(new Error('why'), { code }, extra);
@@ -90,54 +83,6 @@ test('the failures of Node itself are among them: a closed port, a server withou
 test('ETIMEDOUT of a connect means that nothing was sent', async () => {
   expect(await failureOf(withCode('ETIMEDOUT', { syscall: 'connect' }))).toMatchObject(KINDS.unsent);
   expect(await failureOf(withCode('ECONNRESET', { syscall: 'connect' }))).toMatchObject(KINDS.lost);
-});
-
-/** How a connection fails: each row of {@link KINDS}, with and without a code, and through a proxy. */
-const FAILURES = [
-  ['a refused connection', withCode('ECONNREFUSED')],
-  ['a blocked port', wrapped(new Error('bad port'))],
-  ['a certificate', withCode('CERT_HAS_EXPIRED')],
-  ['a reset', withCode('ECONNRESET')],
-  ['an error without a code', new TypeError('Nothing was sent: check baseUrl and the network.')],
-  [
-    'a proxy that asks for a password',
-    wrapped(new Error('Proxy response (407) !== 200 when HTTP Tunneling')),
-  ],
-  ['a proxy that rejects', wrapped(new Error('Proxy response (502) !== 200 when HTTP Tunneling'))],
-] as const;
-
-test.each(FAILURES)('%s is reported with its advice once, by a call, a push and a sync', async (_, error) => {
-  const settings = { apiKey: 'k', retry: { maxAttempts: 2, baseDelayMs: 0 } };
-  const clients = [
-    createClient({ ...settings, baseUrl: newOrigin(), fetch: async () => Promise.reject(error) }),
-    createClient({ ...settings, baseUrl: newOrigin(), fetch: scriptedFetch(withCode('ECONNRESET'), error) }),
-  ];
-  for (const client of clients) {
-    const failed = await Promise.all([
-      caught(client.accounts.get('1')),
-      caught(client.products.create({})),
-      caught(client.products.delete('1')),
-      caught(
-        push(client.products, {
-          tenant: newOrigin().slice(8),
-          rows: [],
-          key: 'productNumber',
-          maxOutageMs: 0,
-        }),
-      ),
-      caught(
-        sync(client, { tenant: 'shop', store: memoryStore(), maxOutageMs: 0, onBatch: () => undefined }),
-      ),
-    ]);
-    expect((failed as AnyAccountingError[]).map(({ code }) => code)).toEqual([
-      ...['connection_failed', 'connection_failed', 'connection_failed', 'push_failed', 'sync_failed'],
-    ]);
-    for (const { message } of failed as Error[]) {
-      const sentences = message.replace(/\(.*?\)/g, '').split(/(?<=[.:]) /);
-      expect(sentences).toEqual([...new Set(sentences)]);
-      expect(message.match(/Nothing was sent/g)?.length ?? 0).toBeLessThan(2);
-    }
-  }
 });
 
 test.each(['EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN'])(

@@ -44,6 +44,8 @@ test.each(errors)(
     expect(line).toMatch(/^\w+Error: [^\n]*[^\s.!?:;,][.!?]$/);
     expect(line).not.toMatch(/see cause|undefined|\[object/i);
     if (error.method === 'GET') expect(line).not.toMatch(/outcome/);
+    const sentences = line.replace(/\(.*?\)/g, '').split(/(?<=[.:]) /);
+    expect(sentences).toEqual([...new Set(sentences)]);
   },
 );
 

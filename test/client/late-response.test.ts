@@ -69,15 +69,6 @@ test('stops with the reason of the signal while a body stalls that ignores it', 
   expect(await call).toBe('enough');
 });
 
-test('a signal that a request listener fires stops the call', async () => {
-  const controller = new AbortController();
-  const on: Listeners = { request: () => controller.abort('enough') };
-  const fetch = scriptedFetch(jsonResponse({ id: '1' }));
-  const error = await caught(scriptedClient(fetch, { on }).accounts.get('1', { signal: controller.signal }));
-  expect(error).toBe('enough');
-  expect(fetch.requests).toHaveLength(0);
-});
-
 test('concurrent calls do not wait for each other after the first response', async () => {
   const open: ((response: Response) => void)[] = [];
   const slow: FetchResponse = () => new Promise<Response>((resolve) => open.push(resolve));

@@ -33,13 +33,6 @@ test('onResponse is called once, with the response that ended the call', async (
   expect(meta?.waitedMs).toBeGreaterThanOrEqual(0);
 });
 
-test('onResponse is called with an error response', async () => {
-  const responses: number[] = [];
-  const client = scriptedClient(scriptedFetch(problemResponse(404, { status: 404 })));
-  await client.accounts.find('1', { onResponse: ({ status }) => void responses.push(status) });
-  expect(responses).toEqual([404]);
-});
-
 test('onResponse is not called with an earlier response if the last attempt got none', async () => {
   const onResponse = vi.fn();
   const fetch = scriptedFetch(problemResponse(503), networkError('ECONNRESET'));

@@ -13,7 +13,7 @@ import {
 import { caught, thrown } from './caught.ts';
 import { echoHeaders, echoMembers } from './echoes.ts';
 import { empty, html, json, misbehave, problem, redirect, respond } from './responses.ts';
-import { networkError } from './scripted-fetch.ts';
+import { networkError, scriptedFetch } from './scripted-fetch.ts';
 import { closedPort, type ScriptedResponse, scriptedServer } from './scripted-server.ts';
 
 /** Causes one error with a key and, if it matters, a service that echoes the key. Resolves to the error. */
@@ -335,6 +335,19 @@ export const provocations: readonly Provocation[] = [
     outcome: 'not_sent',
     words: ['ENOTFOUND boks.example.com:443', 'check baseUrl'],
     provoke: failedRead(networkError('ENOTFOUND')),
+  },
+  {
+    what: 'a service that goes down after a lost response',
+    name: 'ConnectionError',
+    code: 'connection_failed',
+    outcome: 'unknown',
+    words: ['This attempt was not sent, but one before it was.', OUTCOME_UNKNOWN],
+    provoke: async (canary, own) => {
+      const fetch = scriptedFetch(networkError('ECONNRESET'), networkError('ECONNREFUSED'));
+      return await caught(
+        clientOf('https://boks.example.com', canary, { fetch, ...own }).products.create({}),
+      );
+    },
   },
   {
     what: 'a certificate that is not trusted',

@@ -5,34 +5,28 @@ import { jsonResponse, scriptedClient, scriptedFetch } from '../../support/scrip
 
 const client = () => scriptedClient(scriptedFetch(jsonResponse({ id: '1' })));
 
-const AT_LEAST_ONE = 'must be a number of milliseconds, at least 1';
-const AT_LEAST_ZERO = 'must be a number of milliseconds, at least 0';
-const WHOLE = 'must be a whole number of at least 1';
-const NAMES = 'must be an array of strings, none of them empty';
-const OBJECT = 'must be an object';
-
-test.each<[options: unknown, argument: string, problem: string]>([
-  [{ timeoutMs: 0 }, 'timeoutMs', AT_LEAST_ONE],
-  [{ timeoutMs: Number.NaN }, 'timeoutMs', AT_LEAST_ONE],
-  [{ timeoutMs: '5' }, 'timeoutMs', AT_LEAST_ONE],
-  [{ timeoutMs: null }, 'timeoutMs', AT_LEAST_ONE],
-  [{ deadlineMs: 0 }, 'deadlineMs', AT_LEAST_ONE],
-  [{ maxWaitMs: -1 }, 'maxWaitMs', AT_LEAST_ZERO],
-  [{ retry: { maxAttempts: 0 } }, 'retry.maxAttempts', WHOLE],
-  [{ retry: { maxAttempts: 1.5 } }, 'retry.maxAttempts', WHOLE],
-  [{ retry: { maxAttempts: Number.POSITIVE_INFINITY } }, 'retry.maxAttempts', WHOLE],
-  [{ retry: { baseDelayMs: -1 } }, 'retry.baseDelayMs', AT_LEAST_ZERO],
-  [{ retry: { maxDelayMs: Number.NaN } }, 'retry.maxDelayMs', AT_LEAST_ZERO],
-  [{ retry: { inProgressTypes: 'still_running' } }, 'retry.inProgressTypes', NAMES],
-  [{ retry: { inProgressTypes: ['still_running', ''] } }, 'retry.inProgressTypes', NAMES],
-  [{ retry: { inProgressTypes: [409] } }, 'retry.inProgressTypes', NAMES],
-  [{ retry: 3 }, 'retry', OBJECT],
-  [{ retry: null }, 'retry', OBJECT],
-  [{ retry: [3] }, 'retry', OBJECT],
-  [null, 'options', OBJECT],
-  ['fast', 'options', OBJECT],
-])('the options %j are rejected by client and call: %s %s', async (options, argument, problem) => {
-  const rejection = { code: 'invalid_input', message: `${argument}: ${problem}.`, argument };
+test.each<[options: unknown, argument: string]>([
+  [{ timeoutMs: 0 }, 'timeoutMs'],
+  [{ timeoutMs: Number.NaN }, 'timeoutMs'],
+  [{ timeoutMs: '5' }, 'timeoutMs'],
+  [{ timeoutMs: null }, 'timeoutMs'],
+  [{ deadlineMs: 0 }, 'deadlineMs'],
+  [{ maxWaitMs: -1 }, 'maxWaitMs'],
+  [{ retry: { maxAttempts: 0 } }, 'retry.maxAttempts'],
+  [{ retry: { maxAttempts: 1.5 } }, 'retry.maxAttempts'],
+  [{ retry: { maxAttempts: Number.POSITIVE_INFINITY } }, 'retry.maxAttempts'],
+  [{ retry: { baseDelayMs: -1 } }, 'retry.baseDelayMs'],
+  [{ retry: { maxDelayMs: Number.NaN } }, 'retry.maxDelayMs'],
+  [{ retry: { inProgressTypes: 'still_running' } }, 'retry.inProgressTypes'],
+  [{ retry: { inProgressTypes: ['still_running', ''] } }, 'retry.inProgressTypes'],
+  [{ retry: { inProgressTypes: [409] } }, 'retry.inProgressTypes'],
+  [{ retry: 3 }, 'retry'],
+  [{ retry: null }, 'retry'],
+  [{ retry: [3] }, 'retry'],
+  [null, 'options'],
+  ['fast', 'options'],
+])('the options %j are rejected by client and call: %s', async (options, argument) => {
+  const rejection = { code: 'invalid_input', argument };
   const create = () =>
     createClient({ baseUrl: 'https://books.example', apiKey: 'k', ...(options as ClientOptions) });
   if (typeof options === 'object' && options !== null) expect(thrown(create)).toMatchObject(rejection);
@@ -53,6 +47,5 @@ test.each(['stop', null, {}])('the signal %j is rejected', async (signal) => {
   expect(await caught(client().accounts.get('1', { signal } as object))).toMatchObject({
     code: 'invalid_input',
     argument: 'signal',
-    message: 'signal: must be an AbortSignal.',
   });
 });

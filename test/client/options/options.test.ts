@@ -168,14 +168,3 @@ test('withOptions changes how lists are paginated and records validated', async 
   const keyset = client.withOptions({ pagination: 'keyset' });
   expect(() => keyset.accounts.list({ page: 2 })).toThrow(expect.objectContaining({ argument: 'page' }));
 });
-
-test.each([
-  [{ validation: 'warn' }, 'validation'],
-  [{ timeoutMs: -1 }, 'timeoutMs'],
-])('withOptions rejects %j', (options, argument) => {
-  const client = scriptedClient(scriptedFetch(jsonResponse({})));
-  expect(thrown(() => client.withOptions(options as object))).toMatchObject({
-    code: 'invalid_input',
-    argument,
-  });
-});

@@ -80,16 +80,6 @@ test('reports the result error even if an error listener aborts the call', async
   expect(ends[0]?.result).toBe('error');
 });
 
-test('emits end twice for an update that is read back', async () => {
-  const sandbox = createSandbox({ records: { products: 1 }, updateStatus: 204 });
-  const { client, ends } = listening(sandbox);
-  await client.products.update('1', { name: 'Desk' });
-  expect(ends.map(({ method, result }) => [method, result])).toEqual([
-    ['GET', 'ok'],
-    ['PATCH', 'ok'],
-  ]);
-});
-
 test('counts the time that a call waited', async () => {
   const sandbox = createSandbox({ records: { products: 1 } });
   const waits: number[] = [];

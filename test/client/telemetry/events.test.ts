@@ -64,23 +64,6 @@ test('a retried call emits each step under one number', async () => {
   expect(events[7]?.[1]).toMatchObject({ result: 'ok' });
 });
 
-test('an invalid record is an event under validation: report', async () => {
-  const { on, events } = recorder();
-  const bad = { id: '2', salePrice: 129 };
-  const fetch = scriptedFetch(jsonResponse([{ id: '1' }, bad]), jsonResponse([]));
-  const pages = scriptedClient(fetch, { on, validation: 'report' }).products.list().pages();
-  const { value: page } = await pages.next();
-  expect(page?.records).toEqual([{ id: '1' }]);
-  const invalid = {
-    collection: 'products',
-    id: '2',
-    issues: ['salePrice: expected money, a decimal string'],
-    record: bad,
-  };
-  expect(page?.invalid).toEqual([invalid]);
-  expect(events.filter(([name]) => name === 'invalidRecord').map(([, event]) => event)).toEqual([invalid]);
-});
-
 test('an invalid row is an event once, even if keyset pagination reads it several times', async () => {
   const { on, events } = recorder();
   await using sandbox = createSandbox({ pageSize: 10, records: { products: 200 } });

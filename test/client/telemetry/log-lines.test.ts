@@ -91,9 +91,3 @@ test('a logger of the caller takes the place of ACCOUNTING_LOG', async () => {
   await scriptedClient(retried(), { logger: { debug() {}, info() {}, warn() {} } }).accounts.get('1');
   expect(lines()).toEqual([]);
 });
-
-test('ACCOUNTING_LOG=warn writes a failure', async () => {
-  vi.stubEnv('ACCOUNTING_LOG', 'warn');
-  await caught(scriptedClient(scriptedFetch(problemResponse(404))).accounts.get('1'));
-  expect(lines()).toEqual([expect.stringContaining('not_found')]);
-});

@@ -97,15 +97,6 @@ test('logs lines and fields to winston as it is', async () => {
   expect(JSON.stringify(seen)).not.toContain(key);
 });
 
-test('logs to a child of winston, under its level and with its fields', async () => {
-  const { stream, lines } = sink();
-  const logger = createLogger({ level: 'warn', transports: [new transports.Stream({ stream })] });
-  await makeCalls(logger.child({ tenant: '42' }));
-  expect(lines()).toMatchObject([
-    { level: 'warn', message: expect.stringMatching(/failed after \d+ ms: not_found/), tenant: '42' },
-  ]);
-});
-
 test('gives loggers the id of a request, and the outcome of a write in text as well', async () => {
   const { stream, lines } = sink();
   const sandbox = createSandbox();

@@ -8,14 +8,12 @@ import {
   createClient,
   type Decimal,
   type IdBounds,
-  idempotencyKeyFor,
   type Listeners,
   type ListOptions,
   type ListQuery,
   type MoneyOptions,
   type Product,
   type ProductDraft,
-  type ProductPatch,
   type RawRequest,
   type RequestOptions,
   type RetryOptions,
@@ -181,31 +179,4 @@ test('a client cannot be assigned to', () => {
   client.accounts = client.boms;
   // @ts-expect-error read-only
   client.rateLimit = undefined;
-});
-
-test('valid shapes compile', () => {
-  const options: ClientOptions = {
-    baseUrl: 'https://books.example',
-    apiKey: async () => 'k',
-    retry: { maxAttempts: 2, updates: false, inProgressTypes: ['busy'] },
-    rateLimiter: false,
-    validation: 'report',
-    pagination: 'keyset',
-    afterLastPage: 'not_found',
-    pageParameter: 'page',
-    logger: console,
-    on: { retry: ({ reason, waitMs }) => console.log(reason, waitMs) },
-  };
-  createClient(options);
-  createClient();
-  const patch: ProductPatch = { tags: ['a', 1, {}], isInactive: null };
-  client.products.update('1', patch);
-  client.accounts.list(
-    { updatedSince: new Date(), id: { between: ['1', '9'] } },
-    { prefetch: 4, timeoutMs: 5 },
-  );
-  client.accounts.list({}, { pagination: { first: {}, next: (page) => ({ id: { gt: page.ids.at(-1) } }) } });
-  expectTypeOf(idempotencyKeyFor('a', 1, 2n)).toEqualTypeOf<string>();
-  // @ts-expect-error a boolean is not a part
-  idempotencyKeyFor(true);
 });

@@ -35,14 +35,6 @@ test('the page and the bounds of the pagination are sent beside the filters of t
   });
 });
 
-test('the bounds of the pagination are sent beside those of the caller', () => {
-  expect(sent({ id: { gt: '2', lte: '9' } }, { id: { gte: '5' } })).toEqual({
-    'id[gt]': '2',
-    'id[lte]': '9',
-    'id[gte]': '5',
-  });
-});
-
 test.each<[unknown, string]>([
   [{ page: 0 }, 'page'],
   [{ page: -1 }, 'page'],
@@ -101,9 +93,4 @@ test.each<[string, object, object]>([
 ])('%s: a list of %j with %j is rejected at once', (argument, query, options) => {
   const { accounts } = scriptedClient(scriptedFetch(jsonResponse([])));
   expect(thrown(() => accounts.list(query, options))).toMatchObject({ code: 'invalid_input', argument });
-});
-
-test('an invalid token is rejected at once', () => {
-  const { accounts } = scriptedClient(scriptedFetch(jsonResponse([])));
-  expect(thrown(() => accounts.list({}, { resumeFrom: 'token' }))).toMatchObject({ code: 'checkpoint' });
 });

@@ -70,25 +70,6 @@ test('the quick check and both Zod schemas agree about every record', () => {
   expect(bad).toBeGreaterThan(20);
 });
 
-test('the quick check and both Zod schemas agree about each kind of field, value by value', () => {
-  for (const [name, kind] of [
-    ['name', 'string'],
-    ['salePrice', 'money'],
-    ['isInactive', 'boolean'],
-    ['salePriceDecimals', 'integer'],
-    ['stockQuantity', 'number'],
-    ['tags', 'array'],
-  ] as const) {
-    expect(fields[name]).toBe(kind);
-    fc.assert(
-      fc.property(anything, (value) => {
-        expect(fits({ id: '1', [name]: value })).toBe(judged({ id: '1', [name]: value }));
-      }),
-      { seed: 5 },
-    );
-  }
-});
-
 test('a record with an own __proto__ goes to Zod, which drops it', async () => {
   const row = JSON.parse('{"id":"1","__proto__":{"name":7}}');
   expect(fits(row)).toBe(false);
