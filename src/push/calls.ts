@@ -115,14 +115,13 @@ export class Calls {
 
   /** A 403 can concern one record or every one: it is counted, in the order in which writes end. */
   async #write<V>(kind: Kind, work: (options: RequestOptions) => Promise<V>): Promise<V> {
-    const before = () => this.#denied.get(kind) ?? 0;
     try {
       const value = await this.#run(work);
       if (!(value instanceof LostCreate)) this.#denied.set(kind, Number.NEGATIVE_INFINITY);
       return value;
     } catch (error) {
-      const isDenied = isAccountingError(error, 'forbidden');
-      if (before() < MAX_DENIED) this.#denied.set(kind, isDenied ? before() + 1 : Math.min(before(), 0));
+      const denied = this.#denied.get(kind) ?? 0;
+      this.#denied.set(kind, isAccountingError(error, 'forbidden') ? denied + 1 : Math.min(denied, 0));
       throw error;
     }
   }

@@ -13,30 +13,28 @@ const ROUNDING_MS = 2_000;
  */
 export class CreatedAt {
   readonly #startedAt = monotonicMs();
-  /** The largest lead of a product that a GET confirmed. */
-  #lead: number | undefined;
+  /** The largest lead of a product that a GET confirmed; NaN before the first. */
+  #lead = Number.NaN;
 
   /** Whether a product was created just now. */
   isNew(created: Created): boolean {
-    const lead = leadOf(created);
-    return lead !== undefined && this.#lead !== undefined && Math.abs(lead - this.#lead) <= ROUNDING_MS;
+    return Math.abs(leadOf(created) - this.#lead) <= ROUNDING_MS;
   }
 
   /** Whether a product that still exists was created before this run began to write. */
   isOld(created: Created): boolean {
     const lead = leadOf(created);
-    if (lead === undefined) return false;
-    const age = (this.#lead ?? lead) - lead;
-    this.#lead = Math.max(lead, this.#lead ?? lead);
+    const age = this.#lead - lead;
+    // A lead that is unknown is neither smaller nor larger.
+    if (Number.isNaN(this.#lead) || age < 0) this.#lead = lead;
     return age > monotonicMs() - this.#startedAt + ROUNDING_MS;
   }
 }
 
-/** How far `createdAt` is ahead of the `Date` of the response, in ms; undefined if one of them is missing. */
-function leadOf({ product, sentAt }: Created): number | undefined {
+/** How far `createdAt` is ahead of the `Date` of the response, in ms; NaN if one of them is missing. */
+function leadOf({ product, sentAt }: Created): number {
   const { createdAt } = sentOf(product);
   // Without an offset it could be of any time zone.
-  if (typeof createdAt !== 'string' || !/T.*(?:Z|[+-]\d\d:?\d\d)$/.test(createdAt)) return undefined;
-  const lead = Date.parse(createdAt) - (sentAt ?? Number.NaN);
-  return Number.isNaN(lead) ? undefined : lead;
+  if (typeof createdAt !== 'string' || !/T.*(?:Z|[+-]\d\d:?\d\d)$/.test(createdAt)) return Number.NaN;
+  return Date.parse(createdAt) - (sentAt ?? Number.NaN);
 }

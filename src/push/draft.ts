@@ -40,9 +40,11 @@ function canonical(value: unknown, kind: string | undefined): unknown {
 
 /** The one string for an amount: `5`, `5.0` and `005.00000` become `5.0000`, as the service writes amounts. */
 function canonicalMoney(amount: string): string {
-  const [, sign = '', whole = '0', decimals = ''] = /^(-?)0*(\d+)(?:\.(\d*?)0*)?$/.exec(amount) ?? [];
-  const digits = `${whole}.${decimals.padEnd(4, '0')}`;
-  return /[1-9]/.test(digits) ? sign + digits : digits;
+  const canonical = amount.replace(
+    /^(-?)0*(\d+)(?:\.(\d*?)0*)?$/,
+    (_, sign: string, whole: string, decimals = '') => `${sign}${whole}.${decimals.padEnd(4, '0')}`,
+  );
+  return /[1-9]/.test(canonical) ? canonical : '0.0000';
 }
 
 /** With the members of every object in order, so that equal values have equal JSON. */

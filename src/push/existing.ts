@@ -14,7 +14,6 @@ import type { Results } from './results.ts';
 /** Some of the existing products. A page of the local copy has no response. */
 export type ExistingPage = Pick<Page<AnyProduct>, 'records' | 'invalid' | 'restarted'> & {
   readonly first?: ResponseTime | undefined;
-  readonly complete?: Page<AnyProduct>['complete'];
   /** Rows that came twice when everything was read once more: as many products can be missing. */
   readonly repeatedAgain?: number;
 };
@@ -95,7 +94,7 @@ export async function* listed(
   if (complete !== 'likely') return;
   let isFirst = true;
   for await (const page of pages(reading, query, { pagination: 'page' })) {
-    yield { ...page, complete: 'likely', restarted: isFirst || page.restarted, repeatedAgain: page.repeated };
+    yield { ...page, restarted: isFirst || page.restarted, repeatedAgain: page.repeated };
     isFirst = false;
   }
 }
@@ -110,6 +109,7 @@ async function* pages(
   const how = { ...list, ...other, prefetch: 1, signal, onWait: results.wait };
   for await (const page of products.list(query, how).pages()) {
     keepRows(page);
+    results.complete.add(page.complete);
     yield page;
   }
 }
@@ -128,8 +128,8 @@ function keepRows({ rows, records, ids }: Page<AnyProduct>): void {
 
 /** A copy that lost its products would lead to a second one for each row. */
 async function checkEmpty(reading: Reading): Promise<void> {
-  for await (const { records, invalid } of pages(reading, {})) {
-    if (records.length + invalid.length === 0) continue;
+  for await (const { rows } of pages(reading, {})) {
+    if (rows.length === 0) continue;
     throw new InvalidInputError(
       'existing.products',
       'is empty, but the service has products. Restore the copy, or leave out existing',

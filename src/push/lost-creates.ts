@@ -10,7 +10,7 @@ import { signOfError } from '../transport/outage.ts';
 import { listed, type Reading } from './existing.ts';
 import { folded, spellings } from './natural-key.ts';
 import type { AnyProduct } from './options.ts';
-import type { Row } from './rows.ts';
+import type { PushRow } from './rows.ts';
 import type { Writer } from './writer.ts';
 
 /** Three idempotency keys of a row, each in progress twice, and then a fourth: the service marks every key. */
@@ -34,7 +34,7 @@ export async function settleLost(
       first: isOlder ? undefined : first,
       proof: writer.writtenId,
     });
-    const again: Row[] = [];
+    const again: PushRow[] = [];
     const isInTime = monotonicMs() - startedAt < maxOutageMs;
     for (const [row, error] of lost) {
       const products = found.products.get(row.key) ?? [];

@@ -10,14 +10,8 @@ import { damagedValue, parseStored } from '../reading/state.ts';
 import { readStore, type Store, writeStore } from '../reading/store.ts';
 import { isObject } from '../schemas/validate.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
+import type { Attempt } from './attempt.ts';
 import type { Rows } from './rows.ts';
-
-/** A create as it was sent: repeated with the same key and draft, it creates no second product. */
-export interface Attempt {
-  readonly idempotencyKey: string;
-  /** Normalised, as JSON. */
-  readonly draft: string;
-}
 
 interface MemoryOptions {
   readonly store: Store;
@@ -35,7 +29,7 @@ interface StoredAttempt extends Attempt {
   readonly key: string;
 }
 
-const VERSION = 1;
+const STATE_VERSION = 1;
 const PARTS = '0123456789abcdef';
 
 export class PushMemory {
@@ -143,7 +137,7 @@ export class PushMemory {
         { retryable: true },
       );
     }
-    const head = JSON.stringify({ v: VERSION, scope: this.#scope, by: this.#by });
+    const head = JSON.stringify({ v: STATE_VERSION, scope: this.#scope, by: this.#by });
     await this.#write(storeKey, `${head.slice(0, -1)},"pending":${pending}}`);
     this.#hasWritten = true;
     this.#stored = pending;
@@ -158,7 +152,7 @@ export class PushMemory {
       const added = [...this.#ids].filter(([key]) => partOf(key) === part);
       const ids = Object.fromEntries([...kept, ...added]);
       if (added.length === 0 && kept.length === Object.keys(before).length) continue;
-      await this.#write(this.#partKey(part), JSON.stringify({ v: VERSION, scope: this.#scope, ids }));
+      await this.#write(this.#partKey(part), JSON.stringify({ v: STATE_VERSION, scope: this.#scope, ids }));
     }
     this.#ids.clear();
   }
@@ -178,9 +172,10 @@ export class PushMemory {
   async #read(key: string) {
     const { store, signal } = this.#options;
     const content = parseStored(await readStore(store, key, signal), key);
-    if (content === undefined || (content.v === VERSION && content.scope === this.#scope)) return content;
+    if (content === undefined || (content.v === STATE_VERSION && content.scope === this.#scope))
+      return content;
     throw new CheckpointError(
-      content.v === VERSION
+      content.v === STATE_VERSION
         ? `The state under ${key} belongs to another base URL or tenant. Give this one a prefix of its own.`
         : `The state under ${key} was not written by a push of this version. Give this one a prefix of its own, or delete the state.`,
     );

@@ -7,9 +7,9 @@ export function trimmed(key: string): string {
   return key.normalize('NFC').trim();
 }
 
-/** The same for every key that a service may store as the same. */
+/** The same for every key that a service may store as the same. In capitals, `ß` is `SS`. */
 export function folded(key: string): string {
-  return trimmed(key).toLowerCase();
+  return trimmed(key).toUpperCase().toLowerCase();
 }
 
 /** What the error about two spellings of a key says. */

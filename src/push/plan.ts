@@ -1,41 +1,39 @@
 // Decides what to do about each row: create, update, nothing, or report a conflict.
 
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import type { PushReport } from '../errors/push-report.ts';
 import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
 import type { InvalidRecord } from '../events.ts';
 import { sentOf } from '../schemas/as-sent.ts';
 import { changedFields, type Fields } from './draft.ts';
 import type { ExistingPage } from './existing.ts';
-import type { PushMemory } from './memory.ts';
 import { type Missing, MissingProducts } from './missing.ts';
 import { folded, spellings, trimmed } from './natural-key.ts';
 import type { AnyProduct, ResolvedPushOptions } from './options.ts';
-import type { Results } from './results.ts';
-import type { Row, Rows } from './rows.ts';
+import type { Outcome, Subject } from './results.ts';
+import type { PushRow, Rows } from './rows.ts';
 
 /** What is to be done. */
 export interface Plan {
-  readonly creates: readonly Row[];
-  /** Rows whose product differs in some {@link Row.fields}. */
-  readonly updates: readonly Row[];
+  readonly creates: readonly PushRow[];
+  /** Rows whose product differs in some {@link PushRow.fields}. */
+  readonly updates: readonly PushRow[];
   readonly missing: readonly Missing[];
   /** Rows whose product has their values. */
-  readonly unchanged: readonly Row[];
+  readonly unchanged: readonly PushRow[];
   /** Rows of which it is not clear what product they mean, and why. */
-  readonly conflicts: ReadonlyMap<Row, string>;
+  readonly conflicts: ReadonlyMap<PushRow, string>;
   /** Rows without a product that may exist anyway, because the list was incomplete. */
-  readonly unseen: readonly Row[];
+  readonly unseen: readonly PushRow[];
 }
 
 /** Takes in the existing products page by page, then plans. */
 export class Planner {
   readonly #options: ResolvedPushOptions;
   readonly #rows: Rows;
-  /** The rows that the store has an id for, by that id. */
-  readonly #byStoredId = new Map<string, Row[]>();
+  /** The rows that the store has an id for, by that id, and the row that has the key of this product. */
+  readonly #byStoredId = new Map<string, PushRow[]>();
   /** The rows by the form of their key in which a service may store it. */
-  readonly #byForm = new Map<string, Row[]>();
+  readonly #byForm = new Map<string, PushRow[]>();
   /** Whether products have keys with letters of this case: then the service keeps them. */
   #keepsUpper = false;
   #keepsLower = false;
@@ -43,8 +41,6 @@ export class Planner {
   #differInCase = false;
   /** How many rows a second read dropped as repeats: as many products it can have missed. */
   #lacking = 0;
-  /** The row that has the key of a product which another row claims through the store. */
-  readonly #rivals = new Map<string, Row>();
   /** One list for all rows that differ in the same fields, by its names. */
   readonly #fieldLists = new Map<string, readonly string[]>();
   readonly #missing: MissingProducts;
@@ -73,7 +69,7 @@ export class Planner {
   }
 
   /** Takes in products that were written since the others were added. */
-  addChanges(page: ExistingPage, rowById: ReadonlyMap<string, Row>): void {
+  addChanges(page: ExistingPage, rowById: ReadonlyMap<string, PushRow>): void {
     for (const product of page.records) {
       this.#missing.delete(product.id);
       const row = rowById.get(product.id);
@@ -87,15 +83,15 @@ export class Planner {
   }
 
   /** The rows whose stored product no response showed. */
-  unseen(): readonly Row[] {
+  unseen(): readonly PushRow[] {
     return [...this.#byStoredId.values()].flat().filter(({ id }) => id === undefined);
   }
 
   plan(): Plan {
-    const creates: Row[] = [];
-    const updates: Row[] = [];
-    const unchanged: Row[] = [];
-    const conflicts = new Map<Row, string>();
+    const creates: PushRow[] = [];
+    const updates: PushRow[] = [];
+    const unchanged: PushRow[] = [];
+    const conflicts = new Map<PushRow, string>();
     const sharing = this.#sharingRows();
     for (const row of this.#rows.byKey.values()) {
       const reason = this.#conflictOf(row, sharing);
@@ -118,7 +114,7 @@ export class Planner {
   }
 
   /** Why it is not clear which product a row means; undefined if it is. */
-  #conflictOf(row: Row, sharing: ReadonlySet<Row>): string | undefined {
+  #conflictOf(row: PushRow, sharing: ReadonlySet<PushRow>): string | undefined {
     const { id, otherIds, similar } = row;
     if (otherIds.length > 0) return `products ${[id, ...otherIds].join(', ')} have this key`;
     if (sharing.has(row)) return `product ${id} belongs to two rows`;
@@ -137,7 +133,7 @@ export class Planner {
   }
 
   /** Whether two keys of one form can be those of two products: they differ in case, and the service keeps the case. */
-  #mayDiffer({ key }: Row, other: string): boolean {
+  #mayDiffer({ key }: PushRow, other: string): boolean {
     if (trimmed(key) === trimmed(other)) return false;
     if (this.#differInCase) return true;
     return this.#keepsUpper && this.#keepsLower && this.#rows.byKey.get(other)?.key === other;
@@ -154,9 +150,8 @@ export class Planner {
       claimant.foundBy = key === undefined ? 'stored_id_without_key' : 'stored_id';
       this.#setProduct(claimant, product);
     }
-    if (row !== undefined && claimants.length > 0) this.#rivals.set(product.id, row);
-
     if (key !== undefined) this.#missing.add(product, key, row !== undefined || claimants.length > 0);
+    if (row !== undefined && claimants.length > 0 && !claimants.includes(row)) claimants.push(row);
   }
 
   /** Remembers for each row a product that may have its key in another spelling. */
@@ -172,7 +167,7 @@ export class Planner {
     }
   }
 
-  #addByKey(row: Row, product: AnyProduct): void {
+  #addByKey(row: PushRow, product: AnyProduct): void {
     const { id } = product;
     const isFirst = row.foundBy !== 'key';
     row.foundBy = 'key';
@@ -180,7 +175,7 @@ export class Planner {
     else if (!row.otherIds.includes(id)) row.otherIds = [...row.otherIds, id];
   }
 
-  #setProduct(row: Row, product: AnyProduct): void {
+  #setProduct(row: PushRow, product: AnyProduct): void {
     const draft = JSON.parse(row.draft) as Fields;
     const fields = changedFields(sentOf(product), draft, this.#options.facts.fields);
     const names = JSON.stringify(fields);
@@ -218,73 +213,46 @@ export class Planner {
   }
 
   /** The rows that share one product: it has the key of one and was that of another before. */
-  #sharingRows(): ReadonlySet<Row> {
-    const conflicts = new Set<Row>();
-    for (const [id, rows] of this.#byStoredId) {
-      const claimants = rows.filter(({ foundBy }) => foundBy !== undefined && foundBy !== 'key');
-      const rival = this.#rivals.get(id);
-      const sharing = rival === undefined ? claimants : [...claimants, rival];
-      if (claimants.length > 0 && sharing.length > 1) for (const row of sharing) conflicts.add(row);
-    }
-    return conflicts;
+  #sharingRows(): ReadonlySet<PushRow> {
+    const sharing = [...this.#byStoredId]
+      .map(([id, rows]) => rows.filter((row) => row.id === id))
+      .filter((rows) => rows.length > 1);
+    return new Set(sharing.flat());
   }
 }
 
-/** The counts as they will be once everything that was planned is written. */
-export function plannedCounts(plan: Plan, results: Results): PushReport['counts'] {
-  const { creates, updates, missing, unchanged, conflicts, unseen } = plan;
-  const deleted = missing.filter(({ patch }) => patch === undefined).length;
-  const { counts } = results.report();
-  return {
-    ...counts,
-    created: creates.length,
-    updated: updates.length + missing.length - deleted,
-    unchanged: unchanged.length,
-    conflict: conflicts.size,
-    failed: counts.failed + unseen.length,
-    deleted,
-  };
-}
+type PlannedResult = readonly [subject: Subject, outcome: Outcome];
 
-/** Reports the rows for which nothing is to be written, and lets the store remember the ids that are known. */
-export function reportSettled(
-  { unchanged, conflicts, unseen, updates }: Plan,
-  results: Results,
-  memory: PushMemory | undefined,
-): void {
-  for (const { key } of updates) memory?.settled(key);
-  for (const row of unchanged) {
-    const id = row.id as string;
-    memory?.settled(row.key);
-    memory?.found(row.key, id, row.storedId);
-    results.add(row, { action: 'unchanged', id });
-  }
+/** The results of the rows for which nothing is to be written. */
+export function* settledResults({ unchanged, conflicts, unseen }: Plan): Generator<PlannedResult, void> {
+  for (const row of unchanged) yield [row, { action: 'unchanged', id: row.id as string }];
   for (const [row, reason] of conflicts) {
     const id = row.id ?? row.similar?.id;
-    if (row.id !== undefined) memory?.settled(row.key);
-    results.add(row, { action: 'conflict', id, ids: id === undefined ? [] : [id, ...row.otherIds], reason });
+    yield [row, { action: 'conflict', id, ids: id === undefined ? [] : [id, ...row.otherIds], reason }];
   }
-  for (const row of unseen) {
-    const error = new UnexpectedResponseError(
-      'The list is incomplete: it repeated products, so it also missed some, and the product of this row can be one of them. Nothing was created. Order the list by id, or pass incompleteList: "create".',
-      { method: 'GET', path: '/products', outcome: 'not_sent' },
-      { status: 200, reason: 'wrong_content' },
-    );
-    results.add(row, { action: 'failed', error });
+  for (const row of unseen) yield [row, { action: 'failed', error: incompleteList() }];
+}
+
+/** All results, as they will be if every write succeeds. */
+export function* plannedResults(plan: Plan): Generator<PlannedResult, void> {
+  yield* settledResults(plan);
+  for (const row of plan.creates) yield [row, { action: 'created' }];
+  for (const row of plan.updates) {
+    yield [row, { action: 'updated', id: row.id as string, fields: row.fields }];
+  }
+  for (const { id, key, patch } of plan.missing) {
+    const isDeleted = patch === undefined;
+    yield [
+      { key },
+      isDeleted ? { action: 'deleted', id } : { action: 'updated', id, fields: Object.keys(patch) },
+    ];
   }
 }
 
-/** Reports what was planned and is not to be written. */
-export function reportPlan({ creates, updates, missing }: Plan, results: Results): void {
-  results.isDryRun = true;
-  for (const row of creates) results.add(row, { action: 'created' });
-  for (const row of updates) {
-    results.add(row, { action: 'updated', id: row.id as string, fields: row.fields });
-  }
-  for (const { id, key, patch } of missing) {
-    results.add(
-      { key },
-      patch === undefined ? { action: 'deleted', id } : { action: 'updated', id, fields: Object.keys(patch) },
-    );
-  }
+function incompleteList(): UnexpectedResponseError {
+  return new UnexpectedResponseError(
+    'The list is incomplete: it repeated products, so it also missed some, and the product of this row can be one of them. Nothing was created. Order the list by id, or pass incompleteList: "create".',
+    { method: 'GET', path: '/products', outcome: 'not_sent' },
+    { status: 200, reason: 'wrong_content' },
+  );
 }

@@ -20,7 +20,7 @@ import {
   type ResolvedPushOptions,
   resolvePushOptions,
 } from './options.ts';
-import { Planner, plannedCounts, reportPlan, reportSettled } from './plan.ts';
+import { Planner, plannedResults, settledResults } from './plan.ts';
 import { Results } from './results.ts';
 import { type Rows, readRows } from './rows.ts';
 import { beginRun, type PushRun } from './runs.ts';
@@ -109,17 +109,17 @@ async function run(products: AnyTarget, { options, results, begun }: Run): Promi
   let first: ResponseTime | undefined;
   for await (const page of existingProducts(reading)) {
     first ??= page.first;
-    // A page of the local copy has no response.
-    if (page.first !== undefined && results.complete !== 'likely') results.complete = page.complete;
     planner.add(page);
     results.advance(page.records.length);
   }
   await readUnseen({ ...reading, planner, rows, calls });
   let plan = planner.plan();
   const askedAt = monotonicMs();
-  if (dryRun || !(await confirm(plannedCounts(plan, results)))) {
-    reportSettled(plan, results, undefined);
-    reportPlan(plan, results);
+  const counts = { ...results.report().counts };
+  for (const [, { action }] of plannedResults(plan)) counts[action] += 1;
+  if (dryRun || !(await confirm(counts))) {
+    results.isDryRun = true;
+    for (const [subject, outcome] of plannedResults(plan)) results.add(subject, outcome);
     return;
   }
   signal?.throwIfAborted();
@@ -128,7 +128,9 @@ async function run(products: AnyTarget, { options, results, begun }: Run): Promi
     for await (const page of changesSince(reading, first)) planner.addChanges(page, rowById);
     plan = planner.plan();
   }
-  reportSettled(plan, results, memory);
+  for (const [subject, outcome] of settledResults(plan)) results.add(subject, outcome);
+  for (const { id, key } of rows.byKey.values()) if (id !== undefined) memory?.settled(key);
+  for (const { id, key, storedId } of plan.unchanged) memory?.found(key, id as string, storedId);
 
   const { creates, updates, missing } = plan;
   results.begin('write', creates.length + updates.length + missing.length);

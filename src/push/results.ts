@@ -135,8 +135,8 @@ export class Results {
   rows = 0;
   /** Whether nothing is written. */
   isDryRun = false;
-  /** Whether the list of products can have missed one. */
-  complete: PushReport['complete'];
+  /** What the pages that were read say of whether they can lack a product. */
+  readonly complete = new Set<PushReport['complete']>();
   readonly #counts: Record<PushAction, number> = {
     created: 0,
     updated: 0,
@@ -187,13 +187,16 @@ export class Results {
   };
 
   report(): PushReport {
+    const [complete] = (['likely', undefined, 'certain'] as const).filter((worst) =>
+      this.complete.has(worst),
+    );
     const { tenant } = this.#callbacks;
     return {
       tenant,
       startedAt: this.#startedAt,
       endedAt: new Date(),
       dryRun: this.isDryRun,
-      complete: this.complete,
+      complete,
       rows: this.rows,
       counts: { ...this.#counts },
     };

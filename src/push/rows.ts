@@ -15,7 +15,7 @@ interface KeyedRow {
 }
 
 /** A row, and what is known of its product. */
-export class Row {
+export class PushRow {
   readonly key: string;
   /** Its position in `rows`. */
   readonly index: number;
@@ -54,7 +54,7 @@ const NONE: readonly string[] = [];
 
 /** The rows by key. */
 export interface Rows {
-  readonly byKey: Map<string, Row>;
+  readonly byKey: Map<string, PushRow>;
   /** The keys of rows that cannot be written: their products are not missing. */
   readonly failedKeys: Set<string>;
   /** Whether every row has a key: if not, it is unknown which products are missing. */
@@ -66,7 +66,7 @@ export async function readRows(
   { rows, key, facts, onResult, signal }: ResolvedPushOptions,
   results: Results,
 ): Promise<Rows> {
-  const byKey = new Map<string, Row>();
+  const byKey = new Map<string, PushRow>();
   const drafts = new DraftBuffer();
   const failedKeys = new Set<string>();
   let haveKeys = true;
@@ -82,7 +82,7 @@ export async function readRows(
       }
       const draft = normalised(JSON.parse(facts.body(row, 'draft')) as Fields, facts.fields);
       const kept = onResult && row;
-      byKey.set(name, new Row({ key: name, index, row: kept }, JSON.stringify(draft), drafts));
+      byKey.set(name, new PushRow({ key: name, index, row: kept }, JSON.stringify(draft), drafts));
     } catch (thrown) {
       // Such as what a getter of the row throws.
       const error = isAccountingError(thrown) ? thrown : unreadable(index, thrown);

@@ -4,19 +4,19 @@ import { type AnyAccountingError, isAccountingError, isApiError } from '../error
 import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
 import { sentOf } from '../schemas/as-sent.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
+import { type Attempt, attemptOf, isDeterministic } from './attempt.ts';
 import { type Calls, type Created, LostCreate } from './calls.ts';
 import { CreatedAt } from './created-at.ts';
 import { changedFields, type Fields, picked, withoutNull } from './draft.ts';
 import { forEach } from './for-each.ts';
-import { idempotencyKeyOf, isDeterministic } from './idempotency.ts';
 import { Markers } from './markers.ts';
-import type { Attempt, PushMemory } from './memory.ts';
+import type { PushMemory } from './memory.ts';
 import type { Missing } from './missing.ts';
 import { ChangedKeys, spellings } from './natural-key.ts';
 import type { AnyProduct, ResolvedPushOptions } from './options.ts';
 import type { Plan } from './plan.ts';
 import type { Outcome, Results } from './results.ts';
-import type { Row, Rows } from './rows.ts';
+import type { PushRow, Rows } from './rows.ts';
 import type { PushRun } from './runs.ts';
 
 /** What the writer works with. */
@@ -53,10 +53,12 @@ interface Known {
 
 export class Writer {
   /** The rows whose create may have been carried out, with `retry.creates: false`, and why that is unknown. */
-  readonly lost = new Map<Row, AnyAccountingError>();
+  readonly lost = new Map<PushRow, AnyAccountingError>();
   readonly markers = new Markers();
   /** The rows that were sent under another key than a run before would have used, because of a marker. */
-  readonly #rekeyed = new Set<Row>();
+  readonly #rekeyed = new Set<PushRow>();
+  /** The rows whose product was deleted after it was read. */
+  readonly #deleted: PushRow[] = [];
   /** The id of a product that this run wrote. */
   writtenId: string | undefined;
   readonly #createdAt = new CreatedAt();
@@ -72,10 +74,11 @@ export class Writer {
     const { concurrency } = this.#writing.options;
     await this.create(creates);
     await forEach(updates, concurrency, (row) => this.#row(row, () => this.#update(row)));
+    await this.create(this.#deleted);
     await forEach(missing, concurrency, (product) => this.#missing(product));
   }
 
-  async create(rows: readonly Row[]): Promise<void> {
+  async create(rows: readonly PushRow[]): Promise<void> {
     const { memory, options } = this.#writing;
     for (let from = 0; from < rows.length; from += CHUNK) {
       const chunk = await Promise.all(
@@ -93,17 +96,17 @@ export class Writer {
   }
 
   /** Reports the product that a lost create made. */
-  async foundLost(row: Row, product: AnyProduct): Promise<void> {
+  async foundLost(row: PushRow, product: AnyProduct): Promise<void> {
     await this.#row(row, () => this.#finishCreate(row, product, { action: 'created', sent: [] }));
   }
 
   /** Reports that a row has several products, after its create was lost. */
-  lostInConflict(row: Row, ids: readonly string[], reason: string): void {
+  lostInConflict(row: PushRow, ids: readonly string[], reason: string): void {
     this.#report(row, { action: 'conflict', id: ids[0], ids, reason });
   }
 
   /** Reports rows whose create is not sent again. */
-  failLost(rows: Iterable<Row> = this.lost.keys()): void {
+  failLost(rows: Iterable<PushRow> = this.lost.keys()): void {
     for (const row of rows) {
       const error = this.lost.get(row);
       if (error === undefined) continue;
@@ -113,7 +116,7 @@ export class Writer {
   }
 
   /** Does the work of a row. An error fails the row, and stops the run only if no other row can succeed. */
-  async #row(row: Row, work: () => Promise<void>, isRepeated = false): Promise<void> {
+  async #row(row: PushRow, work: () => Promise<void>, isRepeated = false): Promise<void> {
     const { calls, memory } = this.#writing;
     try {
       await work();
@@ -122,7 +125,7 @@ export class Writer {
       if (isAccountingError(error) && !isOwnError(error)) {
         const isNotCreated = error.outcome === 'rejected' || error.outcome === 'not_sent';
         // Of an earlier create with the same key, such an error says nothing.
-        if (!stops && !isRepeated && isNotCreated) memory?.settled(row.key);
+        if (!isRepeated && isNotCreated) memory?.settled(row.key);
         this.#report(row, { action: 'failed', id: row.id, error });
       }
       if (stops) throw error;
@@ -130,7 +133,7 @@ export class Writer {
   }
 
   /** Creates the product of a row. The first generation is -1 for a create that was left unknown. */
-  async #create(row: Row, first: Attempt, firstGeneration: number): Promise<void> {
+  async #create(row: PushRow, first: Attempt, firstGeneration: number): Promise<void> {
     const other = this.#changedKeys.check(row.key);
     if (other !== undefined) {
       const reason = `an earlier row may mean the same product: ${spellings(row.key, other)}`;
@@ -157,7 +160,7 @@ export class Writer {
   }
 
   /** Sends a create. False if it proves that the row has no product: it was deleted, or belongs to another row. */
-  async #isSettledBy(attempt: Attempt, row: Row): Promise<boolean> {
+  async #isSettledBy(attempt: Attempt, row: PushRow): Promise<boolean> {
     // An unknown create is finished even if its draft is out of date: it must not become a second product.
     const isOutdated = attempt.draft !== row.draft;
     const created = await this.#send(row, attempt).catch((error: unknown) => {
@@ -187,22 +190,19 @@ export class Writer {
     return true;
   }
 
-  async #attempt(row: Row, generation: number): Promise<Attempt> {
-    const { tenant } = this.#writing.options;
-    const { key, draft } = row;
-    const create = { tenant, key, generation, draft: JSON.parse(draft) as Fields };
-    const attempt = { idempotencyKey: await idempotencyKeyOf(create), draft };
+  async #attempt(row: PushRow, generation: number): Promise<Attempt> {
+    const attempt = await attemptOf(this.#writing.options.tenant, row, generation);
     return this.#isAbandoned(row, attempt) ? this.#attempt(row, generation + 1) : attempt;
   }
 
-  #isAbandoned(row: Row, { idempotencyKey }: Attempt): boolean {
+  #isAbandoned(row: PushRow, { idempotencyKey }: Attempt): boolean {
     const isAbandoned = this.markers.isAbandoned(idempotencyKey);
     if (isAbandoned) this.#rekeyed.add(row);
     return isAbandoned;
   }
 
   /** A 422 under a key that another run may have used can be a stored rejection: once more under a random key. */
-  async #send(row: Row, { idempotencyKey, draft }: Attempt): Promise<Created | LostCreate> {
+  async #send(row: PushRow, { idempotencyKey, draft }: Attempt): Promise<Created | LostCreate> {
     const { calls, memory, options } = this.#writing;
     const body = withoutNull(JSON.parse(draft) as Fields);
     try {
@@ -223,7 +223,7 @@ export class Writer {
   }
 
   /** Reports a conflict if the service stored another key than was sent. */
-  #hasChangedKey(row: Row, product: AnyProduct): boolean {
+  #hasChangedKey(row: PushRow, product: AnyProduct): boolean {
     const { memory, options } = this.#writing;
     const changed = this.#changedKeys.add(row.key, options.key(product) ?? '');
     if (changed === undefined) return false;
@@ -244,7 +244,7 @@ export class Writer {
   }
 
   /** The product of an earlier create as it is now, and what was sent to it; undefined if it was deleted. */
-  async #existing(row: Row, { id }: AnyProduct): Promise<Known | undefined> {
+  async #existing(row: PushRow, { id }: AnyProduct): Promise<Known | undefined> {
     const product = await this.#writing.calls.find(id);
     return product === undefined ? await this.#written(row, id) : { product, sent: [] };
   }
@@ -253,18 +253,18 @@ export class Writer {
    * The product of a row after an update; undefined if it was deleted. A read may come from a copy of the data that lags
    * behind. A write does not, so that its 404 is final.
    */
-  async #written({ draft }: Row, id: string): Promise<Known | undefined> {
+  async #written({ draft }: PushRow, id: string): Promise<Known | undefined> {
     const patch = withoutNull(JSON.parse(draft) as Fields);
     try {
       return { product: await this.#writing.calls.update(id, patch), sent: Object.keys(patch) };
     } catch (error) {
-      if (isAccountingError(error, 'not_found') && error.missing) return undefined;
+      if (isGone(error)) return undefined;
       throw error;
     }
   }
 
   /** Whether a product got the key of another row since it was created for this one. */
-  #isOfAnotherRow(row: Row, product: AnyProduct): boolean {
+  #isOfAnotherRow(row: PushRow, product: AnyProduct): boolean {
     const { options, rows } = this.#writing;
     const other = rows.byKey.get(options.key(product) ?? '');
     if (other === undefined || other === row) return false;
@@ -273,7 +273,7 @@ export class Writer {
 
   /** Brings the product of a create to the values of its row. */
   async #finishCreate(
-    row: Row,
+    row: PushRow,
     product: AnyProduct,
     { action, sent }: { readonly action: 'created' | 'unchanged'; readonly sent: readonly string[] },
   ): Promise<void> {
@@ -288,14 +288,24 @@ export class Writer {
     else this.#finish(row, { action, id });
   }
 
-  async #update(row: Row): Promise<void> {
+  async #update(row: PushRow): Promise<void> {
+    const { calls, options } = this.#writing;
     const { fields } = row;
     const id = row.id as string;
-    await this.#writing.calls.update(id, picked(JSON.parse(row.draft) as Fields, fields));
+    try {
+      await calls.update(id, picked(JSON.parse(row.draft) as Fields, fields));
+    } catch (error) {
+      // A local copy can be that of another company: then every product would be created a second time.
+      if (options.existing !== undefined || !isGone(error) || (await calls.find(id)) !== undefined)
+        throw error;
+      row.id = undefined;
+      this.#deleted.push(row);
+      return;
+    }
     this.#finish(row, { action: 'updated', id, fields });
   }
 
-  #finish(row: Row, outcome: Exclude<Outcome, { action: 'conflict' }> & { readonly id: string }): void {
+  #finish(row: PushRow, outcome: Exclude<Outcome, { action: 'conflict' }> & { readonly id: string }): void {
     const { memory } = this.#writing;
     memory?.settled(row.key);
     memory?.found(row.key, outcome.id, row.storedId);
@@ -303,7 +313,7 @@ export class Writer {
     this.#report(row, this.#rekeyed.has(row) ? { ...outcome, reason: REKEYED } : outcome);
   }
 
-  #report(row: Row, outcome: Outcome): void {
+  #report(row: PushRow, outcome: Outcome): void {
     this.lost.delete(row);
     this.#writing.results.add(row, outcome);
   }
@@ -321,7 +331,7 @@ export class Writer {
       }
     } catch (error) {
       // Another writer deleted it.
-      if (isAccountingError(error, 'not_found') && error.missing) return;
+      if (isGone(error)) return;
       const stops = await calls.stopsRun(error);
       if (isAccountingError(error)) results.add({ key }, { action: 'failed', id, error });
       if (stops) throw error;
@@ -334,6 +344,11 @@ export class Writer {
     const product = await calls.find(id);
     return product !== undefined && !rows.byKey.has(options.key(product) ?? '');
   }
+}
+
+/** Whether a write proves that its product does not exist. */
+function isGone(error: unknown): boolean {
+  return isAccountingError(error, 'not_found') && error.missing;
 }
 
 /** Errors of the store and of a second run say nothing about the row. */

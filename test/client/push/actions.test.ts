@@ -181,10 +181,33 @@ test('plans the same in a dry run, and writes nothing', async () => {
   const rows = [{ productNumber: 'A', name: 'Table' }, { productNumber: 'B' }, { productNumber: 'B' }];
   const { report, results, commits } = await run(rows, { dryRun: true });
   expect(report).toMatchObject({ dryRun: true, counts: { created: 1, updated: 1, duplicate: 1 } });
+  expect(results).toHaveLength(3);
   expect(results).toContainEqual(
     expect.objectContaining({ action: 'updated', id: ids[0], fields: ['name'] }),
   );
   expect(commits).toEqual([]);
+});
+
+test('reports rows to which it would send nothing in a dry run too', async () => {
+  const { run, ids } = setUp([{ productNumber: 'A' }, { productNumber: 'B' }, { productNumber: 'B' }]);
+  const { results, report } = await run([{ productNumber: 'A' }, { productNumber: 'B' }], { dryRun: true });
+  expect(report.counts).toMatchObject({ unchanged: 1, conflict: 1, created: 0, updated: 0 });
+  expect(results).toMatchObject([
+    { key: 'A', action: 'unchanged', id: ids[0] },
+    { key: 'B', action: 'conflict', ids: [ids[1], ids[2]] },
+  ]);
+});
+
+test('creates a product that comes back with another value, without a second write', async () => {
+  const { run } = setUp([], { sandbox: { text: { fields: ['name'], trim: true } } });
+  // The first new product of a run is read and compared.
+  const rows = [
+    { productNumber: 'A', name: 'Chair' },
+    { productNumber: 'B', name: ' Desk ' },
+  ];
+  const { results, commits } = await run(rows, { concurrency: 1 });
+  expect(results[1]).toMatchObject({ action: 'created', fields: [], reason: undefined });
+  expect(commits).toEqual(['create', 'create']);
 });
 
 test('accepts an AsyncIterable of rows, and reads an empty one', async () => {
@@ -246,7 +269,14 @@ test('fails a row that cannot be read, and continues with the others', async () 
   };
   const { done, results } = await run([broken, { productNumber: 'B' }]);
   expect(done).toEqual(['A failed', 'B created']);
-  expect(results[0]).toMatchObject({ error: { code: 'invalid_input', argument: 'rows[0]' } });
+  expect(results[0]).toMatchObject({
+    error: {
+      code: 'invalid_input',
+      argument: 'rows[0]',
+      message: expect.stringContaining('cannot be read: it threw'),
+      cause: { message: 'broken' },
+    },
+  });
 });
 
 test.each([
@@ -317,4 +347,24 @@ test.each([
     cause: { code: 'unexpected_response' },
   });
   expect(sandbox.store.products.all()).toHaveLength(1);
+});
+
+test('continues if an existing product cannot be read whose key no row has', async () => {
+  const { run, sandbox } = setUp([{ productNumber: 'X', salePrice: '5' }], {
+    client: { validation: 'report' },
+  });
+  sandbox.faults.add({ kind: 'money-as-number' }, { method: 'GET', times: 9 });
+  const { done } = await run([{ productNumber: 'A' }], { missing: 'delete', maxCandidates: Infinity });
+  expect(done).toEqual(['A created']);
+  expect(sandbox.store.products.all()).toHaveLength(2);
+});
+
+test('rejects a collection without products', async () => {
+  const { client } = setUp();
+  const failed = push(client.accounts as never, { tenant: 'shop', rows: [], key: 'name' as never });
+  await expect(failed).rejects.toMatchObject({
+    code: 'invalid_input',
+    argument: 'products',
+    message: expect.stringContaining('must be client.products of a client'),
+  });
 });

@@ -522,6 +522,38 @@ test('does not repeat a lost create while a product of the list cannot be read: 
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
 
+/** A service whose gateway responds to every create with half a 201, and carries out none. */
+function setUpHalves(sandboxOptions: SandboxOptions = {}, onPost: () => void = () => undefined) {
+  const { sandbox } = setUpPush([], { sandbox: { idempotency: { replay: 'ignored' }, ...sandboxOptions } });
+  let posts = 0;
+  const fetch: typeof sandbox.fetch = async (input, init) => {
+    if (init?.method !== 'POST') return sandbox.fetch(input, init);
+    posts += 1;
+    onPost();
+    return new Response('{"id":"7","na', { status: 201, headers: { 'Content-Type': 'application/json' } });
+  };
+  const retry = { creates: false, maxAttempts: 2 };
+  const { run } = setUpPush([], { client: { ...sandbox.clientOptions, fetch, retry, timeoutMs: 5_000 } });
+  return { sandbox, run, posts: () => posts };
+}
+
+test('sends a create that is not found as often as a call has attempts', async () => {
+  const { run, posts } = setUpHalves();
+  expect(await run([A])).toMatchObject({ done: ['A failed'], results: [{ error: { outcome: 'applied' } }] });
+  expect(posts()).toBe(2);
+});
+
+test('does not repeat a lost create if the list that it looks in repeats products', async () => {
+  const { sandbox, run, posts } = setUpHalves(
+    { ids: { form: 'uuid' }, order: 'updated-asc', ties: 'each-page', pageSize: 10 },
+    () => {
+      for (let n = 0; n < 60; n++) sandbox.store.products.insert({ productNumber: `X-${n}` });
+    },
+  );
+  expect((await run([A])).done).toEqual(['A failed']);
+  expect(posts()).toBe(1);
+});
+
 test('reports a conflict if two products have the key of a lost create', async () => {
   const { sandbox, run } = setUpLoss(true);
   sandbox.onRequest(({ method }) => {

@@ -42,6 +42,32 @@ test('deletes missing products', async () => {
   ]);
 });
 
+test('keeps a product whose key is empty', async () => {
+  const { run } = setUpPush([...products(1), { productNumber: '', name: 'x' }]);
+  expect((await run(products(1), { missing: 'delete' })).done).toEqual(['P-0 unchanged']);
+});
+
+test('reports what it would do about missing products in a dry run', async () => {
+  const { run, ids } = setUpPush(products(2));
+  const planned = async (missing: 'delete' | (() => object)) =>
+    await run(products(1), { missing, dryRun: true });
+  const deleted = await planned('delete');
+  expect(deleted.results[1]).toMatchObject({ key: 'P-1', action: 'deleted', id: ids[1], fields: [] });
+  const updated = await planned(() => ({ isInactive: true }));
+  expect(updated.results[1]).toMatchObject({ action: 'updated', id: ids[1], fields: ['isInactive'] });
+  expect([deleted.report.counts, updated.report.counts]).toMatchObject([
+    { unchanged: 1, deleted: 1, updated: 0 },
+    { unchanged: 1, deleted: 0, updated: 1 },
+  ]);
+  expect([...deleted.commits, ...updated.commits]).toEqual([]);
+});
+
+test('reports nothing about a missing product that another program deleted meanwhile', async () => {
+  const { run, sandbox, ids } = setUpPush(products(2));
+  const confirm = () => sandbox.store.products.delete(ids[1] ?? '') !== undefined;
+  expect((await run(products(1), { missing: 'delete', confirm })).done).toEqual(['P-0 unchanged']);
+});
+
 test.each([
   ['DELETE', 'delete' as const],
   ['PATCH', () => ({ isInactive: true })],
@@ -126,12 +152,15 @@ test.each([
     '51 of 60',
     'pass a higher maxCandidates.',
   ],
-])('writes nothing if %s', async (_, rows, reason, counts, advice) => {
+])('writes nothing if %s', async (what, rows, reason, counts, advice) => {
   const { run, sandbox } = setUpPush(products(60));
   const error = await caught(run([...rows], { missing: 'delete' }));
   expect(error).toMatchObject({ code: 'reconcile_aborted', reason, maxCandidates: 50 });
   const { message } = error as Error;
-  expect(message).toContain(`: ${counts} products would be deleted, because no row has their key; `);
+  const why = reason === 'too_many_candidates' ? 'maxCandidates is 50' : what;
+  expect(message).toContain(`: ${counts} products would be deleted, because no row has their key; ${why}; `);
+  const withoutProduct = rows.filter(({ productNumber }) => productNumber === 'other').length;
+  expect(error).toMatchObject({ report: { local: 60, seen: rows.length, missing: withoutProduct } });
   expect(message).toContain('nothing was written. ');
   expect(message.endsWith(advice)).toBe(true);
   expect(sandbox.journal).toEqual([]);

@@ -11,6 +11,7 @@ test.each([
   ['normalises', { nfc: true }, 'Cafe\u0301'],
   ['lower-cases', { letters: 'lower' }, 'Desk'],
   ['upper-cases', { letters: 'upper' }, 'Desk'],
+  ['upper-cases with another letter', { letters: 'upper' }, 'Straße'],
 ])('creates one product for a key that the service %s, however often it is pushed', async (_, text, key) => {
   const { run, sandbox } = setUpPush([], keys(text));
   for (const price of ['1', '2', '3']) {
@@ -47,6 +48,9 @@ test('creates products whose keys differ only in case if the service is seen to 
     'Ab created',
     'ab updated',
   ]);
+  expect((await setUpPush([{ productNumber: 'ab' }, { productNumber: 'AB' }]).run([row('Ab')])).done).toEqual(
+    ['Ab created'],
+  );
   const mixed = setUpPush([{ productNumber: 'Desk' }, { productNumber: 'ab' }]);
   expect((await mixed.run([row('ab'), row('AB')])).done).toEqual(['AB created', 'ab updated']);
 });

@@ -96,6 +96,14 @@ test('closes the copy if the list fails, and rows and copy if the signal stops t
     );
     expect(stuck.state.closed).toBe(1);
   }
+  // An iterator need not have a method to close it.
+  const controller = new AbortController();
+  const next = () => {
+    controller.abort('enough');
+    return { done: false as const, value: { productNumber: 'A' } };
+  };
+  const open = { [Symbol.iterator]: () => ({ next }) };
+  expect(await caught(setUpPush().run(open, { signal: controller.signal }))).toBe('enough');
   const whole = closing(products(2));
   await setUpPush().run(whole.iterable);
   expect(whole.state.closed).toBe(0);
@@ -196,6 +204,44 @@ test('asks before it writes, and reads what changed if the question takes long',
   expect(counts).toMatchObject([{ created: 1, unchanged: 3, updated: 0 }]);
   expect(done).toEqual(['NEW updated', 'P-0 created', 'P-1 unchanged', 'P-2 unchanged']);
   expect(sandbox.store.products.all()).toHaveLength(5);
+});
+
+test('creates a product again that was deleted since it was read', async () => {
+  const { run, sandbox, ids } = setUpPush(products(2));
+  const confirm = () => sandbox.store.products.delete(ids[0] ?? '') !== undefined;
+  const rows = products(2).map((row) => ({ ...row, name: 'y' }));
+  const { done, report } = await run(rows, { confirm });
+  expect([done, report.counts.failed]).toEqual([['P-0 created', 'P-1 updated'], 0]);
+  expect(sandbox.store.products.all()).toMatchObject([{ name: 'y' }, { name: 'y' }]);
+});
+
+test('creates no second product if its update returns a 404 but the product can be read', async () => {
+  const { run, sandbox } = setUpPush(products(2));
+  sandbox.faults.add({ kind: 'status', status: 404, type: 'not_found' }, { method: 'PATCH', times: 1 });
+  const { done } = await run(
+    products(2).map((row) => ({ ...row, name: 'y' })),
+    { concurrency: 1 },
+  );
+  expect(done).toEqual(['P-0 failed', 'P-1 updated']);
+  expect(sandbox.store.products.all()).toHaveLength(2);
+});
+
+test('reports that the list was incomplete, even if only the read after a long question shows it', async () => {
+  const { run, sandbox } = setUpPush(products(3), {
+    sandbox: { ids: { form: 'uuid' }, order: 'updated-asc', ties: 'each-page', pageSize: 10 },
+  });
+  const rows = [...products(3), { productNumber: 'NEW' }];
+  const confirm = async () => {
+    for (let n = 0; n < 60; n++) sandbox.store.products.insert({ productNumber: `X-${n}` });
+    await new Promise((resolve) => setTimeout(resolve, 5_100));
+    return true;
+  };
+  const { report, commits } = await run(rows, { confirm });
+  expect([report.complete, report.counts, commits]).toMatchObject([
+    'likely',
+    { unchanged: 3, failed: 1 },
+    [],
+  ]);
 });
 
 test('leaves a missing product alone that got the key of a row during a long question', async () => {

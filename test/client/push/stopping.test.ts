@@ -66,6 +66,24 @@ test('stops after five 403s in a row if no write of the kind has succeeded', asy
   expect(sandbox.count(({ method }) => method === 'PATCH')).toBe(5);
 });
 
+test('does not take a lost create for one that the service allowed', async () => {
+  const { run, sandbox } = setUpPush();
+  sandbox.faults.add({ kind: 'close-in-body' }, { method: 'POST', times: 1 });
+  sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { method: 'POST', times: 99 });
+  const options = { concurrency: 1, retry: { maxAttempts: 1, creates: false } };
+  const error = await caught(run(rows(12), options));
+  expect(error).toMatchObject({ code: 'push_failed', cause: { code: 'forbidden' } });
+  expect(sandbox.count(({ method }) => method === 'POST')).toBe(1 + 5);
+});
+
+test('begins no further write once one has stopped the push', async () => {
+  const { run, sandbox } = setUpPush();
+  const fault = { kind: 'status', status: 401, type: 'unauthenticated' } as const;
+  sandbox.faults.add(fault, { method: 'POST', skip: 2, times: 1 });
+  await caught(run(rows(40), { ...FAST, concurrency: 3 }));
+  expect(sandbox.count(({ method }) => method === 'POST')).toBeLessThan(10);
+});
+
 test('does not stop after five 403s that are not in a row', async () => {
   const { run, sandbox } = setUpPush(rows(9));
   for (const [type, times] of [
@@ -201,6 +219,7 @@ test.each([
   const { run } = setUpPush([], { client: { logger } });
   const { report } = await run(rows(2), { [name]: callback });
   expect(report.counts.created).toBe(2);
+  expect((await setUpPush().run(rows(2), { [name]: callback })).report.counts.created).toBe(2);
   expect(warnings).toContain(`accounting-data-sdk: ${name} threw Error: disk full`);
 });
 
