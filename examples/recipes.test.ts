@@ -12,7 +12,7 @@ let sandbox: Sandbox;
 let folder: string;
 
 beforeEach(async () => {
-  sandbox = createSandbox({ records: 420, seed: 7, requiredFields: ['name'] });
+  sandbox = createSandbox({ records: 420, seed: 7, requiredFields: ['name'], allowedStatuses: ['active'] });
   await sandbox.listen();
   folder = await mkdtemp(join(tmpdir(), 'recipe-'));
 });
@@ -35,19 +35,15 @@ function start(name: string, args: readonly string[] = [], env: Record<string, s
 }
 
 /** Runs a recipe to its end and returns what it printed. */
-async function run(
-  name: string,
-  args: readonly string[] = [],
-  env: Record<string, string> = {},
-): Promise<string> {
-  const child = start(name, args, env);
+async function run(name: string, args: readonly string[] = [], exitCode = 0): Promise<string> {
+  const child = start(name, args);
   let printed = '';
   let complaints = '';
   child.stdout.on('data', (chunk) => (printed += chunk));
   child.stderr.on('data', (chunk) => (complaints += chunk));
   const code = await new Promise((resolve) => child.on('close', resolve));
   expect({ code, complaints: complaints.replace(/\(node:.*\n|\(Use .*\n/g, '') }).toEqual({
-    code: 0,
+    code: exitCode,
     complaints: '',
   });
   return printed;
@@ -168,4 +164,16 @@ test('singer-tap describes every field, and resumes from its state', async () =>
 
   const { streams } = JSON.parse(await run('singer-tap', [...config, '--discover']));
   expect(streams.map(({ stream }: { stream: string }) => stream)).toEqual(['accounts', 'products']);
+});
+
+test('product-push pushes the export of a shop, and sends nothing the second time', async () => {
+  const first = await run('product-push/src/main', [], 1);
+  expect(first).toContain('DESK-160: created');
+  expect(first).toContain('SHELF-3: draft.salePrice: is not a decimal with a point');
+  expect(first).toContain('MAT-10: duplicate');
+  expect(first).toMatch(/BIN-1: .*422/);
+  expect(first).toContain('created: 5');
+  sandbox.clearLogs();
+  expect(await run('product-push/src/main', [], 1)).toContain('unchanged: 5');
+  expect(sandbox.journal).toEqual([]);
 });

@@ -63,3 +63,4 @@ const judged: Verdict[] = Object.values(found).flatMap(({ figures }) => verdicts
 if (values.json)
   console.log(JSON.stringify({ node: process.version, parts: found, goals: judged }, undefined, 2));
 else say(`\n${tableText(verdictTable(judged))}`);
+if (judged.some(({ met }) => !met)) process.exitCode = 1;
