@@ -115,9 +115,9 @@ export const goals = {
     unit: '×',
     most: 1.5,
   },
-  atOnce: { part: 'size', what: 'bundle without what loads later, gzip', unit: 'kB', most: 42 },
-  all: { part: 'size', what: 'bundle of everything, gzip', unit: 'kB', most: 93 },
-  tarball: { part: 'size', what: 'tarball unpacked, with the command', unit: 'kB', most: 1_200 },
+  atOnce: { part: 'size', what: 'bundle of a list without what loads later, gzip', unit: 'kB', most: 42 },
+  all: { part: 'size', what: 'bundle of everything, gzip', unit: 'kB', most: 94 },
+  tarball: { part: 'size', what: 'tarball unpacked, with the command', unit: 'kB', most: 1_950 },
   fixedWindows: { part: 'rate-limiter', what: 'share of the quota, fixed windows', unit: '', least: 0.97 },
   tokenBucket: { part: 'rate-limiter', what: 'share of the quota, token bucket', unit: '', least: 0.95 },
   slidingCounter: {
