@@ -59,15 +59,6 @@ describe('a probe that writes', () => {
     expect(given.writes.createStatus.value).toBe(201);
   });
 
-  test('deletes the second record of a service that creates one on replay', async () => {
-    // A clock that advances with every look: every key is forgotten at once.
-    let ms = Date.UTC(2026, 0, 1);
-    const clock = { now: () => (ms += 10) };
-    const { sandbox, writes } = await written({ clock, idempotency: { lifetimeMs: 1 } });
-    expect(writes.replay.value).toBe('second_record');
-    expect(sandbox.store.products.count).toBe(20);
-  });
-
   test('deletes its product even if it is stopped in the middle', async () => {
     const sandbox = createSandbox({ records: { products: 20 } });
     const stop = new AbortController();

@@ -1,4 +1,3 @@
-import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { createSandbox, type Listening, type Sandbox } from 'accounting-data-sdk/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -24,17 +23,6 @@ const send = async (text: string) => (await rawCall(listening, text).response).t
 const get = (path: string, ...headers: string[]) => rawRequest(path, sandbox.keys.full, [...headers, CLOSE]);
 
 describe('HTTP/1.1', () => {
-  test('keeps a connection for many requests', async () => {
-    const { socket, response } = rawCall(listening, '');
-    for (let i = 1; i <= 3; i += 1) {
-      const seen = new Promise((resolve) => socket.once('data', resolve));
-      socket.write(rawRequest(`/accounts/${i}`, sandbox.keys.full));
-      expect(String(await seen)).toMatch(/^HTTP\/1\.1 200 OK/);
-    }
-    socket.end();
-    expect((await response).text.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(3);
-  });
-
   test('responds to pipelined requests in order', async () => {
     const paths = ['/accounts/1', '/accounts/2', '/accounts/3'];
     const requests = paths.map((path, i) => (i === 2 ? get(path) : rawRequest(path, sandbox.keys.full)));
@@ -43,25 +31,13 @@ describe('HTTP/1.1', () => {
   });
 
   test('accepts a body in chunks, without a length', async () => {
-    const response = await new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
-      const sent = request(url('/products'), {
-        method: 'POST',
-        headers: {
-          'X-AUTH-TOKEN': sandbox.keys.full,
-          'Idempotency-Key': 'k',
-          'Content-Type': 'application/json',
-        },
-      });
-      sent.on('error', reject);
-      sent.on('response', async (response) => {
-        let text = '';
-        for await (const piece of response) text += piece;
-        resolve({ status: response.statusCode, text });
-      });
-      sent.write('{"name":"Dé');
-      sent.end('sk"}');
-    });
-    expect([response.status, JSON.parse(response.text).name]).toEqual([201, 'Désk']);
+    const chunks = ['{"name":"D', 'é', 'sk"}', ''].map(
+      (text) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`,
+    );
+    const headers = ['Idempotency-Key: k', 'Content-Type: application/json', 'Transfer-Encoding: chunked'];
+    const text = await send(get('/products', ...headers).replace('GET', 'POST') + chunks.join(''));
+    expect(text).toMatch(/^HTTP\/1\.1 201/);
+    expect(sandbox.store.products.get(JSON.parse(bodyOf(text)).id)?.name).toBe('Désk');
   });
 
   test('a client that disconnects in the middle of its body leaves no record', async () => {
@@ -110,17 +86,8 @@ describe('HEAD', () => {
     expect(headerOf(text, 'Content-Length')).toBe(headerOf(got, 'Content-Length'));
     expect(headerOf(text, 'Content-Type')).toBe('application/json');
     expect(headerOf(text, 'X-RateLimit-Remaining')).toBe('48');
-  });
-
-  test('gets the status of a GET that fails', async () => {
-    const [missing, forbidden] = [
-      await send(head('/accounts/987654')),
-      await send(head('/accounts').replace(sandbox.keys.full, sandbox.keys.forbidden)),
-    ];
-    expect([missing, forbidden].map((text) => [text.slice(9, 12), bodyOf(text)])).toEqual([
-      ['404', ''],
-      ['403', ''],
-    ]);
+    const missing = await send(head('/accounts/987654'));
+    expect([missing.slice(9, 12), bodyOf(missing)]).toEqual(['404', '']);
   });
 
   test('leaves the connection usable for the next request', async () => {
@@ -354,16 +321,4 @@ test('with hosts, a request to any other host is rejected with 421, a preflight 
   expect(await statusFor('localhost.shop.example:4010')).toBe('421');
   expect(await statusFor('shop.example', 'OPTIONS')).toBe('421');
   expect(await statusFor('localhost', 'OPTIONS')).toBe('204');
-});
-
-test('await using closes the port', async () => {
-  let port: Listening;
-  {
-    await using used = createSandbox();
-    port = await used.listen();
-    expect((await rawCall(port, rawRequest('/accounts', used.keys.full, [CLOSE])).response).end).toBe(
-      'closed',
-    );
-  }
-  expect((await rawCall(port, '').response).end).toBe('ECONNREFUSED');
 });

@@ -235,12 +235,6 @@ describe('an error', () => {
       /'99999' is invalid\.$/,
       /^Give a whole number from 0 to 65535\. .*--help/,
     ],
-    [
-      ['sandbox', '--fault', '{"kind":"delay"}'],
-      /is invalid\.$/,
-      /^The fault delay has no default for ms\. Pass it\. .*--help/,
-    ],
-    [['sandbox', '--fault', '{"kind":"dely"}'], /is invalid\.$/, /Did you mean delay\? .*--help/],
   ] as const)('in the arguments is two lines and exit code 2: %j', async ([args, what, advice]) => {
     const { sandbox, env } = await listening();
     const { code, log, out } = await run(env, args);

@@ -3,7 +3,7 @@ import { productFields } from './suite/specification.ts';
 import type { Send, SendInit, Target } from './suite/target.ts';
 
 /** Another service in place of the one that a target sends to. */
-export type Inject = (send: Send, target: Target) => Send;
+type Inject = (send: Send, target: Target) => Send;
 
 /** One way in which a service violates the specification, put between the checks and a sandbox that follows it. */
 export interface Defect {
@@ -21,7 +21,7 @@ interface ChangedRequest {
 }
 
 /** Changes every request before the service receives it. */
-export const changedRequest =
+const changedRequest =
   (change: (request: ChangedRequest, target: Target) => void): Inject =>
   (send, target) =>
   (href, { method, headers, body: text, redirect }) => {
@@ -43,7 +43,7 @@ interface Sent extends SendInit {
 }
 
 /** Changes every response before a check receives it. */
-export const changedResponse =
+const changedResponse =
   (change: (response: ChangedResponse, sent: Sent, target: Target) => void | Promise<void>): Inject =>
   (send, target) =>
   async (href, init) => {

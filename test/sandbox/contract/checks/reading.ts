@@ -25,12 +25,7 @@ function operations(segment: string): Check[] {
     }),
     check(`Get one of ${segment} is 404 not_found where there is no such record`, async (client) => {
       (await client.get(segment, UNKNOWN_ID)).expectNotFound();
-      for (const id of ['no such record', '%', 'ü']) {
-        const response = await client.get(segment, id);
-        // An id of another form: the request cannot be read, or there is no such record.
-        if (response.status === 400) response.expectProblem(400, 'malformed_request');
-        else response.expectNotFound();
-      }
+      for (const id of ['no such record', '%', 'ü']) (await client.get(segment, id)).expectNotFound();
     }),
     check(`${segment} without a key is 401, as a list and as one record`, async (client) => {
       const [first] = await client.some(segment);

@@ -18,10 +18,7 @@ export interface CallOptions {
 /** Query parameters; undefined ones are left out. */
 export type Query = Readonly<Record<string, string | undefined>>;
 
-/**
- * An id that no record has. It fits a 32-bit column, because a larger id gets a 500 from a service with
- * such a column.
- */
+/** An id that no record has. */
 export const UNKNOWN_ID = '2147483646';
 
 /** The prefix of every path. */

@@ -85,19 +85,6 @@ export class ContractResponse {
     return this;
   }
 
-  /** Whether the content was rejected: 422, or 400 from a service that checks types while it reads the body. */
-  get isInvalidContent(): boolean {
-    return this.status === 422
-      ? this.errorType === 'validation_failed'
-      : this.status === 400 && this.errorType === 'malformed_request';
-  }
-
-  expectInvalidContent(): this {
-    return this.status === 400
-      ? this.expectProblem(400, 'malformed_request')
-      : this.expectProblem(422, 'validation_failed');
-  }
-
   /** A problem document of this status and one of these types. */
   expectProblem(status: number, ...types: string[]): this {
     this.expectStatus(status);
