@@ -31,7 +31,7 @@ export interface CallFacts {
 }
 
 const BRAND = Symbol.for('accounting-data-sdk.error');
-export const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom');
+const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 
 /**
  * The base of everything this package throws, except an abort, which rejects with the signal's own reason.

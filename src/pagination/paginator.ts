@@ -37,16 +37,11 @@ export function createPaginator<T>(source: PaginatorSource<T>): Paginator<T> {
     async toArray(options) {
       checkOptionNames(options ?? {}, { limit: true }, { of: 'toArray' });
       // From JavaScript it may be missing.
-      const limit = (options as Partial<typeof options> | undefined)?.limit;
-      if (
-        typeof limit !== 'number' ||
-        !(limit >= 0) ||
-        (limit !== Number.POSITIVE_INFINITY && !Number.isInteger(limit))
-      ) {
+      const limit = (options as Partial<typeof options> | undefined)?.limit ?? -1;
+      if (limit < 0 || !(Number.isInteger(limit) || limit === Number.POSITIVE_INFINITY)) {
         throw new InvalidInputError('limit', 'must be a whole number or Infinity');
       }
-      if (limit === 0) return [];
-      return collect(source, limit);
+      return limit === 0 ? [] : collect(source, limit);
     },
     async first() {
       const [record] = await collect(source, 1);

@@ -26,17 +26,13 @@ export class RepeatGuard {
   #pages = 0;
   /** How many rows of the reference page have come again. */
   #repeats = 0;
-  #dropped = 0;
+  /** How many rows were dropped so far. */
+  dropped = 0;
 
   /** `advice` tells the caller what to do if the service sends the same rows for ever. */
   constructor(facts: CallFacts, advice: string) {
     this.#facts = facts;
     this.#advice = advice;
-  }
-
-  /** How many rows were dropped so far. */
-  get dropped(): number {
-    return this.#dropped;
   }
 
   /** A response without the rows that the two pages before contained. */
@@ -54,7 +50,7 @@ export class RepeatGuard {
     const isNew = (id: string) => {
       const isRepeat = kept.has(id) || before.some((seen) => seen.has(id));
       kept.add(id);
-      if (isRepeat) this.#dropped += 1;
+      if (isRepeat) this.dropped += 1;
       return !isRepeat;
     };
     const fresh = keepRecords(response, isNew);

@@ -61,19 +61,13 @@ const PAGINATION: PaginationSettings = {
 export function resolveListOptions(
   options: ReadOptions & { readonly signal?: AbortSignal | undefined },
 ): ListOptions {
-  const { timeoutMs, retry } = options;
+  const { afterLastPage, pageParameter, timeoutMs, retry } = options;
+  const { deadlineMs = Number.POSITIVE_INFINITY, maxWaitMs = Number.POSITIVE_INFINITY } = options;
   const { pagination, prefetch } = paginationSettings(PAGINATION, options);
   checkRequestOptions(options);
   checkCallOptions(options);
   return {
-    pagination,
-    prefetch,
-    afterLastPage: options.afterLastPage,
-    pageParameter: options.pageParameter,
-    timeoutMs,
-    deadlineMs: options.deadlineMs ?? Number.POSITIVE_INFINITY,
-    maxWaitMs: options.maxWaitMs ?? Number.POSITIVE_INFINITY,
-    retry,
+    ...{ pagination, prefetch, afterLastPage, pageParameter, timeoutMs, deadlineMs, maxWaitMs, retry },
     // A cached page may be a day old.
     headers: { 'cache-control': 'no-cache', ...lowerCased(options.headers) },
   };

@@ -34,7 +34,7 @@ export class RunLimit {
   readonly #requests: number;
   readonly #startedAt = monotonicMs();
   #sent = 0;
-  #hasBatch = false;
+  hasBatch = false;
   #isGivenUp = false;
   #resolve: () => void = () => undefined;
 
@@ -46,13 +46,9 @@ export class RunLimit {
     });
   }
 
-  get hasBatch(): boolean {
-    return this.#hasBatch;
-  }
-
   /** Whether no further request may be sent. */
   get isReached(): boolean {
-    return this.#isGivenUp || (this.#hasBatch && this.isOver);
+    return this.#isGivenUp || (this.hasBatch && this.isOver);
   }
 
   /** Whether a further request passes the limit. */
@@ -70,7 +66,7 @@ export class RunLimit {
   }
 
   batch(): void {
-    this.#hasBatch = true;
+    this.hasBatch = true;
     this.#resolve();
   }
 

@@ -29,7 +29,8 @@ export class RunStats {
   #records = 0;
   #invalid = 0;
   #pages = 0;
-  #stale = 0;
+  /** Rows from before the bound. */
+  stale = 0;
   #startedAt = monotonicMs();
 
   constructor(collection: string) {
@@ -48,7 +49,7 @@ export class RunStats {
     this.hint = hint;
     this.complete = complete;
     const since = this.plan?.since;
-    if (since !== undefined) this.#stale += countStale(rows, since);
+    if (since !== undefined) this.stale += countStale(rows, since);
   }
 
   /** A batch was delivered and its checkpoint written. */
@@ -57,11 +58,6 @@ export class RunStats {
     this.#invalid += invalid;
     if (records > 0 || invalid > 0) this.#pages++;
     if (last) this.status = 'done';
-  }
-
-  /** Rows from before the bound. */
-  get stale(): number {
-    return this.#stale;
   }
 
   /** Whether this tenant could read the collection: in an earlier run, or at the start of this one. */
@@ -97,7 +93,7 @@ export class RunStats {
       records: this.#records,
       invalid: this.#invalid,
       pages: this.#pages,
-      staleRecords: this.#stale,
+      staleRecords: this.stale,
       deletions: this.deletions,
       watermark: dateOf(state?.watermark),
       clockWentBack: this.clockWentBack,

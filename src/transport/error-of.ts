@@ -125,16 +125,13 @@ function timeoutError(
   const why =
     waitingFor === 'apiKey'
       ? `the function given as apiKey returned no key ${within}. Check that function.`
-      : `the part of this package that sends requests did not load ${within}. Try again.`;
+      : `a part of this package could not be loaded ${within}. Try again.`;
   return new TimeoutError(`${called(facts)} was not sent: ${why}`, known, { limit });
 }
 
 function importError({ reason }: Details<'import'>, facts: CallFacts): ConnectionError {
-  const what =
-    facts.outcome === 'not_sent'
-      ? 'was not sent: the part of this package that sends requests could not be loaded'
-      : 'got a response, but the part of this package that checks it could not be loaded';
-  const message = `${called(facts)} ${what}. Try again; if it fails again, reload the page or reinstall the package.`;
+  const what = facts.outcome === 'not_sent' ? 'was not sent, because' : 'got a response, but';
+  const message = `${called(facts)} ${what} a part of this package could not be loaded. Try again; if it fails again, reload the page or reinstall the package.`;
   return new ConnectionError(
     withOutcome(message, facts),
     { ...facts, retryable: facts.retryable ?? true },

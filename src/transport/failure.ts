@@ -1,6 +1,5 @@
 import type { ErrorResponse } from '../errors/api-error.ts';
 import type { UnexpectedDetails } from '../errors/unexpected-response-error.ts';
-import type { LoadError } from '../internal/load-once.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 
 /** What went wrong with one attempt: the rows of the table in retry-policy.ts. */
@@ -53,7 +52,7 @@ export type FailureDetails =
     }
   | { readonly kind: 'not_a_response' }
   | { readonly kind: 'time'; readonly limit: Limit; readonly waitingFor: 'response' | 'apiKey' | 'import' }
-  /** ky, or the schema that explains an invalid record, could not be loaded. */
+  /** A file of this package could not be loaded: ky with the first call, or the schema that explains an invalid record. */
   | { readonly kind: 'import'; readonly reason: string | undefined }
   /** Not sent. `limit` is set if `deadlineMs` ran out while the limits of the key were unknown. */
   | {
@@ -97,10 +96,6 @@ export class Failure extends Error {
   get retryAfterMs(): number | undefined {
     return this.details.kind === 'status' ? this.details.response.retryAfterMs : undefined;
   }
-}
-
-export function importFailure(fault: AttemptFault, { reason }: LoadError): Failure {
-  return new Failure(fault, { kind: 'import', reason });
 }
 
 /** The time ran out before a response arrived. */

@@ -1,10 +1,9 @@
 import { isNotFoundStatus } from '../errors/not-found-error.ts';
 import type { UnexpectedReason } from '../errors/unexpected-response-error.ts';
 import { cutJson } from '../internal/cut-json.ts';
-import { LoadError } from '../internal/load-once.ts';
 import { contentOf, parseProblem } from '../schemas/problem.ts';
 import { ShapeError } from '../schemas/shape-error.ts';
-import { type AttemptFault, Failure, importFailure, type UnusableContent } from './failure.ts';
+import { type AttemptFault, Failure, type UnusableContent } from './failure.ts';
 import { type Body, BodyTooLarge } from './read-body.ts';
 import { causeOfSchema, redact, redactOwnText, redactText } from './redact.ts';
 import type { Expected } from './request.ts';
@@ -28,9 +27,10 @@ export type BareNotFound = 'error' | 'missing';
 /** Turns a response into the expected value, or throws a Failure. The one place that reads bodies. */
 export async function readResponse<T>(received: Received<T>): Promise<T> {
   const { response, body, expected, maxBodyBytes } = received;
+  const { status } = response;
   // Never followed, and never read: in browsers it is opaque and its status 0.
   // `redirected`: the caller's own `fetch` followed one anyway.
-  if (response.type === 'opaqueredirect' || response.redirected || isRedirect(response.status)) {
+  if (response.type === 'opaqueredirect' || response.redirected || (status >= 300 && status < 400)) {
     body.cancel();
     throw redirected(received);
   }
@@ -48,10 +48,6 @@ export async function readResponse<T>(received: Received<T>): Promise<T> {
     return expected.value;
   }
   return readValue(received, expected, await readJson(received, expected.mayBeEmpty === true));
-}
-
-function isRedirect(status: number): boolean {
-  return status >= 300 && status < 400;
 }
 
 /** The failure of a response whose body timed out. Its status and headers are known. */
@@ -104,8 +100,6 @@ async function readValue<T>(
     const value = await read(json);
     return cleared === undefined ? value : cleared(value, (text) => redactOwnText(text, apiKey));
   } catch (error) {
-    // The schema that explains an invalid record is loaded with the first one.
-    if (error instanceof LoadError) throw importFailure('unreadable', error);
     if (!(error instanceof ShapeError)) throw error;
     const { reason, issues, recordId, ofCaller, cause } = error;
     throw unusable(received, reason, {

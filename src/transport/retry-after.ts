@@ -27,21 +27,18 @@ export function parseRetryAfter(value: string | null, date: string | null): numb
 /** An HTTP-date in ms since the epoch; undefined for anything else, such as a day that the calendar does not have. */
 export function parseHttpDate(text: string): number | undefined {
   const trimmed = text.trim();
-  const parts = HTTP_DATES.find((form) => form.test(trimmed))?.exec(trimmed)?.groups;
+  const [imf, rfc850, asctime] = HTTP_DATES;
+  const parts = (imf.exec(trimmed) ?? rfc850.exec(trimmed) ?? asctime.exec(trimmed))?.groups;
   if (parts === undefined) return undefined;
 
-  const [day, hour, minute, second] = [parts.day, parts.hour, parts.minute, parts.second].map(Number);
-  const month = MONTHS.indexOf(parts.month ?? '');
-  const at = Date.UTC(fullYear(parts.year ?? ''), month, day, hour, minute, second);
-  const date = new Date(at);
-  // Date carries over: 30 February becomes 2 March, 24:00 the next day.
-  // The years 0 to 99 become 1900 to 1999.
-  const isReal =
-    date.getUTCFullYear() === fullYear(parts.year ?? '') &&
-    date.getUTCMonth() === month &&
-    date.getUTCDate() === day &&
-    date.getUTCHours() === hour;
-  return isReal && Number(minute) < 60 && Number(second) < 60 ? at : undefined;
+  const [day, hour = 24, minute = 60, second = 60] = [parts.day, parts.hour, parts.minute, parts.second].map(
+    Number,
+  );
+  const year = fullYear(parts.year ?? '');
+  const date = new Date(Date.UTC(year, MONTHS.indexOf(parts.month ?? ''), day, hour, minute, second));
+  // Date carries over: 30 February becomes 2 March. The years 0 to 99 become 1900 to 1999.
+  const isReal = date.getUTCFullYear() === year && date.getUTCDate() === day;
+  return isReal && hour < 24 && minute < 60 && second < 60 ? date.getTime() : undefined;
 }
 
 /** A year of two digits is the one within 50 years of now (RFC 9110, section 5.6.7). */

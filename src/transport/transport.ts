@@ -12,7 +12,7 @@ import type { KeySource } from './api-key.ts';
 import { type AttemptConfig, attempt } from './attempt.ts';
 import { Call, type ServiceAddress } from './call.ts';
 import { CallStopped } from './call-options.ts';
-import { Failure, importFailure, timeUp } from './failure.ts';
+import { Failure, timeUp } from './failure.ts';
 import { signOfFailure } from './outage.ts';
 import type { ApiRequest, ApiResponse, CheckedCall, Expected, Transport } from './request.ts';
 import { isMergePatch } from './request-headers.ts';
@@ -143,7 +143,7 @@ export class HttpTransport implements Transport {
         return attempt(request, call, { config: this.#config, ky, url, permit, onRateLimit });
       });
     } catch (error) {
-      const failure = error instanceof WaitEnded ? throttled(error, this.#rateLimit) : error;
+      const failure = this.#failureOf(error, call);
       if (failure instanceof Failure) call.failed(failure);
       if (call.mergesPatch && call.status === 415) this.#mergesPatches = call.verdict === 'merge_patch';
       throw failure;
@@ -152,6 +152,14 @@ export class HttpTransport implements Transport {
         this.#serviceCheck.listed(collectionOf(request), call.status);
       }
     }
+  }
+
+  /** What was thrown, as a Failure if it is one of the rate limiter or of the loading of a module. */
+  #failureOf(thrown: unknown, call: Call): unknown {
+    if (thrown instanceof WaitEnded) return throttled(thrown, this.#rateLimit);
+    if (!(thrown instanceof LoadError)) return thrown;
+    const { reason } = thrown;
+    return new Failure(call.status === undefined ? 'unsent' : 'unreadable', { kind: 'import', reason });
   }
 
   #canMergePatch({ method, body, contentType }: ApiRequest<unknown>): boolean {
@@ -245,7 +253,7 @@ export class HttpTransport implements Transport {
       throw call.signal?.aborted ? call.signal.reason : thrown;
     }
     call.end('error');
-    const failure = thrown instanceof LoadError ? importFailure('unsent', thrown) : thrown;
+    const failure = this.#failureOf(thrown, call);
     const error = failure instanceof Failure ? call.error(failure) : failure;
     if (isAccountingError(error)) this.#config.listeners.error?.({ ...call.event(), error });
     throw error;
