@@ -52,7 +52,7 @@ export class SyncWorld {
     const names = (alone ?? this.random.chance(0.7)) ? ['accounts'] : ['accounts', 'budgets', 'budgetLines'];
     this.servers = new Map(names.map((name, index) => [name, this.#server(seed + index)]));
     for (const name of names) this.sink.set(name, new Map());
-    this.#dated = dated ?? this.random.chance(0.85);
+    this.#dated = dated ?? this.random.chance(0.6);
     this.#skewMs = this.random.int(-240, 240) * 1000;
   }
 

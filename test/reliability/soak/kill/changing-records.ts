@@ -1,84 +1,81 @@
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { SeededRandom } from '../../../support/seeded-random.ts';
-import type { CopyContent } from './connector.ts';
 
-const COLLECTIONS = ['accounts', 'accountAddresses'] as const;
+export const COLLECTIONS = ['accounts', 'products', 'budgetLines'] as const;
 
-/** A sandbox on a port whose records change at every other request; it compares copies with its records. */
+/** What a copy holds. */
+export interface Copy {
+  readonly rows: readonly { readonly collection: string; readonly id: string; readonly body: object }[];
+  /** By key. */
+  readonly checkpoints: Readonly<Record<string, string>>;
+}
+
+/** A sandbox whose records change at each request; it compares copies with its records. */
 export class ChangingRecords {
   readonly sandbox: Sandbox;
   readonly random: SeededRandom;
   /** When each record was last written to, by the clock of the sandbox. */
   readonly #writtenAt = new Map<string, number>();
-  #resting = false;
+  readonly rest: () => void;
 
-  constructor(seed: number) {
+  constructor(seed: number, records: number) {
     this.random = new SeededRandom(seed);
     this.sandbox = createSandbox({
       seed,
+      records: Object.fromEntries(COLLECTIONS.map((name) => [name, records])),
       pageSize: 10,
-      order: this.random.pick(['id-asc', 'updated-asc', 'none']),
+      order: this.random.pick(['id-asc', 'id-asc', 'updated-asc', 'none']),
+      ids: { gap: 2 },
+      logLimit: 10,
     });
-    for (const name of COLLECTIONS) for (let count = 0; count < 60; count++) this.#insert(name);
-    this.sandbox.onRequest(() => {
-      if (!this.#resting && this.random.chance(0.5)) this.#change();
-    });
+    this.rest = this.sandbox.onRequest(() => this.#change());
   }
 
-  rest(): void {
-    this.#resting = true;
-  }
-
-  /** The differences between a copy and the sandbox; empty if the copy has every row once and no other. */
-  differences({ rows }: CopyContent): string[] {
-    const inBooks = COLLECTIONS.flatMap((name) =>
-      this.sandbox.store[name].all().map(({ id, rev }) => `${name} ${id} rev ${rev}`),
-    );
-    const inCopy = rows.map(({ collection, id, rev }) => `${collection} ${id} rev ${rev}`);
-    return [
-      ...inBooks.filter((row) => !inCopy.includes(row)).map((row) => `missing: ${row}`),
-      ...inCopy.filter((row) => !inBooks.includes(row)).map((row) => `left: ${row}`),
-      ...doubles(rows),
-    ];
+  /** What a copy lacks or has in another form, and what it has twice or should have no more. */
+  differences({ rows }: Copy): { lost: readonly string[]; left: readonly string[] } {
+    const copy = new Map(rows.map(({ collection, id, body }) => [`${collection} ${id}`, textOf(body)]));
+    const lost = this.#all().filter(([key, record]) => copy.get(key) !== textOf(record));
+    const there = new Set<string>(this.#all().map(([key]) => key));
+    const left = [...copy.keys()].filter((key) => !there.has(key));
+    return { lost: lost.map(([key]) => `lost: ${key}`), left: left.map((key) => `left: ${key}`) };
   }
 
   /** What a copy that was left by a death must have by what its checkpoints say, and has not; and rows twice. */
-  broken(copy: CopyContent): string[] {
-    const rows = new Map(copy.rows.map(({ collection, id, rev }) => [`${collection} ${id}`, rev]));
-    const found = doubles(copy.rows);
-    for (const name of COLLECTIONS) {
-      const covers = coverage(copy.checkpoints[`accounting-data-sdk:acme:${name}`]);
-      for (const { id, rev } of this.sandbox.store[name].all()) {
-        const record = `${name} ${id}`;
-        if (covers(id, this.#writtenAt.get(record) ?? 0) && rows.get(record) !== rev)
-          found.push(`ahead: ${record}`);
-      }
+  broken({ rows, checkpoints }: Copy): string[] {
+    const copy = new Map(rows.map(({ collection, id, body }) => [`${collection} ${id}`, textOf(body)]));
+    const found = rows.length === copy.size ? [] : [`${rows.length - copy.size} rows twice`];
+    for (const [key, record] of this.#all()) {
+      const [name = ''] = key.split(' ');
+      const covers = coverage(checkpoints[`accounting-data-sdk:acme:${name}`]);
+      if (covers(record.id, this.#writtenAt.get(key) ?? 0) && copy.get(key) !== textOf(record))
+        found.push(`the checkpoint is ahead of ${key}`);
     }
     return found;
   }
 
-  #change(): void {
-    const name = this.random.pick(COLLECTIONS);
-    const { store } = this.sandbox;
-    const ids = store[name].ids();
-    const kind = ids.length < 30 ? 0 : this.random.next();
-    if (kind < 0.3) {
-      this.#insert(name);
-      return;
-    }
-    const id = this.random.pick(ids);
-    if (kind < 0.5) {
-      store[name].delete(id);
-      return;
-    }
-    store[name].update(id, { rev: Number(store[name].get(id)?.rev) + 1 });
-    this.#writtenAt.set(`${name} ${id}`, this.sandbox.clock.now());
+  #all() {
+    return COLLECTIONS.flatMap((name) =>
+      this.sandbox.store[name].all().map((record) => [`${name} ${record.id}`, record] as const),
+    );
   }
 
-  #insert(name: (typeof COLLECTIONS)[number]): void {
-    const { id } = this.sandbox.store[name].insert({ rev: 1 });
-    this.#writtenAt.set(`${name} ${id}`, this.sandbox.clock.now());
+  #change(): void {
+    const { random, sandbox } = this;
+    const name = random.pick(COLLECTIONS);
+    const store = sandbox.store[name];
+    const ids = store.ids();
+    const what = random.int(0, 5);
+    if (what === 1 && ids.length > 20) store.delete(random.pick(ids));
+    if (what > 3 || what === 1) return;
+    const change = { name: `Changed ${random.int(0, 1e6)}` };
+    const { id } = what === 0 ? store.insert(change) : store.update(random.pick(ids), change);
+    this.#writtenAt.set(`${name} ${id}`, sandbox.clock.now());
   }
+}
+
+/** jsonb sorts the names of an object. */
+function textOf(record: object): string {
+  return JSON.stringify(Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1))));
 }
 
 /** Whether a checkpoint says that a record is in the copy in the version that it got at a moment. */
@@ -104,14 +101,4 @@ function passedBy(token: string | undefined): (id: string) => boolean {
   const { id: passed, order } = at;
   if (passed === undefined) return () => false;
   return (id) => (order === 'asc' ? BigInt(id) <= BigInt(passed) : BigInt(id) >= BigInt(passed));
-}
-
-function doubles(rows: CopyContent['rows']): string[] {
-  const seen = new Set<string>();
-  return rows.flatMap(({ collection, id }) => {
-    const row = `${collection} ${id}`;
-    if (seen.has(row)) return [`twice: ${row}`];
-    seen.add(row);
-    return [];
-  });
 }

@@ -1,73 +1,49 @@
-// A connector as its own process: it brings a copy in PGlite up to date, over and over, until it is killed.
+// A connector as a program that is killed. Its arguments: base URL, key, what writes the copy, the copy, what is read.
 
-import { PGlite } from '@electric-sql/pglite';
+import { createRequire } from 'node:module';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as wait } from 'node:timers/promises';
 import { createClient, isAccountingError, reconcile, sync } from 'accounting-data-sdk';
+import { type PostgresConnection, postgresTarget, sqliteTarget } from 'accounting-data-sdk/targets';
+import { COLLECTIONS } from './changing-records.ts';
 
-/** The settings of the process: the first and only message to it. */
-export interface ConnectorSettings {
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  readonly dataDir: string;
-  /** Brings the copy up to date and ends, instead of going on until it is killed. */
-  readonly once: boolean;
-}
+const [, , baseUrl = '', apiKey = '', writer = '', to = '', mode = '', modules = ''] = process.argv;
+const client = createClient({ baseUrl, apiKey });
+const options = { tenant: 'acme', collections: COLLECTIONS };
 
-/** What the copy holds. */
-export interface CopyContent {
-  readonly rows: readonly { readonly collection: string; readonly id: string; readonly rev: number }[];
-  /** By key. */
-  readonly checkpoints: Readonly<Record<string, string>>;
-}
-
-const COLLECTIONS = ['accounts', 'accountAddresses'] as const;
-
-async function openCopy(dataDir: string): Promise<PGlite> {
-  const db = await PGlite.create(dataDir);
+/** A consumer as a user may write it: each batch and its checkpoint in one transaction, and a reconcile for deletions. */
+async function syncIntoOwnTables(): Promise<void> {
+  const database = new DatabaseSync(to);
   // No unique index: a row that is there twice must be seen, not prevented.
-  await db.exec(`
-    create table if not exists rows (collection text not null, id text not null, rev int not null);
-    create table if not exists checkpoints (key text primary key, value text not null);`);
-  return db;
-}
-
-async function content(db: PGlite): Promise<CopyContent> {
-  const { rows } = await db.query<CopyContent['rows'][number]>('select collection, id, rev from rows');
-  const states = await db.query<{ key: string; value: string }>('select key, value from checkpoints');
-  return { rows, checkpoints: Object.fromEntries(states.rows.map(({ key, value }) => [key, value])) };
-}
-
-async function syncCopy(db: PGlite, client: ReturnType<typeof createClient>): Promise<void> {
-  const get = async (key: string) => {
-    const { rows } = await db.query<{ value: string }>('select value from checkpoints where key = $1', [key]);
-    return rows[0]?.value;
-  };
+  database.exec(`
+    CREATE TABLE IF NOT EXISTS accounting_record (collection TEXT, id TEXT, body TEXT);
+    CREATE TABLE IF NOT EXISTS accounting_checkpoint (key TEXT PRIMARY KEY, value TEXT)`);
+  const one = database.prepare('SELECT value FROM accounting_checkpoint WHERE key = ?');
+  const ids = database.prepare('SELECT id FROM accounting_record WHERE collection = ?');
+  const remove = database.prepare('DELETE FROM accounting_record WHERE collection = ? AND id = ?');
+  const insert = database.prepare('INSERT INTO accounting_record VALUES (?, ?, ?)');
+  const save = database.prepare('INSERT OR REPLACE INTO accounting_checkpoint VALUES (?, ?)');
   await sync(client, {
-    store: { get },
-    tenant: 'acme',
-    collections: COLLECTIONS,
-    onBatch: ({ collection, records, key, checkpoint }) =>
-      db.transaction(async (transaction) => {
-        const ids = records.map(({ id }) => id);
-        await transaction.query('delete from rows where collection = $1 and id = any($2)', [collection, ids]);
-        await transaction.query('insert into rows select $1, * from unnest($2::text[], $3::int[])', [
-          collection,
-          ids,
-          records.map(({ rev }) => rev),
-        ]);
-        await transaction.query(
-          'insert into checkpoints values ($1, $2) on conflict (key) do update set value = excluded.value',
-          [key, checkpoint],
-        );
-      }),
+    ...options,
+    store: { get: (key) => one.get(key)?.value as string | undefined },
+    onBatch: async ({ collection, records, key, checkpoint }) => {
+      database.exec('BEGIN IMMEDIATE');
+      for (const record of records) {
+        remove.run(collection, record.id);
+        insert.run(collection, record.id, JSON.stringify(record));
+      }
+      // A database elsewhere takes time between two statements, in which the process can die.
+      await wait(5);
+      save.run(key, checkpoint);
+      database.exec('COMMIT');
+    },
   });
-}
-
-async function reconcileCopy(db: PGlite, client: ReturnType<typeof createClient>): Promise<void> {
-  for (const name of COLLECTIONS) {
-    const { rows } = await db.query<{ id: string }>('select id from rows where collection = $1', [name]);
+  for (const name of mode === 'full' ? COLLECTIONS : []) {
     await reconcile(client[name], {
-      localIds: () => rows.map(({ id }) => id),
-      onDelete: (ids) => db.query('delete from rows where collection = $1 and id = any($2)', [name, ids]),
+      localIds: () => ids.all(name).map(({ id }) => String(id)),
+      onDelete: (deleted) => {
+        for (const id of deleted) remove.run(name, id);
+      },
       maxCandidates: Number.POSITIVE_INFINITY,
     }).catch((error: unknown) => {
       // The first listed record was deleted meanwhile. The next reconcile will do.
@@ -76,25 +52,27 @@ async function reconcileCopy(db: PGlite, client: ReturnType<typeof createClient>
   }
 }
 
-async function work({ baseUrl, apiKey, dataDir, once }: ConnectorSettings): Promise<void> {
-  const db = await openCopy(dataDir);
-  process.send?.(await content(db));
-  const client = createClient({ baseUrl, apiKey });
-  // The first run may end one that was interrupted: what changed since then is in the next.
-  for (let run = 0; !once || run < 2; run++) {
-    await syncCopy(db, client);
-    await reconcileCopy(db, client);
-  }
-  process.send?.(await content(db));
-  await db.close();
+interface Pool extends PostgresConnection {
+  end(): Promise<void>;
 }
 
-process.once('message', (settings) => {
-  work(settings as ConnectorSettings).then(
-    () => process.disconnect(),
-    (error: unknown) => {
-      console.error(error);
-      process.exit(1);
-    },
-  );
-});
+function postgresPool(): Pool {
+  const { Pool } = createRequire(modules)('pg') as { Pool: new (options: object) => Pool };
+  return new Pool({ connectionString: to });
+}
+
+async function syncIntoTarget(): Promise<void> {
+  const pool = to.startsWith('postgres:') ? postgresPool() : undefined;
+  await sync(client, {
+    ...options,
+    target: pool === undefined ? sqliteTarget(to) : postgresTarget(pool),
+    mode: mode === 'full' ? 'full' : 'incremental',
+    // The sandbox commits at once: a larger one would hide a checkpoint that is ahead of its rows.
+    lookbackMs: 1_000,
+    // Full runs that are killed find no deletions, so many can be waiting for the one that is not.
+    maxCandidates: 1_000_000,
+  });
+  await pool?.end();
+}
+
+await (writer === 'target' ? syncIntoTarget() : syncIntoOwnTables());

@@ -1,102 +1,114 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { PGlite } from '@electric-sql/pglite';
 import { build } from 'esbuild';
 import { killAtRandom } from '../../../support/kill-at-random.ts';
-import { ChangingRecords } from './changing-records.ts';
-import type { ConnectorSettings, CopyContent } from './connector.ts';
+import { ChangingRecords, type Copy } from './changing-records.ts';
 
-const root = new URL('../../../../', import.meta.url);
-
-/** Created once for many kills: a connector in one file, and an empty database. */
-export interface Fixtures {
-  readonly connector: string;
-  readonly database: string;
-  clear(): Promise<void>;
+/** What is killed. */
+export interface Killed {
+  /** A target of this package, or tables that the connector writes itself. */
+  readonly writer: 'target' | 'own tables';
+  /** A file of SQLite, or the address of PostgreSQL. */
+  readonly to: string;
+  /** A file beside the node_modules that have `pg`. */
+  readonly modules?: string;
+  readonly read: () => Promise<Copy>;
 }
 
-export async function prepare(): Promise<Fixtures> {
-  // Below node_modules, so that PGlite is found from there.
-  const connector = fileURLToPath(new URL(`node_modules/.cache/kill/${process.pid}.mjs`, root));
+export interface KillVerdict {
+  readonly kills: number;
+  /** Of these kills, how many left a copy that had begun. */
+  readonly begun: number;
+  /** What is wrong: after a death, after a sync of what changed, and after a full one, deletions included. */
+  readonly findings: readonly string[];
+}
+
+/** The connector in one file: a process of it starts much faster than one of its sources. Each worker has its own. */
+const program = fileURLToPath(
+  new URL(
+    `../../../../node_modules/.cache/connector-${process.env.VITEST_POOL_ID ?? 'alone'}.mjs`,
+    import.meta.url,
+  ),
+);
+
+/** Kills syncs at random moments, while a writer changes, deletes and creates records. */
+export async function killOften(
+  { writer, to, modules = '', read }: Killed,
+  { kills, seed, records = 300 }: { kills: number; seed: number; records?: number },
+): Promise<KillVerdict> {
   await build({
     entryPoints: [fileURLToPath(new URL('./connector.ts', import.meta.url))],
-    outfile: connector,
+    outfile: program,
     bundle: true,
     platform: 'node',
     format: 'esm',
-    external: ['@electric-sql/pglite'],
     logLevel: 'error',
   });
-  const database = await mkdtemp(join(tmpdir(), 'kill-'));
-  await (await PGlite.create(database)).close();
-  const clear = async () => {
-    await rm(connector, { force: true });
-    await rm(database, { recursive: true, force: true });
+  const changing = new ChangingRecords(seed, records);
+  const { random } = changing;
+  await using sandbox = changing.sandbox;
+  await sandbox.listen();
+  const { baseUrl, apiKey } = sandbox.clientOptions;
+  const run = (mode: 'full' | 'incremental', mostRequests = Number.MAX_SAFE_INTEGER) => {
+    const args = [program, baseUrl, String(apiKey), writer, to, mode, modules];
+    const connector = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+    return killAtRandom(connector, { sandbox, random, mostRequests });
   };
-  return { connector, database, clear };
-}
 
-/** What a series of deaths has shown. */
-export interface KillVerdict {
-  readonly kills: number;
-  /** How many of them came after the copy had been begun. */
-  readonly afterFirstCheckpoint: number;
-  /** What a death left that its checkpoint did not say. Empty where all is well. */
-  readonly broken: readonly string[];
-  /** How the copy differed from the sandbox at the end. Empty if the copy is right. */
-  readonly differences: readonly string[];
-}
-
-/**
- * Kills a connector several times, each at a random moment of its work, while the records change; checks what each
- * death left behind; lets the last run end, and compares the copy with the sandbox.
- */
-export async function killOften(
-  { connector: program, database }: Fixtures,
-  options: { kills: number; seed: number },
-): Promise<KillVerdict> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'killed-'));
-  await cp(database, dataDir, { recursive: true });
-  const changing = new ChangingRecords(options.seed);
-  const { url: baseUrl } = await changing.sandbox.listen();
-  const settings = { baseUrl, apiKey: changing.sandbox.keys.full, dataDir };
-  const broken: string[] = [];
-  let afterFirstCheckpoint = 0;
-  try {
-    // Each successor loads while the one before is at work, and waits for its settings.
-    let next = fork(program);
-    for (let kill = 1; kill <= options.kills; kill++) {
-      const connector = next;
-      next = fork(program);
-      const left = await begin(connector, { ...settings, once: false });
-      broken.push(...changing.broken(left).map((what) => `before kill ${kill}: ${what}`));
-      if (Object.keys(left.checkpoints).length > 0) afterFirstCheckpoint++;
-      const { sandbox, random } = changing;
-      if (!(await killAtRandom(connector, { sandbox, random, mostRequests: 30 })))
-        throw new Error('The connector ended before it was killed.');
-    }
-    changing.rest();
-    broken.push(...changing.broken(await begin(next, { ...settings, once: true })));
-    const [copy] = (await once(next, 'message')) as [CopyContent];
-    await once(next, 'exit');
-    return { kills: options.kills, afterFirstCheckpoint, broken, differences: changing.differences(copy) };
-  } finally {
-    await changing.sandbox.close();
-    await rm(dataDir, { recursive: true, force: true });
+  const findings: string[] = [];
+  let killed = 0;
+  let begun = 0;
+  for (let runs = 0; killed < kills; runs++) {
+    // A few get as far as the deletions at the end.
+    const isKilled = await run(runs % 2 === 0 ? 'full' : 'incremental', random.pick([60, 60, 60, 400]));
+    const copy = await read();
+    findings.push(...changing.broken(copy).map((what) => `after run ${runs}: ${what}`));
+    if (!isKilled) continue;
+    killed += 1;
+    if (copy.rows.length > 0) begun += 1;
   }
+  changing.rest();
+  // The first one finishes what was interrupted, the second one reads what has changed since that began.
+  await run('incremental');
+  await run('incremental');
+  findings.push(...changing.differences(await read()).lost);
+  await run('full');
+  // A full run that resumes an interrupted one looks for no deletions: the next one does.
+  await run('full');
+  const copy = await read();
+  const { lost, left } = changing.differences(copy);
+  findings.push(...lost, ...left, ...changing.broken(copy));
+  return { kills: killed, begun, findings };
 }
 
-/** Lets a connector begin. Resolves to what it found in the copy. */
-async function begin(connector: ChildProcess, settings: ConnectorSettings): Promise<CopyContent> {
-  connector.send(settings);
-  const died = once(connector, 'exit').then(([code]) => {
-    throw new Error(`The connector ended with ${code} before it began.`);
-  });
-  died.catch(() => undefined);
-  const [content] = (await Promise.race([once(connector, 'message'), died])) as [CopyContent];
-  return content;
+/** Reads a copy in SQLite, of which a death may have left no table. */
+export function readSqlite(file: string): Killed['read'] {
+  return async () => {
+    const database = new DatabaseSync(file);
+    try {
+      const all = (sql: string) => database.prepare(sql).all() as Record<string, string>[];
+      if (all("SELECT 1 FROM sqlite_master WHERE name = 'accounting_checkpoint'").length === 0)
+        return { rows: [], checkpoints: {} };
+      return copyOf(
+        all('SELECT collection, id, body FROM accounting_record'),
+        all('SELECT key, value FROM accounting_checkpoint'),
+      );
+    } finally {
+      database.close();
+    }
+  };
+}
+
+/** A copy of these rows; `body` may be JSON or its value. */
+export function copyOf(rows: readonly object[], checkpoints: readonly object[]): Copy {
+  return {
+    rows: (rows as Copy['rows']).map((row) => ({
+      ...row,
+      body: typeof row.body === 'string' ? (JSON.parse(row.body) as object) : row.body,
+    })),
+    checkpoints: Object.fromEntries(
+      (checkpoints as { key: string; value: string }[]).map(({ key, value }) => [key, value]),
+    ),
+  };
 }

@@ -1,0 +1,85 @@
+/**
+ * Kills connectors with SIGKILL at random moments while a writer changes, deletes and creates records: one that writes
+ * its own tables, and the targets SQLite and PostgreSQL. KILLS sets another number than 200, of which PostgreSQL gets
+ * half; SEED another beginning; DATABASE=sqlite or postgres only one target.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startPostgres } from '../../support/start-postgres.ts';
+import { copyOf, type Killed, killOften, readSqlite } from './kill/kill.ts';
+
+const KILLS = Number(process.env.KILLS ?? 200);
+const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
+
+async function soak(name: string, killed: Killed, kills: number): Promise<boolean> {
+  const startedAt = Date.now();
+  const { begun, findings } = await killOften(killed, { kills, seed: SEED });
+  const seconds = ((Date.now() - startedAt) / 1000).toFixed(0);
+  console.log(
+    `${name}, seed ${SEED}: ${kills} kills, ${begun} of them with a copy begun; ${findings.length} findings, ${seconds} s`,
+  );
+  for (const line of findings.slice(0, 20)) console.log(`  ${line}`);
+  return findings.length === 0;
+}
+
+async function soakSqlite(writer: Killed['writer']): Promise<boolean> {
+  const folder = mkdtempSync(join(tmpdir(), 'soak-kills-'));
+  const to = join(folder, 'books.sqlite');
+  try {
+    return await soak(`${writer} in SQLite`, { writer, to, read: readSqlite(to) }, KILLS);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+interface Pool {
+  query(text: string): Promise<{ rows: object[] }>;
+  on(event: 'error', listener: () => void): unknown;
+  end(): Promise<void>;
+}
+
+async function soakPostgres(): Promise<boolean> {
+  const postgres = await startPostgres();
+  if (typeof postgres === 'string') {
+    console.log(`PostgreSQL not tried: ${postgres}`);
+    return false;
+  }
+  await using server = postgres;
+  const folder = mkdtempSync(join(tmpdir(), 'soak-kills-'));
+  // No dependency of this package.
+  execFileSync('npm', ['install', '--silent', '--no-audit', '--no-fund', '--prefix', folder, 'pg@8.23.1']);
+  const modules = join(folder, 'package.json');
+  const { Pool } = createRequire(modules)('pg') as { Pool: new (options: object) => Pool };
+  const pool = new Pool({ connectionString: server.url });
+  // The server stops while connections of the pool are idle.
+  pool.on('error', () => {});
+  const all = async (sql: string) => (await pool.query(sql)).rows;
+  const read = async () => {
+    const [{ exists } = {}] = (await all("SELECT to_regclass('accounting.checkpoint') AS exists")) as {
+      exists?: unknown;
+    }[];
+    if (exists === null) return copyOf([], []);
+    return copyOf(
+      await all('SELECT collection, id, body FROM accounting.record'),
+      await all('SELECT key, value FROM accounting.checkpoint'),
+    );
+  };
+  try {
+    const killed = { writer: 'target', to: server.url, modules, read } as const;
+    return await soak('target in PostgreSQL', killed, Math.ceil(KILLS / 2));
+  } finally {
+    await pool.end();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export const soakKills = (): Promise<boolean> => soakSqlite('own tables');
+
+export async function soakTargets(): Promise<boolean> {
+  const { DATABASE } = process.env;
+  const inSqlite = DATABASE === 'postgres' || (await soakSqlite('target'));
+  return (DATABASE === 'sqlite' || (await soakPostgres())) && inSqlite;
+}
