@@ -1,5 +1,7 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo, Server, Socket } from 'node:net';
 
 /** A request as it was received. */
 export interface SeenRequest {
@@ -33,12 +35,29 @@ export interface ScriptedServer extends AsyncDisposable {
 }
 
 /** Starts a server. Each request gets the next response of the script; the last one is repeated. */
-export async function scriptedServer(...script: readonly ScriptedResponse[]): Promise<ScriptedServer> {
+export function scriptedServer(...script: readonly ScriptedResponse[]): Promise<ScriptedServer> {
+  return serve(createServer, 'http://127.0.0.1', script);
+}
+
+/** A certificate for localhost and 127.0.0.1 that vouches for itself, and its key. */
+export const certificate = readFileSync(new URL('self-signed.pem', import.meta.url), 'utf8');
+
+/** The same server behind this certificate. */
+export function secureServer(...script: readonly ScriptedResponse[]): Promise<ScriptedServer> {
+  const options = { key: certificate, cert: certificate };
+  return serve((listener) => createSecureServer(options, listener), 'https://localhost', script);
+}
+
+async function serve(
+  create: (listener: RequestListener) => Server,
+  origin: string,
+  script: readonly ScriptedResponse[],
+): Promise<ScriptedServer> {
   const requests: SeenRequest[] = [];
   const sockets = new Set<Socket>();
   let connections = 0;
 
-  const server = createServer(async (incoming, response) => {
+  const server = create(async (incoming, response) => {
     const chunks: Uint8Array[] = [];
     for await (const chunk of incoming as AsyncIterable<Uint8Array>) chunks.push(chunk);
     const request = {
@@ -66,7 +85,7 @@ export async function scriptedServer(...script: readonly ScriptedResponse[]): Pr
       for (const socket of sockets) socket.destroy();
     });
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `${origin}:${port}`,
     port,
     requests,
     get connections() {

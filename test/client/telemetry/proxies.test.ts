@@ -5,7 +5,7 @@ import { createClient, type FetchFunction } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { type Dispatcher, EnvHttpProxyAgent, ProxyAgent, fetch as undiciFetch } from 'undici';
 import { expect, test, vi } from 'vitest';
-import { startProxy } from './support/proxy.ts';
+import { startProxy } from '../../support/proxy.ts';
 
 const run = promisify(execFile);
 

@@ -1,8 +1,11 @@
 import { createServer, request } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
-/** A local proxy that records the requested hosts: it tunnels CONNECT, and forwards other requests. */
-export async function startProxy() {
+/**
+ * A local proxy that records the requested hosts: it tunnels CONNECT, unless it is to respond to it with a status, and
+ * forwards other requests.
+ */
+export async function startProxy({ connectStatus }: { readonly connectStatus?: number } = {}) {
   const targets: string[] = [];
   const authorizations: (string | undefined)[] = [];
   const sockets = new Set<Socket>();
@@ -20,6 +23,10 @@ export async function startProxy() {
   server.on('connect', (incoming, socket: Socket, head: Buffer) => {
     targets.push(incoming.url ?? '');
     authorizations.push(incoming.headers['proxy-authorization']);
+    if (connectStatus !== undefined) {
+      socket.end(`HTTP/1.1 ${connectStatus} Rejected\r\ncontent-length: 0\r\n\r\n`);
+      return;
+    }
     const [host = '', port] = (incoming.url ?? '').split(':');
     const onward = connect(Number(port), host, () => {
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
@@ -35,6 +42,7 @@ export async function startProxy() {
 
   return {
     url: `http://127.0.0.1:${port}`,
+    host: `127.0.0.1:${port}`,
     targets,
     authorizations,
     async [Symbol.asyncDispose]() {
