@@ -1,8 +1,9 @@
-import { changes, createClient, type ListOptions } from 'accounting-data-sdk';
+import { createClient, type ListOptions } from 'accounting-data-sdk';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { collect, setUpSync } from '../sync/set-up.ts';
+import { readAccounts, setUpSync } from '../sync/set-up.ts';
+import { everything as all } from './service.ts';
 
 /** A service that reads `page` and ignores `_page`, and its client. */
 function service(options: SandboxOptions = {}) {
@@ -16,8 +17,6 @@ function service(options: SandboxOptions = {}) {
   const names = () => sandbox.requests.flatMap(({ query }) => Object.keys(query));
   return { sandbox, client, names };
 }
-
-const all = { limit: Number.POSITIVE_INFINITY };
 
 test.each<[string, ListOptions, SandboxOptions]>([
   ['page', { pagination: 'page' }, {}],
@@ -45,8 +44,7 @@ test('a list and a cursor take it too', async () => {
 
 test('a read of changes takes it', async () => {
   const books = setUpSync({ pageParameter: 'page', ids: { form: 'uuid' }, records: { accounts: 25 } });
-  const report = await collect(changes(books.client.accounts, { ...books.run, pageParameter: 'page' }));
-  expect(report.records).toBe(25);
+  expect(await readAccounts(books, { pageParameter: 'page' })).toMatchObject({ records: 25 });
 });
 
 test.each(['page', 'keyset'] as const)(

@@ -1,10 +1,46 @@
-import type { ClientOptions, IdBounds, ListOptions, ListQuery, Page } from 'accounting-data-sdk';
+import {
+  type ClientOptions,
+  type CustomCursor,
+  createClient,
+  type IdBounds,
+  type ListOptions,
+  type ListQuery,
+  type Page,
+} from 'accounting-data-sdk';
+import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import {
   jsonResponse,
   problemResponse,
   scriptedClient,
   scriptedFetch,
 } from '../../support/scripted-fetch.ts';
+
+/** A client of a sandbox that has accounts with these ids, and the query of each request. */
+export function accountsOf(
+  ids: readonly (string | number | bigint)[],
+  options: SandboxOptions = {},
+  clientOptions: ClientOptions = {},
+) {
+  const sandbox = createSandbox(options);
+  for (const id of ids) sandbox.store.accounts.insert({ id: String(id) });
+  const client = createClient({ ...sandbox.clientOptions, retry: { maxAttempts: 1 }, ...clientOptions });
+  const queries = () =>
+    sandbox.requests.map(({ query }) =>
+      Object.entries(query)
+        .map(([name, value]) => `${name}=${value}`)
+        .join('&'),
+    );
+  return { sandbox, client, accounts: client.accounts, queries };
+}
+
+/** A service that documents a cursor: the last id of a page. */
+export const byId: CustomCursor<unknown> = {
+  first: {},
+  next: ({ ids }) => (ids.length === 0 ? undefined : { id: { gt: ids.at(-1) } }),
+};
+
+/** No limit for toArray. */
+export const everything = { limit: Number.POSITIVE_INFINITY };
 
 /** The parameters of a list request. */
 export interface Query {

@@ -1,14 +1,9 @@
-import type { CustomCursor, ListOptions } from 'accounting-data-sdk';
+import type { ListOptions } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { listenersOn } from '../../support/open-resources.ts';
 import { settle } from '../../support/scripted-server.ts';
-import { all, inside, range, rowsOf, serviceOf } from './service.ts';
-
-const byId: CustomCursor<unknown> = {
-  first: {},
-  next: ({ ids }) => (ids.length === 0 ? undefined : { id: { gt: ids.at(-1) } }),
-};
+import { all, byId, inside, range, rowsOf, serviceOf } from './service.ts';
 
 const kinds: readonly (readonly [string, ListOptions])[] = [
   ['page', { pagination: 'page' }],
