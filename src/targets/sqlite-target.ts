@@ -7,7 +7,7 @@ import type { OptionNames } from '../internal/option-names.ts';
 import { causeText } from '../internal/text.ts';
 import type { Batch } from '../sync/batch.ts';
 import type { OpenTarget, SyncTarget } from '../sync/target.ts';
-import { failedWrite, KnownFields, rowsOf, viewName } from './contents.ts';
+import { failedWrite, KnownFields, MAX_COLUMNS, rowsOf, viewName } from './contents.ts';
 import { identifier, MARK, viewStatement } from './sqlite-columns.ts';
 import { inTransaction, openFile, type SqliteDatabase } from './sqlite-database.ts';
 
@@ -242,7 +242,9 @@ function prepare(database: SqliteDatabase, prefix: string) {
       `INSERT OR IGNORE INTO ${prefix}field (collection, name, position)
         SELECT ?1, ?2, coalesce(max(position), 0) + 1 FROM ${prefix}field WHERE collection = ?1`,
     ),
-    fields: database.prepare(`SELECT name FROM ${prefix}field WHERE collection = ? ORDER BY position`),
+    fields: database.prepare(
+      `SELECT name FROM ${prefix}field WHERE collection = ? ORDER BY position LIMIT ${MAX_COLUMNS}`,
+    ),
     object: database.prepare('SELECT type, sql FROM sqlite_master WHERE name = ? COLLATE NOCASE'),
   };
 }

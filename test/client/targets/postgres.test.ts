@@ -4,7 +4,10 @@ import { type PostgresConnection, postgresTarget } from 'accounting-data-sdk/tar
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { beforeAll, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { batch, newSchema, sharedPglite } from './support/engines.ts';
+import { testCopy } from './copy.ts';
+import { batch, newSchema, openPostgres, sharedPglite } from './engines.ts';
+
+testCopy('PostgreSQL', openPostgres);
 
 let database: PGlite;
 beforeAll(async () => {
@@ -136,14 +139,11 @@ test('takes a connection that resolves to an array of rows', async () => {
   const connection: PostgresConnection = {
     query: async (text, values) => (await database.query(text, values)).rows,
   };
-  const sandbox = createSandbox({ records: { accounts: 25 } });
-  await sync(createClient(sandbox.clientOptions), {
-    tenant: 'acme',
-    target: postgresTarget(connection, { schema }),
-    collections: ['accounts'],
-    mode: 'full',
-  });
-  expect(await rowsOf(`SELECT count(*)::int AS count FROM ${schema}.accounts`)).toEqual([{ count: 25 }]);
+  const copy = await postgresTarget(connection, { schema }).open('acme');
+  await copy.onBatch(batch([{ id: '1' }]));
+  const ids: string[] = [];
+  for await (const id of copy.localIds('accounts')) ids.push(id);
+  expect(ids).toEqual(['1']);
 });
 
 test.each([

@@ -7,7 +7,10 @@ import { sqliteTarget } from 'accounting-data-sdk/targets';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { batch, copied, openSqlite, temporaryFile } from './support/engines.ts';
+import { testCopy } from './copy.ts';
+import { batch, copied, openSqlite, temporaryFile, write } from './engines.ts';
+
+testCopy('SQLite', async () => openSqlite());
 
 /** What a target throws when a sync opens it. */
 const openingFails = (target: SyncTarget) => caught(Promise.resolve().then(() => target.open('acme')));
@@ -142,10 +145,9 @@ test('a database in memory is a target too', async () => {
 });
 
 test('keeps a field name with NUL in the body alone', async () => {
-  const { target, query } = openSqlite();
-  const opened = await target.open('acme');
-  await opened.onBatch(batch([{ id: '1', 'a\0b': 'x', name: 'with\0NUL' }]));
-  await opened.close?.();
+  const copy = openSqlite();
+  await write(copy, batch([{ id: '1', 'a\0b': 'x', name: 'with\0NUL' }]));
+  const { query } = copy;
   expect(Object.keys((await query('SELECT * FROM accounts'))[0] ?? {})).toEqual(['tenant', 'id', 'name']);
   const [row] = await query('SELECT body FROM accounting_record');
   expect(JSON.parse(String(row?.body))).toEqual({ id: '1', 'a\0b': 'x', name: 'with\0NUL' });
@@ -163,14 +165,12 @@ test.each([
 
 test('shows null for every field of a record that is too deep for SQLite, and every other record as it is', async () => {
   const copy = openSqlite();
-  const opened = await copy.target.open('acme');
   const deep = JSON.parse(`${'['.repeat(1_500)}${']'.repeat(1_500)}`) as unknown;
   const records = [
     { id: '1', name: 'Deep', 'say "hi"': 1, deep },
     { id: '2', name: 'Flat', 'say "hi"': 2 },
   ];
-  await opened.onBatch(batch(records));
-  await opened.close?.();
+  await write(copy, batch(records));
   expect(await copy.query('SELECT id, name, "say ""hi""" AS odd FROM accounts ORDER BY id')).toEqual([
     { id: '1', name: null, odd: null },
     { id: '2', name: 'Flat', odd: 2 },

@@ -20,12 +20,6 @@ export interface Copy {
   reject(id: string): Promise<unknown>;
 }
 
-/** Both databases that a target exists for. */
-export const engines: readonly { readonly name: string; readonly open: () => Promise<Copy> }[] = [
-  { name: 'SQLite', open: async () => openSqlite() },
-  { name: 'PostgreSQL', open: openPostgres },
-];
-
 export function temporaryFile(name = 'books.sqlite'): string {
   const folder = mkdtempSync(join(tmpdir(), 'target-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -70,7 +64,7 @@ export function newSchema(): string {
   return `books_${schemas}`;
 }
 
-async function openPostgres(): Promise<Copy> {
+export async function openPostgres(): Promise<Copy> {
   const database = await sharedPglite();
   const schema = newSchema();
   return {
@@ -96,6 +90,16 @@ export async function copied({ query, tables }: Copy, tenant = 'acme'): Promise<
 /** jsonb sorts the names of an object. */
 export function comparable(collection: string, record: object): string {
   return `${collection} ${JSON.stringify(Object.fromEntries(Object.entries(record).sort()))}`;
+}
+
+/** Writes batches as one sync does. */
+export async function write({ target }: Copy, ...batches: readonly Batch<{ id: string }>[]): Promise<void> {
+  const opened = await target.open('acme');
+  for (const each of batches) {
+    await opened.store.get(each.key);
+    await opened.onBatch(each);
+  }
+  await opened.close?.();
 }
 
 /** A batch as a sync delivers it. */

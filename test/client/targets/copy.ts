@@ -1,0 +1,260 @@
+import { type ClientOptions, createClient, isAccountingError, sync } from 'accounting-data-sdk';
+import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { caught } from '../../support/caught.ts';
+import { batch, type Copy, comparable, copied, write } from './engines.ts';
+
+const names = ['accounts', 'products', 'bankFeedAccounts'] as const;
+
+function upstream({ store }: Sandbox): readonly string[] {
+  return names.flatMap((name) => store[name].all().map((record) => comparable(name, record))).sort();
+}
+
+const run = (sandbox: Sandbox, { target }: Copy, options: object = {}, clientOptions: ClientOptions = {}) =>
+  sync(createClient({ ...sandbox.clientOptions, ...clientOptions }), {
+    tenant: 'acme',
+    target,
+    collections: names,
+    ...options,
+  });
+
+const checkpoints = async ({ query, tables }: Copy) =>
+  Object.fromEntries(
+    (await query(`SELECT key, value FROM ${tables}checkpoint`)).map(({ key, value }) => [key, value]),
+  );
+
+const parsed = (value: unknown) => (typeof value === 'string' ? JSON.parse(value) : value) as object;
+
+/** What a copy promises, in whatever database it is. */
+export function testCopy(engine: string, open: () => Promise<Copy>): void {
+  describe(`a copy in ${engine}`, () => {
+    test('has every record, then every change, then no deleted record', async () => {
+      const sandbox = createSandbox({ records: { accounts: 130, products: 70, bankFeedAccounts: 3 } });
+      const copy = await open();
+      await run(sandbox, copy);
+      expect(await copied(copy)).toEqual(upstream(sandbox));
+
+      sandbox.store.accounts.update('7', { name: 'Renamed' });
+      sandbox.store.products.insert({ name: 'Desk', salePrice: '12345678901234567.8901' });
+      expect(await run(sandbox, copy)).toMatchObject({ records: 2 });
+      expect(await copied(copy)).toEqual(upstream(sandbox));
+
+      sandbox.store.accounts.delete('9');
+      await run(sandbox, copy, { mode: 'full' });
+      expect(await copied(copy)).toEqual(upstream(sandbox));
+    });
+
+    test('resumes where an interrupted sync stopped', async () => {
+      const sandbox = createSandbox({ records: { accounts: 100 }, pageSize: 20 });
+      const copy = await open();
+      const stop = new AbortController();
+      const onProgress = ({ pages }: { pages: number }) => pages === 3 && stop.abort(new Error('stop'));
+      await caught(run(sandbox, copy, { signal: stop.signal, onProgress }));
+      const kept = (await copied(copy)).length;
+      expect(kept).toBeGreaterThan(0);
+      expect(kept).toBeLessThan(100);
+      expect(await run(sandbox, copy)).toMatchObject({ records: 100 - kept });
+      expect(await copied(copy)).toEqual(upstream(sandbox));
+    });
+
+    test('keeps several companies apart', async () => {
+      const [acme, bolt] = [createSandbox({ records: 20, seed: 1 }), createSandbox({ records: 30, seed: 2 })];
+      const copy = await open();
+      await Promise.all([run(acme, copy), run(bolt, copy, { tenant: 'bolt' })]);
+      bolt.store.accounts.delete('3');
+      await run(bolt, copy, { tenant: 'bolt', mode: 'full' });
+      expect(await copied(copy, 'acme')).toEqual(upstream(acme));
+      expect(await copied(copy, 'bolt')).toEqual(upstream(bolt));
+      const counted = await copy.query(
+        `SELECT tenant, count(*) AS count FROM ${copy.views}accounts GROUP BY tenant ORDER BY tenant`,
+      );
+      expect(counted.map(({ tenant, count }) => [tenant, Number(count)])).toEqual([
+        ['acme', acme.store.accounts.count],
+        ['bolt', bolt.store.accounts.count],
+      ]);
+    });
+
+    test('has a view with a column for each field, in the order in which they were first seen', async () => {
+      const copy = await open();
+      await write(copy, batch([{ id: '1', name: 'Cash', code: '1000' }]));
+      await write(
+        copy,
+        batch([{ id: '2', iban: 'NL00', name: 'Bank' }]),
+        batch([], { collection: 'bomLines' }),
+      );
+      const rows = await copy.query(`SELECT * FROM ${copy.views}accounts ORDER BY id`);
+      expect(Object.keys(rows[0] ?? {})).toEqual(['tenant', 'id', 'name', 'code', 'iban']);
+      expect(rows.map((row) => Object.values(row))).toEqual([
+        ['acme', '1', 'Cash', '1000', null],
+        ['acme', '2', 'Bank', null, 'NL00'],
+      ]);
+      expect(await copy.query(`SELECT * FROM ${copy.views}bom_lines`)).toEqual([]);
+    });
+
+    test('types the columns of products, and shows null for a value of another type', async () => {
+      const copy = await open();
+      const right = {
+        id: '1',
+        name: 'Desk',
+        salePrice: '129.0000',
+        isInactive: false,
+        salePriceDecimals: 2,
+        stockQuantity: 1.5,
+        tags: ['a'],
+      };
+      const wrong = {
+        id: '2',
+        name: 'Chair',
+        salePrice: 12.5,
+        isInactive: 'no',
+        salePriceDecimals: '2',
+        stockQuantity: 'many',
+        tags: 'a',
+        saleRrpPrice: '1,50',
+      };
+      await write(copy, batch([right, wrong], { collection: 'products' }));
+      const [first, second] = await copy.query(`SELECT * FROM ${copy.views}products ORDER BY id`);
+      expect([
+        String(first?.salePrice),
+        Boolean(first?.isInactive),
+        Number(first?.salePriceDecimals),
+        Number(first?.stockQuantity),
+        parsed(first?.tags),
+      ]).toEqual(['129.0000', false, 2, 1.5, ['a']]);
+      expect(second).toMatchObject({
+        name: 'Chair',
+        salePrice: null,
+        saleRrpPrice: null,
+        isInactive: null,
+        salePriceDecimals: null,
+        stockQuantity: null,
+        tags: null,
+      });
+      const [body] = await copy.query(`SELECT body FROM ${copy.tables}record WHERE id = '2'`);
+      expect(parsed(body?.body)).toEqual(wrong);
+    });
+
+    test('gives colliding, odd and hostile field names columns of their own', async () => {
+      const copy = await open();
+      const hostile = `id"; DROP TABLE ${copy.tables}record; --`;
+      const values: Record<string, string> = {
+        tenant: 't',
+        ID: 'upper',
+        Name: 'A',
+        name: 'b',
+        NAME: 'c',
+        name_2: 'd',
+        [hostile]: 'x',
+        "it's $1 %s %I": 'quote',
+        "$accounting$ '; SELECT 1": 'dollar',
+        'a"b\\c': 'both',
+        'größe.[0]': 'path',
+        '123': 'digits',
+        [`${'long'.repeat(20)}1`]: 'first',
+        [`${'long'.repeat(20)}2`]: 'second',
+      };
+      await write(copy, batch([{ id: '1', ...values }], { collection: 'boms' }));
+      const [row] = await copy.query(`SELECT * FROM ${copy.views}boms`);
+      const { tenant, id, ...columns } = row ?? {};
+      expect([tenant, id]).toEqual(['acme', '1']);
+      expect(Object.values(columns).sort()).toEqual(Object.values(values).sort());
+      expect(columns).toMatchObject({
+        tenant_2: 't',
+        ID_2: 'upper',
+        Name: 'A',
+        name_2: 'b',
+        NAME_3: 'c',
+        name_2_2: 'd',
+        [copy.tables === 'accounting_' ? hostile : hostile.slice(0, 58)]: 'x',
+      });
+      expect(await copied(copy)).toHaveLength(1);
+    });
+
+    test('shows the first 1,500 fields of a collection, and keeps the others in body', async () => {
+      const copy = await open();
+      const record = (id: string, from: number, to: number) => {
+        const fields = Array.from({ length: to - from }, (_, index) => [`f${from + index}`, `${index}`]);
+        return { id, ...Object.fromEntries(fields) };
+      };
+      await write(copy, batch([record('1', 0, 1_501)]));
+      // A later sync meets more fields than a view of SQLite can have.
+      await write(copy, batch([record('2', 1_400, 2_100)], { checkpoint: '{"n":2}' }));
+      const rows = await copy.query(`SELECT * FROM ${copy.views}accounts ORDER BY id`);
+      expect(Object.keys(rows[0] ?? {})).toHaveLength(1_502);
+      expect([rows[0]?.f1499, rows[1]?.f1400, rows[1]?.f0]).toEqual(['1499', '0', null]);
+      expect(await copied(copy)).toHaveLength(2);
+    });
+
+    test('takes the last of two records with one id', async () => {
+      const copy = await open();
+      const [old, latest] = ['old', 'new'].map((name) => ({ id: '1', name }));
+      await write(copy, batch([old, latest] as never));
+      expect(await copied(copy)).toEqual([comparable('accounts', { id: '1', name: 'new' })]);
+    });
+
+    test('writes the records and the checkpoint of a batch, or neither', async () => {
+      const copy = await open();
+      const opened = await copy.target.open('acme');
+      await opened.onBatch(batch([{ id: '1' }], { checkpoint: '{"n":1}' }));
+      const before = [await copied(copy), await checkpoints(copy)];
+      await copy.reject('3');
+      const torn = batch([{ id: '2', name: 'Bank' }, { id: '3' }], { checkpoint: '{"n":2}' });
+      const error = await caught((async () => opened.onBatch(torn))());
+      expect(error).toMatchObject({ code: 'checkpoint', retryable: true, cause: expect.any(Error) });
+      expect([await copied(copy), await checkpoints(copy)]).toEqual(before);
+      await opened.onBatch(batch([{ id: '2', name: 'Bank' }], { checkpoint: '{"n":2}' }));
+      await opened.close?.();
+      expect(await copied(copy)).toHaveLength(2);
+      expect(await copy.query(`SELECT name FROM ${copy.views}accounts WHERE id = '2'`)).toEqual([
+        { name: 'Bank' },
+      ]);
+    });
+
+    test('rejects a batch after another run has written the checkpoint', async () => {
+      const copy = await open();
+      const opened = await copy.target.open('acme');
+      const key = 'accounting-data-sdk:acme:accounts';
+      await opened.store.get(key);
+      await copy.query(`INSERT INTO ${copy.tables}checkpoint (key, value) VALUES ('${key}', '{"other":1}')`);
+      const error = await caught((async () => opened.onBatch(batch([{ id: '1' }])))());
+      expect(isAccountingError(error, 'concurrent_run')).toBe(true);
+      expect(await copied(copy)).toEqual([]);
+      await opened.close?.();
+    });
+
+    const stripped = z
+      .unknown()
+      .optional()
+      .transform(() => undefined);
+    test.each<[string, 'accounts' | 'products', z.ZodType<{ id: string }>, RegExp]>([
+      ['removes', 'accounts', z.object({ id: z.string(), code: z.string().optional() }), /^(id|code)$/],
+      [
+        'returns undefined for',
+        'products',
+        z.object({ id: z.string(), description: stripped, absent: stripped }),
+        /^(?!description$|absent$)/,
+      ],
+    ])('does not hold a field that a schema of the client %s', async (_, name, schema, kept) => {
+      const sandbox = createSandbox({ records: { [name]: 5 } });
+      const copy = await open();
+      await run(sandbox, copy, { collections: [name] }, { schemas: { [name]: schema } } as ClientOptions);
+      const rows = await copy.query(`SELECT body FROM ${copy.tables}record`);
+      expect(rows).toHaveLength(5);
+      for (const { body } of rows) {
+        const fields = Object.keys(parsed(body));
+        expect(fields).toEqual(fields.filter((field) => kept.test(field)));
+      }
+    });
+
+    test('rejects a value of a schema that JSON cannot represent', async () => {
+      const copy = await open();
+      const accounts = z.object({ id: z.string() }).transform(({ id }) => ({ id, rows: new Map([[id, 1]]) }));
+      const sandbox = createSandbox({ records: { accounts: 1 } });
+      const error = await caught(run(sandbox, copy, {}, { schemas: { accounts } } as ClientOptions));
+      expect(error).toMatchObject({ code: 'sync_failed' });
+      expect(`${error}`).toContain('"1" of accounts');
+      expect(await copied(copy)).toEqual([]);
+    });
+  });
+}
