@@ -73,19 +73,6 @@ test.each([undefined, { limit: undefined }, { limit: -1 }, { limit: 1.5 }, { lim
   },
 );
 
-test('return ends an iteration of records or pages for good while a page is in flight', async () => {
-  const fetch = scriptedFetch(() => new Promise<Response>(() => {}));
-  const list = scriptedClient(fetch).accounts.list();
-  for (const items of [list[Symbol.asyncIterator](), list.pages()]) {
-    const pending = items.next();
-    await settle();
-    expect(await items.return?.()).toEqual({ done: true, value: undefined });
-    expect(await pending).toEqual({ done: true, value: undefined });
-    expect(await items.next()).toEqual({ done: true, value: undefined });
-  }
-  expect(fetch.requests).toHaveLength(2);
-});
-
 test('calls of next that come at the same time get each record once, in order', async () => {
   const { accounts } = listing(range(1, 6), 2);
   const records = accounts.list()[Symbol.asyncIterator]();

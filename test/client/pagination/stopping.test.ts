@@ -1,5 +1,5 @@
 import type { ListOptions } from 'accounting-data-sdk';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { listenersOn } from '../../support/open-resources.ts';
 import { settle } from '../../support/scripted-server.ts';
@@ -8,7 +8,7 @@ import { all, byId, inside, range, rowsOf, serviceOf } from './service.ts';
 const kinds: readonly (readonly [string, ListOptions])[] = [
   ['page', { pagination: 'page' }],
   ['keyset', { pagination: 'keyset' }],
-  ['custom', { pagination: byId }],
+  ['a cursor', { pagination: byId }],
 ];
 
 /** A service that responds the given number of times and then never again; it counts the requests in flight. */
@@ -27,27 +27,96 @@ function stalling(responses: number) {
   return { ...service, state };
 }
 
-test.each(kinds)('leaving the loop aborts the request in flight: %s', async (name, options) => {
-  const { pages, state } = stalling(name === 'keyset' ? 2 : 1);
-  for await (const _ of pages({}, options)) {
+describe.each(kinds)('a read by %s', (name, options) => {
+  const over = { done: true, value: undefined };
+
+  test('aborts the request in flight if the consumer leaves the loop', async () => {
+    const { pages, state } = stalling(name === 'keyset' ? 2 : 1);
+    for await (const _ of pages({}, options)) {
+      await settle();
+      expect(state.inFlight).toBe(1);
+      break;
+    }
+    await settle();
+    expect(state.inFlight).toBe(0);
+  });
+
+  test.each(['records', 'pages'])('is over after return(), which waits for no request: %s', async (items) => {
+    const { accounts, state } = stalling(0);
+    const list = accounts.list({}, options);
+    const read = items === 'pages' ? list.pages() : list[Symbol.asyncIterator]();
+    const pending = read.next();
     await settle();
     expect(state.inFlight).toBe(1);
-    break;
-  }
-  await settle();
-  expect(state.inFlight).toBe(0);
-});
+    expect([await read.return?.(), await pending, await read.next()]).toEqual([over, over, over]);
+    await settle();
+    expect(state.inFlight).toBe(0);
+  });
 
-test.each(kinds)('return() does not wait for a request in flight: %s', async (_, options) => {
-  const { pages, state } = stalling(0);
-  const read = pages({}, options);
-  const pending = read.next();
-  await settle();
-  expect(state.inFlight).toBe(1);
-  expect(await read.return?.()).toEqual({ done: true, value: undefined });
-  expect(await pending).toEqual({ done: true, value: undefined });
-  await settle();
-  expect(state.inFlight).toBe(0);
+  test('rejects with the reason of its signal, in a request and between two pages', async () => {
+    for (const responses of [0, 9]) {
+      const { pages, queries, state } = stalling(responses);
+      const controller = new AbortController();
+      const read = pages({}, { ...options, signal: controller.signal });
+      if (responses > 0) await read.next();
+      const pending = responses > 0 ? undefined : caught(read.next());
+      await settle();
+      const before = queries.length;
+      const reason = new Error('enough');
+      controller.abort(reason);
+      expect(await (pending ?? caught(read.next()))).toBe(reason);
+      await settle();
+      expect(state.inFlight).toBe(0);
+      expect(queries).toHaveLength(before);
+    }
+  });
+
+  test('delivers no further record of a page after an abort', async () => {
+    const { accounts } = stalling(9);
+    const controller = new AbortController();
+    const seen: string[] = [];
+    const read = async () => {
+      for await (const { id } of accounts.list({}, { ...options, signal: controller.signal })) {
+        seen.push(id);
+        if (seen.length === 3) controller.abort('enough');
+      }
+    };
+    expect(await caught(read())).toBe('enough');
+    expect(seen).toHaveLength(3);
+  });
+
+  test('requests nothing if its signal was aborted before', async () => {
+    const { pages, queries } = stalling(9);
+    expect(await caught(pages({}, { ...options, signal: AbortSignal.abort('before') }).next())).toBe(
+      'before',
+    );
+    expect(queries).toEqual([]);
+  });
+
+  test('leaves no listener on its signal', async () => {
+    const { signal } = new AbortController();
+    const { pages } = stalling(99);
+    pages({}, { ...options, signal });
+    expect(listenersOn(signal)).toBe(0);
+    await all(pages({}, { ...options, signal }));
+    for await (const _page of pages({}, { ...options, signal })) break;
+    const failing = serviceOf(() => new Response('{}', { status: 403 }));
+    await caught(failing.pages({}, { ...options, signal }).next());
+    await settle();
+    expect(listenersOn(signal)).toBe(0);
+  });
+
+  test('requests nothing without prefetch before the consumer asks', async () => {
+    const { pages, queries } = stalling(99);
+    const read = pages({}, { ...options, prefetch: 0 });
+    await settle();
+    expect(queries).toHaveLength(0);
+    await read.next();
+    await settle();
+    // Keyset pagination requests the first interval again, narrowed, because the service may have cut it.
+    expect(queries).toHaveLength(name === 'keyset' ? 2 : 1);
+    await read.return?.();
+  });
 });
 
 test('a read by page that fails aborts the pages ahead', async () => {
@@ -66,78 +135,3 @@ test('a read by page that fails aborts the pages ahead', async () => {
   await settle();
   expect(aborted).toBe(2);
 });
-
-test.each(kinds)('an abort rejects with the reason of the signal: %s', async (_, options) => {
-  const { pages, state } = stalling(0);
-  const controller = new AbortController();
-  const pending = caught(pages({}, { ...options, signal: controller.signal }).next());
-  await settle();
-  const reason = new Error('enough');
-  controller.abort(reason);
-  expect(await pending).toBe(reason);
-  await settle();
-  expect(state.inFlight).toBe(0);
-});
-
-test.each(kinds)('an abort between two pages delivers and requests nothing more: %s', async (_, options) => {
-  const { pages, queries } = stalling(9);
-  const controller = new AbortController();
-  const read = pages({}, { ...options, signal: controller.signal });
-  await read.next();
-  await settle();
-  const before = queries.length;
-  const reason = new Error('enough');
-  controller.abort(reason);
-  expect(await caught(read.next())).toBe(reason);
-  expect(queries).toHaveLength(before);
-});
-
-test.each(kinds)('an abort in the middle of a page delivers no further record: %s', async (_, options) => {
-  const { accounts } = stalling(9);
-  const controller = new AbortController();
-  const seen: string[] = [];
-  const reason = new Error('enough');
-  const read = async () => {
-    for await (const { id } of accounts.list({}, { ...options, signal: controller.signal })) {
-      seen.push(id);
-      if (seen.length === 3) controller.abort(reason);
-    }
-  };
-  expect(await caught(read())).toBe(reason);
-  expect(seen).toHaveLength(3);
-});
-
-test.each(kinds)('a signal that was aborted before lets nothing be requested: %s', async (_, options) => {
-  const { pages, queries } = stalling(9);
-  const reason = new Error('before');
-  expect(await caught(pages({}, { ...options, signal: AbortSignal.abort(reason) }).next())).toBe(reason);
-  expect(queries).toEqual([]);
-});
-
-test.each(kinds)('no listener is left on the signal: %s', async (_, options) => {
-  const { signal } = new AbortController();
-  const { pages } = stalling(99);
-  pages({}, { ...options, signal });
-  expect(listenersOn(signal)).toBe(0);
-  await all(pages({}, { ...options, signal }));
-  for await (const _page of pages({}, { ...options, signal })) break;
-  const failing = serviceOf(() => new Response('{}', { status: 403 }));
-  await caught(failing.pages({}, { ...options, signal }).next());
-  await settle();
-  expect(listenersOn(signal)).toBe(0);
-});
-
-test.each(kinds)(
-  'without prefetch nothing is requested before the consumer asks: %s',
-  async (name, options) => {
-    const { pages, queries } = stalling(99);
-    const read = pages({}, { ...options, prefetch: 0 });
-    await settle();
-    expect(queries).toHaveLength(0);
-    await read.next();
-    await settle();
-    // Keyset pagination requests the first interval again, narrowed, because the service may have cut it.
-    expect(queries).toHaveLength(name === 'keyset' ? 2 : 1);
-    await read.return?.();
-  },
-);
