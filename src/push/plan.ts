@@ -30,7 +30,7 @@ export interface Plan {
 export class Planner {
   readonly #options: ResolvedPushOptions;
   readonly #rows: Rows;
-  /** The rows that the store has an id for, by that id, and the row that has the key of this product. */
+  /** The rows that the store has an id for, by that id. */
   readonly #byStoredId = new Map<string, PushRow[]>();
   /** The rows by the form of their key in which a service may store it. */
   readonly #byForm = new Map<string, PushRow[]>();
@@ -151,7 +151,6 @@ export class Planner {
       this.#setProduct(claimant, product);
     }
     if (key !== undefined) this.#missing.add(product, key, row !== undefined || claimants.length > 0);
-    if (row !== undefined && claimants.length > 0 && !claimants.includes(row)) claimants.push(row);
   }
 
   /** Remembers for each row a product that may have its key in another spelling. */
@@ -214,10 +213,17 @@ export class Planner {
 
   /** The rows that share one product: it has the key of one and was that of another before. */
   #sharingRows(): ReadonlySet<PushRow> {
-    const sharing = [...this.#byStoredId]
-      .map(([id, rows]) => rows.filter((row) => row.id === id))
-      .filter((rows) => rows.length > 1);
-    return new Set(sharing.flat());
+    const firstOf = new Map<string, PushRow>();
+    const sharing = new Set<PushRow>();
+    for (const row of this.#rows.byKey.values()) {
+      for (const id of [row.id, ...row.otherIds]) {
+        if (id === undefined || !this.#byStoredId.has(id)) continue;
+        const first = firstOf.get(id);
+        if (first === undefined) firstOf.set(id, row);
+        else sharing.add(first).add(row);
+      }
+    }
+    return sharing;
   }
 }
 

@@ -434,6 +434,19 @@ test('reports a conflict if the store gives one row the product that has the key
   expect((await run(rows, { store })).done).toEqual(['A created', 'B updated']);
 });
 
+test('reports a conflict if the store gives one row one of two products that have the key of another', async () => {
+  const store = memoryStore();
+  const { sandbox, run } = setUpPush([{ productNumber: 'B' }]);
+  await run([A], { store });
+  sandbox.store.products.update('2', { productNumber: 'B' });
+  const { results, commits } = await run([A, { productNumber: 'B' }], { store });
+  expect(results).toMatchObject([
+    { key: 'A', action: 'conflict', ids: ['2'] },
+    { key: 'B', action: 'conflict', ids: ['1', '2'] },
+  ]);
+  expect(commits).toEqual([]);
+});
+
 test('writes at most seventeen entries to a store, and rejects those of another tenant or service', async () => {
   const entries = new Map<string, string>();
   const { run } = setUpPush();

@@ -124,7 +124,8 @@ export async function playPush(
   const hides = random.chance(0.3);
   const sandbox = createSandbox({
     seed,
-    // Rows in any order may look like rows in the order of ids if pages of two lack one.
+    // In another order every id counts: a small page can be hidden whole, and an empty page ends a read by page. The
+    // products behind it are then neither found nor, if the key is unique, created.
     pageSize: random.int(hides && !order.startsWith('id') ? 5 : 2, 10),
     order,
     ties: random.pick(['id-asc', 'id-asc', 'each-page', 'each-response']),
