@@ -60,6 +60,16 @@ export function withRequestedIds(fetch: FetchFunction): FetchFunction {
   };
 }
 
+/** A response that never comes: rejects when its request is aborted. */
+export function noResponse(signal: AbortSignal | null | undefined, onAbort = () => {}): Promise<never> {
+  return new Promise((_, reject) => {
+    signal?.addEventListener('abort', () => {
+      onAbort();
+      reject(signal.reason);
+    });
+  });
+}
+
 /** A response with a JSON body. */
 export function jsonResponse(value: unknown, status = 200, headers: Record<string, string> = {}): Response {
   return new Response(JSON.stringify(value), {

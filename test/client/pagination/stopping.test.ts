@@ -2,6 +2,7 @@ import type { ListOptions } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { listenersOn } from '../../support/open-resources.ts';
+import { noResponse } from '../../support/scripted-fetch.ts';
 import { settle } from '../../support/scripted-server.ts';
 import { all, byId, inside, range, rowsOf, serviceOf } from './service.ts';
 
@@ -17,12 +18,7 @@ function stalling(responses: number) {
   const service = serviceOf(({ page = 1, id, count }, signal) => {
     if (count <= responses) return rowsOf(inside(range(1, 40), id).slice((page - 1) * 10, page * 10));
     state.inFlight++;
-    return new Promise((_, reject) => {
-      signal?.addEventListener('abort', () => {
-        state.inFlight--;
-        reject(signal.reason);
-      });
-    });
+    return noResponse(signal, () => state.inFlight--);
   });
   return { ...service, state };
 }
@@ -124,12 +120,7 @@ test('a read by page that fails aborts the pages ahead', async () => {
   const { pages } = serviceOf(({ page = 1 }, signal) => {
     if (page === 1) return rowsOf([1]);
     if (page === 2) return new Response('{}', { status: 403 });
-    return new Promise((_, reject) => {
-      signal?.addEventListener('abort', () => {
-        aborted++;
-        reject(signal.reason);
-      });
-    });
+    return noResponse(signal, () => aborted++);
   });
   expect(await caught(all(pages({}, { prefetch: 3 })))).toMatchObject({ status: 403 });
   await settle();

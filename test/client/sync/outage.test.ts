@@ -13,6 +13,7 @@ import {
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
+import { noResponse } from '../../support/scripted-fetch.ts';
 import { runToEnd, useVirtualClock } from '../../support/virtual-clock.ts';
 import { collect, failureOf, nothing, statuses } from './set-up.ts';
 
@@ -139,13 +140,7 @@ describe('a sync of a service that is down', () => {
   });
 
   test('counts the time of an attempt that gets no response', async () => {
-    const client = broken(502, [], {
-      timeoutMs: 20 * SECOND,
-      fetch: (_, init) =>
-        new Promise((_resolve, reject) => {
-          init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
-        }),
-    });
+    const client = broken(502, [], { timeoutMs: 20 * SECOND, fetch: (_, init) => noResponse(init.signal) });
     const startedAt = Date.now();
     await failureOf(run(client, { maxOutageMs: 60 * SECOND, collections: ['accounts', 'products'] }));
     // Five attempts of 20 s and the waits between them, and a list of another collection.

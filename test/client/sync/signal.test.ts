@@ -2,6 +2,7 @@ import { changes, reconcile, type Store } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { listenersOn } from '../../support/open-resources.ts';
+import { noResponse } from '../../support/scripted-fetch.ts';
 import { settle } from '../../support/scripted-server.ts';
 import { useFastClock } from '../../support/virtual-clock.ts';
 import { clientOf, collect, KEY, nothing, readAccounts, setUpSync, syncAll, withAccounts } from './set-up.ts';
@@ -155,12 +156,7 @@ describe('the signal', () => {
     const client = clientOf(books.sandbox, {
       fetch: async (url, init) => {
         if (!String(url).includes('/products')) return await books.sandbox.fetch(url, init);
-        return await new Promise((_, reject) => {
-          init?.signal?.addEventListener('abort', () => {
-            aborted++;
-            reject(init.signal?.reason);
-          });
-        });
+        return await noResponse(init.signal, () => aborted++);
       },
     });
     const run = syncAll(
