@@ -1,6 +1,6 @@
 import { type AnyApiError, type ClientOptions, createClient, idFromIri } from 'accounting-data-sdk';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { caught } from '../support/caught.ts';
 
 /** A sandbox on a real port, and a client for it. */
@@ -41,51 +41,49 @@ test('a 406 names the Accept header', async () => {
   expect((error as Error).message).toContain('Accept header');
 });
 
-describe('contentTypes', () => {
-  const sandboxOptions = {
-    formats: 'jsonld',
-    contentTypes: { create: ['application/ld+json'], update: ['application/merge-patch+json'] },
-  } as const;
+const sandboxOptions = {
+  formats: 'jsonld',
+  contentTypes: { create: ['application/ld+json'], update: ['application/merge-patch+json'] },
+} as const;
 
-  test('are those of creates and updates, through request() too', async () => {
-    const contentTypes = { create: 'application/ld+json', update: 'application/merge-patch+json' };
-    const { sandbox, client } = await service(sandboxOptions, { contentTypes });
-    await using _ = sandbox;
-    const { id } = await client.products.create({ name: 'Desk' });
-    await client.products.update(id, { name: 'Table', brand: 'Oak' });
-    await client.request({ method: 'PATCH', path: ['products', id], body: { brand: null } });
-    await client.request({ method: 'POST', path: '/products', body: { name: 'Chair' } });
-    expect(sandbox.store.products.all()).toMatchObject([{ name: 'Table', brand: null }, { name: 'Chair' }]);
-    await client.products.delete(id);
-    expect(sandbox.requests.at(-1)?.headers).not.toHaveProperty('content-type');
-  });
+test('contentTypes are those of creates and updates, through request() too', async () => {
+  const contentTypes = { create: 'application/ld+json', update: 'application/merge-patch+json' };
+  const { sandbox, client } = await service(sandboxOptions, { contentTypes });
+  await using _ = sandbox;
+  const { id } = await client.products.create({ name: 'Desk' });
+  await client.products.update(id, { name: 'Table', brand: 'Oak' });
+  await client.request({ method: 'PATCH', path: ['products', id], body: { brand: null } });
+  await client.request({ method: 'POST', path: '/products', body: { name: 'Chair' } });
+  expect(sandbox.store.products.all()).toMatchObject([{ name: 'Table', brand: null }, { name: 'Chair' }]);
+  await client.products.delete(id);
+  expect(sandbox.requests.at(-1)?.headers).not.toHaveProperty('content-type');
+});
 
-  test('a 415 names Content-Type and the option', async () => {
-    const { sandbox, client } = await service(sandboxOptions);
-    await using _ = sandbox;
-    sandbox.store.products.insert({ id: '1' });
-    for (const [call, option] of [
-      [client.products.create({ name: 'Desk' }), 'contentTypes.create'],
-      [client.request({ method: 'PATCH', path: '/products/1', body: { size: {} } }), 'contentTypes.update'],
-    ] as const) {
-      const error = await caught(call);
-      expect(error).toMatchObject({ code: 'unknown_problem', status: 415, outcome: 'rejected' });
-      expect((error as Error).message).toContain('Content-Type');
-      expect((error as Error).message).toContain(option);
-    }
-  });
+test('a 415 names Content-Type and the option contentTypes', async () => {
+  const { sandbox, client } = await service(sandboxOptions);
+  await using _ = sandbox;
+  sandbox.store.products.insert({ id: '1' });
+  for (const [call, option] of [
+    [client.products.create({ name: 'Desk' }), 'contentTypes.create'],
+    [client.request({ method: 'PATCH', path: '/products/1', body: { size: {} } }), 'contentTypes.update'],
+  ] as const) {
+    const error = await caught(call);
+    expect(error).toMatchObject({ code: 'unknown_problem', status: 415, outcome: 'rejected' });
+    expect((error as Error).message).toContain('Content-Type');
+    expect((error as Error).message).toContain(option);
+  }
+});
 
-  test.each([
-    [{ update: 'text/plain' }, 'contentTypes.update'],
-    [{ update: 'application/json-patch+json' }, 'contentTypes.update'],
-    [{ create: 'application/json\r\nx: y' }, 'contentTypes.create'],
-    [{ create: 7 }, 'contentTypes.create'],
-    [{ patch: 'application/json' }, 'contentTypes.patch'],
-    ['application/json', 'contentTypes'],
-  ])('that cannot be right are rejected: %j', (contentTypes, argument) => {
-    const options = { baseUrl: 'https://books.example.com', apiKey: 'k', contentTypes } as ClientOptions;
-    expect(() => createClient(options)).toThrow(expect.objectContaining({ code: 'invalid_input', argument }));
-  });
+test.each([
+  [{ update: 'text/plain' }, 'contentTypes.update'],
+  [{ update: 'application/json-patch+json' }, 'contentTypes.update'],
+  [{ create: 'application/json\r\nx: y' }, 'contentTypes.create'],
+  [{ create: 7 }, 'contentTypes.create'],
+  [{ patch: 'application/json' }, 'contentTypes.patch'],
+  ['application/json', 'contentTypes'],
+])('contentTypes that cannot be right are rejected: %j', (contentTypes, argument) => {
+  const options = { baseUrl: 'https://books.example.com', apiKey: 'k', contentTypes } as ClientOptions;
+  expect(() => createClient(options)).toThrow(expect.objectContaining({ code: 'invalid_input', argument }));
 });
 
 test('a service that ignores Idempotency-Key keeps one record under retry.creates: false', async () => {
@@ -119,33 +117,34 @@ test('idFromIri reads the references of a service that sends IRIs', async () => 
   }
 });
 
-describe('a 404 without a problem document', () => {
-  test.each(['html', 'json', 'empty'] as const)(
-    'does not say that a record is missing: %s',
-    async (notFoundBody) => {
-      const { sandbox, client } = await service({ notFoundBody });
-      await using _ = sandbox;
-      for (const call of [client.accounts.get('7'), client.accounts.find('7')]) {
-        const error = await caught(call);
-        expect(error).toMatchObject({ code: 'not_found', missing: false });
-        expect((error as Error).message).toContain('baseUrl');
-      }
-      const trusting = createClient({ ...sandbox.clientOptions, bareNotFound: 'missing' });
-      expect(await trusting.accounts.find('7')).toBeUndefined();
-      expect(await caught(trusting.accounts.get('7'))).toMatchObject({ code: 'not_found', missing: true });
-    },
-  );
-
-  test('an HTML 404 after the last page is the end of the list', async () => {
-    const { sandbox, client } = await service(
-      { notFoundBody: 'html', afterLastPage: 'not_found', records: { accounts: 31 } },
-      { afterLastPage: 'not_found' },
-    );
+test.each(['html', 'json', 'empty'] as const)(
+  'a 404 without a problem document does not say that a record is missing: %s',
+  async (notFoundBody) => {
+    const { sandbox, client } = await service({ notFoundBody });
     await using _ = sandbox;
-    expect(await client.accounts.list().toArray({ limit: Infinity })).toHaveLength(31);
-  });
+    for (const call of [client.accounts.get('7'), client.accounts.find('7')]) {
+      const error = await caught(call);
+      expect(error).toMatchObject({ code: 'not_found', missing: false });
+      expect((error as Error).message).toContain('baseUrl');
+    }
+    const trusting = createClient({ ...sandbox.clientOptions, bareNotFound: 'missing' });
+    expect(await trusting.accounts.find('7')).toBeUndefined();
+    expect(await caught(trusting.accounts.get('7'))).toMatchObject({ code: 'not_found', missing: true });
+  },
+);
 
-  test.each([423, 500])('with status %i instead says neither: the type alone is no proof', async (status) => {
+test('an HTML 404 after the last page is the end of the list', async () => {
+  const { sandbox, client } = await service(
+    { notFoundBody: 'html', afterLastPage: 'not_found', records: { accounts: 31 } },
+    { afterLastPage: 'not_found' },
+  );
+  await using _ = sandbox;
+  expect(await client.accounts.list().toArray({ limit: Infinity })).toHaveLength(31);
+});
+
+test.each([423, 500])(
+  'the type not_found under status %i says neither that a record is missing nor that a list has ended',
+  async (status) => {
     const { sandbox, client } = await service(
       { afterLastPage: 'not_found', records: { accounts: 31, products: 1 } },
       { afterLastPage: 'not_found' },
@@ -164,36 +163,29 @@ describe('a 404 without a problem document', () => {
       status,
       missing: false,
     });
-  });
+  },
+);
 
-  test.each([
-    ['an ingress page', { 'Content-Type': 'text/html' }, '<h1>404</h1>', 'not_found'],
-    [
-      'a route that a gateway does not know',
-      {},
-      '{"type":"route_not_found","status":404}',
-      'unknown_problem',
-    ],
-    [
-      'a problem document that names another status',
-      { 'Content-Type': 'application/problem+json' },
-      '{"title":"Bad Gateway","status":502}',
-      'not_found',
-    ],
-    [
-      'a problem document that is not sent as JSON',
-      { 'Content-Type': 'text/plain' },
-      '{"type":"not_found"}',
-      'not_found',
-    ],
-    ['a problem document of another status', {}, '{"title":"No upstream","status":502}', 'not_found'],
-    [
-      'a gateway’s JSON',
-      { 'Content-Type': 'application/json' },
-      '{"message":"no Route matched"}',
-      'not_found',
-    ],
-  ])('is not proof that a delete was carried out: %s', async (_, headers, body, code) => {
+test.each([
+  ['an ingress page', { 'Content-Type': 'text/html' }, '<h1>404</h1>', 'not_found'],
+  ['a route that a gateway does not know', {}, '{"type":"route_not_found","status":404}', 'unknown_problem'],
+  [
+    'a problem document that names another status',
+    { 'Content-Type': 'application/problem+json' },
+    '{"title":"Bad Gateway","status":502}',
+    'not_found',
+  ],
+  [
+    'a problem document that is not sent as JSON',
+    { 'Content-Type': 'text/plain' },
+    '{"type":"not_found"}',
+    'not_found',
+  ],
+  ['a problem document of another status', {}, '{"title":"No upstream","status":502}', 'not_found'],
+  ['a gateway’s JSON', { 'Content-Type': 'application/json' }, '{"message":"no Route matched"}', 'not_found'],
+])(
+  'a 404 without a problem document is not proof that a delete was carried out: %s',
+  async (_, headers, body, code) => {
     const { sandbox, client } = await service({ records: { products: 1 } });
     await using _service = sandbox;
     sandbox.faults.next({ kind: 'connection-reset' });
@@ -204,5 +196,5 @@ describe('a 404 without a problem document', () => {
       attempts: 2,
     });
     expect(sandbox.store.products.count).toBe(1);
-  });
-});
+  },
+);

@@ -1,7 +1,7 @@
 import type { ClientOptions, ResponseMeta } from 'accounting-data-sdk';
 import { createClient } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { caught } from '../support/caught.ts';
 import { callWith, type FourMethods, METHODS } from '../support/four-methods.ts';
@@ -407,93 +407,91 @@ test('a call that is throttled long after its own 429 names the wait that it was
   expect(fetch.requests).toHaveLength(3);
 });
 
-describe('a limit of time', () => {
-  test.each([
-    ['timeoutMs ends an attempt, 30 s by default', {}, 30_000, 'attempt', 1],
-    [
-      'deadlineMs ends a call in the middle of an attempt',
-      { timeoutMs: 60_000, deadlineMs: 2_000 },
-      2_000,
-      'deadline',
-      1,
-    ],
-    [
-      'deadlineMs is one for all attempts',
-      { timeoutMs: 800, deadlineMs: 1_000, retry: { maxAttempts: 2, baseDelayMs: 1 } },
-      1_000,
-      'deadline',
-      2,
-    ],
-  ] as const)('%s', async (_, options, ms, limit, attempts) => {
-    const fetch = scriptedFetch(silence);
-    const client = scriptedClient(fetch, { retry: { maxAttempts: 1 }, ...options });
-    const call = caught(client.accounts.get('42'));
-    await advance(ms - 5);
-    expect(await stateOf(call)).toBe('pending');
-    await advance(5);
-    expect(await call).toMatchObject({ code: 'timeout', limit, outcome: 'unknown', attempts });
-    await advance(600_000);
-    expect(fetch.requests).toHaveLength(attempts);
-  });
+test.each([
+  ['timeoutMs ends an attempt, 30 s by default', {}, 30_000, 'attempt', 1],
+  [
+    'deadlineMs ends a call in the middle of an attempt',
+    { timeoutMs: 60_000, deadlineMs: 2_000 },
+    2_000,
+    'deadline',
+    1,
+  ],
+  [
+    'deadlineMs is one for all attempts',
+    { timeoutMs: 800, deadlineMs: 1_000, retry: { maxAttempts: 2, baseDelayMs: 1 } },
+    1_000,
+    'deadline',
+    2,
+  ],
+] as const)('%s', async (_, options, ms, limit, attempts) => {
+  const fetch = scriptedFetch(silence);
+  const client = scriptedClient(fetch, { retry: { maxAttempts: 1 }, ...options });
+  const call = caught(client.accounts.get('42'));
+  await advance(ms - 5);
+  expect(await stateOf(call)).toBe('pending');
+  await advance(5);
+  expect(await call).toMatchObject({ code: 'timeout', limit, outcome: 'unknown', attempts });
+  await advance(600_000);
+  expect(fetch.requests).toHaveLength(attempts);
+});
 
-  test('of a call takes precedence over that of the client', async () => {
-    const client = scriptedClient(scriptedFetch(silence), { timeoutMs: 60_000, retry: { maxAttempts: 4 } });
-    const call = caught(client.accounts.get('42', { timeoutMs: 100, retry: { maxAttempts: 1 } }));
-    await advance(100);
-    expect(await call).toMatchObject({ code: 'timeout', limit: 'attempt', attempts: 1 });
-  });
+test('the limits of a call take precedence over those of the client', async () => {
+  const client = scriptedClient(scriptedFetch(silence), { timeoutMs: 60_000, retry: { maxAttempts: 4 } });
+  const call = caught(client.accounts.get('42', { timeoutMs: 100, retry: { maxAttempts: 1 } }));
+  await advance(100);
+  expect(await call).toMatchObject({ code: 'timeout', limit: 'attempt', attempts: 1 });
+});
 
-  test('ends an attempt however steadily its body arrives', async () => {
-    const drip: FetchResponse = () => {
-      const pull = async (controller: ReadableStreamDefaultController) => {
-        await new Promise((resolve) => setTimeout(resolve, 1_000));
-        controller.enqueue(new Uint8Array([0x20]));
-      };
-      return new Response(new ReadableStream({ pull }), { headers: { 'content-type': 'application/json' } });
+test('timeoutMs ends an attempt however steadily its body arrives', async () => {
+  const drip: FetchResponse = () => {
+    const pull = async (controller: ReadableStreamDefaultController) => {
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      controller.enqueue(new Uint8Array([0x20]));
     };
-    const client = scriptedClient(scriptedFetch(drip), { retry: { maxAttempts: 1 } });
-    const call = caught(client.accounts.get('42'));
-    for (let second = 0; second < 30; second += 1) await advance(1_000);
-    expect(await call).toMatchObject({ code: 'timeout', limit: 'attempt', outcome: 'applied' });
-  });
+    return new Response(new ReadableStream({ pull }), { headers: { 'content-type': 'application/json' } });
+  };
+  const client = scriptedClient(scriptedFetch(drip), { retry: { maxAttempts: 1 } });
+  const call = caught(client.accounts.get('42'));
+  for (let second = 0; second < 30; second += 1) await advance(1_000);
+  expect(await call).toMatchObject({ code: 'timeout', limit: 'attempt', outcome: 'applied' });
+});
 
-  test('of Infinity waits as long as it takes, and a response leaves no timer behind', async () => {
-    const slow: FetchResponse = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 3_600_000));
-      return good.clone();
-    };
-    const [timeoutMs, deadlineMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-    const call = scriptedClient(scriptedFetch(slow), { timeoutMs, deadlineMs }).accounts.get('42');
-    await advance(3_600_000);
-    await expect(call).resolves.toEqual({ id: '42' });
-    expect(vi.getTimerCount()).toBe(0);
-  });
+test('a call with limits of Infinity waits as long as it takes, and a response leaves no timer behind', async () => {
+  const slow: FetchResponse = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 3_600_000));
+    return good.clone();
+  };
+  const [timeoutMs, deadlineMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  const call = scriptedClient(scriptedFetch(slow), { timeoutMs, deadlineMs }).accounts.get('42');
+  await advance(3_600_000);
+  await expect(call).resolves.toEqual({ id: '42' });
+  expect(vi.getTimerCount()).toBe(0);
+});
 
-  test('begins again with each page of a list', async () => {
-    const slowPage: FetchResponse = async ({ url }) => {
-      await new Promise((resolve) => setTimeout(resolve, 900));
-      const number = Number(url.searchParams.get('_page'));
-      return jsonResponse(number <= 5 ? [{ id: String(number) }] : []);
-    };
-    const client = scriptedClient(scriptedFetch(slowPage), { deadlineMs: 1_000 });
-    const records = client.accounts.list({}, { prefetch: 0 }).toArray({ limit: 10 });
-    await expect(runToEnd(records)).resolves.toHaveLength(5);
-  });
+test('deadlineMs begins again with each page of a list', async () => {
+  const slowPage: FetchResponse = async ({ url }) => {
+    await new Promise((resolve) => setTimeout(resolve, 900));
+    const number = Number(url.searchParams.get('_page'));
+    return jsonResponse(number <= 5 ? [{ id: String(number) }] : []);
+  };
+  const client = scriptedClient(scriptedFetch(slowPage), { deadlineMs: 1_000 });
+  const records = client.accounts.list({}, { prefetch: 0 }).toArray({ limit: 10 });
+  await expect(runToEnd(records)).resolves.toHaveLength(5);
+});
 
-  test('of a call is left to the read after an update that gets 204', async () => {
-    const late = (ms: number, response: Response) => async () => {
-      await new Promise((resolve) => setTimeout(resolve, ms));
-      return response.clone();
-    };
-    const fetch = scriptedFetch(late(700, new Response(null, { status: 204 })), late(5_000, good));
-    const client = scriptedClient(fetch, { deadlineMs: 1_000 });
-    const call = caught(client.products.update('1', { name: 'Desk' }));
-    await advance(700);
-    await advance(300);
-    expect(await stateOf(call)).toBe('resolved');
-    expect(await call).toMatchObject({ code: 'unexpected_response', method: 'PATCH', outcome: 'applied' });
-    expect(fetch.requests.map(({ init }) => init.method)).toEqual(['PATCH', 'GET']);
-  });
+test('the read after an update that gets 204 has what is left of deadlineMs', async () => {
+  const late = (ms: number, response: Response) => async () => {
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    return response.clone();
+  };
+  const fetch = scriptedFetch(late(700, new Response(null, { status: 204 })), late(5_000, good));
+  const client = scriptedClient(fetch, { deadlineMs: 1_000 });
+  const call = caught(client.products.update('1', { name: 'Desk' }));
+  await advance(700);
+  await advance(300);
+  expect(await stateOf(call)).toBe('resolved');
+  expect(await call).toMatchObject({ code: 'unexpected_response', method: 'PATCH', outcome: 'applied' });
+  expect(fetch.requests.map(({ init }) => init.method)).toEqual(['PATCH', 'GET']);
 });
 
 test('the response event says how long the response took', async () => {

@@ -11,7 +11,7 @@ import {
 import { discover, probe, whoami } from 'accounting-data-sdk/explore';
 import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { createSandbox, type SandboxOptionTable, sandboxOptions } from 'accounting-data-sdk/testing';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { CREATE_OPTIONS } from '../../../src/collections/create-options.ts';
 import { LIST_QUERY } from '../../../src/collections/list-query.ts';
 import { RAW_REQUEST } from '../../../src/collections/raw-request.ts';
@@ -115,35 +115,39 @@ const misspelt = TAKES_OPTIONS.flatMap(([where, names, act]) =>
   }),
 );
 
-describe('an option that does not exist', () => {
-  test('is tested with more than eighty names', () => {
-    expect(misspelt.length).toBeGreaterThan(80);
-  });
+test('more than eighty misspelt names are tested', () => {
+  expect(misspelt.length).toBeGreaterThan(80);
+});
 
-  test.for(misspelt)('is rejected by its name: $where, $wrong', async ({ wrong, name, act }) => {
+test.for(misspelt)(
+  'an option that does not exist is rejected by its name: $where, $wrong',
+  async ({ wrong, name, act }) => {
     const before = sandbox.count();
     const message = await messageOf(act);
     expect(message).toContain(wrong.split('.').at(-1));
     expect(message).toContain(`Did you mean ${name}?`);
     expect(sandbox.count()).toBe(before);
-  });
+  },
+);
 
-  test.for([
-    ['createClient', 'baseURL', 'baseUrl'],
-    ['createClient', 'base_url', 'baseUrl'],
-    ['createClient', 'timeout', 'timeoutMs'],
-    ['createClient', 'apikey', 'apiKey'],
-    ['createClient', 'url', 'baseUrl'],
-    ['createClient', 'retrys', 'retry'],
-    ['sync', 'collection', 'collections'],
-    ['sync', 'onBatches', 'onBatch'],
-    ['list', 'resume_from', 'resumeFrom'],
-    ['create', 'idempotency', 'idempotencyKey'],
-  ])('is suggested by what it looks like: %s, %s', async ([where = '', wrong = '', meant]) => {
+test.for([
+  ['createClient', 'baseURL', 'baseUrl'],
+  ['createClient', 'base_url', 'baseUrl'],
+  ['createClient', 'timeout', 'timeoutMs'],
+  ['createClient', 'apikey', 'apiKey'],
+  ['createClient', 'url', 'baseUrl'],
+  ['createClient', 'retrys', 'retry'],
+  ['sync', 'collection', 'collections'],
+  ['sync', 'onBatches', 'onBatch'],
+  ['list', 'resume_from', 'resumeFrom'],
+  ['create', 'idempotency', 'idempotencyKey'],
+])(
+  'an option that does not exist is suggested by what it looks like: %s, %s',
+  async ([where = '', wrong = '', meant]) => {
     const [, , act] = TAKES_OPTIONS.find(([name]) => name === where) ?? [];
     expect(await messageOf(() => act?.({ [wrong]: 1 } as never))).toContain(`Did you mean ${meant}?`);
-  });
-});
+  },
+);
 
 test.for<[name: string, belongs: string, act: () => unknown]>([
   ['pagination', 'second argument of list', () => client.accounts.list({ pagination: 'keyset' } as object)],
@@ -175,29 +179,27 @@ test.for<[name: string, belongs: string, act: () => unknown]>([
   expect(message).toContain(belongs);
 });
 
-describe('an options object', () => {
-  test('may have names without a value', () => {
-    expect(() => createClient({ ...clientOptions, basUrl: undefined } as object)).not.toThrow();
-  });
+test('an options object may have names without a value', () => {
+  expect(() => createClient({ ...clientOptions, basUrl: undefined } as object)).not.toThrow();
+});
 
-  test('is not checked if its names are the caller’s own', async () => {
-    class Audit {
-      entries: string[] = [];
-      request(event: { readonly path: string }) {
-        this.entries.push(event.path);
-      }
+test('an options object is not checked if its names are the caller’s own', async () => {
+  class Audit {
+    entries: string[] = [];
+    request(event: { readonly path: string }) {
+      this.entries.push(event.path);
     }
-    const audit = new Audit();
-    const own = createClient({ ...clientOptions, on: audit });
-    await own.accounts.get('1', { headers: { 'X-Anything': 'a' } });
-    await own.request({ path: '/accounts', query: { anything: 'a' } });
-    await own.products.create({ name: 'Desk', anything: 'a' } as object);
-    expect(audit.entries).toEqual(['/accounts/1', '/accounts', '/products']);
-  });
+  }
+  const audit = new Audit();
+  const own = createClient({ ...clientOptions, on: audit });
+  await own.accounts.get('1', { headers: { 'X-Anything': 'a' } });
+  await own.request({ path: '/accounts', query: { anything: 'a' } });
+  await own.products.create({ name: 'Desk', anything: 'a' } as object);
+  expect(audit.entries).toEqual(['/accounts/1', '/accounts', '/products']);
+});
 
-  test('is shown in one line, whatever its names hold', async () => {
-    const name = `a\nb${'c'.repeat(100)}`;
-    const message = await messageOf(() => createClient({ ...clientOptions, [name]: 1 }));
-    expect(message).toMatch(/^"a\\nbc{37}": is not an option of createClient\. /);
-  });
+test('an options object is shown in one line, whatever its names hold', async () => {
+  const name = `a\nb${'c'.repeat(100)}`;
+  const message = await messageOf(() => createClient({ ...clientOptions, [name]: 1 }));
+  expect(message).toMatch(/^"a\\nbc{37}": is not an option of createClient\. /);
 });

@@ -1,7 +1,7 @@
 import { createClient, type Listeners, memoryStore, sync } from 'accounting-data-sdk';
 import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { createSandbox } from 'accounting-data-sdk/testing';
-import { describe, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { thrown } from '../../support/caught.ts';
 import { record } from './support/recorder.ts';
 
@@ -74,74 +74,72 @@ test.each([[null], ['log'], [[[]]], [[null]]])('%j is rejected as listeners', (o
   expect(thrown(() => createClient(options))).toMatchObject({ argument: 'on' });
 });
 
-describe('listeners around a run', () => {
-  const runOf = async (on: Listeners[], logger = quiet()) => {
-    const sandbox = createSandbox({ records: { accounts: 3 } });
-    const client = createClient({ ...sandbox.clientOptions, logger, on });
-    const onBatch = vi.fn();
-    const report = await sync(client, {
-      store: memoryStore(),
-      tenant: 'acme',
-      collections: ['accounts'],
-      onBatch,
-    });
-    return { report, onBatch, logger, requests: sandbox.requests.length };
-  };
-
-  test('are nested, the first outside', async () => {
-    const seen: unknown[] = [];
-    const around = (name: string): Listeners => ({
-      async run(event, work) {
-        seen.push(`${name} begins ${event.name} of ${event.tenant}: ${event.collections}`);
-        seen.push(`${name} ends with ${await work()}`);
-      },
-    });
-    await runOf([around('first'), { request: () => {} }, around('second')]);
-    expect(seen).toEqual([
-      'first begins sync of acme: accounts',
-      'second begins sync of acme: accounts',
-      'second ends with undefined',
-      'first ends with undefined',
-    ]);
+const runOf = async (on: Listeners[], logger = quiet()) => {
+  const sandbox = createSandbox({ records: { accounts: 3 } });
+  const client = createClient({ ...sandbox.clientOptions, logger, on });
+  const onBatch = vi.fn();
+  const report = await sync(client, {
+    store: memoryStore(),
+    tenant: 'acme',
+    collections: ['accounts'],
+    onBatch,
   });
+  return { report, onBatch, logger, requests: sandbox.requests.length };
+};
 
-  test.for<[how: string, run: NonNullable<Listeners['run']>]>([
-    ['does not call the work', () => undefined],
-    ['calls it twice', (_, work) => Promise.all([work(), work()])],
-    ['calls it late', (_, work) => setTimeout(work, 50)],
-    [
-      'throws',
-      () => {
-        throw new Error('bad listener');
-      },
-    ],
-  ])('carry it out once if one %s', async ([_, run]) => {
-    const last = vi.fn<NonNullable<Listeners['run']>>();
-    const plain = await runOf([]);
-    const { report, onBatch, requests } = await runOf([{ run }, { run: last }]);
-    expect(report.records).toBe(3);
-    expect(onBatch).toHaveBeenCalledTimes(plain.onBatch.mock.calls.length);
-    expect(requests).toBe(plain.requests);
-    expect(last).toHaveBeenCalledTimes(1);
+test('listeners around a run are nested, the first outside', async () => {
+  const seen: unknown[] = [];
+  const around = (name: string): Listeners => ({
+    async run(event, work) {
+      seen.push(`${name} begins ${event.name} of ${event.tenant}: ${event.collections}`);
+      seen.push(`${name} ends with ${await work()}`);
+    },
   });
+  await runOf([around('first'), { request: () => {} }, around('second')]);
+  expect(seen).toEqual([
+    'first begins sync of acme: accounts',
+    'second begins sync of acme: accounts',
+    'second ends with undefined',
+    'first ends with undefined',
+  ]);
+});
 
-  test('get the error of the run, which is no failure of theirs', async () => {
-    const logger = quiet();
-    const errors: unknown[] = [];
-    const client = createClient({
-      ...createSandbox().clientOptions,
-      logger,
-      on: { run: async (_, work) => void errors.push(await work()) },
-    });
-    const reason = new Error('enough');
-    const run = sync(client, {
-      store: memoryStore(),
-      tenant: 'acme',
-      onBatch: () => {},
-      signal: AbortSignal.abort(reason),
-    });
-    await expect(run).rejects.toBe(reason);
-    expect(errors).toEqual([reason]);
-    expect(logger.warn).not.toHaveBeenCalled();
+test.for<[how: string, run: NonNullable<Listeners['run']>]>([
+  ['does not call the work', () => undefined],
+  ['calls it twice', (_, work) => Promise.all([work(), work()])],
+  ['calls it late', (_, work) => setTimeout(work, 50)],
+  [
+    'throws',
+    () => {
+      throw new Error('bad listener');
+    },
+  ],
+])('a run is carried out once, even if a listener around it %s', async ([_, run]) => {
+  const last = vi.fn<NonNullable<Listeners['run']>>();
+  const plain = await runOf([]);
+  const { report, onBatch, requests } = await runOf([{ run }, { run: last }]);
+  expect(report.records).toBe(3);
+  expect(onBatch).toHaveBeenCalledTimes(plain.onBatch.mock.calls.length);
+  expect(requests).toBe(plain.requests);
+  expect(last).toHaveBeenCalledTimes(1);
+});
+
+test('listeners around a run get its error, which is no failure of theirs', async () => {
+  const logger = quiet();
+  const errors: unknown[] = [];
+  const client = createClient({
+    ...createSandbox().clientOptions,
+    logger,
+    on: { run: async (_, work) => void errors.push(await work()) },
   });
+  const reason = new Error('enough');
+  const run = sync(client, {
+    store: memoryStore(),
+    tenant: 'acme',
+    onBatch: () => {},
+    signal: AbortSignal.abort(reason),
+  });
+  await expect(run).rejects.toBe(reason);
+  expect(errors).toEqual([reason]);
+  expect(logger.warn).not.toHaveBeenCalled();
 });

@@ -3,7 +3,7 @@ import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-ho
 import { type ClientOptions, createClient, memoryStore, push, sync } from 'accounting-data-sdk';
 import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { record, type SeenSpan } from './support/recorder.ts';
 
 /** A sandbox, a client whose telemetry is recorded, and the recording. */
@@ -249,59 +249,57 @@ test('carries the page or the bounds of ids of each call of a list, and no other
   expect(JSON.stringify(spans)).not.toMatch(/2000-01-01|Smith/);
 });
 
-describe('the span of a run', () => {
-  const run = {
-    tenant: 'acme',
-    store: memoryStore(),
-    collections: ['products', 'accounts'],
-    onBatch: () => {},
-  } as const;
+const run = {
+  tenant: 'acme',
+  store: memoryStore(),
+  collections: ['products', 'accounts'],
+  onBatch: () => {},
+} as const;
 
-  test('has the calls of a sync below it', async () => {
-    context.setGlobalContextManager(new AsyncLocalStorageContextManager());
-    const { client, recorded } = traced({ records: { products: 12 }, pageSize: 5 });
-    await sync(client, run);
+test('the span of a run has the calls of a sync below it', async () => {
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager());
+  const { client, recorded } = traced({ records: { products: 12 }, pageSize: 5 });
+  await sync(client, run);
 
-    const spans = await recorded.spans();
-    const [outer, ...others] = callsOf(spans).filter(({ parent }) => parent === undefined);
-    expect(others).toEqual([]);
-    expect(outer).toMatchObject({ name: 'accounting sync', failed: false });
-    expect(outer?.attributes).toEqual({
-      'accounting.tenant': 'acme',
-      'accounting.collections': ['products', 'accounts'],
-    });
-    const calls = callsOf(spans).filter((span) => span !== outer);
-    expect(calls.length).toBeGreaterThan(4);
-    expect(new Set(calls.map(({ parent }) => parent))).toEqual(new Set([outer?.id]));
+  const spans = await recorded.spans();
+  const [outer, ...others] = callsOf(spans).filter(({ parent }) => parent === undefined);
+  expect(others).toEqual([]);
+  expect(outer).toMatchObject({ name: 'accounting sync', failed: false });
+  expect(outer?.attributes).toEqual({
+    'accounting.tenant': 'acme',
+    'accounting.collections': ['products', 'accounts'],
   });
+  const calls = callsOf(spans).filter((span) => span !== outer);
+  expect(calls.length).toBeGreaterThan(4);
+  expect(new Set(calls.map(({ parent }) => parent))).toEqual(new Set([outer?.id]));
+});
 
-  test('has the calls of a push below it', async () => {
-    context.setGlobalContextManager(new AsyncLocalStorageContextManager());
-    const { client, recorded } = traced();
-    const rows = [{ productNumber: 'DESK', name: 'Desk' }];
-    const report = await push(client.products, { tenant: 'acme', key: 'productNumber', rows });
-    expect(report.counts.created).toBe(1);
+test('the span of a run has the calls of a push below it', async () => {
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager());
+  const { client, recorded } = traced();
+  const rows = [{ productNumber: 'DESK', name: 'Desk' }];
+  const report = await push(client.products, { tenant: 'acme', key: 'productNumber', rows });
+  expect(report.counts.created).toBe(1);
 
-    const spans = callsOf(await recorded.spans());
-    const outer = spans.find(({ name }) => name === 'accounting push');
-    expect(outer?.attributes).toEqual({
-      'accounting.tenant': 'acme',
-      'accounting.collections': ['products'],
-    });
-    const methods = spans
-      .filter(({ parent }) => parent === outer?.id)
-      .map(({ attributes }) => attributes['http.request.method']);
-    expect(methods).toContain('POST');
-    expect(methods).toHaveLength(spans.length - 1);
+  const spans = callsOf(await recorded.spans());
+  const outer = spans.find(({ name }) => name === 'accounting push');
+  expect(outer?.attributes).toEqual({
+    'accounting.tenant': 'acme',
+    'accounting.collections': ['products'],
   });
+  const methods = spans
+    .filter(({ parent }) => parent === outer?.id)
+    .map(({ attributes }) => attributes['http.request.method']);
+  expect(methods).toContain('POST');
+  expect(methods).toHaveLength(spans.length - 1);
+});
 
-  test.for([
-    ['sync_failed', 'fails', {}],
-    ['aborted', 'is aborted', { signal: AbortSignal.abort() }],
-  ] as const)('says %s if the run %s', async ([errorType, _, options]) => {
-    const { client, recorded } = traced({}, { apiKey: 'a-revoked-key' });
-    await expect(sync(client, { ...run, ...options })).rejects.toThrow();
-    const outer = (await recorded.spans()).find(({ name }) => name === 'accounting sync');
-    expect(outer).toMatchObject({ failed: true, attributes: { 'error.type': errorType } });
-  });
+test.for([
+  ['sync_failed', 'fails', {}],
+  ['aborted', 'is aborted', { signal: AbortSignal.abort() }],
+] as const)('the span of a run says %s if the run %s', async ([errorType, _, options]) => {
+  const { client, recorded } = traced({}, { apiKey: 'a-revoked-key' });
+  await expect(sync(client, { ...run, ...options })).rejects.toThrow();
+  const outer = (await recorded.spans()).find(({ name }) => name === 'accounting sync');
+  expect(outer).toMatchObject({ failed: true, attributes: { 'error.type': errorType } });
 });

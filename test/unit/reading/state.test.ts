@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { collections } from '../../../src/collections/index.ts';
 import {
   collectionName,
@@ -18,132 +18,131 @@ const state: SyncState = {
   run: { watermark: '2026-01-05T09:00:00Z', since: '2026-01-05T07:58:00Z', token: 'abc' },
 };
 
-describe('a state', () => {
-  test('is read back as it was written', () => {
-    expect(decodeState(encodeState(state), 'k')).toEqual({ v: 1, ...state });
-  });
-
-  test('of an earlier version of the package is read, and written in the same form', () => {
-    const stored =
-      '{"v":1,"scope":"a1b2","by":"run1","watermark":"2026-01-05T08:00:00Z","full":"2026-01-04T08:00:00Z","hint":{"pageSize":30,"order":"asc","sortedById":true},"run":{"watermark":"2026-01-05T09:00:00Z","since":"2026-01-05T07:58:00Z","token":"abc"}}';
-    expect(decodeState(stored, 'k')).toEqual({ v: 1, ...state });
-    expect(encodeState(state)).toBe(stored);
-  });
-
-  test('may come back parsed, as some stores do', () => {
-    expect(decodeState(JSON.parse(encodeState(state)), 'k')).toMatchObject(state);
-  });
-
-  test.each([undefined, null])('is undefined if the store has %s', (nothing) => {
-    expect(decodeState(nothing, 'k')).toBeUndefined();
-  });
-
-  test.each([
-    '',
-    'not json',
-    '[]',
-    '42',
-    'null',
-    '{}',
-    42,
-    true,
-    JSON.stringify({ v: 1, scope: 'a' }),
-    JSON.stringify({ v: 1, scope: 'a', by: 'b', watermark: 'yesterday' }),
-    JSON.stringify({ v: 1, scope: 'a', by: 'b', hint: { pageSize: -1, sortedById: true } }),
-    JSON.stringify({ v: 1, scope: 'a', by: 'b', run: {} }),
-    JSON.stringify({ v: 1, scope: 'a', by: 'b', run: { watermark: '2026-01-05T08:00:00Z', token: 7 } }),
-  ])('that cannot be read is a CheckpointError that does not quote it: %j', (stored) => {
-    expect(() => decodeState(stored, 'p:acme:accounts')).toThrow(
-      expect.objectContaining({ code: 'checkpoint', message: expect.stringContaining('p:acme:accounts') }),
-    );
-  });
-
-  test.each([
-    { v: 0 },
-    { v: '1' },
-    { scope: 7 },
-    { by: undefined },
-    { by: 7 },
-    { watermark: null },
-    { watermark: ['2026-01-05T08:00:00Z'] },
-    { watermark: '2026-01-05' },
-    { watermark: '2026-01-05T08:00:00' },
-    { watermark: '2026-01-05T08:00:00Z ' },
-    { watermark: '2026-01-05T08:00:00Z(UTC)' },
-    { watermark: '+002026-01-05T08:00:00Z' },
-    { watermark: '2026-13-05T08:00:00Z' },
-    { full: 'yesterday' },
-    { hint: { pageSize: '30', sortedById: true } },
-    { hint: { pageSize: 1.5, sortedById: true } },
-    { hint: null },
-    { run: null },
-    { run: 'yes' },
-    { run: { ...state.run, watermark: undefined } },
-    { run: { ...state.run, watermark: 'yesterday' } },
-    { run: { ...state.run, since: 'yesterday' } },
-    { run: { ...state.run, token: null } },
-  ])('of which one member is wrong is rejected: %j', (wrong) => {
-    const stored = { ...JSON.parse(encodeState(state)), ...wrong };
-    expect(() => decodeState(stored, 'k')).toThrow(expect.objectContaining({ code: 'checkpoint' }));
-  });
-
-  test.each([
-    { watermark: undefined },
-    { watermark: '2026-01-05T08:00:00.123Z' },
-    { full: undefined, hint: undefined, run: undefined },
-    { hint: { pageSize: 0, sortedById: false } },
-    { run: { watermark: '2026-01-05T09:00:00Z' } },
-  ])('may lack what is not known, or hold it to the millisecond: %j', (changed) => {
-    const stored = { ...JSON.parse(encodeState(state)), ...changed };
-    expect(decodeState(stored, 'k')).toEqual(stored);
-  });
-
-  test('of a later version says so', () => {
-    expect(() => decodeState('{"v":2}', 'k')).toThrow(
-      'The state under k was written by a later version of this package.',
-    );
-  });
+test('a state is read back as it was written', () => {
+  expect(decodeState(encodeState(state), 'k')).toEqual({ v: 1, ...state });
 });
 
-describe('the key of a state', () => {
-  test('is prefix, tenant and collection', () => {
-    expect(stateKey({ prefix: 'app:sync', tenant: 'acme-1', collection: 'accounts' })).toBe(
-      'app:sync:acme-1:accounts',
-    );
-  });
+test('a state of an earlier version of the package is read, and written in the same form', () => {
+  const stored =
+    '{"v":1,"scope":"a1b2","by":"run1","watermark":"2026-01-05T08:00:00Z","full":"2026-01-04T08:00:00Z","hint":{"pageSize":30,"order":"asc","sortedById":true},"run":{"watermark":"2026-01-05T09:00:00Z","since":"2026-01-05T07:58:00Z","token":"abc"}}';
+  expect(decodeState(stored, 'k')).toEqual({ v: 1, ...state });
+  expect(encodeState(state)).toBe(stored);
+});
 
-  test.each(['', 'a b', 'a:b', 'ä', '..', 'a..b', 'x'.repeat(101), '/etc'])(
-    'rejects the tenant %j',
-    (tenant) => {
-      expect(() => stateKey({ prefix: 'p', tenant, collection: 'accounts' })).toThrow(
-        expect.objectContaining({ code: 'invalid_input', argument: 'tenant' }),
-      );
-    },
+test('a state may come back parsed, as some stores do', () => {
+  expect(decodeState(JSON.parse(encodeState(state)), 'k')).toMatchObject(state);
+});
+
+test.each([undefined, null])('a state is undefined if the store has %s', (nothing) => {
+  expect(decodeState(nothing, 'k')).toBeUndefined();
+});
+
+test.each([
+  '',
+  'not json',
+  '[]',
+  '42',
+  'null',
+  '{}',
+  42,
+  true,
+  JSON.stringify({ v: 1, scope: 'a' }),
+  JSON.stringify({ v: 1, scope: 'a', by: 'b', watermark: 'yesterday' }),
+  JSON.stringify({ v: 1, scope: 'a', by: 'b', hint: { pageSize: -1, sortedById: true } }),
+  JSON.stringify({ v: 1, scope: 'a', by: 'b', run: {} }),
+  JSON.stringify({ v: 1, scope: 'a', by: 'b', run: { watermark: '2026-01-05T08:00:00Z', token: 7 } }),
+])('a state that cannot be read is a CheckpointError that does not quote it: %j', (stored) => {
+  expect(() => decodeState(stored, 'p:acme:accounts')).toThrow(
+    expect.objectContaining({ code: 'checkpoint', message: expect.stringContaining('p:acme:accounts') }),
   );
+});
 
-  test.each(['', ':', 'a::b', 'a:', 'a/b', '..'])('rejects the prefix %j', (prefix) => {
-    expect(() => stateKey({ prefix, tenant: 't', collection: 'accounts' })).toThrow(
-      expect.objectContaining({ code: 'invalid_input', argument: 'prefix' }),
+test.each([
+  { v: 0 },
+  { v: '1' },
+  { scope: 7 },
+  { by: undefined },
+  { by: 7 },
+  { watermark: null },
+  { watermark: ['2026-01-05T08:00:00Z'] },
+  { watermark: '2026-01-05' },
+  { watermark: '2026-01-05T08:00:00' },
+  { watermark: '2026-01-05T08:00:00Z ' },
+  { watermark: '2026-01-05T08:00:00Z(UTC)' },
+  { watermark: '+002026-01-05T08:00:00Z' },
+  { watermark: '2026-13-05T08:00:00Z' },
+  { full: 'yesterday' },
+  { hint: { pageSize: '30', sortedById: true } },
+  { hint: { pageSize: 1.5, sortedById: true } },
+  { hint: null },
+  { run: null },
+  { run: 'yes' },
+  { run: { ...state.run, watermark: undefined } },
+  { run: { ...state.run, watermark: 'yesterday' } },
+  { run: { ...state.run, since: 'yesterday' } },
+  { run: { ...state.run, token: null } },
+])('a state of which one member is wrong is rejected: %j', (wrong) => {
+  const stored = { ...JSON.parse(encodeState(state)), ...wrong };
+  expect(() => decodeState(stored, 'k')).toThrow(expect.objectContaining({ code: 'checkpoint' }));
+});
+
+test.each([
+  { watermark: undefined },
+  { watermark: '2026-01-05T08:00:00.123Z' },
+  { full: undefined, hint: undefined, run: undefined },
+  { hint: { pageSize: 0, sortedById: false } },
+  { run: { watermark: '2026-01-05T09:00:00Z' } },
+])('a state may lack what is not known, or hold it to the millisecond: %j', (changed) => {
+  const stored = { ...JSON.parse(encodeState(state)), ...changed };
+  expect(decodeState(stored, 'k')).toEqual(stored);
+});
+
+test('a state of a later version says so', () => {
+  expect(() => decodeState('{"v":2}', 'k')).toThrow(
+    'The state under k was written by a later version of this package.',
+  );
+});
+
+test('the key of a state is prefix, tenant and collection', () => {
+  expect(stateKey({ prefix: 'app:sync', tenant: 'acme-1', collection: 'accounts' })).toBe(
+    'app:sync:acme-1:accounts',
+  );
+});
+
+test.each(['', 'a b', 'a:b', 'ä', '..', 'a..b', 'x'.repeat(101), '/etc'])(
+  'the key of a state rejects the tenant %j',
+  (tenant) => {
+    expect(() => stateKey({ prefix: 'p', tenant, collection: 'accounts' })).toThrow(
+      expect.objectContaining({ code: 'invalid_input', argument: 'tenant' }),
     );
-  });
+  },
+);
 
-  test.each(['a'.repeat(100), 'a.b_c-d', '7'])('takes the tenant and the prefix %j', (label) => {
+test.each(['', ':', 'a::b', 'a:', 'a/b', '..'])('the key of a state rejects the prefix %j', (prefix) => {
+  expect(() => stateKey({ prefix, tenant: 't', collection: 'accounts' })).toThrow(
+    expect.objectContaining({ code: 'invalid_input', argument: 'prefix' }),
+  );
+});
+
+test.each(['a'.repeat(100), 'a.b_c-d', '7'])(
+  'the key of a state takes the tenant and the prefix %j',
+  (label) => {
     expect(stateKey({ prefix: label, tenant: label, collection: 'boms' })).toBe(`${label}:${label}:boms`);
-  });
+  },
+);
 
-  test.each([
-    [{ prefix: 'p'.repeat(101) }, 'prefix'],
-    [{ prefix: 7 }, 'prefix'],
-    [{ tenant: undefined }, 'tenant'],
-    [{ tenant: 7 }, 'tenant'],
-    [{ collection: '' }, 'name'],
-  ])('rejects %j by the name %s', (wrong, argument) => {
-    const name = { prefix: 'p', tenant: 't', collection: 'accounts', ...wrong } as StateName;
-    expect(() => stateKey(name)).toThrow(expect.objectContaining({ code: 'invalid_input', argument }));
-  });
+test.each([
+  [{ prefix: 'p'.repeat(101) }, 'prefix'],
+  [{ prefix: 7 }, 'prefix'],
+  [{ tenant: undefined }, 'tenant'],
+  [{ tenant: 7 }, 'tenant'],
+  [{ collection: '' }, 'name'],
+])('the key of a state rejects %j by the name %s', (wrong, argument) => {
+  const name = { prefix: 'p', tenant: 't', collection: 'accounts', ...wrong } as StateName;
+  expect(() => stateKey(name)).toThrow(expect.objectContaining({ code: 'invalid_input', argument }));
+});
 
-  test('names a collection as the client does', () => {
-    for (const [name, { segment }] of Object.entries(collections)) expect(collectionName(segment)).toBe(name);
-    expect(collectionName('tax--2-codes')).toBe('tax2Codes');
-  });
+test('the key of a state names a collection as the client does', () => {
+  for (const [name, { segment }] of Object.entries(collections)) expect(collectionName(segment)).toBe(name);
+  expect(collectionName('tax--2-codes')).toBe('tax2Codes');
 });

@@ -9,189 +9,142 @@ import {
 } from 'accounting-data-sdk/schemas';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { productFields } from '../../../src/schemas/product-fields.ts';
 
-describe('productSchema', () => {
-  test('validates stored JSON, and keeps unknown fields', () => {
-    const stored = '{"id":"7","name":"Desk","salePrice":"129.0000","brand":null,"colourCode":4}';
-    expect(productSchema.parse(JSON.parse(stored))).toEqual({
-      id: '7',
-      name: 'Desk',
-      salePrice: '129.0000',
-      brand: null,
-      colourCode: 4,
-    });
+test('productSchema validates stored JSON, and keeps unknown fields', () => {
+  const stored = '{"id":"7","name":"Desk","salePrice":"129.0000","brand":null,"colourCode":4}';
+  expect(productSchema.parse(JSON.parse(stored))).toEqual({
+    id: '7',
+    name: 'Desk',
+    salePrice: '129.0000',
+    brand: null,
+    colourCode: 4,
   });
+});
 
-  test('names each field of stored JSON that is invalid', () => {
-    const stored =
-      '{"id":"","salePrice":129,"stockQuantity":"3","isInactive":0,"salePriceDecimals":1.5,"tags":"a"}';
-    const { error } = productSchema.safeParse(JSON.parse(stored));
-    const issues = Object.fromEntries(
-      error?.issues.map(({ path, message }) => [path.join('.'), message]) ?? [],
-    );
-    expect(issues).toEqual({
-      id: 'expected a string that is not empty',
-      salePrice: 'expected money, a decimal string',
-      stockQuantity: 'expected a number',
-      isInactive: 'expected true or false',
-      salePriceDecimals: 'expected an integer',
-      tags: 'expected an array',
-    });
-  });
+test('productSchema becomes JSON Schema that names every field', () => {
+  const schema = z.toJSONSchema(productSchema);
+  const documented = ['id', 'createdAt', 'updatedAt', ...Object.keys(productFields)];
+  expect(Object.keys(schema.properties ?? {}).toSorted()).toEqual(documented.toSorted());
+  expect(schema).toMatchObject({ type: 'object', required: ['id'], additionalProperties: {} });
+});
 
-  test('becomes JSON Schema that names every field', () => {
-    const schema = z.toJSONSchema(productSchema);
-    const documented = ['id', 'createdAt', 'updatedAt', ...Object.keys(productFields)];
-    expect(Object.keys(schema.properties ?? {}).toSorted()).toEqual(documented.toSorted());
-    expect(schema).toMatchObject({
-      type: 'object',
-      required: ['id'],
-      additionalProperties: {},
-      properties: {
-        id: { type: 'string', minLength: 1 },
-        salePrice: {
-          anyOf: [{ type: 'string', pattern: '^-?\\d{1,18}(?:\\.\\d{1,8})?$' }, { type: 'null' }],
-        },
-        salePriceDecimals: { anyOf: [{ type: 'integer' }, { type: 'null' }] },
-        stockQuantity: { type: ['number', 'null'] },
-        isInactive: { type: ['boolean', 'null'] },
-        tags: { anyOf: [{ type: 'array', items: {} }, { type: 'null' }] },
+const odd = fc.constantFrom<unknown>('1e3', '', 129, 1.5, -0, 2 ** 53, true, [], {}, null, undefined);
+const mostly = (value: unknown) => fc.oneof({ weight: 9, arbitrary: fc.constant(value) }, odd);
+const body = fc.record(
+  {
+    name: mostly('Desk'),
+    salePrice: mostly('129.0000'),
+    stockQuantity: mostly(0.5),
+    salePriceDecimals: mostly(4),
+    isInactive: mostly(false),
+    tags: mostly(['oak']),
+    colourCode: mostly(7),
+  },
+  { requiredKeys: [] },
+);
+
+test('productDraftSchema and productPatchSchema accept what the client sends, and reject what it rejects', async () => {
+  const sandbox = createSandbox();
+  const { products } = createClient(sandbox.clientOptions);
+  const { id } = await products.create({ name: 'Desk' });
+  const isSent = (call: Promise<unknown>) =>
+    call.then(
+      () => true,
+      (error: unknown) => {
+        if (isAccountingError(error, 'invalid_input')) return false;
+        throw error;
       },
-    });
+    );
+  const seen = { accepted: 0, rejected: 0 };
+  const property = fc.asyncProperty(body, async (fields) => {
+    const { success } = productDraftSchema.safeParse(fields);
+    seen[success ? 'accepted' : 'rejected'] += 1;
+    expect(productPatchSchema.safeParse(fields).success).toBe(success);
+    expect(await isSent(products.create(fields as ProductDraft))).toBe(success);
+    expect(await isSent(products.update(id, fields as ProductDraft))).toBe(success);
   });
+  await fc.assert(property, { seed: 17, numRuns: 300 });
+  expect(Math.min(seen.accepted, seen.rejected)).toBeGreaterThan(20);
 });
 
-describe('productDraftSchema and productPatchSchema', () => {
-  const odd = fc.constantFrom<unknown>('1e3', '', 129, 1.5, -0, 2 ** 53, true, [], {}, null, undefined);
-  const mostly = (value: unknown) => fc.oneof({ weight: 9, arbitrary: fc.constant(value) }, odd);
-  const body = fc.record(
-    {
-      name: mostly('Desk'),
-      salePrice: mostly('129.0000'),
-      stockQuantity: mostly(0.5),
-      salePriceDecimals: mostly(4),
-      isInactive: mostly(false),
-      tags: mostly(['oak']),
-      colourCode: mostly(7),
-    },
-    { requiredKeys: [] },
-  );
-
-  test('accept what the client sends, and reject what it rejects', async () => {
-    const sandbox = createSandbox();
-    const { products } = createClient(sandbox.clientOptions);
-    const { id } = await products.create({ name: 'Desk' });
-    const isSent = (call: Promise<unknown>) =>
-      call.then(
-        () => true,
-        (error: unknown) => {
-          if (isAccountingError(error, 'invalid_input')) return false;
-          throw error;
-        },
-      );
-    const seen = { accepted: 0, rejected: 0 };
-    const property = fc.asyncProperty(body, async (fields) => {
-      const { success } = productDraftSchema.safeParse(fields);
-      seen[success ? 'accepted' : 'rejected'] += 1;
-      expect(productPatchSchema.safeParse(fields).success).toBe(success);
-      expect(await isSent(products.create(fields as ProductDraft))).toBe(success);
-      expect(await isSent(products.update(id, fields as ProductDraft))).toBe(success);
-    });
-    await fc.assert(property, { seed: 17, numRuns: 300 });
-    expect(Math.min(seen.accepted, seen.rejected)).toBeGreaterThan(20);
-  });
-
-  test('reject a whole product: the service fills some of its fields', () => {
-    const { error } = productDraftSchema.safeParse({ id: '7', createdAt: '2026-01-31', name: 'Desk' });
-    expect(error?.issues.map(({ path, message }) => [path[0], message])).toEqual([
-      ['id', 'is filled by the service: leave it out'],
-      ['createdAt', 'is filled by the service: leave it out'],
-    ]);
-    expect(productPatchSchema.safeParse({ updatedAt: null }).success).toBe(false);
-  });
-
-  test('become JSON Schema without the fields that the service fills', () => {
-    for (const schema of [productDraftSchema, productPatchSchema]) {
-      const { properties, required } = z.toJSONSchema(schema);
-      expect(required).toBeUndefined();
-      for (const name of ['id', 'createdAt', 'updatedAt']) expect(properties?.[name]).toEqual({ not: {} });
-      expect(properties?.salePrice).toMatchObject({ anyOf: [{ type: 'string' }, { type: 'null' }] });
-    }
-  });
+test('productDraftSchema and productPatchSchema reject a whole product: the service fills some of its fields', () => {
+  const { error } = productDraftSchema.safeParse({ id: '7', createdAt: '2026-01-31', name: 'Desk' });
+  expect(error?.issues.map(({ path, message }) => [path[0], message])).toEqual([
+    ['id', 'is filled by the service: leave it out'],
+    ['createdAt', 'is filled by the service: leave it out'],
+  ]);
+  expect(productPatchSchema.safeParse({ updatedAt: null }).success).toBe(false);
 });
 
-describe('recordSchema', () => {
-  test('accepts the records of every collection as they are, and can be extended', () => {
-    const { store } = createSandbox({ records: 140 });
-    const accounts = store.accounts.all();
-    for (const account of accounts) expect(recordSchema.parse(account)).toEqual(account);
-    const numbered = recordSchema.extend({ number: z.number() });
-    expect(numbered.safeParse({ id: '1', number: 'x' }).error?.issues).toMatchObject([{ path: ['number'] }]);
-    expect(accounts.length).toBeGreaterThan(5);
-  });
-
-  test.each([[{}], [{ id: 7 }], [{ id: '' }], [[]], [null]])('rejects %j', (record) => {
-    expect(recordSchema.safeParse(record).success).toBe(false);
-  });
+test('productDraftSchema and productPatchSchema become JSON Schema without the fields that the service fills', () => {
+  for (const schema of [productDraftSchema, productPatchSchema]) {
+    const { properties, required } = z.toJSONSchema(schema);
+    expect(required).toBeUndefined();
+    for (const name of ['id', 'createdAt', 'updatedAt']) expect(properties?.[name]).toEqual({ not: {} });
+    expect(properties?.salePrice).toMatchObject({ anyOf: [{ type: 'string' }, { type: 'null' }] });
+  }
 });
 
-describe('moneySchema', () => {
-  test.each(['0', '-1.5', '129.0000', '123456789012345678.12345678'])('keeps %s', (amount) => {
-    expect(moneySchema.parse(amount)).toBe(amount);
-  });
-
-  test.each([129, '1e3', '0x1F', '.5', '1.', ' 1', '1234567890123456789', '0.123456789', 'Infinity', ''])(
-    'rejects %j',
-    (amount) => {
-      expect(moneySchema.safeParse(amount).success).toBe(false);
-    },
-  );
+test('recordSchema accepts the records of every collection as they are, and can be extended', () => {
+  const { store } = createSandbox({ records: 140 });
+  const accounts = store.accounts.all();
+  for (const account of accounts) expect(recordSchema.parse(account)).toEqual(account);
+  const numbered = recordSchema.extend({ number: z.number() });
+  expect(numbered.safeParse({ id: '1', number: 'x' }).error?.issues).toMatchObject([{ path: ['number'] }]);
+  expect(accounts.length).toBeGreaterThan(5);
 });
 
-describe('problemSchema', () => {
-  const forms: SandboxOptions['problemType'][] = [
-    'bare',
-    'path',
-    'absent',
-    'api-platform',
-    'api-platform-3.1',
-  ];
+test.each([[{}], [{ id: 7 }], [{ id: '' }], [[]], [null]])('recordSchema rejects %j', (record) => {
+  expect(recordSchema.safeParse(record).success).toBe(false);
+});
 
-  test('accepts the problems of the service with all their members', async () => {
-    for (const problemType of forms) {
-      const sandbox = createSandbox({ records: 1, requiredFields: ['name'], problemType });
-      const { baseUrl, apiKey } = sandbox.clientOptions;
-      const ask = async (path: string, init: RequestInit = {}) => {
-        const headers = { 'X-AUTH-TOKEN': `${apiKey}`, 'Content-Type': 'application/json', ...init.headers };
-        const response = await sandbox.fetch(`${baseUrl}/api/public/v1/${path}`, { ...init, headers });
-        return [response.status, await response.json()] as const;
-      };
-      const problems = [
-        await ask('accounts', { headers: { 'X-AUTH-TOKEN': 'unknown-key' } }),
-        await ask('accounts/none'),
-        await ask('products', { method: 'POST', body: '{}', headers: { 'Idempotency-Key': 'a' } }),
-      ];
-      expect(problems.map(([status]) => status)).toEqual([401, 404, 422]);
-      for (const [, problem] of problems) expect(problemSchema.parse(problem)).toEqual(problem);
-      expect(problemSchema.parse(problems[2]?.[1]).violations).toMatchObject([{ propertyPath: 'name' }]);
-    }
-  });
+test.each(['0', '-1.5', '129.0000', '123456789012345678.12345678'])('moneySchema keeps %s', (amount) => {
+  expect(moneySchema.parse(amount)).toBe(amount);
+});
 
-  test('keeps extension members and becomes JSON Schema', () => {
-    const problem = { type: 'about:blank', status: 403, violations: null, traceId: 'a' };
-    expect(problemSchema.parse(problem)).toEqual(problem);
-    expect(problemSchema.safeParse({ type: 7 }).success).toBe(false);
-    expect(problemSchema.safeParse('<html>').success).toBe(false);
-    expect(Object.keys(z.toJSONSchema(problemSchema).properties ?? {})).toEqual([
-      'type',
-      'title',
-      'status',
-      'detail',
-      'instance',
-      'violations',
-    ]);
-  });
+test.each([129, '1e3', '0x1F', '.5', '1.', ' 1', '1234567890123456789', '0.123456789', 'Infinity', ''])(
+  'moneySchema rejects %j',
+  (amount) => {
+    expect(moneySchema.safeParse(amount).success).toBe(false);
+  },
+);
+
+const forms: SandboxOptions['problemType'][] = ['bare', 'path', 'absent', 'api-platform', 'api-platform-3.1'];
+
+test('problemSchema accepts the problems of the service with all their members', async () => {
+  for (const problemType of forms) {
+    const sandbox = createSandbox({ records: 1, requiredFields: ['name'], problemType });
+    const { baseUrl, apiKey } = sandbox.clientOptions;
+    const ask = async (path: string, init: RequestInit = {}) => {
+      const headers = { 'X-AUTH-TOKEN': `${apiKey}`, 'Content-Type': 'application/json', ...init.headers };
+      const response = await sandbox.fetch(`${baseUrl}/api/public/v1/${path}`, { ...init, headers });
+      return [response.status, await response.json()] as const;
+    };
+    const problems = [
+      await ask('accounts', { headers: { 'X-AUTH-TOKEN': 'unknown-key' } }),
+      await ask('accounts/none'),
+      await ask('products', { method: 'POST', body: '{}', headers: { 'Idempotency-Key': 'a' } }),
+    ];
+    expect(problems.map(([status]) => status)).toEqual([401, 404, 422]);
+    for (const [, problem] of problems) expect(problemSchema.parse(problem)).toEqual(problem);
+    expect(problemSchema.parse(problems[2]?.[1]).violations).toMatchObject([{ propertyPath: 'name' }]);
+  }
+});
+
+test('problemSchema keeps extension members and becomes JSON Schema', () => {
+  const problem = { type: 'about:blank', status: 403, violations: null, traceId: 'a' };
+  expect(problemSchema.parse(problem)).toEqual(problem);
+  expect(problemSchema.safeParse({ type: 7 }).success).toBe(false);
+  expect(problemSchema.safeParse('<html>').success).toBe(false);
+  expect(Object.keys(z.toJSONSchema(problemSchema).properties ?? {})).toEqual([
+    'type',
+    'title',
+    'status',
+    'detail',
+    'instance',
+    'violations',
+  ]);
 });
