@@ -63,7 +63,10 @@ test.each<[unknown, string]>([
   [{ id: { between: ['1'] } }, 'id.between'],
   [{ id: { between: ['1', '2', '3'] } }, 'id.between'],
   [{ id: { between: ['1', ''] } }, 'id.between'],
+  // The service would split these in another place.
   [{ id: { between: ['1..2', '3'] } }, 'id.between'],
+  [{ id: { between: ['A.', 'B'] } }, 'id.between'],
+  [{ id: { between: ['A', '.B'] } }, 'id.between'],
   [{ id: { greaterThan: '1' } }, 'id.greaterThan'],
   [{ updated_since: '2026-01-31' }, 'updated_since'],
   [{ _page: 2 }, '_page'],
