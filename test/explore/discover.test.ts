@@ -112,12 +112,13 @@ export function use(account: Account) {
 
 describe('a reference', () => {
   const books = () => {
-    const sandbox = createSandbox({ records: { products: 60 }, ids: { start: 5000 } });
+    const sandbox = createSandbox({ records: { products: 60, accounts: 1 }, ids: { start: 5000 } });
     for (let index = 0; index < 40; index += 1) {
       sandbox.store.boms.insert({
         productId: String(5000 + index),
         mainProductId: String(5001 + index),
-        accountId: String(1 + index),
+        // Only the first of them exists.
+        accountId: String(index === 0 ? 5000 : index),
         categoryId: String(5000 + index),
         productIds: [String(5000 + index)],
         origin: { productId: String(5059 - index) },
@@ -132,10 +133,10 @@ describe('a reference', () => {
       productId: { collection: 'products', form: 'id', checked: 3, found: 3 },
       mainProductId: { collection: 'products', form: 'id', checked: 3, found: 3 },
       'origin.productId': { collection: 'products', form: 'id', checked: 3, found: 3 },
-      accountId: { collection: 'accounts', form: 'id', checked: 3, found: 0 },
+      accountId: { collection: 'accounts', form: 'id', checked: 3, found: 1 },
     });
     expect(source).toContain('Id of one of the products (3 of 3 found there)');
-    expect(source).toContain('String, named like an id of the accounts, but only 0 of 3 were found there');
+    expect(source).toContain('String, named like an id of the accounts, but only 1 of 3 were found there');
   });
 
   test('is looked up if the sample does not contain it', async () => {
@@ -201,6 +202,14 @@ describe('the sample', () => {
     const { collections, requests } = await discover(clientOf(sandbox), { collections: ['accounts'] });
     expect(Object.keys(collections[0]?.fields ?? {})).toContain('onlyOnTheNewest');
     expect(requests).toBeLessThanOrEqual(31);
+  });
+
+  test('reaches records far behind the first pages', async () => {
+    const updatedAt = '2024-01-01T00:00:00Z';
+    const old = times(900, (index) => ({ updatedAt, ...(index < 450 ? {} : { later: true }) }));
+    const sandbox = createSandbox({ fixtures: { accounts: old }, pageSize: 10 });
+    const found = await discover(clientOf(sandbox), { collections: ['accounts'], sample: 100 });
+    expect(Object.keys(found.collections[0]?.fields ?? {})).toContain('later');
   });
 
   test('is the whole of a small collection, and stops at its size in a large one', async () => {

@@ -24,7 +24,7 @@ describe('content of a response', () => {
     expect(sandbox.store.products.count).toBe(0);
   });
 
-  test.each([500, 502, 503, 504])('status %i, before and after the commit', async (status) => {
+  test.each([500, 502, 503, 504])('status sends a %i, before or after the commit', async (status) => {
     const sandbox = createSandbox();
     for (const committed of [false, true]) {
       sandbox.faults.next({ kind: 'status', status, committed, retryAfter: 3 });

@@ -57,7 +57,7 @@ describe('formats', () => {
     ['both', 'application/json;q=0.5, application/ld+json', 'application/ld+json'],
     ['both', 'text/html', 406],
     ['json', 'text/html', 'application/json'],
-  ] as const)('formats %s, Accept %s: %s', async (formats, accept, expected) => {
+  ] as const)('formats %s answer Accept %s with %s', async (formats, accept, expected) => {
     const sandbox = createSandbox({ formats, records: { boms: 1 } });
     for (const path of ['/boms', '/boms/1']) {
       const response = await ask(sandbox, path, accept);
@@ -188,7 +188,7 @@ test.each([
   ['symfony', 'application/json', ['title', 'status', 'detail']],
   ['spring', 'application/json', ['status', 'error', 'path']],
   ['empty', null, undefined],
-] as const)('the body %s of an error of a gateway', async (body, type, members) => {
+] as const)('an error of a gateway has the body %s', async (body, type, members) => {
   const gateway = createSandbox({ records: { boms: 1 } });
   gateway.faults.add({ kind: 'status', status: 404, body }, { times: 2 });
   for (const sandbox of [createSandbox({ notFoundBody: body }), gateway]) {

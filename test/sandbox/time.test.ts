@@ -7,7 +7,7 @@ describe('times', () => {
     ['seconds', '2026-01-31T12:00:00Z'],
     ['offset', '2026-01-31T12:00:00+00:00'],
     ['milliseconds', '2026-01-31T12:00:00.250Z'],
-  ] as const)('timestamps: %s', (timestamps, expected) => {
+  ] as const)('timestamps %s show a time as %s', (timestamps, expected) => {
     const sandbox = createSandbox({ timestamps, clock: '2026-01-31T12:00:00.250Z' });
     expect(sandbox.store.products.insert({})).toMatchObject({ createdAt: expected, updatedAt: expected });
   });

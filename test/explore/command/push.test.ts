@@ -6,13 +6,16 @@ import { useFastClock } from '../../support/virtual-clock.ts';
 import { folder, listening, records, run } from './support/run.ts';
 
 interface SetUp {
-  readonly name?: string;
+  readonly name?: string | undefined;
   readonly existing?: readonly ProductDraft[];
   readonly allowedStatuses?: readonly string[];
 }
 
 /** A file of products, and the command that pushes it. */
-async function withFile(text: string, { name = 'products.csv', existing = [], allowedStatuses }: SetUp = {}) {
+async function withFile(
+  text: string | Buffer,
+  { name = 'products.csv', existing = [], allowedStatuses }: SetUp = {},
+) {
   const { sandbox, env } = await listening({ allowedStatuses });
   for (const product of existing) sandbox.store.products.insert({ ...product });
   const file = folder();
@@ -54,18 +57,15 @@ test.each([
   ['tabs', 'name\tproductNumber\nDesk\tA\n', 'products.tsv'],
   ['a comma in a quoted column name', '"name";productNumber\n"Desk";A', 'products.csv'],
   ['NDJSON', '\uFEFF{"productNumber":"A","name":"Desk"}\r\n\n', 'products.ndjson'],
-])('reads a file with %s', async (_, text, name) => {
-  const { sandbox, push } = await withFile(text, { name });
+  [
+    'the line separators of Unicode in NDJSON',
+    '{"productNumber":"A","name":"Desk\u2028of oak\u2029"}\n',
+    'products.ndjson',
+    'Desk\u2028of oak\u2029',
+  ],
+])('reads a file with %s', async (_, text, file, name = 'Desk') => {
+  const { sandbox, push } = await withFile(text, { name: file });
   expect(await push('--yes')).toMatchObject({ code: 0, log: expect.stringContaining('1 row: 1 created') });
-  expect(products(sandbox)).toMatchObject([{ productNumber: 'A', name: 'Desk' }]);
-});
-
-test('reads an NDJSON line with the line separators of Unicode as one', async () => {
-  const name = 'Desk\u2028of oak\u2029';
-  const { sandbox, push } = await withFile(`${JSON.stringify({ productNumber: 'A', name })}\n`, {
-    name: 'products.ndjson',
-  });
-  expect((await push('--yes')).code).toBe(0);
   expect(products(sandbox)).toMatchObject([{ productNumber: 'A', name }]);
 });
 
@@ -218,52 +218,32 @@ test.runIf(existsSync('/dev/full'))(
   },
 );
 
-test.each([
+const CAFE = { csv: 'productNumber,name\nA,Café\n', ndjson: '{"productNumber":"A","name":"Café"}\n' };
+
+test.each<[what: string, text: string | Buffer, reason: RegExp, name?: string]>([
   ['an unknown column', 'productNumber,salesPrice\nA,5\n', /salesPrice.*Did you mean salePrice\?/s],
-  [
-    'an unknown column that can be mapped',
-    'productNumber,SKU\nA,5\n',
-    /--map "SKU=field".*--ignore-columns/s,
-  ],
-  [
-    'mixed line endings',
-    'productNumber,name\nA,x\r\nB,y\n',
-    /line endings are mixed: line 2 ends with CR LF/,
-  ],
+  ['a column that can be mapped', 'productNumber,SKU\nA,5\n', /--map "SKU=field".*--ignore-columns/s],
+  ['mixed line endings', 'productNumber,name\nA,x\r\nB,y\n', /mixed: line 2 ends with CR LF/],
   ['a column twice', 'productNumber,name,name\nA,5,6\n', /name occurs twice/],
   ['no key column', 'name\nA\n', /no column productNumber/],
   ['a row with too few cells', 'productNumber,name\nA,x\nB\n', /line 3 has 1 cells/],
   ['an open quote', 'productNumber,name\nA,"x\n', /cannot be pushed/],
   ['no content', '', /is empty/],
-])('writes nothing for a file with %s', async (_, text, message) => {
-  const { sandbox, push } = await withFile(text);
+  ['Latin-1', Buffer.from(CAFE.csv, 'latin1'), /cannot be pushed: it is not UTF-8\./],
+  ['UTF-16', Buffer.from(`\uFEFF${CAFE.csv}`, 'utf16le'), /it is not UTF-8\./],
+  [
+    'a field of NDJSON that does not exist',
+    '{"productNumber":"A","nam":"x"}\n',
+    /line 1 names "nam"/,
+    'a.ndjson',
+  ],
+  ['a torn line of NDJSON', '{"productNumber":"A"}\n{"productNum', /line 2 is not a JSON object/, 'a.ndjson'],
+  ['NDJSON in Latin-1', Buffer.from(CAFE.ndjson, 'latin1'), /it is not UTF-8\./, 'a.ndjson'],
+])('writes nothing for a file with %s', async (_, text, reason, name) => {
+  const { sandbox, push } = await withFile(text, { name });
   const { code, log } = await push('--yes');
-  expect(code).toBe(7);
-  expect(log).toMatch(message);
+  expect([code, log]).toEqual([7, expect.stringMatching(reason)]);
   expect(sandbox.journal).toEqual([]);
-});
-
-test.each([
-  ['an unknown field', '{"productNumber":"A","nam":"x"}\n', /line 1 names "nam".*Did you mean name\?/s],
-  ['a torn line', '{"productNumber":"A"}\n{"productNum', /line 2 is not a JSON object/],
-])('writes nothing for an NDJSON file with %s', async (_, text, message) => {
-  const { sandbox, push } = await withFile(text, { name: 'products.ndjson' });
-  const { code, log } = await push('--yes');
-  expect(code).toBe(7);
-  expect(log).toMatch(message);
-  expect(sandbox.journal).toEqual([]);
-});
-
-test.each(['csv', 'ndjson'])('writes nothing for a %s file that is not UTF-8', async (format) => {
-  const text = format === 'csv' ? 'productNumber,name\nA,Café\n' : '{"productNumber":"A","name":"Café"}\n';
-  for (const encoding of ['latin1', 'utf16le'] as const) {
-    const { sandbox, file, env } = await withFile('');
-    writeFileSync(file('rows'), Buffer.from(`${encoding === 'latin1' ? '' : '\uFEFF'}${text}`, encoding));
-    const args = ['push', file('rows'), '--format', format, '--key', 'productNumber', '--yes'];
-    const { code, log } = await run(env, args);
-    expect([code, log.split('\n')[0]]).toEqual([7, `${file('rows')} cannot be pushed: it is not UTF-8.`]);
-    expect(sandbox.journal).toEqual([]);
-  }
 });
 
 test('names a missing file, a wrong key field and a rejected API key', async () => {
