@@ -3,7 +3,6 @@ import type { ServiceProfile } from 'accounting-data-sdk/explore';
 import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { fillProducts } from '../support/products.ts';
-import { compilerErrors } from '../support/schema-file.ts';
 import { folder, listening, run } from './support/run.ts';
 
 const API_PLATFORM: SandboxOptions = {
@@ -63,23 +62,6 @@ describe('probe --out and --check', () => {
       expect(seen).toEqual([`+ ${line}`]);
     },
   );
-
-  test('a file of TypeScript compiles with createClient, sync and createSandbox', async () => {
-    const file = folder()('service.ts');
-    await run(await serving({ ...API_PLATFORM, dateFilter: 'local', timeZone: '-02:30' }), [
-      ...['probe', ...COLLECTIONS],
-      ...['--out', file],
-    ]);
-    const source = readFileSync(file, 'utf8');
-    expect(source).toContain('    // ');
-    const use = `
-import { createClient, memoryStore, sync } from 'accounting-data-sdk';
-import { createSandbox } from 'accounting-data-sdk/testing';
-const sandbox = createSandbox({ ...service.sandbox });
-const client = createClient({ ...service.client, ...sandbox.clientOptions });
-export const run = () => sync(client, { ...service.sync, store: memoryStore(), tenant: 'acme', onBatch() {} });`;
-    expect(compilerErrors(source + use)).toEqual([]);
-  });
 
   test('does not compare what is unknown on one side', async () => {
     const env = await serving({});
