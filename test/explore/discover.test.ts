@@ -190,7 +190,10 @@ describe('the sample', () => {
 
   test('reaches records far behind the first pages', async () => {
     const updatedAt = '2024-01-01T00:00:00Z';
-    const old = times(900, (index) => ({ updatedAt, ...(index < 450 ? {} : { later: true }) }));
+    const old = Array.from({ length: 900 }, (_, index) => ({
+      updatedAt,
+      ...(index < 450 ? {} : { later: true }),
+    }));
     const sandbox = createSandbox({ fixtures: { accounts: old }, pageSize: 10 });
     const found = await discover(clientOf(sandbox), { collections: ['accounts'], sample: 100 });
     expect(Object.keys(found.collections[0]?.fields ?? {})).toContain('later');
