@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import type { Batch, SyncTarget } from 'accounting-data-sdk';
 import { postgresTarget, sqliteTarget } from 'accounting-data-sdk/targets';
 import { afterAll, onTestFinished } from 'vitest';
+import { startPglite } from '../../support/pglite.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -50,7 +51,7 @@ let schemas = 0;
 
 /** One database for all tests of a file, because it takes a second to start. Each test has a schema of its own. */
 export async function sharedPglite(): Promise<PGlite> {
-  pglite ??= await PGlite.create();
+  pglite ??= await startPglite();
   return pglite;
 }
 

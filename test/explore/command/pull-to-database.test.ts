@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { expect, onTestFinished, test } from 'vitest';
+import { startPglite } from '../../support/pglite.ts';
 import { copied, upstream } from './support/database.ts';
 import { folder, listening, run } from './support/run.ts';
 
@@ -150,7 +151,7 @@ test('writes to PostgreSQL through pg of the folder, and says so if it is not in
   const missing = await run(settings, args, { cwd: file('.') });
   expect([missing.code, missing.log]).toEqual([7, expect.stringContaining('npm install pg')]);
 
-  const database = await PGlite.create();
+  const database = await startPglite();
   onTestFinished(() => database.close());
   mkdirSync(file('node_modules/pg'), { recursive: true });
   const pool = `exports.Pool = class {

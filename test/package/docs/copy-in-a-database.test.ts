@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { PGlite } from '@electric-sql/pglite';
 import { createClient, sync } from 'accounting-data-sdk';
 import { postgresTarget, sqliteTarget } from 'accounting-data-sdk/targets';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { startPglite } from '../../support/pglite.ts';
 import { root } from './code-blocks.ts';
 
 const guide = readFileSync(`${root}src/guides/copy-in-a-database.md`, 'utf8');
@@ -37,7 +37,7 @@ describe('the queries of the guide to copies', () => {
   });
 
   test('run in PostgreSQL', { timeout: 120_000 }, async () => {
-    const database = await PGlite.create();
+    const database = await startPglite();
     onTestFinished(() => database.close());
     for (const tenant of ['acme', 'bolt']) {
       await sync(company(tenant.length), { tenant, collections, target: postgresTarget(database) });
