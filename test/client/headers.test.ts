@@ -180,23 +180,16 @@ test.each(['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid',
 );
 
 test.each([
-  [
-    { 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': '7' },
-    { limit: 100, remaining: 7 },
-  ],
-  [
-    { 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': '0' },
-    { limit: 100, remaining: 0 },
-  ],
-  [{ 'x-ratelimit-limit': '100' }, undefined],
-  [{ 'x-ratelimit-remaining': '7' }, undefined],
-  [{ 'x-ratelimit-limit': 'many', 'x-ratelimit-remaining': '7' }, undefined],
-  [{ 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': '-1' }, undefined],
-  [{ 'x-ratelimit-limit': '1.5', 'x-ratelimit-remaining': '1' }, undefined],
-])('the headers %j report the rate limit %j', async (headers, expected) => {
-  const client = scriptedClient(
-    scriptedFetch(jsonResponse({ id: '1' }, 200, headers as Record<string, string>)),
-  );
+  ['100', '7', { limit: 100, remaining: 7 }],
+  ['100', '0', { limit: 100, remaining: 0 }],
+  ['100', '', undefined],
+  ['', '7', undefined],
+  ['many', '7', undefined],
+  ['100', '-1', undefined],
+  ['1.5', '1', undefined],
+])('X-RateLimit-Limit: %s and -Remaining: %s report %j', async (limit, remaining, expected) => {
+  const quota = { 'x-ratelimit-limit': limit, 'x-ratelimit-remaining': remaining };
+  const client = scriptedClient(scriptedFetch(jsonResponse({ id: '1' }, 200, quota)));
   await client.accounts.get('1');
   if (expected === undefined) expect(client.rateLimit).toBeUndefined();
   else expect(client.rateLimit).toMatchObject(expected);

@@ -68,17 +68,3 @@ test('stops with the reason of the signal while a body stalls that ignores it', 
   expect(await stateOf(call)).toBe('resolved');
   expect(await call).toBe('enough');
 });
-
-test('concurrent calls do not wait for each other after the first response', async () => {
-  const open: ((response: Response) => void)[] = [];
-  const slow: FetchResponse = () => new Promise<Response>((resolve) => open.push(resolve));
-  const client = scriptedClient(scriptedFetch(jsonResponse({ id: '0' }), slow));
-  await client.accounts.get('0');
-  const calls = ['1', '2', '3'].map((id) => client.accounts.get(id));
-  await settle();
-  expect(open).toHaveLength(3);
-  open.reverse().forEach((respond, n) => {
-    respond(jsonResponse({ id: String(3 - n) }));
-  });
-  expect(await Promise.all(calls)).toEqual([{ id: '1' }, { id: '2' }, { id: '3' }]);
-});

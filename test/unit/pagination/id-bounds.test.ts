@@ -47,9 +47,7 @@ test('throws at a row outside the bounds, and does not show its id', () => {
   const check = boundsGuard({ gt: '5', lte: '9' }, facts);
   expect(() => check(idsOf('6', '9', 'x', '007'))).not.toThrow();
   expect(() => check(idsOf('6', '5'))).toThrow(FilterIgnoredError);
-  expect(() => check(idsOf('10'))).toThrow(
-    'GET /accounts returned a record outside the requested bounds on id: the service ignored the filter, or compares ids in another way.',
-  );
+  expect(() => check(idsOf('10'))).toThrow(expect.not.objectContaining({ message: /10/ }));
 });
 
 test.each([
@@ -59,12 +57,6 @@ test.each([
   [{ lte: '5' }, '6'],
 ])('throws at a row outside a single bound: %j', (bounds, outside) => {
   expect(() => boundsGuard(bounds, facts)(idsOf(outside))).toThrow(FilterIgnoredError);
-});
-
-test('looks at no id if the bounds exclude none', () => {
-  const response = idsOf('1');
-  Object.defineProperty(response, 'ids', { get: () => expect.unreachable() });
-  expect(() => boundsGuard({ gte: '0' }, facts)(response)).not.toThrow();
 });
 
 test('checks nothing without bounds, or if they are of another form', () => {

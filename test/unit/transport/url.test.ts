@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkId, checkText } from '../../../src/errors/check-input.ts';
+import { checkId } from '../../../src/errors/check-input.ts';
 import { InvalidInputError } from '../../../src/errors/invalid-input-error.ts';
 import { displayPath, parseBaseUrl, requestUrl } from '../../../src/transport/url.ts';
 import { thrown } from '../../support/caught.ts';
@@ -85,12 +85,7 @@ test.each([
   ['/accounts/a b'],
   ['/accounts/ü'],
 ])('the path %j is rejected', (path) => {
-  const invalidPath = {
-    code: 'invalid_input',
-    message: 'path: must stay below /api/public/v1, without query, fragment or dot segments.',
-    argument: 'path',
-  };
-  expect(thrown(() => requestUrl(BASE, path))).toMatchObject(invalidPath);
+  expect(thrown(() => requestUrl(BASE, path))).toMatchObject({ code: 'invalid_input', argument: 'path' });
 });
 
 test('a query is encoded, brackets included', () => {
@@ -129,11 +124,4 @@ test.each([
   const error = thrown(() => checkId(id));
   expect(error).toMatchObject({ code: 'invalid_input', argument: 'id' });
   expect(String(error)).toContain(problem);
-});
-
-test('an error names the argument', () => {
-  const empty = { argument: 'id.gt', message: 'id.gt: must be a string that is not empty.' };
-  expect(thrown(() => checkText('', 'id.gt'))).toMatchObject(empty);
-  expect(thrown(() => checkText(5, 'id.gt'))).toMatchObject(empty);
-  expect(checkText('😀', 'id.gt')).toBe('😀');
 });
