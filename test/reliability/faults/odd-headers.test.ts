@@ -1,8 +1,8 @@
 import { createClient } from 'accounting-data-sdk';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
-import { html, json, problem, respond, success } from '../../support/responses.ts';
+import { quickClient } from '../../support/four-methods.ts';
+import { json, respond } from '../../support/responses.ts';
 import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
 
 /** A response in bytes, because Node's server would normalize its headers. */
@@ -76,25 +76,6 @@ test.each([' x', 'x ', '\tx', ' '])(
     const call = quickClient(server.url).accounts.get('1', { headers: { 'x-trace': value } });
     expect(await caught(call)).toMatchObject({ code: 'invalid_input', argument: 'headers.x-trace' });
     expect(server.requests).toHaveLength(0);
-  },
-);
-
-test.each([506, 511, 520, 599])('a read that gets %i is sent again', async (status) => {
-  await using server = await scriptedServer(html(status), success);
-  await expect(callWith(quickClient(server.url), 'GET')).resolves.toMatchObject({ id: '42' });
-  expect(server.requests).toHaveLength(2);
-});
-
-test.each(METHODS.filter((method) => method !== 'GET'))(
-  '%s that gets 520 is an error at once, with outcome unknown',
-  async (method) => {
-    await using server = await scriptedServer(problem(520), success);
-    expect(await caught(callWith(quickClient(server.url), method))).toMatchObject({
-      status: 520,
-      outcome: 'unknown',
-      attempts: 1,
-      retryable: true,
-    });
   },
 );
 

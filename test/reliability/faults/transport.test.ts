@@ -94,6 +94,33 @@ const rows: readonly Row[] = [
       'U',
     ),
   ]),
+  row(
+    'a page in UTF-16',
+    respond(200, {}, Buffer.from(`\ufeff${PAGE}`, 'utf16le')),
+    ODD,
+    'X',
+    'once U',
+    'U',
+    'U',
+  ),
+  row(
+    'a page behind blank lines',
+    respond(200, JSON_TYPE, '\r\n'.repeat(512) + PAGE),
+    ODD,
+    'X',
+    'once U',
+    'U',
+    'U',
+  ),
+  row(
+    'a page in Latin-1',
+    respond(200, JSON_TYPE, Buffer.from(`${PAGE}é`, 'latin1')),
+    ODD,
+    'X',
+    'once U',
+    'U',
+    'U',
+  ),
   row('plain text', respond(200, { 'content-type': 'text/plain' }, 'blocked'), ODD, 'X', 'once U', 'U', 'U'),
   row('plain text that breaks off', misbehave.cutPage('text/plain', 'del'), ODD, 'X', 'once U', 'U', 'U'),
   row('HTML as plain text that breaks off', misbehave.cutPage('text/plain'), ODD, 'X', 'once U', 'U', 'U'),
@@ -267,6 +294,15 @@ describe('a page that stalls', () => {
     expect(await caught(callWith(client, method))).toMatchObject({ outcome: 'unknown' });
     expect(server.requests).toHaveLength(method === 'POST' ? 2 : 1);
   });
+});
+
+test.each([506, 511, 520, 599])('a %i, as proxies add it, is sent again only for a read', async (status) => {
+  for (const method of METHODS) {
+    await using server = await scriptedServer(problem(status), success);
+    const error = await callWith(quickClient(server.url), method).catch((reason: unknown) => reason);
+    if (method === 'GET') expect(error).not.toBeInstanceOf(Error);
+    else expect(error).toMatchObject({ status, outcome: 'unknown', attempts: 1, retryable: true });
+  }
 });
 
 test('an object in place of a list is an error at once', async () => {

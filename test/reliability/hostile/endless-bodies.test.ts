@@ -1,21 +1,11 @@
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
-import { respond } from '../../support/responses.ts';
 import { eventLoopTurn, type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
 
 const MB = 2 ** 20;
 const JSON_TYPE = { 'content-type': 'application/json' };
-
-test('a brotli bomb is stopped at the cap too', async () => {
-  const params = { [constants.BROTLI_PARAM_QUALITY]: 3 };
-  const compressed = brotliCompressSync(Buffer.alloc(20 * MB, ' '), { params });
-  await using server = await scriptedServer(
-    respond(200, { ...JSON_TYPE, 'content-encoding': 'br' }, compressed),
-  );
-  expect(await caught(quickClient(server.url).products.get('42'))).toMatchObject({ reason: 'too_large' });
-});
 
 /** A body without an end; counts the bytes that were read and the connections that are open. */
 function endless(status: number, unit: string | Buffer, encoding?: string) {

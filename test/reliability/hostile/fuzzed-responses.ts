@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { isAccountingError } from 'accounting-data-sdk';
 import { SeededRandom } from '../../support/seeded-random.ts';
@@ -136,8 +135,6 @@ export class FuzzedCall {
   readonly mayRepeat: boolean;
   /** The last responses, for the report of a failure. */
   readonly log: string[] = [];
-  /** The responses by status class and ending, to be counted. */
-  readonly classes: string[] = [];
   readonly #keys = new Set<string | undefined>();
   readonly #bodies = new Set<string | undefined>();
   /** Records that a service created which honours the key. */
@@ -149,7 +146,7 @@ export class FuzzedCall {
   readonly #served: unknown[] = [];
   #reached = false;
   /** Whether any response left open what the service did, or was a 2xx. */
-  #uncertain: boolean;
+  #uncertain = false;
   #succeeded = false;
   #exists: boolean;
   /** How often a request gets a correct response. */
@@ -157,11 +154,9 @@ export class FuzzedCall {
   #lastUrl = '';
   #apiKey = '';
 
-  constructor(kind: CallKind, seed: number, over: 'fetch' | 'port') {
+  constructor(kind: CallKind, seed: number) {
     this.kind = kind;
     this.seed = seed;
-    // Over a port every request is sent, and a slow machine may end any attempt by its timeout.
-    this.#uncertain = over === 'port';
     // The same seed gives each kind of call other responses.
     this.random = new SeededRandom(seed * CALLS.length + CALLS.indexOf(kind));
     this.mayRepeat = this.random.chance(0.8);
@@ -181,9 +176,6 @@ export class FuzzedCall {
     const { fuzzed, commits, rejects, succeeds } = this.#draw(request);
     this.log.push(
       `${request.method} ${describe(fuzzed)}${commits ? ' [done]' : ''}${succeeds ? ' [service]' : ''}`,
-    );
-    this.classes.push(
-      'loss' in fuzzed ? fuzzed.loss : `${Math.floor(fuzzed.status / 100)}xx ${fuzzed.ending}`,
     );
     if (!isUnsent(fuzzed)) {
       this.#reached = true;
@@ -533,42 +525,4 @@ async function lostFetch(loss: Loss, { signal, apiKey, random }: FetchCircumstan
     case 'garbage':
       throw failed('HPE_INVALID_CONSTANT');
   }
-}
-
-/** The response as bytes for a socket, and what the server then does with the connection. */
-export function onTheWire(
-  fuzzed: Fuzzed,
-  random: SeededRandom,
-): { bytes: Buffer; next: 'end' | 'reset' | 'stay' } {
-  if ('loss' in fuzzed) {
-    if (fuzzed.loss === 'stalled') return { bytes: Buffer.alloc(0), next: 'stay' };
-    const bytes =
-      fuzzed.loss === 'garbage'
-        ? random.pick(['SSH-2.0-OpenSSH_9.6\r\n\r\n', 'HTTP/1.1 200 OK\r\ncontent-ty', 'HTTP/9 x\r\n\r\n'])
-        : '';
-    return { bytes: Buffer.from(bytes), next: random.pick(['end', 'reset']) };
-  }
-  const { status, headers, body } = fuzzed;
-  // Node's fetch sends a request again after a 421, and without its body if that of the 421 is not whole.
-  const { ending, sent } = status === 421 ? ({ ending: 'whole', sent: body.length } as const) : fuzzed;
-  const hasNoBody = status === 204 || status === 304;
-  const isChunked = !hasNoBody && random.chance(0.5);
-  const framing = isChunked ? 'transfer-encoding: chunked' : `content-length: ${body.length}`;
-  const lines = [
-    ...(random.chance(0.1) ? ['HTTP/1.1 103 Early Hints', 'link: </x>', ''] : []),
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-    ...(hasNoBody ? [] : [framing]),
-    ...['connection: close', '', ''],
-  ];
-  const part = body.subarray(0, sent);
-  const chunk = part.length === 0 ? '' : `${part.length.toString(16)}\r\n`;
-  const last = ending === 'whole' ? '0\r\n\r\n' : random.pick(['', 'ZZ\r\n']);
-  const framed = isChunked
-    ? Buffer.concat([Buffer.from(chunk), part, Buffer.from(part.length === 0 ? last : `\r\n${last}`)])
-    : part;
-  return {
-    bytes: Buffer.concat([Buffer.from(lines.join('\r\n')), framed]),
-    next: ending === 'stalled' ? 'stay' : ending === 'broken' ? random.pick(['end', 'reset']) : 'end',
-  };
 }

@@ -1,4 +1,11 @@
-import { createClient, isAccountingError } from 'accounting-data-sdk';
+import {
+  changes,
+  createClient,
+  idempotencyKeyFor,
+  isAccountingError,
+  toDecimal,
+  toMoney,
+} from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -57,17 +64,11 @@ test('an id of any text arrives unchanged under the path of its collection, or i
     expect(seen).toEqual(ends.every(Boolean) ? [id, id, id] : []);
     return ends[0];
   };
-  const ends = await Promise.all(
-    NAUGHTY.map(async (id) => ({
-      id,
-      end: await products.get(id).then(
-        () => true,
-        () => false,
-      ),
-    })),
-  );
-  expect(ends.filter(({ end }) => end).length).toBeGreaterThan(40);
+  let accepted = 0;
+  // The first read of such an id shows that the service does not cut it to a number; only then is it written to at once.
+  for (const id of NAUGHTY) if (await taken(products.get(id))) accepted += 1;
   for (const id of NAUGHTY) await arrives(id);
+  expect(accepted).toBeGreaterThan(40);
   await fc.assert(
     fc.asyncProperty(anyText, async (id) => void (await arrives(id))),
     tries(30),
@@ -152,9 +153,10 @@ test('listed ids of any text can be requested one by one', async () => {
 });
 
 test('anything that a caller from JavaScript passes to a method is a value or an error of this package', async () => {
+  const baseUrl = 'https://anything.example';
   const fetch = scriptedFetch(Response.json({ id: '1' }));
   const client = createClient({
-    baseUrl: 'https://anything.example',
+    baseUrl,
     apiKey: 'k',
     fetch,
     rateLimiter: false,
@@ -179,6 +181,14 @@ test('anything that a caller from JavaScript passes to a method is a value or an
     (value) => client.collection(value),
     (value) => client.withOptions(value),
     (value) => client.withOptions({ retry: value, timeoutMs: value }),
+    (value) => toDecimal(value),
+    (value, other) => toMoney(value, other),
+    (value, other) => idempotencyKeyFor(value, other),
+    (value) => changes(accounts, { store: { get: () => value }, tenant: 'acme' }).next(),
+    (value) =>
+      createClient({ baseUrl, apiKey: 'k', retry, fetch: () => Promise.reject(value) }).accounts.get('1'),
+    (value) =>
+      createClient({ baseUrl, apiKey: 'k', retry, fetch: () => Promise.resolve(value) }).accounts.get('1'),
     (value) => createClient(value),
     (value, other) => createClient({ baseUrl: value, apiKey: other }),
     (value) =>

@@ -1,17 +1,9 @@
 import { type AnyAccountingError, type Client, createClient, type FetchFunction } from 'accounting-data-sdk';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { newOrigin } from '../../support/scripted-fetch.ts';
-import { scriptedServer, settle } from '../../support/scripted-server.ts';
+import { settle } from '../../support/scripted-server.ts';
 import { loadTransport } from '../../support/virtual-clock.ts';
-import {
-  API_KEYS,
-  CALLS,
-  type CallKind,
-  FuzzedCall,
-  MAX_BODY_BYTES,
-  onTheWire,
-  throughFetch,
-} from './fuzzed-responses.ts';
+import { API_KEYS, CALLS, FuzzedCall, MAX_BODY_BYTES, throughFetch } from './fuzzed-responses.ts';
 
 /** Calls of each kind: SOAK_RESPONSES of them in the long form, SEED draws them again. */
 const COUNT = Number(process.env.SOAK_RESPONSES ?? 200);
@@ -19,8 +11,6 @@ const SEED = Number(
   process.env.SEED ??
     (process.env.SOAK_RESPONSES === undefined ? 20260131 : Math.floor(Math.random() * 2 ** 31)),
 );
-/** One call in ten goes over a real port. */
-const OVER_PORT = Math.ceil(COUNT / 10);
 
 beforeAll(loadTransport);
 
@@ -62,40 +52,17 @@ async function endOf(call: FuzzedCall, sent: Promise<unknown>): Promise<string> 
   return `${outcome} ${code}`;
 }
 
-function countsOf(ends: readonly string[]): string {
-  const counts = new Map<string, number>();
-  for (const end of ends) counts.set(end, (counts.get(end) ?? 0) + 1);
-  const mostFirst = [...counts].sort(([, a], [, b]) => b - a);
-  return mostFirst.map(([end, count]) => `${count} ${end}`).join(', ');
-}
-
-interface Run {
-  readonly kind: CallKind;
-  readonly where: string;
-  readonly ends: readonly string[];
-  readonly classes: readonly string[];
-}
-
-function report({ kind, where, ends, classes }: Run): void {
-  console.log(
-    `responses ${where}: ${kind}, SEED=${SEED}\n` +
-      `  ${ends.length} calls: ${countsOf(ends)}\n` +
-      `  ${classes.length} responses: ${countsOf(classes)}`,
-  );
-}
-
 test.each(CALLS)(
-  'a %s that gets random responses from a fetch ends, and its outcome is true',
+  'a %s that gets random responses ends, and its outcome is true',
   async (kind) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
     vi.spyOn(Math, 'random').mockReturnValue(0.5);
     const ends: string[] = [];
-    const classes: string[] = [];
     try {
       for (let from = 0; from < COUNT; from += 100) {
         const calls = Array.from(
           { length: Math.min(100, COUNT - from) },
-          (_, index) => new FuzzedCall(kind, SEED + from + index, 'fetch'),
+          (_, index) => new FuzzedCall(kind, SEED + from + index),
         );
         const running = Promise.allSettled(calls.map((call) => endOf(call, send(clientOf(call), call))));
         const ended = vi.fn<() => void>();
@@ -111,13 +78,13 @@ test.each(CALLS)(
           if (result.status === 'rejected') throw result.reason;
           ends.push(result.value);
         }
-        classes.push(...calls.flatMap((call) => call.classes));
       }
     } finally {
       vi.useRealTimers();
     }
-    report({ kind, where: 'of a fetch', ends, classes });
     expect(ends).toHaveLength(COUNT);
+    // Or it was no test of outcomes.
+    if (COUNT >= 200) expect(new Set(ends).size).toBeGreaterThan(5);
   },
   1_800_000,
 );
@@ -150,56 +117,3 @@ function clientOf(call: FuzzedCall): Client {
     },
   });
 }
-
-test.each(CALLS)(
-  'a %s that gets random responses over a port ends, and its outcome is true',
-  async (kind) => {
-    const calls = new Map<string, FuzzedCall>();
-    await using server = await scriptedServer(({ method, url, headers, body }, { socket }) => {
-      const call = calls.get(String(headers['x-fuzzed-call']));
-      if (call === undefined) return void socket.destroy();
-      const idempotencyKey = headers['idempotency-key'] as string | undefined;
-      const fuzzed = call.respond({ method, url, apiKey: API_KEYS[0], idempotencyKey, body });
-      const { bytes, next: afterwards } = onTheWire(fuzzed, call.random);
-      socket.write(bytes, () => {
-        if (afterwards === 'end') socket.end();
-        if (afterwards === 'reset') socket.resetAndDestroy();
-      });
-    });
-    const ends: string[] = [];
-    let next = 0;
-    const worker = async () => {
-      while (next < OVER_PORT) {
-        const call = new FuzzedCall(kind, SEED + next++, 'port');
-        calls.set(String(call.seed), call);
-        const { random } = call;
-        const client = createClient({
-          baseUrl: server.url,
-          apiKey: API_KEYS[0],
-          timeoutMs: 150,
-          deadlineMs: 3_000,
-          maxWaitMs: 200,
-          maxBodyBytes: MAX_BODY_BYTES,
-          rateLimiter: false,
-          retry: {
-            maxAttempts: random.pick([1, 2, 3]),
-            baseDelayMs: 1,
-            maxDelayMs: 5,
-            creates: call.mayRepeat,
-            updates: call.mayRepeat,
-          },
-        });
-        ends.push(await endOf(call, send(client, call)));
-      }
-    };
-    await Promise.all(Array.from({ length: 16 }, worker));
-    report({
-      kind,
-      where: 'over a port',
-      ends,
-      classes: [...calls.values()].flatMap((call) => call.classes),
-    });
-    expect(ends).toHaveLength(OVER_PORT);
-  },
-  1_800_000,
-);

@@ -43,6 +43,8 @@ export class SyncWorld {
   readonly #options: WorldOptions;
   readonly #skewMs: number;
   readonly #dated: boolean;
+  /** How many responses are sent long after their data was read. */
+  readonly #slow: number;
   #resting = false;
 
   constructor(options: WorldOptions) {
@@ -54,6 +56,7 @@ export class SyncWorld {
     for (const name of names) this.sink.set(name, new Map());
     this.#dated = dated ?? this.random.chance(0.6);
     this.#skewMs = this.random.int(-240, 240) * 1000;
+    this.#slow = this.random.pick([0, 0.1, 0.8]);
   }
 
   /** The client of a process that has just begun. It dies at the latest with this one's successor. */
@@ -75,7 +78,8 @@ export class SyncWorld {
   rest(): void {
     this.#resting = true;
     for (const server of this.servers.values()) {
-      server.insert();
+      do server.insert();
+      while (server.records.length === 0);
       server.advance(600_000);
     }
   }
@@ -112,9 +116,9 @@ export class SyncWorld {
         process.step();
         // A slow response: the data was read long before it was sent, and changes meanwhile.
         if (moment === 'read') {
-          if (this.#resting || !this.random.chance(0.1)) return;
+          if (this.#resting || !this.random.chance(this.#slow)) return;
           server.advance(this.random.int(0, 600) * 1000);
-          churn(server, this.random, { rate });
+          for (let change = 0; change < 6; change++) churn(server, this.random, { rate });
           server.advance(this.random.int(0, 600) * 1000);
           return;
         }
