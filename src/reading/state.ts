@@ -7,9 +7,9 @@ export interface RunState {
   /** The watermark that becomes the collection's when the run ends. It survives every resume. */
   readonly watermark: string;
   /** `updatedSince` of the run. Absent: everything. */
-  readonly since?: string;
+  readonly since?: string | undefined;
   /** Where to resume. Absent: at the beginning. */
-  readonly token?: string;
+  readonly token?: string | undefined;
 }
 
 /** What is kept of one collection of one tenant, as JSON. Timestamps are ISO 8601 to the second. */
@@ -19,19 +19,19 @@ export interface SyncState {
   /** The process that wrote it, so that two at once notice each other. */
   readonly by: string;
   /** Everything up to here has been read. Absent until a first run has ended. */
-  readonly watermark?: string;
+  readonly watermark?: string | undefined;
   /** The watermark of the last full read that ended. */
-  readonly full?: string;
+  readonly full?: string | undefined;
   /** What the last read found out about how the service lists; it saves requests. */
-  readonly hint?: ListHint;
+  readonly hint?: ListHint | undefined;
   /**
    * The lowest UTC offset, in minutes, that the rows of this collection showed; `Z` if the service rejects bounds with an
    * offset. Absent: none, or one that is lower than the last run's bound allowed for. Then the next bound is in -12:00.
    */
-  readonly offset?: number | 'Z';
+  readonly offset?: number | 'Z' | undefined;
   /** The round of syncs with `stopAfter` in which the collection was read last: see `sync/round.ts`. */
-  readonly round?: number;
-  readonly run?: RunState;
+  readonly round?: number | undefined;
+  readonly run?: RunState | undefined;
 }
 
 const STATE_VERSION = 1;

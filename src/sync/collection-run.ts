@@ -218,12 +218,8 @@ export class CollectionRun<T extends { id: string }> {
   async #list(): Promise<OpenRead<T>> {
     const { since, token } = this.#plan;
     const { id } = this.#context;
-    const query = {
-      ...(since === undefined ? {} : { updatedSince: since }),
-      ...(id === undefined ? {} : { id }),
-    };
     const options = { ...this.#listOptions, resumeFrom: token, hint: this.#base.hint };
-    const pages = this.#source.list(query, options).pages();
+    const pages = this.#source.list({ updatedSince: since, id }, options).pages();
     return { pages, first: await this.#next(pages) };
   }
 
@@ -281,11 +277,8 @@ export class CollectionRun<T extends { id: string }> {
     this.stats.read(page);
     this.#learnOffset(page.rows);
     const { watermark, since } = this.#plan;
-    return {
-      watermark: run?.watermark ?? watermark ?? watermarkOf(page.first),
-      ...(since === undefined ? {} : { since }),
-      ...(page.resumeToken === undefined ? {} : { token: page.resumeToken }),
-    };
+    const token = page.resumeToken;
+    return { watermark: run?.watermark ?? watermark ?? watermarkOf(page.first), since, token };
   }
 
   /** The rows as sent, because a schema of the caller may drop or change timestamps. */
@@ -348,30 +341,24 @@ export class CollectionRun<T extends { id: string }> {
       mode: this.#plan.mode,
       ...content,
       key: this.#key,
-      checkpoint: encodeState(run === undefined ? this.#base : { ...this.#base, run }),
+      checkpoint: encodeState({ ...this.#base, run: run ?? this.#base.run }),
       last: false,
     };
   }
 
   /** The watermark advances here, and only here. */
   #lastBatch(run: RunState | undefined): Batch<T> {
-    const { run: _, ...base } = this.#base;
     // A list without any response has read nothing: the next run starts where this one did.
-    this.#base = run === undefined ? this.#base : this.#stateAfter(run, base);
+    if (run !== undefined) this.#base = this.#stateAfter(run, this.#base);
     return { ...this.#batch(undefined, { records: [], rows: [], ...NEITHER }), last: true };
   }
 
-  #stateAfter({ watermark, since }: RunState, { hint: _, offset, ...rest }: SyncState): SyncState {
+  #stateAfter({ watermark, since }: RunState, before: SyncState): SyncState {
     const { hint } = this.stats;
+    const full = this.#plan.mode === 'full' ? watermark : before.full;
     // What a bound in too high an offset missed lately is found by one in the lowest offset: see `boundAt`.
-    const known = since !== undefined && isTooLate(since, offset) ? undefined : offset;
-    return {
-      ...rest,
-      watermark,
-      ...(this.#plan.mode === 'full' ? { full: watermark } : {}),
-      ...(known === undefined ? {} : { offset: known }),
-      ...(hint === undefined ? {} : { hint }),
-    };
+    const offset = since !== undefined && isTooLate(since, before.offset) ? undefined : before.offset;
+    return { ...before, watermark, full, offset, hint, run: undefined };
   }
 
   /** Names the option that keeps a service which ignores offsets from sending records again. True if there were any. */
