@@ -57,7 +57,7 @@ describe('formats', () => {
     ['both', 'application/json;q=0.5, application/ld+json', 'application/ld+json'],
     ['both', 'text/html', 406],
     ['json', 'text/html', 'application/json'],
-  ] as const)('formats %s answer Accept %s with %s', async (formats, accept, expected) => {
+  ] as const)('formats %s respond to Accept %s with %s', async (formats, accept, expected) => {
     const sandbox = createSandbox({ formats, records: { boms: 1 } });
     for (const path of ['/boms', '/boms/1']) {
       const response = await ask(sandbox, path, accept);
