@@ -2,7 +2,7 @@ import { type ApiError, type ClientOptions, createClient } from 'accounting-data
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { caught } from '../support/caught.ts';
-import { newOrigin, problemResponse, scriptedFetch } from '../support/scripted-fetch.ts';
+import { jsonResponse, newOrigin, problemResponse, scriptedFetch } from '../support/scripted-fetch.ts';
 
 const KEY = 's3cret/key';
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -148,6 +148,19 @@ test.each([
     reason: 'truncated',
     retryable: true,
   });
+});
+
+test('the issues of an invalid record do not show the key', async () => {
+  const schema = z.strictObject({ id: z.string(), name: z.string() });
+  const response = jsonResponse({ id: `id-${KEY}`, [KEY]: 1 }, 201);
+  const error = await caught(clientOf(response, { schemas: { products: schema } }).products.create({}));
+  expect(error).toMatchObject({
+    reason: 'wrong_shape',
+    outcome: 'applied',
+    recordId: 'id-[redacted]',
+    issues: [expect.stringContaining('name: '), expect.stringContaining('[redacted]')],
+  });
+  expect(JSON.stringify(error)).not.toContain(KEY);
 });
 
 test.each([300, 301, 302, 303, 307, 308, 399])(
