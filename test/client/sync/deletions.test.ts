@@ -16,7 +16,7 @@ function copyOf(books: SyncSetUp) {
   const exclusively = async (work: () => void) => {
     expect(isBusy).toBe(false);
     isBusy = true;
-    await Promise.resolve();
+    await new Promise((resolve) => setTimeout(resolve, 2));
     work();
     isBusy = false;
   };

@@ -158,6 +158,13 @@ describe('a sync of a service that is down', () => {
     expect(second - first).toBeGreaterThanOrEqual(100 * SECOND);
   });
 
+  test('waits for its quota for longer than a plain call may take', async () => {
+    const sandbox = createSandbox({ records: { accounts: 5 } });
+    sandbox.faults.next({ kind: 'status', status: 429, retryAfter: 300 });
+    const options = { collections: ['accounts'] } as const;
+    await expect(run(createClient(sandbox.clientOptions), options)).resolves.toMatchObject({ records: 5 });
+  });
+
   test('fails at once if the service asks for a longer wait than maxWaitMs', async () => {
     const sandbox = createSandbox({ records: { accounts: 5 } });
     sandbox.faults.add({ kind: 'status', status: 503, retryAfter: 3600 }, { times: 99 });

@@ -112,19 +112,26 @@ describe('a sync with a limit of requests', () => {
     },
   );
 
-  test('does not stop a collection that is read by page half-way, and says that it exceeded the limit', async () => {
-    const books = setUpSync({ records: { accounts: 95, products: 5 } });
-    const report = await syncAll(books, {
-      collections: ['accounts', 'products'],
-      concurrency: 1,
-      pagination: 'page',
-      stopAfter: { requests: 3 },
-    });
-    expect(report.collections).toMatchObject([
-      { status: 'done', records: 95, exceededLimit: true },
-      { status: 'not_begun', records: 0, exceededLimit: false },
-    ]);
-  });
+  test.each([
+    ['page', {}],
+    // Which becomes page.
+    ['keyset', { ids: { form: 'uuid' } }],
+  ] as const)(
+    'does not stop a collection that is read by page half-way, and says that it exceeded the limit: %s',
+    async (pagination, options) => {
+      const books = setUpSync({ records: { accounts: 95, products: 5 }, ...options });
+      const report = await syncAll(books, {
+        collections: ['accounts', 'products'],
+        concurrency: 1,
+        pagination,
+        stopAfter: { requests: 3 },
+      });
+      expect(report.collections).toMatchObject([
+        { status: 'done', records: 95, exceededLimit: true },
+        { status: 'not_begun', records: 0, exceededLimit: false },
+      ]);
+    },
+  );
 
   test('counts retries', async () => {
     const books = setUpSync({ records: { accounts: 95 } });
