@@ -395,6 +395,20 @@ describe('a quota that is used up', () => {
     await respond('3', ok(50));
     expect(await Promise.all(calls)).toMatchObject([{ id: '1' }, { code: 'timeout' }, { id: '3' }]);
   });
+
+  test('a call without a timeout stops counting after a minute', async () => {
+    const { fetch, sent, respond } = heldService();
+    const unlimited = Number.POSITIVE_INFINITY;
+    const client = scriptedClient(fetch, { timeoutMs: unlimited, deadlineMs: unlimited, maxWaitMs: 600_000 });
+    for (const id of ['1', '2', '3']) void client.accounts.get(id).catch(() => {});
+    await settle();
+    await respond('1', ok(3));
+    expect(sent).toEqual(['1', '2']);
+    await advance(59_999);
+    expect(sent).toEqual(['1', '2']);
+    await advance(1);
+    expect(sent).toEqual(['1', '2', '3']);
+  });
 });
 
 test('a probe without a response is followed by another after five seconds', async () => {
