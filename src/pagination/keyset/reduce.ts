@@ -69,12 +69,15 @@ interface Keys {
 }
 
 /**
- * Requests of intervals in a row without a delivered row: more than any collection needs. Later pages, ids further on
- * and second pages do not count, because their number is limited. Pages of one row show neither a direction nor an order,
- * so a read that begins at the wrong end needs a request for each row.
+ * Requests of intervals in a row without a delivered row: more than any collection needs. Later pages, ids further on,
+ * the search and second pages do not count, because their number is limited.
  */
 const MAX_REQUESTS_WITHOUT_ROWS = 50;
-const MAX_REQUESTS_OF_SINGLE_ROWS = 1_000;
+/**
+ * The same if no order helps. Pages of one row show none, so a read that begins at the wrong end needs a request for each
+ * row. In another order, a read needs many to find the lowest rows after a large gap.
+ */
+const MAX_REQUESTS_WITHOUT_ORDER = 1_000;
 
 /** The last of the later pages of an end: usually, and if the service hides rows. */
 const LAST_LATER_PAGE = 2;
@@ -119,7 +122,8 @@ export function reduce(
   held?: ResponseRows,
 ): Step {
   const step = reduceResponse(before, response, context, held);
-  const most = step.state.mostRows > 1 ? MAX_REQUESTS_WITHOUT_ROWS : MAX_REQUESTS_OF_SINGLE_ROWS;
+  const { mostRows, inOrder } = step.state;
+  const most = mostRows > 1 && inOrder ? MAX_REQUESTS_WITHOUT_ROWS : MAX_REQUESTS_WITHOUT_ORDER;
   if (step.state.requestsWithoutRows >= most) throw boundsIgnored(most, context.facts);
   return isPerhapsUnordered(step.state, context)
     ? { ...step, state: { ...step.state, mayMissRows: true } }

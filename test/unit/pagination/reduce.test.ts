@@ -364,6 +364,19 @@ test('fifty requests of intervals in a row without a delivered row are an error'
   expect(() => respond(reading({ requestsWithoutRows: 49 }), full)).toThrow(/in 50 requests/);
 });
 
+test.each([
+  ['in another order', { inOrder: false }, [75, 59, 61]],
+  ['in pages of one row', { mostRows: 1 }, [75]],
+] as const)(
+  'a thousand requests of intervals in a row without a delivered row are an error %s',
+  (_, changed, ids) => {
+    const state = (requestsWithoutRows: number) =>
+      reading({ through: 82n, mostRows: ids.length, ...changed, requestsWithoutRows });
+    expect(respond(state(998), rowsOf(ids)).deliver).toBe('nothing');
+    expect(() => respond(state(999), rowsOf(ids))).toThrow(/in 1000 requests/);
+  },
+);
+
 test('a larger id allows for larger bounds', () => {
   expect(respond(reading(), rowsOf([2_147_483_648])).state.idLimit).toBe(2n ** 53n - 1n);
 });

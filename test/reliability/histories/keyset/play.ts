@@ -42,7 +42,7 @@ function serviceOf(seed: number, random: SeededRandom): SimServer {
   // Of ids anywhere in their type, tiny pages show too little.
   const isAnywhere = ['clusters', 'int4', 'int8', 'descending'].includes(ids);
   const pageSize = isLarge || isAnywhere ? random.pick([10, 30]) : random.pick([1, 2, 3, 7, 10]);
-  const hidden = pageSize < 10 || ids === 'descending' ? 0 : random.pick([0, 0.003, 0.02, 0.2]);
+  const hidden = pageSize < 10 ? 0 : random.pick([0, 0.003, 0.02, 0.2]);
   const canHideRuns = isById(order) && ['dense', 'sparse', 'bursts'].includes(ids);
   return new SimServer({
     ...{ seed, ids, order, pageSize, hidden },
