@@ -78,7 +78,7 @@ interface Completed {
   readonly pageSize: number;
 }
 
-/** The next interval is at most this many times as wide as the last one; after an empty one, just as wide. */
+/** The next interval is at most this many times as wide as the last one; after an empty one it is exactly that. */
 export const MOST_GROWTH = 4n;
 
 /** How wide the next interval may be to fill four fifths of a page. */

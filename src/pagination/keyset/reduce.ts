@@ -17,7 +17,8 @@ import { type ReadState, restarted } from './state.ts';
 
 /*
  * Keyset pagination as two pure functions: `requestOf(state)` is the next request, and `reduce(state, response)` the
- * next state and what to deliver. To change a rule, change its branch here and its test in `reduce.test.ts`.
+ * next state and what to deliver. To change a rule, change its branch here, its test in `reduce.test.ts` and
+ * *What is proven* in `guides/keyset-pagination.md`.
  *
  * One response shows one state of the data. So no deletion and no write between two requests can hide a row in it,
  * unless the service cut the response, or hid rows (those that the key may not see) after cutting it. Each rule below
@@ -32,6 +33,9 @@ import { type ReadState, restarted } from './state.ts';
  *   id[gt]=75&id[lte]=99      (empty)    6: this is probably the end
  *   _page=2&id[gt]=75         (empty)    8: no row follows a page of hidden rows
  *   id[gt]=75                 (empty)    7: only an empty response to an open interval ends a read
+ *
+ * Rule 8 comes before rule 7, because its pages are requested before the first one. Rules 1 to 3 apply to every response
+ * before the others; their comments are at the end of this file.
  */
 
 /** What of a response matters here: its rows, and the ids of the valid and of the invalid ones. */
@@ -79,20 +83,21 @@ const MAX_REQUESTS_WITHOUT_ROWS = 50;
  */
 const MAX_REQUESTS_WITHOUT_ORDER = 1_000;
 
-/** The last of the later pages of an end: usually, and if the service hides rows. */
+/** The highest page requested behind an end (rule 8). */
 const LAST_LATER_PAGE = 2;
+/** The same if the service hides rows. */
 const LAST_LATER_PAGE_HIDDEN = 4;
 
-/** The last page that is requested once ids further on are known to exist. */
+/** The last page of a search (rule 9). */
 const LAST_PAGE_SEARCHED = 30;
 
-/** The distances, in powers of four widths, at which ids further on are requested. */
-const MAX_DISTANCE = 5;
+/** Ids further on are requested at 4, 16, … 4^5 widths (rule 9). */
+const DISTANCES = 5;
 
-/** Neighbours in the order of ids, of all delivered responses: so many are not in that order by chance. */
+/** So many neighbours in the delivered responses are not in the order of ids by chance (rule 11). */
 const ORDERED_NEIGHBOURS = 8;
 
-/** Timestamps this far apart say in which order they are: transactions may end in another order than they began. */
+/** Timestamps closer than this show no order, because transactions may end in another order than they began. */
 const CLEARLY_APART_MS = 600_000;
 
 /** The next request. */
@@ -229,8 +234,8 @@ function reduceOrdered(state: ReadState, { rows, sorted }: Keys, context: ReadCo
   };
   if (last === callersInterval(state, context).through) return deliver(end(next), rows);
 
-  // An open interval shows whether anything follows: after an open one that was short, after a sparse one, and after the
-  // first interval of a read of unknown page size, that is likely to be the end.
+  // An open interval shows whether anything follows. It is requested where the end is likely: after an open one that was
+  // short, after a sparse one, and after the first one of a read that does not know the page size.
   if (through !== undefined && isDense && !isFirst) {
     return deliver({ ...next, through: endAfter(last, width, { ...next }, context) }, rows);
   }
@@ -287,8 +292,8 @@ function reduceLaterPages(state: ReadState, { sorted }: Keys, context: ReadConte
 
 /**
  * Rule 9, ids further on, only if the service hides rows. After 75, with intervals of 24 ids, `id[gt]=171`, `id[gt]=459`
- * and so on are requested: a row there follows a longer run of hidden rows, and the pages after 75 are searched for its end. If 30
- * pages do not reach it, the read continues at that row.
+ * and so on are requested, up to `id[gt]=24651`, 4^5 widths after 75. If all are empty, the read ends. A row there follows
+ * a longer run of hidden rows, and the pages after 75 are searched for the first row behind it.
  */
 function reduceFurtherIds(state: ReadState, { rows, sorted: [foundKey] }: Keys, context: ReadContext): Step {
   if (rows > 0)
@@ -300,13 +305,17 @@ function reduceFurtherIds(state: ReadState, { rows, sorted: [foundKey] }: Keys, 
       mayMissRows: true,
     });
   const next = { ...state, distance: state.distance + 1 };
-  const isLast = next.distance > MAX_DISTANCE || furtherKey(next, context) === furtherKey(state, context);
-  return isLast ? { state: end(state), deliver: 'response' } : request(next);
+  const isLastDistance = state.distance === DISTANCES;
+  const isLastId = furtherKey(next, context) === furtherKey(state, context);
+  return isLastDistance || isLastId ? { state: end(state), deliver: 'response' } : request(next);
 }
 
+/**
+ * Rule 9, the search for the first row behind the hidden ones. `_page=5&id[gt]=75` is empty and `_page=6&id[gt]=75` returns
+ * 231 … 255: the read continues after 230. If no page up to 30 has a row, it continues at the row that was found further on.
+ */
 function reduceSearch(state: ReadState, { rows, sorted: [first] }: Keys): Step {
   const isOver = rows > 0 || state.page >= LAST_PAGE_SEARCHED;
-  // What was found further on exists, even if the search did not reach it.
   const next = first ?? (isOver ? state.foundKey : undefined);
   if (next !== undefined) return request(afterHiddenRows(state, next - 1n));
   return isOver ? { state: end(state), deliver: 'response' } : request({ ...state, page: state.page + 1 });
@@ -429,13 +438,15 @@ function needsLaterPages(
   return hidesRows || !onlyChanges || !isKnown;
 }
 
-/** Where to look for ids further on; undefined if the ids end before that. */
+/**
+ * The key after which ids further on are requested, at most a page before the largest one that may be requested.
+ * Undefined if no room is left there, nothing was read or no direction is known.
+ */
 function furtherKey(state: ReadState, context: ReadContext): Key | undefined {
   const { after, width, distance, order, idLimit, directionKnown } = state;
   if (after === undefined || !directionKnown) return undefined;
   const pageSize = BigInt(Math.max(pageSizeOf(state), 1));
   const wanted = after + (width ?? pageSize) * 4n ** BigInt(distance);
-  // The last request begins a page before the largest id that may be requested.
   const most = callersInterval(state, context).through ?? DIRECTIONS[order].keyLimit(idLimit);
   const far = most !== undefined && wanted > most - pageSize ? most - pageSize : wanted;
   return far > after ? far : undefined;

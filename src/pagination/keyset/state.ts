@@ -11,7 +11,8 @@ import type { Key } from './interval.ts';
  * - `second_page`: its second page, before its first one is delivered.
  * - `later_pages`: page `page` of everything after `after`, although its first one was empty or is expected to be.
  * - `further_ids`: ids further on, at `distance`.
- * - `search`: page `page`, to find the first row before those ids.
+ * - `search`: page `page` of everything after `after`, because ids further on exist: what is the first row behind the
+ *   hidden ones?
  * - `end`: nothing.
  */
 const PHASES = ['interval', 'second_page', 'later_pages', 'further_ids', 'search', 'end'] as const;
@@ -27,9 +28,9 @@ export interface ReadState {
   readonly inOrder: boolean;
   /** A response was in that order and in no order by date: see `ListHint`. */
   readonly sortedById: boolean;
-  /** A response had fewer rows than a page although more followed: the service hides rows. */
+  /** A response had fewer rows than a page although more followed, so the service hides rows: rules 3, 8 and 10, or a hint. */
   readonly hidesRows: boolean;
-  /** A page or more of hidden rows was found: several responses show where it ends, which proves nothing. */
+  /** Rows may be missing even if every response was in order, so the read is only `likely` to be complete: rules 7, 8, 9 and 11. */
   readonly mayMissRows: boolean;
   /** A response was taken as short because of `pageSizeHint` alone. */
   readonly reliedOnHint: boolean;
@@ -52,7 +53,7 @@ export interface ReadState {
   readonly shortResponses: number;
   /** In `later_pages` and `search`. */
   readonly page: number;
-  /** In `further_ids`, as a power of four widths. */
+  /** In `further_ids`: the exponent n of 4^n widths. */
   readonly distance: number;
   /** The requests of intervals since a row was delivered. */
   readonly requestsWithoutRows: number;
@@ -125,7 +126,7 @@ export function restarted(state: ReadState): ReadState {
 
 /**
  * The state to resume with. Pages may have another size by now: the one seen before is a hint, and only if the
- * list is sorted by id and not by date. Without one an open interval shows it best.
+ * list is sorted by id and not by date. Without a hint an open interval shows it best.
  */
 export function resumedState(state: ReadState): ReadState {
   const { inOrder, sortedById, mostRows } = state;

@@ -17,7 +17,7 @@ import {
 } from './service.ts';
 
 // Each rule is stated with its numbers in test/unit/pagination/reduce.test.ts. That no record is lost, in any order, with
-// writers, hidden records and ids of every type, is simulated in test/reliability/simulation.
+// writers, hidden records and ids of every type, is simulated in test/reliability/histories/keyset.
 
 const keyset = { pagination: 'keyset', prefetch: 0 } as const;
 /** What an earlier read found out, which was in the order of ids. */
