@@ -15,8 +15,9 @@ export function isTimestamp(value: string): boolean {
     .map((n) => Number(n ?? 0));
   if (hour > 23 || minute > 59 || second > 59) return false;
 
+  // A day that the month does not have is one of another month.
   const date = new Date(Date.UTC(year, month - 1, day));
-  return date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return date.getUTCFullYear() === year && date.getUTCMonth() === month - 1;
 }
 
 /** A caller's timestamp this far in the service's future is a mistake: nothing would ever be found. */
