@@ -69,17 +69,40 @@ test('an id with every awkward character is one path segment', async () => {
   expect(sandbox.requests[0]?.path.split('/')).toHaveLength(6);
 });
 
-test('a collection has only its documented members, and each works when detached', async () => {
-  const sandbox = createSandbox();
-  const client = createClient(sandbox.clientOptions);
+test('a collection has only its documented members', () => {
+  const client = createClient(createSandbox().clientOptions);
   const readable = ['segment', 'parent', 'baseUrl', 'list', 'get', 'find'];
   expect(Object.keys(client.accounts)).toEqual(readable);
   expect(Object.keys(client.products)).toEqual([...readable, 'create', 'update', 'delete']);
   expect(Object.getPrototypeOf(client.products)).toBe(Object.prototype);
+});
 
-  const { create, get } = client.products;
-  const desk = await create({ name: 'Desk' });
-  expect(await get(desk.id)).toEqual(desk);
+test('each method of a writable collection works when detached', async () => {
+  const {
+    create,
+    update,
+    get,
+    find,
+    list,
+    delete: remove,
+  } = createClient(createSandbox().clientOptions).products;
+  const { id } = await create({ name: 'Desk' });
+  const lamp = await update(id, { name: 'Lamp' });
+  expect(lamp).toMatchObject({ id, name: 'Lamp' });
+  expect(await get(id)).toEqual(lamp);
+  expect(await find(id)).toEqual(lamp);
+  expect(await list().toArray({ limit: 2 })).toEqual([lamp]);
+  await remove(id);
+  expect(await find(id)).toBeUndefined();
+});
+
+test('each method of a read-only collection works when detached', async () => {
+  const sandbox = createSandbox({ records: { accounts: 1 } });
+  const { get, find, list } = createClient(sandbox.clientOptions).accounts;
+  const account = await get('1');
+  expect(account).toMatchObject({ id: '1' });
+  expect(await find('1')).toEqual(account);
+  expect(await list().toArray({ limit: 2 })).toEqual([account]);
 });
 
 test('a custom field of the schema is written, read and cleared', async () => {

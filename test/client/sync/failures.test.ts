@@ -34,16 +34,23 @@ describe('a SyncError', () => {
     for (const { collection } of error.errors) expect(inspect(error)).toContain(collection);
   });
 
-  test('names the collections if they are few, counts the other reasons, and is retryable if one of them is', async () => {
-    const books = setUpSync();
-    books.sandbox.faults.add({ ...BROKEN, status: 500 }, { collection: 'accounts', times: 99 });
-    books.sandbox.faults.add({ kind: 'status', status: 400 }, { collection: 'budgets', times: 99 });
-    const collections = ['accounts', 'products', 'budgets'] as const;
-    const { message, retryable } = await failureOf(syncAll(books, { collections }));
-    expect(retryable).toBe(true);
-    expect(message).toContain('failed for 2 of 3 collections (accounts, budgets): GET /');
-    expect(message).toContain('1 other reason: see errors');
-  });
+  test.each([
+    [500, 400],
+    [400, 500],
+  ])(
+    'names the collections if they are few, counts the other reasons, and is retryable if one of them is: %i, %i',
+    async (first, second) => {
+      const books = setUpSync();
+      books.sandbox.faults.add({ ...BROKEN, status: first }, { collection: 'accounts', times: 99 });
+      books.sandbox.faults.add({ ...BROKEN, status: second }, { collection: 'budgets', times: 99 });
+      const collections = ['accounts', 'products', 'budgets'] as const;
+      const { message, retryable, errors } = await failureOf(syncAll(books, { collections }));
+      expect(errors.map(({ error }) => error)).toMatchObject([{ status: first }, { status: second }]);
+      expect(retryable).toBe(true);
+      expect(message).toContain('failed for 2 of 3 collections (accounts, budgets): GET /');
+      expect(message).toContain('1 other reason: see errors');
+    },
+  );
 
   test('says that the key was rejected, and how many collections were done before', async () => {
     const books = setUpSync({ records: { accounts: 5, accountAddresses: 5 } });
@@ -66,7 +73,7 @@ describe('a SyncError', () => {
     expect(message).toContain('so all other collections stopped (1 of 2 was done)');
   });
 
-  test('shows what a consumer throws that is not an error', async () => {
+  test('shows what `onBatch` throws if it is not an error', async () => {
     const onBatch = () => {
       throw 'the disk is full';
     };
@@ -91,7 +98,7 @@ describe('a SyncError', () => {
     }
   });
 
-  test('of fourteen collections that are down fits on a screen, with the cause', async () => {
+  test('of a service that is down fits on a screen, with the cause', async () => {
     const books = setUpSync();
     const client = clientOf(books.sandbox, {
       retry: { maxAttempts: 1 },
