@@ -1,6 +1,7 @@
 // Writes what was planned: creates that can be repeated, minimal updates, and what is to be done about missing products.
 
 import { type AnyAccountingError, isAccountingError, isApiError } from '../errors/guards.ts';
+import type { NotFoundError } from '../errors/not-found-error.ts';
 import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
 import { sentOf } from '../schemas/as-sent.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
@@ -57,8 +58,8 @@ export class Writer {
   readonly markers = new Markers();
   /** The rows that were sent under another key than a run before would have used, because of a marker. */
   readonly #rekeyed = new Set<PushRow>();
-  /** The rows whose product was deleted after it was read. */
-  readonly #deleted: PushRow[] = [];
+  /** The rows whose update proves that their product was deleted after it was read, and its error. */
+  readonly deleted = new Map<PushRow, AnyAccountingError>();
   /** The id of a product that this run wrote. */
   writtenId: string | undefined;
   readonly #createdAt = new CreatedAt();
@@ -74,7 +75,6 @@ export class Writer {
     const { concurrency } = this.#writing.options;
     await this.create(creates);
     await forEach(updates, concurrency, (row) => this.#row(row, () => this.#update(row)));
-    await this.create(this.#deleted);
     await forEach(missing, concurrency, (product) => this.#missing(product));
   }
 
@@ -95,6 +95,21 @@ export class Writer {
     }
   }
 
+  /** Creates products again that were deleted, unless a read by key found one, or a GET shows that it exists. */
+  async createDeleted(isFound: (key: string) => boolean): Promise<void> {
+    const { calls, options } = this.#writing;
+    const again: PushRow[] = [];
+    await forEach([...this.deleted], options.concurrency, ([row, error]) =>
+      this.#row(row, async () => {
+        this.deleted.delete(row);
+        if (isFound(row.key) || (await calls.find(row.id as string)) !== undefined) throw error;
+        row.id = undefined;
+        again.push(row);
+      }),
+    );
+    await this.create(again);
+  }
+
   /** Reports the product that a lost create made. */
   async foundLost(row: PushRow, product: AnyProduct): Promise<void> {
     await this.#row(row, () => this.#finishCreate(row, product, { action: 'created', sent: [] }));
@@ -113,6 +128,11 @@ export class Writer {
       const reason = isApiError(error) && error.status === 409 ? IN_PROGRESS : undefined;
       this.#report(row, { action: 'failed', error, reason });
     }
+  }
+
+  /** Reports rows whose product was not created again. */
+  failDeleted(): void {
+    for (const [row, error] of this.deleted) this.#report(row, { action: 'failed', id: row.id, error });
   }
 
   /** Does the work of a row. An error fails the row, and stops the run only if no other row can succeed. */
@@ -295,11 +315,10 @@ export class Writer {
     try {
       await calls.update(id, picked(JSON.parse(row.draft) as Fields, fields));
     } catch (error) {
+      const mayMeanAnother = row.similar !== undefined || (row.storedId ?? id) !== id;
       // A local copy can be that of another company: then every product would be created a second time.
-      if (options.existing !== undefined || !isGone(error) || (await calls.find(id)) !== undefined)
-        throw error;
-      row.id = undefined;
-      this.#deleted.push(row);
+      if (options.existing !== undefined || mayMeanAnother || !isGone(error)) throw error;
+      this.deleted.set(row, error);
       return;
     }
     this.#finish(row, { action: 'updated', id, fields });
@@ -347,7 +366,7 @@ export class Writer {
 }
 
 /** Whether a write proves that its product does not exist. */
-function isGone(error: unknown): boolean {
+function isGone(error: unknown): error is NotFoundError {
   return isAccountingError(error, 'not_found') && error.missing;
 }
 

@@ -226,6 +226,63 @@ test('creates no second product if its update returns a 404 but the product can 
   expect(sandbox.store.products.all()).toHaveLength(2);
 });
 
+test.each([
+  [2, ['P-0 failed', 'P-1 failed', 'P-2 updated']],
+  [Number.POSITIVE_INFINITY, ['P-0 failed', 'P-1 failed', 'P-2 failed']],
+])('creates no second product if a gateway sends 404s of its own, %s in a row', async (count, expected) => {
+  let left = 0;
+  const { run, sandbox } = setUpPush(products(3), {
+    client: { fetch: (url, init) => (left-- > 0 ? notFound() : sandbox.fetch(url, init)) },
+  });
+  const notFound = async () => Response.json({ title: 'Not Found', status: 404 }, { status: 404 });
+  const done: string[] = [];
+  const pushed = run(
+    products(3).map((row) => ({ ...row, name: 'y' })),
+    {
+      concurrency: 1,
+      confirm: () => {
+        left = count;
+        return true;
+      },
+      onResult: ({ key, action }) => done.push(`${key} ${action}`),
+    },
+  );
+  await (count === 2 ? pushed : caught(pushed));
+  expect(done.sort()).toEqual(expected);
+  expect(sandbox.store.products.all()).toHaveLength(3);
+});
+
+test('creates no second product if another program created a deleted one again', async () => {
+  const { run, sandbox, ids } = setUpPush(products(2));
+  const confirm = () => {
+    sandbox.store.products.delete(ids[0] ?? '');
+    sandbox.store.products.insert({ productNumber: 'P-0', name: 'by another program' });
+    return true;
+  };
+  const rows = products(2).map((row) => ({ ...row, name: 'y' }));
+  const { done, results } = await run(rows, { confirm });
+  expect(done).toEqual(['P-0 failed', 'P-1 updated']);
+  expect(results.find(({ key }) => key === 'P-0')?.error).toMatchObject({ code: 'not_found' });
+  expect((await run(rows)).done).toEqual(['P-0 updated', 'P-1 unchanged']);
+  expect(sandbox.store.products.all()).toHaveLength(2);
+});
+
+test('leaves the product of another row alone if it was that of a deleted one before', async () => {
+  const store = memoryStore();
+  const { run, sandbox } = setUpPush();
+  await run([{ productNumber: 'A', name: 'desk' }], { store });
+  const { products: stored } = sandbox.store;
+  stored.update('1', { productNumber: 'B', name: 'screw' });
+  const { id } = stored.insert({ productNumber: 'A', name: 'desk' });
+  const rows = [
+    { productNumber: 'A', name: 'big desk' },
+    { productNumber: 'B', name: 'big screw' },
+  ];
+  const { done } = await run(rows, { store, confirm: () => stored.delete(id) !== undefined });
+  expect(done).toEqual(['A failed', 'B updated']);
+  expect(stored.all()).toMatchObject([{ id: '1', productNumber: 'B', name: 'big screw' }]);
+});
+
 test('reports that the list was incomplete, even if only the read after a long question shows it', async () => {
   const { run, sandbox } = setUpPush(products(3), {
     sandbox: { ids: { form: 'uuid' }, order: 'updated-asc', ties: 'each-page', pageSize: 10 },
