@@ -38,7 +38,7 @@ export function createPaginator<T>(source: PaginatorSource<T>): Paginator<T> {
       checkOptionNames(options ?? {}, { limit: true }, { of: 'toArray' });
       // From JavaScript it may be missing.
       const limit = (options as Partial<typeof options> | undefined)?.limit ?? -1;
-      if (limit < 0 || !(Number.isInteger(limit) || limit === Number.POSITIVE_INFINITY)) {
+      if (!(Number.isInteger(limit) || limit === Number.POSITIVE_INFINITY) || limit < 0) {
         throw new InvalidInputError('limit', 'must be a whole number or Infinity');
       }
       return limit === 0 ? [] : collect(source, limit);

@@ -7,9 +7,9 @@ export function trimmed(key: string): string {
   return key.normalize('NFC').trim();
 }
 
-/** The same for every key that a service may store as the same. In capitals, `ß` is `SS`. */
+/** The same for every key that a service may store as the same. In capitals, `ß` is `SS`, and `ẞ` in small letters `ß`. */
 export function folded(key: string): string {
-  return trimmed(key).toUpperCase().toLowerCase();
+  return trimmed(key).toLowerCase().toUpperCase().toLowerCase();
 }
 
 /** What the error about two spellings of a key says. */

@@ -63,15 +63,19 @@ test.each(['page', 'a cursor'])(
   },
 );
 
-test.each([undefined, { limit: undefined }, { limit: -1 }, { limit: 1.5 }, { limit: '5' }])(
-  'toArray rejects the options %j',
-  async (options) => {
-    const { accounts, queries } = listing([], 2);
-    const error = await caught(accounts.list().toArray(options as { limit: number }));
-    expect(error).toMatchObject({ code: 'invalid_input', argument: 'limit' });
-    expect(queries).toHaveLength(0);
-  },
-);
+test.each([
+  undefined,
+  { limit: undefined },
+  { limit: -1 },
+  { limit: 1.5 },
+  { limit: '5' },
+  { limit: Symbol('5') },
+])('toArray rejects the options %j', async (options) => {
+  const { accounts, queries } = listing([], 2);
+  const error = await caught(accounts.list().toArray(options as { limit: number }));
+  expect(error).toMatchObject({ code: 'invalid_input', argument: 'limit' });
+  expect(queries).toHaveLength(0);
+});
 
 test('calls of next that come at the same time get each record once, in order', async () => {
   const { accounts } = listing(range(1, 6), 2);

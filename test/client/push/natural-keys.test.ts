@@ -41,6 +41,16 @@ test('reports a conflict with a product whose key another program wrote in anoth
   expect(commits).toEqual([]);
 });
 
+test.each([
+  ['STRASSE', 'Straße'],
+  ['STRAẞE', 'Straße'],
+  ['STRAẞE', 'STRASSE'],
+  ['ΟΔΟΣ', 'οδος'],
+])('treats %s and %s as keys that differ in case', async (stored, key) => {
+  const { results, commits } = await setUpPush([{ productNumber: stored }]).run([row(key)]);
+  expect([results, commits]).toMatchObject([[{ action: 'conflict', id: '1' }], []]);
+});
+
 test('creates products whose keys differ only in case if the service is seen to keep the case', async () => {
   const twoCases = setUpPush([{ productNumber: 'ab' }, { productNumber: 'AB' }]);
   expect((await twoCases.run([row('ab'), row('AB'), row('Ab')])).done).toEqual([
