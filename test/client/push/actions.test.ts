@@ -2,7 +2,7 @@ import { isAccountingError, type ProductDraft, push } from 'accounting-data-sdk'
 import { expect, test } from 'vitest';
 import { productNumber as key, setUpPush as setUp } from '../../support/push.ts';
 
-test('creates what does not exist, updates what differs, and leaves the rest alone', async () => {
+test('a push creates products that do not exist, updates those that differ, and leaves the rest alone', async () => {
   const { sandbox, ids, run } = setUp([
     { productNumber: 'A', name: 'Desk', salePrice: '129.0000', remark: 'stays' },
     { productNumber: 'B', name: 'Chair', salePrice: '49.0000' },
@@ -28,7 +28,7 @@ test('creates what does not exist, updates what differs, and leaves the rest alo
   expect(sandbox.store.products.get(ids[0] ?? '')).toMatchObject({ remark: 'stays' });
 });
 
-test('creates a product that comes back with a field that this version does not know', async () => {
+test('a push counts a product as created if the response has an unknown field', async () => {
   const { sandbox } = setUp();
   const fetch: typeof sandbox.fetch = async (input, init) => {
     const response = await sandbox.fetch(input, init);
@@ -41,7 +41,7 @@ test('creates a product that comes back with a field that this version does not 
   expect(sandbox.count(({ method }) => method === 'PATCH')).toBe(0);
 });
 
-test('sends no write for rows that were pushed before', async () => {
+test('a push sends no write for rows that were pushed before', async () => {
   const { run } = setUp();
   const rows = [
     {
@@ -99,19 +99,19 @@ test.each([
   ['arrays in another order', { tags: ['b', 'a'] }, { tags: ['a', 'b'] }, ['tags']],
   ['a boolean', { isWebShop: false }, { isWebShop: true }, ['isWebShop']],
   ['a number', { stockQuantity: 0.3 }, { stockQuantity: 0.1 + 0.2 }, ['stockQuantity']],
-])('compares %s', async (_, row: ProductDraft, product: ProductDraft, fields) => {
+])('a push compares %s', async (_, row: ProductDraft, product: ProductDraft, fields) => {
   const { run } = setUp([{ productNumber: 'A', ...product }], { sandbox: { moneyDigits: 'as-sent' } });
   const { results } = await run([{ productNumber: 'A', ...row }]);
   expect(results).toMatchObject([{ action: fields.length > 0 ? 'updated' : 'unchanged', fields }]);
 });
 
-test('treats a field that the service leaves out as null', async () => {
+test('a push treats a field that the service omits as null', async () => {
   const { run } = setUp([{ productNumber: 'A' }], { sandbox: { nullFields: 'omitted' } });
   const { results } = await run([{ productNumber: 'A', brand: null }]);
   expect(results).toMatchObject([{ action: 'unchanged' }]);
 });
 
-test('reports a rejected row with its violations and continues with the others', async () => {
+test('a push reports a rejected row with its violations and continues with the others', async () => {
   const { run, ids } = setUp([{ productNumber: 'C', status: 'active' }], {
     sandbox: { allowedStatuses: ['active'] },
   });
@@ -133,7 +133,7 @@ test('reports a rejected row with its violations and continues with the others',
   }
 });
 
-test('fails a row without a key, an invalid row, and a row whose key function throws, and sends nothing for them', async () => {
+test('a push fails a row without a key, an invalid row, and a row whose key function throws, and sends nothing for them', async () => {
   const { run, sandbox } = setUp();
   const rows = [
     { name: 'no key' },
@@ -155,7 +155,7 @@ test('fails a row without a key, an invalid row, and a row whose key function th
   expect(sandbox.journal).toHaveLength(1);
 });
 
-test('lets the first of two rows with one key win', async () => {
+test('a push writes the first of two rows with the same key, and reports the second as a duplicate', async () => {
   const { run, sandbox } = setUp();
   const { done, results } = await run([
     { productNumber: 'A', name: 'first' },
@@ -166,7 +166,7 @@ test('lets the first of two rows with one key win', async () => {
   expect(sandbox.store.products.all()).toMatchObject([{ name: 'first' }]);
 });
 
-test('changes neither of two products that have the key of a row', async () => {
+test('a push changes neither of two products that have the key of a row', async () => {
   const { run, ids } = setUp([
     { productNumber: 'A', name: 'one' },
     { productNumber: 'A', name: 'two' },
@@ -176,7 +176,7 @@ test('changes neither of two products that have the key of a row', async () => {
   expect(commits).toEqual([]);
 });
 
-test('plans the same in a dry run, and writes nothing', async () => {
+test('a push with dryRun plans the same changes and writes nothing', async () => {
   const { run, ids } = setUp([{ productNumber: 'A', name: 'Desk' }]);
   const rows = [{ productNumber: 'A', name: 'Table' }, { productNumber: 'B' }, { productNumber: 'B' }];
   const { report, results, commits } = await run(rows, { dryRun: true });
@@ -188,7 +188,7 @@ test('plans the same in a dry run, and writes nothing', async () => {
   expect(commits).toEqual([]);
 });
 
-test('reports rows to which it would send nothing in a dry run too', async () => {
+test('a push with dryRun also reports rows for which it would send nothing', async () => {
   const { run, ids } = setUp([{ productNumber: 'A' }, { productNumber: 'B' }, { productNumber: 'B' }]);
   const { results, report } = await run([{ productNumber: 'A' }, { productNumber: 'B' }], { dryRun: true });
   expect(report.counts).toMatchObject({ unchanged: 1, conflict: 1, created: 0, updated: 0 });
@@ -198,7 +198,7 @@ test('reports rows to which it would send nothing in a dry run too', async () =>
   ]);
 });
 
-test('creates a product that comes back with another value, without a second write', async () => {
+test('a push sends no second write if a created product comes back with another value', async () => {
   const { run } = setUp([], { sandbox: { text: { fields: ['name'], trim: true } } });
   // The first new product of a run is read and compared.
   const rows = [
@@ -210,7 +210,7 @@ test('creates a product that comes back with another value, without a second wri
   expect(commits).toEqual(['create', 'create']);
 });
 
-test('accepts an AsyncIterable of rows, and reads an empty one', async () => {
+test('a push accepts an AsyncIterable of rows and an empty array', async () => {
   const { client } = setUp();
   async function* rows() {
     yield { productNumber: 'A' };
@@ -221,7 +221,7 @@ test('accepts an AsyncIterable of rows, and reads an empty one', async () => {
   expect(empty).toMatchObject({ rows: 0, counts: { created: 0, deleted: 0 } });
 });
 
-test('writes nothing if the rows end with an error', async () => {
+test('a push writes nothing if its rows end with an error', async () => {
   const { run, sandbox } = setUp();
   const failure = new Error('line 3 is cut off');
   function* rows(): Generator<ProductDraft> {
@@ -238,7 +238,7 @@ test('writes nothing if the rows end with an error', async () => {
   expect(sandbox.requests).toEqual([]);
 });
 
-test('keeps every character of long drafts', async () => {
+test('a push keeps every character of long drafts', async () => {
   const { run, sandbox } = setUp([], { sandbox: { maxRequestBytes: 2 ** 23 } });
   const rows = ['é', '漢', '😀', '\u0000', '\ud800', '\ufeff'].map((character, index) => ({
     productNumber: `P-${index}`,
@@ -250,7 +250,7 @@ test('keeps every character of long drafts', async () => {
   expect(rows.map(({ description }) => stored.has(description))).toEqual(rows.map(() => true));
 });
 
-test('accepts the name of a field as the key, and returns each row with its result', async () => {
+test('a push accepts the name of a field as the key, and returns each row with its result', async () => {
   const { run } = setUp();
   const rows = [{ productNumber: 'A' }, { productNumber: 'B', salePrice: 'free' }, { productNumber: 'A' }];
   const { results } = await run(rows, { key: 'productNumber' });
@@ -259,7 +259,7 @@ test('accepts the name of a field as the key, and returns each row with its resu
   expect(byIndex.every(({ row }, index) => row === rows[index])).toBe(true);
 });
 
-test('fails a row that cannot be read, and continues with the others', async () => {
+test('a push fails a row that cannot be read, and continues with the others', async () => {
   const { run } = setUp();
   const broken = {
     productNumber: 'A',
@@ -286,7 +286,7 @@ test.each([
   ['an empty string', 0, ''],
   ['an array', 'a', ['a']],
 ])(
-  'updates a field of unknown type that is %s in the product and another type in the row',
+  'a push updates a field of unknown type that is %s in the product and another type in the row',
   async (_, wanted, value) => {
     const { run } = setUp([{ productNumber: 'A', custom: value } as ProductDraft]);
     const { results } = await run([{ productNumber: 'A', custom: wanted } as ProductDraft]);
@@ -294,7 +294,7 @@ test.each([
   },
 );
 
-test('sends the fields of each row, even if the name of one reads as those of two', async () => {
+test('a push sends the fields of each row, even if the name of a field contains a comma', async () => {
   const [a, b] = [
     { productNumber: 'A', 'x,y': 1 },
     { productNumber: 'B', x: 1, y: 1 },
@@ -307,7 +307,7 @@ test('sends the fields of each row, even if the name of one reads as those of tw
   expect(sandbox.store.products.all()).toMatchObject([a, b]);
 });
 
-test('creates and updates objects within a field, whatever the order of their members', async () => {
+test('a push creates and updates objects within a field, whatever the order of their members', async () => {
   const { run, sandbox } = setUp([], { sandbox: { unknownFields: 'store' } });
   const row = (size: object) => [
     { productNumber: 'A', parts: [{ size, tags: ['a', null] }] } as ProductDraft,
@@ -323,7 +323,7 @@ test('creates and updates objects within a field, whatever the order of their me
 });
 
 test.each(['999999999999999999.99999999', '-0.00000001', '123456.1234567', '7.12345'])(
-  'sends every digit of %s',
+  'a push sends every digit of %s',
   async (salePrice) => {
     const { run, sandbox } = setUp([{ productNumber: 'A', salePrice: '1' }], {
       sandbox: { moneyDigits: 'as-sent' },
@@ -339,7 +339,7 @@ test.each(['999999999999999999.99999999', '-0.00000001', '123456.1234567', '7.12
 test.each([
   ['without a key', {}],
   ['with the key of a row', { productNumber: 'A' }],
-])('stops if an existing product %s cannot be read', async (_, product) => {
+])('a push stops if an existing product %s cannot be read', async (_, product) => {
   const { run, sandbox } = setUp([{ ...product, salePrice: '5' }], { client: { validation: 'report' } });
   sandbox.faults.add({ kind: 'money-as-number' }, { method: 'GET', times: 9 });
   await expect(run([{ productNumber: 'A' }])).rejects.toMatchObject({
@@ -349,7 +349,7 @@ test.each([
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
 
-test('continues if an existing product cannot be read whose key no row has', async () => {
+test('a push continues if the existing product that cannot be read has a key that no row has', async () => {
   const { run, sandbox } = setUp([{ productNumber: 'X', salePrice: '5' }], {
     client: { validation: 'report' },
   });
@@ -359,7 +359,7 @@ test('continues if an existing product cannot be read whose key no row has', asy
   expect(sandbox.store.products.all()).toHaveLength(2);
 });
 
-test('rejects a collection without products', async () => {
+test('a push rejects a collection other than products', async () => {
   const { client } = setUp();
   const failed = push(client.accounts as never, { tenant: 'shop', rows: [], key: 'name' as never });
   await expect(failed).rejects.toMatchObject({

@@ -10,7 +10,7 @@ const MINUTE = 60_000;
 const rows: ProductDraft[] = Array.from({ length: 12 }, (_, n) => ({ productNumber: `P-${n}`, name: 'x' }));
 
 test.each([-300 * MINUTE, 0, 2 * MINUTE, 120 * MINUTE])(
-  'creates deleted products again if timestamps are %i ms ahead of Date',
+  'a push creates deleted products again if timestamps are %i ms ahead of Date',
   async (timestampOffsetMs) => {
     const { run, sandbox } = setUpPush([], { sandbox: { timestampOffsetMs } });
     await run(rows);
@@ -24,7 +24,7 @@ test.each([-300 * MINUTE, 0, 2 * MINUTE, 120 * MINUTE])(
 );
 
 test.each([-300 * MINUTE, 0, 120 * MINUTE])(
-  'reads only the first of many new products if timestamps are %i ms ahead of Date',
+  'a push reads only the first of many new products if timestamps are %i ms ahead of Date',
   async (timestampOffsetMs) => {
     const { run, sandbox } = setUpPush([], { sandbox: { timestampOffsetMs } });
     const { report } = await run(rows, { concurrency: 1 });
@@ -33,7 +33,7 @@ test.each([-300 * MINUTE, 0, 120 * MINUTE])(
   },
 );
 
-test('reads a product that is as old as one that exists, because it can be deleted', async () => {
+test('a push reads a product that is as old as an existing one, because it can have been deleted', async () => {
   const { run, sandbox } = setUpPush([], { sandbox: { hiddenRecords: ['1', '2'] } });
   await run(rows.slice(0, 2), { concurrency: 1 });
   await advance(MINUTE);
@@ -43,7 +43,7 @@ test('reads a product that is as old as one that exists, because it can be delet
   expect(sandbox.store.products.all()).toHaveLength(3);
 });
 
-test('reads a product whose timestamp is further ahead of Date than that of a new one', async () => {
+test('a push reads a product whose timestamp is further ahead of Date than that of a new one', async () => {
   const { run, sandbox } = setUpPush();
   await run(rows.slice(0, 1));
   await advance(MINUTE);
@@ -53,7 +53,7 @@ test('reads a product whose timestamp is further ahead of Date than that of a ne
   expect(sandbox.store.products.all()).toHaveLength(2);
 });
 
-test('reads each product shortly after another push of the tenant, even if one of another tenant ran in between', async () => {
+test('a push shortly after another one of the tenant reads each product, even if one of another tenant ran in between', async () => {
   const { run, sandbox } = setUpPush();
   await run(rows.slice(0, 1));
   await run([], { tenant: 'other' });

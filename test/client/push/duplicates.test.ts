@@ -14,7 +14,7 @@ const A: ProductDraft = { productNumber: 'A', name: 'Desk', salePrice: '129' };
 const TEXT_OF_A = '["shop","A",0,{"name":"Desk","productNumber":"A","salePrice":"129.0000"}]';
 const KEY_OF_A = `push-${createHash('sha256').update(TEXT_OF_A).digest('hex')}`;
 
-test('repeats a create under the same key and bytes after its response was lost', async () => {
+test('a push repeats a create with the same idempotency key and body after its response was lost', async () => {
   const { sandbox, run } = setUpPush();
   sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
   const { done, results } = await run([A], FAST);
@@ -27,7 +27,7 @@ test('repeats a create under the same key and bytes after its response was lost'
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
 
-test('sends equal creates under the same key in every run, and different ones under different keys', async () => {
+test('a push sends equal creates with the same idempotency key in every run, and different ones with different keys', async () => {
   const keyOf = async (draft: ProductDraft, tenant = 'shop') => {
     const { sandbox, run } = setUpPush();
     await run([draft], { tenant });
@@ -43,7 +43,7 @@ test('sends equal creates under the same key in every run, and different ones un
   expect(await keyOf(A, 'other')).not.toBe(key);
 });
 
-test('repeats a create of an earlier run that the list does not show', async () => {
+test('a push repeats a create of an earlier run if the list does not show its product', async () => {
   // A list that hides the product looks like one whose product is not visible yet.
   const { sandbox, run } = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
   await run([A]);
@@ -54,7 +54,7 @@ test('repeats a create of an earlier run that the list does not show', async () 
   expect(done).toEqual(['A unchanged', 'B created']);
 });
 
-test('creates a product again that was deleted since, however soon and however often', async () => {
+test('a push creates a product again that was deleted since, however soon and however often', async () => {
   const { sandbox, run } = setUpPush();
   for (let time = 0; time < 3; time++) {
     const { done } = await run([A]);
@@ -67,7 +67,7 @@ test('creates a product again that was deleted since, however soon and however o
 });
 
 test.each(['GET', 'PATCH'])(
-  'does not take a product for deleted if its %s returns a 404 that is a page of a proxy',
+  'a push does not treat a product as deleted if its %s returns the 404 page of a proxy',
   async (method) => {
     const { sandbox, run } = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
     await run([A]);
@@ -83,7 +83,7 @@ test.each(['GET', 'PATCH'])(
   },
 );
 
-test('does not treat a product as deleted that reads do not show yet', async () => {
+test('a push does not treat a product as deleted that reads do not show yet', async () => {
   const { sandbox, run } = setUpPush([], { sandbox: { commitDelayMs: 60_000 } });
   expect((await run([A])).done).toEqual(['A created']);
   expect((await run([A])).commits).not.toContain('create');
@@ -94,7 +94,7 @@ test('does not treat a product as deleted that reads do not show yet', async () 
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
 
-test('does not create a second product for a changed row while reads do not show the first', async () => {
+test('a push does not create a second product for a changed row while reads do not show the first', async () => {
   const { sandbox, run } = setUpPush([], { sandbox: { commitDelayMs: 60_000 } });
   const store = memoryStore();
   expect((await run([A], { store })).done).toEqual(['A created']);
@@ -107,7 +107,7 @@ test('does not create a second product for a changed row while reads do not show
   expect((await run([A], { store })).done).toEqual(['A created']);
 });
 
-test('finds the product of a create whose 201 was cut in half, and sends no second create', async () => {
+test('a push finds the product of a create whose 201 was cut in half, and sends no second create', async () => {
   const { sandbox, run } = setUpPush([], { sandbox: { idempotency: { replay: 'ignored' } } });
   sandbox.faults.add({ kind: 'close-in-body' }, { method: 'POST', times: 1 });
   const { done } = await run([A], { retry: { ...FAST.retry, creates: false } });
@@ -117,7 +117,7 @@ test('finds the product of a create whose 201 was cut in half, and sends no seco
 });
 
 test.each([409, 422] as const)(
-  'does not fail a row whose repeated create meets a unique constraint with a %d',
+  'a push does not fail a row whose repeated create violates a unique constraint with a %d',
   async (uniqueStatus) => {
     const { sandbox, run } = setUpPush([], {
       sandbox: { idempotency: { replay: 'ignored' }, uniqueFields: ['productNumber'], uniqueStatus },
@@ -138,7 +138,7 @@ async function setUpMarker(options: object = FAST, sandboxOptions: SandboxOption
 }
 
 test.each([true, false])(
-  'fails a row whose create was lost and then said to be running, and names the way out (store: %s)',
+  'a push fails a row whose create was lost and is then reported as in progress, and says what to do (store: %s)',
   async (hasStore) => {
     const options = hasStore ? { ...FAST, store: memoryStore() } : FAST;
     const { sandbox, first, run } = await setUpMarker(options);
@@ -152,7 +152,7 @@ test.each([true, false])(
 );
 
 test.each([true, false])(
-  'creates a product under another key if an earlier run left the first one in progress (store: %s)',
+  'a push creates a product with another idempotency key if an earlier run left the first one in progress (store: %s)',
   async (hasStore) => {
     const options = hasStore ? { ...FAST, store: memoryStore() } : FAST;
     const { sandbox, run } = await setUpMarker(options);
@@ -174,7 +174,7 @@ test.each([true, false])(
   },
 );
 
-test('creates a changed row under its own key once the key of its earlier draft stays in progress', async () => {
+test('a push creates a changed row with its own idempotency key if the key of its earlier draft stays in progress', async () => {
   const options = { ...FAST, store: memoryStore() };
   const { sandbox, run } = await setUpMarker(options);
   expect(await run([{ ...A, name: 'Table' }], options)).toMatchObject({
@@ -184,7 +184,7 @@ test('creates a changed row under its own key once the key of its earlier draft 
   expect(sandbox.store.products.all()).toMatchObject([{ name: 'Table' }]);
 });
 
-test('skips several keys that are in progress, but not every one', async () => {
+test('a push skips several idempotency keys that are in progress, but not all of them', async () => {
   const { sandbox, run } = await setUpMarker();
   sandbox.faults.add(
     { kind: 'lost-response', committed: false, marker: true },
@@ -207,7 +207,7 @@ test('skips several keys that are in progress, but not every one', async () => {
   expect(sandbox.count(({ method }) => method === 'POST')).toBe(14);
 });
 
-test('finds the product behind a key in progress that the first read did not show', async () => {
+test('a push finds the product of an idempotency key in progress that the first read did not show', async () => {
   const { sandbox, run } = await setUpMarker();
   sandbox.onRequest(({ method }) => {
     if (method === 'POST' && sandbox.store.products.all().length === 0)
@@ -217,7 +217,7 @@ test('finds the product behind a key in progress that the first read did not sho
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
 
-test('finds a product behind a key in progress that is older than the run, although the run wrote another', async () => {
+test('a push that wrote another product finds the product of an idempotency key in progress that is older than the run', async () => {
   const { sandbox, run } = await setUpMarker();
   const old = '2026-01-01T00:00:00Z';
   sandbox.onRequest(({ method }) => {
@@ -229,7 +229,7 @@ test('finds a product behind a key in progress that is older than the run, altho
   expect(sandbox.store.products.all()).toHaveLength(2);
 });
 
-test('creates a product once the idempotency key that a crash left in progress has expired', async () => {
+test('a push creates a product once the idempotency key that a crash left in progress has expired', async () => {
   const { sandbox, run } = setUpPush();
   sandbox.faults.add({ kind: 'lost-response', committed: false, marker: true }, { method: 'POST', times: 1 });
   expect((await run([A], FAST)).done).toEqual(['A failed']);
@@ -237,7 +237,7 @@ test('creates a product once the idempotency key that a crash left in progress h
   expect(await run([A], FAST)).toMatchObject({ done: ['A created'], commits: ['create'] });
 });
 
-test('updates the product of a repeated create to its row, if it was changed since', async () => {
+test('a push updates the product of a repeated create to its row if it was changed since', async () => {
   const { sandbox, run } = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
   await run([A]);
   sandbox.store.products.update('1', { name: 'Table' });
@@ -246,7 +246,7 @@ test('updates the product of a repeated create to its row, if it was changed sin
   expect(results[1]).toMatchObject({ action: 'updated', id: '1', fields: ['name'] });
 });
 
-test('sends a 422 once more under a random key, because it can be a stored rejection', async () => {
+test('a push repeats a create that got a 422 with a random idempotency key, because it can be a stored rejection', async () => {
   const { sandbox, run } = setUpPush([], {
     sandbox: { idempotency: { storeRejections: true }, allowedStatuses: ['active'] },
   });
@@ -259,7 +259,7 @@ test('sends a 422 once more under a random key, because it can be a stored rejec
   expect(second?.body).toEqual(first?.body);
 });
 
-test('sends a 422 once only, after the repeats of three rows brought the same response', async () => {
+test('a push stops repeating creates that get a 422 after the repeats of three rows got the same response', async () => {
   const { sandbox, run } = setUpPush([], { sandbox: { allowedStatuses: ['active'] } });
   const rows = Array.from({ length: 8 }, (_, n) => ({ productNumber: `P-${n}`, status: 'sold' }));
   const { report } = await run(rows, { concurrency: 1 });
@@ -267,7 +267,7 @@ test('sends a 422 once only, after the repeats of three rows brought the same re
   expect(sandbox.count(({ method }) => method === 'POST')).toBe(3 * 2 + 5);
 });
 
-test('keeps sending a 422 once more while the repeats bring another response', async () => {
+test('a push repeats each create that gets a 422 as long as the repeats get another response', async () => {
   const { sandbox, run } = setUpPush([], { sandbox: { idempotency: { storeRejections: true } } });
   const rows = Array.from({ length: 8 }, (_, n) => ({ productNumber: `P-${n}` }));
   // The first create of each row gets a stored rejection that does not hold any more.
@@ -278,14 +278,14 @@ test('keeps sending a 422 once more while the repeats bring another response', a
   expect(sandbox.count(({ method }) => method === 'POST')).toBe(16);
 });
 
-test('creates a product whose rejection was stored and does not hold any more', async () => {
+test('a push creates a product if the stored rejection of its create is outdated', async () => {
   const { sandbox, run } = setUpPush([], { sandbox: { idempotency: { storeRejections: true } } });
   sandbox.faults.add({ kind: 'status', status: 422, type: 'validation_failed' }, { method: 'POST' });
   const { done } = await run([A]);
   expect(done).toEqual(['A created']);
 });
 
-test('does not create a second product if another key of the service is used under a fault', async () => {
+test('a push does not create a second product after an earlier push lost the response to the create', async () => {
   const { sandbox, run } = setUpPush();
   sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 2 });
   const first = await run([A], { retry: { maxAttempts: 1, baseDelayMs: 1 }, maxOutageMs: 0 }).catch(
@@ -296,7 +296,7 @@ test('does not create a second product if another key of the service is used und
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
 
-test('finishes an unknown create before it sends a changed draft', async () => {
+test('a push finishes an unknown create before it sends a changed draft', async () => {
   const store = memoryStore();
   const { sandbox, run } = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
   sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
@@ -312,7 +312,7 @@ test.each([
   [422, 'validation_failed'],
   [400, 'malformed_request'],
 ])(
-  'sends the draft of a row if a %d shows that no create of its earlier draft was carried out',
+  'a push sends the draft of a row if a %d shows that no create of its earlier draft was carried out',
   async (status, type) => {
     const entries = new Map<string, string>();
     const { sandbox, run } = setUpPush();
@@ -332,23 +332,26 @@ test.each([
   ['a 401', { kind: 'status', status: 401, type: 'unauthenticated' }],
   ['a 409', { kind: 'status', status: 409, type: 'conflict' }],
   ['a refused connection', { kind: 'connection-refused' }],
-] as const)('does not take %s for the outcome of an unknown create of an earlier run', async (_, fault) => {
-  const store = memoryStore();
-  const { sandbox, run } = setUpPush([], {
-    sandbox: { hiddenRecords: ['1'] },
-    client: { rateLimiter: false },
-  });
-  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
-  const options = { store, retry: { maxAttempts: 1 }, maxOutageMs: 0, maxWaitMs: 0 };
-  await caught(run([A], options));
-  sandbox.faults.add(fault, { method: 'POST' });
-  const changed = [{ ...A, name: 'Table' }];
-  await run(changed, options).catch(() => undefined);
-  await run(changed, { store });
-  expect(sandbox.store.products.all()).toMatchObject([{ productNumber: 'A', name: 'Table' }]);
-});
+] as const)(
+  'a push does not treat %s as the outcome of an unknown create of an earlier run',
+  async (_, fault) => {
+    const store = memoryStore();
+    const { sandbox, run } = setUpPush([], {
+      sandbox: { hiddenRecords: ['1'] },
+      client: { rateLimiter: false },
+    });
+    sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
+    const options = { store, retry: { maxAttempts: 1 }, maxOutageMs: 0, maxWaitMs: 0 };
+    await caught(run([A], options));
+    sandbox.faults.add(fault, { method: 'POST' });
+    const changed = [{ ...A, name: 'Table' }];
+    await run(changed, options).catch(() => undefined);
+    await run(changed, { store });
+    expect(sandbox.store.products.all()).toMatchObject([{ productNumber: 'A', name: 'Table' }]);
+  },
+);
 
-test('finishes an unknown create of a product that was deleted before', async () => {
+test('a push finishes an unknown create of a product that was deleted before', async () => {
   const store = memoryStore();
   const { sandbox, run } = setUpPush([], { sandbox: { hiddenRecords: ['1', '2'] } });
   await run([A]);
@@ -362,7 +365,7 @@ test('finishes an unknown create of a product that was deleted before', async ()
   expect(sandbox.store.products.all()).toMatchObject([{ id: '2', name: 'Table' }]);
 });
 
-test('gives up on a row after a hundred products that were deleted at once', async () => {
+test('a push fails a row after it created a hundred products that were deleted at once', async () => {
   const { sandbox, run } = setUpPush();
   sandbox.onRequest(({ method }) => {
     if (method === 'POST') for (const id of sandbox.store.products.ids()) sandbox.store.products.delete(id);
@@ -374,7 +377,7 @@ test('gives up on a row after a hundred products that were deleted at once', asy
   expect(sandbox.count(({ method }) => method === 'POST')).toBe(100);
 });
 
-test('sets a product back to its row that got a key which no row has', async () => {
+test('a push updates a product to its row if the product got a key that no row has', async () => {
   const { sandbox, run } = setUpPush();
   await run([A]);
   sandbox.clock.advance(60_000);
@@ -384,7 +387,7 @@ test('sets a product back to its row that got a key which no row has', async () 
   expect(sandbox.store.products.all()).toHaveLength(2);
 });
 
-test('finds a product by the id that the store remembers if its key was changed', async () => {
+test('a push finds a product by the id in its store if its key was changed', async () => {
   const store = memoryStore();
   const { sandbox, run } = setUpPush();
   await run([A, { productNumber: 'B' }], { store });
@@ -396,7 +399,7 @@ test('finds a product by the id that the store remembers if its key was changed'
   expect(sandbox.store.products.all()).toHaveLength(2);
 });
 
-test('prefers the product that has the key to the one that the store remembers', async () => {
+test('a push prefers the product that has the key to the one in its store', async () => {
   const store = memoryStore();
   const { sandbox, run } = setUpPush();
   await run([A], { store });
@@ -406,7 +409,7 @@ test('prefers the product that has the key to the one that the store remembers',
   expect(results).toMatchObject([{ action: 'updated', id: '2', fields: ['name'] }]);
 });
 
-test('creates another product if the one that it created has the key of another row now', async () => {
+test('a push creates another product if the one that it created now has the key of another row', async () => {
   const { sandbox, run } = setUpPush();
   await run([A]);
   sandbox.clock.advance(60_000);
@@ -418,7 +421,7 @@ test('creates another product if the one that it created has the key of another 
   ]);
 });
 
-test('reports a conflict if the store gives one row the product that has the key of another', async () => {
+test('a push reports a conflict if the product that its store has for one row has the key of another row', async () => {
   const store = memoryStore();
   const { sandbox, run } = setUpPush();
   await run([A], { store });
@@ -434,7 +437,7 @@ test('reports a conflict if the store gives one row the product that has the key
   expect((await run(rows, { store })).done).toEqual(['A created', 'B updated']);
 });
 
-test('reports a conflict if the store gives one row one of two products that have the key of another', async () => {
+test('a push reports a conflict if the product that its store has for one row is one of two with the key of another row', async () => {
   const store = memoryStore();
   const { sandbox, run } = setUpPush([{ productNumber: 'B' }]);
   await run([A], { store });
@@ -447,7 +450,7 @@ test('reports a conflict if the store gives one row one of two products that hav
   expect(commits).toEqual([]);
 });
 
-test('writes at most seventeen entries to a store, and rejects those of another tenant or service', async () => {
+test('a push writes at most seventeen entries to its store, and rejects those of another tenant or service', async () => {
   const entries = new Map<string, string>();
   const { run } = setUpPush();
   await run(
@@ -465,7 +468,7 @@ test('writes at most seventeen entries to a store, and rejects those of another 
   });
 });
 
-test('rejects a second push of the tenant while the first runs', async () => {
+test('a second push of the tenant is rejected while the first runs', async () => {
   const { run } = setUpPush();
   const first = run([A]);
   expect(await caught(run([A]))).toMatchObject({ code: 'concurrent_run', retryable: true });
@@ -473,7 +476,7 @@ test('rejects a second push of the tenant while the first runs', async () => {
   await expect(run([A])).resolves.toMatchObject({ done: ['A unchanged'] });
 });
 
-test('notices a push of another process by the store', async () => {
+test('a push fails with concurrent_run when another process writes to its store', async () => {
   const entries = new Map<string, string>();
   const { run } = setUpPush();
   await run([A], { store: entries });
@@ -496,7 +499,7 @@ test.each([
   ['that the service carried out', true],
   ['that never arrived', false],
 ])(
-  'looks for the product before it repeats a create %s at a service without idempotency',
+  'a push to a service without idempotency looks for the product before it repeats a create %s',
   async (_, committed) => {
     const { sandbox, run } = setUpPush([], {
       sandbox: { idempotency: { replay: 'ignored' } },
@@ -524,7 +527,7 @@ function setUpLoss(committed: boolean, validation: 'throw' | 'report' = 'throw')
   return setUp;
 }
 
-test('does not repeat a lost create while a product of the list cannot be read: it may be that one', async () => {
+test('a push does not repeat a lost create if the list has an unreadable product, which may be the one created', async () => {
   const { sandbox, run } = setUpLoss(true, 'report');
   sandbox.onRequest(({ method }) => {
     if (method === 'POST') sandbox.faults.add({ kind: 'money-as-number' }, { method: 'GET', times: 99 });
@@ -550,13 +553,13 @@ function setUpHalves(sandboxOptions: SandboxOptions = {}, onPost: () => void = (
   return { sandbox, run, posts: () => posts };
 }
 
-test('sends a create that is not found as often as a call has attempts', async () => {
+test('a push sends a create whose product is not found as often as a call has attempts', async () => {
   const { run, posts } = setUpHalves();
   expect(await run([A])).toMatchObject({ done: ['A failed'], results: [{ error: { outcome: 'applied' } }] });
   expect(posts()).toBe(2);
 });
 
-test('does not repeat a lost create if the list that it looks in repeats products', async () => {
+test('a push does not repeat a lost create if the list that it looks in repeats products', async () => {
   const { sandbox, run, posts } = setUpHalves(
     { ids: { form: 'uuid' }, order: 'updated-asc', ties: 'each-page', pageSize: 10 },
     () => {
@@ -567,7 +570,7 @@ test('does not repeat a lost create if the list that it looks in repeats product
   expect(posts()).toBe(1);
 });
 
-test('reports a conflict if two products have the key of a lost create', async () => {
+test('a push reports a conflict if two products have the key of a lost create', async () => {
   const { sandbox, run } = setUpLoss(true);
   sandbox.onRequest(({ method }) => {
     if (method === 'POST') sandbox.store.products.insert({ ...A });
@@ -578,7 +581,7 @@ test('reports a conflict if two products have the key of a lost create', async (
   expect(commits).toEqual(['create']);
 });
 
-test('waits for a create that an earlier run lost, but not in a dry run', async () => {
+test('a push waits for a create that an earlier run lost, but not in a dry run', async () => {
   const store = memoryStore();
   const { run } = setUpLoss(false);
   const waits = async (dryRun: boolean) => {

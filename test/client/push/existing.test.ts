@@ -18,7 +18,7 @@ function withCopy(sandboxOptions = {}) {
   return { ...setUp, existing: { products, asOf: '2026-01-31T12:00:00Z' } };
 }
 
-test('compares with a local copy, and reads only what changed since', async () => {
+test('a push compares with existing.products, and reads only what changed since asOf', async () => {
   const { run, existing, sandbox } = withCopy();
   sandbox.clock.advance(3_600_000);
   const { done } = await run(
@@ -35,7 +35,7 @@ test('compares with a local copy, and reads only what changed since', async () =
   expect(sandbox.requests[0]?.query).toMatchObject({ updatedSince: '2026-01-30T23:59:59-12:00' });
 });
 
-test('writes the bound in the time zone of the service, if it is given', async () => {
+test('a push writes updatedSince in serviceTimeZone, if it is given', async () => {
   const { run, existing, sandbox } = withCopy();
   await run([{ productNumber: 'A', name: 'Desk' }], {
     existing,
@@ -45,13 +45,13 @@ test('writes the bound in the time zone of the service, if it is given', async (
   expect(sandbox.requests[0]?.query).toMatchObject({ updatedSince: '2026-01-31T20:59:59+09:00' });
 });
 
-test('rejects a time zone that does not exist', async () => {
+test('a push rejects a serviceTimeZone that does not exist', async () => {
   const { run, existing } = withCopy();
   const failed = run([], { existing, serviceTimeZone: 'Mars/Olympus' });
   await expect(failed).rejects.toMatchObject({ code: 'invalid_input', argument: 'serviceTimeZone' });
 });
 
-test('prefers what changed after asOf to the copy', async () => {
+test('a push prefers what changed after asOf to existing.products', async () => {
   const { run, existing, sandbox, ids } = withCopy();
   sandbox.store.products.update(ids[0] ?? '', { name: 'Changed' });
   sandbox.store.products.update(ids[1] ?? '', { productNumber: 'C' });
@@ -60,7 +60,7 @@ test('prefers what changed after asOf to the copy', async () => {
   expect(done).toEqual(['A updated', 'B created', 'D unchanged']);
 });
 
-test('counts a product that was deleted after asOf as unchanged', async () => {
+test('a push counts a product that was deleted after asOf as unchanged', async () => {
   const { run, existing, sandbox, ids } = withCopy();
   sandbox.store.products.delete(ids[0] ?? '');
   expect((await run(rows, { existing })).done).toEqual(['A unchanged', 'B unchanged']);
@@ -68,7 +68,7 @@ test('counts a product that was deleted after asOf as unchanged', async () => {
   expect(results).toMatchObject([{ action: 'failed', error: { code: 'not_found' } }]);
 });
 
-test('finds what changed since on a service that compares local times', async () => {
+test('a push finds what changed since asOf on a service that compares local times', async () => {
   const { run, existing, sandbox } = withCopy({
     timestamps: 'offset',
     timeZone: 'America/New_York',
@@ -78,7 +78,7 @@ test('finds what changed since on a service that compares local times', async ()
   expect((await run([{ productNumber: 'D', name: 'New' }], { existing })).done).toEqual(['D unchanged']);
 });
 
-test('accepts an AsyncIterable of products', async () => {
+test('a push accepts an AsyncIterable of existing.products', async () => {
   const { run, existing } = withCopy();
   async function* products() {
     yield* existing.products;
@@ -86,26 +86,26 @@ test('accepts an AsyncIterable of products', async () => {
   expect((await run(rows, { existing: { ...existing, products: products() } })).commits).toEqual([]);
 });
 
-test('rejects an asOf that is not a date, before anything is sent', async () => {
+test('a push rejects an asOf that is not a date before it sends anything', async () => {
   const { run, sandbox } = withCopy();
   const error = await caught(run(rows, { existing: { products: [], asOf: 'yesterday' } }));
   expect(error).toMatchObject({ code: 'invalid_input', argument: 'existing.asOf' });
   expect(sandbox.requests).toEqual([]);
 });
 
-test('reads products whose ids are not integers by page', async () => {
+test('a push reads products whose ids are not integers by page', async () => {
   const { run } = setUpPush(rows, { sandbox: { ids: { form: 'uuid' }, pageSize: 1 } });
   expect((await run(rows)).commits).toEqual([]);
 });
 
-test('counts a product once that a read which starts again shows twice', async () => {
+test('a push counts a product once if its list starts again and shows it twice', async () => {
   const many: ProductDraft[] = Array.from({ length: 80 }, (_, n) => ({ productNumber: `P-${n}`, name: 'x' }));
   const { run } = setUpPush(many, { sandbox: { order: 'none', pageSize: 10, hiddenRecords: 0.1 } });
   const { report } = await run(many);
   expect(report.counts.conflict).toBe(0);
 });
 
-test('stops instead of creating a product whose existing form is invalid', async () => {
+test('a push stops instead of creating a product that exists with an invalid field', async () => {
   const { sandbox } = setUpPush([{ productNumber: 'A', salePrice: '5' }]);
   sandbox.faults.add({ kind: 'money-as-number' }, { method: 'GET', times: 9 });
   const client = createClient({ ...sandbox.clientOptions, validation: 'report' });

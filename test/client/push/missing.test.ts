@@ -6,12 +6,12 @@ import { setUpPush } from '../../support/push.ts';
 const products = (count: number): ProductDraft[] =>
   Array.from({ length: count }, (_, n) => ({ productNumber: `P-${n}`, isInactive: false }));
 
-test('keeps missing products by default', async () => {
+test('a push keeps missing products by default', async () => {
   const { run } = setUpPush(products(3));
   expect((await run(products(1))).commits).toEqual([]);
 });
 
-test('updates missing products with a patch, and only those that differ from it', async () => {
+test('a push updates missing products with the patch of the missing function, and only those that differ from it', async () => {
   const { run, ids } = setUpPush([...products(3), { name: 'without a key' }]);
   const missing = () => ({ isInactive: true });
   const { report, results } = await run(products(1), { missing });
@@ -23,7 +23,7 @@ test('updates missing products with a patch, and only those that differ from it'
   expect((await run(products(1), { missing })).commits).toEqual([]);
 });
 
-test('keeps a missing product for which the function returns undefined', async () => {
+test('a push keeps a missing product for which the missing function returns undefined', async () => {
   const { run } = setUpPush(products(3));
   const { done } = await run(products(1), {
     missing: ({ productNumber }) => (productNumber === 'P-1' ? undefined : { isInactive: true }),
@@ -31,7 +31,7 @@ test('keeps a missing product for which the function returns undefined', async (
   expect(done).toEqual(['P-0 unchanged', 'P-2 updated']);
 });
 
-test('deletes missing products', async () => {
+test("a push deletes missing products with missing: 'delete'", async () => {
   const { run, sandbox } = setUpPush([...products(3), { name: 'without a key' }]);
   const { done, report } = await run(products(1), { missing: 'delete' });
   expect(done).toEqual(['P-0 unchanged', 'P-1 deleted', 'P-2 deleted']);
@@ -42,12 +42,12 @@ test('deletes missing products', async () => {
   ]);
 });
 
-test('keeps a product whose key is empty', async () => {
+test('a push keeps a product whose key is empty', async () => {
   const { run } = setUpPush([...products(1), { productNumber: '', name: 'x' }]);
   expect((await run(products(1), { missing: 'delete' })).done).toEqual(['P-0 unchanged']);
 });
 
-test('reports what it would do about missing products in a dry run', async () => {
+test('a push with dryRun reports what it would do about missing products', async () => {
   const { run, ids } = setUpPush(products(2));
   const planned = async (missing: 'delete' | (() => object)) =>
     await run(products(1), { missing, dryRun: true });
@@ -62,7 +62,7 @@ test('reports what it would do about missing products in a dry run', async () =>
   expect([...deleted.commits, ...updated.commits]).toEqual([]);
 });
 
-test('reports nothing about a missing product that another program deleted meanwhile', async () => {
+test('a push reports nothing about a missing product that another program deleted meanwhile', async () => {
   const { run, sandbox, ids } = setUpPush(products(2));
   const confirm = () => sandbox.store.products.delete(ids[1] ?? '') !== undefined;
   expect((await run(products(1), { missing: 'delete', confirm })).done).toEqual(['P-0 unchanged']);
@@ -72,7 +72,7 @@ test.each([
   ['DELETE', 'delete' as const],
   ['PATCH', () => ({ isInactive: true })],
 ])(
-  'fails if the %s of a missing product returns a 404 that is a page of a proxy',
+  'a push reports a failure if the %s of a missing product returns the 404 page of a proxy',
   async (method, missing) => {
     const { run, sandbox } = setUpPush(products(2));
     const page = { status: 404, headers: { 'Content-Type': 'text/html' }, body: '<h1>404</h1>' };
@@ -84,7 +84,7 @@ test.each([
   },
 );
 
-test('does not delete a product that got the key of a row since it was read', async () => {
+test('a push does not delete a product that got the key of a row since it was read', async () => {
   const { run, sandbox, ids } = setUpPush(products(2));
   sandbox.onRequest(({ method }) => {
     if (method === 'POST') sandbox.store.products.update(ids[1] ?? '', { productNumber: 'P-0' });
@@ -95,7 +95,7 @@ test('does not delete a product that got the key of a row since it was read', as
 });
 
 test.each([null, 5, { price: Number.NaN }, { id: '9' }])(
-  'writes nothing if the function returns no patch but %j',
+  'a push writes nothing if the missing function returns %j instead of a patch',
   async (patch) => {
     const { run, sandbox } = setUpPush(products(2));
     const error = await caught(run(products(1), { missing: () => patch as never }));
@@ -109,9 +109,17 @@ test.each([null, 5, { price: Number.NaN }, { id: '9' }])(
 );
 
 test.each<[string, ProductDraft[], string[]]>([
-  ['a row in conflict may mean', [{ productNumber: 'A', name: 'y' }], ['A conflict', 'P-0 unchanged']],
-  ['an invalid row may mean', [{ productNumber: 'A', salePrice: 'five' }], ['A failed', 'P-0 unchanged']],
-])('does not delete a product that %s', async (_, uncertain, expected) => {
+  [
+    'the key of a row in conflict may mean',
+    [{ productNumber: 'A', name: 'y' }],
+    ['A conflict', 'P-0 unchanged'],
+  ],
+  [
+    'the key of an invalid row may mean',
+    [{ productNumber: 'A', salePrice: 'five' }],
+    ['A failed', 'P-0 unchanged'],
+  ],
+])('a push does not delete a product that %s', async (_, uncertain, expected) => {
   for (const key of ['A ', 'a']) {
     const { run, sandbox } = setUpPush([
       ...products(1),
@@ -124,13 +132,13 @@ test.each<[string, ProductDraft[], string[]]>([
   }
 });
 
-test('counts nothing as missing if a row has no key', async () => {
+test('a push treats no product as missing if a row has no key', async () => {
   const { run } = setUpPush(products(3));
   const { done } = await run([{ productNumber: 'P-0' }, { name: 'no key' }], { missing: 'delete' });
   expect(done).toEqual(['P-0 unchanged', 'undefined failed']);
 });
 
-test('does not count the product of an invalid row as missing', async () => {
+test('a push does not treat the product of an invalid row as missing', async () => {
   const { run } = setUpPush(products(2));
   const rows = [{ productNumber: 'P-0' }, { productNumber: 'P-1', salePrice: 'free' }];
   expect((await run(rows, { missing: 'delete' })).done).toEqual(['P-0 unchanged', 'P-1 failed']);
@@ -152,7 +160,7 @@ test.each([
     '51 of 60',
     'pass a higher maxCandidates.',
   ],
-])('writes nothing if %s', async (what, rows, reason, counts, advice) => {
+])('a push writes nothing if %s', async (what, rows, reason, counts, advice) => {
   const { run, sandbox } = setUpPush(products(60));
   const error = await caught(run([...rows], { missing: 'delete' }));
   expect(error).toMatchObject({ code: 'reconcile_aborted', reason, maxCandidates: 50 });
@@ -171,7 +179,7 @@ test.each([
   );
 });
 
-test('leaves products alone that have their patch already, and does not count them', async () => {
+test('a push does not count missing products that already match their patch against maxCandidates', async () => {
   const many = Array.from({ length: 60 }, (_, n) => ({ productNumber: `P-${n}`, isInactive: n > 1 }));
   const { run } = setUpPush([...many, { productNumber: 'A' }]);
   const options = { missing: () => ({ isInactive: true }), maxCandidates: 2 };

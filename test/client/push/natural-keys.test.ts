@@ -12,29 +12,32 @@ test.each([
   ['lower-cases', { letters: 'lower' }, 'Desk'],
   ['upper-cases', { letters: 'upper' }, 'Desk'],
   ['upper-cases with another letter', { letters: 'upper' }, 'Straße'],
-])('creates one product for a key that the service %s, however often it is pushed', async (_, text, key) => {
-  const { run, sandbox } = setUpPush([], keys(text));
-  for (const price of ['1', '2', '3']) {
-    const { results } = await run([row(key, price)]);
-    expect(results).toMatchObject([{ action: 'conflict', id: '1', ids: ['1'] }]);
-    expect(results[0]?.reason).toContain(JSON.stringify(key));
-    expect(results[0]?.reason).toContain(JSON.stringify(sandbox.store.products.get('1')?.productNumber));
-  }
-  expect(sandbox.store.products.all()).toHaveLength(1);
-});
+])(
+  'a push creates one product for a key that the service %s, however often it runs',
+  async (_, text, key) => {
+    const { run, sandbox } = setUpPush([], keys(text));
+    for (const price of ['1', '2', '3']) {
+      const { results } = await run([row(key, price)]);
+      expect(results).toMatchObject([{ action: 'conflict', id: '1', ids: ['1'] }]);
+      expect(results[0]?.reason).toContain(JSON.stringify(key));
+      expect(results[0]?.reason).toContain(JSON.stringify(sandbox.store.products.get('1')?.productNumber));
+    }
+    expect(sandbox.store.products.all()).toHaveLength(1);
+  },
+);
 
 test.each([
   ['white space', { trim: true }, ['A', 'A ', ' A']],
   ['white space, the bare one last', { trim: true }, ['A ', ' A', 'A']],
   ['case', { letters: 'lower' }, ['A', 'a']],
   ['case on a service that upper-cases', { letters: 'upper' }, ['A', 'a']],
-])('creates one product for rows that differ only in %s', async (_, text, spelt) => {
+])('a push creates one product for rows whose keys differ only in %s', async (_, text, spelt) => {
   const { run, sandbox } = setUpPush([], keys(text));
   for (const __ of [1, 2]) await run(spelt.map((key) => row(key)));
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
 
-test('reports a conflict with a product whose key another program wrote in another case', async () => {
+test('a push reports a conflict with a product whose key another program wrote in another case', async () => {
   const { run } = setUpPush([{ productNumber: 'DESK' }]);
   const { results, commits } = await run([row('desk')]);
   expect(results).toMatchObject([{ action: 'conflict', id: '1' }]);
@@ -46,12 +49,12 @@ test.each([
   ['STRAẞE', 'Straße'],
   ['STRAẞE', 'STRASSE'],
   ['ΟΔΟΣ', 'οδος'],
-])('treats %s and %s as keys that differ in case', async (stored, key) => {
+])('a push treats %s and %s as keys that differ in case', async (stored, key) => {
   const { results, commits } = await setUpPush([{ productNumber: stored }]).run([row(key)]);
   expect([results, commits]).toMatchObject([[{ action: 'conflict', id: '1' }], []]);
 });
 
-test('creates products whose keys differ only in case if the service is seen to keep the case', async () => {
+test('a push creates products whose keys differ only in case if existing products show that the service keeps the case', async () => {
   const twoCases = setUpPush([{ productNumber: 'ab' }, { productNumber: 'AB' }]);
   expect((await twoCases.run([row('ab'), row('AB'), row('Ab')])).done).toEqual([
     'AB updated',
@@ -65,12 +68,12 @@ test('creates products whose keys differ only in case if the service is seen to 
   expect((await mixed.run([row('ab'), row('AB')])).done).toEqual(['AB created', 'ab updated']);
 });
 
-test('updates both of two products whose keys differ only in white space', async () => {
+test('a push updates both of two products whose keys differ only in white space', async () => {
   const { run } = setUpPush([{ productNumber: 'A' }, { productNumber: 'A ' }]);
   expect((await run([row('A'), row('A ')])).done).toEqual(['A  updated', 'A updated']);
 });
 
-test('stops creating products after three in a row whose key came back with a prefix', async () => {
+test('a push stops creating products after three in a row whose key came back with a prefix', async () => {
   const { run, sandbox } = setUpPush([], keys({ prefix: 'SKU-' }));
   const { report, results } = await run(
     Array.from({ length: 9 }, (_, n) => row(String(n))),
@@ -87,20 +90,20 @@ test('stops creating products after three in a row whose key came back with a pr
   expect(sandbox.store.products.all()).toHaveLength(3);
 });
 
-test('continues to create if a key in between comes back as it was sent', async () => {
+test('a push keeps creating products if a key in between comes back as it was sent', async () => {
   const { run } = setUpPush([], keys({ prefix: 'SKU-' }));
   const rows = ['1', '2', 'SKU-3', '4', '5', 'SKU-6', '7'].map((key) => row(key));
   const { report } = await run(rows, { concurrency: 1 });
   expect(report.counts).toMatchObject({ conflict: 5, created: 2, failed: 0 });
 });
 
-test('does not create the row whose key another row got from the service', async () => {
+test('a push does not create the row whose key another row got from the service', async () => {
   const { run, sandbox } = setUpPush([], keys({ prefix: 'X' }));
   await run([row('1'), row('X1')], { concurrency: 1 });
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
 
-test('finds the product of a lost create under another spelling of its key', async () => {
+test('a push finds the product of a lost create under another spelling of its key', async () => {
   startVirtualClock();
   onTestFinished(stopVirtualClock);
   const { sandbox, run } = setUpPush([], {
@@ -113,7 +116,7 @@ test('finds the product of a lost create under another spelling of its key', asy
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
 
-test('creates a product again that was deleted since its key came back changed', async () => {
+test('a push creates a product again that was deleted since its key came back changed', async () => {
   const { run, sandbox } = setUpPush([], keys({ trim: true }));
   await run([row('A ')]);
   sandbox.clock.advance(60_000);

@@ -97,7 +97,7 @@ const rows: ProductDraft[] = Array.from({ length: 25 }, (_, n) => ({
   salePrice: `${n}.5`,
 }));
 
-test.each(Object.keys(SERVICES))('leads to one product for each row at %s', async (name) => {
+test.each(Object.keys(SERVICES))('repeated pushes lead to one product for each row at %s', async (name) => {
   const service = SERVICES[name] as ServiceTraits;
   const { pagination } = service;
   const { products, url } = await plainServer(service, ['after', undefined, 'before', undefined]);

@@ -12,7 +12,7 @@ useVirtualClock();
 test.each([
   ['a create', 'POST', 0],
   ['an update', 'PATCH', 1],
-] as const)('counts maxOutageMs from the first failed attempt of %s', async (_, method, existing) => {
+] as const)('a push counts maxOutageMs from the first failed attempt of %s', async (_, method, existing) => {
   const sandbox = createSandbox({ rateLimit: false });
   for (let n = 0; n < existing; n++) sandbox.store.products.insert({ productNumber: 'A', name: 'Old' });
   const client = createClient({
@@ -35,7 +35,7 @@ test.each([
 });
 
 test.each([true, false])(
-  'writes every row after a minute without a database, with retry.creates %s',
+  'a push writes every row after the service returned 500 for a minute, with retry.creates %s',
   async (creates) => {
     const sandbox = createSandbox({
       rateLimit: false,
@@ -63,7 +63,7 @@ test.each([true, false])(
 );
 
 test.each([true, false])(
-  'fails the one row that always gets a 500, with retry.creates %s',
+  'a push fails only the row that always gets a 500, with retry.creates %s',
   async (creates) => {
     const sandbox = createSandbox({ rateLimit: false });
     const client = createClient({
@@ -137,11 +137,11 @@ interface Outage {
 
 test.each<[string, Outage]>([
   ['creates fail', { forMs: 60 * SECOND, isDown: ['POST'] }],
-  ['creates fail that are carried out', { forMs: 60 * SECOND, isDown: ['POST'], isCarriedOut: true }],
+  ['creates that are carried out fail', { forMs: 60 * SECOND, isDown: ['POST'], isCarriedOut: true }],
   ['everything fails', { forMs: 60 * SECOND, isDown: ['POST', 'GET'] }],
-  ['creates fail that have one attempt', { forMs: 60 * SECOND, isDown: ['POST'], maxAttempts: 1 }],
+  ['creates with one attempt fail', { forMs: 60 * SECOND, isDown: ['POST'], maxAttempts: 1 }],
   ['the first creates fail', { forMs: SECOND / 10, isDown: ['POST'] }],
-])('without repeated creates, outlasts an outage in which %s', async (_, outage) => {
+])('a push without repeated creates outlasts an outage in which %s', async (_, outage) => {
   const { sandbox, run } = serviceWithOutage(outage);
   const { ended, posts } = await run(120 * SECOND);
   expect(ended).toMatchObject({ counts: { created: 100, failed: 0 } });
@@ -152,7 +152,7 @@ test.each<[string, Outage]>([
   expect(posts).toBeLessThanOrEqual(4 * (2 + 60 / 5));
 });
 
-test('without repeated creates, does not treat a few failures as an outage if maxOutageMs is 0', async () => {
+test('a push without repeated creates does not treat a few failures as an outage if maxOutageMs is 0', async () => {
   for (const outage of [{ forMs: SECOND / 10 }, { forMs: 5 * SECOND, spares: 2 }]) {
     const { run } = serviceWithOutage({ ...outage, isDown: ['POST'] });
     const { ended } = await run(0);
@@ -160,7 +160,7 @@ test('without repeated creates, does not treat a few failures as an outage if ma
   }
 });
 
-test('without repeated creates, stops after maxOutageMs and reports the creates that may have been carried out', async () => {
+test('a push without repeated creates stops after maxOutageMs and reports the creates that may have been carried out', async () => {
   const { sandbox, run } = serviceWithOutage({ forMs: 3_600 * SECOND, isDown: ['POST'] });
   const { ended, results, seconds, posts } = await run(60 * SECOND);
   expect(ended).toMatchObject({ code: 'push_failed', cause: { status: 503 } });

@@ -22,7 +22,7 @@ const copyOf = ({ sandbox }: ReturnType<typeof setUpPush>) =>
 const asOf = '2026-01-01T00:00:00Z';
 
 test.each(['rows', 'existing.products'])(
-  'rejects an iterator of %s that was read before',
+  'a push rejects an iterator of %s that was read before',
   async (argument) => {
     const setUp = setUpPush(products(3));
     const rows = argument === 'rows' ? products(3).values() : products(3);
@@ -34,20 +34,20 @@ test.each(['rows', 'existing.products'])(
   },
 );
 
-test('accepts a function that returns the copy, in each run', async () => {
+test('each push calls the function given as existing.products', async () => {
   const setUp = setUpPush(products(3));
   const existing = { products: () => copyOf(setUp).values(), asOf };
   await setUp.run(products(3), { existing, dryRun: true });
   expect((await setUp.run(products(3), { existing })).commits).toEqual([]);
 });
 
-test('rejects a function that returns no copy', async () => {
+test('a push rejects an existing.products function that returns null', async () => {
   const { run } = setUpPush(products(3));
   const error = await caught(run(products(3), { existing: { products: () => null as never, asOf } }));
   expect(error).toMatchObject({ cause: { code: 'invalid_input', argument: 'existing.products' } });
 });
 
-test('writes nothing if the copy is empty and the service has products', async () => {
+test('a push writes nothing if existing.products is empty and the service has products', async () => {
   const { run, sandbox } = setUpPush(products(3), { sandbox: { clock: '2026-01-31T12:00:00Z' } });
   sandbox.clock.advance(3_600_000);
   const existing = { products: [], asOf: '2026-01-31T12:30:00Z' };
@@ -76,7 +76,7 @@ function closing(values: readonly object[], failsAt = Number.POSITIVE_INFINITY) 
   return { state, iterable: iterable as AsyncIterable<never> };
 }
 
-test('closes the copy if the list fails, and rows and copy if the signal stops the push', async () => {
+test('a push closes existing.products if the list fails, and its rows too if the signal stops it', async () => {
   const failed = setUpPush(products(2));
   const copy = closing(products(2000));
   failed.sandbox.revokeKey(failed.sandbox.keys.full);
@@ -111,7 +111,7 @@ test('closes the copy if the list fails, and rows and copy if the signal stops t
 
 // Seeds with which keyset pagination alone misses a product.
 test.each([27, 29, 57])(
-  'reads a list with hidden rows once more by page, and creates no product a second time (seed %i)',
+  'a push reads a list with hidden rows again by page, and creates no product a second time (seed %i)',
   async (seed) => {
     const { run, client } = setUpPush(products(100), {
       sandbox: { seed, order: 'none', pageSize: 10, hiddenRecords: 0.1, clock: '2026-01-31T12:00:00Z' },
@@ -129,11 +129,11 @@ test.each([27, 29, 57])(
   },
 );
 
-test('reports that a list by id is complete', async () => {
+test('a push reports that a list by id is complete', async () => {
   expect((await setUpPush(products(3)).run(products(3))).report.complete).toBe('certain');
 });
 
-test('fails rows without a product if the list repeats products in a second read too', async () => {
+test('a push fails rows without a product if a second read of the list repeats products too, unless incompleteList is create', async () => {
   const many = products(60);
   const ids = { form: 'uuid' } as const;
   const { run, sandbox } = setUpPush(many, {
@@ -151,7 +151,7 @@ test('fails rows without a product if the list repeats products in a second read
   expect(sandbox.store.products.all()).toHaveLength(61);
 });
 
-test('gets the product of a stored id that the list does not show', async () => {
+test('a push gets the product of a stored id that the list does not show', async () => {
   const store = memoryStore();
   const { run, sandbox } = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
   await run([{ productNumber: 'A', name: 'x' }], { store });
@@ -168,7 +168,7 @@ test('gets the product of a stored id that the list does not show', async () => 
   expect((await run([{ productNumber: 'A', name: 'y' }], { store })).done).toEqual(['A created']);
 });
 
-test('compares with the values that the service sent, not with those of a schema', async () => {
+test('a push compares rows with the values that the service sent, not with those of a schema', async () => {
   const { sandbox } = setUpPush();
   const schema = productSchema.extend({ salePrice: z.string().transform((amount) => toDecimal(amount)) });
   const client = createClient({ ...sandbox.clientOptions, schemas: { products: schema } });
@@ -179,7 +179,7 @@ test('compares with the values that the service sent, not with those of a schema
   expect(sandbox.journal.every(({ action }) => action === 'create')).toBe(true);
 });
 
-test('finds products by the key that the service sent, not by that of a schema', async () => {
+test('a push finds products by the key that the service sent, not by that of a schema', async () => {
   const { sandbox } = setUpPush(products(3));
   const schema = productSchema.extend({ productNumber: z.string().transform((key) => key.toLowerCase()) });
   const client = createClient({ ...sandbox.clientOptions, schemas: { products: schema } });
@@ -187,7 +187,7 @@ test('finds products by the key that the service sent, not by that of a schema',
   expect(report.counts.unchanged).toBe(3);
 });
 
-test('asks before it writes, and reads what changed if the question takes long', async () => {
+test('a push calls confirm before it writes, and reads what changed if that takes long', async () => {
   const { run, sandbox, ids } = setUpPush(products(3));
   const rows = [...products(3), { productNumber: 'NEW', name: 'x' }];
   const no = await run(rows, { confirm: () => false });
@@ -206,7 +206,7 @@ test('asks before it writes, and reads what changed if the question takes long',
   expect(sandbox.store.products.all()).toHaveLength(5);
 });
 
-test('creates a product again that was deleted since it was read', async () => {
+test('a push creates a product again that was deleted since it was read', async () => {
   const { run, sandbox, ids } = setUpPush(products(2));
   const confirm = () => sandbox.store.products.delete(ids[0] ?? '') !== undefined;
   const rows = products(2).map((row) => ({ ...row, name: 'y' }));
@@ -215,7 +215,7 @@ test('creates a product again that was deleted since it was read', async () => {
   expect(sandbox.store.products.all()).toMatchObject([{ name: 'y' }, { name: 'y' }]);
 });
 
-test('creates no second product if its update returns a 404 but the product can be read', async () => {
+test('a push creates no second product if its update returns a 404 but the product can be read', async () => {
   const { run, sandbox } = setUpPush(products(2));
   sandbox.faults.add({ kind: 'status', status: 404, type: 'not_found' }, { method: 'PATCH', times: 1 });
   const { done } = await run(
@@ -229,30 +229,33 @@ test('creates no second product if its update returns a 404 but the product can 
 test.each([
   [2, ['P-0 failed', 'P-1 failed', 'P-2 updated']],
   [Number.POSITIVE_INFINITY, ['P-0 failed', 'P-1 failed', 'P-2 failed']],
-])('creates no second product if a gateway sends 404s of its own, %s in a row', async (count, expected) => {
-  let left = 0;
-  const { run, sandbox } = setUpPush(products(3), {
-    client: { fetch: (url, init) => (left-- > 0 ? notFound() : sandbox.fetch(url, init)) },
-  });
-  const notFound = async () => Response.json({ title: 'Not Found', status: 404 }, { status: 404 });
-  const done: string[] = [];
-  const pushed = run(
-    products(3).map((row) => ({ ...row, name: 'y' })),
-    {
-      concurrency: 1,
-      confirm: () => {
-        left = count;
-        return true;
+])(
+  'a push creates no second product if a gateway sends 404s of its own, %s in a row',
+  async (count, expected) => {
+    let left = 0;
+    const { run, sandbox } = setUpPush(products(3), {
+      client: { fetch: (url, init) => (left-- > 0 ? notFound() : sandbox.fetch(url, init)) },
+    });
+    const notFound = async () => Response.json({ title: 'Not Found', status: 404 }, { status: 404 });
+    const done: string[] = [];
+    const pushed = run(
+      products(3).map((row) => ({ ...row, name: 'y' })),
+      {
+        concurrency: 1,
+        confirm: () => {
+          left = count;
+          return true;
+        },
+        onResult: ({ key, action }) => done.push(`${key} ${action}`),
       },
-      onResult: ({ key, action }) => done.push(`${key} ${action}`),
-    },
-  );
-  await (count === 2 ? pushed : caught(pushed));
-  expect(done.sort()).toEqual(expected);
-  expect(sandbox.store.products.all()).toHaveLength(3);
-});
+    );
+    await (count === 2 ? pushed : caught(pushed));
+    expect(done.sort()).toEqual(expected);
+    expect(sandbox.store.products.all()).toHaveLength(3);
+  },
+);
 
-test('creates no second product if another program created a deleted one again', async () => {
+test('a push creates no second product if another program created a deleted one again', async () => {
   const { run, sandbox, ids } = setUpPush(products(2));
   const confirm = () => {
     sandbox.store.products.delete(ids[0] ?? '');
@@ -267,7 +270,7 @@ test('creates no second product if another program created a deleted one again',
   expect(sandbox.store.products.all()).toHaveLength(2);
 });
 
-test('leaves the product of another row alone if it was that of a deleted one before', async () => {
+test('a push leaves the product of another row alone if it had the key of a deleted product before', async () => {
   const store = memoryStore();
   const { run, sandbox } = setUpPush();
   await run([{ productNumber: 'A', name: 'desk' }], { store });
@@ -283,7 +286,7 @@ test('leaves the product of another row alone if it was that of a deleted one be
   expect(stored.all()).toMatchObject([{ id: '1', productNumber: 'B', name: 'big screw' }]);
 });
 
-test('reports that the list was incomplete, even if only the read after a long question shows it', async () => {
+test('a push reports an incomplete list, even if only the read after a long confirm shows it', async () => {
   const { run, sandbox } = setUpPush(products(3), {
     sandbox: { ids: { form: 'uuid' }, order: 'updated-asc', ties: 'each-page', pageSize: 10 },
   });
@@ -301,7 +304,7 @@ test('reports that the list was incomplete, even if only the read after a long q
   ]);
 });
 
-test('leaves a missing product alone that got the key of a row during a long question', async () => {
+test('a push leaves a missing product alone that got the key of a row during a long confirm', async () => {
   const { run, sandbox, ids } = setUpPush(products(2));
   const confirm = async () => {
     sandbox.store.products.update(ids[1] ?? '', { productNumber: 'NEW' });

@@ -10,7 +10,7 @@ const DESK: ProductDraft = { productNumber: '1001', name: 'Desk' };
 const SCREW: ProductDraft = { articleCode: '1001', name: 'Screw' };
 const HEAD = 'accounting-data-sdk:shop:products-push';
 
-test('does not mix the ids of two natural keys in one store', async () => {
+test('a push does not mix the ids of two natural keys in one store', async () => {
   const store = memoryStore();
   const { run, sandbox } = setUpPush();
   await run([DESK], { store, key: 'productNumber' });
@@ -21,7 +21,7 @@ test('does not mix the ids of two natural keys in one store', async () => {
   expect(sandbox.store.products.all()).toMatchObject([{ name: 'Desk' }, { name: 'Screw' }]);
 });
 
-test('reports a conflict if the product of a stored id has no key', async () => {
+test('a push reports a conflict if the product of a stored id has no key', async () => {
   const store = memoryStore();
   const { run } = setUpPush();
   await run([DESK], { store });
@@ -32,7 +32,7 @@ test('reports a conflict if the product of a stored id has no key', async () => 
   expect(commits).toEqual([]);
 });
 
-test('keeps the unknown creates of pushes by another key', async () => {
+test('a push keeps the unknown creates of pushes by another key in its store', async () => {
   const entries = new Map<string, string>();
   const { run, sandbox } = setUpPush();
   sandbox.faults.add({ kind: 'connection-refused' }, { method: 'POST' });
@@ -45,7 +45,7 @@ test('keeps the unknown creates of pushes by another key', async () => {
   expect(entries.get(HEAD)).toContain('1002');
 });
 
-test('forgets an unknown create whose product a run without writes finds', async () => {
+test('a push without writes forgets an unknown create whose product it finds', async () => {
   const entries = new Map<string, string>();
   const { run, sandbox } = setUpPush([], { client: { retry: { creates: false }, timeoutMs: 5_000 } });
   sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
@@ -74,7 +74,7 @@ async function setUpLost() {
   return { ...setUp, entries };
 }
 
-test('forgets an unknown create whose product is found, even if its update is lost', async () => {
+test('a push forgets an unknown create whose product it finds, even if the update is lost', async () => {
   const { run, sandbox, entries } = await setUpLost();
   sandbox.faults.add({ kind: 'lost-response', committed: false }, { method: 'PATCH' });
   const once = { store: entries, retry: { maxAttempts: 1 }, maxOutageMs: 0 };
@@ -82,14 +82,14 @@ test('forgets an unknown create whose product is found, even if its update is lo
   expect(entries.get(HEAD)).not.toContain('1001');
 });
 
-test('forgets an unknown create whose product is found, even if another one has its key', async () => {
+test('a push forgets an unknown create whose product it finds, even if another one has its key', async () => {
   const { run, sandbox, entries } = await setUpLost();
   sandbox.store.products.insert({ ...DESK });
   expect((await run([DESK], { store: entries })).done).toEqual(['1001 conflict']);
   expect(entries.get(HEAD)).not.toContain('1001');
 });
 
-test('does not remember a create that the service rejected', async () => {
+test('a push does not remember a create that the service rejected', async () => {
   const entries = new Map<string, string>();
   const { run } = setUpPush([], { sandbox: { allowedStatuses: ['active'] } });
   expect((await run([{ ...DESK, status: 'sold' }], { store: entries })).done).toEqual(['1001 failed']);
@@ -101,7 +101,7 @@ test.each([
   ['a pending create', HEAD, '"pending":[{"key":"A"}]'],
   ['ids', `${HEAD}:key:7`, '"ids":[1]'],
   ['an id', `${HEAD}:key:7`, '"ids":{"A":1}'],
-])('names a store entry with damaged %s', async (_, key, damage) => {
+])('a push rejects a store entry with damaged %s, and names it', async (_, key, damage) => {
   const entries = new Map<string, string>();
   const { run, sandbox } = setUpPush();
   const rows = Array.from({ length: 60 }, (_row, n) => ({ productNumber: `P-${n}` }));
@@ -115,7 +115,7 @@ test.each([
   expect(sandbox.requests).toEqual([]);
 });
 
-test('rejects a second push of a tenant under another prefix while the first runs', async () => {
+test('a second push of a tenant under another prefix is rejected while the first runs', async () => {
   const { run } = setUpPush();
   const first = run([DESK]);
   expect(await caught(run([DESK], { prefix: 'other' }))).toMatchObject({ code: 'concurrent_run' });
@@ -126,7 +126,7 @@ test('rejects a second push of a tenant under another prefix while the first run
 const runsOfProcess = () =>
   (globalThis as Record<symbol, unknown>)[Symbol.for('accounting-data-sdk.pushes')] as Map<string, undefined>;
 
-test('forgets pushes that ended a while ago', async () => {
+test('the process forgets pushes that ended a while ago', async () => {
   const { run, sandbox } = setUpPush();
   const tenants = () =>
     [...runsOfProcess().keys()].filter((name) => name.startsWith(sandbox.clientOptions.baseUrl ?? ''));
@@ -136,7 +136,7 @@ test('forgets pushes that ended a while ago', async () => {
   expect(tenants().map((name) => name.split(' ')[1])).toEqual(['b']);
 });
 
-test('shares the list of running pushes with every copy of the package in the process', async () => {
+test('a push shares the list of running pushes with every copy of the package in the process', async () => {
   const { run, sandbox } = setUpPush();
   await run([DESK]);
   const runs = runsOfProcess();
