@@ -85,7 +85,8 @@ function isConstraint(type: string): boolean {
 
 /** The detail and the violations, each once: some frameworks repeat all violations in the detail. */
 function reasonText(problem: Problem): string {
-  const { violations, detail = reasonInTitle(problem) } = problem;
+  const { violations } = problem;
+  const detail = problem.detail || reasonInTitle(problem);
   const text = detail === undefined ? '' : oneLine(detail);
   const repeats = violations.length > 0 && violations.every(({ message }) => text.includes(oneLine(message)));
   const fits = text === shortened(text);

@@ -176,6 +176,12 @@ const frameworks: Readonly<Record<string, Form>> = {
     code: 'unknown_problem',
     says: '409: The period is closed. ',
   },
+  'a service that sends a title and an empty detail': {
+    status: 409,
+    body: { title: 'The period is closed', detail: '' },
+    code: 'unknown_problem',
+    says: '409: The period is closed. ',
+  },
   'API Platform 3 that sends a title alone': {
     status: 409,
     body: { 'hydra:title': 'The period is closed' },
