@@ -5,12 +5,14 @@ import { environmentAsSet, usesEnvironmentProxy } from '../internal/runtime.ts';
  * credentials that the variable may carry. Undefined if it uses none.
  */
 export function environmentProxy({ protocol, hostname, port }: URL): string | undefined {
-  if (!usesEnvironmentProxy() || isExcluded(hostname, port)) return undefined;
+  if (!usesEnvironmentProxy() || isExcluded(hostname, port || DEFAULT_PORTS[protocol])) return undefined;
 
   const http = either('http_proxy', 'HTTP_PROXY');
   const value = protocol === 'https:' ? either('https_proxy', 'HTTPS_PROXY') || http : http;
   return URL.canParse(value) ? new URL(value).host : undefined;
 }
+
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 
 /** As Node reads them: the name in lower case counts if it is set, even to an empty string. */
 function either(lower: string, upper: string): string {
@@ -18,7 +20,7 @@ function either(lower: string, upper: string): string {
 }
 
 /** Whether NO_PROXY names the host: a list of names, each for its subdomains too, optionally with a port. */
-function isExcluded(hostname: string, port: string): boolean {
+function isExcluded(hostname: string, port: string | undefined): boolean {
   const entries = either('no_proxy', 'NO_PROXY')
     .toLowerCase()
     .split(/[\s,]+/);

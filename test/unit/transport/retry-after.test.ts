@@ -31,6 +31,17 @@ test.each([
   expect(parseRetryAfter(` ${value} `, ' Sat, 31 Jan 2026 12:00:20 GMT ')).toBe(10_000);
 });
 
+test.each([
+  [2026, '31-Jan-76', 2076],
+  [2026, '31-Jan-77', 1977],
+  [2080, '31-Jan-30', 2030],
+  [2080, '31-Jan-29', 2129],
+])('in %i, the two-digit year of %s is the one within 50 years: %i', (now, day, year) => {
+  vi.setSystemTime(Date.UTC(now, 0, 31, 12));
+  const value = `Sunday, ${day} 12:00:00 GMT`;
+  expect(parseHttpDate(value)).toBe(Date.UTC(year, 0, 31, 12));
+});
+
 test('an asctime day of one digit is padded with a blank', () => {
   expect(parseHttpDate('Sun Nov  6 08:49:37 1994')).toBe(Date.UTC(1994, 10, 6, 8, 49, 37));
 });
@@ -60,7 +71,10 @@ test.each([
   'Sat, 31 Jan 2026 12:00:30 CET',
   'sat, 31 jan 2026 12:00:30 gmt',
   'Sat, 31 Foo 2026 12:00:30 GMT',
-  'Sat, 31 Jan 2026 99:99:99 GMT',
+  'Sat, 31 Jan 2026 24:00:00 GMT',
+  'Sat, 31 Jan 2026 12:60:00 GMT',
+  'Sat, 31 Jan 2026 12:00:60 GMT',
+  'Fri, 30 Feb 2026 12:00:30 GMT',
 ])('ignores %j, as if the header were absent', (value) => {
   expect(parseRetryAfter(value, NOW)).toBeUndefined();
 });
