@@ -236,7 +236,8 @@ function asFailure(
   }
   if (error.code !== 'sync_failed') return error;
   const failures = error.errors.map((each) => each.error);
-  if (isOfAll && failures.every((each) => isAccountingError(each) && isDenied(each.code)))
+  const isDone = error.report.collections.some(({ status }) => status === 'done');
+  if (isOfAll && !isDone && failures.every((each) => isAccountingError(each) && isDenied(each.code)))
     return noReadAccess();
   const first = failureOf(failures[0]);
   if (first === undefined) return error;

@@ -67,6 +67,19 @@ describe('a key', () => {
   });
 });
 
+test('a key that may not read one collection any more is not said to read nothing', async () => {
+  const { sandbox, env } = await listening({ records: 20 });
+  const args = ['pull', '--all', '--to', folder()('books.sqlite'), '--tenant', 'acme', '--quiet'];
+  expect((await run(env, args)).code).toBe(0);
+  sandbox.faults.add(
+    { kind: 'status', status: 403, type: 'forbidden' },
+    { path: '/api/public/v1/accounts', times: 20 },
+  );
+  const { code, log } = await run(env, args);
+  expect([code, log]).toEqual([3, expect.stringContaining('accounts')]);
+  expect(log).not.toContain('has no read access');
+});
+
 describe('a service without the collections', () => {
   const nowhere = (env: Settings) => ({ ...env, ACCOUNTING_BASE_URL: `${env.ACCOUNTING_BASE_URL}/wrong` });
 
