@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { accountsOf, all, byId, listing, range, rowsOf, serviceOf } from './service.ts';
 
-test('requests what the cursor says, beside the filters of the caller, until it ends', async () => {
+test('a list with a cursor sends its parameters and the filters of the caller until the cursor ends', async () => {
   const { accounts, queries } = accountsOf(range(1, 5), { pageSize: 2, clock: '2026-02-01' });
   const pages = await all(accounts.list({ updatedSince: '2026-01-31' }, { pagination: byId }).pages());
   expect(pages.flatMap(({ ids }) => ids)).toEqual(range(1, 5).map(String));
@@ -12,7 +12,7 @@ test('requests what the cursor says, beside the filters of the caller, until it 
   expect(queries()).toEqual([since, ...[2, 4, 5].map((id) => `id[gt]=${id}&${since}`)]);
 });
 
-test('continues after an empty page if the cursor does, with parameters of its own', async () => {
+test('a list continues after an empty page if the cursor does, with the parameters of the cursor', async () => {
   const windows = [[1], [], [3]];
   const { pages } = serviceOf(({ parameters }) => rowsOf(windows[Number(parameters.get('window'))] ?? []));
   let window = 0;
@@ -24,7 +24,7 @@ test('continues after an empty page if the cursor does, with parameters of its o
   expect(read.map(({ records }) => records)).toEqual(windows.map(rowsOf));
 });
 
-test('throws FilterIgnoredError if rows are sent again, even after an empty page', async () => {
+test('a list with a cursor throws FilterIgnoredError if rows are sent again, even after an empty page', async () => {
   const windows = [[1, 2], [], [1, 2], [1, 2], [3]];
   const { accounts, queries } = serviceOf(({ count }) => rowsOf(windows[count - 1] ?? []));
   const pagination: CustomCursor<unknown> = { first: {}, next: () => (queries.length < 5 ? {} : undefined) };
@@ -35,14 +35,14 @@ test('throws FilterIgnoredError if rows are sent again, even after an empty page
   expect(queries).toHaveLength(4);
 });
 
-test('requests nothing beyond a limit', async () => {
+test('a list with a cursor requests no page beyond its limit', async () => {
   const { accounts, queries } = listing(range(1, 9), 2);
   await accounts.list({}, { pagination: byId }).toArray({ limit: 4 });
   expect(queries).toHaveLength(2);
 });
 
 test.each([0, 1])(
-  'throws an error of the cursor after the page that it was given, prefetch %d',
+  'a list throws an error of its cursor after the page that the cursor got, with prefetch %d',
   async (prefetch) => {
     const { pages } = listing(range(1, 9), 2);
     const failure = new Error('of the caller');
@@ -58,7 +58,7 @@ test.each([0, 1])(
   },
 );
 
-test('rejects a cursor without first, or with an unknown name in it', () => {
+test('a list rejects a cursor without first, or with an unknown name in first', () => {
   const { accounts } = listing(range(1, 5), 2);
   for (const first of [undefined, { cursor: '7' }]) {
     const pagination = { first, next() {} } as never;
@@ -66,7 +66,7 @@ test('rejects a cursor without first, or with an unknown name in it', () => {
   }
 });
 
-test('rejects an unknown name that next returns', async () => {
+test('a list rejects an unknown name that next returns', async () => {
   const { accounts, queries } = listing(range(1, 5), 2);
   const pagination = { first: {}, next: () => ({ cursor: '7' }) } as never;
   expect(await caught(all(accounts.list({}, { pagination })))).toMatchObject({
@@ -76,7 +76,7 @@ test('rejects an unknown name that next returns', async () => {
   expect(queries).toHaveLength(1);
 });
 
-test('rejects an async next, without an unhandled rejection', async () => {
+test('a list rejects an async next, without an unhandled rejection', async () => {
   const rejections: unknown[] = [];
   const onRejection = (reason: unknown) => void rejections.push(reason);
   process.on('unhandledRejection', onRejection);

@@ -28,7 +28,7 @@ describe('get', () => {
 });
 
 describe('whoami', () => {
-  test('shows each collection by what the key meets there', async () => {
+  test('shows for each collection whether the key may read it', async () => {
     const { sandbox, env } = await listening({ records: 200 });
     const all = await run(env, ['whoami', '--json']);
     expect(JSON.parse(all.out)).toMatchObject({
@@ -55,7 +55,7 @@ describe('a key', () => {
     ['discover'],
     ['pull', '--all', '--out', 'data'],
     ['pull', '--all', '--to', 'books.sqlite', '--tenant', 'acme'],
-  ])('that is invalid or reads nothing ends the command with 3: %s %s %s', async (...args) => {
+  ])('that is invalid or has no read access ends the command with exit code 3: %s %s %s', async (...args) => {
     const { sandbox, env } = await listening({ records: 20 });
     const file = folder();
     const found = args.map((arg) => arg.replace(/^data$|^books\.sqlite$/, file));
@@ -207,7 +207,7 @@ describe('an error', () => {
     expect((await run(env, ['get', 'accounts', '1'])).log).toContain('Accept header');
   });
 
-  test('of the service is shown without what would move the cursor', async () => {
+  test('of the service is printed without its control characters', async () => {
     const { sandbox, env } = await listening();
     const body = JSON.stringify({ type: 'forbidden', detail: 'no\u001b[2J\nway\u009b' });
     sandbox.faults.next({ kind: 'rewrite', status: 403, body });
@@ -285,7 +285,7 @@ describe('the key', () => {
     expect(sandbox.count()).toBe(0);
   });
 
-  test('is typed if there is a terminal', async () => {
+  test('is read from the terminal if there is one', async () => {
     const { sandbox, env } = await listening({ records: 50 });
     const asked: string[] = [];
     const prompt = {

@@ -100,7 +100,7 @@ describe('discover', () => {
     expect(() => readFileSync(file)).toThrow('ENOENT');
   });
 
-  test('names what the key may not read', async () => {
+  test('names the collections that the key may not read', async () => {
     const { sandbox, env } = await listening({ records: 300 });
     const { code, log } = await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.productsOnly }, [
       'discover',

@@ -70,7 +70,7 @@ describe('the settings of the command', () => {
     expect(other.sandbox.count()).toBe(0);
   });
 
-  test('leave room for a key that is typed, for an address that is not the one of the file', async () => {
+  test('may be a typed key and an address other than that of the file', async () => {
     const { other, cwd } = await project();
     const prompt = {
       secret: async () => other.env.ACCOUNTING_API_KEY ?? '',
@@ -112,7 +112,7 @@ describe('the settings of the command', () => {
     },
   );
 
-  test('show no key of a file in what the command says', async () => {
+  test('never show the key of a file in an error', async () => {
     const { inFile, cwd } = await project();
     const key = inFile.env.ACCOUNTING_API_KEY ?? '';
     const { code, log } = await run({}, ['get', 'accounts', key], { cwd });

@@ -39,7 +39,7 @@ describe('fixtures', () => {
     }
   });
 
-  test('may be an object, and a new record gets an id of its own', async () => {
+  test('may be an object, and a new record gets a new id', async () => {
     const sandbox = createSandbox({ fixtures: { products: [{ id: '70', name: 'Desk' }] } });
     const client = createClient(sandbox.clientOptions);
     expect((await client.products.get('70')).name).toBe('Desk');
@@ -51,7 +51,7 @@ describe('fixtures', () => {
     ['accounts.json', '{"id":"1"}', 'accounts.json is not an array'],
     ['accounts.ndjson', '{"id":"1"}\n{"secret', 'line 2 of'],
     ['invoices.ndjson', '{"id":"1"}', 'no file of a collection'],
-  ])('reads %s with %s', (name, text, message) => {
+  ])('are read if their file is valid: %s with %s', (name, text, message) => {
     const data = folder()('data');
     mkdirSync(data);
     writeFileSync(join(data, name), text);

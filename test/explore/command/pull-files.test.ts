@@ -119,7 +119,7 @@ describe('a file that cannot be written', () => {
     expect(existsSync(file('a'))).toBe(false);
   });
 
-  test('is the checkpoint itself, which would overwrite the records', async () => {
+  test('is rejected if the checkpoint would overwrite it', async () => {
     const { sandbox, env } = await listening({ records: 200 });
     const file = folder();
     for (const [out, checkpoint] of [
@@ -144,7 +144,7 @@ describe('a file that cannot be written', () => {
 
 describe('a file or a folder that others use', () => {
   test.each(['ndjson', 'csv'])(
-    'does not write through a link under the name of a temporary file: %s',
+    'is not overwritten through a link under the name of a temporary file: %s',
     async (format) => {
       const { env } = await listening({ records: { accounts: 50 } });
       const file = folder();
@@ -159,7 +159,7 @@ describe('a file or a folder that others use', () => {
     },
   );
 
-  test('does not resume into a link', async () => {
+  test('is not overwritten through a link when a pull resumes', async () => {
     const { sandbox, env } = await listening({ records: { accounts: 300 } });
     const file = folder();
     const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];

@@ -7,7 +7,7 @@ import { startPglite } from '../../support/pglite.ts';
 import { copied, upstream } from './support/database.ts';
 import { folder, listening, run } from './support/run.ts';
 
-test('writes every collection to SQLite, and then only what changed', async () => {
+test('pull --to writes every collection to SQLite, and then only what changed', async () => {
   const { sandbox, env } = await listening({ records: 200 });
   const file = folder()('books.sqlite');
   const args = ['pull', '--all', '--to', file];
@@ -26,7 +26,7 @@ test('writes every collection to SQLite, and then only what changed', async () =
   expect(database.prepare(`SELECT name FROM products WHERE id = '1'`).get()).toEqual({ name: 'Renamed' });
 });
 
-test('removes many deleted records only with --max-candidates', async () => {
+test('pull --to removes many deleted records only with --max-candidates', async () => {
   const { sandbox, env } = await listening({ records: { products: 200 } });
   const file = folder()('books.sqlite');
   const args = ['pull', 'products', '--to', file, '--tenant', 'acme'];
@@ -47,7 +47,7 @@ test('removes many deleted records only with --max-candidates', async () => {
   });
 });
 
-test('says how to continue after Ctrl-C', async () => {
+test('pull --to says how to resume after Ctrl-C', async () => {
   const { sandbox, env } = await listening({ records: { products: 100 } });
   const file = folder()('books.sqlite');
   const args = ['pull', 'products', '--to', file, '--tenant', 'acme'];
@@ -64,7 +64,7 @@ test('says how to continue after Ctrl-C', async () => {
   expect(copied(file)).toEqual(upstream(sandbox));
 });
 
-test('waits for another company that writes to the same file', async () => {
+test('pull --to waits while another process has locked the SQLite file', async () => {
   const { sandbox, env } = await listening({ records: { products: 3 } });
   const file = folder()('books.sqlite');
   const args = ['pull', 'products', '--to', file, '--tenant'];
@@ -91,7 +91,7 @@ test('waits for another company that writes to the same file', async () => {
   expect(copied(file)).toHaveLength(6);
 });
 
-test('writes records that this version takes for invalid', async () => {
+test('pull --to writes invalid records too', async () => {
   const { sandbox, env } = await listening({ records: { products: 25 } });
   sandbox.faults.add({ kind: 'money-as-number' }, { probability: 1 });
   const file = folder()('books.sqlite');
@@ -99,7 +99,7 @@ test('writes records that this version takes for invalid', async () => {
   expect([code, copied(file).length]).toEqual([0, 25]);
 });
 
-test('names the collections that the key may not read', async () => {
+test('pull --to names the collections that the key may not read', async () => {
   const { sandbox, env } = await listening({ records: 300 });
   const args = ['pull', '--all', '--tenant', 'acme', '--to', folder()('books.sqlite')];
   const some = await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.productsOnly }, args);
@@ -113,13 +113,13 @@ test.each([
   [['accounts', '--tenant', 'acme'], '--tenant is for a database'],
   [['accounts', '--full'], '--full is for a database'],
   [['--all', '--to', 'postgres', '--tenant', 'acme'], 'No database is configured'],
-])('rejects arguments that contradict each other: %j', async (args, message) => {
+])('pull --to rejects arguments that contradict each other: %j', async (args, message) => {
   const { sandbox, env } = await listening();
   const { code, log } = await run(env, ['pull', ...args], { cwd: folder()('.') });
   expect([code, log, sandbox.count()]).toEqual([2, expect.stringContaining(message), 0]);
 });
 
-test('asks for the name of the company if the database holds none or several', async () => {
+test('pull --to requires --tenant if the database has no company or several', async () => {
   const { env } = await listening({ records: { accounts: 3 } });
   const file = folder()('books.sqlite');
   const args = ['pull', 'accounts', '--to', file];
@@ -129,7 +129,7 @@ test('asks for the name of the company if the database holds none or several', a
   expect((await run(env, args)).log).toContain('holds 2 companies');
 });
 
-test('fails for a file that is no database', async () => {
+test('pull --to fails if its file is not a database', async () => {
   const { sandbox, env } = await listening({ records: { accounts: 3 } });
   const file = folder();
   writeFileSync(file('a.csv'), 'id,name\n'.repeat(100));
@@ -143,7 +143,7 @@ test('fails for a file that is no database', async () => {
   expect(sandbox.count()).toBe(0);
 });
 
-test('writes to PostgreSQL through pg of the folder, and says so if it is not installed', async () => {
+test('pull --to postgres uses the pg of the working directory, and says so if it is not installed', async () => {
   const { sandbox, env } = await listening({ records: { accounts: 40, products: 10 } });
   const file = folder();
   const args = ['pull', '--all', '--to', 'postgres', '--tenant', 'acme'];
@@ -170,7 +170,7 @@ test('writes to PostgreSQL through pg of the folder, and says so if it is not in
   expect(rows.map(({ body }) => body)).toEqual(sandbox.store.accounts.all());
 });
 
-test('rejects the copy of another API key until --same-company accepts it', async () => {
+test('pull --to rejects the copy of another API key until --same-company accepts it', async () => {
   const { sandbox, env } = await listening({ records: { accounts: 40 } });
   const to = ['--to', folder()('books.sqlite'), '--tenant', 'acme'];
   const pull = (key: string, ...more: string[]) =>

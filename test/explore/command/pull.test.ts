@@ -335,7 +335,7 @@ describe('pull --format csv', () => {
   /** The rows of CSV by an independent parser. */
   const rows = (text: string): Record<string, string>[] => parse(text, { columns: true });
 
-  test('has the columns of all records, and every value as the service sent it', async () => {
+  test('writes the columns of all records, and every value as the service sent it', async () => {
     const { sandbox, env } = await listening();
     const note = 'two\nlines\u2028end';
     sandbox.store.accounts.insert({ name: 'Cash, "petty"', amount: '0012.3400', note });

@@ -26,7 +26,7 @@ async function withFile(
 
 const products = (sandbox: Sandbox) => sandbox.store.products.all();
 
-test('creates and updates the products of a CSV file, and sends nothing the second time', async () => {
+test('push creates and updates the products of a CSV file, and sends nothing the second time', async () => {
   const { sandbox, push } = await withFile(
     'productNumber,name,salePrice,isWebShop,stockQuantity,tags\r\nA,"Desk, oak",129,yes,2.5,new|sale\r\nB,Chair,,no,,\r\n',
   );
@@ -63,13 +63,13 @@ test.each([
     'products.ndjson',
     'Desk\u2028of oak\u2029',
   ],
-])('reads a file with %s', async (_, text, file, name = 'Desk') => {
+])('push reads a file with %s', async (_, text, file, name = 'Desk') => {
   const { sandbox, push } = await withFile(text, { name: file });
   expect(await push('--yes')).toMatchObject({ code: 0, log: expect.stringContaining('1 row: 1 created') });
   expect(products(sandbox)).toMatchObject([{ productNumber: 'A', name }]);
 });
 
-test('does not overwrite its own file with the results', async () => {
+test('push does not overwrite its own file with --results', async () => {
   const { sandbox, push, file } = await withFile('productNumber\nA\n');
   symlinkSync(file('products.csv'), file('link'));
   for (const name of ['products.csv', 'link']) {
@@ -80,7 +80,7 @@ test('does not overwrite its own file with the results', async () => {
   expect(sandbox.count()).toBe(0);
 });
 
-test('keeps leading zeros, and clears fields only with --empty clear', async () => {
+test('push keeps leading zeros, and clears fields only with --empty clear', async () => {
   const { sandbox, push } = await withFile('productNumber,ean,brand\n007,0012,\n');
   sandbox.store.products.insert({ productNumber: '007', ean: '0012', brand: 'Oak' });
   await push('--yes');
@@ -89,7 +89,7 @@ test('keeps leading zeros, and clears fields only with --empty clear', async () 
   expect(products(sandbox)).toMatchObject([{ brand: null }]);
 });
 
-test('rejects a row with a number that would lose digits', async () => {
+test('push rejects a row with a number that would lose digits', async () => {
   const { sandbox, push } = await withFile(
     'productNumber,stockQuantity\nA,1234567890123456\nB,123456789012345\n',
   );
@@ -113,7 +113,7 @@ describe('a create whose response is lost, on a service that ignores Idempotency
   });
 });
 
-test('writes nothing in a dry run', async () => {
+test('push --dry-run writes nothing', async () => {
   const { sandbox, push } = await withFile('productNumber\nA\nB\n');
   const { code, log } = await push('--dry-run');
   expect(code).toBe(0);
@@ -124,7 +124,7 @@ test('writes nothing in a dry run', async () => {
 test.each([
   ['y', true, 1],
   ['n', false, 0],
-])('asks for confirmation before it writes (%s)', async (_, confirmed, count) => {
+])('push asks for confirmation before it writes (%s)', async (_, confirmed, count) => {
   const { sandbox, env, file } = await withFile('productNumber\nA\n');
   const questions: string[] = [];
   const confirm = async (question: string) => {
@@ -138,14 +138,14 @@ test.each([
   expect(products(sandbox)).toHaveLength(count);
 });
 
-test('requires --yes to write without a terminal', async () => {
+test('push requires --yes to write without a terminal', async () => {
   const { sandbox, push } = await withFile('productNumber\nA\n');
   expect(await push()).toMatchObject({ code: 2, log: expect.stringContaining('Pass --yes to write') });
   expect(sandbox.requests).toEqual([]);
 });
 
 test.each(['\n', '\r\n'])(
-  'writes a result for each row and ends with its own exit code if some failed: %j',
+  'push writes a result for each row and ends with its own exit code if some failed: %j',
   async (end) => {
     const text = 'productNumber,salePrice,name\nA,"12,50",x\nB,5,"two\nlines"\n\nB,6,y\n,7,z\nC,8,z\n';
     const { sandbox, push, file } = await withFile(text.replaceAll('\n', end));
@@ -173,7 +173,7 @@ test.each(['\n', '\r\n'])(
   },
 );
 
-test('prints why the first rows failed', async () => {
+test('push prints why the first rows failed', async () => {
   const rows = Array.from({ length: 20 }, (_, n) => `P-${n},${n < 12 ? '"12,50"' : 5},sold`);
   const { push, file } = await withFile(`productNumber,salePrice,status\nC,1,new\n${rows.join('\n')}\n`, {
     allowedStatuses: ['new'],
@@ -195,7 +195,7 @@ test('prints why the first rows failed', async () => {
   );
 });
 
-test('prints the violations of a row, and the products of a conflict', async () => {
+test('push prints the violations of a row, and the products of a conflict', async () => {
   const { push } = await withFile('productNumber,status\nC,new\nA,sold\n', {
     allowedStatuses: ['new'],
     existing: [{ productNumber: 'C' }, { productNumber: 'C' }],
@@ -208,7 +208,7 @@ test('prints the violations of a row, and the products of a conflict', async () 
 });
 
 test.runIf(existsSync('/dev/full'))(
-  'writes the products if the disk of the results is full, and says so',
+  'push writes the products if the disk of --results is full, and says so',
   async () => {
     const { sandbox, push } = await withFile('productNumber\nA\nB\n');
     const { code, log } = await push('--yes', '--results', '/dev/full');
@@ -239,14 +239,14 @@ test.each<[what: string, text: string | Buffer, reason: RegExp, name?: string]>(
   ],
   ['a torn line of NDJSON', '{"productNumber":"A"}\n{"productNum', /line 2 is not a JSON object/, 'a.ndjson'],
   ['NDJSON in Latin-1', Buffer.from(CAFE.ndjson, 'latin1'), /it is not UTF-8\./, 'a.ndjson'],
-])('writes nothing for a file with %s', async (_, text, reason, name) => {
+])('push writes nothing for a file with %s', async (_, text, reason, name) => {
   const { sandbox, push } = await withFile(text, { name });
   const { code, log } = await push('--yes');
   expect([code, log]).toEqual([7, expect.stringMatching(reason)]);
   expect(sandbox.journal).toEqual([]);
 });
 
-test('names a missing file, a wrong key field and a rejected API key', async () => {
+test('push names a missing file, a wrong key field and a rejected API key', async () => {
   const { sandbox, env, file } = await withFile('productNumber\nA\n');
   expect(await run(env, ['push', file('none.csv'), '--key', 'ean', '--yes'])).toMatchObject({ code: 7 });
   const wrong = await run(env, ['push', file('products.csv'), '--key', 'productNumbr', '--yes']);
@@ -256,7 +256,7 @@ test('names a missing file, a wrong key field and a rejected API key', async () 
   expect(denied).toMatchObject({ code: 3, log: expect.stringContaining('The push of default stopped') });
 });
 
-test('pushes a file that pull wrote and a spreadsheet changed', async () => {
+test('push accepts a file that pull wrote and a spreadsheet changed', async () => {
   const { sandbox, env, file } = await withFile('');
   sandbox.store.products.insert({ productNumber: 'A', name: 'Desk', salePrice: '5.0000', tags: ['x'] });
   const pulled = await run(env, ['pull', 'products', '--format', 'csv']);
@@ -267,7 +267,7 @@ test('pushes a file that pull wrote and a spreadsheet changed', async () => {
   expect(sandbox.requests.at(-1)?.body).toEqual({ name: 'Table' });
 });
 
-test('maps and ignores columns, and trims the key', async () => {
+test('push maps and ignores columns, and trims the key', async () => {
   const { sandbox, env, file } = await withFile('Variant SKU,Title,Note\n A ,Desk,x\n');
   const names = [
     '--ignore-columns',
@@ -286,7 +286,7 @@ test('maps and ignores columns, and trims the key', async () => {
   expect([unknown.code, unknown.log]).toEqual([7, expect.stringContaining('--map names')]);
 });
 
-test('reads standard input, and names all bad cells of a row', async () => {
+test('push reads standard input, and names all invalid cells of a row', async () => {
   const { sandbox, env } = await withFile('');
   async function* stdin() {
     yield Buffer.from('productNumber,salePrice,isWebShop\nA,5,yes\nB,"5,0",may');
@@ -303,7 +303,7 @@ test.each([
   ['keep', [{ productNumber: 'A' }, { productNumber: 'B' }]],
   ['delete', [{ productNumber: 'A' }]],
   ['deactivate', [{ productNumber: 'A' }, { productNumber: 'B', isInactive: true }]],
-])('treats missing products by --missing %s', async (missing, expected) => {
+])('push applies --missing %s to missing products', async (missing, expected) => {
   const { sandbox, push } = await withFile('productNumber\nA\n', {
     existing: [{ productNumber: 'A' }, { productNumber: 'B' }],
   });
@@ -320,7 +320,7 @@ test.each([
     '--max-candidates is 1',
   ],
   ['no row has the key of a product', 'X', [], 'no product has a row'],
-])('deletes nothing if %s', async (_, key, args, reason) => {
+])('push --missing delete deletes nothing if %s', async (_, key, args, reason) => {
   const { sandbox, push } = await withFile(`productNumber\n${key}\n`, {
     existing: ['A', 'B', 'C'].map((productNumber) => ({ productNumber })),
   });
@@ -329,7 +329,7 @@ test.each([
   expect(products(sandbox)).toHaveLength(3);
 });
 
-test('deletes every missing product with --max-candidates all', async () => {
+test('push deletes every missing product with --max-candidates all', async () => {
   const { sandbox, push } = await withFile('productNumber\nX\n', { existing: [{ productNumber: 'A' }] });
   expect((await push('--yes', '--missing', 'delete', '--max-candidates', 'all')).code).toBe(0);
   expect(products(sandbox)).toMatchObject([{ productNumber: 'X' }]);
@@ -351,7 +351,7 @@ describe('a row whose create was lost while the service says that it is still ru
   });
 });
 
-test('rejects the state of another API key until --same-company accepts it', async () => {
+test('push rejects the state of another API key until --same-company accepts it', async () => {
   const { sandbox, env, file } = await withFile('productNumber\nA\n');
   const push = (key: string, ...args: string[]) =>
     run({ ...env, ACCOUNTING_API_KEY: key }, [

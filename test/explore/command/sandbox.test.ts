@@ -114,7 +114,7 @@ describe('sandbox', () => {
   test.each([
     [[], null],
     [['--cors'], '*'],
-  ] as const)('with %j web pages are allowed: %s', async (flags, allowed) => {
+  ] as const)('sends with %j the Access-Control-Allow-Origin %s', async (flags, allowed) => {
     const run = start(...sandboxArgs, ...flags);
     await run.ready;
     const response = await fetch(`${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1/accounts`);
@@ -125,7 +125,7 @@ describe('sandbox', () => {
   test.each([
     ['127.0.0.1', 421],
     ['0.0.0.0', 401],
-  ])('on %s a request to another host gets %d', async (host, status) => {
+  ])('on --host %s responds to a request for another host with %d', async (host, status) => {
     const run = start(...sandboxArgs, '--host', host);
     await run.ready;
     const port = new URL(run.variable('ACCOUNTING_BASE_URL')).port;
@@ -267,7 +267,7 @@ describe('sandbox', () => {
   });
 });
 
-test('prints its help and its version', async () => {
+test('the command prints its help and its version', async () => {
   const help = start('--help');
   expect(await help.code).toBe(0);
   expect(help.out.join('\n')).toContain('sandbox');
@@ -276,7 +276,7 @@ test('prints its help and its version', async () => {
   expect(version.out).toEqual([expect.stringMatching(/^\d+\.\d+\.\d+/)]);
 });
 
-test('as a process: prints its lines, logs to standard error, and ends well with Ctrl-C', async () => {
+test('the sandbox as a process prints its lines, logs to standard error, and exits with 0 on Ctrl-C', async () => {
   const child = startProcess({}, sandboxArgs);
   await new Promise<void>((resolve) => {
     child.stderr?.on('data', (text) => {

@@ -41,7 +41,7 @@ const COLLECTIONS = ['accountAddresses', 'products', '--write', '--yes', '--quie
 
 describe('probe --out and --check', () => {
   test.each(services)(
-    'makes a sandbox of the file of %s on which a probe finds the same, until an option changes',
+    'find no difference on a sandbox with the options of the file of %s, until an option changes',
     async (_, service, change, line) => {
       const file = folder()('service.json');
       const { code } = await run(await serving(service), ['probe', ...COLLECTIONS, '--out', file]);
@@ -63,14 +63,14 @@ describe('probe --out and --check', () => {
     },
   );
 
-  test('does not compare what is unknown on one side', async () => {
+  test('do not compare what is unknown on one side', async () => {
     const env = await serving({});
     const file = folder()('service.ts');
     await run(env, ['probe', ...COLLECTIONS, '--out', file]);
     expect((await run(env, ['probe', 'accounts', '--quiet', '--check', file])).code).toBe(0);
   });
 
-  test('overwrites its own files only', async () => {
+  test('overwrite only files that probe wrote', async () => {
     const env = await serving({});
     const file = folder()('service.ts');
     writeFileSync(file, 'export const service = 5;');

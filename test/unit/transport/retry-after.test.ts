@@ -75,6 +75,6 @@ test.each([
   'Sat, 31 Jan 2026 12:60:00 GMT',
   'Sat, 31 Jan 2026 12:00:60 GMT',
   'Fri, 30 Feb 2026 12:00:30 GMT',
-])('ignores %j, as if the header were absent', (value) => {
+])('%j is ignored, as if the header were absent', (value) => {
   expect(parseRetryAfter(value, NOW)).toBeUndefined();
 });
