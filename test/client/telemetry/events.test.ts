@@ -112,3 +112,12 @@ function fails(): never {
 async function rejects(): Promise<never> {
   throw new Error('full disk');
 }
+
+test('no event shows a key that was used as a path segment', async () => {
+  const { on, events } = recorder();
+  const apiKey = 'secret-7f3a9c1e';
+  const fetch = scriptedFetch(jsonResponse({}));
+  await scriptedClient(fetch, { apiKey, on }).request({ path: [apiKey] });
+  expect(events[0]?.[1]).toMatchObject({ template: '/[redacted]', path: '/[redacted]' });
+  expect(JSON.stringify(events)).not.toContain(apiKey);
+});
