@@ -18,7 +18,7 @@ test.each([
   ['406', { kind: 'status', status: 406 }, 'unknown_problem'],
   ['415', { kind: 'status', status: 415 }, 'unknown_problem'],
   ['503 for longer than maxOutageMs', { kind: 'status', status: 503 }, 'unknown_problem'],
-] as const)('stops at a %s and reports what was done', async (_, fault, code) => {
+] as const)('a push stops at a %s and reports what was done', async (_, fault, code) => {
   const { run, sandbox } = setUpPush();
   sandbox.faults.add(fault, { method: 'POST', skip: 2, times: 1000 });
   const error = await caught(run(rows(10), FAST));
@@ -35,7 +35,7 @@ test.each([
   expect((await run(rows(10))).report.counts).toMatchObject({ created: 8, unchanged: 2 });
 });
 
-test('counts a single row as one', async () => {
+test('the error of a stopped push counts a single row as one', async () => {
   const confirm = () => {
     throw new Error('not now');
   };
@@ -43,7 +43,7 @@ test('counts a single row as one', async () => {
   expect((error as Error).message).toMatch(/ stopped \(1 row read; 0 created, 0 updated\): not now\. /);
 });
 
-test('fails rows whose products are locked, and continues with the others', async () => {
+test('a push fails rows whose products are locked, and continues with the others', async () => {
   const { run } = setUpPush(rows(12), {
     sandbox: { lockedRecords: ({ id }) => Number(id) > 1 && Number(id) < 9 },
   });
@@ -54,7 +54,7 @@ test('fails rows whose products are locked, and continues with the others', asyn
   expect(failed.every(({ error }) => error?.code === 'forbidden')).toBe(true);
 });
 
-test('stops after five 403s in a row if no write of the kind has succeeded', async () => {
+test('a push stops after five 403s in a row if no write of the same kind has succeeded', async () => {
   const { run, sandbox } = setUpPush(rows(12), { sandbox: { lockedRecords: 1 } });
   const changed = rows(12).map((row) => ({ ...row, name: 'changed' }));
   const error = await caught(run([{ productNumber: 'NEW' }, ...changed], { concurrency: 1 }));
@@ -66,7 +66,7 @@ test('stops after five 403s in a row if no write of the kind has succeeded', asy
   expect(sandbox.count(({ method }) => method === 'PATCH')).toBe(5);
 });
 
-test('does not take a lost create for one that the service allowed', async () => {
+test('a push does not treat a lost create as one that the service allowed', async () => {
   const { run, sandbox } = setUpPush();
   sandbox.faults.add({ kind: 'close-in-body' }, { method: 'POST', times: 1 });
   sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { method: 'POST', times: 99 });
@@ -76,7 +76,7 @@ test('does not take a lost create for one that the service allowed', async () =>
   expect(sandbox.count(({ method }) => method === 'POST')).toBe(1 + 5);
 });
 
-test('begins no further write once one has stopped the push', async () => {
+test('a push begins no further write once a failed write has stopped it', async () => {
   const { run, sandbox } = setUpPush();
   const fault = { kind: 'status', status: 401, type: 'unauthenticated' } as const;
   sandbox.faults.add(fault, { method: 'POST', skip: 2, times: 1 });
@@ -84,7 +84,7 @@ test('begins no further write once one has stopped the push', async () => {
   expect(sandbox.count(({ method }) => method === 'POST')).toBeLessThan(10);
 });
 
-test('does not stop after five 403s that are not in a row', async () => {
+test('a push does not stop after five 403s that are not in a row', async () => {
   const { run, sandbox } = setUpPush(rows(9));
   for (const [type, times] of [
     ['forbidden', 4],
@@ -99,7 +99,7 @@ test('does not stop after five 403s that are not in a row', async () => {
   expect(report.counts).toMatchObject({ updated: 0, failed: 9 });
 });
 
-test('remembers in the store which products it created before it stopped', async () => {
+test('a push stores which products it created before it stopped', async () => {
   const store = memoryStore();
   const { run, sandbox } = setUpPush();
   sandbox.faults.add(
@@ -113,7 +113,7 @@ test('remembers in the store which products it created before it stopped', async
   expect(sandbox.count(({ method }) => method === 'POST')).toBe(0);
 });
 
-test('stops if the products cannot be listed', async () => {
+test('a push stops if the products cannot be listed', async () => {
   const { run, sandbox } = setUpPush();
   sandbox.revokeKey(sandbox.keys.full);
   expect(await caught(run(rows(1)))).toMatchObject({
@@ -122,7 +122,7 @@ test('stops if the products cannot be listed', async () => {
   });
 });
 
-test('outlasts an outage', async () => {
+test('a push continues after an outage and reports its waits to onProgress', async () => {
   const { run, sandbox } = setUpPush();
   sandbox.faults.add({ kind: 'status', status: 503 }, { method: 'POST', times: 2 });
   const waits: PushProgress[] = [];
@@ -134,7 +134,7 @@ test('outlasts an outage', async () => {
   expect(waits).toMatchObject([{ phase: 'write', total: 1 }, { phase: 'write' }]);
 });
 
-test('rejects with the reason of the signal, and a later push continues', async () => {
+test('a push rejects with the reason of its signal, and a later push continues', async () => {
   const { run, sandbox } = setUpPush();
   const controller = new AbortController();
   const reason = new Error('enough');
@@ -164,7 +164,7 @@ test.each(['rows', 'existing'] as const)('the signal stops a push whose %s never
   expect((await run(rows(1))).report.counts.created).toBe(1);
 });
 
-test('keeps as many writes in flight as `concurrency` allows, and no more', async () => {
+test('a push keeps as many writes in flight as concurrency allows, and no more', async () => {
   for (const concurrency of [1, 3]) {
     const { sandbox } = setUpPush();
     let inFlight = 0;
@@ -183,7 +183,7 @@ test('keeps as many writes in flight as `concurrency` allows, and no more', asyn
   }
 });
 
-test('reports its progress', async () => {
+test('a push calls onProgress with its phase and how many rows or writes are done', async () => {
   const { run } = setUpPush(rows(3));
   const seen: PushProgress[] = [];
   await run(rows(5), { onProgress: (progress) => void seen.push(progress) });
@@ -212,16 +212,19 @@ test.each([
       throw new Error('disk full');
     },
   ],
-] as const)('continues if %s %s, and writes that to the logger of the client', async (name, _, callback) => {
-  const warnings: string[] = [];
-  const ignore = () => undefined;
-  const logger = { debug: ignore, info: ignore, warn: (text: string) => void warnings.push(text) };
-  const { run } = setUpPush([], { client: { logger } });
-  const { report } = await run(rows(2), { [name]: callback });
-  expect(report.counts.created).toBe(2);
-  expect((await setUpPush().run(rows(2), { [name]: callback })).report.counts.created).toBe(2);
-  expect(warnings).toContain(`accounting-data-sdk: ${name} threw Error: disk full`);
-});
+] as const)(
+  'a push continues if %s %s, and writes that to the logger of the client',
+  async (name, _, callback) => {
+    const warnings: string[] = [];
+    const ignore = () => undefined;
+    const logger = { debug: ignore, info: ignore, warn: (text: string) => void warnings.push(text) };
+    const { run } = setUpPush([], { client: { logger } });
+    const { report } = await run(rows(2), { [name]: callback });
+    expect(report.counts.created).toBe(2);
+    expect((await setUpPush().run(rows(2), { [name]: callback })).report.counts.created).toBe(2);
+    expect(warnings).toContain(`accounting-data-sdk: ${name} threw Error: disk full`);
+  },
+);
 
 test.each([
   ['tenant', { tenant: 'a b' }],
@@ -238,7 +241,7 @@ test.each([
   ['store', { store: { get: () => undefined } }],
   ['existing.products', { existing: { asOf: new Date() } }],
   ['maxOutageMs', { maxOutageMs: -1 }],
-])('rejects an invalid %s before anything is read or sent', async (argument, options) => {
+])('a push rejects an invalid %s before it reads or sends anything', async (argument, options) => {
   const { run, sandbox } = setUpPush();
   const error = await caught(run(rows(1), options as object));
   expect(error).toMatchObject({ code: 'invalid_input', argument });
