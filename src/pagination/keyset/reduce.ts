@@ -323,18 +323,15 @@ function reduceSearch(state: ReadState, { rows, sorted: [first] }: Keys): Step {
 
 /**
  * Rule 10, a short response in another order. It is taken as complete, and delivered up to the end of its interval. If the
- * service hides rows that may be wrong, so second pages are requested: of the first three short responses with rows, of
- * every eighth after that, of the last one, and of each one, even an empty one, once rows were seen there. Before that an
- * empty response is not checked, because rows follow it only if a whole page is hidden.
+ * service hides rows that may be wrong, so second pages are requested: of the first three short responses, of every
+ * eighth after that, of the last one, and of each one once rows were seen there.
  */
 function reduceUnordered(state: ReadState, keys: Keys, context: ReadContext): Step {
   const { shortResponses: count, through, hidesRows } = state;
   if (isSingleId(state)) return completeUnordered(state, keys, 'response', context);
 
-  const hasRows = keys.rows > 0;
-  const isSpotCheck = hasRows && (count < 3 || count % 8 === 0);
-  const isDue = hidesRows || through === undefined || isSpotCheck;
-  const next = { ...state, shortResponses: hasRows ? count + 1 : count };
+  const isDue = hidesRows || through === undefined || count < 3 || count % 8 === 0;
+  const next = { ...state, shortResponses: count + 1 };
   if (isDue) return request({ ...next, phase: 'second_page' });
   return completeUnordered(next, keys, 'response', context);
 }

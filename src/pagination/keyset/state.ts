@@ -49,7 +49,7 @@ export interface ReadState {
   readonly pageSizeHint: number;
   /** How often the interval was narrowed. */
   readonly timesNarrowed: number;
-  /** In another order: the short responses with rows so far. */
+  /** In another order: the short responses so far. */
   readonly shortResponses: number;
   /** In `later_pages` and `search`. */
   readonly page: number;

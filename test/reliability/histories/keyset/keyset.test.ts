@@ -1,9 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { expectFinding, expectNoFindings, NO_HURRY, seedsToRun } from '../../../support/seeds.ts';
-import { clientOf, listPages } from '../service/client.ts';
 import { ORDERS, type Order } from '../service/orders.ts';
-import { SimServer } from '../service/server.ts';
 import {
   directionGuessed,
   eachPageCertified,
@@ -35,14 +33,6 @@ test(
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(USUAL / 20);
   },
 );
-
-test('keyset pagination finds rows that lie close together after a large gap, in another order', async () => {
-  const [ids, order] = ['clusters', 'nearly by date'] as const;
-  const server = new SimServer({ seed: 1, ids, order, records: 3_000, pageSize: 10 });
-  let records = 0;
-  for await (const page of listPages(clientOf(server).accounts)) records += page.records.length;
-  expect(records).toBe(3_000);
-});
 
 const notAscending = ORDERS.filter((order) => order !== 'id asc');
 const notById = notAscending.filter((order) => order !== 'id desc');

@@ -49,7 +49,7 @@ test.each(cases)(
   'the simulation sees records lost by $name: $order',
   NO_HURRY,
   async ({ strategy, order }) => {
-    await expectFinding(300, (seed) => playNaive(strategy, seed, order));
+    await expectFinding(60, (seed) => playNaive(strategy, seed, order));
   },
 );
 
