@@ -310,7 +310,7 @@ test('a detail that repeats the violations is printed once, and one that is too 
   expect(message.split('f0: ')).toHaveLength(2);
 });
 
-test('a 422 whose body is cut keeps what could be read', async () => {
+test('an error of a 422 whose body is cut has the violations that arrived', async () => {
   const body =
     '{"type":"validation_failed","violations":[{"propertyPath":"name","message":"is empty"},{"prop';
   await using server = await scriptedServer((_, { socket }) => {

@@ -5,7 +5,12 @@ import { jsonResponse, problemResponse, scriptedClient, scriptedFetch } from '..
 
 const VERSION = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   .version as string;
-const ACCEPT = 'application/json, application/ld+json;q=0.9, application/problem+json;q=0.9';
+/** What each request sends, unless the caller replaces it. */
+const OF_EACH_REQUEST = {
+  accept: 'application/json, application/ld+json;q=0.9, application/problem+json;q=0.9',
+  'user-agent': `accounting-data-sdk/${VERSION}`,
+  'x-auth-token': 'key-of-the-company',
+};
 
 /** What a call sends, as the caller's `fetch` is given it. */
 async function sentBy(call: (client: ReturnType<typeof scriptedClient>) => Promise<unknown>) {
@@ -15,19 +20,13 @@ async function sentBy(call: (client: ReturnType<typeof scriptedClient>) => Promi
 }
 
 test('a read sends the key and what it accepts', async () => {
-  expect(await sentBy((client) => client.accounts.get('1'))).toStrictEqual({
-    accept: ACCEPT,
-    'user-agent': `accounting-data-sdk/${VERSION}`,
-    'x-auth-token': 'key-of-the-company',
-  });
+  expect(await sentBy((client) => client.accounts.get('1'))).toStrictEqual(OF_EACH_REQUEST);
 });
 
 test('a create sends its content type and its Idempotency-Key', async () => {
   const idempotencyKey = 'order-7';
   expect(await sentBy((client) => client.products.create({}, { idempotencyKey }))).toStrictEqual({
-    accept: ACCEPT,
-    'user-agent': `accounting-data-sdk/${VERSION}`,
-    'x-auth-token': 'key-of-the-company',
+    ...OF_EACH_REQUEST,
     'idempotency-key': idempotencyKey,
     'content-type': 'application/json',
   });
@@ -41,10 +40,10 @@ test('headers of the caller replace Accept and User-Agent, but not Content-Type'
     'X-Trace': '1',
   };
   expect(await sentBy((client) => client.products.update('1', {}, { headers }))).toStrictEqual({
+    ...OF_EACH_REQUEST,
     accept: 'application/ld+json',
     'user-agent': 'mine',
     'content-type': 'application/json',
-    'x-auth-token': 'key-of-the-company',
     'x-trace': '1',
   });
 });

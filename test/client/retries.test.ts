@@ -229,7 +229,7 @@ const waitRows: readonly Waits[] = [
         retryAt: new Date('2026-01-31T12:01:01Z'),
       }),
       waits(
-        `not at all if maxWaitMs is shorter than any wait${name}`,
+        `no time after a 429 if maxWaitMs is shorter than the shortest wait${name}`,
         [tooMany()],
         { ...limited, maxWaitMs: 50 },
         '',
@@ -281,17 +281,17 @@ const waitRows: readonly Waits[] = [
     'wait 100, wait 100',
   ),
   waits('as long as maxWaitMs', [tooMany('2'), good], { maxWaitMs: 2_000 }, 'wait 2000'),
-  waits('not for centuries', [tooMany('99999999999999999999')], {}, '', {
+  waits('no time for a Retry-After of centuries', [tooMany('99999999999999999999')], {}, '', {
     ...RATE_LIMITED,
     retryAfterMs: Number.MAX_SAFE_INTEGER,
     retryAt: undefined,
   }),
-  waits('not for a day, which a 429 of the service may name', [tooMany('86400')], {}, '', {
+  waits('no time for a 429 of the service that names a day', [tooMany('86400')], {}, '', {
     ...RATE_LIMITED,
     retryAfterMs: 86_400_000,
   }),
   waits(
-    'not for a day, which a 429 with the headers of the quota may name',
+    'no time for a 429 with the headers of the quota that names a day',
     [page(429, { ...quota, 'retry-after': '86400' })],
     {},
     '',
@@ -301,7 +301,7 @@ const waitRows: readonly Waits[] = [
     },
   ),
   waits(
-    'not beyond the deadline after a 429',
+    'no time after a 429 if the deadline ends first',
     [tooMany(), good],
     { retry: { baseDelayMs: 10_000 }, deadlineMs: 4_000 },
     '',
@@ -334,7 +334,7 @@ const waitRows: readonly Waits[] = [
   ),
   ...[{ maxWaitMs: 2_000 }, { deadlineMs: 2_000 }].map((options) =>
     waits(
-      `not as long as a 503 says under ${JSON.stringify(options)}`,
+      `no time if a 503 names more than ${JSON.stringify(options)}`,
       [problemResponse(503, {}, { 'retry-after': '3' })],
       options,
       '',

@@ -16,7 +16,10 @@ import { empty, html, json, misbehave, problem, redirect, respond } from './resp
 import { networkError, scriptedFetch } from './scripted-fetch.ts';
 import { closedPort, type ScriptedResponse, scriptedServer } from './scripted-server.ts';
 
-/** Causes one error with a key and, if it matters, a service that echoes the key. Resolves to the error. */
+/**
+ * Causes one error and resolves to it. `canary` is the API key, which the service echoes if that matters: no error may
+ * contain it. `own` are further options of the client, such as listeners in which a test looks for the key.
+ */
 type Provoke = (canary: string, own?: ClientOptions) => Promise<unknown>;
 
 /** One way to an error, and what the caller learns from it. */
@@ -107,8 +110,8 @@ const OUTCOME_UNKNOWN =
   'may have carried it out (outcome: unknown): repeat it only under the same idempotencyKey';
 
 /**
- * Everything that can go wrong, at least once for each class. The words are stated here and nowhere else: other tests
- * assert the code and the fields of an error.
+ * Everything that can go wrong, at least once for each class. The words are stated here: other tests assert the code
+ * and the fields of an error, and those of a SyncError or PushError also what it counts.
  */
 export const provocations: readonly Provocation[] = [
   {
