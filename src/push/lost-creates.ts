@@ -1,5 +1,5 @@
 // Finds out the outcome of creates that may have been carried out: looks for their products, and sends those again that
-// have none, under the same key. Products that were deleted meanwhile are looked for in the same way.
+// have none, under the same key.
 
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { sleep } from '../internal/sleep.ts';
@@ -58,21 +58,6 @@ export async function settleLost(
     }
     await writer.create(again);
   }
-}
-
-/**
- * Creates products again that were deleted since they were read. A gateway can have sent the 404s, and another program
- * can have created a product with the same key: then the row fails, and the next push sees what exists.
- */
-export async function createDeleted(
-  writer: Writer,
-  reading: Reading,
-  first: ResponseTime | undefined,
-): Promise<void> {
-  if (writer.deleted.size === 0) return;
-  const keys = new Set([...writer.deleted.keys()].map(({ key }) => key));
-  const { products, similar, mayLack } = await look(keys, reading, { first, proof: writer.writtenId });
-  await writer.createDeleted((key) => mayLack || products.has(key) || similar.has(folded(key)));
 }
 
 /** Waits until the service must have ended what it was doing for an attempt that got no response. */

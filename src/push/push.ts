@@ -10,7 +10,7 @@ import { inRun, internalsOf, outlasting } from '../transport/collection-internal
 import { Calls } from './calls.ts';
 import { changesSince, existingProducts, type Reading } from './existing.ts';
 import { forEach } from './for-each.ts';
-import { createDeleted, settleLost, waitForAttempts } from './lost-creates.ts';
+import { settleLost, waitForAttempts } from './lost-creates.ts';
 import { PushMemory } from './memory.ts';
 import {
   type AnyProduct,
@@ -138,11 +138,9 @@ async function run(products: AnyTarget, { options, results, begun }: Run): Promi
   try {
     if (creates.length + updates.length + missing.length > 0) await memory?.begin();
     await writer.write(plan);
-    await createDeleted(writer, reading, first);
     await settleLost(writer, reading, first);
   } catch (error) {
     writer.failLost();
-    writer.failDeleted();
     // What is known is worth keeping, but the reason why the push stopped is the error to report.
     await memory?.finish().catch(() => undefined);
     throw error;

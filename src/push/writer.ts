@@ -46,6 +46,10 @@ const IN_PROGRESS =
 const REKEYED =
   'the service says that an earlier create of this row is still running, but no product appeared within timeoutMs: it was sent under another idempotency key';
 
+/** A copy of the data or a gateway can be wrong about it, so that only a new read decides. */
+const DELETED =
+  'the product was deleted after the push had read it: the next push that reads no product with this key creates it';
+
 /** A product that exists, and the fields that were sent to find that out. */
 interface Known {
   readonly product: AnyProduct;
@@ -58,8 +62,6 @@ export class Writer {
   readonly markers = new Markers();
   /** The rows that were sent under another key than a run before would have used, because of a marker. */
   readonly #rekeyed = new Set<PushRow>();
-  /** The rows whose update proves that their product was deleted after it was read, and its error. */
-  readonly deleted = new Map<PushRow, AnyAccountingError>();
   /** The id of a product that this run wrote. */
   writtenId: string | undefined;
   readonly #createdAt = new CreatedAt();
@@ -95,21 +97,6 @@ export class Writer {
     }
   }
 
-  /** Creates products again that were deleted, unless a read by key found one, or a GET shows that it exists. */
-  async createDeleted(isFound: (key: string) => boolean): Promise<void> {
-    const { calls, options } = this.#writing;
-    const again: PushRow[] = [];
-    await forEach([...this.deleted], options.concurrency, ([row, error]) =>
-      this.#row(row, async () => {
-        this.deleted.delete(row);
-        if (isFound(row.key) || (await calls.find(row.id as string)) !== undefined) throw error;
-        row.id = undefined;
-        again.push(row);
-      }),
-    );
-    await this.create(again);
-  }
-
   /** Reports the product that a lost create made. */
   async foundLost(row: PushRow, product: AnyProduct): Promise<void> {
     await this.#row(row, () => this.#finishCreate(row, product, { action: 'created', sent: [] }));
@@ -128,11 +115,6 @@ export class Writer {
       const reason = isApiError(error) && error.status === 409 ? IN_PROGRESS : undefined;
       this.#report(row, { action: 'failed', error, reason });
     }
-  }
-
-  /** Reports rows whose product was not created again. */
-  failDeleted(): void {
-    for (const [row, error] of this.deleted) this.#report(row, { action: 'failed', id: row.id, error });
   }
 
   /** Does the work of a row. An error fails the row, and stops the run only if no other row can succeed. */
@@ -309,16 +291,13 @@ export class Writer {
   }
 
   async #update(row: PushRow): Promise<void> {
-    const { calls, options } = this.#writing;
     const { fields } = row;
     const id = row.id as string;
     try {
-      await calls.update(id, picked(JSON.parse(row.draft) as Fields, fields));
+      await this.#writing.calls.update(id, picked(JSON.parse(row.draft) as Fields, fields));
     } catch (error) {
-      const mayMeanAnother = row.similar !== undefined || (row.storedId ?? id) !== id;
-      // A local copy can be that of another company: then every product would be created a second time.
-      if (options.existing !== undefined || mayMeanAnother || !isGone(error)) throw error;
-      this.deleted.set(row, error);
+      if (!isGone(error)) throw error;
+      this.#report(row, { action: 'failed', id, error, reason: DELETED });
       return;
     }
     this.#finish(row, { action: 'updated', id, fields });

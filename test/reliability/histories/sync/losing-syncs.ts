@@ -5,7 +5,7 @@ import { Crash, type FailureRates, type Process, SyncWorld } from './world.ts';
 /** How a sync of one's own decides what a run has covered. Each has lost records in the wild but the first. */
 export interface Strategy {
   /**
-   * - `start`: the server's date at the beginning of the run, less a lookback of 120 s.
+   * - `start`: the server's date at the first request of the run, less a lookback of 120 s.
    * - `end`: the same at its end.
    * - `largest`: the largest `updatedAt` seen.
    */
@@ -45,7 +45,8 @@ async function syncNaively(world: SyncWorld, process: Process, strategy: Strateg
   for await (const page of list.pages()) {
     const records = page.records as readonly SimRecord[];
     end = page.serverTime?.getTime() ?? end;
-    start ??= page.first.serverTime?.getTime() ?? end;
+    // `Date` is written when the response is sent, which can be long after its data was read.
+    start ??= (page.first.serverTime?.getTime() ?? end) - page.first.durationMs;
     largest = Math.max(largest, ...records.map(({ updatedAt }) => Date.parse(updatedAt)));
     const next = { since, run: { start, largest, token: page.resumeToken } };
     if (!strategy.sinkFirst) save(next);
