@@ -72,20 +72,21 @@ export function checkOneOf<V extends string | false>(value: V, argument: string,
 }
 
 /** Infinity is a number too. */
-export function checkNumber(value: number, argument: string, least: number, what = 'a number of'): number {
+export function checkNumber(value: number, argument: string, least: number): number {
   if (typeof value === 'number' && value >= least) return value;
-  throw new InvalidInputError(argument, `must be ${what} at least ${least}`);
+  throw new InvalidInputError(argument, `must be a number of at least ${least}`);
 }
 
 /** A duration. Infinity stands for no limit. */
 export function checkMs(value: number, argument: string, least: number): number {
-  return checkNumber(value, argument, least, 'a number of milliseconds,');
+  if (typeof value === 'number' && value >= least) return value;
+  throw new InvalidInputError(argument, `must be a number of milliseconds, at least ${least}`);
 }
 
 /** A duration with an end. */
 export function checkFiniteMs(value: number, argument: string): number {
-  const finite = Number.isFinite(value) ? value : -1;
-  return checkNumber(finite, argument, 0, 'a finite number of milliseconds,');
+  if (Number.isFinite(value) && value >= 0) return value;
+  throw new InvalidInputError(argument, 'must be a finite number of milliseconds, at least 0');
 }
 
 export function checkWhole(value: number, argument: string, least: number): number {

@@ -61,13 +61,19 @@ const PAGINATION: PaginationSettings = {
 export function resolveListOptions(
   options: ReadOptions & { readonly signal?: AbortSignal | undefined },
 ): ListOptions {
-  const { afterLastPage, pageParameter, timeoutMs, retry } = options;
-  const { deadlineMs = Number.POSITIVE_INFINITY, maxWaitMs = Number.POSITIVE_INFINITY } = options;
+  const { timeoutMs, retry } = options;
   const { pagination, prefetch } = paginationSettings(PAGINATION, options);
   checkRequestOptions(options);
   checkCallOptions(options);
   return {
-    ...{ pagination, prefetch, afterLastPage, pageParameter, timeoutMs, deadlineMs, maxWaitMs, retry },
+    pagination,
+    prefetch,
+    afterLastPage: options.afterLastPage,
+    pageParameter: options.pageParameter,
+    timeoutMs,
+    deadlineMs: options.deadlineMs ?? Number.POSITIVE_INFINITY,
+    maxWaitMs: options.maxWaitMs ?? Number.POSITIVE_INFINITY,
+    retry,
     // A cached page may be a day old.
     headers: { 'cache-control': 'no-cache', ...lowerCased(options.headers) },
   };

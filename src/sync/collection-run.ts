@@ -13,7 +13,7 @@ import { observedTime, rejectFutureStart, toSeconds, watermarkOf } from '../read
 import { DeletionCheck, type DeletionCheckOptions } from '../reconcile/deletion-check.ts';
 import { CallStopped } from '../transport/call-options.ts';
 import { internalsOf, isServiceDown, outlasting } from '../transport/collection-internals.ts';
-import type { Batch, SyncProgress } from './batch.ts';
+import type { Batch } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';
 import type { RunLimit } from './run-limit.ts';
 import type { CheckpointEvent, ResolvedRunOptions } from './run-options.ts';
@@ -172,10 +172,10 @@ export class CollectionRun<T extends { id: string }> {
   async commit(batch: Batch<T>): Promise<void> {
     await this.#checkpoints.commit(batch.checkpoint, batch.last);
     const { collection, key, last } = batch;
-    if (!this.#checkpoints.writtenByConsumer) this.#notify('onCheckpoint', { collection, key, last });
+    if (!this.#checkpoints.writtenByConsumer) this.#notifyCheckpoint({ collection, key, last });
     if (last) this.stats.state = this.#base;
     this.stats.committed(this.#counts, last);
-    this.#notify('onProgress', this.stats.progress({ last }));
+    this.#notifyProgress({ last });
     this.pauseInTime();
   }
 
@@ -261,7 +261,7 @@ export class CollectionRun<T extends { id: string }> {
   }
 
   readonly #onWait = (waitMs: number | undefined): void => {
-    this.#notify('onProgress', this.stats.progress({ last: false, waiting: true, waitMs }));
+    this.#notifyProgress({ last: false, waiting: true, waitMs });
     this.#waitsUntil = monotonicMs() + (waitMs ?? Number.POSITIVE_INFINITY);
     this.pauseInTime(waitMs);
   };
@@ -372,12 +372,16 @@ export class CollectionRun<T extends { id: string }> {
     return true;
   }
 
-  #notify<Name extends 'onProgress' | 'onCheckpoint'>(
-    name: Name,
-    event: { onProgress: SyncProgress; onCheckpoint: CheckpointEvent }[Name],
-  ): void {
-    const listener = this.#context.options[name] as ((event: unknown) => void) | undefined;
-    notify(listener, event, (thrown) => internalsOf(this.#source).callbackFailed?.(name, thrown));
+  #notifyProgress(progress: Parameters<RunStats['progress']>[0]): void {
+    notify(this.#context.options.onProgress, this.stats.progress(progress), (thrown) =>
+      internalsOf(this.#source).callbackFailed?.('onProgress', thrown),
+    );
+  }
+
+  #notifyCheckpoint(event: CheckpointEvent): void {
+    notify(this.#context.options.onCheckpoint, event, (thrown) =>
+      internalsOf(this.#source).callbackFailed?.('onCheckpoint', thrown),
+    );
   }
 }
 

@@ -9,6 +9,7 @@ import {
   type FetchResponse,
   jsonResponse,
   networkError,
+  noResponse,
   problemResponse,
   scriptedClient,
   scriptedFetch,
@@ -38,8 +39,7 @@ const stalledBody: FetchResponse = () =>
   new Response(new ReadableStream(), { headers: { 'content-type': 'application/json' } });
 const cutBody = new Response('{"id":', { headers: { 'content-type': 'application/json' } });
 /** No response, until the attempt is given up. */
-const silence: FetchResponse = ({ init: { signal } }) =>
-  new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+const unresponsive: FetchResponse = ({ init: { signal } }) => noResponse(signal);
 
 const OK = 'succeeds';
 
@@ -75,8 +75,8 @@ const sequences: readonly Sequence[] = [
     sequence(method, 'no connection after a lost response', [lost, unsent], 5, { ...LOST, attempts: 5 }),
     sequence(method, 'a 429 and a 503', [tooMany('1'), of(503), good], 3, OK, twice),
     sequence(method, 'a 503, a 429 and a 503', [of(503), tooMany('1'), of(503)], 3, { attempts: 2 }, twice),
-    sequence(method, 'no response in time', [silence, good], 2, OK),
-    sequence(method, 'no response in time twice', [silence], 2, TIMEOUT, twice),
+    sequence(method, 'no response in time', [unresponsive, good], 2, OK),
+    sequence(method, 'no response in time twice', [unresponsive], 2, TIMEOUT, twice),
     sequence(method, 'a body that stalls', [stalledBody, good], method === 'DELETE' ? 1 : 2, OK),
   ]),
   ...[401, 422, 403].map((status) =>
@@ -424,7 +424,7 @@ test.each([
     2,
   ],
 ] as const)('%s', async (_, options, ms, limit, attempts) => {
-  const fetch = scriptedFetch(silence);
+  const fetch = scriptedFetch(unresponsive);
   const client = scriptedClient(fetch, { retry: { maxAttempts: 1 }, ...options });
   const call = caught(client.accounts.get('42'));
   await advance(ms - 5);
@@ -436,7 +436,10 @@ test.each([
 });
 
 test('the limits of a call take precedence over those of the client', async () => {
-  const client = scriptedClient(scriptedFetch(silence), { timeoutMs: 60_000, retry: { maxAttempts: 4 } });
+  const client = scriptedClient(scriptedFetch(unresponsive), {
+    timeoutMs: 60_000,
+    retry: { maxAttempts: 4 },
+  });
   const call = caught(client.accounts.get('42', { timeoutMs: 100, retry: { maxAttempts: 1 } }));
   await advance(100);
   expect(await call).toMatchObject({ code: 'timeout', limit: 'attempt', attempts: 1 });
@@ -573,7 +576,7 @@ test('a call without a key ends as an error', async () => {
 test('an update that is stopped while its record is read ends as aborted', async () => {
   const end = vi.fn();
   const stop = new AbortController();
-  const fetch = scriptedFetch(new Response(null, { status: 204 }), silence);
+  const fetch = scriptedFetch(new Response(null, { status: 204 }), unresponsive);
   const client = scriptedClient(fetch, { on: { end } });
   const call = caught(client.products.update('1', { name: 'Desk' }, { signal: stop.signal }));
   await advance(10);

@@ -13,7 +13,7 @@ import {
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { noResponse } from '../../support/scripted-fetch.ts';
+import { networkError, noResponse } from '../../support/scripted-fetch.ts';
 import { runToEnd, useVirtualClock } from '../../support/virtual-clock.ts';
 import { collect, failureOf, nothing, statuses } from './set-up.ts';
 
@@ -22,7 +22,7 @@ const collections = ['accounts', 'products', 'accountAddresses'] as const;
 
 type Client = ReturnType<typeof createClient>;
 
-/** A service that is down for some time after a given number of requests. A status of 0 refuses the connection. */
+/** A service that is down for some time after a given number of requests. A status of 0 stands for no connection. */
 function failing({ after = 0, ms, status = 502 }: { after?: number; ms: number; status?: number }) {
   const sandbox = createSandbox({
     records: { accounts: 95, products: 95, accountAddresses: 20 },
@@ -38,8 +38,7 @@ function failing({ after = 0, ms, status = 502 }: { after?: number; ms: number; 
       if (++requests > after) downAt ??= Date.now();
       if (downAt === undefined || Date.now() - downAt >= ms) return sandbox.fetch(...request);
       failed++;
-      if (status === 0)
-        throw Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNREFUSED' } });
+      if (status === 0) throw networkError('ECONNREFUSED');
       return new Response('<h1>Bad gateway</h1>', { status, headers: { 'content-type': 'text/html' } });
     },
   });
@@ -90,7 +89,7 @@ describe('a sync of a service that is down', () => {
     [110, 7, 502, 'page'],
     [60, 5, 502, 'a cursor'],
   ] as const)(
-    'outlasts %i s after %i requests (status %i, 0 for refused connections) and delivers each record once: %s',
+    'outlasts %i s after %i requests (status %i, 0 for no connection) and delivers each record once: %s',
     async (seconds, after, status, kind) => {
       const { sandbox, client, failures } = failing({ after, ms: seconds * SECOND, status });
       const delivered: string[] = [];

@@ -244,7 +244,10 @@ const probing: Scenario = async (canary, sinks) => {
   const report = await probe(clientOf(server.url, canary, { ...sinks.options, maxBodyBytes: 2 ** 20 }), {
     collections: ['accounts', 'products'],
     write: { draft: { remark: canary } },
-    ...{ onPlan: see, onProgress: see, onCollection: see, onLeftBehind: see },
+    onPlan: see,
+    onProgress: see,
+    onCollection: see,
+    onLeftBehind: see,
   });
   expect(report.collections.map(({ access }) => access)).toEqual(['readable', 'readable']);
   expect(report.problems.seen.length).toBeGreaterThan(1);

@@ -21,8 +21,8 @@ export function rawRequest(path: string, key: string, more: readonly string[] = 
   ].join('\r\n');
 }
 
-/** A connection that is silent for so long stays open for good. */
-const SILENCE_MS = 10_000;
+/** A connection without a byte for so long stays open for good. */
+const IDLE_MS = 10_000;
 
 /** Opens a socket, sends a string and collects the bytes until the connection ends. */
 export function rawCall(
@@ -30,7 +30,7 @@ export function rawCall(
   request: string,
 ): { socket: Socket; response: Promise<RawResponse> } {
   const socket = connect(listening.port, '127.0.0.1', () => socket.write(request));
-  socket.setTimeout(SILENCE_MS, () => socket.destroy(new Error('The server did not end the connection.')));
+  socket.setTimeout(IDLE_MS, () => socket.destroy(new Error('The server did not end the connection.')));
   let text = '';
   const response = new Promise<RawResponse>((resolve, reject) => {
     socket.on('data', (bytes) => {

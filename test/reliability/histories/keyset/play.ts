@@ -45,7 +45,11 @@ function serviceOf(seed: number, random: SeededRandom): SimServer {
   const hidden = pageSize < 10 ? 0 : random.pick([0, 0.003, 0.02, 0.2]);
   const canHideRuns = isById(order) && ['dense', 'sparse', 'bursts'].includes(ids);
   return new SimServer({
-    ...{ seed, ids, order, pageSize, hidden },
+    seed,
+    ids,
+    order,
+    pageSize,
+    hidden,
     records: isLarge ? random.int(100, 700) : random.int(0, 60),
     column: ids === 'int8' || ids === 'huge' ? 'int8' : 'int4',
     reshuffles: random.chance(0.2),
