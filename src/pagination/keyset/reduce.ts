@@ -267,7 +267,7 @@ function reduceEnd(state: ReadState, context: ReadContext): Step {
   if (context.onlyChanges && after === undefined && highest === undefined) {
     return { state: end({ ...state, mayMissRows: mayMissRows || hidesRows }), deliver: 'response' };
   }
-  // If nothing was read, there is no need to request the first page again.
+  // If nothing was read, the first page is not requested again: an empty collection costs two requests, not three.
   if (!laterPagesRead && needsLaterPages(state, context))
     return request(readLaterPages({ ...state, laterPagesRead: after === undefined }));
   if (hidesRows && furtherKey({ ...state, distance: 1 }, context) !== undefined)
