@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { ClientOptions, FetchFunction, Schemas } from 'accounting-data-sdk';
 import { createClient } from 'accounting-data-sdk';
 
@@ -30,10 +31,11 @@ export function scriptedFetch(...script: readonly FetchResponse[]): ScriptedFetc
   return Object.assign(fetch, { requests });
 }
 
-let origins = 0;
-
-/** A new origin, so that two tests do not share a rate limiter. */
-export const newOrigin = () => `https://books-${++origins}.example`;
+/**
+ * A new origin, so that two tests do not share a rate limiter. It is random, because a counter would begin again in the
+ * files after one that calls `vi.resetModules`, while the limiters of the process stay.
+ */
+export const newOrigin = () => `https://books-${randomUUID()}.example`;
 
 /** A client with a scripted `fetch` and very short retry delays. */
 export function scriptedClient<const S extends Schemas = Record<never, never>>(
