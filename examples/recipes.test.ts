@@ -3,49 +3,56 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { format } from 'node:util';
 import { toDecimal } from 'accounting-data-sdk';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-const loader = fileURLToPath(new URL('../test/support/from-source.mjs', import.meta.url));
+const { argv } = process;
+const root = process.cwd();
 let sandbox: Sandbox;
 let folder: string;
+let runs = 0;
 
 beforeEach(async () => {
   sandbox = createSandbox({ records: 420, seed: 7, requiredFields: ['name'], allowedStatuses: ['active'] });
   await sandbox.listen();
+  vi.stubEnv('ACCOUNTING_BASE_URL', sandbox.baseUrl);
+  vi.stubEnv('ACCOUNTING_API_KEY', sandbox.keys.full);
   folder = await mkdtemp(join(tmpdir(), 'recipe-'));
+  process.chdir(folder);
 });
 afterEach(async () => {
+  process.argv = argv;
+  process.exitCode = undefined;
+  process.chdir(root);
   await sandbox.close();
   await rm(folder, { recursive: true });
 });
 
-function start(name: string, args: readonly string[] = [], env: Record<string, string> = {}) {
-  const recipe = fileURLToPath(new URL(`${name}.ts`, import.meta.url));
-  return spawn(process.execPath, ['--import', loader, recipe, ...args], {
-    cwd: folder,
-    env: {
-      ...process.env,
-      ACCOUNTING_BASE_URL: sandbox.baseUrl,
-      ACCOUNTING_API_KEY: sandbox.keys.full,
-      ...env,
-    },
-  });
-}
-
 /** Runs a recipe to its end and returns what it printed. */
-async function run(name: string, args: readonly string[] = [], exitCode = 0): Promise<string> {
-  const child = start(name, args);
+async function run(name: string, args: readonly string[] = [], exitCode?: number): Promise<string> {
   let printed = '';
-  let complaints = '';
-  child.stdout.on('data', (chunk) => (printed += chunk));
-  child.stderr.on('data', (chunk) => (complaints += chunk));
-  const code = await new Promise((resolve) => child.on('close', resolve));
-  expect({ code, complaints: complaints.replace(/\(node:.*\n|\(Use .*\n/g, '') }).toEqual({
-    code: exitCode,
-    complaints: '',
+  const exited = new Error('The recipe called process.exit.');
+  vi.spyOn(console, 'log').mockImplementation((...values) => {
+    printed += `${format(...values)}\n`;
   });
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    printed += text;
+    return true;
+  });
+  vi.spyOn(process, 'exit').mockImplementation(() => {
+    throw exited;
+  });
+  const complained = vi.spyOn(console, 'error');
+  process.argv = ['node', `${name}.ts`, ...args];
+  runs += 1;
+  await import(/* @vite-ignore */ `./${name}.ts?run=${runs}`).catch((error: unknown) => {
+    if (error !== exited) throw error;
+  });
+  expect(complained).not.toHaveBeenCalled();
+  vi.restoreAllMocks();
+  expect(process.exitCode).toBe(exitCode);
   return printed;
 }
 
@@ -95,7 +102,11 @@ test('export-csv writes every product and adds up the prices exactly', async () 
 });
 
 test('web-route maps errors to statuses, and stops when the browser disconnects', async () => {
-  const child = start('web-route', [], { PORT: '0' });
+  const loader = fileURLToPath(new URL('../test/support/from-source.mjs', import.meta.url));
+  const recipe = fileURLToPath(new URL('web-route.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', loader, recipe], {
+    env: { ...process.env, PORT: '0' },
+  });
   let printed = '';
   child.stdout.on('data', (chunk) => {
     printed += chunk;

@@ -4,8 +4,14 @@ import ts from 'typescript';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile);
 
-/** The settings of this project, which are strict. */
-export const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
+const { options: strict } = ts.parseJsonConfigFileContent(
+  { ...config, include: [], files: [] },
+  ts.sys,
+  root,
+);
+
+/** The settings of this project, which are strict. The types of Node, which no user needs, take a third of the time. */
+export const options: ts.CompilerOptions = { ...strict, types: [] };
 
 const host = ts.createCompilerHost(options);
 const parsed = new Map<string, ts.SourceFile | undefined>();
@@ -19,15 +25,27 @@ host.getSourceFile = (file, ...how) => {
 
 let last: ts.Program | undefined;
 
-/** Some files and everything that they import. What the program before resolved is not resolved again. */
-export function programOf(files: readonly string[]): ts.Program {
-  last = ts.createProgram(files, options, host, last);
+/**
+ * Some files and everything that they import; `texts` replaces files, or adds some. What the program before resolved is
+ * not resolved again.
+ */
+export function programOf(files: readonly string[], texts = new Map<string, string>()): ts.Program {
+  const withTexts: ts.CompilerHost = {
+    ...host,
+    fileExists: (file) => texts.has(file) || host.fileExists(file),
+    getSourceFile(file, version, ...how) {
+      const text = texts.get(file);
+      return text === undefined
+        ? host.getSourceFile(file, version, ...how)
+        : ts.createSourceFile(file, text, version);
+    },
+  };
+  last = ts.createProgram(files, options, withTexts, last);
   return last;
 }
 
-/** What the compiler has against some files. */
-export function errorsIn(files: readonly string[]): string[] {
-  const program = programOf(files);
+/** What the compiler has against some files of a program. */
+export function errorsIn(program: ts.Program, files: readonly string[]): string[] {
   return files
     .flatMap((file) => ts.getPreEmitDiagnostics(program, program.getSourceFile(file)))
     .map(({ file, messageText }) => {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll } from 'vitest';
 import type * as z from 'zod';
-import { errorsIn } from '../../support/compiler.ts';
+import { errorsIn, programOf } from '../../support/compiler.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 // One for each test file: they run beside each other.
@@ -31,7 +31,8 @@ export async function loadSchemas(source: string): Promise<Record<string, z.ZodT
 
 /** The compiler's errors in some files, under the project's own strict settings. */
 export function compilerErrors(...sources: readonly string[]): string[] {
-  return errorsIn(sources.map(writeSource));
+  const files = sources.map(writeSource);
+  return errorsIn(programOf(files), files);
 }
 
 /** A file as the formatter would write it. */

@@ -3,25 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { collectionNames } from 'accounting-data-sdk';
 import ts from 'typescript';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { errorsIn, programOf } from '../../support/compiler.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const source = (path: string) => readFileSync(`${root}${path}`, 'utf8');
-
-/** Compiles `src` and a program of a user, with some files changed in memory. */
-function compile(changed: Readonly<Record<string, string>>) {
-  const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile);
-  const { options, fileNames } = ts.parseJsonConfigFileContent({ ...config, include: ['src'] }, ts.sys, root);
-  const texts = new Map(Object.entries(changed).map(([path, text]) => [`${root}${path}`, text]));
-  const host = ts.createCompilerHost(options);
-  const { fileExists, readFile } = host;
-  host.fileExists = (path) => texts.has(path) || fileExists(path);
-  host.readFile = (path) => texts.get(path) ?? readFile(path);
-  const program = ts.createProgram([...fileNames, ...texts.keys()], options, host);
-  const errors = [...texts.keys()]
-    .flatMap((path) => ts.getPreEmitDiagnostics(program, program.getSourceFile(path)))
-    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
-  return { program, errors };
-}
 
 const invoices = `import type { AccountingRecord } from '../schemas/record.ts';
 import { accounts } from './accounts.ts';
@@ -49,7 +34,8 @@ await sync(client, { store: new Map(), tenant: 'a', collections: ['invoices'], o
 export const listed: AsyncIterable<{ id: string }> = client.invoices.list();
 `;
 
-const { program, errors } = compile({
+/** Sources with a field and a collection more, and the program of a user. */
+const texts = {
   'src/schemas/product-fields.ts': source('src/schemas/product-fields.ts').replace(
     'export const productFields = {\n',
     "$&  /** Colour code. */ colourCode: 'integer',\n",
@@ -59,7 +45,9 @@ const { program, errors } = compile({
     'src/collections/index.ts',
   ).replace('export const collections = {\n', '$&  /** Invoices. */ invoices,\n')}`,
   'src/user.ts': user,
-});
+};
+const changed = new Map(Object.entries(texts).map(([path, text]) => [`${root}${path}`, text]));
+const program = programOf([...changed.keys()], changed);
 const checker = program.getTypeChecker();
 
 /** The properties of an exported interface, with what an editor shows about them. */
@@ -79,7 +67,7 @@ function propertiesOf(name: string): Map<string, string> {
 
 describe('the table of product fields', () => {
   test('takes a new field in one line: types, drafts and schemas follow', () => {
-    expect(errors).toEqual([]);
+    expect(errorsIn(program, [...changed.keys()])).toEqual([]);
     expect(propertiesOf('Product').get('colourCode')).toBe('Colour code.');
   });
 
