@@ -1,7 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import * as face from 'accounting-data-sdk';
 import { collectionNames } from 'accounting-data-sdk';
-import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test, vi } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
 import { main } from '../../../src/cli/main.ts';
@@ -125,28 +123,6 @@ describe('the tables of the README', () => {
       Object.fromEntries(Object.entries(applied).map(([name, value]) => [name, String(value)])),
     );
     expect(transport.maxBodyBytes).toBe(16 * 1024 * 1024);
-  });
-
-  test('say which headers are sent, and no more are', async () => {
-    const sandbox = createSandbox({ records: 20 });
-    const sent = new Set<string>();
-    const { products } = face.createClient({
-      ...sandbox.clientOptions,
-      fetch: (input, init) => {
-        for (const name of new Request(input, init).headers.keys()) sent.add(name);
-        return sandbox.fetch(input, init);
-      },
-    });
-    await products.list().toArray({ limit: 1 });
-    const { id } = await products.create({ name: 'Desk' });
-    await products.update(id, { name: 'Table' });
-    await products.delete(id);
-
-    const stated = tableRows('src/guides/security.md', 'sent').flatMap(([cell = '']) =>
-      namesIn(cell).slice(0, 1),
-    );
-    expect(stated.filter((name) => name !== 'Accept')).toHaveLength(4);
-    expect([...sent].toSorted()).toEqual(stated.map((name) => name.toLowerCase()).toSorted());
   });
 
   test('list every entry of the package', () => {
