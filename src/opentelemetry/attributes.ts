@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { CallEvent } from '../events.ts';
 
-/** Names of OpenTelemetry's HTTP semantic conventions; a test holds them equal to the published ones. */
+/** Names of OpenTelemetry's HTTP semantic conventions. */
 export const HTTP = {
   method: 'http.request.method',
   resendCount: 'http.request.resend_count',

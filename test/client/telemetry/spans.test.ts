@@ -105,12 +105,17 @@ test('counts a request that got a 429 as sent, although it costs no attempt', as
   expect(attributes).toMatchObject({ 'accounting.call.attempts': 1, 'accounting.call.requests': 2 });
 });
 
-test('marks the spans of a rejected call as failed, with its code and its outcome', async () => {
-  const { client, recorded } = traced({ allowedStatuses: ['active'] });
+test('marks the spans of a rejected call as failed, with its code, its outcome and the id of its request', async () => {
+  const { sandbox, client, recorded } = traced();
+  const headers = { 'X-Request-Id': 'req-7' };
+  sandbox.faults.next({ kind: 'rewrite', status: 422, headers, body: '{"type":"validation_failed"}' });
   await expect(client.products.update('1', { status: 'lost' })).rejects.toThrow();
 
   const [request, call] = await recorded.spans();
-  expect(request).toMatchObject({ failed: true, attributes: { 'error.type': '422' } });
+  expect(request).toMatchObject({
+    failed: true,
+    attributes: { 'error.type': '422', 'accounting.request_id': 'req-7' },
+  });
   expect(call).toMatchObject({
     failed: true,
     attributes: { 'error.type': 'validation_failed', 'accounting.call.outcome': 'rejected' },
