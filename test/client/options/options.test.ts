@@ -1,5 +1,5 @@
-import { type ClientOptions, createClient } from 'accounting-data-sdk';
-import { afterEach, expect, test, vi } from 'vitest';
+import { type ClientOptions, createClient, type RequestOptions } from 'accounting-data-sdk';
+import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { caught, thrown } from '../../support/caught.ts';
 import {
@@ -10,37 +10,6 @@ import {
 } from '../../support/scripted-fetch.ts';
 
 const needed = { baseUrl: 'https://books.example', apiKey: 'k' };
-
-afterEach(() => {
-  vi.unstubAllEnvs();
-  vi.unstubAllGlobals();
-});
-
-test('an option that is undefined counts as left out', async () => {
-  const undefineds = Object.fromEntries(
-    [
-      'allowInsecure',
-      'schemas',
-      'on',
-      'logger',
-      'appInfo',
-      'maxBodyBytes',
-      'rateLimiter',
-      'validation',
-      'pagination',
-      'prefetch',
-      'afterLastPage',
-      'pageParameter',
-      'timeoutMs',
-      'deadlineMs',
-      'maxWaitMs',
-      'retry',
-    ].map((name) => [name, undefined]),
-  );
-  const fetch = scriptedFetch(jsonResponse({ id: '1' }));
-  const client = createClient({ ...needed, ...undefineds, fetch });
-  expect(await client.accounts.get('1')).toEqual({ id: '1' });
-});
 
 test('base URL and key come from the environment if they are not passed', async () => {
   vi.stubEnv('ACCOUNTING_BASE_URL', 'https://env.example/books');
@@ -102,6 +71,50 @@ test.each<[string, object]>([
   expect(error).toMatchObject({ code: 'invalid_input', argument, outcome: 'not_sent' });
 });
 
+const anyClient = () => scriptedClient(scriptedFetch(jsonResponse({ id: '1' })));
+
+test.each<[options: unknown, argument: string]>([
+  [{ timeoutMs: 0 }, 'timeoutMs'],
+  [{ timeoutMs: Number.NaN }, 'timeoutMs'],
+  [{ timeoutMs: '5' }, 'timeoutMs'],
+  [{ deadlineMs: 0 }, 'deadlineMs'],
+  [{ maxWaitMs: -1 }, 'maxWaitMs'],
+  [{ retry: { maxAttempts: 0 } }, 'retry.maxAttempts'],
+  [{ retry: { maxAttempts: 1.5 } }, 'retry.maxAttempts'],
+  [{ retry: { maxAttempts: Number.POSITIVE_INFINITY } }, 'retry.maxAttempts'],
+  [{ retry: { baseDelayMs: -1 } }, 'retry.baseDelayMs'],
+  [{ retry: { maxDelayMs: Number.NaN } }, 'retry.maxDelayMs'],
+  [{ retry: { inProgressTypes: 'still_running' } }, 'retry.inProgressTypes'],
+  [{ retry: { inProgressTypes: ['still_running', ''] } }, 'retry.inProgressTypes'],
+  [{ retry: { inProgressTypes: [409] } }, 'retry.inProgressTypes'],
+  [{ retry: 3 }, 'retry'],
+  [{ retry: [3] }, 'retry'],
+  [null, 'options'],
+  ['fast', 'options'],
+])('the options %j are rejected by client and call: %s', async (options, argument) => {
+  const rejection = { code: 'invalid_input', argument };
+  const create = () => createClient({ ...needed, ...(options as ClientOptions) });
+  if (typeof options === 'object' && options !== null) expect(thrown(create)).toMatchObject(rejection);
+  expect(await caught(anyClient().accounts.get('1', options as RequestOptions))).toMatchObject(rejection);
+});
+
+test.each<RequestOptions>([
+  { timeoutMs: 1_000, deadlineMs: Number.POSITIVE_INFINITY, maxWaitMs: 0 },
+  { timeoutMs: Number.POSITIVE_INFINITY, retry: { baseDelayMs: Number.POSITIVE_INFINITY, maxDelayMs: 0 } },
+  { retry: { baseDelayMs: 0, maxDelayMs: Number.POSITIVE_INFINITY, inProgressTypes: [] } },
+  { timeoutMs: undefined, retry: undefined, signal: undefined, headers: undefined, onResponse: undefined },
+  { signal: new AbortController().signal },
+])('the options %j are accepted', async (options) => {
+  expect(await anyClient().accounts.get('1', options)).toEqual({ id: '1' });
+});
+
+test.each(['stop', null, {}])('the signal %j is rejected', async (signal) => {
+  expect(await caught(anyClient().accounts.get('1', { signal } as object))).toMatchObject({
+    code: 'invalid_input',
+    argument: 'signal',
+  });
+});
+
 test('nothing is sent before the first call', () => {
   const fetch = scriptedFetch(jsonResponse({}));
   const apiKey = vi.fn(() => 'k');
@@ -112,7 +125,7 @@ test('nothing is sent before the first call', () => {
 });
 
 test('a client cannot be changed', () => {
-  const client = scriptedClient(scriptedFetch(jsonResponse({}))) as unknown as Record<string, unknown>;
+  const client = anyClient() as unknown as Record<string, unknown>;
   expect(Object.isFrozen(client)).toBe(true);
   expect(() => {
     client.accounts = 1;
@@ -121,7 +134,7 @@ test('a client cannot be changed', () => {
 
 test('null for options is rejected', async () => {
   const none = null as never;
-  const client = scriptedClient(scriptedFetch(jsonResponse({ id: '1' })));
+  const client = anyClient();
   for (const act of [
     () => createClient(none),
     () => client.withOptions(none),

@@ -11,7 +11,7 @@ import {
 import { discover, probe, whoami } from 'accounting-data-sdk/explore';
 import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { createSandbox, type SandboxOptionTable, sandboxOptions } from 'accounting-data-sdk/testing';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { CREATE_OPTIONS } from '../../../src/collections/create-options.ts';
 import { LIST_QUERY } from '../../../src/collections/list-query.ts';
 import { RAW_REQUEST } from '../../../src/collections/raw-request.ts';
@@ -29,12 +29,14 @@ import { CHANGES_OPTIONS } from '../../../src/sync/changes.ts';
 import { SYNC_OPTIONS } from '../../../src/sync/sync.ts';
 import { LISTEN_OPTIONS } from '../../../src/testing/adapters/server.ts';
 import { REQUEST_OPTIONS } from '../../../src/transport/call-options.ts';
+import { caught } from '../../support/caught.ts';
 
 const sandbox = createSandbox({ records: 28 });
 const { clientOptions } = sandbox;
 const client = createClient(clientOptions);
 const nothing = () => {};
 const run = { store: memoryStore(), tenant: 'acme' };
+const reconciled = { localIds: () => [], onDelete: nothing };
 
 /** The names of a table of sandbox options. */
 const namesOf = (table: SandboxOptionTable): NameTable =>
@@ -57,13 +59,13 @@ const TAKES_OPTIONS: readonly (readonly [where: string, names: NameTable, act: (
   ['request', REQUEST_OPTIONS, (o) => client.request({ path: '/boms' }, o)],
   ['the request itself', RAW_REQUEST, (o: object) => client.request({ path: '/boms', ...o })],
   ['collection', { schema: true }, (o) => client.collection('boms', o)],
-  ['sync', SYNC_OPTIONS, (o: object) => sync(client, { ...run, onBatch: nothing, ...o })],
-  ['changes', CHANGES_OPTIONS, (o: object) => changes(client.accounts, { ...run, ...o })],
   [
-    'reconcile',
-    RECONCILE_OPTIONS,
-    (o: object) => reconcile(client.accounts, { localIds: () => [], onDelete: nothing, ...o }),
+    'sync',
+    SYNC_OPTIONS,
+    (o: object) => sync(client, { ...run, ...reconciled, mode: 'full', onBatch: nothing, ...o }),
   ],
+  ['changes', CHANGES_OPTIONS, (o: object) => changes(client.accounts, { ...run, ...o }).next()],
+  ['reconcile', RECONCILE_OPTIONS, (o: object) => reconcile(client.accounts, { ...reconciled, ...o })],
   [
     'push',
     PUSH_OPTIONS,
@@ -98,22 +100,19 @@ function nested(path: readonly string[], value: unknown): object {
   return { [first]: others.length === 0 ? value : nested(others, value) };
 }
 
-async function messageOf(act: () => unknown): Promise<string> {
-  try {
-    await act();
-  } catch (error) {
-    return (error as Error).message;
-  }
-  return 'was accepted';
-}
+/** What it throws or rejects with. */
+const errorOf = (act: () => unknown) => caught((async () => act())());
+const messageOf = async (act: () => unknown) => ((await errorOf(act)) as Error).message;
 
-const misspelt = TAKES_OPTIONS.flatMap(([where, names, act]) =>
-  pathsOf(names).map((path) => {
-    const name = path.at(-1) ?? '';
-    const wrong = [...path.slice(0, -1), swapped(name)];
-    return { where, name, wrong: wrong.join('.'), act: () => act(nested(wrong, 1) as never) };
-  }),
+const all = TAKES_OPTIONS.flatMap(([where, names, act]) =>
+  pathsOf(names).map((path) => ({ where, path, act })),
 );
+
+const misspelt = all.map(({ where, path, act }) => {
+  const name = path.at(-1) ?? '';
+  const wrong = [...path.slice(0, -1), swapped(name)];
+  return { where, name, wrong: wrong.join('.'), act: () => act(nested(wrong, 1) as never) };
+});
 
 test('more than eighty misspelt names are tested', () => {
   expect(misspelt.length).toBeGreaterThan(80);
@@ -129,6 +128,33 @@ test.for(misspelt)(
     expect(sandbox.count()).toBe(before);
   },
 );
+
+const OTHER_ENTRIES = ['probe', 'discover', 'whoami', 'telemetryListeners', 'createSandbox', 'listen'];
+const nulls = all
+  .filter(({ where }) => !OTHER_ENTRIES.includes(where))
+  .map(({ where, path, act }) => ({
+    where,
+    option: path.join('.'),
+    act: () => act(nested(path, null) as never),
+  }));
+
+test.for(nulls)('$where rejects null for $option', async ({ option, act }) => {
+  // Which null does not stand for.
+  vi.stubEnv('ACCOUNTING_BASE_URL', 'https://env.example');
+  vi.stubEnv('ACCOUNTING_API_KEY', 'env-key');
+  const error = await errorOf(act);
+  if (option === 'resumeFrom') expect(error).toMatchObject({ code: 'checkpoint' });
+  else {
+    const [name = ''] = option.split('.');
+    expect(error).toMatchObject({ code: 'invalid_input', argument: expect.stringMatching(`^${name}`) });
+  }
+});
+
+test('an option that is undefined counts as left out', async () => {
+  const undefineds = Object.fromEntries(Object.keys(CLIENT_OPTIONS).map((name) => [name, undefined]));
+  const own = createClient({ ...undefineds, ...clientOptions });
+  expect(await own.accounts.get('1')).toMatchObject({ id: '1' });
+});
 
 test.for([
   ['createClient', 'baseURL', 'baseUrl'],
