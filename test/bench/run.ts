@@ -47,8 +47,8 @@ const say = (text: string) => {
   if (!values.json) console.log(text);
 };
 
-// The only part that compares with no other client.
-if (wanted.some((name) => name !== 'requests')) prepare();
+// These parts compare with no other client, and run from source.
+if (wanted.some((name) => name !== 'requests' && name !== 'rate-limiter')) prepare();
 const found: Record<string, Findings & { readonly seconds: number }> = {};
 for (const name of wanted) {
   const startedAt = performance.now();

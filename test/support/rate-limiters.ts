@@ -1,14 +1,14 @@
 /** What a limiter says to one call. */
 export interface Verdict {
   readonly allowed: boolean;
-  /** X-RateLimit-Limit and -Remaining; undefined for a service that does not send them. */
-  readonly limit: number | undefined;
-  readonly remaining: number | undefined;
+  /** X-RateLimit-Limit and -Remaining. */
+  readonly limit: number;
+  readonly remaining: number;
   /** Retry-After in whole seconds, rounded up, with a 429. */
   readonly retryAfterS: number | undefined;
 }
 
-/** Counts the calls of one key as some services do. Gets the time as an argument, so that it runs in virtual time and in real. */
+/** Counts the calls of one key as some services do. */
 export type Limiter = (nowMs: number) => Verdict;
 
 /** The quota: a number of calls in a time. */
@@ -89,34 +89,12 @@ function slidingCounter(allowance: Allowance): Limiter {
   };
 }
 
-/** Never more than `limit` calls in any stretch as long as a window. */
-function slidingLog(allowance: Allowance): Limiter {
-  const log: number[] = [];
-  return (now) => {
-    while (log.length > 0 && (log[0] as number) <= now - allowance.windowMs) log.shift();
-    const result = verdict(
-      allowance,
-      allowance.limit - log.length,
-      (log[0] ?? now) + allowance.windowMs - now,
-    );
-    if (result.allowed) log.push(now);
-    return result;
-  };
-}
-
-/** No limit and no headers. */
-function noHeaders(): Limiter {
-  return () => ({ allowed: true, limit: undefined, remaining: undefined, retryAfterS: undefined });
-}
-
 /** Every kind, by the name that reports print. */
 export const LIMITERS = {
   'fixed window': fixedWindow,
   'window from first call': firstCallWindow,
   'token bucket': tokenBucket,
   'sliding counter': slidingCounter,
-  'sliding log': slidingLog,
-  'no headers': noHeaders,
 } as const satisfies Record<string, (allowance: Allowance) => Limiter>;
 
 export type LimiterName = keyof typeof LIMITERS;

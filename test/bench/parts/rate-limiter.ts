@@ -1,125 +1,57 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import type { LimiterName } from '../../support/rate-limiters.ts';
-import type { RateCallersOptions } from '../programs/rate-callers.ts';
-import type { KeyReport, RateServiceOptions } from '../programs/rate-service.ts';
-import { growthOf } from '../support/many-calls.ts';
-import type { Effort, Findings } from '../support/part.ts';
+import { createClient } from 'accounting-data-sdk';
+import { jsonResponse, newOrigin } from '../../support/scripted-fetch.ts';
+import type { Findings } from '../support/part.ts';
 
-const ALLOWANCE = { limit: 100, windowMs: 2_000 };
-const FIXED_WINDOWS: readonly LimiterName[] = ['fixed window', 'window from first call'];
-const LIMITERS: readonly LimiterName[] = [...FIXED_WINDOWS, 'token bucket', 'sliding counter', 'sliding log'];
+const LIMIT = 1_000_000;
 
-/** Who calls each limiter under a key of its own. */
-interface Callers {
-  readonly workers: number;
-  readonly processes: number;
-}
-
-/** Those of a group run at the same time. */
-const GROUPS: readonly (readonly Callers[])[] = [
-  [
-    { workers: 8, processes: 1 },
-    { workers: 200, processes: 1 },
-  ],
-  [
-    { workers: 8, processes: 2 },
-    { workers: 200, processes: 2 },
-  ],
-];
-
-/** About the time that a process takes to start. */
-const PREPARATION_MS = 2_000;
-
-interface Row extends Callers, KeyReport {
-  readonly limiter: LimiterName;
-  /** Of what a client with perfect knowledge could have used. */
-  readonly share: number;
-  readonly failed: number;
-}
-
-/** How much of a key's quota the rate limiter uses, in real time, and what its queue costs. */
-export async function rateLimiter({ quick }: Effort): Promise<Findings> {
-  const rows = await rowsOf(quick ? 2 : 15);
-  const least = (limiters: readonly LimiterName[], processes: number) =>
-    Math.min(
-      ...rows
-        .filter((row) => limiters.includes(row.limiter) && row.processes === processes)
-        .map(({ share }) => share),
-    );
+/** What the queue of the rate limiter costs: 1 if it is in proportion to the number of calls, 4 if it is not. */
+export async function rateLimiter(): Promise<Findings> {
+  const callsOfOneKey = await growthOf(() => 'key');
+  const callsOfManyKeys = await growthOf((index) => `key-${index}`);
   return {
     tables: [
       {
-        title: 'Share of the quota of a key, and 429s',
-        columns: ['limiter', 'workers', 'share', '429s, by half', 'most a window', 'failed calls'],
-        rows: rows.map(({ limiter, processes, workers, share, rateLimited, failed }) => {
-          const half = Math.ceil(rateLimited.length / 2);
-          return [
-            limiter,
-            processes > 1 ? `${processes} × ${workers}` : `${workers}`,
-            share.toFixed(2),
-            `${sum(rateLimited.slice(0, half))} + ${sum(rateLimited.slice(half))}`,
-            `${Math.max(...rateLimited)}`,
-            `${failed}`,
-          ];
-        }),
+        title: 'CPU of a call among 12,000 at once, against one among 3,000',
+        columns: ['keys', '×'],
+        rows: [
+          ['one', callsOfOneKey.toFixed(2)],
+          ['one for each call', callsOfManyKeys.toFixed(2)],
+        ],
       },
     ],
-    figures: {
-      fixedWindows: least(FIXED_WINDOWS, 1),
-      tokenBucket: least(['token bucket'], 1),
-      slidingCounter: least(['sliding counter'], 1),
-      twoProcesses: least(FIXED_WINDOWS, 2),
-      callsOfOneKey: await growthOf(() => 'key'),
-      callsOfManyKeys: await growthOf((index) => `key-${index}`),
-      failedCalls: sum(rows.map(({ failed }) => failed)),
-    },
+    figures: { callsOfOneKey, callsOfManyKeys },
   };
 }
 
-const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
-
-function start(program: string, options: RateServiceOptions | RateCallersOptions): ChildProcess {
-  return fork(new URL(`../programs/${program}.ts`, import.meta.url), [JSON.stringify(options)]);
+/** Makes calls at once; the service has quota left. */
+async function calls(count: number, keyOf: (index: number) => string): Promise<void> {
+  let remaining = LIMIT;
+  const fetch = async () => {
+    remaining -= 1;
+    const headers = { 'x-ratelimit-limit': String(LIMIT), 'x-ratelimit-remaining': String(remaining) };
+    return jsonResponse({ id: '1' }, 200, headers);
+  };
+  let index = 0;
+  const apiKey = () => keyOf(index++);
+  const limits = { maxWaitMs: 600_000, deadlineMs: 600_000 };
+  const client = createClient({ baseUrl: newOrigin(), apiKey, fetch, ...limits });
+  await Promise.all(Array.from({ length: count }, () => client.accounts.get('1')));
 }
 
-async function messageOf<T>(process: ChildProcess): Promise<T> {
-  const [message] = (await once(process, 'message')) as [T];
-  return message;
-}
-
-async function rowsOf(windows: number): Promise<Row[]> {
-  const service = start('rate-service', { ...ALLOWANCE, windows });
-  const { port } = await messageOf<{ port: number }>(service);
-  const rows: Row[] = [];
-  for (const group of GROUPS) {
-    rows.push(...(await Promise.all(group.map((callers) => carryOut(callers, port, windows)))).flat());
+/** The CPU time of a call, the better of two runs. */
+async function cpuOf(count: number, keyOf: (index: number) => string): Promise<number> {
+  const times: number[] = [];
+  for (let run = 0; run < 2; run += 1) {
+    const before = process.cpuUsage();
+    await calls(count, keyOf);
+    const { user, system } = process.cpuUsage(before);
+    times.push(user + system);
   }
-  service.kill();
-  return rows;
+  return Math.min(...times) / count;
 }
 
-/** Lets the processes call for the time of the run, and gets the counts from the service. */
-async function carryOut(callers: Callers, port: number, windows: number): Promise<Row[]> {
-  const { limit, windowMs } = ALLOWANCE;
-  // All processes at once, when they have started; in the first half of a window, so that it can be used.
-  const begin = Math.ceil((Date.now() + PREPARATION_MS) / windowMs) * windowMs;
-  const runs = LIMITERS.map((limiter, index) => ({
-    limiter,
-    key: [limiter, ...Object.values(callers)].join('/'),
-    // Bursts of several runs at once would measure the machine.
-    startAt: begin + ((index + 1) * windowMs) / (2 * LIMITERS.length),
-  }));
-  const options = { runs, workers: callers.workers, port, forMs: windows * windowMs };
-  const processes = Array.from({ length: callers.processes }, () => start('rate-callers', options));
-  const failures = await Promise.all(processes.map((each) => messageOf<Record<string, number>>(each)));
-  return Promise.all(
-    runs.map(async ({ limiter, key }) => {
-      const response = await fetch(`http://127.0.0.1:${port}/report?key=${encodeURIComponent(key)}`);
-      const report = (await response.json()) as KeyReport;
-      // A bucket is full at the start and fills while it is used.
-      const share = report.allowed / (limit * (limiter === 'token bucket' ? windows + 1 : windows));
-      return { ...callers, ...report, limiter, share, failed: sum(failures.map((of) => of[key] ?? 0)) };
-    }),
-  );
+async function growthOf(keyOf: (index: number) => string): Promise<number> {
+  await calls(1_000, keyOf);
+  const few = await cpuOf(3_000, keyOf);
+  return (await cpuOf(12_000, keyOf)) / few;
 }

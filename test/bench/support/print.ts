@@ -24,13 +24,13 @@ export interface Verdict {
 /** Whether each goal that was measured is met. */
 export function verdicts(figures: Findings['figures']): Verdict[] {
   return Object.entries(figures).map(([name, figure]) => {
-    const { what, most, least, unit }: Goal = goals[name as GoalName];
+    const { what, most, unit }: Goal = goals[name as GoalName];
     return {
       goal: name,
       what,
-      wanted: most === undefined ? `≥ ${least}${unit}` : `≤ ${most}${unit}`,
+      wanted: `≤ ${most}${unit}`,
       figure,
-      met: figure <= (most ?? Number.POSITIVE_INFINITY) && figure >= (least ?? Number.NEGATIVE_INFINITY),
+      met: figure <= most,
     };
   });
 }
