@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { AnyApiError } from 'accounting-data-sdk';
 import { expect, test, vi } from 'vitest';
 import { caught } from '../support/caught.ts';
 import { jsonResponse, problemResponse, scriptedClient, scriptedFetch } from '../support/scripted-fetch.ts';
@@ -51,23 +52,40 @@ test('headers of the caller replace Accept and User-Agent, but not Content-Type'
 const rejectionOf = (headers: unknown) =>
   caught(scriptedClient(scriptedFetch(jsonResponse({ id: '1' }))).accounts.get('1', { headers } as object));
 
-test.each([
-  [{ 'X-AUTH-TOKEN': 's3cret' }, 'headers.x-auth-token', 'is set from apiKey'],
-  [{ 'x-auth-token': 's3cret' }, 'headers.x-auth-token', 'is set from apiKey'],
-  [{ 'Idempotency-Key': 's3cret' }, 'headers.idempotency-key', 'is set from idempotencyKey'],
-  [{ ['__proto__']: 's3cret' }, 'headers.__proto__', 'is not a header'],
-  [{ 'bad name': 's3cret' }, 'headers', 'a name must be a token'],
-  [{ ' bad': 's3cret' }, 'headers', 'a name must be a token'],
-  [{ '': 's3cret' }, 'headers', 'a name must be a token'],
-  [{ 'x-trace': 's3cret\r\nx-evil: 1' }, 'headers.x-trace', 'must be printable ASCII'],
-  [{ 'x-trace': '\r\nx-evil: s3cret' }, 'headers.x-trace', 'must be printable ASCII'],
-  [{ 'x-trace': 's3cret\u0000' }, 'headers.x-trace', 'must be printable ASCII'],
-  [{ 'x-trace': 's3crét' }, 'headers.x-trace', 'must be printable ASCII'],
-  [{ 'x-trace': 5 as unknown as string }, 'headers.x-trace', 'must be printable ASCII'],
-])('the headers %j are rejected at %s without being quoted: %s', async (headers, argument, problem) => {
+const OF_THE_CONNECTION = [
+  'Connection',
+  'content-length',
+  'Expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'Transfer-Encoding',
+  'upgrade',
+];
+
+test.each<[object, string]>([
+  [{ 'X-AUTH-TOKEN': 's3cret' }, 'headers.x-auth-token'],
+  [{ 'x-auth-token': 's3cret' }, 'headers.x-auth-token'],
+  [{ 'Idempotency-Key': 's3cret' }, 'headers.idempotency-key'],
+  [{ ['__proto__']: 's3cret' }, 'headers.__proto__'],
+  [{ 'bad name': 's3cret' }, 'headers'],
+  [{ ' bad': 's3cret' }, 'headers'],
+  [{ '': 's3cret' }, 'headers'],
+  [{ 'x-trace': 's3cret\r\nx-evil: 1' }, 'headers.x-trace'],
+  [{ 'x-trace': '\r\nx-evil: s3cret' }, 'headers.x-trace'],
+  [{ 'x-trace': 's3cret\u0000' }, 'headers.x-trace'],
+  [{ 'x-trace': 's3crét' }, 'headers.x-trace'],
+  [{ 'x-trace': ' s3cret' }, 'headers.x-trace'],
+  [{ 'x-trace': 's3cret ' }, 'headers.x-trace'],
+  [{ 'x-trace': '\ts3cret' }, 'headers.x-trace'],
+  [{ 'x-trace': ' ' }, 'headers.x-trace'],
+  [{ 'x-trace': 5 }, 'headers.x-trace'],
+  // A call with one of these would fail or hang.
+  ...OF_THE_CONNECTION.map((name): [object, string] => [{ [name]: '5' }, `headers.${name.toLowerCase()}`]),
+])('the headers %j are rejected by the name %s, without being quoted', async (headers, argument) => {
   const error = await rejectionOf(headers);
   expect(error).toMatchObject({ code: 'invalid_input', argument });
-  expect(String(error)).toContain(problem);
   expect(String(error)).not.toContain('s3cr');
 });
 
@@ -81,34 +99,12 @@ test('a name may be any token of RFC 9110, a value any printable ASCII', async (
 });
 
 test.each([
-  'Connection',
-  'content-length',
-  'Expect',
-  'host',
-  'keep-alive',
-  'te',
-  'trailer',
-  'Transfer-Encoding',
-  'upgrade',
-])('%s belongs to the connection: a call with it would fail or hang', async (name) => {
-  expect(await rejectionOf({ [name]: '5' })).toMatchObject({
-    code: 'invalid_input',
-    argument: `headers.${name.toLowerCase()}`,
-    message: expect.stringContaining('belongs to the connection'),
-  });
-});
-
-test.each([
   ['null', null],
   ['a text', 'x-trace: 1'],
   ['an instance of Headers', new Headers({ 'x-trace': '1' })],
   ['a list of pairs', [['x-trace', '1']]],
 ])('%s is rejected as headers', async (_, headers) => {
-  expect(await rejectionOf(headers)).toMatchObject({
-    code: 'invalid_input',
-    argument: 'headers',
-    message: expect.stringContaining('must be an object of names and values'),
-  });
+  expect(await rejectionOf(headers)).toMatchObject({ code: 'invalid_input', argument: 'headers' });
 });
 
 test('an invalid header stops a call before anything is sent, in every method', async () => {
@@ -163,11 +159,12 @@ test('an error shows the response headers of an allow-list only', async () => {
     authorization: 's3cret',
   };
   const fetch = scriptedFetch(problemResponse(404, {}, headers));
-  expect(await caught(scriptedClient(fetch).accounts.get('1'))).toMatchObject({
-    headers: { 'content-type': 'application/problem+json', 'retry-after': '1', 'x-request-id': 'r1' },
+  const error = (await caught(scriptedClient(fetch).accounts.get('1'))) as AnyApiError;
+  expect(error.headers).toEqual({
+    'content-type': 'application/problem+json',
+    'retry-after': '1',
+    'x-request-id': 'r1',
   });
-  const error = await caught(scriptedClient(fetch).accounts.get('1'));
-  expect(Object.keys((error as { headers: object }).headers)).toHaveLength(3);
 });
 
 test.each(['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'])(
@@ -181,6 +178,8 @@ test.each(['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid',
 test.each([
   ['100', '7', { limit: 100, remaining: 7 }],
   ['100', '0', { limit: 100, remaining: 0 }],
+  ['100, 100', '42,42', { limit: 100, remaining: 42 }],
+  ['100', '42, 41', undefined],
   ['100', '', undefined],
   ['', '7', undefined],
   ['many', '7', undefined],

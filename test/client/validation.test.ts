@@ -46,10 +46,6 @@ test.each([
   expect((error as { issues: string[] }).issues.toSorted()).toEqual(issues.toSorted());
 });
 
-test.each([null, 7, 'text', [], [{ id: '1' }]])('%j is not a record', async (body) => {
-  expect(await caught(read(body))).toMatchObject({ reason: 'wrong_content', recordId: undefined });
-});
-
 test.each([null, 7, 'text', { id: '1' }, {}, { member: 'x' }])('%j is not a list', async (body) => {
   expect(await caught(list(body))).toMatchObject({ reason: 'wrong_content' });
   expect(await caught(list(body, { validation: 'report' }))).toMatchObject({ reason: 'wrong_content' });

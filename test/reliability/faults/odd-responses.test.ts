@@ -82,6 +82,15 @@ test.each(METHODS)('%s meets a length that is too short: the rest of the body is
   expect(server.requests).toHaveLength(method === 'DELETE' ? 1 : 2);
 });
 
+test('rate-limit headers and Date with whitespace after their values are read', async () => {
+  const headers = ['x-ratelimit-limit: 100 \t', 'x-ratelimit-remaining: 42  ', 'age: 10 '];
+  const date = 'date: Sat, 31 Jan 2026 12:00:00 GMT  ';
+  await using server = await scriptedServer(sendRaw(odd([date, ...headers], '[{"id":"7"}]')));
+  const { value } = await quickClient(server.url).accounts.list().pages().next();
+  expect(value?.rateLimit).toMatchObject({ limit: 100, remaining: 42 });
+  expect(value?.serverTime).toEqual(new Date('2026-01-31T11:59:50Z'));
+});
+
 test('bytes after a response are not treated as the next response', async () => {
   const smuggled = rawJson(200, { ...product, name: 'Another product' }).bytes;
   const kept = Buffer.from(`HTTP/1.1 200 OK\r\n${TYPE}\r\n${LENGTH}\r\n\r\n${productJson}`);

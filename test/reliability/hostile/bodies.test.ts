@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { run } from '../../explore/command/support/run.ts';
 import { caught } from '../../support/caught.ts';
 import { quickClient } from '../../support/four-methods.ts';
-import { product, productJson } from '../../support/records.ts';
+import { productJson } from '../../support/records.ts';
 import { respond } from '../../support/responses.ts';
 import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
 
@@ -76,20 +76,6 @@ test('of two members with one name the last counts, as in JSON.parse, and it alo
   const { products } = quickClient(server.url);
   expect(await products.get('42')).toEqual({ id: '42', salePrice: '1.0000' });
   expect(await caught(products.get('42'))).toMatchObject({ reason: 'wrong_shape', recordId: '42' });
-});
-
-test.each<[string, Uint8Array, unknown]>([
-  ['white space around it', Buffer.from(` \r\n\t${productJson}\n\n`), product],
-  ['an escaped NUL', Buffer.from('{"id":"42","name":"a\\u0000b"}'), { id: '42', name: 'a\0b' }],
-  ['escaped lone surrogates', Buffer.from('{"id":"42","name":"\\ud800"}'), { id: '42', name: '\ud800' }],
-])('a record with %s is read as it is', async (_, text, expected) => {
-  await using server = await scriptedServer(body(text));
-  expect(await quickClient(server.url).products.get('42')).toEqual(expected);
-});
-
-test('UTF-16 is not UTF-8', async () => {
-  await using server = await scriptedServer(body(Buffer.from(`\ufeff${productJson}`, 'utf16le')));
-  expect(await caught(quickClient(server.url).products.get('42'))).toMatchObject({ reason: 'not_utf8' });
 });
 
 test('a number that JSON.parse cannot hold is rejected in a typed field', async () => {
