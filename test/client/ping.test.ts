@@ -24,21 +24,11 @@ test('ping accepts a service whose records have another shape than the schema of
   expect(await client.ping()).toEqual({ ok: true, readable: true });
 });
 
-test.each([
-  [
-    'a revoked key',
-    (sandbox: ReturnType<typeof createSandbox>) => ({ apiKey: sandbox.keys.revoked }),
-    'unauthenticated',
-  ],
-  [
-    'a wrong path',
-    ({ clientOptions }: ReturnType<typeof createSandbox>) => ({ baseUrl: `${clientOptions.baseUrl}/other` }),
-    'not_found',
-  ],
-])('ping rejects %s with a typed error', async (_, own, code) => {
+test('ping rejects a wrong path with NotFoundError', async () => {
   await using sandbox = createSandbox();
-  const client = createClient({ ...sandbox.clientOptions, ...own(sandbox) });
-  await expect(client.ping()).rejects.toMatchObject({ code });
+  const baseUrl = `${sandbox.baseUrl}/other`;
+  const client = createClient({ ...sandbox.clientOptions, baseUrl });
+  await expect(client.ping()).rejects.toMatchObject({ code: 'not_found' });
 });
 
 test('ping rejects a page that is not the service', async () => {

@@ -220,7 +220,7 @@ describe('Node’s fetch', () => {
     }
   });
 
-  test('a create whose response is lost to a reset is committed once', async () => {
+  test('connection-reset with committed: true stores the create before it resets the connection', async () => {
     sandbox.faults.next({ kind: 'connection-reset', committed: true });
     await expect(createProduct(sandbox, { name: 'Desk' }, { idempotencyKey: 'k' })).rejects.toThrow(
       'fetch failed',

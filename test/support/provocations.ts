@@ -123,7 +123,7 @@ export const provocations: readonly Provocation[] = [
     provoke: problemWith(400, 'malformed_request'),
   },
   {
-    what: 'a revoked key',
+    what: 'a 401',
     name: 'UnauthenticatedError',
     code: 'unauthenticated',
     outcome: 'rejected',

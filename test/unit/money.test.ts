@@ -4,7 +4,34 @@ import { expect, test } from 'vitest';
 import { type MoneyOptions, toDecimal, toMoney } from '../../src/money.ts';
 import { thrown } from '../support/caught.ts';
 
-const _amount = fc.stringMatching(/^-?\d{1,18}(\.\d{1,8})?$/);
+const amount = fc.stringMatching(/^-?\d{1,18}(\.\d{1,8})?$/);
+const fractionOf = (text: string) => text.split('.')[1] ?? '';
+/** An amount as a count of its smallest unit: the arithmetic that decimals are judged by. */
+const units = (text: string) => BigInt(text.replace('.', '') + '0'.repeat(8 - fractionOf(text).length));
+const inUnits = (count: bigint) => {
+  const digits = (count < 0n ? -count : count).toString().padStart(9, '0');
+  return `${count < 0n ? '-' : ''}${digits.slice(0, -8)}.${digits.slice(-8)}`;
+};
+const LARGEST = units('999999999999999999.99999999');
+const isAmount = (count: bigint) => -LARGEST <= count && count <= LARGEST;
+
+test('calculations with amounts are exact to the last digit', () => {
+  fc.assert(
+    fc.property(amount, amount, fc.integer({ min: -99, max: 99 }), (first, second, times) => {
+      const [a, b] = [toDecimal(first), toDecimal(second)];
+      for (const { decimal, due } of [
+        { decimal: a.plus(b), due: units(first) + units(second) },
+        { decimal: a.minus(b), due: units(first) - units(second) },
+        { decimal: a.times(times), due: units(first) * BigInt(times) },
+      ]) {
+        if (isAmount(due)) expect(toMoney(decimal, { digits: 8 })).toBe(inUnits(due));
+        else expect(thrown(() => toMoney(decimal, { digits: 8 }))).toMatchObject({ argument: 'amount' });
+      }
+      expect(a.comparedTo(b)).toBe(units(first) < units(second) ? -1 : units(first) > units(second) ? 1 : 0);
+    }),
+    { numRuns: 150 },
+  );
+});
 
 test('sums of a hundred thousand amounts are exact', () => {
   fc.assert(

@@ -1,20 +1,11 @@
 import { inspect } from 'node:util';
-import { createClient, toDecimal, toMoney } from 'accounting-data-sdk';
+import { createClient, toDecimal } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { caught, thrown } from '../support/caught.ts';
 
 const amount = fc.stringMatching(/^-?\d{1,18}(\.\d{1,8})?$/);
-const fractionOf = (text: string) => text.split('.')[1] ?? '';
-/** An amount as a count of its smallest unit: the arithmetic that decimals are judged by. */
-const units = (text: string) => BigInt(text.replace('.', '') + '0'.repeat(8 - fractionOf(text).length));
-const inUnits = (count: bigint) => {
-  const digits = (count < 0n ? -count : count).toString().padStart(9, '0');
-  return `${count < 0n ? '-' : ''}${digits.slice(0, -8)}.${digits.slice(-8)}`;
-};
-const LARGEST = units('999999999999999999.99999999');
-const isAmount = (count: bigint) => -LARGEST <= count && count <= LARGEST;
 
 function books() {
   const sandbox = createSandbox({ moneyDigits: 'as-sent', rateLimit: false });
@@ -33,45 +24,12 @@ test('an amount of up to 18 + 8 digits comes back as it was written', async () =
       const listed = await products.list({ id: { gte: made.id } }).toArray({ limit: 1 });
       expect(listed[0]?.salePrice).toBe(later);
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 });
 
-test('calculations with amounts are exact to the last digit, and their results can be written back', async () => {
-  const { products } = books();
-  await fc.assert(
-    fc.asyncProperty(amount, amount, fc.integer({ min: -99, max: 99 }), async (first, second, times) => {
-      const { salePrice, saleRrpPrice } = await products.create({ salePrice: first, saleRrpPrice: second });
-      const [a, b] = [toDecimal(salePrice ?? ''), toDecimal(saleRrpPrice ?? '')];
-      const sums = [
-        { decimal: a.plus(b), due: units(first) + units(second) },
-        { decimal: a.minus(b), due: units(first) - units(second) },
-        { decimal: a.times(times), due: units(first) * BigInt(times) },
-      ];
-      for (const { decimal, due } of sums) {
-        if (!isAmount(due)) {
-          expect(thrown(() => toMoney(decimal, { digits: 8 }))).toMatchObject({ argument: 'amount' });
-          continue;
-        }
-        const text = toMoney(decimal, { digits: 8 });
-        expect(text).toBe(inUnits(due));
-        expect((await products.create({ salePrice: text })).salePrice).toBe(text);
-      }
-      expect(a.comparedTo(b)).toBe(units(first) < units(second) ? -1 : units(first) > units(second) ? 1 : 0);
-    }),
-    { numRuns: 150 },
-  );
-});
-
-const noAmounts: readonly unknown[] = [
-  129,
-  129.5,
-  0,
-  -0,
-  1e21,
-  Number.NaN,
-  Number.POSITIVE_INFINITY,
-  129n,
+const NUMBERS: readonly unknown[] = [129, 129.5, 0, -0, 1e21, Number.NaN, Number.POSITIVE_INFINITY, 129n];
+const OTHER_STRINGS = [
   '',
   ' ',
   ' 129',
@@ -98,15 +56,15 @@ const noAmounts: readonly unknown[] = [
   '€129',
   '1'.repeat(19),
   `0.${'1'.repeat(9)}`,
-  true,
-  {},
-  ['129'],
 ];
 
 // Named, for the test runner cannot write a BigInt down.
-const named = noAmounts.map((value) => ({ name: inspect(value), is: () => value }));
+const wrong = [...NUMBERS, ...OTHER_STRINGS, true, {}, ['129'], toDecimal('129')].map((value) => ({
+  name: inspect(value),
+  is: () => value,
+}));
 
-test.each(named)('$name is rejected before anything is sent', async ({ is }) => {
+test.each(wrong)('money as $name is rejected before anything is sent, numbers included', async ({ is }) => {
   const { products, sandbox } = books();
   const salePrice = is() as string;
   const rejected = { code: 'invalid_input', outcome: 'not_sent' };
@@ -146,16 +104,23 @@ test('drafts, toDecimal and responses accept the same strings as amounts', async
       expect(thrown(() => toDecimal(text))).toMatchObject({ code: 'invalid_input' });
       expect(await caught(products.update(id, { salePrice: text }))).toMatchObject({ code: 'invalid_input' });
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 
 test.each(['129', '12345678901234567.89', '1e3', '-0'])(
-  'the number %s in a response is rejected, because it may have lost digits already',
+  'money as the number %s in a response is an error, because it may have lost digits already',
   async (number) => {
     const { products, sandbox } = books();
-    sandbox.faults.next({ kind: 'rewrite', status: 200, body: `{"id":"1","salePrice":${number}}` });
-    const error = await caught(products.get('1'));
-    expect(error).toMatchObject({ code: 'unexpected_response', reason: 'wrong_shape' });
+    for (const call of [() => products.get('1'), () => products.create({ salePrice: '129' })]) {
+      sandbox.faults.next({ kind: 'rewrite', status: 200, body: `{"id":"1","salePrice":${number}}` });
+      expect(await caught(call())).toMatchObject({
+        code: 'unexpected_response',
+        reason: 'wrong_shape',
+        outcome: 'applied',
+        recordId: '1',
+        issues: [expect.stringContaining('salePrice: expected money')],
+      });
+    }
   },
 );
