@@ -16,8 +16,8 @@ describe('fixtures', () => {
       order: 'updated-desc',
       commitDelayMs: 60_000,
     },
-  ])('of 1,200 records from another sandbox give equal lists, filters and records: %j', async (options) => {
-    const { sandbox: source, env } = await listening({ ...options, records: 1200, rateLimit: false });
+  ])('of 400 records from another sandbox give equal lists, filters and records: %j', async (options) => {
+    const { sandbox: source, env } = await listening({ ...options, records: 400, rateLimit: false });
     const data = folder()('data');
     expect((await run(env, ['pull', '--all', '--out', data, '--quiet'])).code).toBe(0);
     const copy = createSandbox({ ...options, fixtures: data, rateLimit: false });
@@ -27,14 +27,13 @@ describe('fixtures', () => {
       expect(await other[name].list().toArray({ limit: Infinity })).toEqual(all);
       const { id = '' } = all[Math.floor(all.length / 2)] ?? {};
       expect(await other[name].get(id)).toEqual(await one[name].get(id));
+      const queries = [{ id: { gt: id } }, { updatedSince: '2024-01-01T00:00:00Z' }];
+      // Filtering by the time of a change needs records that show it.
       const showsTimes = all.every(({ updatedAt }) => updatedAt !== undefined);
-      for (const query of [
-        { id: { gt: id } },
-        ...(showsTimes ? [{ updatedSince: '2024-01-01T00:00:00Z' }] : []),
-      ]) {
+      for (const query of showsTimes ? queries : queries.slice(0, 1)) {
         const filtered = await one[name].list(query).toArray({ limit: Infinity });
-        expect(filtered.length).toBeGreaterThan(0);
         expect(await other[name].list(query).toArray({ limit: Infinity })).toEqual(filtered);
+        if (name === 'products') expect(filtered.length).toBeGreaterThan(0);
       }
     }
   });

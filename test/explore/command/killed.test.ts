@@ -5,7 +5,6 @@ import { expect, test } from 'vitest';
 import { killAtRandom } from '../../support/kill-at-random.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import { eachSeed } from '../../support/seeds.ts';
-import { copied, upstream } from './support/database.ts';
 import { start } from './support/process.ts';
 import { folder, listening, records, run } from './support/run.ts';
 
@@ -41,12 +40,12 @@ const IDS = { ids: { gap: 3, start: 4 } } as const;
 test('a pull that is killed again and again ends with every record once', () =>
   eachSeed(SEEDS, async (seed) => {
     const { sandbox, file } = await killedAndRepeated(seed, {
-      options: { records: { accounts: 4000 }, pageSize: 100, order: 'none', ...IDS },
+      options: { records: { accounts: 1000 }, pageSize: 25, order: 'none', ...IDS },
       mostRequests: 30,
       args: (file) => ['pull', 'accounts', '--out', file('a.ndjson'), '--checkpoint', file('cp')],
     });
     const ids = records(readFileSync(file('a.ndjson'), 'utf8')).map(({ id }) => id);
-    expect(ids.length).toBe(4000);
+    expect(ids.length).toBe(1000);
     expect(new Set(ids)).toEqual(new Set(sandbox.store.accounts.ids()));
     expect(readdirSync(file('.'))).toEqual(['a.ndjson']);
   }));
@@ -54,7 +53,7 @@ test('a pull that is killed again and again ends with every record once', () =>
 test('a pull of everything that is killed again and again ends with every record of every collection once', () =>
   eachSeed(SEEDS, async (seed) => {
     const { sandbox, file } = await killedAndRepeated(seed, {
-      options: { records: 2000, pageSize: 20, ...IDS },
+      options: { records: 1000, pageSize: 20, ...IDS },
       mostRequests: 50,
       args: (file) => ['pull', '--all', '--out', file('data')],
     });
@@ -66,18 +65,7 @@ test('a pull of everything that is killed again and again ends with every record
     expect(readdirSync(file('data'))).toHaveLength(collectionNames.length);
   }));
 
-test('a pull of everything into SQLite that is killed again and again ends with the data of the service', () =>
-  eachSeed(SEEDS, async (seed) => {
-    const { sandbox, env, file, command } = await killedAndRepeated(seed, {
-      options: { records: 2000, pageSize: 20, ...IDS },
-      mostRequests: 50,
-      args: (file) => ['pull', '--all', '--to', file('books.sqlite'), '--tenant', 'acme'],
-    });
-    expect((await run(env, command)).code).toBe(0);
-    expect(copied(file('books.sqlite'))).toEqual(upstream(sandbox));
-  }));
-
-const ROWS = 400;
+const ROWS = 120;
 const ROW_TEXTS = Array.from({ length: ROWS }, (_row, n) => `P-${n},Product ${n},${n}.50`);
 
 test.each([

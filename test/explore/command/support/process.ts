@@ -37,7 +37,7 @@ export function start(
   stdout: 'pipe' | number = 'pipe',
 ): ChildProcess & { readonly ended: Promise<Ran & { signal: string | null }> } {
   const child = spawn(process.execPath, [bundle, ...args], {
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: `${root}node_modules/.cache/node/`, ...env },
     stdio: ['pipe', stdout, 'pipe'],
   }) as ChildProcess & { readonly stderr: Readable };
   let out = '';
