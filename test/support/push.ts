@@ -11,6 +11,8 @@ import {
   push,
 } from 'accounting-data-sdk';
 import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
+import { vi } from 'vitest';
+import { runUntilSettled } from './virtual-clock.ts';
 
 type Options = PushOptions<Product, ProductDraft, ProductPatch>;
 
@@ -24,7 +26,7 @@ export interface Pushed {
   readonly commits: readonly string[];
 }
 
-/** A service with some products, and a way to push rows to it. */
+/** A service with some products, and a way to push rows to it: at once, if the clock is virtual. */
 export interface PushSetUp {
   readonly sandbox: Sandbox;
   readonly client: Client;
@@ -50,13 +52,8 @@ export function setUpPush(
     const results: PushResult[] = [];
     const onResult = (result: PushResult) => void results.push(result);
     sandbox.clearLogs();
-    const report = await push(client.products, {
-      tenant: 'shop',
-      rows,
-      key: productNumber,
-      onResult,
-      ...options,
-    });
+    const running = push(client.products, { tenant: 'shop', rows, key: productNumber, onResult, ...options });
+    const report = await (vi.isFakeTimers() ? runUntilSettled(running) : running);
     const done = results.map(({ key, action }) => `${key} ${action}`).sort();
     return { report, results, done, commits: sandbox.journal.map(({ action }) => action) };
   };

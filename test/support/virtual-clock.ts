@@ -80,7 +80,17 @@ export async function stateOf(promise: Promise<unknown>): Promise<'pending' | 'r
 const MAX_IDLE_TURNS = 100_000;
 
 /** Advances the clock from timer to timer until the work has ended and no timer is left. Ends as the work does. */
-export async function runToEnd<V>(work: Promise<V>): Promise<V> {
+export function runToEnd<V>(work: Promise<V>): Promise<V> {
+  return advanceWhile(work, () => vi.getTimerCount() > 0);
+}
+
+/** Advances the clock from timer to timer until the work has ended. Ends as the work does. */
+export function runUntilSettled<V>(work: Promise<V>): Promise<V> {
+  return advanceWhile(work, () => false);
+}
+
+/** Advances the clock from timer to timer until the work has ended, and then while there is more. */
+async function advanceWhile<V>(work: Promise<V>, hasMore: () => boolean): Promise<V> {
   let ended = false;
   const end = () => {
     ended = true;
@@ -88,11 +98,10 @@ export async function runToEnd<V>(work: Promise<V>): Promise<V> {
   work.then(end, end);
   for (let idle = 0; idle < MAX_IDLE_TURNS; idle += 1) {
     await eventLoopTurn();
+    if (ended && !hasMore()) return await work;
     if (vi.getTimerCount() > 0) {
       vi.advanceTimersToNextTimer();
       idle = 0;
-    } else if (ended) {
-      return await work;
     }
   }
   throw new Error('The work has not ended and nothing is left that could end it.');

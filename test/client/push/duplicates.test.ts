@@ -4,9 +4,9 @@ import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { setUpPush } from '../../support/push.ts';
-import { useFastClock } from '../../support/virtual-clock.ts';
+import { useVirtualClock } from '../../support/virtual-clock.ts';
 
-useFastClock(1_000);
+useVirtualClock();
 
 const FAST = { retry: { maxAttempts: 2, baseDelayMs: 1 }, maxOutageMs: 0 };
 const A: ProductDraft = { productNumber: 'A', name: 'Desk', salePrice: '129' };

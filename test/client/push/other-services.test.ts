@@ -1,18 +1,10 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import {
-  createClient,
-  type Product,
-  type ProductDraft,
-  type ProductPatch,
-  type PushOptions,
-  push,
-} from 'accounting-data-sdk';
-import { expect, onTestFinished, test } from 'vitest';
-import { productNumber } from '../../support/push.ts';
-import { useFastClock } from '../../support/virtual-clock.ts';
+import type { Product, ProductDraft, ProductPatch, PushOptions } from 'accounting-data-sdk';
+import { expect, test } from 'vitest';
+import { setUpPush } from '../../support/push.ts';
+import { jsonResponse, networkError, newOrigin, scriptedFetch } from '../../support/scripted-fetch.ts';
+import { useVirtualClock } from '../../support/virtual-clock.ts';
 
-useFastClock();
+useVirtualClock();
 
 type Stored = Record<string, unknown> & { id: string };
 
@@ -53,27 +45,22 @@ const SERVICES: Readonly<Record<string, ServiceTraits>> = {
 /** Loses the response to a create, after it was carried out or before. */
 type Loss = 'before' | 'after' | undefined;
 
-async function plainServer({ newId, unknownParameter, pagesAreObjects }: ServiceTraits, losses: Loss[]) {
+/** A server that stores arrays, and loses the responses to creates in this order. */
+function plainServer({ newId, unknownParameter, pagesAreObjects }: ServiceTraits, losses: Loss[]) {
   const products: Stored[] = [];
-  const server = createServer(async (request, response) => {
-    const url = new URL(request.url ?? '', 'http://localhost');
+  const fetch = scriptedFetch(({ url, init: { method, body } }) => {
     const [, id] = /\/products\/([^/]+)$/.exec(url.pathname) ?? [];
-    let text = '';
-    for await (const chunk of request) text += chunk;
-    const send = (status: number, body: unknown) => {
-      response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
-      response.end(JSON.stringify(body));
-    };
-    if (request.method === 'POST') {
+    if (method === 'POST') {
       const loss = losses.shift();
-      if (loss === 'before') return request.socket.destroy();
-      products.push({ ...JSON.parse(text), id: newId(products.length + 1) });
-      return loss === 'after' ? request.socket.destroy() : send(201, products.at(-1));
+      if (loss === 'before') throw networkError('ECONNRESET');
+      products.push({ ...JSON.parse(String(body)), id: newId(products.length + 1) });
+      if (loss === 'after') throw networkError('ECONNRESET');
+      return jsonResponse(products.at(-1), 201);
     }
     const product = products.find((each) => each.id === id);
-    if (id !== undefined && product === undefined) return send(404, {});
-    if (request.method === 'PATCH') return send(200, Object.assign(product as Stored, JSON.parse(text)));
-    if (product !== undefined) return send(200, product);
+    if (id !== undefined && product === undefined) return jsonResponse({}, 404);
+    if (method === 'PATCH') return jsonResponse(Object.assign(product as Stored, JSON.parse(String(body))));
+    if (product !== undefined) return jsonResponse(product);
 
     const given = url.searchParams.get('_page');
     const page = Number(given ?? 1);
@@ -81,14 +68,12 @@ async function plainServer({ newId, unknownParameter, pagesAreObjects }: Service
     const found = products.filter((each) =>
       unknownParameter === 'ignore' ? true : others.every(([name, value]) => String(each[name]) === value),
     );
-    const slice = found.slice((page - 1) * 10, page * 10);
     // Without `_page`, json-server lists everything.
-    if (given === null && unknownParameter === 'compare') send(200, found);
-    else send(200, pagesAreObjects ? { data: slice } : slice);
+    if (given === null && unknownParameter === 'compare') return jsonResponse(found);
+    const slice = found.slice((page - 1) * 10, page * 10);
+    return jsonResponse(pagesAreObjects ? { data: slice } : slice);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return { products, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return { products, fetch };
 }
 
 const rows: ProductDraft[] = Array.from({ length: 25 }, (_, n) => ({
@@ -97,26 +82,25 @@ const rows: ProductDraft[] = Array.from({ length: 25 }, (_, n) => ({
   salePrice: `${n}.5`,
 }));
 
-test.each(Object.keys(SERVICES))('repeated pushes lead to one product for each row at %s', async (name) => {
-  const service = SERVICES[name] as ServiceTraits;
-  const { pagination } = service;
-  const { products, url } = await plainServer(service, ['after', undefined, 'before', undefined]);
-  const client = createClient({
-    baseUrl: url,
-    apiKey: 'key',
-    retry: { creates: false, baseDelayMs: 1 },
-    bareNotFound: 'missing',
-  });
-  const run = (changed: readonly ProductDraft[]) =>
-    push(client.products, { tenant: 'shop', rows: changed, key: productNumber, pagination });
-  expect((await run(rows)).counts).toMatchObject({ created: 25, failed: 0 });
-  expect((await run(rows)).counts).toMatchObject({ created: 0, updated: 0, unchanged: 25 });
-  const changed = rows.map((row, n) => (n === 3 ? { ...row, name: 'Table' } : row));
-  expect((await run(changed)).counts).toMatchObject({ updated: 1, unchanged: 24 });
-  const stored = products.map(
-    ({ productNumber: key, name: title, salePrice }) => `${key} ${title} ${salePrice}`,
-  );
-  expect(stored.toSorted()).toEqual(
-    changed.map((row) => `${row.productNumber} ${row.name} ${row.salePrice}000`).toSorted(),
-  );
-});
+test.each(Object.entries(SERVICES))(
+  'repeated pushes lead to one product for each row at %s',
+  async (_, service) => {
+    const { products, fetch } = plainServer(service, ['after', undefined, 'before', undefined]);
+    const retry = { creates: false, baseDelayMs: 1 };
+    const client = { baseUrl: newOrigin(), fetch, retry, bareNotFound: 'missing' } as const;
+    const { run } = setUpPush([], { client });
+    const { pagination } = service;
+    const countsOf = async (changed: readonly ProductDraft[]) =>
+      (await run(changed, { pagination })).report.counts;
+    expect(await countsOf(rows)).toMatchObject({ created: 25, failed: 0 });
+    expect(await countsOf(rows)).toMatchObject({ created: 0, updated: 0, unchanged: 25 });
+    const changed = rows.map((row, n) => (n === 3 ? { ...row, name: 'Table' } : row));
+    expect(await countsOf(changed)).toMatchObject({ updated: 1, unchanged: 24 });
+    const stored = products.map(
+      ({ productNumber: key, name: title, salePrice }) => `${key} ${title} ${salePrice}`,
+    );
+    expect(stored.toSorted()).toEqual(
+      changed.map((row) => `${row.productNumber} ${row.name} ${row.salePrice}000`).toSorted(),
+    );
+  },
+);

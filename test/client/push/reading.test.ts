@@ -11,9 +11,9 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
 import { setUpPush } from '../../support/push.ts';
-import { useFastClock } from '../../support/virtual-clock.ts';
+import { useVirtualClock } from '../../support/virtual-clock.ts';
 
-useFastClock();
+useVirtualClock();
 
 const products = (count: number): ProductDraft[] =>
   Array.from({ length: count }, (_, n) => ({ productNumber: `P-${n}`, name: 'x' }));

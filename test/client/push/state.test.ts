@@ -2,9 +2,9 @@ import { memoryStore, type ProductDraft } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { setUpPush } from '../../support/push.ts';
-import { useFastClock } from '../../support/virtual-clock.ts';
+import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
 
-useFastClock();
+useVirtualClock();
 
 const DESK: ProductDraft = { productNumber: '1001', name: 'Desk' };
 const SCREW: ProductDraft = { articleCode: '1001', name: 'Screw' };
@@ -131,7 +131,7 @@ test('the process forgets pushes that ended a while ago', async () => {
   const tenants = () =>
     [...runsOfProcess().keys()].filter((name) => name.startsWith(sandbox.clientOptions.baseUrl ?? ''));
   await run([DESK], { tenant: 'a' });
-  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  await advance(3_000);
   await run([DESK], { tenant: 'b' });
   expect(tenants().map((name) => name.split(' ')[1])).toEqual(['b']);
 });

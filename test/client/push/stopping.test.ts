@@ -2,9 +2,9 @@ import { memoryStore, type ProductDraft, type PushProgress } from 'accounting-da
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { setUpPush } from '../../support/push.ts';
-import { useFastClock } from '../../support/virtual-clock.ts';
+import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
 
-useFastClock();
+useVirtualClock();
 
 const rows = (count: number): ProductDraft[] =>
   Array.from({ length: count }, (_, n) => ({ productNumber: `P-${n}`, name: `Product ${n}` }));
@@ -143,7 +143,7 @@ test('a push rejects with the reason of its signal, and a later push continues',
     if (method === 'POST') controller.abort(reason);
   });
   expect(await caught(run(rows(20), { concurrency: 3, signal: controller.signal }))).toBe(reason);
-  await new Promise((resolve) => setTimeout(resolve, 60_000));
+  await advance(60_000);
   expect(sandbox.count(({ method }) => method === 'POST')).toBeLessThanOrEqual(3);
   expect((await run(rows(20))).report.counts.failed).toBe(0);
   expect(sandbox.store.products.all()).toHaveLength(20);
