@@ -18,17 +18,23 @@ function internalsOf(products: Products): Internals {
 }
 
 /** A collection with some methods in the place of its own, and the same while it outlasts an outage. */
-export function withMethods(products: Products, methodsOf: (products: Products) => object): object {
+function withMethods(products: Products, methodsOf: (products: Products) => object): object {
   const internals = internalsOf(products);
   const outlasting = (maxOutageMs: number) => withMethods(internals.outlasting(maxOutageMs), methodsOf);
   return { ...products, [INTERNALS]: { ...internals, outlasting }, ...methodsOf(products) };
 }
 
+/** Wrapped as the mutants are, so that what they are noticed for is not the wrapper. */
+export const unchanged: Mutation = (products) => withMethods(products, () => ({}));
+
 export const mutants: Readonly<Record<string, Mutation>> = {
-  'uses a new idempotency key when it repeats a create': (original) =>
+  'repeats a create whose outcome is unknown with another idempotency key': (original) =>
     withMethods(original, (products) => ({
       create: (draft: object, options: object) =>
-        products.create(draft, { ...options, idempotencyKey: newIdempotencyKey() }),
+        products.create(draft, options).catch((error: unknown) => {
+          if (!isAccountingError(error) || error.outcome !== 'unknown') throw error;
+          return products.create(draft, { ...options, idempotencyKey: newIdempotencyKey() });
+        }),
     })),
   'compares money as text': (original) =>
     withMethods(original, (products) => {

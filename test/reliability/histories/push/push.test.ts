@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { expectFinding, expectNoFindings, NO_HURRY, seedsToRun } from '../../../support/seeds.ts';
 import { loadTransport, startVirtualClock, stopVirtualClock } from '../../../support/virtual-clock.ts';
 import { type Mutation, playPush, wasKilled, wasStopped } from './history.ts';
-import { mutants, withMethods } from './mutants.ts';
+import { mutants, unchanged } from './mutants.ts';
 import { verdictOn } from './verdict.ts';
 
 /** Of 2,000 that were played when push was written. */
@@ -17,13 +17,13 @@ function playAlone(seed: number, mutation?: Mutation) {
 }
 
 test(
-  'leaves each key once with the values of its row, after crashes, faults and other writers',
+  'repeated pushes leave one product with the values of the row for each key, after crashes, faults and other writers',
   NO_HURRY,
   async () => {
     const seeds = seedsToRun(USUAL);
     const figures = { killed: 0, stopped: 0, incompleteLists: 0, replacedKeys: 0 };
     await expectNoFindings(seeds, async (seed) => {
-      const history = await playAlone(seed);
+      const history = await playAlone(seed, seed % 4 === 0 ? unchanged : undefined);
       const all = [...history.runs, history.last, history.again];
       figures.killed += all.filter(wasKilled).length;
       figures.stopped += all.filter(wasStopped).length;
@@ -41,13 +41,6 @@ test(
   },
 );
 
-test('finds nothing wrong with a push that is wrapped and not changed', NO_HURRY, async () => {
-  const unchanged: Mutation = (products) => withMethods(products, () => ({}));
-  await expectNoFindings([0, 1, 2, 3, 4, 5, 6, 7, 8, 9], async (seed) =>
-    verdictOn(await playAlone(seed, unchanged)),
-  );
-});
-
-test.each(Object.entries(mutants))('notices a push that %s', NO_HURRY, async (_, mutation) => {
+test.each(Object.entries(mutants))('the histories show that a push %s', NO_HURRY, async (_, mutation) => {
   await expectFinding(100, async (seed) => verdictOn(await playAlone(seed, mutation)));
 });

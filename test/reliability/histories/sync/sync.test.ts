@@ -4,7 +4,7 @@ import { ORDERS } from '../service/orders.ts';
 import { playNaive, type Strategy } from './losing-syncs.ts';
 import { playSync } from './play.ts';
 
-const USUAL = 150;
+const USUAL = 75;
 
 test(
   'a copy kept by sync, changes and reconcile ends equal to the service, through crashes, 429s, lost responses and hidden rows, or a run said `likely`',

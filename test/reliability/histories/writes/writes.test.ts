@@ -5,7 +5,7 @@ import { losingClients } from './losing-clients.ts';
 import { play, type Subject } from './play.ts';
 import { verdictOn } from './verdict.ts';
 
-const USUAL = 100;
+const USUAL = 80;
 
 beforeEach(loadTransport);
 afterEach(stopVirtualClock);
@@ -37,7 +37,7 @@ test(
 );
 
 test.each(Object.entries(losingClients))(
-  'a client that %s is caught',
+  'the histories show that a client %s',
   NO_HURRY,
   async (_, { subject, seen }) => {
     await expectFinding(400, async (seed) => verdictOn(await playAlone(seed, subject)), seen);
