@@ -1,8 +1,6 @@
-import { Console } from 'node:console';
-import { Writable } from 'node:stream';
 import { inspect } from 'node:util';
 
-/** Everything that a log can show of a value: string, JSON, inspection, clone, and its chain of causes. */
+/** What a log or a console can show of a value: string, JSON, inspection, clone, and its chain of causes. */
 export function shown(value: unknown): string {
   const texts: string[] = [];
   for (let link: unknown = value, depth = 0; link !== undefined && depth < 10; depth += 1) {
@@ -19,7 +17,6 @@ function oneShown(value: unknown): string[] {
     inspect(value),
     inspect(value, { depth: 10, showHidden: true, getters: true }),
     inspect(value, { depth: 10, customInspect: false, showHidden: true, getters: true }),
-    consoleShown(value),
     attempt(() => inspect(structuredClone(value), { depth: 10 })),
   ];
   if (value instanceof Error) texts.push(value.message, value.stack ?? '', ...ownValues(value));
@@ -32,20 +29,6 @@ function ownValues(value: object): string[] {
     const member: unknown = attempt(() => Reflect.get(value, name));
     return `${String(name)}: ${inspect(member, { depth: 10, showHidden: true })}`;
   });
-}
-
-function consoleShown(value: unknown): string {
-  let text = '';
-  const stdout = new Writable({
-    write(chunk, _, done) {
-      text += String(chunk);
-      done();
-    },
-  });
-  const { log, dir } = new Console({ stdout });
-  log(value);
-  dir(value, { depth: 10, showHidden: true });
-  return text;
 }
 
 function attempt<T>(act: () => T): T | string {

@@ -42,11 +42,10 @@ export function openSinks() {
     recorder,
     /** The lines of all this, and of other values, that show the key. */
     async leaks(canary: string, ...values: readonly unknown[]): Promise<string[]> {
-      const metrics = [...(await recorder.metrics()).values()];
-      const points = metrics.flatMap(({ dataPoints }) => dataPoints as readonly unknown[]);
       // An invalid row is the company's data and is passed on unchanged.
       const told = events.map(({ event }) => ({ ...(event as object), record: undefined }));
-      const all = [...values, ...told, lines, ...(await recorder.spans()), ...metrics, ...points];
+      const metrics = (await recorder.metrics()).values();
+      const all = [...values, ...told, lines, ...(await recorder.spans()), ...metrics];
       return all.flatMap((value) => leaks(value, canary));
     },
   };

@@ -10,15 +10,18 @@ const ACCOUNTS = 100;
 const PRODUCTS = 40;
 const ONCE = { maxAttempts: 1 };
 
+const RECORDS = { accounts: ACCOUNTS, products: PRODUCTS, boms: 1, budgets: 1 };
+
 export const SANDBOX_ARGS: readonly string[] = [
-  ...['sandbox', '--port', '0', '--quiet', '--cors', '--rate', '20/1s'],
-  ...[
-    '--options',
-    JSON.stringify({ records: { accounts: ACCOUNTS, products: PRODUCTS, boms: 1, budgets: 1 } }),
-  ],
-  ...['--fault', JSON.stringify({ kind: 'lost-response', committed: true, method: 'POST' })],
-  ...['--fault', JSON.stringify({ kind: 'stall', collection: 'boms', times: 2 })],
-  ...['--fault', JSON.stringify({ kind: 'html-response', collection: 'budgets' })],
+  'sandbox',
+  '--port=0',
+  '--quiet',
+  '--cors',
+  '--rate=20/1s',
+  `--options=${JSON.stringify({ records: RECORDS })}`,
+  `--fault=${JSON.stringify({ kind: 'lost-response', committed: true, method: 'POST' })}`,
+  `--fault=${JSON.stringify({ kind: 'stall', collection: 'boms', times: 2 })}`,
+  `--fault=${JSON.stringify({ kind: 'html-response', collection: 'budgets' })}`,
 ];
 
 function expect(condition: boolean, what: string): asserts condition {

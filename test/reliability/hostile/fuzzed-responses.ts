@@ -1,5 +1,8 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { isAccountingError } from 'accounting-data-sdk';
+import { echoHeaders, echoMembers, formsOf } from '../../support/echoes.ts';
+import { product } from '../../support/records.ts';
+import { networkError, noResponse } from '../../support/scripted-fetch.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import { shown } from '../../support/shown.ts';
 
@@ -25,16 +28,9 @@ export type Ending =
   /** A custom `fetch` has a stream of something other than bytes. */
   | 'no_bytes';
 
-/** How no response arrives; a request that is `unsent` or `blocked` does not reach the service. */
-export type Loss =
-  | 'unsent'
-  | 'blocked'
-  | 'reset'
-  | 'stalled'
-  | 'late'
-  | 'thrown'
-  | 'not_a_response'
-  | 'garbage';
+/** How no response arrives; a request that is `unsent` does not reach the service. */
+const LOSSES = ['unsent', 'reset', 'stalled', 'late', 'thrown', 'not_a_response'] as const;
+export type Loss = (typeof LOSSES)[number];
 
 export interface FuzzedResponse {
   readonly status: number;
@@ -67,16 +63,7 @@ export interface FuzzedRequest {
   readonly body: string | undefined;
 }
 
-const record = {
-  id: '42',
-  createdAt: '2026-01-31T12:00:00Z',
-  updatedAt: '2026-01-31T12:00:00Z',
-  name: 'Desk',
-  salePrice: '129.0000',
-  stockQuantity: 7,
-  tags: ['oak'],
-  unknownField: { deep: [1, null] },
-};
+const record = { ...product, unknownField: { deep: [1, null] } };
 /** What the list contains, page by page. */
 const PAGES: readonly (readonly object[])[] = [
   [{ id: '1', name: 'Cash' }, { id: '2' }, { id: '3', balance: '1.0000' }],
@@ -84,44 +71,26 @@ const PAGES: readonly (readonly object[])[] = [
 ];
 
 const PAGE_TYPES = ['text/html; charset=utf-8', 'text/html', 'application/xhtml+xml', 'text/xml'];
-const SERVICE_TYPES = [
-  'application/json',
-  'application/json',
-  'application/json; charset=utf-8',
-  'application/ld+json',
-  'application/json, application/json',
-  undefined,
-  'text/plain',
-  'application/octet-stream',
-];
+/** Types of a 2xx of the service. */
+const SERVICE_TYPES = ['application/json; charset=utf-8', 'application/ld+json', undefined, 'text/plain'];
 const REJECTIONS = [
-  ...[400, 401, 402, 403, 404, 404, 405, 406, 409, 409, 410, 411, 412, 413, 415, 417, 418, 421, 422, 422],
-  ...[423, 424, 425, 426, 428, 429, 429, 431, 451],
+  400, 401, 402, 403, 404, 404, 405, 406, 409, 409, 410, 411, 412, 413, 415, 417, 418, 421, 422, 422, 423,
+  424, 425, 426, 428, 429, 429, 431, 451,
 ];
 const OUTAGES = [408, 500, 500, 501, 502, 503, 503, 504, 505, 506, 507, 508, 511, 520, 524, 599];
-const ERROR_TYPES: readonly unknown[] = [
-  ...['malformed_request', 'unauthenticated', 'forbidden', 'scope_required', 'not_found'],
-  ...['validation_failed', 'idempotency_key_required', 'rate_limited', 'https://x.example/e#rate_limited'],
-  ...['about:blank', '', '/errors/404', 'urn:e:not_found', 'request_in_progress', 'route_not_found'],
-  ...[undefined, null, 7, {}, 'https://tools.ietf.org/html/rfc2616#section-10'],
-];
-/** Headers that mean something to the client, in good forms and bad; a service may echo the key that it was sent. */
-const oddHeaders = (key: string): readonly (readonly [name: string, values: readonly string[]])[] => [
-  [
-    'retry-after',
-    ['0', '1', '2', '99999999999', '-1', '1.5', 'soon', '', 'Sat, 31 Jan 2026 12:00:01 GMT', ' 1 '],
-  ],
-  ['x-ratelimit-limit', ['100', '1', '0', '-1', 'many', '1e3', '99999999999999999999']],
-  ['x-ratelimit-remaining', ['99', '1', '0', '-1', 'none', '']],
-  [
-    'date',
-    ['Sat, 31 Jan 2026 12:00:00 GMT', 'Mon, 30 Feb 2026 24:00:00 GMT', 'today', 'Thu Jan  1 00:00:00 1970'],
-  ],
-  ['age', ['0', '5', '-1', 'x']],
-  ['x-request-id', ['r-1', key, encodeURIComponent(key)]],
-  ['location', ['/elsewhere', `https://evil.example/${encodeURIComponent(key)}`, '//', 'http://[']],
-  ['server', ['nginx', key]],
-];
+/** The types that decide what a status means for the request, and some that do not. */
+const ERROR_TYPES = ['not_found', 'validation_failed', 'rate_limited', 'unauthenticated', '', undefined, 7];
+
+const TODAY = 'Sat, 31 Jan 2026 12:00:00 GMT';
+/** Headers that mean something to the client, in good forms and bad. */
+const HEADERS: Readonly<Record<string, readonly string[]>> = {
+  'retry-after': ['0', '1', '2', '99999999999', '-1', '1.5', 'soon', '', TODAY, ' 1 '],
+  'x-ratelimit-limit': ['100', '1', '0', '-1', 'many', '1e3', '99999999999999999999'],
+  'x-ratelimit-remaining': ['99', '1', '0', '-1', 'none', ''],
+  date: [TODAY, 'Mon, 30 Feb 2026 24:00:00 GMT', 'today', 'Thu Jan  1 00:00:00 1970'],
+  age: ['0', '5', '-1', 'x'],
+  location: ['/elsewhere', 'https://evil.example/', '//', 'http://['],
+};
 
 /**
  * One call, and the service that responds to it at random. The service decides for itself whether it carries a request
@@ -210,10 +179,7 @@ export class FuzzedCall {
     if (draw < 0.72) return this.#rejection();
     if (draw < 0.86) return { fuzzed: this.#error(random.pick(OUTAGES)), commits: random.chance(0.4) };
 
-    const loss = random.pick<Loss>([
-      ...(['unsent', 'blocked', 'reset', 'reset', 'stalled', 'late'] as const),
-      ...(['thrown', 'not_a_response', 'garbage'] as const),
-    ]);
+    const loss = random.pick(LOSSES);
     return { fuzzed: { loss }, commits: !isUnsent({ loss }) && random.chance(0.5) };
   }
 
@@ -236,24 +202,23 @@ export class FuzzedCall {
       JSON.stringify({ ...record, salePrice: 129 }),
       JSON.stringify({ ...record, id: this.#apiKey, tags: this.#apiKey }),
       JSON.stringify([{ name: this.#apiKey }, { id: 7 }, null]),
-      ...['null', '7', '""', '{}', '[[]]', 'OK', '{"id":', 'NaN'],
+      'null',
+      '7',
+      '[[]]',
+      'OK',
       '['.repeat(2_000),
       `{"id":"42","tags":${'['.repeat(900)}${']'.repeat(900)},"salePrice":{}}`,
       JSON.stringify({ ...record, description: 'x'.repeat(MAX_BODY_BYTES) }),
     ];
-    const isWrong = random.chance(0.45) || (method === 'DELETE' && random.chance(0.5));
-    const body = isWrong
-      ? random.chance(0.1)
+    const isWrong = random.chance(method === 'DELETE' ? 0.7 : 0.45);
+    const body =
+      isWrong && random.chance(0.1)
         ? Buffer.from(text.replace('{', '{"é":1,'), 'latin1')
-        : Buffer.from(random.pick(other))
-      : Buffer.from(text);
-    const type = random.chance(0.8) ? 'application/json' : random.pick(SERVICE_TYPES);
+        : Buffer.from(isWrong ? random.pick(other) : text);
     // Frameworks name HTML as the type of a response without a body.
-    const response = this.#response(
-      status,
-      body.length === 0 && random.chance(0.3) ? 'text/html' : type,
-      body,
-    );
+    const odd = body.length === 0 ? ['text/html'] : SERVICE_TYPES;
+    const type = random.chance(0.8) ? 'application/json' : random.pick(odd);
+    const response = this.#response(status, type, body);
     return response.body.length > 0 && random.chance(0.03)
       ? { ...response, ending: 'no_bytes', sent: 0 }
       : response;
@@ -272,13 +237,8 @@ export class FuzzedCall {
     const body = random.chance(0.2)
       ? Buffer.from(page.replace('<h', '<!-- Zugang für Gäste --><h'), 'latin1')
       : Buffer.from(page);
-    const response = this.#response(
-      random.pick([200, 200, 200, 201, 202, 203]),
-      random.chance(0.6)
-        ? random.pick(PAGE_TYPES)
-        : random.pick([undefined, 'application/json', 'text/plain']),
-      body,
-    );
+    const type = random.pick([...PAGE_TYPES, undefined, 'application/json', 'text/plain']);
+    const response = this.#response(random.pick([200, 200, 200, 201, 202, 203]), type, body);
     if (response.sent > body.indexOf('<')) return response;
     // Nothing of the body arrives: only the headers show that it is a page, and only the connection that it has a body.
     const ending = response.ending === 'short' ? 'broken' : response.ending;
@@ -322,36 +282,30 @@ export class FuzzedCall {
       const fuzzed = { status, headers, body, ending: 'whole', sent: body.length } as const;
       return { fuzzed, commits: random.chance(0.5) };
     }
-    // A 409 may say that the first request with the key still runs.
-    return { fuzzed: this.#error(status), commits: false, rejects: status !== 409 };
+    return { fuzzed: this.#error(status), commits: false, rejects: true };
   }
 
   #error(status: number): FuzzedResponse {
     const { random } = this;
-    const key = this.#apiKey;
     const problem = JSON.stringify({
-      type: random.pick([...ERROR_TYPES, key]),
-      title: random.pick<unknown>(['Error', key, undefined, 5]),
+      ...echoMembers(this.#apiKey),
+      type: random.pick<unknown>([...ERROR_TYPES, this.#apiKey]),
       status,
-      detail: random.pick<unknown>([`The key ${key} may not.`, encodeURIComponent(key), undefined, []]),
-      violations: random.pick<unknown>([
-        undefined,
-        [],
-        [{ propertyPath: 'name', message: `No ${key}` }],
-        [null, 7, { message: {} }],
-      ]),
-      [random.pick(['extra', key, '__proto__', 'hydra:title'])]: { [key]: [key] },
+      ...random.pick([{}, {}, { title: 5, detail: [] }, { violations: [null, 7, { message: {} }] }]),
     });
-    const body = random.pick([
-      ...[problem, problem, problem, problem],
-      ...['', '<html>502</html>', key, 'null', '[]', '"x"', `${'{"a":'.repeat(3_000)}`],
-      ...[problem.slice(0, random.int(0, problem.length)), 'x'.repeat(MAX_BODY_BYTES * 2)],
+    const other = [
+      problem.slice(0, random.int(0, problem.length)),
+      '',
+      '<html>502</html>',
+      'null',
+      '[]',
+      this.#apiKey,
+      '{"a":'.repeat(3_000),
+      'x'.repeat(MAX_BODY_BYTES * 2),
       `{"type":"forbidden","detail":${'['.repeat(900)}${']'.repeat(900)}}`,
-    ]);
-    const type = random.pick([
-      ...['application/problem+json', 'application/problem+json', 'application/json', 'text/html'],
-      undefined,
-    ]);
+    ];
+    const body = random.chance(0.3) ? problem : random.pick(other);
+    const type = random.pick(['application/problem+json', 'application/json', 'text/html', undefined]);
     const encoding = random.chance(0.05) ? 'latin1' : 'utf8';
     return this.#response(status, type, Buffer.from(body, encoding));
   }
@@ -359,13 +313,11 @@ export class FuzzedCall {
   #response(status: number, type: string | undefined, wanted: Buffer): FuzzedResponse {
     const { random } = this;
     const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
-    for (const [name, values] of oddHeaders(this.#apiKey))
+    if (random.chance(0.15)) Object.assign(headers, echoHeaders(this.#apiKey));
+    for (const [name, values] of Object.entries(HEADERS))
       if (random.chance(0.15)) headers[name] = random.pick(values);
     const body = [204, 205, 304].includes(status) ? Buffer.alloc(0) : wanted;
-    const ending = random.pick<Ending>([
-      ...(['whole', 'whole', 'whole', 'whole', 'whole', 'whole', 'whole'] as const),
-      ...(['broken', 'stalled', 'short'] as const),
-    ]);
+    const ending = random.chance(0.7) ? 'whole' : random.pick(['broken', 'stalled', 'short'] as const);
     if (ending === 'whole' || body.length === 0) {
       return { status, headers, body, ending: 'whole', sent: body.length };
     }
@@ -424,15 +376,10 @@ export class FuzzedCall {
   }
 }
 
-const SECRETS = API_KEYS.flatMap((key) => [
-  key,
-  encodeURIComponent(key),
-  JSON.stringify(key).slice(1, -1),
-  encodeURIComponent(key).toLowerCase(),
-]);
+const SECRETS = API_KEYS.flatMap(formsOf);
 
 function isUnsent(fuzzed: Fuzzed): boolean {
-  return 'loss' in fuzzed && (fuzzed.loss === 'unsent' || fuzzed.loss === 'blocked');
+  return 'loss' in fuzzed && fuzzed.loss === 'unsent';
 }
 
 function pageOf(url: string): readonly object[] {
@@ -492,24 +439,30 @@ function bodyStream(
   });
 }
 
+const UNSENT = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EHOSTUNREACH',
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+];
+const RESET = [
+  'ECONNRESET',
+  'UND_ERR_SOCKET',
+  'EPIPE',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'HPE_INVALID_CONSTANT',
+  '',
+];
+
 async function lostFetch(loss: Loss, { signal, apiKey, random }: FetchCircumstances): Promise<Response> {
-  const failed = (code?: string) =>
-    new TypeError('fetch failed', { cause: Object.assign(new Error(`header ${apiKey}`), { code }) });
   switch (loss) {
     case 'unsent':
-      throw failed(random.pick(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']));
-    case 'blocked':
-      throw failed(
-        random.pick(['DEPTH_ZERO_SELF_SIGNED_CERT', 'CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID']),
-      );
+      throw networkError(random.pick(UNSENT), `header ${apiKey}`);
     case 'reset':
-      throw failed(
-        random.pick(['ECONNRESET', 'UND_ERR_SOCKET', 'EPIPE', 'UND_ERR_HEADERS_TIMEOUT', undefined]),
-      );
+      throw networkError(random.pick(RESET), `header ${apiKey}`);
     case 'stalled':
-      return new Promise((_, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason));
-      });
+      return noResponse(signal);
     case 'late':
       // Ignores the signal, and responds when the attempt has been given up.
       return new Promise((resolve) => {
@@ -517,12 +470,15 @@ async function lostFetch(loss: Loss, { signal, apiKey, random }: FetchCircumstan
       });
     case 'thrown':
       throw random.pick<unknown>([
-        ...[undefined, null, 'no', apiKey, {}, new Error(apiKey), new DOMException('x', 'AbortError')],
+        undefined,
+        null,
+        apiKey,
+        {},
+        new Error(apiKey),
+        new DOMException('x', 'AbortError'),
         new AggregateError([new Error(apiKey)]),
       ]);
     case 'not_a_response':
       return random.pick<unknown>([undefined, null, {}, { status: 200 }, 'ok', record]) as Response;
-    case 'garbage':
-      throw failed('HPE_INVALID_CONSTANT');
   }
 }

