@@ -78,8 +78,16 @@ interface Completed {
   readonly pageSize: number;
 }
 
-/** The next interval is at most this many times as wide as the last one; after an empty one it is exactly that. */
-export const MOST_GROWTH = 4n;
+/** The next interval is at most this many times as wide as the last one. */
+const MOST_GROWTH = 4n;
+/** Wider than the ids of any type. */
+const WIDEST = 2n ** 64n;
+
+/** How wide the interval after an empty one is: as wide as may be, up to a limit, because a resume token holds it. */
+export function widthAfterEmpty(width: bigint): bigint {
+  const next = width * MOST_GROWTH;
+  return next < WIDEST ? next : WIDEST;
+}
 
 /** How wide the next interval may be to fill four fifths of a page. */
 export function nextWidth({ span, rows, pageSize }: Completed, before: bigint | undefined): bigint {

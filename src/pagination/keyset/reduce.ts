@@ -9,9 +9,9 @@ import {
   type Interval,
   isAscending,
   type Key,
-  MOST_GROWTH,
   narrow,
   nextWidth,
+  widthAfterEmpty,
 } from './interval.ts';
 import { type ReadState, restarted } from './state.ts';
 
@@ -252,7 +252,7 @@ function reduceEmpty(state: ReadState, context: ReadContext): Step {
   // That row was the only one of a wider response, and nothing is before it now.
   if (singleKey !== undefined)
     return request({ ...state, after: through, through: singleKey, singleKey: undefined, timesNarrowed: 0 });
-  return request(beforeEnd({ ...state, width: width && width * MOST_GROWTH }, context));
+  return request(beforeEnd({ ...state, width: width && widthAfterEmpty(width) }, context));
 }
 
 /**

@@ -141,6 +141,21 @@ describe('a read by keyset of a service that hides records after cutting a page'
     },
   );
 
+  test('is resumed behind hundreds of pages with one visible record each', async () => {
+    const stored = range(1, 2_640);
+    const visible = stored.filter((id) => id % 12 === 5);
+    const { accounts } = serviceOf(({ page = 1, id }) => {
+      const rows = inside(stored, id).slice((page - 1) * 10, page * 10);
+      return rowsOf(rows.filter((row) => visible.includes(row)));
+    });
+    const pages = await all(accounts.list({}, keyset).pages());
+    expect(idsIn(pages)).toEqual(visible);
+    const resumed = await all(
+      accounts.list({}, { ...keyset, resumeFrom: pages.at(-3)?.resumeToken }).pages(),
+    );
+    expect(idsIn(resumed)).toEqual(visible.slice(-2));
+  });
+
   test('says `likely` in any other order than that of ids', async () => {
     const { accounts } = accountsOf(range(1, 300), { hiddenRecords: 0.02, order: 'none' });
     expect((await all(accounts.list({}, keyset).pages())).at(-1)?.complete).toBe('likely');
