@@ -1,11 +1,12 @@
 import { lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import type { Fault, FaultMatch } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { loadSchemas } from '../support/schema-file.ts';
 import { folder, listening, run } from './support/run.ts';
 
 describe('discover', () => {
-  test('writes schemas to standard output, or to a file', async () => {
-    const { env } = await listening({ records: 200 });
+  test('writes schemas to standard output, or with --out to a file', async () => {
+    const { env } = await listening({ records: 100 });
     const file = folder()('schemas.ts');
     const printed = await run(env, ['discover', 'accounts', 'boms']);
     const written = await run(env, ['discover', 'accounts', 'boms', '--out', file]);
@@ -13,37 +14,22 @@ describe('discover', () => {
     expect(printed.out).toBe(readFileSync(file, 'utf8'));
     expect(Object.keys(await loadSchemas(printed.out))).toEqual(['accounts', 'boms']);
     expect(written.out).toBe('');
-    expect(written.log).toMatch(
-      /^Reading about 500 records of each of 2 collections\..*\nWrote .*schemas\.ts from \d+ records of 2 collections \(\d+ requests\)\.\n$/,
-    );
+    expect(written.log).toMatch(/schemas\.ts from \d+ records of 2 collections \(\d+ requests\)/);
   });
 
-  test('replaces its file, which then shows what has changed', async () => {
+  test('compares with --check what the service sends with its file, which it replaces without', async () => {
     const { sandbox, env } = await listening({ records: { boms: 60 } });
     const file = folder()('schemas.ts');
-    await run(env, ['discover', '--out', file]);
-    expect(readFileSync(file, 'utf8')).not.toContain('colour');
-    for (const id of sandbox.store.boms.ids()) sandbox.store.boms.update(id, { colour: 'red' });
-    const again = await run(env, ['discover', '--out', file]);
-    expect([again.code, readFileSync(file, 'utf8')]).toEqual([
-      0,
-      expect.stringContaining('colour: z.string()'),
-    ]);
-  });
-
-  test('--check ends with its own code if the service sends something else, and touches nothing', async () => {
-    const { sandbox, env } = await listening({ records: { boms: 60 } });
-    const file = folder()('schemas.ts');
-    await run(env, ['discover', '--out', file]);
+    const args = ['discover', 'boms', '--out', file, '--quiet'];
+    await run(env, args);
     // More records change the comments, not the code.
     sandbox.store.boms.insert({ ...sandbox.store.boms.get('1'), id: undefined });
-    const same = await run(env, ['discover', '--out', file, '--check', '--quiet']);
-    expect([same.code, same.out, same.log]).toEqual([0, '', '']);
+    expect(await run(env, [...args, '--check'])).toEqual({ code: 0, out: '', log: '' });
 
     const before = readFileSync(file, 'utf8');
     for (const id of sandbox.store.boms.ids())
       sandbox.store.boms.update(id, { colour: 'red', quantity: 'many' });
-    const changed = await run(env, ['discover', '--out', file, '--check', '--quiet']);
+    const changed = await run(env, [...args, '--check']);
     expect(changed.code).toBe(8);
     expect(changed.log.split('\n').slice(0, 3)).toEqual([
       '- quantity: z.number().nullish(),',
@@ -51,12 +37,14 @@ describe('discover', () => {
       '+ colour: z.string().nullish(),',
     ]);
     expect(readFileSync(file, 'utf8')).toBe(before);
+    expect((await run(env, args)).code).toBe(0);
+    expect(readFileSync(file, 'utf8')).toContain('colour: z.string()');
   });
 
   test.each([
     ['that it did not write', () => 'export const precious = 1;\n', 'it did not write that file'],
     ['that was edited', (text: string) => text.replace('nullish', 'optional'), 'the file was edited'],
-  ])('does not overwrite a file %s, unless forced', async (_, edit, reason) => {
+  ])('overwrites a file %s only with --force', async (_, edit, reason) => {
     const { sandbox, env } = await listening({ records: { boms: 5 } });
     const file = folder()('schemas.ts');
     await run(env, ['discover', 'boms', '--out', file]);
@@ -64,19 +52,13 @@ describe('discover', () => {
     writeFileSync(file, edited);
     const before = sandbox.count();
     const { code, log } = await run(env, ['discover', 'boms', '--out', file]);
-    expect([code, log.split('\n')[0]]).toEqual([7, `discover does not overwrite ${file}: ${reason}.`]);
+    expect([code, log]).toEqual([7, expect.stringContaining(reason)]);
     expect([sandbox.count(), readFileSync(file, 'utf8')]).toEqual([before, edited]);
 
     expect((await run(env, ['discover', 'boms', '--out', file, '--force'])).code).toBe(0);
     expect(readFileSync(file, 'utf8')).not.toBe(edited);
-  });
-
-  test('recognises its file with other line endings', async () => {
-    const { env } = await listening({ records: { boms: 5 } });
-    const file = folder()('schemas.ts');
-    await run(env, ['discover', 'boms', '--out', file]);
+    // Other line endings are no edit.
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll('\n', '\r\n'));
-    expect((await run(env, ['discover', 'boms', '--out', file, '--check'])).code).toBe(0);
     expect((await run(env, ['discover', 'boms', '--out', file])).code).toBe(0);
   });
 
@@ -91,7 +73,7 @@ describe('discover', () => {
   });
 
   test('writes nothing when it is stopped', async () => {
-    const { sandbox, env } = await listening({ records: 3000 });
+    const { sandbox, env } = await listening({ records: 100 });
     const file = folder()('schemas.ts');
     const stop = new AbortController();
     sandbox.onRequest(() => sandbox.count() === 9 && stop.abort());
@@ -100,60 +82,30 @@ describe('discover', () => {
     expect(() => readFileSync(file)).toThrow('ENOENT');
   });
 
-  test('names the collections that the key may not read', async () => {
-    const { sandbox, env } = await listening({ records: 300 });
-    const { code, log } = await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.productsOnly }, [
-      'discover',
-      'products',
-      'boms',
-      '--out',
-      folder()('schemas.ts'),
-    ]);
-    expect(code).toBe(0);
-    expect(log).toContain('This key may not read boms.');
-  });
-
-  const none = 'The API key is valid but has no read access.';
-  test.each([
-    ['the key may read nothing', [], { kind: 'status', status: 403, type: 'forbidden' }, 3, none],
-    [
-      'every named collection is denied',
-      ['boms'],
-      { kind: 'status', status: 403, type: 'scope_required' },
-      3,
-      none,
-    ],
-    [
-      'a collection fails',
-      [],
-      { kind: 'status', status: 418 },
-      5,
-      'budgets cannot be read (unknown_problem).',
-    ],
+  const forbidden = { kind: 'status', status: 403, type: 'forbidden' } as const;
+  const ofBudgets = { collection: 'budgets' } as const;
+  test.each<[string, string[], Fault, FaultMatch, number, string]>([
+    ['the key may read nothing', [], forbidden, {}, 3, 'no read access'],
+    ['every named collection is denied', ['boms'], forbidden, {}, 3, 'no read access'],
+    ['a collection fails', [], { kind: 'status', status: 418 }, ofBudgets, 5, 'budgets cannot be read'],
     [
       'a collection is no list',
       [],
       { kind: 'rewrite', body: '{"a":1}' },
+      ofBudgets,
       5,
-      'budgets cannot be read (unexpected_response).',
+      'unexpected_response',
     ],
-    [
-      'the key is revoked meanwhile',
-      [],
-      { kind: 'status', status: 401 },
-      3,
-      'GET /budgets returned 401 (unauthenticated): A fault of the sandbox.',
-    ],
-  ] as const)('keeps the file and compares nothing if %s', async (_, names, fault, code, message) => {
-    const { sandbox, env } = await listening({ records: 300 });
+    ['the key is revoked meanwhile', [], { kind: 'status', status: 401 }, ofBudgets, 3, 'unauthenticated'],
+  ])('keeps the file and compares nothing if %s', async (_, names, fault, match, code, message) => {
+    const { sandbox, env } = await listening({ records: 30 });
     const file = folder()('schemas.ts');
     await run(env, ['discover', ...names, '--out', file]);
     const before = readFileSync(file, 'utf8');
-    const collection = message === none ? undefined : 'budgets';
-    sandbox.faults.add(fault, { collection, times: Number.POSITIVE_INFINITY });
+    sandbox.faults.add(fault, { ...match, times: Number.POSITIVE_INFINITY });
     for (const more of [[], ['--check']]) {
       const again = await run(env, ['discover', ...names, '--out', file, '--quiet', ...more]);
-      expect([again.code, again.log.split('\n')[0]]).toEqual([code, message]);
+      expect([again.code, again.log]).toEqual([code, expect.stringContaining(message)]);
     }
     expect(readFileSync(file, 'utf8')).toBe(before);
   });

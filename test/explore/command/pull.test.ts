@@ -28,20 +28,26 @@ function stopAt(sandbox: Sandbox, request: number): AbortSignal {
   return stop.signal;
 }
 
-/** A pull of 300 accounts into the file `a` that was stopped in the middle, with its checkpoint `cp`. */
-async function stoppedPull(options: SandboxOptions = {}) {
-  const { sandbox, env } = await listening({ records: { accounts: 300 }, ...options });
+/** Ten pages of accounts, a folder, and the pull of them into its file `a` with the checkpoint `cp`. */
+async function pullOfAccounts(options: SandboxOptions = {}) {
+  const { sandbox, env } = await listening({ records: { accounts: 100 }, pageSize: 10, ...options });
   const file = folder();
   const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];
-  const stopped = await run(env, args, { signal: stopAt(sandbox, 6) });
+  return { sandbox, env, file, args, pulled: () => records(readFileSync(file('a'), 'utf8')) };
+}
+
+/** The same, stopped in the middle. */
+async function stoppedPull(options: SandboxOptions = {}) {
+  const pull = await pullOfAccounts(options);
+  const stopped = await run(pull.env, pull.args, { signal: stopAt(pull.sandbox, 6) });
   expect(stopped.code).toBe(130);
-  return { sandbox, env, file, args, stopped };
+  return { ...pull, stopped };
 }
 
 describe('pull', () => {
   test('prints every record on a line of its own, as the service sends it', async () => {
-    const { sandbox, env } = await listening({ records: 300 });
-    for (const name of ['accounts', 'products', 'bankFeedConnections'] as const) {
+    const { sandbox, env } = await listening({ records: 150 });
+    for (const name of ['accounts', 'products'] as const) {
       for (const pagination of ['keyset', 'page']) {
         const { code, out } = await run(env, ['pull', name, '--pagination', pagination]);
         expect(code).toBe(0);
@@ -51,11 +57,11 @@ describe('pull', () => {
   });
 
   test('prints each page at once', async () => {
-    const { env } = await listening({ records: { accounts: 200 } });
+    const { env } = await listening({ records: { accounts: 70 }, pageSize: 10 });
     const pieces: string[] = [];
     await run(env, ['pull', 'accounts'], { write: async (text) => void pieces.push(text) });
     expect(pieces.length).toBeGreaterThan(6);
-    expect(records(pieces.join('')).length).toBe(200);
+    expect(records(pieces.join('')).length).toBe(70);
   });
 
   test('prints invalid records too', async () => {
@@ -73,7 +79,7 @@ describe('pull', () => {
   });
 
   test('reads what was modified since a timestamp, and says from when to read next', async () => {
-    const { sandbox, env } = await listening({ records: 400 });
+    const { sandbox, env } = await listening({ records: 200 });
     const { out, log } = await run(env, ['pull', 'products', '--since', '2024-06-01']);
     const changed = sandbox.store.products.all().filter(({ updatedAt }) => (updatedAt ?? '') >= '2024-06-01');
     expect(records(out)).toEqual(changed);
@@ -83,11 +89,11 @@ describe('pull', () => {
   });
 
   test('says how far it is on a terminal, and nothing with --quiet', async () => {
-    const { env } = await listening({ records: { accounts: 240 } });
+    const { env } = await listening({ records: { accounts: 60 } });
     const shown: (string | undefined)[] = [];
     const { log } = await run(env, ['pull', 'accounts'], { status: (text) => void shown.push(text) });
-    expect(shown).toContainEqual(expect.stringMatching(/^accounts: 240 records in \d+ pages/));
-    expect(log).toMatch(/^240 records of accounts in \d+ pages, [\d.]+ s: complete\.$/m);
+    expect(shown).toContainEqual(expect.stringMatching(/^accounts: 60 records in \d+ pages/));
+    expect(log).toMatch(/^60 records of accounts in \d+ pages, [\d.]+ s: complete\.$/m);
 
     shown.length = 0;
     const quiet = await run(env, ['pull', 'accounts', '--quiet'], {
@@ -102,7 +108,7 @@ describe('a pull over the quota of the key', () => {
   useFastClock();
 
   test('waits, says so, and reads everything', async () => {
-    const { sandbox, env } = await listening({ records: 400 });
+    const { sandbox, env } = await listening({ records: 200 });
     sandbox.faults.add({ kind: 'rate-limited', retryAfter: 1 }, { skip: 2 });
     const shown: (string | undefined)[] = [];
     const { code, out } = await run(env, ['pull', 'accounts'], { status: (text) => void shown.push(text) });
@@ -113,51 +119,32 @@ describe('a pull over the quota of the key', () => {
 
 describe('a pull that is stopped', () => {
   test('leaves whole lines and resumes after them', async () => {
-    const name = 'a.ndjson';
-    const { sandbox, env } = await listening({ records: { accounts: 450 }, order: 'id-desc' });
-    const file = folder();
-    const args = ['pull', 'accounts', '--out', file(name), '--checkpoint', file('cp')];
-    const read = (end = '') => records(readFileSync(file(`${name}${end}`), 'utf8'));
+    const { sandbox, env, file, args, pulled } = await pullOfAccounts({ order: 'id-desc' });
     const seen: number[] = [];
-    for (const request of [6, 6]) {
+    for (const request of [5, 5]) {
       const { code } = await run(env, args, { signal: stopAt(sandbox, request) });
       expect(code).toBe(130);
-      seen.push(read('.part').length);
+      seen.push(records(readFileSync(file('a.part'), 'utf8')).length);
     }
-    expect(seen[0]).toBeGreaterThan(50);
+    expect(seen[0]).toBeGreaterThan(10);
     expect(seen[1]).toBeGreaterThan(seen[0] ?? 0);
 
-    const before = sandbox.count();
     const { code, log } = await run(env, args);
-    expect([code, read()]).toEqual([0, sandbox.store.accounts.all().toReversed()]);
+    expect([code, pulled()]).toEqual([0, sandbox.store.accounts.all().toReversed()]);
     expect(log).toContain(`Resuming after ${seen[1]} records.`);
-    // What was there was not read again; three requests look behind the end.
-    expect(sandbox.count() - before).toBeLessThan(18);
     expect(existsSync(file('cp'))).toBe(false);
   });
 
-  test('by an error resumes too, and says so', async () => {
-    const { sandbox, env } = await listening({ records: { accounts: 300 } });
-    const file = folder();
-    const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];
-    sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { skip: 6 });
-    const failed = await run(env, args);
-    expect([failed.code, failed.log.includes('Run the same command to resume.')]).toEqual([3, true]);
-    expect(records(readFileSync(file('a.part'), 'utf8')).length).toBeGreaterThan(100);
-    expect((await run(env, args)).code).toBe(0);
-    expect(records(readFileSync(file('a'), 'utf8'))).toEqual(sandbox.store.accounts.all());
-  });
-
   test('in the middle of a line loses what the checkpoint does not know, and no more', async () => {
-    const { sandbox, env, file, args } = await stoppedPull();
+    const { sandbox, env, file, args, pulled } = await stoppedPull();
     appendFileSync(file('a.part'), '{"id":"9999","name":"written, but never committ');
     expect((await run(env, args)).code).toBe(0);
-    expect(records(readFileSync(file('a'), 'utf8'))).toEqual(sandbox.store.accounts.all());
+    expect(pulled()).toEqual(sandbox.store.accounts.all());
   });
 
   test('resumes on standard output, from which nothing can be removed', async () => {
-    const { sandbox, env } = await listening({ records: { accounts: 300 } });
-    const args = ['pull', 'accounts', '--checkpoint', folder()('cp')];
+    const { sandbox, env, args: all } = await pullOfAccounts();
+    const args = all.toSpliced(2, 2);
     const first = await run(env, args, { signal: stopAt(sandbox, 6) });
     const second = await run(env, args);
     expect([first.code, second.code]).toEqual([130, 0]);
@@ -173,66 +160,61 @@ describe('a pull that is stopped', () => {
   });
 
   test('starts over with an empty file if ids are not integers', async () => {
-    const { sandbox, env, file, args, stopped } = await stoppedPull({ ids: { form: 'uuid' } });
+    const { sandbox, env, file, args, pulled, stopped } = await stoppedPull({ ids: { form: 'uuid' } });
     expect(stopped.log).toContain('which cannot be resumed');
     expect(records(readFileSync(file('a.part'), 'utf8')).length).toBeGreaterThan(0);
     expect((await run(env, args)).code).toBe(0);
-    expect(records(readFileSync(file('a'), 'utf8'))).toEqual(sandbox.store.accounts.all());
+    expect(pulled()).toEqual(sandbox.store.accounts.all());
   });
 
   test('starts over in the middle if an id is not an integer', async () => {
-    const { sandbox, env } = await listening({ records: { accounts: 300 } });
+    const { sandbox, env, args, pulled } = await pullOfAccounts();
     sandbox.store.accounts.insert({ id: 'A-1', name: 'By hand' });
-    const file = folder();
-    const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];
     expect((await run(env, args)).code).toBe(0);
-    const ids = records(readFileSync(file('a'), 'utf8')).map(({ id }) => id);
+    const ids = pulled().map(({ id }) => id);
     expect(ids.toSorted()).toEqual(sandbox.store.accounts.ids().toSorted());
   });
 });
 
 describe('a pull into a file that exists', () => {
-  const older = async (mode = 0o600) => {
-    const { sandbox, env } = await listening({ records: { accounts: 300 } });
-    const file = folder();
-    writeFileSync(file('a'), 'older\n', { mode });
-    return { sandbox, env, file, args: ['pull', 'accounts', '--out', file('a')] };
-  };
-
-  test('leaves it as it was when it fails half-way, and no other file beside it', async () => {
-    const { sandbox, env, file, args } = await older();
-    sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { skip: 6, times: 9 });
-    expect((await run(env, args)).code).toBe(3);
-    expect(readFileSync(file('a'), 'utf8')).toBe('older\n');
-    expect(readdirSync(file('.'))).toEqual(['a']);
-  });
-
-  test('leaves it as it was when it is interrupted, and says what to do', async () => {
-    const { sandbox, env, file, args } = await older();
-    const alone = await run(env, args, { signal: stopAt(sandbox, 5) });
-    expect(alone.code).toBe(130);
-    expect(alone.log).toContain(`Stopped before the end.\n${file('a')} is unchanged.`);
-    expect(alone.log).toContain('with --checkpoint it can resume');
-    const byPage = [...args.with(3, file('b')), '--pagination', 'page'];
-    const missing = await run(env, byPage, { signal: stopAt(sandbox, 1) });
-    expect(missing.log).toContain(`${file('b')} was not written. Run the same command to start over.`);
-    const resumable = [...args, '--checkpoint', file('cp')];
-    const { log } = await run(env, resumable, { signal: stopAt(sandbox, 5) });
-    expect(log).toContain(`The records so far are in ${file('a.part')}. Run the same command to resume.`);
-    expect(readFileSync(file('a'), 'utf8')).toBe('older\n');
-    expect(readdirSync(file('.')).toSorted()).toEqual(['a', 'a.part', 'cp']);
-    expect((await run(env, resumable)).code).toBe(0);
-    expect(readdirSync(file('.'))).toEqual(['a']);
-    expect(records(readFileSync(file('a'), 'utf8'))).toEqual(sandbox.store.accounts.all());
-  });
-
-  test('keeps its permissions, and the link that leads to it', async () => {
-    const { sandbox, env, file, args } = await older(0o640);
+  test.each([
+    ['an error', 3],
+    ['Ctrl-C', 130],
+  ])('leaves it as it was after %s, and beside it what --checkpoint needs to resume', async (_, code) => {
+    const { sandbox, env, file, args, pulled } = await pullOfAccounts();
+    writeFileSync(file('a'), 'older\n', { mode: 0o640 });
     symlinkSync(file('a'), file('link'));
+    const interrupt = (given: readonly string[]) => {
+      if (code === 130) return run(env, given, { signal: stopAt(sandbox, 5) });
+      sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { skip: 6, times: 1 });
+      return run(env, given);
+    };
+    const alone = await interrupt(args.slice(0, 4));
+    expect([alone.code, readdirSync(file('.'))]).toEqual([code, ['a', 'link']]);
+    const resumable = await interrupt(args.with(3, file('link')));
+    expect([resumable.code, resumable.log]).toEqual([code, expect.stringContaining('command to resume')]);
+    expect(readdirSync(file('.')).toSorted()).toEqual(['a', 'a.part', 'cp', 'link']);
+    expect(readFileSync(file('a'), 'utf8')).toBe('older\n');
     expect((await run(env, args.with(3, file('link')))).code).toBe(0);
+    expect(pulled()).toEqual(sandbox.store.accounts.all());
+    expect(readdirSync(file('.'))).toEqual(['a', 'link']);
     expect(lstatSync(file('link')).isSymbolicLink()).toBe(true);
     expect(statSync(file('a')).mode & 0o777).toBe(0o640);
-    expect(records(readFileSync(file('a'), 'utf8'))).toEqual(sandbox.store.accounts.all());
+  });
+
+  test('says after Ctrl-C which file is unchanged, missing or incomplete, and how to go on', async () => {
+    const { sandbox, env, file, args } = await pullOfAccounts();
+    const stopped = async (given: readonly string[]) =>
+      (await run(env, given, { signal: stopAt(sandbox, 4) })).log;
+    const byPage = ['pull', 'accounts', '--out', file('a'), '--pagination', 'page'];
+    expect(await stopped(byPage)).toContain(
+      `${file('a')} was not written. Run the same command to start over.`,
+    );
+    writeFileSync(file('a'), 'older\n');
+    const alone = await stopped(args.slice(0, 4));
+    expect(alone).toContain(`${file('a')} is unchanged.`);
+    expect(alone).toContain('with --checkpoint it can resume');
+    expect(await stopped(args)).toContain(`The records so far are in ${file('a.part')}.`);
   });
 
   test('rejects what is not a regular file, before it sends anything', async () => {
@@ -242,7 +224,7 @@ describe('a pull into a file that exists', () => {
     await once(server, 'listening');
     for (const args of [['pull', 'accounts'], ['discover']]) {
       const { code, log } = await run(env, [...args, '--out', file('socket')]);
-      expect([code, log]).toEqual([7, expect.stringContaining('socket is not a regular file.')]);
+      expect([code, log]).toEqual([7, expect.stringContaining('not a regular file')]);
     }
     expect([sandbox.count(), statSync(file('socket')).isSocket()]).toEqual([0, true]);
     server.close();
@@ -251,7 +233,7 @@ describe('a pull into a file that exists', () => {
 
 describe('a pull that has to start over', () => {
   test('writes the checkpoint before it cuts the file, so that a crash in between loses nothing', async () => {
-    const { sandbox, env, file, args } = await stoppedPull();
+    const { sandbox, env, file, args, pulled } = await stoppedPull();
     sandbox.store.accounts.insert({ id: 'A-1', name: 'By hand' });
     const handle = await open(file('scratch'), 'w');
     const prototype = Object.getPrototypeOf(handle) as { truncate: (length?: number) => Promise<void> };
@@ -268,7 +250,7 @@ describe('a pull that has to start over', () => {
     expect(JSON.parse(whenCut)).toMatchObject({ state: { point: { bytes: 0, checkpoint: null } } });
 
     expect((await run(env, args)).code).toBe(0);
-    const ids = records(readFileSync(file('a'), 'utf8')).map(({ id }) => id);
+    const ids = pulled().map(({ id }) => id);
     expect(ids.toSorted()).toEqual(sandbox.store.accounts.ids().toSorted());
   });
 });
@@ -321,11 +303,8 @@ describe('a checkpoint', () => {
   });
 
   test('is not written if another program writes to the same file', async () => {
-    const { sandbox, env } = await listening({ records: { accounts: 300 } });
-    const file = folder()('a');
-    const args = ['pull', 'accounts', '--out', file, '--checkpoint', `${file}.cp`];
-    await run(env, args, { signal: stopAt(sandbox, 5) });
-    sandbox.onRequest(() => appendFileSync(`${file}.part`, 'x'));
+    const { sandbox, env, file, args } = await stoppedPull();
+    sandbox.onRequest(() => appendFileSync(file('a.part'), 'x'));
     const { code, log } = await run(env, args);
     expect([code, log]).toEqual([7, expect.stringContaining('was changed by another program')]);
   });
@@ -376,24 +355,23 @@ describe('pull --format csv', () => {
     },
   );
 
-  test('replaces its file with the permissions that it had, and leaves nothing beside it', async () => {
-    const { sandbox, env } = await listening({ records: { products: 500 } });
-    const file = folder();
-    writeFileSync(file('a.csv'), 'older\n', { mode: 0o600 });
-    const args = ['pull', 'products', '--format', 'csv', '--out', file('a.csv'), '--checkpoint', file('cp')];
+  test('replaces its file only at the end, with the permissions that it had', async () => {
+    const { sandbox, env, file, args: lines } = await pullOfAccounts();
+    writeFileSync(file('a'), 'older\n', { mode: 0o600 });
+    const args = [...lines, '--format', 'csv'];
     expect((await run(env, args, { signal: stopAt(sandbox, 6) })).code).toBe(130);
-    expect(readFileSync(file('a.csv'), 'utf8')).toBe('older\n');
+    expect(readFileSync(file('a'), 'utf8')).toBe('older\n');
     expect((await run(env, args)).code).toBe(0);
-    const ids = rows(readFileSync(file('a.csv'), 'utf8')).map(({ id }) => id);
-    expect(ids).toEqual(sandbox.store.products.ids());
-    expect(readdirSync(file('.'))).toEqual(['a.csv']);
-    expect(statSync(file('a.csv')).mode & 0o777).toBe(0o600);
+    const ids = rows(readFileSync(file('a'), 'utf8')).map(({ id }) => id);
+    expect(ids).toEqual(sandbox.store.accounts.ids());
+    expect(readdirSync(file('.'))).toEqual(['a']);
+    expect(statSync(file('a')).mode & 0o777).toBe(0o600);
   });
 });
 
 describe('pull --all', () => {
   test('writes a file and a line for each collection that the key may read', async () => {
-    const { sandbox, env } = await listening({ records: 300 });
+    const { sandbox, env } = await listening({ records: 150 });
     const file = folder();
     const { code, out, log } = await run(env, ['pull', '--all', '--out', file('data')]);
     expect([code, out]).toEqual([0, '']);
@@ -430,25 +408,16 @@ describe('pull --all', () => {
     const file = folder()('data');
     writeFileSync(file, '');
     const { code, log } = await run(env, ['pull', '--all', '--out', file]);
-    expect([code, log]).toEqual([7, `${file} is a file.\nName a folder.\n`]);
+    expect([code, log]).toEqual([7, expect.stringContaining('Name a folder.')]);
     expect(sandbox.count()).toBe(0);
-  });
-
-  test('names the collections that the key may not read', async () => {
-    const { sandbox, env } = await listening({ records: 300 });
-    const file = folder();
-    const key = { ...env, ACCOUNTING_API_KEY: sandbox.keys.productsOnly };
-    const { code, log } = await run(key, ['pull', '--all', '--out', file('data'), '--format', 'csv']);
-    expect([code, readdirSync(file('data'))]).toEqual([0, ['products.csv']]);
-    expect(log).toContain('This key may not read accounts (scope_required).');
   });
 
   /** The one that is interrupted: the fourth. */
   const INTERRUPTED = 'accountContactShoppingStores';
 
   const stopped = async (more: readonly string[] = []) => {
-    const records = { accounts: 60, accountAddresses: 60, [INTERRUPTED]: 200, products: 60 };
-    const { sandbox, env } = await listening({ records, pageSize: 20 });
+    const records = { accounts: 20, accountAddresses: 20, [INTERRUPTED]: 100, products: 20 };
+    const { sandbox, env } = await listening({ records, pageSize: 10 });
     const file = folder();
     const args = ['pull', '--all', '--out', file('data'), ...more];
     const stop = new AbortController();
@@ -459,10 +428,7 @@ describe('pull --all', () => {
     });
     const { code, log } = await run(env, args, { signal: stop.signal });
     unlisten();
-    expect([code, log.trimEnd().split('\n').at(-1)]).toEqual([
-      130,
-      `The files before that of ${INTERRUPTED} are complete. Run the same command to resume.`,
-    ]);
+    expect([code, log]).toEqual([130, expect.stringContaining(`before that of ${INTERRUPTED} are complete`)]);
     return { sandbox, env, file, args };
   };
 
@@ -477,7 +443,7 @@ describe('pull --all', () => {
     sandbox.onRequest(({ path }) => seen.add(path));
     const { code, log } = await run(env, args);
     expect(code).toBe(0);
-    expect(log).toContain('accounts is complete: kept from the run that was interrupted.');
+    expect(log).toContain('accounts is complete: kept');
     expect(log).toMatch(/^Resuming after \d+ records\.$/m);
     expect([...seen].filter((path) => path.endsWith('/accounts'))).toEqual([]);
     expect(read(file, 'accounts')[0]?.name).not.toBe('changed');
@@ -526,7 +492,7 @@ describe('pull --all', () => {
   });
 
   test('fails if the key loses its rights in the middle of a collection', async () => {
-    const { sandbox, env } = await listening({ records: { accounts: 300 }, pageSize: 20 });
+    const { sandbox, env } = await listening({ records: { accounts: 100 }, pageSize: 10 });
     const file = folder();
     sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { skip: 8, times: 1 });
     const args = ['pull', '--all', '--out', file('data')];
@@ -551,11 +517,11 @@ describe('pull --all', () => {
 
 describe('what a pull logs at its end', () => {
   test('warns if a record may be missing', async () => {
-    const options = { records: { accounts: 200 }, hiddenRecords: 0.05 } as const;
+    const options = { records: { accounts: 100 }, hiddenRecords: 0.05 } as const;
     const likely = await listening({ ...options, order: 'updated-desc', timestampsEverywhere: true });
     expect((await run(likely.env, ['pull', 'accounts'])).log).toContain('Warning: ');
     expect((await run(likely.env, ['pull', 'accounts', '--quiet'])).log).toBe('');
-    const certain = await listening({ records: { accounts: 200 } });
+    const certain = await listening({ records: { accounts: 50 } });
     expect((await run(certain.env, ['pull', 'accounts'])).log).not.toContain('Warning');
   });
 
