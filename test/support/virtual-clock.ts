@@ -13,10 +13,19 @@ export function useVirtualClock(): void {
   afterEach(stopVirtualClock);
 }
 
-/** Sends one request. ky and p-retry load with it, which takes real time that a virtual clock does not wait for. */
+/**
+ * Reads a record that is invalid. ky, p-retry and the whole schema load with it, which takes real time that a virtual
+ * clock does not wait for.
+ */
 export async function loadTransport(): Promise<void> {
-  const fetch = async () => Response.json([]);
-  await createClient({ baseUrl: 'https://load.example', apiKey: 'key', fetch }).accounts.list().first();
+  const fetch = async () => Response.json([{}]);
+  const client = createClient({
+    baseUrl: 'https://load.example',
+    apiKey: 'key',
+    fetch,
+    validation: 'report',
+  });
+  await client.accounts.list().pages().next();
 }
 
 const random = Math.random;

@@ -1,6 +1,6 @@
-import { isAccountingError, type ProductDraft, push } from 'accounting-data-sdk';
+import { isAccountingError, type ProductDraft } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
-import { productNumber as key, setUpPush as setUp } from '../../support/push.ts';
+import { setUpPush as setUp } from '../../support/push.ts';
 
 test('a push creates products that do not exist, updates those that differ, and leaves the rest alone', async () => {
   const { sandbox, ids, run } = setUp([
@@ -144,14 +144,10 @@ test('a push fails a row without a key, an invalid row, and a row whose key func
   ];
   const { results, done } = await run(rows);
   expect(done).toEqual(['A failed', 'B created', 'undefined failed', 'undefined failed', 'undefined failed']);
-  expect(
-    results.filter(({ error }) => error !== undefined).map(({ index, error }) => [index, error?.code]),
-  ).toEqual([
-    [0, 'invalid_input'],
-    [1, 'invalid_input'],
-    [2, 'invalid_input'],
-    [4, 'invalid_input'],
-  ]);
+  const failed = results.filter(({ action }) => action === 'failed');
+  expect(failed.map(({ index, error }) => `${index} ${error?.code}`)).toEqual(
+    [0, 1, 2, 4].map((index) => `${index} invalid_input`),
+  );
   expect(sandbox.journal).toHaveLength(1);
 });
 
@@ -176,26 +172,25 @@ test('a push changes neither of two products that have the key of a row', async 
   expect(commits).toEqual([]);
 });
 
-test('a push with dryRun plans the same changes and writes nothing', async () => {
-  const { run, ids } = setUp([{ productNumber: 'A', name: 'Desk' }]);
-  const rows = [{ productNumber: 'A', name: 'Table' }, { productNumber: 'B' }, { productNumber: 'B' }];
-  const { report, results, commits } = await run(rows, { dryRun: true });
+test('a push with dryRun reports what it would do with each row, and writes nothing', async () => {
+  const { run, ids } = setUp([
+    { productNumber: 'A', name: 'Desk' },
+    { productNumber: 'C' },
+    { productNumber: 'D' },
+    { productNumber: 'D' },
+  ]);
+  const rows = [
+    { productNumber: 'A', name: 'Table' },
+    ...['B', 'B', 'C', 'D'].map((productNumber) => ({ productNumber })),
+  ];
+  const { report, results, done, commits } = await run(rows, { dryRun: true });
   expect(report).toMatchObject({ dryRun: true, counts: { created: 1, updated: 1, duplicate: 1 } });
-  expect(results).toHaveLength(3);
+  expect(done).toEqual(['A updated', 'B created', 'B duplicate', 'C unchanged', 'D conflict']);
   expect(results).toContainEqual(
     expect.objectContaining({ action: 'updated', id: ids[0], fields: ['name'] }),
   );
+  expect(results).toContainEqual(expect.objectContaining({ action: 'conflict', ids: ids.slice(2) }));
   expect(commits).toEqual([]);
-});
-
-test('a push with dryRun also reports rows for which it would send nothing', async () => {
-  const { run, ids } = setUp([{ productNumber: 'A' }, { productNumber: 'B' }, { productNumber: 'B' }]);
-  const { results, report } = await run([{ productNumber: 'A' }, { productNumber: 'B' }], { dryRun: true });
-  expect(report.counts).toMatchObject({ unchanged: 1, conflict: 1, created: 0, updated: 0 });
-  expect(results).toMatchObject([
-    { key: 'A', action: 'unchanged', id: ids[0] },
-    { key: 'B', action: 'conflict', ids: [ids[1], ids[2]] },
-  ]);
 });
 
 test('a push sends no second write if a created product comes back with another value', async () => {
@@ -211,14 +206,12 @@ test('a push sends no second write if a created product comes back with another 
 });
 
 test('a push accepts an AsyncIterable of rows and an empty array', async () => {
-  const { client } = setUp();
+  const { run } = setUp();
   async function* rows() {
     yield { productNumber: 'A' };
   }
-  const report = await push(client.products, { tenant: 'shop', rows: rows(), key });
-  expect(report.counts.created).toBe(1);
-  const empty = await push(client.products, { tenant: 'shop', rows: [], key });
-  expect(empty).toMatchObject({ rows: 0, counts: { created: 0, deleted: 0 } });
+  expect((await run(rows())).done).toEqual(['A created']);
+  expect((await run([])).report).toMatchObject({ rows: 0, counts: { created: 0, deleted: 0 } });
 });
 
 test('a push writes nothing if its rows end with an error', async () => {
@@ -270,12 +263,7 @@ test('a push fails a row that cannot be read, and continues with the others', as
   const { done, results } = await run([broken, { productNumber: 'B' }]);
   expect(done).toEqual(['A failed', 'B created']);
   expect(results[0]).toMatchObject({
-    error: {
-      code: 'invalid_input',
-      argument: 'rows[0]',
-      message: expect.stringContaining('cannot be read: it threw'),
-      cause: { message: 'broken' },
-    },
+    error: { code: 'invalid_input', argument: 'rows[0]', cause: { message: 'broken' } },
   });
 });
 
@@ -357,14 +345,4 @@ test('a push continues if the existing product that cannot be read has a key tha
   const { done } = await run([{ productNumber: 'A' }], { missing: 'delete', maxCandidates: Infinity });
   expect(done).toEqual(['A created']);
   expect(sandbox.store.products.all()).toHaveLength(2);
-});
-
-test('a push rejects a collection other than products', async () => {
-  const { client } = setUp();
-  const failed = push(client.accounts as never, { tenant: 'shop', rows: [], key: 'name' as never });
-  await expect(failed).rejects.toMatchObject({
-    code: 'invalid_input',
-    argument: 'products',
-    message: expect.stringContaining('must be client.products of a client'),
-  });
 });

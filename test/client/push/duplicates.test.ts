@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isAccountingError, memoryStore, type ProductDraft } from 'accounting-data-sdk';
+import { memoryStore, type ProductDraft } from 'accounting-data-sdk';
 import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
@@ -177,10 +177,8 @@ test.each([true, false])(
 test('a push creates a changed row with its own idempotency key if the key of its earlier draft stays in progress', async () => {
   const options = { ...FAST, store: memoryStore() };
   const { sandbox, run } = await setUpMarker(options);
-  expect(await run([{ ...A, name: 'Table' }], options)).toMatchObject({
-    done: ['A created'],
-    commits: ['create'],
-  });
+  const changed = await run([{ ...A, name: 'Table' }], options);
+  expect(changed).toMatchObject({ done: ['A created'], commits: ['create'] });
   expect(sandbox.store.products.all()).toMatchObject([{ name: 'Table' }]);
 });
 
@@ -230,9 +228,7 @@ test('a push that wrote another product finds the product of an idempotency key 
 });
 
 test('a push creates a product once the idempotency key that a crash left in progress has expired', async () => {
-  const { sandbox, run } = setUpPush();
-  sandbox.faults.add({ kind: 'lost-response', committed: false, marker: true }, { method: 'POST', times: 1 });
-  expect((await run([A], FAST)).done).toEqual(['A failed']);
+  const { sandbox, run } = await setUpMarker();
   sandbox.clock.advance(86_400_000);
   expect(await run([A], FAST)).toMatchObject({ done: ['A created'], commits: ['create'] });
 });
@@ -247,12 +243,8 @@ test('a push updates the product of a repeated create to its row if it was chang
 });
 
 test('a push repeats a create that got a 422 with a random idempotency key, because it can be a stored rejection', async () => {
-  const { sandbox, run } = setUpPush([], {
-    sandbox: { idempotency: { storeRejections: true }, allowedStatuses: ['active'] },
-  });
-  const row = { productNumber: 'A', status: 'sold' };
-  const { done } = await run([row]);
-  expect(done).toEqual(['A failed']);
+  const { sandbox, run } = setUpPush([], { sandbox: { allowedStatuses: ['active'] } });
+  expect((await run([{ productNumber: 'A', status: 'sold' }])).done).toEqual(['A failed']);
   const [first, second, ...more] = sandbox.requests.filter(({ method }) => method === 'POST');
   expect(more).toEqual([]);
   expect(second?.idempotencyKey).not.toBe(first?.idempotencyKey);
@@ -267,7 +259,7 @@ test('a push stops repeating creates that get a 422 after the repeats of three r
   expect(sandbox.count(({ method }) => method === 'POST')).toBe(3 * 2 + 5);
 });
 
-test('a push repeats each create that gets a 422 as long as the repeats get another response', async () => {
+test('a push creates each product whose 422 is a stored rejection that is outdated, however many there are', async () => {
   const { sandbox, run } = setUpPush([], { sandbox: { idempotency: { storeRejections: true } } });
   const rows = Array.from({ length: 8 }, (_, n) => ({ productNumber: `P-${n}` }));
   // The first create of each row gets a stored rejection that does not hold any more.
@@ -276,24 +268,6 @@ test('a push repeats each create that gets a 422 as long as the repeats get anot
   for (let skip = 0; skip < 8; skip++) sandbox.faults.add(rejection, { method: 'POST', skip, times: 1 });
   expect((await run(rows, { concurrency: 1 })).report.counts.created).toBe(8);
   expect(sandbox.count(({ method }) => method === 'POST')).toBe(16);
-});
-
-test('a push creates a product if the stored rejection of its create is outdated', async () => {
-  const { sandbox, run } = setUpPush([], { sandbox: { idempotency: { storeRejections: true } } });
-  sandbox.faults.add({ kind: 'status', status: 422, type: 'validation_failed' }, { method: 'POST' });
-  const { done } = await run([A]);
-  expect(done).toEqual(['A created']);
-});
-
-test('a push does not create a second product after an earlier push lost the response to the create', async () => {
-  const { sandbox, run } = setUpPush();
-  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 2 });
-  const first = await run([A], { retry: { maxAttempts: 1, baseDelayMs: 1 }, maxOutageMs: 0 }).catch(
-    (e: unknown) => e,
-  );
-  expect(isAccountingError(first, 'push_failed')).toBe(true);
-  expect((await run([A])).done).toEqual(['A unchanged']);
-  expect(sandbox.store.products.all()).toHaveLength(1);
 });
 
 test('a push finishes an unknown create before it sends a changed draft', async () => {
@@ -453,27 +427,13 @@ test('a push reports a conflict if the product that its store has for one row is
 test('a push writes at most seventeen entries to its store, and rejects those of another tenant or service', async () => {
   const entries = new Map<string, string>();
   const { run } = setUpPush();
-  await run(
-    Array.from({ length: 300 }, (_, n) => ({ productNumber: `P-${n}` })),
-    { store: entries },
-  );
+  const many = Array.from({ length: 300 }, (_, n) => ({ productNumber: `P-${n}` }));
+  await run(many, { store: entries });
   expect(entries.size).toBe(17);
-  expect([...entries.keys()].every((key) => key.startsWith('accounting-data-sdk:shop:products-push'))).toBe(
-    true,
-  );
+  for (const key of entries.keys()) expect(key).toMatch(/^accounting-data-sdk:shop:products-push/);
   const other = setUpPush();
-  expect(await caught(other.run([A], { store: entries }))).toMatchObject({
-    code: 'push_failed',
-    cause: { code: 'checkpoint', message: expect.stringContaining('another base URL or tenant') },
-  });
-});
-
-test('a second push of the tenant is rejected while the first runs', async () => {
-  const { run } = setUpPush();
-  const first = run([A]);
-  expect(await caught(run([A]))).toMatchObject({ code: 'concurrent_run', retryable: true });
-  await first;
-  await expect(run([A])).resolves.toMatchObject({ done: ['A unchanged'] });
+  const error = await caught(other.run([A], { store: entries }));
+  expect(error).toMatchObject({ code: 'push_failed', cause: { code: 'checkpoint' } });
 });
 
 test('a push fails with concurrent_run when another process writes to its store', async () => {
@@ -490,9 +450,8 @@ test('a push fails with concurrent_run when another process writes to its store'
       if (name === key) entries.set(key, state.replace(/"by":"[^"]+"/, '"by":"another"'));
     },
   };
-  expect(await caught(run([{ ...A, name: 'B' }, { productNumber: 'C' }], { store }))).toMatchObject({
-    code: 'concurrent_run',
-  });
+  const error = await caught(run([{ ...A, name: 'B' }, { productNumber: 'C' }], { store }));
+  expect(error).toMatchObject({ code: 'concurrent_run' });
 });
 
 test.each([
@@ -510,10 +469,7 @@ test.each([
     expect(done).toEqual(['A created', 'B created', 'C created']);
     expect(sandbox.count(({ method }) => method === 'POST')).toBe(committed ? 3 : 4);
     expect(sandbox.store.products.all()).toHaveLength(3);
-    expect(
-      sandbox.requests.filter(({ method, query }) => method === 'GET' && query.updatedSince !== undefined)
-        .length,
-    ).toBeGreaterThan(0);
+    expect(sandbox.count(({ query }) => query.updatedSince !== undefined)).toBeGreaterThan(0);
   },
 );
 

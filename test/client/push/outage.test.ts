@@ -1,35 +1,54 @@
-import { createClient, type PushResult, push } from 'accounting-data-sdk';
-import { createSandbox } from 'accounting-data-sdk/testing';
+import type { ProductDraft, PushResult } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { productNumber } from '../../support/push.ts';
-import { runToEnd, useVirtualClock } from '../../support/virtual-clock.ts';
+import { setUpPush } from '../../support/push.ts';
+import { noResponse } from '../../support/scripted-fetch.ts';
+import { useVirtualClock } from '../../support/virtual-clock.ts';
 
 const SECOND = 1_000;
 
 useVirtualClock();
 
+const rows = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ productNumber: `P-${n}`, name: 'New' }));
+const serverError = () => Response.json({ title: 'An error occurred', status: 500 }, { status: 500 });
+
+type Respond = (
+  init: RequestInit,
+  carryOut: () => Promise<Response>,
+) => Response | undefined | Promise<Response | undefined>;
+
+/** A service of which some requests get what `respond` returns, and a way to push to it. */
+function withResponses(
+  respond: Respond,
+  {
+    creates = true,
+    maxAttempts,
+    existing = [],
+  }: { creates?: boolean; maxAttempts?: number | undefined; existing?: ProductDraft[] } = {},
+) {
+  const idempotency = { replay: creates ? 'stored' : 'ignored' } as const;
+  const { sandbox } = setUpPush(existing, { sandbox: { rateLimit: false, idempotency } });
+  const fetch: typeof sandbox.fetch = async (url, init = {}) => {
+    const carryOut = () => sandbox.fetch(url, init);
+    return (await respond(init, carryOut)) ?? carryOut();
+  };
+  const retry = { creates, maxAttempts };
+  const client = { ...sandbox.clientOptions, fetch, timeoutMs: 5 * SECOND, retry };
+  return { sandbox, run: setUpPush([], { client }).run };
+}
+
 test.each([
-  ['a create', 'POST', 0],
-  ['an update', 'PATCH', 1],
-] as const)('a push counts maxOutageMs from the first failed attempt of %s', async (_, method, existing) => {
-  const sandbox = createSandbox({ rateLimit: false });
-  for (let n = 0; n < existing; n++) sandbox.store.products.insert({ productNumber: 'A', name: 'Old' });
-  const client = createClient({
-    ...sandbox.clientOptions,
-    timeoutMs: 20 * SECOND,
-    fetch: (input, init) => {
-      if (init?.method !== method) return sandbox.fetch(input, init);
-      return new Promise((_resolve, reject) => {
-        init.signal?.addEventListener('abort', () => reject(init.signal?.reason));
-      });
-    },
-  });
+  ['a create', 'POST', []],
+  ['an update', 'PATCH', [{ productNumber: 'P-0', name: 'Old' }]],
+] as const)('a push counts maxOutageMs from the first failed attempt of %s', async (_, failing, existing) => {
+  const { run } = withResponses(
+    ({ method, signal }) => (method === failing ? noResponse(signal) : undefined),
+    { existing: [...existing] },
+  );
   const startedAt = Date.now();
-  const rows = [{ productNumber: 'A', name: 'New' }];
-  const options = { tenant: 'shop', rows, key: productNumber, maxOutageMs: 60 * SECOND };
-  const ended = caught(push(client.products, options));
-  expect(await runToEnd(ended)).toMatchObject({ code: 'push_failed', cause: { code: 'timeout' } });
+  const error = await caught(run(rows(1), { maxOutageMs: 60 * SECOND, timeoutMs: 20 * SECOND }));
+  expect(error).toMatchObject({ code: 'push_failed', cause: { code: 'timeout' } });
   // The attempts of 20 s of one call and the waits between them, and no second series of attempts.
   expect(Date.now() - startedAt).toBeLessThan(125 * SECOND);
 });
@@ -37,26 +56,14 @@ test.each([
 test.each([true, false])(
   'a push writes every row after the service returned 500 for a minute, with retry.creates %s',
   async (creates) => {
-    const sandbox = createSandbox({
-      rateLimit: false,
-      idempotency: { replay: creates ? 'stored' : 'ignored' },
-    });
     let downAt: number | undefined;
     let posts = 0;
-    const client = createClient({
-      ...sandbox.clientOptions,
-      timeoutMs: 5 * SECOND,
-      retry: { creates },
-      fetch: async (input, init) => {
-        const isPost = init?.method === 'POST';
-        if (isPost && ++posts > 5) downAt ??= Date.now();
-        if (downAt === undefined || Date.now() - downAt >= 60 * SECOND) return sandbox.fetch(input, init);
-        return Response.json({ title: 'An error occurred', status: 500 }, { status: 500 });
-      },
-    });
-    const rows = Array.from({ length: 40 }, (_, n) => ({ productNumber: `P-${n}`, name: 'New' }));
-    const ended = push(client.products, { tenant: 'shop', rows, key: productNumber });
-    expect(await runToEnd(ended)).toMatchObject({ counts: { created: 40, failed: 0 } });
+    const respond = ({ method }: RequestInit) => {
+      if (method === 'POST' && ++posts > 5) downAt ??= Date.now();
+      return downAt !== undefined && Date.now() - downAt < 60 * SECOND ? serverError() : undefined;
+    };
+    const { sandbox, run } = withResponses(respond, { creates });
+    expect((await run(rows(40))).report.counts).toMatchObject({ created: 40, failed: 0 });
     expect(sandbox.store.products.all()).toHaveLength(40);
     expect(posts).toBeLessThan(120);
   },
@@ -65,65 +72,31 @@ test.each([true, false])(
 test.each([true, false])(
   'a push fails only the row that always gets a 500, with retry.creates %s',
   async (creates) => {
-    const sandbox = createSandbox({ rateLimit: false });
-    const client = createClient({
-      ...sandbox.clientOptions,
-      timeoutMs: 5 * SECOND,
-      retry: { creates },
-      fetch: async (input, init) => {
-        if (!String(init?.body).includes('P-3')) return sandbox.fetch(input, init);
-        return Response.json({ title: 'An error occurred', status: 500 }, { status: 500 });
-      },
-    });
-    const rows = Array.from({ length: 10 }, (_, n) => ({ productNumber: `P-${n}`, name: 'New' }));
-    const failed: unknown[] = [];
-    const ended = push(client.products, {
-      tenant: 'shop',
-      rows,
-      key: productNumber,
-      concurrency: 1,
-      onResult: ({ key, action }) => void (action === 'failed' && failed.push(key)),
-    });
-    expect(await runToEnd(ended)).toMatchObject({ counts: { created: 9, failed: 1 } });
-    expect(failed).toEqual(['P-3']);
+    const respond = ({ body }: RequestInit) => (String(body).includes('P-3') ? serverError() : undefined);
+    const { run } = withResponses(respond, { creates });
+    const { done } = await run(rows(10), { concurrency: 1 });
+    expect(done.filter((result) => !result.endsWith('created'))).toEqual(['P-3 failed']);
+    expect(done).toHaveLength(10);
   },
 );
 
 /** A service that ignores Idempotency-Key. An outage begins with the first create: its gateway returns 503. */
 function serviceWithOutage({ forMs, isDown, isCarriedOut = false, maxAttempts, spares = 0 }: Outage) {
-  const sandbox = createSandbox({ rateLimit: false, idempotency: { replay: 'ignored' } });
   let startedAt: number | undefined;
-  const client = createClient({
-    ...sandbox.clientOptions,
-    timeoutMs: 5 * SECOND,
-    retry: { creates: false, maxAttempts },
-    fetch: async (input, init) => {
-      const method = init?.method ?? 'GET';
-      if (method === 'POST') startedAt ??= Date.now();
-      const isOver = startedAt === undefined || Date.now() - startedAt >= forMs;
-      const isSpared = spares > 0 && ++requests % spares === 0;
-      if (isOver || isSpared || !isDown.includes(method)) return sandbox.fetch(input, init);
-      if (isCarriedOut && method === 'POST') await sandbox.fetch(input, init);
-      posts += Number(method === 'POST');
-      return new Response('down', { status: 503 });
-    },
-  });
   let requests = 0;
   let posts = 0;
-  const run = async (maxOutageMs: number) => {
-    const rows = Array.from({ length: 100 }, (_, n) => ({ productNumber: `P-${n}`, name: 'New' }));
-    const results: PushResult[] = [];
-    const ended = push(client.products, {
-      tenant: 'shop',
-      rows,
-      key: productNumber,
-      maxOutageMs,
-      onResult: (result) => void results.push(result),
-    }).catch((error: unknown) => error);
-    await runToEnd(ended);
-    return { ended: await ended, results, seconds: (Date.now() - (startedAt ?? 0)) / SECOND, posts };
+  const respond: Respond = async ({ method = 'GET' }, carryOut) => {
+    if (method === 'POST') startedAt ??= Date.now();
+    const isOver = startedAt === undefined || Date.now() - startedAt >= forMs;
+    const isSpared = spares > 0 && ++requests % spares === 0;
+    if (isOver || isSpared || !isDown.includes(method)) return undefined;
+    if (isCarriedOut && method === 'POST') await carryOut();
+    posts += Number(method === 'POST');
+    return new Response('down', { status: 503 });
   };
-  return { sandbox, run };
+  const { sandbox, run } = withResponses(respond, { creates: false, maxAttempts });
+  const pushAll = (maxOutageMs: number, more = {}) => run(rows(100), { maxOutageMs, ...more });
+  return { sandbox, pushAll, figures: () => ({ seconds: (Date.now() - (startedAt ?? 0)) / SECOND, posts }) };
 }
 
 interface Outage {
@@ -142,34 +115,34 @@ test.each<[string, Outage]>([
   ['creates with one attempt fail', { forMs: 60 * SECOND, isDown: ['POST'], maxAttempts: 1 }],
   ['the first creates fail', { forMs: SECOND / 10, isDown: ['POST'] }],
 ])('a push without repeated creates outlasts an outage in which %s', async (_, outage) => {
-  const { sandbox, run } = serviceWithOutage(outage);
-  const { ended, posts } = await run(120 * SECOND);
-  expect(ended).toMatchObject({ counts: { created: 100, failed: 0 } });
-  const keys = sandbox.store.products.all().map(({ productNumber: key }) => key);
-  expect(new Set(keys).size).toBe(100);
-  expect(keys).toHaveLength(100);
+  const { sandbox, pushAll, figures } = serviceWithOutage(outage);
+  expect((await pushAll(120 * SECOND)).report.counts).toMatchObject({ created: 100, failed: 0 });
+  const keys = sandbox.store.products.all().map(({ productNumber }) => productNumber);
+  expect([keys.length, new Set(keys).size]).toEqual([100, 100]);
   // One at a time for each of four writers. From the second failure of each on, the delay is at least 5 s, at random.
-  expect(posts).toBeLessThanOrEqual(4 * (2 + 60 / 5));
+  expect(figures().posts).toBeLessThanOrEqual(4 * (2 + 60 / 5));
 });
 
 test('a push without repeated creates does not treat a few failures as an outage if maxOutageMs is 0', async () => {
   for (const outage of [{ forMs: SECOND / 10 }, { forMs: 5 * SECOND, spares: 2 }]) {
-    const { run } = serviceWithOutage({ ...outage, isDown: ['POST'] });
-    const { ended } = await run(0);
-    expect(ended).toMatchObject({ counts: { created: 100, failed: 0 } });
+    const { pushAll } = serviceWithOutage({ ...outage, isDown: ['POST'] });
+    expect((await pushAll(0)).report.counts).toMatchObject({ created: 100, failed: 0 });
   }
 });
 
 test('a push without repeated creates stops after maxOutageMs and reports the creates that may have been carried out', async () => {
-  const { sandbox, run } = serviceWithOutage({ forMs: 3_600 * SECOND, isDown: ['POST'] });
-  const { ended, results, seconds, posts } = await run(60 * SECOND);
-  expect(ended).toMatchObject({ code: 'push_failed', cause: { status: 503 } });
+  const { sandbox, pushAll, figures } = serviceWithOutage({ forMs: 3_600 * SECOND, isDown: ['POST'] });
+  const results: PushResult[] = [];
+  const error = await caught(
+    pushAll(60 * SECOND, { onResult: (result: PushResult) => results.push(result) }),
+  );
+  expect(error).toMatchObject({ code: 'push_failed', cause: { status: 503 } });
+  const { seconds, posts } = figures();
   expect(seconds).toBeGreaterThanOrEqual(60);
   expect(seconds).toBeLessThan(90);
-  expect(results.length).toBe(posts);
+  expect(results).toHaveLength(posts);
   expect(new Set(results.map(({ key }) => key)).size).toBe(posts);
-  expect(results.every(({ action, error }) => action === 'failed' && error?.outcome === 'unknown')).toBe(
-    true,
-  );
+  for (const result of results)
+    expect(result).toMatchObject({ action: 'failed', error: { outcome: 'unknown' } });
   expect(sandbox.store.products.all()).toEqual([]);
 });

@@ -115,11 +115,14 @@ test.each([
   expect(sandbox.requests).toEqual([]);
 });
 
-test('a second push of a tenant under another prefix is rejected while the first runs', async () => {
+test('a second push of a tenant is rejected while the first runs, under another prefix too', async () => {
   const { run } = setUpPush();
   const first = run([DESK]);
-  expect(await caught(run([DESK], { prefix: 'other' }))).toMatchObject({ code: 'concurrent_run' });
-  await first;
+  const others = [{}, { prefix: 'other' }].map((options) => caught(run([DESK], options)));
+  for (const error of await Promise.all(others))
+    expect(error).toMatchObject({ code: 'concurrent_run', retryable: true });
+  expect((await first).done).toEqual(['1001 created']);
+  expect((await run([DESK])).done).toEqual(['1001 unchanged']);
 });
 
 /** The pushes of this process that run or have just ended. */

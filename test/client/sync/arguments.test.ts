@@ -109,6 +109,7 @@ test.each<[string, string, [Call, ...unknown[]]]>([
   ['reconcile', 'pagination', reconcileWith({ pagination: 'certified' })],
   ['push', 'options', [push as Call, client.products]],
   ['push', 'products', [push as Call, undefined, { tenant: 'acme', rows: [], key: () => '1' }]],
+  ['push', 'products', [push as Call, accounts, { tenant: 'acme', rows: [], key: () => '1' }]],
 ])('%s names the argument that is missing or invalid and sends nothing: %s %#', async (_, argument, call) => {
   const [work, ...args] = call;
   // Also `changes`, which throws before the first `next` or at it.

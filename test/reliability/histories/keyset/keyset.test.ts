@@ -11,7 +11,7 @@ import {
 } from './losing-strategies.ts';
 import { playKeyset, playStrategy } from './play.ts';
 
-const USUAL = 120;
+const USUAL = 180;
 
 test(
   'keyset pagination loses no record that exists throughout the read, whatever the service, and says `likely` if it can',
