@@ -1,18 +1,33 @@
-// A connector as a program that is killed. Its arguments: base URL, key, what writes the copy, the copy, what is read.
-
 import { createRequire } from 'node:module';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createClient, isAccountingError, reconcile, sync } from 'accounting-data-sdk';
+import { type Client, createClient, isAccountingError, reconcile, sync } from 'accounting-data-sdk';
 import { type PostgresConnection, postgresTarget, sqliteTarget } from 'accounting-data-sdk/targets';
 import { COLLECTIONS } from './changing-records.ts';
 
-const [, , baseUrl = '', apiKey = '', writer = '', to = '', mode = '', modules = ''] = process.argv;
-const client = createClient({ baseUrl, apiKey });
-const options = { tenant: 'acme', collections: COLLECTIONS };
+/** What a connector is told. */
+export interface Task {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** A target of this package, or tables that the connector writes itself. */
+  readonly writer: 'target' | 'own tables';
+  /** A file of SQLite, or the address of PostgreSQL. */
+  readonly to: string;
+  /** A file beside the node_modules that have `pg`. */
+  readonly modules?: string | undefined;
+  readonly mode: 'full' | 'incremental';
+}
+
+const options = { tenant: 'acme', collections: COLLECTIONS } as const;
+
+/** Brings the copy up to date. */
+export async function connect(task: Task): Promise<void> {
+  const client = createClient({ baseUrl: task.baseUrl, apiKey: task.apiKey });
+  await (task.writer === 'target' ? syncIntoTarget(client, task) : syncIntoOwnTables(client, task));
+}
 
 /** A consumer as a user may write it: each batch and its checkpoint in one transaction, and a reconcile for deletions. */
-async function syncIntoOwnTables(): Promise<void> {
+async function syncIntoOwnTables(client: Client, { to, mode }: Task): Promise<void> {
   const database = new DatabaseSync(to);
   // No unique index: a row that is there twice must be seen, not prevented.
   database.exec(`
@@ -50,23 +65,22 @@ async function syncIntoOwnTables(): Promise<void> {
       if (!isAccountingError(error, 'reconcile_aborted')) throw error;
     });
   }
+  database.close();
 }
 
 interface Pool extends PostgresConnection {
   end(): Promise<void>;
 }
 
-function postgresPool(): Pool {
-  const { Pool } = createRequire(modules)('pg') as { Pool: new (options: object) => Pool };
-  return new Pool({ connectionString: to });
-}
-
-async function syncIntoTarget(): Promise<void> {
-  const pool = to.startsWith('postgres:') ? postgresPool() : undefined;
+async function syncIntoTarget(client: Client, { to, mode, modules = '' }: Task): Promise<void> {
+  const { Pool } = (to.startsWith('postgres:') ? createRequire(modules)('pg') : {}) as {
+    Pool?: new (options: object) => Pool;
+  };
+  const pool = Pool && new Pool({ connectionString: to });
   await sync(client, {
     ...options,
     target: pool === undefined ? sqliteTarget(to) : postgresTarget(pool),
-    mode: mode === 'full' ? 'full' : 'incremental',
+    mode,
     // The sandbox commits at once: a larger one would hide a checkpoint that is ahead of its rows.
     lookbackMs: 1_000,
     // Full runs that are killed find no deletions, so many can be waiting for the one that is not.
@@ -75,4 +89,5 @@ async function syncIntoTarget(): Promise<void> {
   await pool?.end();
 }
 
-await (writer === 'target' ? syncIntoTarget() : syncIntoOwnTables());
+// As a program, which is killed: its argument is the task.
+if (process.argv[1] === import.meta.filename) await connect(JSON.parse(process.argv[2] ?? '') as Task);

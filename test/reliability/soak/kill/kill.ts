@@ -4,17 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { killAtRandom } from '../../../support/kill-at-random.ts';
 import { ChangingRecords, type Copy } from './changing-records.ts';
+import { connect, type Task } from './connector.ts';
 
-/** What is killed. */
-export interface Killed {
-  /** A target of this package, or tables that the connector writes itself. */
-  readonly writer: 'target' | 'own tables';
-  /** A file of SQLite, or the address of PostgreSQL. */
-  readonly to: string;
-  /** A file beside the node_modules that have `pg`. */
-  readonly modules?: string;
-  readonly read: () => Promise<Copy>;
-}
+/** What is killed, and how its copy is read. */
+export type Killed = Pick<Task, 'writer' | 'to' | 'modules'> & { readonly read: () => Promise<Copy> };
 
 export interface KillVerdict {
   readonly kills: number;
@@ -34,8 +27,8 @@ const program = fileURLToPath(
 
 /** Kills syncs at random moments, while a writer changes, deletes and creates records. */
 export async function killOften(
-  { writer, to, modules = '', read }: Killed,
-  { kills, seed, records = 300 }: { kills: number; seed: number; records?: number },
+  { read, ...killed }: Killed,
+  { kills: wanted, seed, records = 300 }: { kills: number; seed: number; records?: number },
 ): Promise<KillVerdict> {
   await build({
     entryPoints: [fileURLToPath(new URL('./connector.ts', import.meta.url))],
@@ -49,37 +42,38 @@ export async function killOften(
   const { random } = changing;
   await using sandbox = changing.sandbox;
   await sandbox.listen();
-  const { baseUrl, apiKey } = sandbox.clientOptions;
-  const run = (mode: 'full' | 'incremental', mostRequests = Number.MAX_SAFE_INTEGER) => {
-    const args = [program, baseUrl, String(apiKey), writer, to, mode, modules];
+  const task = { ...killed, baseUrl: sandbox.baseUrl, apiKey: sandbox.keys.full };
+  const runAndKill = (mode: Task['mode'], mostRequests: number) => {
+    const args = [program, JSON.stringify({ ...task, mode })];
     const connector = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
     return killAtRandom(connector, { sandbox, random, mostRequests });
   };
 
   const findings: string[] = [];
-  let killed = 0;
+  let kills = 0;
   let begun = 0;
-  for (let runs = 0; killed < kills; runs++) {
+  for (let runs = 0; kills < wanted; runs++) {
     // A few get as far as the deletions at the end.
-    const isKilled = await run(runs % 2 === 0 ? 'full' : 'incremental', random.pick([60, 60, 60, 400]));
+    const mostRequests = records * random.pick([0.2, 0.2, 0.2, 1.5]);
+    const isKilled = await runAndKill(runs % 2 === 0 ? 'full' : 'incremental', mostRequests);
     const copy = await read();
     findings.push(...changing.broken(copy).map((what) => `after run ${runs}: ${what}`));
     if (!isKilled) continue;
-    killed += 1;
+    kills += 1;
     if (copy.rows.length > 0) begun += 1;
   }
   changing.rest();
   // The first one finishes what was interrupted, the second one reads what has changed since that began.
-  await run('incremental');
-  await run('incremental');
+  await connect({ ...task, mode: 'incremental' });
+  await connect({ ...task, mode: 'incremental' });
   findings.push(...changing.differences(await read()).lost);
-  await run('full');
+  await connect({ ...task, mode: 'full' });
   // A full run that resumes an interrupted one looks for no deletions: the next one does.
-  await run('full');
+  await connect({ ...task, mode: 'full' });
   const copy = await read();
   const { lost, left } = changing.differences(copy);
   findings.push(...lost, ...left, ...changing.broken(copy));
-  return { kills: killed, begun, findings };
+  return { kills, begun, findings };
 }
 
 /** Reads a copy in SQLite, of which a death may have left no table. */
