@@ -9,7 +9,6 @@ export class Body {
   readonly received: Uint8Array[] = [];
   readonly #stream: ReadableStream<Uint8Array> | null;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  #cancelled = false;
 
   constructor({ body }: Response) {
     this.#stream = body;
@@ -25,8 +24,6 @@ export class Body {
     let size = 0;
     for (;;) {
       const { done, value } = await reader.read();
-      // A cancelled reader says `done` too, but the body did not end.
-      if (this.#cancelled) throw new TypeError();
       if (done)
         return received.length === 1 && received[0] !== undefined ? received[0] : concat(received, size);
 
@@ -43,7 +40,6 @@ export class Body {
 
   /** Stops reading and closes the connection. */
   cancel(): void {
-    this.#cancelled = true;
     // The stream may be one of the caller's `fetch`, whose `cancel` throws.
     const cancel = async () => (this.#reader ?? this.#stream)?.cancel();
     // Not awaited: a stream that never confirms its cancellation must not hold up the error.
