@@ -165,36 +165,3 @@ test.each([423, 500])(
     });
   },
 );
-
-test.each([
-  ['an ingress page', { 'Content-Type': 'text/html' }, '<h1>404</h1>', 'not_found'],
-  ['a route that a gateway does not know', {}, '{"type":"route_not_found","status":404}', 'unknown_problem'],
-  [
-    'a problem document that names another status',
-    { 'Content-Type': 'application/problem+json' },
-    '{"title":"Bad Gateway","status":502}',
-    'not_found',
-  ],
-  [
-    'a problem document that is not sent as JSON',
-    { 'Content-Type': 'text/plain' },
-    '{"type":"not_found"}',
-    'not_found',
-  ],
-  ['a problem document of another status', {}, '{"title":"No upstream","status":502}', 'not_found'],
-  ['a gateway’s JSON', { 'Content-Type': 'application/json' }, '{"message":"no Route matched"}', 'not_found'],
-])(
-  'a 404 without a problem document is not proof that a delete was carried out: %s',
-  async (_, headers, body, code) => {
-    const { sandbox, client } = await service({ records: { products: 1 } });
-    await using _service = sandbox;
-    sandbox.faults.next({ kind: 'connection-reset' });
-    sandbox.faults.add({ kind: 'rewrite', status: 404, committed: false, body, headers });
-    expect(await caught(client.products.delete('1'))).toMatchObject({
-      code,
-      outcome: 'unknown',
-      attempts: 2,
-    });
-    expect(sandbox.store.products.count).toBe(1);
-  },
-);

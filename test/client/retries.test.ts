@@ -30,6 +30,8 @@ const unsent = networkError('ECONNREFUSED');
 const good = jsonResponse({ id: '42' });
 const page = (status: number, headers: Record<string, string> = {}) =>
   new Response('<h1>No</h1>', { status, headers: { 'content-type': 'text/html', ...headers } });
+const of502 = (type: string) =>
+  jsonResponse({ title: 'Bad Gateway', status: 502 }, 404, { 'content-type': type });
 const of = (status: number, type = 'about:blank') => problemResponse(status, { type });
 /** A 429, with Retry-After if it names a time. */
 const tooMany = (retryAfter?: string, headers: Record<string, string> = {}) =>
@@ -67,6 +69,23 @@ const twice = { retry: { maxAttempts: 2 } };
 const NOT_SENT = { code: 'connection_failed', outcome: 'not_sent', attempts: 5, retryable: true };
 const LOST = { code: 'connection_failed', outcome: 'unknown', retryable: true };
 const TIMEOUT = { code: 'timeout', limit: 'attempt', outcome: 'unknown', attempts: 2 };
+
+/** Each a 404 that is no problem document of the service: no proof that an earlier delete was carried out. */
+const notOfTheService: readonly (readonly [what: string, Response, code: string])[] = [
+  [
+    'a route that a gateway does not know',
+    jsonResponse({ type: 'route_not_found', status: 404 }, 404),
+    'unknown_problem',
+  ],
+  ['a problem document that names 502', of502('application/problem+json'), 'not_found'],
+  ['JSON that names 502', of502('application/json'), 'not_found'],
+  [
+    'a problem document sent as text',
+    problemResponse(404, { type: 'not_found' }, { 'content-type': 'text/plain' }),
+    'not_found',
+  ],
+  ['JSON of a gateway', jsonResponse({ message: 'no Route matched' }, 404), 'not_found'],
+];
 
 const sequences: readonly Sequence[] = [
   ...METHODS.flatMap((method) => [
@@ -138,6 +157,9 @@ const sequences: readonly Sequence[] = [
       missing: false,
     }),
   ]),
+  ...notOfTheService.map(([what, response, code]) =>
+    sequence('DELETE', `${what} after a lost response`, [lost, response], 2, { code, outcome: 'unknown' }),
+  ),
   ...[400, 401, 403, 409, 422, 501].map((status) =>
     sequence('DELETE', `a ${status} after a lost response`, [lost, of(status)], 2, {
       status,
@@ -381,17 +403,6 @@ test('a call that the rate limiter delays reports how long: in an event, to onWa
   ]);
   expect(onWait.mock.calls).toEqual([[2_000, 'rate_limit']]);
   expect(seen).toMatchObject([{ status: 200, attempts: 1, waitedMs: 2_000 }]);
-});
-
-test('a call that got a 429 is sent before later calls', async () => {
-  const slow: FetchResponse = async () => {
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    return tooMany('2');
-  };
-  const fetch = scriptedFetch(slow, good);
-  const client = scriptedClient(withRequestedIds(fetch), { rateLimiter: 'client' });
-  await runToEnd(Promise.all(['1', '2'].map((id) => client.accounts.get(id))));
-  expect(fetch.requests.map(({ url }) => url.pathname.at(-1))).toEqual(['1', '1', '2']);
 });
 
 test('a call that is throttled long after its own 429 names the wait that it was throttled for', async () => {

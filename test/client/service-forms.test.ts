@@ -1,7 +1,7 @@
 import { createClient } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../support/caught.ts';
-import { jsonResponse, scriptedClient, scriptedFetch } from '../support/scripted-fetch.ts';
+import { jsonResponse } from '../support/scripted-fetch.ts';
 
 // Forms in which services respond that the API documentation does not name.
 
@@ -50,12 +50,4 @@ test('sends no merge-patch if a value is an object, or if contentTypes or conten
   await patch(service.client({ contentTypes: { update: 'application/json' } }), { name: 'Desk' });
   await patch(service.client(), { name: 'Desk' }, 'application/json');
   expect(service.types).toEqual(['application/json', 'application/json', 'application/json']);
-});
-
-test('the error of a page that always fails with 500 names the ids that were requested', async () => {
-  const fetch = scriptedFetch(jsonResponse({ title: 'An error occurred' }, 500));
-  const client = scriptedClient(fetch, { retry: { maxAttempts: 1 } });
-  const error = await caught(client.accounts.list({ id: { gt: '100', lte: '200' } }).first());
-  expect(error).toMatchObject({ status: 500, path: '/accounts' });
-  expect((error as Error).message).toContain('id[gt]=100&id[lte]=200');
 });
