@@ -9,7 +9,7 @@ import {
   sync,
 } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { caught } from '../support/caught.ts';
 
 const KEY = 'secret-key-of-the-company';
@@ -160,7 +160,7 @@ test('a store that throws an error of this package does not stop the tenant as a
   });
 });
 
-test('a listener that throws changes nothing, and the log names the listener and the error', async () => {
+test('a listener that throws or rejects changes nothing, not even for the next one, and the log names it and the error', async () => {
   await using sandbox = createSandbox({ records: { accounts: 1 } });
   sandbox.faults.next({ kind: 'rate-limited', retryAfter: null });
   const fails = (name: string) => () => {
@@ -169,10 +169,14 @@ test('a listener that throws changes nothing, and the log names the listener and
   const rejects = (name: string) => async () => fails(name)();
   const lines: string[] = [];
   const fields: unknown[] = [];
+  const [request, end] = [vi.fn(), vi.fn()];
   const client = createClient({
     ...sandbox.clientOptions,
     rateLimiter: false,
-    on: { request: fails('request'), end: rejects('end') as () => void },
+    on: [
+      { request: fails('request'), end: rejects('end') as () => void },
+      { request, end },
+    ],
     logger: {
       debug: () => {},
       info: () => {},
@@ -186,6 +190,7 @@ test('a listener that throws changes nothing, and the log names the listener and
   });
   const options = { onWait: fails('onWait'), onResponse: rejects('onResponse') as () => void };
   await expect(client.accounts.get('1', options)).resolves.toMatchObject({ id: '1' });
+  expect([request, end].map(({ mock }) => mock.calls.length)).toEqual([2, 1]);
   await sync(client, {
     store: memoryStore(),
     tenant: 'acme',

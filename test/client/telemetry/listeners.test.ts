@@ -24,28 +24,6 @@ test('every listener object of an array is called, in order', async () => {
   expect(await recorded.spans()).toHaveLength(2);
 });
 
-test.each<[how: string, request: NonNullable<Listeners['request']>]>([
-  [
-    'throws',
-    () => {
-      throw new Error('bad listener');
-    },
-  ],
-  ['rejects', async () => Promise.reject(new Error('bad listener'))],
-])('the other listeners are called if one %s, and the logger names it', async (_, request) => {
-  const sandbox = createSandbox({ records: { products: 1 } });
-  const logger = quiet();
-  const last = vi.fn();
-  const client = createClient({ ...sandbox.clientOptions, logger, on: [{ request }, { request: last }] });
-  await client.products.get('1');
-  expect(last).toHaveBeenCalledOnce();
-  await vi.waitFor(() =>
-    expect(logger.warn).toHaveBeenCalledWith(
-      'accounting-data-sdk: the listener on.request threw Error: bad listener',
-    ),
-  );
-});
-
 test('the methods of a listener object of a class keep their this', async () => {
   class Counter {
     requests = 0;
