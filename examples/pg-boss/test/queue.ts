@@ -9,9 +9,9 @@ import { plan, startQueue, work } from '../src/queue.ts';
 
 const NAMES = ['accounts', 'products'] as const satisfies readonly CollectionName[];
 
-test('two machines complete the copies of fifty companies, in jobs of at most 30 requests', async () => {
+test('two machines complete the copies of twenty companies, in jobs of at most 30 requests', async () => {
   const companies = new Map(
-    Array.from({ length: 50 }, (_, seed) => [
+    Array.from({ length: 20 }, (_, seed) => [
       `company-${seed}`,
       createSandbox({ seed, records: { accounts: 60 + 2 * seed, products: 40 } }),
     ]),

@@ -13,8 +13,29 @@ export interface Contents {
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** Packs what a fresh clone holds, by `npm pack` alone: a `dist` that someone works with is neither read nor written. */
+/**
+ * Packs what a fresh clone holds, by `npm pack` alone: a `dist` that someone works with is neither read nor written.
+ * With `BUILT` in the environment, packs the `dist` that `.ci/run` has just built in such a clone.
+ */
 export async function pack(folder: string): Promise<{ tarball: string } & Contents> {
+  const { stdout } = process.env.BUILT
+    ? await packIn(root, folder, '--ignore-scripts')
+    : await packIn(await cloneIn(folder), folder);
+  // What the build prints comes before.
+  const [packed] = JSON.parse(stdout.slice(stdout.indexOf('[\n'))) as [Contents & { filename: string }];
+  return {
+    tarball: join(folder, packed.filename),
+    files: packed.files.map(({ path, size }) => ({ path, size })),
+    unpackedSize: packed.unpackedSize,
+  };
+}
+
+function packIn(cwd: string, folder: string, ...flags: readonly string[]) {
+  return run('npm', ['pack', '--json', '--silent', '--pack-destination', folder, ...flags], { cwd });
+}
+
+/** Copies what git knows, and links what npm has installed. */
+async function cloneIn(folder: string): Promise<string> {
   const clone = join(folder, 'clone');
   await mkdir(clone);
   const { stdout: list } = await run(
@@ -30,15 +51,5 @@ export async function pack(folder: string): Promise<{ tarball: string } & Conten
     if (file !== '' && !deleted.has(file)) await cp(join(root, file), join(clone, file));
   }
   await symlink(join(root, 'node_modules'), join(clone, 'node_modules'));
-
-  const { stdout } = await run('npm', ['pack', '--json', '--silent', '--pack-destination', folder], {
-    cwd: clone,
-  });
-  // What the build prints comes before.
-  const [packed] = JSON.parse(stdout.slice(stdout.indexOf('[\n'))) as [Contents & { filename: string }];
-  return {
-    tarball: join(folder, packed.filename),
-    files: packed.files.map(({ path, size }) => ({ path, size })),
-    unpackedSize: packed.unpackedSize,
-  };
+  return clone;
 }
