@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-
-const src = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
+import tsconfig from './tsconfig.json' with { type: 'json' };
 
 const INSTALLED = 'test/package/installed/**/*.test.ts';
 /** Two versions of msw cannot share a process. */
@@ -26,16 +25,10 @@ const folders = ['unit', 'client', 'sandbox', 'explore', 'reliability'].map((nam
 
 export default defineConfig({
   resolve: {
-    alias: [
-      { find: /^accounting-data-sdk$/, replacement: src('index.ts') },
-      { find: /^accounting-data-sdk\/schemas$/, replacement: src('schemas/index.ts') },
-      { find: /^accounting-data-sdk\/testing$/, replacement: src('testing/index.ts') },
-      { find: /^accounting-data-sdk\/testing\/msw$/, replacement: src('testing/msw.ts') },
-      { find: /^accounting-data-sdk\/node$/, replacement: src('node/index.ts') },
-      { find: /^accounting-data-sdk\/opentelemetry$/, replacement: src('opentelemetry/index.ts') },
-      { find: /^accounting-data-sdk\/explore$/, replacement: src('explore/index.ts') },
-      { find: /^accounting-data-sdk\/targets$/, replacement: src('targets/index.ts') },
-    ],
+    alias: Object.entries(tsconfig.compilerOptions.paths).map(([name, [path = '']]) => ({
+      find: new RegExp(`^${name}$`),
+      replacement: fileURLToPath(new URL(path, import.meta.url)),
+    })),
   },
   test: {
     // The tests of the whole tree take less than three minutes only where every core works.

