@@ -56,7 +56,7 @@ async function run(name: string, args: readonly string[] = [], exitCode?: number
   return printed;
 }
 
-test('list-and-filter reads what it says', async () => {
+test('list-and-filter counts changed products, a range of accounts and all budget lines', async () => {
   const { accounts, budgetLines, products } = sandbox.store;
   const changed = products.all().filter(({ updatedAt = '' }) => `${updatedAt}` >= '2024-01-01').length;
   const between = accounts.ids().filter((id) => Number(id) > 10 && Number(id) <= 20);

@@ -26,7 +26,7 @@ describe('no response', () => {
     [{ kind: 'lost-response', committed: false }, 'closed', undefined],
     [{ kind: 'connection-reset' }, 'ECONNRESET', undefined],
     [{ kind: 'connection-reset', committed: true }, 'ECONNRESET', 200],
-  ] as const)('%j: not a byte, then %s', async (fault, end, status) => {
+  ] as const)('%j sends no byte, and the connection ends with %s', async (fault, end, status) => {
     expect(await raw(fault)).toEqual({ text: '', end });
     expect(sandbox.requests).toMatchObject([{ fault: fault.kind, status }]);
   });

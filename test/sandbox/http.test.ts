@@ -58,7 +58,9 @@ describe('HTTP/1.1', () => {
     const port = listening.port;
     await expect(other.listen({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
     await sandbox.close();
-    expect((await other.listen({ port })).url).toBe(`http://127.0.0.1:${port}`);
+    const { url } = await other.listen({ port });
+    expect(other.clientOptions).toEqual({ baseUrl: `http://127.0.0.1:${port}`, apiKey: other.keys.full });
+    expect(url).toBe(other.baseUrl);
     await other.close();
   });
 

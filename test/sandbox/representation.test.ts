@@ -142,12 +142,6 @@ describe('nullFields', () => {
     const deleted = await call(sandbox, `/products/${id}`, { method: 'DELETE' });
     expect(Object.keys(deleted.record)).not.toContain('salePrice');
   });
-
-  test('sent, the default, shows them as null', async () => {
-    const sandbox = createSandbox();
-    const { id } = sandbox.store.products.insert({});
-    expect((await call(sandbox, `/products/${id}`)).record).toMatchObject({ salePrice: null });
-  });
 });
 
 describe('problem documents', () => {

@@ -87,17 +87,3 @@ describe('a body that nests too deeply', () => {
     expect((await createProduct(createSandbox(), nested(513))).status).toBe(400);
   });
 });
-
-describe('over HTTP', () => {
-  test('serves the same records as fetch', async () => {
-    await using sandbox = createSandbox();
-    const { id } = sandbox.store.products.insert({ name: 'Désk' });
-    expect(sandbox.clientOptions.fetch).toBe(sandbox.fetch);
-    const through = await call(sandbox, `/products/${id}`);
-
-    const { url } = await sandbox.listen();
-    expect(sandbox.clientOptions).toEqual({ baseUrl: url, apiKey: sandbox.keys.full });
-    expect((await call(sandbox, `/products/${id}`)).json).toEqual(through.json);
-    expect(sandbox.count()).toBe(2);
-  });
-});

@@ -79,7 +79,7 @@ function complaint(code: string): string {
   return inLine.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n')).join('\n');
 }
 
-describe('an editor shows by a name of the package', () => {
+describe('an editor shows the types of this package by their names', () => {
   test.each([
     ['client', 'const client: Client'],
     ['product', 'const product: Product'],
@@ -91,9 +91,9 @@ describe('an editor shows by a name of the package', () => {
     ['oneBatch', 'const oneBatch: Batch<Account, string>'],
     ['paginator', 'const paginator: Paginator<Product>'],
     ['colour', 'const colour: number'],
-  ])('%s', (name, text) => expect(hover(name)).toBe(text));
+  ])('for %s', (name, text) => expect(hover(name)).toBe(text));
 
-  test('a client with schemas, whose types follow', () => {
+  test('for a client with schemas', () => {
     expect(hover('ownFields')).toMatch(/^const ownFields: ClientWith<\{/);
   });
 });
@@ -134,7 +134,7 @@ describe('the compiler says in our words what is wrong', () => {
     ['accounts.create({})', "'create' does not exist on type 'ReadOnlyCollection<Account>'"],
     ["createClient({ baseURL: 'https://books.example.com' })", "Did you mean to write 'baseUrl'?"],
     ["collection('invoices', { schema: withoutId })", "Property 'id' is missing"],
-  ])('%s', (code, text) => expect(complaint(code)).toContain(text));
+  ])('about %s', (code, text) => expect(complaint(code)).toContain(text));
 
   test.each([
     ['schemas: { accounts: withoutId } });', 'the schema output needs id: string'],
