@@ -12,7 +12,7 @@ const queries = [...guide.matchAll(/^```sql\n(.*?)^```$/gms)].map(([, sql = ''])
 const queriesFor = (name: string) =>
   queries.filter((sql) => !sql.startsWith('-- ') || sql.startsWith(`-- ${name}\n`));
 
-const records = { accounts: 30, accountAddresses: 30, products: 60 };
+const records = { accounts: 10, accountAddresses: 10, products: 20 };
 const collections = ['accounts', 'accountAddresses', 'products'] as const;
 const company = (seed: number) => {
   const sandbox = createSandbox({ seed, records });
