@@ -1,4 +1,3 @@
-import type { PartName } from './goals.ts';
 import { cold } from './parts/cold.ts';
 import { latency } from './parts/latency.ts';
 import { lists } from './parts/lists.ts';
@@ -12,7 +11,7 @@ import { targets } from './parts/targets.ts';
 import type { Part } from './support/part.ts';
 
 /** Each part of the bench, in the order in which they run. */
-export const parts: Readonly<Record<PartName, Part>> = {
+export const parts = {
   requests,
   size,
   cold,
@@ -23,4 +22,7 @@ export const parts: Readonly<Record<PartName, Part>> = {
   targets,
   latency,
   'rate-limiter': rateLimiter,
-};
+} as const satisfies Readonly<Record<string, Part>>;
+
+export type PartName = keyof typeof parts;
+export const partNames = Object.keys(parts) as PartName[];

@@ -3,15 +3,14 @@
  * process of its own. The clients alternate, each in fresh processes; the CPU time is that of the process itself.
  *
  *   npm run bench                      every part
- *   npm run bench -- lists cold        some of them: see `goals.ts`
+ *   npm run bench -- lists cold        some of them: see `parts.ts`
  *   npm run bench -- --json            for machines
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { type PartName, partNames } from './goals.ts';
-import { parts } from './parts.ts';
+import { type PartName, partNames, parts } from './parts.ts';
 import type { Findings } from './support/part.ts';
 import { tableText, type Verdict, verdicts, verdictTable } from './support/print.ts';
 
