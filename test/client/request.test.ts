@@ -123,8 +123,6 @@ test.each<[string, object]>([
   ['query', { path: '/x', query: ['a'] }],
   ['body', { path: '/x', body: {} }],
   ['body', { path: '/x', method: 'GET', body: null }],
-  ['body', { path: '/x', method: 'POST', body: () => 1 }],
-  ['body', { path: '/x', method: 'POST', body: Symbol('x') }],
   ['idempotencyKey', { path: '/x', method: 'POST', idempotencyKey: 'a b' }],
   ['idempotencyKey', { path: '/x', method: 'PATCH', idempotencyKey: 'k' }],
 ])('%s: %j is rejected before anything is sent', async (argument, request) => {
@@ -134,58 +132,41 @@ test.each<[string, object]>([
   expect(fetch.requests).toHaveLength(0);
 });
 
-test('a BigInt and a cycle are rejected before anything is sent', async () => {
-  const cycle: { self?: object } = {};
-  cycle.self = cycle;
-  for (const body of [{ n: 1n }, cycle]) {
-    const fetch = done();
-    const error = await caught(scriptedClient(fetch).request({ method: 'POST', path: '/x', body }));
-    expect(error).toMatchObject({ code: 'invalid_input', argument: 'body' });
-    expect(fetch.requests).toHaveLength(0);
-  }
-});
+const cycle: { self?: object } = {};
+cycle.self = cycle;
 
-test.each([
-  ['NaN in a list', [1, Number.NaN]],
-  ['Infinity in an object', { deep: [{ n: Number.NEGATIVE_INFINITY }] }],
-  ['a function in an object', { f: () => 1 }],
-  ['a symbol in a list', [Symbol('x')]],
-  ['undefined in a list', [undefined]],
-  ['an invalid date', { at: new Date(Number.NaN) }],
-  ['a value whose toJSON returns undefined', { at: { toJSON: () => undefined } }],
-  ['a Map in an object', { names: new Map([['en', 'Desk']]) }],
-  ['a promise in a list', [Promise.resolve(1)]],
-])('%s is rejected before anything is sent, because JSON would replace or drop it', async (_, value) => {
+test.each<[string, () => unknown]>([
+  ['NaN', () => Number.NaN],
+  ['-Infinity', () => Number.NEGATIVE_INFINITY],
+  ['a BigInt', () => 1n],
+  ['a cycle', () => cycle],
+  ['a function', () => () => 1],
+  ['a symbol', () => Symbol('x')],
+  ['an invalid date', () => new Date(Number.NaN)],
+  ['an object whose toJSON returns undefined', () => ({ toJSON: () => undefined })],
+  ['a promise', () => Promise.resolve({ name: 'Desk' })],
+  ['a Map', () => new Map([['name', 'Desk']])],
+  ['URLSearchParams', () => new URLSearchParams('name=Desk')],
+  ['undefined in a list', () => [undefined]],
+])('%s is rejected before anything is sent, because JSON would replace or drop it', async (_, make) => {
   const fetch = done();
   const client = scriptedClient(fetch);
-  const draft = { name: 'Desk', fromTomorrow: value };
-  const calls = [
-    client.request({ method: 'POST', path: '/x', body: value }),
-    client.products.create(draft),
-    client.products.update('1', draft),
-  ];
-  for (const call of calls) expect(await caught(call)).toMatchObject({ code: 'invalid_input' });
+  for (const value of [make(), [make()], { deep: [{ n: make() }] }]) {
+    const draft = { name: 'Desk', fromTomorrow: value };
+    for (const call of [
+      client.request({ method: 'POST', path: '/x', body: value }),
+      client.products.create(draft),
+      client.products.update('1', draft),
+    ]) {
+      expect(await caught(call)).toMatchObject({ code: 'invalid_input' });
+    }
+  }
+  const whole = make() as object;
+  for (const call of [client.products.create(whole), client.products.update('1', whole)]) {
+    expect(await caught(call)).toMatchObject({ code: 'invalid_input' });
+  }
   expect(fetch.requests).toHaveLength(0);
 });
-
-test.each([
-  ['a promise', Promise.resolve({ name: 'Desk' })],
-  ['a Map', new Map([['name', 'Desk']])],
-  ['URLSearchParams', new URLSearchParams('name=Desk')],
-])(
-  '%s as a body is rejected before anything is sent, because JSON would send an empty object',
-  async (_, body) => {
-    const fetch = done();
-    const client = scriptedClient(fetch);
-    const calls = [
-      client.request({ method: 'POST', path: '/x', body }),
-      client.products.create(body as object),
-      client.products.update('1', body as object),
-    ];
-    for (const call of calls) expect(await caught(call)).toMatchObject({ code: 'invalid_input' });
-    expect(fetch.requests).toHaveLength(0);
-  },
-);
 
 test('a collection that this version does not know has list, get and find', async () => {
   const fetch = scriptedFetch(({ url }) =>

@@ -45,17 +45,7 @@ const unresponsive: FetchResponse = ({ init: { signal } }) => noResponse(signal)
 
 const OK = 'succeeds';
 
-interface Sequence {
-  readonly method: FourMethods;
-  readonly gets: string;
-  /** The responses. The last one is repeated. */
-  readonly script: readonly FetchResponse[];
-  readonly options?: ClientOptions;
-  readonly requests: number;
-  /** The error, or that it succeeds. */
-  readonly end: typeof OK | object;
-}
-
+/** The last response of a script is repeated. `end` is the error, or that the call succeeds. */
 const sequence = (
   method: FourMethods,
   gets: string,
@@ -63,7 +53,7 @@ const sequence = (
   requests: number,
   end: typeof OK | object,
   options: ClientOptions = {},
-): Sequence => ({ method, gets, script, requests, end, options });
+) => ({ method, gets, script, requests, end, options });
 
 const twice = { retry: { maxAttempts: 2 } };
 const NOT_SENT = { code: 'connection_failed', outcome: 'not_sent', attempts: 5, retryable: true };
@@ -87,7 +77,7 @@ const notOfTheService: readonly (readonly [what: string, Response, code: string]
   ['JSON of a gateway', jsonResponse({ message: 'no Route matched' }, 404), 'not_found'],
 ];
 
-const sequences: readonly Sequence[] = [
+const sequences = [
   ...METHODS.flatMap((method) => [
     sequence(method, 'no connection', [unsent], 5, NOT_SENT),
     sequence(method, 'no connection at first', [unsent, good], 2, OK),
@@ -210,30 +200,21 @@ async function waitsOf(script: readonly FetchResponse[], options: ClientOptions)
   return { end, waits, requests: fetch.requests.length, tookMs: performance.now() - startedAt, on };
 }
 
-interface Waits {
-  readonly what: string;
-  readonly script: readonly FetchResponse[];
-  readonly options: ClientOptions;
-  /** Each in ms: `wait` is a wait for the quota, anything else the reason of a retry. */
-  readonly waits: string;
-  /** The error; without one the call succeeds. */
-  readonly end?: object;
-}
-
+/** `each` is in ms: `wait` is a wait for the quota, anything else the reason of a retry. Without `end` the call succeeds. */
 const waits = (
   what: string,
   script: readonly FetchResponse[],
   options: ClientOptions,
-  each: Waits['waits'],
+  each: string,
   end?: object,
-): Waits => ({ what, script, options, waits: each, ...(end === undefined ? {} : { end }) });
+) => ({ what, script, options, each, end });
 
 const date = (ms: number) => new Date(Date.parse('2026-01-31T12:00:00Z') + ms).toUTCString();
 const retry = { baseDelayMs: 400, maxDelayMs: 10_000 };
 const RATE_LIMITED = { code: 'rate_limited', attempts: 1, outcome: 'rejected', retryable: true };
 const quota = { 'x-ratelimit-limit': '9', 'x-ratelimit-remaining': '0' };
 
-const waitRows: readonly Waits[] = [
+const waitRows = [
   ...(['shared', 'client', false] as const).flatMap((rateLimiter) => {
     const limited = { rateLimiter };
     const name = `, rate limiter ${rateLimiter}`;
@@ -370,9 +351,9 @@ const waitRows: readonly Waits[] = [
   ),
 ];
 
-test.each(waitRows)('a call waits $what', async ({ script, options, waits: expected, end }) => {
+test.each(waitRows)('a call waits $what', async ({ script, options, each, end }) => {
   const seen = await waitsOf(script, options);
-  expect(seen.waits.map(([event, ms]) => `${event} ${ms}`).join(', ')).toBe(expected);
+  expect(seen.waits.map(([event, ms]) => `${event} ${ms}`).join(', ')).toBe(each);
   expect(seen.requests).toBe(seen.waits.length + 1);
   if (end === undefined) expect(seen.end).toEqual({ id: '42' });
   else expect(seen.end).toMatchObject(end);

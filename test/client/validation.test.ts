@@ -149,12 +149,12 @@ test.each<[string, () => unknown]>([
   ['returns nothing', () => undefined],
   ['returns invalid issues', () => ({ issues: [null] })],
 ])('a schema of the caller that %s makes the record invalid', async (_, validate) => {
-  const error = await caught(read({ id: '1' }, { schema: handMade(validate) }));
-  expect(error).toMatchObject({
-    reason: 'wrong_shape',
-    recordId: '1',
-    issues: [expect.stringMatching(/^the schema threw \(\w*Error: .+\) instead of/)],
-  });
+  const schema = handMade(validate);
+  const issues = [expect.stringMatching(/^the schema threw \(\w*Error: .+\) instead of/)];
+  const error = await caught(read({ id: '1' }, { schema }));
+  expect(error).toMatchObject({ reason: 'wrong_shape', recordId: '1', issues });
+  const page = await list([{ id: '1' }], { schema, validation: 'report' });
+  expect(page).toMatchObject({ records: [], invalid: [{ id: '1', issues }] });
 });
 
 test.each([{}, { id: 7 }, null])('a schema of the caller must keep the id: %j', async (value) => {

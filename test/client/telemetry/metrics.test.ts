@@ -1,17 +1,11 @@
-import { type ClientOptions, createClient, memoryStore, sync } from 'accounting-data-sdk';
+import { type ClientOptions, memoryStore, sync } from 'accounting-data-sdk';
 import { checkpointCounter, telemetryListeners } from 'accounting-data-sdk/opentelemetry';
-import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
+import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { afterEach, expect, test, vi } from 'vitest';
-import { record } from './support/recorder.ts';
+import { record, recordedClient } from './support/recorder.ts';
 
-/** A sandbox, a client whose telemetry is recorded, and the recording. */
-function measured(sandboxOptions: SandboxOptions = {}, options: ClientOptions = {}) {
-  const sandbox = createSandbox({ records: { products: 3 }, ...sandboxOptions });
-  const recorded = record();
-  const on = telemetryListeners({ ...recorded.options, attributes: { tenant: '42' } });
-  const client = createClient({ ...sandbox.clientOptions, retry: { baseDelayMs: 1 }, on, ...options });
-  return { sandbox, client, recorded };
-}
+const measured = (sandboxOptions: SandboxOptions = {}, options: ClientOptions = {}) =>
+  recordedClient(sandboxOptions, options, { tenant: '42' });
 
 afterEach(() => void vi.useRealTimers());
 

@@ -1,23 +1,10 @@
 import { context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { type ClientOptions, createClient, memoryStore, push, sync } from 'accounting-data-sdk';
+import { createClient, memoryStore, push, sync } from 'accounting-data-sdk';
 import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
-import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
+import { createSandbox } from 'accounting-data-sdk/testing';
 import { afterEach, expect, test } from 'vitest';
-import { record, type SeenSpan } from './support/recorder.ts';
-
-/** A sandbox, a client whose telemetry is recorded, and the recording. */
-function traced(sandboxOptions: SandboxOptions = {}, options: ClientOptions = {}) {
-  const sandbox = createSandbox({ records: { products: 3 }, ...sandboxOptions });
-  const recorded = record();
-  const client = createClient({
-    ...sandbox.clientOptions,
-    retry: { baseDelayMs: 1 },
-    on: telemetryListeners(recorded.options),
-    ...options,
-  });
-  return { sandbox, client, recorded };
-}
+import { record, recordedClient, type SeenSpan } from './support/recorder.ts';
 
 const requestsOf = (spans: readonly SeenSpan[]) => spans.filter(({ kind }) => kind === 'CLIENT');
 const callsOf = (spans: readonly SeenSpan[]) => spans.filter(({ kind }) => kind === 'INTERNAL');
@@ -25,7 +12,7 @@ const callsOf = (spans: readonly SeenSpan[]) => spans.filter(({ kind }) => kind 
 afterEach(() => context.disable());
 
 test('makes a CLIENT span of a request, by the conventions, below a span of the call', async () => {
-  const { sandbox, client, recorded } = traced();
+  const { sandbox, client, recorded } = recordedClient();
   await client.products.get('2');
 
   const [request, call] = await recorded.spans();
@@ -60,7 +47,7 @@ test('makes a CLIENT span of a request, by the conventions, below a span of the 
 });
 
 test('gives each attempt a span, with resend_count from the second on', async () => {
-  const { sandbox, client, recorded } = traced();
+  const { sandbox, client, recorded } = recordedClient();
   sandbox.faults.add({ kind: 'lost-response', committed: true });
   sandbox.faults.add({ kind: 'status', status: 503 });
   await client.products.create({ name: 'Desk' });
@@ -88,7 +75,7 @@ test('gives each attempt a span, with resend_count from the second on', async ()
 });
 
 test('counts a request that got a 429 as sent, although it costs no attempt', async () => {
-  const { sandbox, client, recorded } = traced();
+  const { sandbox, client, recorded } = recordedClient();
   sandbox.faults.next({ kind: 'rate-limited', retryAfter: 0 });
   await client.products.get('1');
 
@@ -106,7 +93,7 @@ test('counts a request that got a 429 as sent, although it costs no attempt', as
 });
 
 test('marks the spans of a rejected call as failed, with its code, its outcome and the id of its request', async () => {
-  const { sandbox, client, recorded } = traced();
+  const { sandbox, client, recorded } = recordedClient();
   const headers = { 'X-Request-Id': 'req-7' };
   sandbox.faults.next({ kind: 'rewrite', status: 422, headers, body: '{"type":"validation_failed"}' });
   await expect(client.products.update('1', { status: 'lost' })).rejects.toThrow();
@@ -123,7 +110,7 @@ test('marks the spans of a rejected call as failed, with its code, its outcome a
 });
 
 test('marks a 2xx that could not be read as failed, with the code of the error', async () => {
-  const { sandbox, client, recorded } = traced();
+  const { sandbox, client, recorded } = recordedClient();
   sandbox.faults.next({ kind: 'money-as-number' });
   await expect(client.products.get('1')).rejects.toThrow();
 
@@ -135,7 +122,7 @@ test('marks a 2xx that could not be read as failed, with the code of the error',
 });
 
 test('ends every span of a call that is aborted in flight, or while it waits', async () => {
-  const { sandbox, client, recorded } = traced();
+  const { sandbox, client, recorded } = recordedClient();
   sandbox.faults.add({ kind: 'stall' }, { method: 'GET' });
   const inFlight = new AbortController();
   const stalled = client.products.get('1', { signal: inFlight.signal });
@@ -164,7 +151,7 @@ test('ends every span of a call that is aborted in flight, or while it waits', a
 });
 
 test('leaves no span open after lists that were left early, failed calls and calls that were never sent', async () => {
-  const { sandbox, client, recorded } = traced({ records: { products: 100 }, pageSize: 5 });
+  const { sandbox, client, recorded } = recordedClient({ records: { products: 100 }, pageSize: 5 });
   for await (const _ of client.products.list()) break;
   await client.products.list().toArray({ limit: 12 });
   sandbox.faults.add({ kind: 'lost-response', committed: false }, { times: 10 });
@@ -179,7 +166,7 @@ test('leaves no span open after lists that were left early, failed calls and cal
 
 test('puts the spans of a call below the one that is active when the call is made', async () => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager());
-  const { client, recorded } = traced({ records: { products: 12 }, pageSize: 5 });
+  const { client, recorded } = recordedClient({ records: { products: 12 }, pageSize: 5 });
   const tracer = recorded.tracerProvider.getTracer('test');
   await tracer.startActiveSpan('nightly pull', async (span) => {
     for await (const _ of client.products.list()) await Promise.resolve();
@@ -196,7 +183,7 @@ test('puts the spans of a call below the one that is active when the call is mad
 });
 
 test('uses the provider that is registered when the first call is made', async () => {
-  const { sandbox } = traced();
+  const { sandbox } = recordedClient();
   const client = createClient({ ...sandbox.clientOptions, on: telemetryListeners() });
   const recorded = record();
   trace.setGlobalTracerProvider(recorded.tracerProvider);
@@ -235,7 +222,7 @@ test('names the port of a listening service and the prefix of its base URL', asy
 });
 
 test('carries the page or the bounds of ids of each call of a list, and no other part of the query', async () => {
-  const { client, recorded } = traced({ records: { products: 12 }, pageSize: 5 });
+  const { client, recorded } = recordedClient({ records: { products: 12 }, pageSize: 5 });
   const reads = [
     client.products.list({ updatedSince: '2000-01-01' }),
     client.products.list({ id: { lte: '9' } }, { pagination: 'keyset' }),
@@ -263,7 +250,7 @@ const run = {
 
 test('the span of a run has the calls of a sync below it', async () => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager());
-  const { client, recorded } = traced({ records: { products: 12 }, pageSize: 5 });
+  const { client, recorded } = recordedClient({ records: { products: 12 }, pageSize: 5 });
   await sync(client, run);
 
   const spans = await recorded.spans();
@@ -281,7 +268,7 @@ test('the span of a run has the calls of a sync below it', async () => {
 
 test('the span of a run has the calls of a push below it', async () => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager());
-  const { client, recorded } = traced();
+  const { client, recorded } = recordedClient();
   const rows = [{ productNumber: 'DESK', name: 'Desk' }];
   const report = await push(client.products, { tenant: 'acme', key: 'productNumber', rows });
   expect(report.counts.created).toBe(1);
@@ -303,7 +290,7 @@ test.for([
   ['sync_failed', 'fails', {}],
   ['aborted', 'is aborted', { signal: AbortSignal.abort() }],
 ] as const)('the span of a run says %s if the run %s', async ([errorType, _, options]) => {
-  const { client, recorded } = traced({}, { apiKey: 'a-revoked-key' });
+  const { client, recorded } = recordedClient({}, { apiKey: 'a-revoked-key' });
   await expect(sync(client, { ...run, ...options })).rejects.toThrow();
   const outer = (await recorded.spans()).find(({ name }) => name === 'accounting sync');
   expect(outer).toMatchObject({ failed: true, attributes: { 'error.type': errorType } });

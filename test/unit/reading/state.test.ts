@@ -37,25 +37,14 @@ test.each([undefined, null])('a state is undefined if the store has %s', (nothin
   expect(decodeState(nothing, 'k')).toBeUndefined();
 });
 
-test.each([
-  '',
-  'not json',
-  '[]',
-  '42',
-  'null',
-  '{}',
-  42,
-  true,
-  JSON.stringify({ v: 1, scope: 'a' }),
-  JSON.stringify({ v: 1, scope: 'a', by: 'b', watermark: 'yesterday' }),
-  JSON.stringify({ v: 1, scope: 'a', by: 'b', hint: { pageSize: -1, sortedById: true } }),
-  JSON.stringify({ v: 1, scope: 'a', by: 'b', run: {} }),
-  JSON.stringify({ v: 1, scope: 'a', by: 'b', run: { watermark: '2026-01-05T08:00:00Z', token: 7 } }),
-])('a state that cannot be read is a CheckpointError that does not quote it: %j', (stored) => {
-  expect(() => decodeState(stored, 'p:acme:accounts')).toThrow(
-    expect.objectContaining({ code: 'checkpoint', message: expect.stringContaining('p:acme:accounts') }),
-  );
-});
+test.each(['', 'not json', '[]', '42', 'null', '{}', 42, true, JSON.stringify({ v: 1, scope: 'a' })])(
+  'a state that cannot be read is a CheckpointError that does not quote it: %j',
+  (stored) => {
+    expect(() => decodeState(stored, 'p:acme:accounts')).toThrow(
+      expect.objectContaining({ code: 'checkpoint', message: expect.stringContaining('p:acme:accounts') }),
+    );
+  },
+);
 
 test.each([
   { v: 0 },
@@ -64,6 +53,7 @@ test.each([
   { by: undefined },
   { by: 7 },
   { watermark: null },
+  { watermark: 'yesterday' },
   { watermark: ['2026-01-05T08:00:00Z'] },
   { watermark: '2026-01-05' },
   { watermark: '2026-01-05T08:00:00' },
@@ -74,9 +64,11 @@ test.each([
   { full: 'yesterday' },
   { hint: { pageSize: '30', sortedById: true } },
   { hint: { pageSize: 1.5, sortedById: true } },
+  { hint: { pageSize: -1, sortedById: true } },
   { hint: null },
   { run: null },
   { run: 'yes' },
+  { run: {} },
   { run: { ...state.run, watermark: undefined } },
   { run: { ...state.run, watermark: 'yesterday' } },
   { run: { ...state.run, since: 'yesterday' } },

@@ -7,6 +7,9 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import { type ClientOptions, createClient } from 'accounting-data-sdk';
+import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
+import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 
 /** A span, as much of it as tests look at. */
 export interface SeenSpan {
@@ -27,6 +30,19 @@ export interface SeenSpan {
 export interface SeenPoint {
   readonly attributes: Attributes;
   readonly value: unknown;
+}
+
+/** A sandbox with three products, a client whose telemetry is recorded, and the recording. */
+export function recordedClient(
+  sandboxOptions: SandboxOptions = {},
+  options: ClientOptions = {},
+  attributes: Attributes = {},
+) {
+  const sandbox = createSandbox({ records: { products: 3 }, ...sandboxOptions });
+  const recorded = record();
+  const on = telemetryListeners({ ...recorded.options, attributes });
+  const client = createClient({ ...sandbox.clientOptions, retry: { baseDelayMs: 1 }, on, ...options });
+  return { sandbox, client, recorded };
 }
 
 /** Providers of OpenTelemetry's own SDK whose exporters keep everything in memory. */
