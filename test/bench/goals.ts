@@ -1,7 +1,7 @@
 /** A goal of this package, which one part of the bench measures. */
 export interface Goal {
   readonly what: string;
-  readonly unit: '×' | 'ms' | 'kB' | 'MB' | '%';
+  readonly unit: '×' | 'ms' | 'MB' | '%';
   readonly most: number;
 }
 
@@ -16,16 +16,6 @@ export const goals = {
   },
   ahead4: { what: 'four pages ahead at 50 ms, against one after another', unit: '×', most: 0.29 },
   ahead8: { what: 'eight pages ahead at 50 ms, against one after another', unit: '×', most: 0.16 },
-  dense: {
-    what: 'keyset list of 3,000 dense ids in id order, requests against pages',
-    unit: '×',
-    most: 1.35,
-  },
-  sparse: {
-    what: 'keyset list of 3,000 sparse ids in id order, requests against pages',
-    unit: '×',
-    most: 1.8,
-  },
   heap: { what: 'peak heap over a million records, against the fetch loop', unit: '×', most: 1.2 },
   heapGrowth: { what: 'peak heap of a million records against 100,000', unit: '×', most: 1.2 },
   cpuGrowth: { what: 'CPU a record: spread over 10,000, 100,000, a million', unit: '%', most: 15 },
@@ -39,9 +29,6 @@ export const goals = {
   targetMemory: { what: 'peak RSS of that sync against a tenth of the records', unit: '×', most: 1.3 },
   import: { what: 'import of the package over bare Node', unit: 'ms', most: 15 },
   firstPage: { what: 'first page from a cold start, against the fetch loop', unit: '×', most: 1.5 },
-  atOnce: { what: 'bundle of a list without what loads later, gzip', unit: 'kB', most: 42 },
-  all: { what: 'bundle of everything, gzip', unit: 'kB', most: 94 },
-  tarball: { what: 'tarball unpacked, with the command', unit: 'kB', most: 1_950 },
   callsOfOneKey: {
     what: 'CPU of a call among 12,000 at once of one key, against one among 3,000',
     unit: '×',

@@ -5,15 +5,11 @@ import { memory } from './parts/memory.ts';
 import { push } from './parts/push.ts';
 import { rateLimiter } from './parts/rate-limiter.ts';
 import { request } from './parts/request.ts';
-import { requests } from './parts/requests.ts';
-import { size } from './parts/size.ts';
 import { targets } from './parts/targets.ts';
 import type { Part } from './support/part.ts';
 
 /** Each part of the bench, in the order in which they run. */
 export const parts = {
-  requests,
-  size,
   cold,
   request,
   lists,

@@ -1,5 +1,4 @@
 import { describe, expect, inject, test } from 'vitest';
-import { goals } from '../../bench/goals.ts';
 import { bundle } from './support/bundle.ts';
 
 const { project } = inject('installed');
@@ -31,15 +30,14 @@ test('the sandbox is bundled for a browser without a module of Node', () => {
 });
 
 describe('bundled for a browser, after gzip', () => {
-  test('all of it is at most as large as the bench demands', () => {
-    const size = everything.atOnce.size + everything.later.size;
-    expect(size / 1000).toBeLessThanOrEqual(goals.all.most);
+  test('all of it is at most 94 kB', () => {
+    expect(everything.atOnce.size + everything.later.size).toBeLessThanOrEqual(94_000);
   });
 
   // Sync and push would add 10 kB and 7 kB: a program that does not use them must not load them.
-  test('a program that lists is at most 57 kB, and loads at once at most what the bench demands', () => {
+  test('a program that lists is at most 57 kB, of which 42 kB load at once', () => {
     expect(listing.atOnce.size + listing.later.size).toBeLessThanOrEqual(57_000);
-    expect(listing.atOnce.size / 1000).toBeLessThanOrEqual(goals.atOnce.most);
+    expect(listing.atOnce.size).toBeLessThanOrEqual(42_000);
   });
 
   test('ky and Zod load when they are needed', () => {
