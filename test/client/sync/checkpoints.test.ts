@@ -22,7 +22,7 @@ function storeOver({ states }: SyncSetUp, changed: Partial<Store>): Store {
   return { get: (key) => states.get(key), set: (key, value) => states.set(key, value), ...changed };
 }
 
-/** A store whose checkpoints the consumer writes, and a consumer that does. */
+/** A store with get alone, and a function that writes the checkpoint of a batch. */
 function writtenByConsumer({ states }: SyncSetUp) {
   const store: Store = { get: (key) => states.get(key) };
   const commit = ({ key, checkpoint }: { key: string; checkpoint: string }) => states.set(key, checkpoint);
@@ -247,7 +247,7 @@ describe('a run fails with concurrent_run if another run of the collection', () 
   });
 });
 
-describe('with a store that has get alone the consumer', () => {
+describe('with a store that has get alone `onBatch`', () => {
   test('writes the checkpoints, and the run resumes from them', async () => {
     const books = withAccounts(40);
     const events: unknown[] = [];

@@ -86,7 +86,7 @@ describe('the signal', () => {
   });
 
   test.each([undefined, { ms: 60_000, requests: 1_000 }])(
-    'stops a sync when the batch that its consumer has is committed: stopAfter %j',
+    'stops a sync when the batch that `onBatch` has is committed: stopAfter %j',
     async (stopAfter) => {
       const books = withAccounts(60);
       const controller = new AbortController();
@@ -130,7 +130,7 @@ describe('the signal', () => {
     expect(listenersOn(controller.signal)).toBe(0);
   });
 
-  test('lets no batch be delivered that waited for the consumer', async () => {
+  test('lets no batch be delivered that waited for `onBatch`', async () => {
     const books = setUpSync({ records: { accounts: 30, products: 30 } });
     const controller = new AbortController();
     const taken: string[] = [];

@@ -120,16 +120,16 @@ test.each(['onBatch', 'localIds', 'onDelete'] as const)(
       open: async (tenant) => ({
         ...(await target.open(tenant)),
         [method]: () => {
-          throw new Error('the disk is full');
+          throw new Error('the table is locked');
         },
         close() {
           closed++;
-          throw new Error('and so is the other one');
+          throw new Error('and so is the file');
         },
       }),
     };
     const error = await caught(sync(client, { ...options, target: broken, mode: 'full' }));
-    expect(isAccountingError(error, 'sync_failed') && error.message).toContain('the disk is full');
+    expect(isAccountingError(error, 'sync_failed') && error.message).toContain('the table is locked');
     expect(closed).toBe(1);
   },
 );

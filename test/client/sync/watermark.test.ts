@@ -88,7 +88,7 @@ describe('after the clock of the service went back', () => {
     [121, true, 'full', '2026-01-05T07:57:59Z'],
     [48 * 3600, true, 'full', '2026-01-03T08:00:00Z'],
   ])(
-    'by %i s, with a lookback of 120 s, the report says so (%s) and the run is %s',
+    'by %i s, with a lookbackMs of 120 s, a report says clockWentBack: %s, and the run is %s',
     async (seconds, clockWentBack, mode, watermark) => {
       const books = withAccounts(5);
       await readAccounts(books);

@@ -7,7 +7,7 @@ import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { testCopy } from './copy.ts';
-import { batch, copied, openSqlite, temporaryFile, write } from './engines.ts';
+import { batch, openSqlite, temporaryFile, write } from './engines.ts';
 
 testCopy('SQLite', async () => openSqlite());
 
@@ -46,20 +46,6 @@ test('a process that only tries to lock a tenant keeps no other out', async () =
   const opened = await target.open('acme');
   await opened.close?.();
   expect(existsSync(`${file}-lock-acme`)).toBe(false);
-});
-
-test('two syncs of a tenant at once: one writes the copy, the other fails at once', async () => {
-  const sandbox = createSandbox({ records: { accounts: 60 } });
-  const copy = openSqlite();
-  const run = () =>
-    sync(createClient(sandbox.clientOptions), {
-      tenant: 'acme',
-      target: copy.target,
-      collections: ['accounts'],
-    });
-  const [first, second] = await Promise.allSettled([run(), run()]);
-  expect([first.status, second.status]).toEqual(['fulfilled', 'rejected']);
-  expect(await copied(copy)).toHaveLength(60);
 });
 
 test.each<[string, string, (file: string) => void]>([
