@@ -29,7 +29,7 @@ export interface Subject {
 /** Several callers write to the same sandbox concurrently, under faults, until every call has ended. */
 export async function play(seed: number, subject: Subject = {}): Promise<History> {
   const random = new SeededRandom(seed);
-  const sandbox = createSandbox({ seed, ...sandboxOptions(random) });
+  const sandbox = createSandbox({ seed, unknownFields: 'store', ...sandboxOptions(random) });
   const history = new History(sandbox);
   for (const { fault, probability } of faultsOf(random)) sandbox.faults.add(fault, { probability });
   const writer = writerOf(sandbox, random, subject);
