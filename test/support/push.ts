@@ -35,6 +35,9 @@ export interface PushSetUp {
   run(rows: Options['rows'], options?: Partial<Options>): Promise<Pushed>;
 }
 
+/** Options of a push that sends each request once and waits for nothing. */
+export const ONCE = { retry: { maxAttempts: 1 }, maxOutageMs: 0 };
+
 /** The natural key of these tests. */
 export const productNumber = (row: ProductDraft | Product) => row.productNumber;
 

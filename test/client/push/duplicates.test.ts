@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { memoryStore, type ProductDraft } from 'accounting-data-sdk';
-import type { SandboxOptions } from 'accounting-data-sdk/testing';
+import type { Sandbox, SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { setUpPush } from '../../support/push.ts';
+import { ONCE, setUpPush } from '../../support/push.ts';
 import { useVirtualClock } from '../../support/virtual-clock.ts';
 
 useVirtualClock();
@@ -14,16 +14,18 @@ const A: ProductDraft = { productNumber: 'A', name: 'Desk', salePrice: '129' };
 const TEXT_OF_A = '["shop","A",0,{"name":"Desk","productNumber":"A","salePrice":"129.0000"}]';
 const KEY_OF_A = `push-${createHash('sha256').update(TEXT_OF_A).digest('hex')}`;
 
+const posts = ({ requests }: Sandbox) => requests.filter(({ method }) => method === 'POST');
+
 test('a push repeats a create with the same idempotency key and body after its response was lost', async () => {
   const { sandbox, run } = setUpPush();
   sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
   const { done, results } = await run([A], FAST);
   expect(done).toEqual(['A created']);
   expect(results).toMatchObject([{ reason: undefined }]);
-  const posts = sandbox.requests.filter(({ method }) => method === 'POST');
-  expect(posts).toHaveLength(2);
-  expect(posts[0]?.idempotencyKey).toMatch(/^push-[0-9a-f]{64}$/);
-  expect(posts[1]).toMatchObject({ idempotencyKey: posts[0]?.idempotencyKey, body: posts[0]?.body });
+  const sent = posts(sandbox);
+  expect(sent).toHaveLength(2);
+  expect(sent[0]?.idempotencyKey).toMatch(/^push-[0-9a-f]{64}$/);
+  expect(sent[1]).toMatchObject({ idempotencyKey: sent[0]?.idempotencyKey, body: sent[0]?.body });
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
 
@@ -31,7 +33,7 @@ test('a push sends equal creates with the same idempotency key in every run, and
   const keyOf = async (draft: ProductDraft, tenant = 'shop') => {
     const { sandbox, run } = setUpPush();
     await run([draft], { tenant });
-    return sandbox.requests.find(({ method }) => method === 'POST')?.idempotencyKey;
+    return posts(sandbox)[0]?.idempotencyKey;
   };
   const key = await keyOf(A);
   expect(key).toBe(KEY_OF_A);
@@ -112,7 +114,7 @@ test('a push finds the product of a create whose 201 was cut in half, and sends 
   sandbox.faults.add({ kind: 'close-in-body' }, { method: 'POST', times: 1 });
   const { done } = await run([A], { retry: { ...FAST.retry, creates: false } });
   expect(done).toEqual(['A created']);
-  expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  expect(posts(sandbox)).toHaveLength(1);
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
 
@@ -160,10 +162,7 @@ test.each([true, false])(
     expect([done, commits]).toEqual([['A created'], ['create']]);
     const reason = expect.stringMatching(/still running.*another idempotency key/);
     expect(results).toMatchObject([{ id: '1', reason }]);
-    const keys = sandbox.requests.flatMap(({ method, idempotencyKey }) =>
-      method === 'POST' ? [idempotencyKey] : [],
-    );
-    expect(new Set(keys).size).toBe(2);
+    expect(new Set(posts(sandbox).map(({ idempotencyKey }) => idempotencyKey)).size).toBe(2);
     // The key in progress was tried before and after the wait, and the whole list was read after both.
     const sent = sandbox.requests.map(({ method, query }) => query.updatedSince ?? method).join(' ');
     expect(sent.replace(/GET GET/g, 'read')).toBe('read POST POST read POST POST read POST GET');
@@ -202,7 +201,7 @@ test('a push skips several idempotency keys that are in progress, but not all of
   const { done, results } = await run([A], FAST);
   expect(done).toEqual(['A failed']);
   expect(results).toMatchObject([{ error: { status: 409, outcome: 'unknown' } }]);
-  expect(sandbox.count(({ method }) => method === 'POST')).toBe(14);
+  expect(posts(sandbox)).toHaveLength(14);
 });
 
 test('a push finds the product of an idempotency key in progress that the first read did not show', async () => {
@@ -245,7 +244,7 @@ test('a push updates the product of a repeated create to its row if it was chang
 test('a push repeats a create that got a 422 with a random idempotency key, because it can be a stored rejection', async () => {
   const { sandbox, run } = setUpPush([], { sandbox: { allowedStatuses: ['active'] } });
   expect((await run([{ productNumber: 'A', status: 'sold' }])).done).toEqual(['A failed']);
-  const [first, second, ...more] = sandbox.requests.filter(({ method }) => method === 'POST');
+  const [first, second, ...more] = posts(sandbox);
   expect(more).toEqual([]);
   expect(second?.idempotencyKey).not.toBe(first?.idempotencyKey);
   expect(second?.body).toEqual(first?.body);
@@ -256,7 +255,7 @@ test('a push stops repeating creates that get a 422 after the repeats of three r
   const rows = Array.from({ length: 8 }, (_, n) => ({ productNumber: `P-${n}`, status: 'sold' }));
   const { report } = await run(rows, { concurrency: 1 });
   expect(report.counts.failed).toBe(8);
-  expect(sandbox.count(({ method }) => method === 'POST')).toBe(3 * 2 + 5);
+  expect(posts(sandbox)).toHaveLength(3 * 2 + 5);
 });
 
 test('a push creates each product whose 422 is a stored rejection that is outdated, however many there are', async () => {
@@ -267,15 +266,14 @@ test('a push creates each product whose 422 is a stored rejection that is outdat
   // A rule does not count the creates that another one rejects.
   for (let skip = 0; skip < 8; skip++) sandbox.faults.add(rejection, { method: 'POST', skip, times: 1 });
   expect((await run(rows, { concurrency: 1 })).report.counts.created).toBe(8);
-  expect(sandbox.count(({ method }) => method === 'POST')).toBe(16);
+  expect(posts(sandbox)).toHaveLength(16);
 });
 
 test('a push finishes an unknown create before it sends a changed draft', async () => {
   const store = memoryStore();
   const { sandbox, run } = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
   sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
-  const once = { store, retry: { maxAttempts: 1 }, maxOutageMs: 0 };
-  await caught(run([A], once));
+  await caught(run([A], { store, ...ONCE }));
   sandbox.clock.advance(1_000);
   const { results } = await run([{ ...A, name: 'Table' }], { store });
   expect(results).toMatchObject([{ action: 'created', id: '1', fields: ['name'] }]);
@@ -291,13 +289,13 @@ test.each([
     const entries = new Map<string, string>();
     const { sandbox, run } = setUpPush();
     sandbox.faults.add({ kind: 'lost-response', committed: false }, { method: 'POST' });
-    await caught(run([{ ...A, name: 'Old' }], { store: entries, retry: { maxAttempts: 1 }, maxOutageMs: 0 }));
+    await caught(run([{ ...A, name: 'Old' }], { store: entries, ...ONCE }));
     // A 422 can be a stored rejection, so it is sent once more.
     sandbox.faults.add({ kind: 'status', status, type }, { method: 'POST', times: status === 422 ? 2 : 1 });
     expect((await run([A], { store: entries })).done).toEqual(['A created']);
     expect(sandbox.store.products.all()).toMatchObject([{ name: 'Desk' }]);
-    const posts = sandbox.requests.filter(({ method }) => method === 'POST');
-    expect(posts.at(-1)?.idempotencyKey).toBe(KEY_OF_A);
+    const sent = posts(sandbox);
+    expect(sent.at(-1)?.idempotencyKey).toBe(KEY_OF_A);
   },
 );
 
@@ -315,7 +313,7 @@ test.each([
       client: { rateLimiter: false },
     });
     sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
-    const options = { store, retry: { maxAttempts: 1 }, maxOutageMs: 0, maxWaitMs: 0 };
+    const options = { store, ...ONCE, maxWaitMs: 0 };
     await caught(run([A], options));
     sandbox.faults.add(fault, { method: 'POST' });
     const changed = [{ ...A, name: 'Table' }];
@@ -332,7 +330,7 @@ test('a push finishes an unknown create of a product that was deleted before', a
   sandbox.store.products.delete('1');
   // The first create returns the deleted product, the second one is lost.
   sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', skip: 1 });
-  await caught(run([A], { store, retry: { maxAttempts: 1 }, maxOutageMs: 0 }));
+  await caught(run([A], { store, ...ONCE }));
   sandbox.clock.advance(60_000);
   const { results } = await run([{ ...A, name: 'Table' }], { store });
   expect(results).toMatchObject([{ action: 'created', id: '2', fields: ['name'] }]);
@@ -348,7 +346,7 @@ test('a push fails a row after it created a hundred products that were deleted a
   expect(results).toMatchObject([
     { action: 'failed', error: { code: 'unexpected_response', outcome: 'unknown', reason: 'wrong_shape' } },
   ]);
-  expect(sandbox.count(({ method }) => method === 'POST')).toBe(100);
+  expect(posts(sandbox)).toHaveLength(100);
 });
 
 test('a push updates a product to its row if the product got a key that no row has', async () => {
@@ -467,7 +465,7 @@ test.each([
     sandbox.faults.add({ kind: 'lost-response', committed }, { method: 'POST', skip: 1 });
     const { done } = await run([{ productNumber: 'B' }, A, { productNumber: 'C' }]);
     expect(done).toEqual(['A created', 'B created', 'C created']);
-    expect(sandbox.count(({ method }) => method === 'POST')).toBe(committed ? 3 : 4);
+    expect(posts(sandbox)).toHaveLength(committed ? 3 : 4);
     expect(sandbox.store.products.all()).toHaveLength(3);
     expect(sandbox.count(({ query }) => query.updatedSince !== undefined)).toBeGreaterThan(0);
   },

@@ -57,6 +57,13 @@ test('a push writes nothing if existing.products is empty and the service has pr
   expect((await setUpPush().run(products(1), { existing })).done).toEqual(['P-0 created']);
 });
 
+/** A `confirm` that takes so long that a push reads again what changed, and something that changes meanwhile. */
+const longConfirm = (change: () => void) => async () => {
+  change();
+  await new Promise((resolve) => setTimeout(resolve, 5_100));
+  return true;
+};
+
 /** An iterator of products that notices when it is closed. */
 function closing(values: readonly object[], failsAt = Number.POSITIVE_INFINITY) {
   const state = { closed: 0, read: 0 };
@@ -193,12 +200,13 @@ test('a push calls confirm before it writes, and reads what changed if that take
   const no = await run(rows, { confirm: () => false });
   expect([no.report.dryRun, no.commits]).toEqual([true, []]);
   const counts: unknown[] = [];
-  const confirm = async (planned: unknown) => {
-    counts.push(planned);
+  const slowly = longConfirm(() => {
     sandbox.store.products.insert({ productNumber: 'NEW', name: 'by another program' });
     sandbox.store.products.update(ids[0] ?? '', { productNumber: 'other' });
-    await new Promise((resolve) => setTimeout(resolve, 5_100));
-    return true;
+  });
+  const confirm = (planned: unknown) => {
+    counts.push(planned);
+    return slowly();
   };
   const { done } = await run(rows, { confirm });
   expect(counts).toMatchObject([{ created: 1, unchanged: 3, updated: 0 }]);
@@ -224,11 +232,9 @@ test('a push reports an incomplete list, even if only the read after a long conf
     sandbox: { ids: { form: 'uuid' }, order: 'updated-asc', ties: 'each-page', pageSize: 10 },
   });
   const rows = [...products(3), { productNumber: 'NEW' }];
-  const confirm = async () => {
+  const confirm = longConfirm(() => {
     for (let n = 0; n < 60; n++) sandbox.store.products.insert({ productNumber: `X-${n}` });
-    await new Promise((resolve) => setTimeout(resolve, 5_100));
-    return true;
-  };
+  });
   const { report, commits } = await run(rows, { confirm });
   expect([report.complete, report.counts, commits]).toMatchObject([
     'likely',
@@ -239,11 +245,7 @@ test('a push reports an incomplete list, even if only the read after a long conf
 
 test('a push leaves a missing product alone that got the key of a row during a long confirm', async () => {
   const { run, sandbox, ids } = setUpPush(products(2));
-  const confirm = async () => {
-    sandbox.store.products.update(ids[1] ?? '', { productNumber: 'NEW' });
-    await new Promise((resolve) => setTimeout(resolve, 5_100));
-    return true;
-  };
+  const confirm = longConfirm(() => sandbox.store.products.update(ids[1] ?? '', { productNumber: 'NEW' }));
   const rows = [...products(1), { productNumber: 'NEW', name: 'x' }];
   const { done, commits } = await run(rows, { confirm, missing: () => ({ isInactive: true }) });
   expect([done, commits.filter((action) => action === 'create')]).toEqual([

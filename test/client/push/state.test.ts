@@ -1,7 +1,7 @@
 import { memoryStore, type ProductDraft } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { setUpPush } from '../../support/push.ts';
+import { ONCE, setUpPush } from '../../support/push.ts';
 import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
 
 useVirtualClock();
@@ -36,7 +36,7 @@ test('a push keeps the unknown creates of pushes by another key in its store', a
   const entries = new Map<string, string>();
   const { run, sandbox } = setUpPush();
   sandbox.faults.add({ kind: 'connection-refused' }, { method: 'POST' });
-  const once = { store: entries, retry: { maxAttempts: 1 }, maxOutageMs: 0 };
+  const once = { store: entries, ...ONCE };
   await caught(run([DESK], { ...once, key: 'productNumber' }));
   await run([SCREW], { ...once, key: 'articleCode' });
   sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
@@ -49,7 +49,7 @@ test('a push without writes forgets an unknown create whose product it finds', a
   const entries = new Map<string, string>();
   const { run, sandbox } = setUpPush([], { client: { retry: { creates: false }, timeoutMs: 5_000 } });
   sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
-  await caught(run([DESK], { store: entries, retry: { maxAttempts: 1 }, maxOutageMs: 0 }));
+  await caught(run([DESK], { store: entries, ...ONCE }));
   expect(entries.get(HEAD)).toContain('1001');
   const waits = async () => {
     let count = 0;
@@ -69,7 +69,7 @@ async function setUpLost() {
   const entries = new Map<string, string>();
   const setUp = setUpPush();
   setUp.sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
-  await caught(setUp.run([DESK], { store: entries, retry: { maxAttempts: 1 }, maxOutageMs: 0 }));
+  await caught(setUp.run([DESK], { store: entries, ...ONCE }));
   expect(entries.get(HEAD)).toContain('1001');
   return { ...setUp, entries };
 }
@@ -77,7 +77,7 @@ async function setUpLost() {
 test('a push forgets an unknown create whose product it finds, even if the update is lost', async () => {
   const { run, sandbox, entries } = await setUpLost();
   sandbox.faults.add({ kind: 'lost-response', committed: false }, { method: 'PATCH' });
-  const once = { store: entries, retry: { maxAttempts: 1 }, maxOutageMs: 0 };
+  const once = { store: entries, ...ONCE };
   await caught(run([{ ...DESK, name: 'Table' }], once));
   expect(entries.get(HEAD)).not.toContain('1001');
 });

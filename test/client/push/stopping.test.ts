@@ -1,7 +1,7 @@
 import { memoryStore, type ProductDraft, type PushProgress } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { setUpPush } from '../../support/push.ts';
+import { ONCE, setUpPush } from '../../support/push.ts';
 import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
 
 useVirtualClock();
@@ -9,7 +9,7 @@ useVirtualClock();
 const rows = (count: number): ProductDraft[] =>
   Array.from({ length: count }, (_, n) => ({ productNumber: `P-${n}`, name: `Product ${n}` }));
 
-const FAST = { retry: { maxAttempts: 1 }, maxOutageMs: 0, concurrency: 1 };
+const FAST = { ...ONCE, concurrency: 1 };
 
 test.each([
   ['401', { kind: 'status', status: 401, type: 'unauthenticated' }, 'unauthenticated'],

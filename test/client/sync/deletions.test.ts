@@ -2,7 +2,16 @@ import type { Batch } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
-import { clientOf, failureOf, nothing, type SyncSetUp, setUpSync, statuses, syncAll } from './set-up.ts';
+import {
+  clientOf,
+  failureOf,
+  nothing,
+  type SyncSetUp,
+  setUpSync,
+  statuses,
+  syncAll,
+  withoutFirst,
+} from './set-up.ts';
 
 // When nothing is deleted, and how candidates are confirmed, is stated in reconcile.test.ts.
 
@@ -38,11 +47,6 @@ function copyOf(books: SyncSetUp) {
   };
   return { copy, deleted, fullSync: (more = {}) => syncAll(books, { ...options, ...more }) };
 }
-
-const withoutFirst = {
-  kind: 'rewrite',
-  body: (body: string) => JSON.stringify(JSON.parse(body).slice(1)),
-} as const;
 
 test('a full sync with localIds deletes what the service no longer has, in the same read', async () => {
   const books = setUpSync({ records: { accounts: 60, budgets: 30 } });

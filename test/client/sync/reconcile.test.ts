@@ -11,7 +11,15 @@ import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
-import { addAccounts, clientOf, nothing, type SyncSetUp, setUpSync, syncAll } from './set-up.ts';
+import {
+  addAccounts,
+  clientOf,
+  loggerOfWarnings,
+  type SyncSetUp,
+  setUpSync,
+  syncAll,
+  withoutFirst,
+} from './set-up.ts';
 
 type Options = Partial<ReconcileOptions<{ id: string }>>;
 
@@ -39,12 +47,6 @@ function openWith(count: number, options?: SandboxOptions) {
 
 /** Requests for one record. */
 const gets = ({ sandbox }: SyncSetUp) => sandbox.count(({ path }) => /accounts\/./.test(path));
-
-/** A response from which the first row was lost, as one is where something before it is deleted. */
-const withoutFirst = {
-  kind: 'rewrite',
-  body: (body: string) => JSON.stringify(JSON.parse(body).slice(1)),
-} as const;
 
 describe('reconcile', () => {
   test('finds missing records, confirms each with a GET and calls onDelete', async () => {
@@ -136,8 +138,7 @@ describe('reconcile', () => {
 
   test('says likely if a read by page got a row twice, as a sync does, with one warning each', async () => {
     const { books, deleted, run } = openWith(40);
-    const warnings: string[] = [];
-    const logger = { debug: nothing, info: nothing, warn: (text: string) => warnings.push(text) };
+    const { logger, warnings } = loggerOfWarnings();
     const client = clientOf(books.sandbox, { logger });
     const repeatFirst = () => {
       let first: unknown;

@@ -68,6 +68,19 @@ export function withAccounts(count: number, options?: SandboxOptions): SyncSetUp
   return books;
 }
 
+/** A fault: a response without its first row, as one is if something before it is deleted meanwhile. */
+export const withoutFirst = {
+  kind: 'rewrite',
+  body: (body: string) => JSON.stringify(JSON.parse(body).slice(1)),
+} as const;
+
+/** A logger, and the warnings that it was given. */
+export function loggerOfWarnings() {
+  const warnings: string[] = [];
+  const logger = { debug: nothing, info: nothing, warn: (text: string) => void warnings.push(text) };
+  return { logger, warnings };
+}
+
 /** A copy of one collection, kept by upsert. */
 export class Copy {
   readonly records = new Map<string, unknown>();

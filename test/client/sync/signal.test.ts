@@ -5,7 +5,17 @@ import { listenersOn } from '../../support/open-resources.ts';
 import { noResponse } from '../../support/scripted-fetch.ts';
 import { settle } from '../../support/scripted-server.ts';
 import { useFastClock } from '../../support/virtual-clock.ts';
-import { clientOf, collect, KEY, nothing, readAccounts, setUpSync, syncAll, withAccounts } from './set-up.ts';
+import {
+  clientOf,
+  collect,
+  KEY,
+  nothing,
+  readAccounts,
+  setUpSync,
+  syncAll,
+  withAccounts,
+  withoutFirst,
+} from './set-up.ts';
 
 describe('the signal stops what never settles', () => {
   useFastClock();
@@ -39,10 +49,7 @@ describe('the signal stops what never settles', () => {
     const books = withAccounts(5);
     const { never, signal } = stuck();
     if (callback === 'onDelete') books.sandbox.store.accounts.delete('3');
-    if (callback === 'onRepair') {
-      const body = (text: string) => JSON.stringify(JSON.parse(text).slice(1));
-      books.sandbox.faults.add({ kind: 'rewrite', body }, { times: 1 });
-    }
+    if (callback === 'onRepair') books.sandbox.faults.next(withoutFirst);
     const run = reconcile(books.client.accounts, {
       localIds: () => ['1', '2', '3', '4', '5'],
       onDelete: nothing,

@@ -3,7 +3,7 @@ import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
-import { clientOf, collect, HOUR_MS, nothing, setUpSync } from './set-up.ts';
+import { clientOf, collect, HOUR_MS, loggerOfWarnings, nothing, setUpSync } from './set-up.ts';
 
 const START = '2026-01-31T15:00:00Z';
 
@@ -20,12 +20,12 @@ function inNewYork(options: SandboxOptions = {}) {
     clock: START,
     ...options,
   });
-  const warnings: string[] = [];
-  const logger = { debug: nothing, info: nothing, warn: (text: string) => warnings.push(text) };
+  const { logger, warnings } = loggerOfWarnings();
   const client = clientOf(sandbox, { logger });
   return {
     sandbox,
     client,
+    logger,
     warnings,
     store,
     run: { ...run, lookbackMs: 0 },
@@ -145,10 +145,10 @@ test('records that come again because the service ignores offsets are counted, a
 
 describe('a service that rejects a bound with an offset', () => {
   test('gets the bound in Z once more, with a warning, and from then on', async () => {
-    const { sandbox, run, warnings } = inNewYork({ dateFilter: 'utc' });
+    const { sandbox, run, logger, warnings } = inNewYork({ dateFilter: 'utc' });
     const bounds: string[] = [];
     const client = clientOf(sandbox, {
-      logger: { debug: nothing, info: nothing, warn: (text) => warnings.push(text) },
+      logger,
       fetch: async (...request) => {
         const bound = new URL(request[0]).searchParams.get('updatedSince');
         if (bound !== null) bounds.push(bound);
