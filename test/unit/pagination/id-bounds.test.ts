@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { FilterIgnoredError } from '../../../src/errors/filter-ignored-error.ts';
-import { BELOW_ALL, boundsGuard, integerId, rangeOf } from '../../../src/pagination/id-bounds.ts';
-import type { PageResponse } from '../../../src/pagination/page.ts';
+import { BELOW_ALL, integerId, rangeOf } from '../../../src/pagination/id-bounds.ts';
 
 test.each(['0', '7', '9007199254740993', '9'.repeat(39)])('takes %s for an integer id, exactly', (id) => {
   expect(String(integerId(id))).toBe(id);
@@ -39,27 +37,3 @@ test.each([
   { between: '1..2..3' },
   { gte: '-1' },
 ])('reads no range from %j', (bounds) => expect(rangeOf(bounds)).toBeUndefined());
-
-const facts = { method: 'GET', path: '/accounts' };
-const idsOf = (...ids: string[]) => ({ ids }) as unknown as PageResponse<unknown>;
-
-test('throws at a row outside the bounds, and does not show its id', () => {
-  const check = boundsGuard({ gt: '5', lte: '9' }, facts);
-  expect(() => check(idsOf('6', '9', 'x', '007'))).not.toThrow();
-  expect(() => check(idsOf('6', '5'))).toThrow(FilterIgnoredError);
-  expect(() => check(idsOf('10'))).toThrow(expect.not.objectContaining({ message: /10/ }));
-});
-
-test.each([
-  [{ gt: '5' }, '5'],
-  [{ gte: '5' }, '4'],
-  [{ lt: '5' }, '5'],
-  [{ lte: '5' }, '6'],
-])('throws at a row outside a single bound: %j', (bounds, outside) => {
-  expect(() => boundsGuard(bounds, facts)(idsOf(outside))).toThrow(FilterIgnoredError);
-});
-
-test('checks nothing without bounds, or if they are of another form', () => {
-  expect(() => boundsGuard(undefined, facts)(idsOf('1'))).not.toThrow();
-  expect(() => boundsGuard({ gt: 'b' }, facts)(idsOf('a'))).not.toThrow();
-});
