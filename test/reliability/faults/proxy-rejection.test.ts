@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { FetchFunction } from 'accounting-data-sdk';
 import { ProxyAgent, fetch as undiciFetch } from 'undici';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { callWith, quickClient } from '../../support/four-methods.ts';
 import { startProxy } from '../../support/proxy.ts';
@@ -40,66 +40,59 @@ test.each([
   },
 );
 
-/** What a call says that fails in a process with this environment. */
-async function failureWith(env: Record<string, string>): Promise<string> {
+test('a proxy of the environment that rejects a connection or cannot be reached is named, without its password', async () => {
+  await using proxy = await startProxy({ connectStatus: 407 });
+  const port = await closedPort();
   const entry = fileURLToPath(new URL('../../../src/index.ts', import.meta.url));
+  // Node reads the environment when it starts.
   const script = `
     const { createClient } = await import(${JSON.stringify(entry)});
-    const client = createClient({ apiKey: 'key-of-the-company', retry: { maxAttempts: 1 } });
-    const error = await client.products.get('1').catch((reason) => reason);
-    process.stdout.write(JSON.stringify({ ...error, message: error.message }));
+    const failure = async (baseUrl) => {
+      const client = createClient({ baseUrl, apiKey: 'k', allowInsecure: true, retry: { maxAttempts: 1 } });
+      const error = await client.products.get('1').catch((reason) => reason);
+      return { ...error, message: error.message };
+    };
+    const failures = [await failure('https://books.example.com'), await failure('http://books.example.com')];
+    process.stdout.write(JSON.stringify(failures));
   `;
-  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], {
-    env: { PATH: process.env.PATH, ...env },
-  });
-  expect(stdout).not.toContain('s3cret');
-  return JSON.parse(stdout);
-}
-
-test('a proxy of the environment that rejects a connection is named, without its password', async () => {
-  await using proxy = await startProxy({ connectStatus: 407 });
   const env = {
+    PATH: process.env.PATH,
     NODE_USE_ENV_PROXY: '1',
     HTTPS_PROXY: `http://user:s3cret-pass@${proxy.host}`,
-    ACCOUNTING_BASE_URL: 'https://books.example.com',
+    HTTP_PROXY: `http://user:s3cret-pass@127.0.0.1:${port}`,
   };
-  expect(await failureWith(env)).toMatchObject({
-    proxy: `${proxy.host}`,
-    proxyStatus: 407,
-    outcome: 'not_sent',
-    message: expect.stringContaining(`(the proxy ${proxy.host} rejected the connection`),
-  });
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], { env });
+  expect(stdout).not.toContain('s3cret');
+  const host = 'books.example.com';
+  const failed = { code: 'connection_failed', outcome: 'not_sent', host };
+  expect(JSON.parse(stdout)).toMatchObject([
+    {
+      ...failed,
+      port: 443,
+      proxy: proxy.host,
+      proxyStatus: 407,
+      message: expect.stringContaining(`the proxy ${proxy.host} rejected`),
+    },
+    {
+      ...failed,
+      port: 80,
+      proxy: `127.0.0.1:${port}`,
+      reason: 'ECONNREFUSED',
+      message: expect.stringContaining(`through the proxy 127.0.0.1:${port}`),
+    },
+  ]);
 });
 
-test('a proxy of the environment that cannot be reached is named beside host and port', async () => {
+test.each([
+  ['that Node does not use', {}],
+  ['that NO_PROXY excludes', { NODE_USE_ENV_PROXY: '1', NO_PROXY: 'internal.example.com, 127.0.0.1' }],
+])('the error of a refused connection does not name a proxy %s', async (_, env) => {
+  for (const name of ['http_proxy', 'no_proxy']) vi.stubEnv(name, undefined);
+  for (const [name, value] of Object.entries({ HTTP_PROXY: 'http://127.0.0.1:1', ...env }))
+    vi.stubEnv(name, value);
   const port = await closedPort();
-  const env = {
-    NODE_USE_ENV_PROXY: '1',
-    HTTPS_PROXY: `http://user:s3cret-pass@127.0.0.1:${port}`,
-    ACCOUNTING_BASE_URL: 'https://books.example.com',
-  };
-  expect(await failureWith(env)).toMatchObject({
-    reason: 'ECONNREFUSED',
-    host: 'books.example.com',
-    port: 443,
-    proxy: `127.0.0.1:${port}`,
-    message: expect.stringContaining(`books.example.com:443 through the proxy 127.0.0.1:${port})`),
-  });
-});
-
-test('the error does not name a proxy that NO_PROXY excludes or that Node does not use', async () => {
-  const port = await closedPort();
-  const env = {
-    HTTP_PROXY: 'http://127.0.0.1:1',
-    ACCOUNTING_BASE_URL: `http://127.0.0.1:${port}`,
-  };
-  for (const more of [{}, { NODE_USE_ENV_PROXY: '1', NO_PROXY: 'internal.example.com, 127.0.0.1' }]) {
-    const error = await failureWith({ ...env, ...more });
-    expect(error).not.toHaveProperty('proxy');
-    expect(error).toMatchObject({
-      host: '127.0.0.1',
-      port,
-      message: expect.stringContaining(`(ECONNREFUSED 127.0.0.1:${port})`),
-    });
-  }
+  const client = quickClient(`http://127.0.0.1:${port}`, { retry: { maxAttempts: 1 } });
+  const error = await caught(client.products.get('1'));
+  expect(error).toMatchObject({ host: '127.0.0.1', port, proxy: undefined });
+  expect((error as Error).message).toContain(`(ECONNREFUSED 127.0.0.1:${port})`);
 });
