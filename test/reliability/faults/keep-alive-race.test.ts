@@ -10,7 +10,7 @@ const closedBehind: ScriptedResponse = (request, wire) => {
   return success(request, wire);
 };
 
-const ROUNDS = 20;
+const ROUNDS = 10;
 
 /** More attempts than connections could break one after the other. */
 const patient = { rateLimiter: false, retry: { maxAttempts: 20, baseDelayMs: 1, maxDelayMs: 5 } } as const;

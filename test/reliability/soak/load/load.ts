@@ -1,8 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { faultyService } from './service.ts';
 import type { SocketsSeen } from './sockets.ts';
 
 /** How much of it. */
@@ -47,20 +47,18 @@ export const EXPECTED_ERRORS: readonly string[] = [
   'not_found',
 ];
 
-/** Runs the service and its callers, each in a process of its own. Rejects where one of them fails. */
+/** Runs the service in this process, and its callers in another. Rejects if they fail. */
 export async function runLoad(settings: LoadSettings): Promise<LoadReport> {
-  const service = start('service.ts', settings);
-  try {
-    const where = JSON.parse(await firstLine(service)) as object;
-    const callers = start('callers.ts', { ...settings, ...where });
-    const report = JSON.parse(await firstLine(callers)) as LoadReport;
-    const [code] = await callers.exited;
-    if (code !== 0) throw new Error(`The callers ended with ${code}.`);
-    return report;
-  } finally {
-    service.stdin?.end();
-    await service.exited;
-  }
+  await using sandbox = faultyService(settings.seed);
+  await sandbox.listen();
+  const where = { baseUrl: sandbox.baseUrl, apiKey: sandbox.keys.full };
+  const args = ['--import', path('../../../support/from-source.mjs'), path('callers.ts')];
+  const callers = spawn(process.execPath, [...args, JSON.stringify({ ...settings, ...where })], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [report, [code]] = await Promise.all([text(callers.stdout), once(callers, 'exit')]);
+  if (code !== 0) throw new Error(`The callers ended with ${code}.`);
+  return JSON.parse(report) as LoadReport;
 }
 
 /** By how much the heap grows in a round, as a straight line through all looks at it has it. */
@@ -71,18 +69,4 @@ export function slopeOf(heapMb: readonly number[]): number {
   return rise / heapMb.reduce((sum, _, n) => sum + (n - middle) ** 2, 0);
 }
 
-const FROM_SOURCE = fileURLToPath(new URL('../../../support/from-source.mjs', import.meta.url));
-
-function start(program: string, options: object): ChildProcess & { readonly exited: Promise<unknown[]> } {
-  const path = fileURLToPath(new URL(program, import.meta.url));
-  const child = spawn(process.execPath, ['--import', FROM_SOURCE, path, JSON.stringify(options)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  return Object.assign(child, { exited: once(child, 'exit') });
-}
-
-async function firstLine(child: ChildProcess): Promise<string> {
-  const lines = createInterface({ input: child.stdout as Readable });
-  for await (const line of lines) return line;
-  throw new Error('A process ended without a word.');
-}
+const path = (file: string) => fileURLToPath(new URL(file, import.meta.url));

@@ -1,22 +1,4 @@
-/** A service on a port, in a process of its own: every twentieth request goes wrong. Ends with its standard input. */
-import { once } from 'node:events';
-import { createSandbox, type Fault, type FaultMatch } from 'accounting-data-sdk/testing';
-
-const { seed } = JSON.parse(process.argv[2] ?? '{}') as { seed: number };
-
-const sandbox = createSandbox({
-  seed,
-  records: { accounts: 2_000, products: 200 },
-  rateLimit: false,
-  logLimit: 100,
-  idempotency: { lifetimeMs: 60_000 },
-});
-
-/** The response to these requests never comes in time. */
-sandbox.faults.add(
-  { kind: 'delay', ms: 600_000 },
-  { when: ({ headers }) => headers['x-abort'] !== undefined, times: Number.POSITIVE_INFINITY },
-);
+import { createSandbox, type Fault, type FaultMatch, type Sandbox } from 'accounting-data-sdk/testing';
 
 const faults: readonly (readonly [Fault, FaultMatch?])[] = [
   [{ kind: 'lost-response', committed: true }],
@@ -34,10 +16,20 @@ const faults: readonly (readonly [Fault, FaultMatch?])[] = [
   [{ kind: 'html-response' }, { probability: 0.002 }],
   [{ kind: 'redirect', location: 'http://127.0.0.1:9/' }, { probability: 0.002 }],
 ];
-for (const [fault, match = {}] of faults) sandbox.faults.add(fault, { probability: 0.0045, ...match });
-
-await sandbox.listen();
-console.log(JSON.stringify({ baseUrl: sandbox.baseUrl, apiKey: sandbox.keys.full }));
-process.stdin.resume();
-await once(process.stdin, 'end');
-await sandbox.close();
+/** A service of which every twentieth request goes wrong. */
+export function faultyService(seed: number): Sandbox {
+  const sandbox = createSandbox({
+    seed,
+    records: { accounts: 2_000, products: 200 },
+    rateLimit: false,
+    logLimit: 100,
+    idempotency: { lifetimeMs: 60_000 },
+  });
+  // The response to these requests never comes in time.
+  sandbox.faults.add(
+    { kind: 'delay', ms: 600_000 },
+    { when: ({ headers }) => headers['x-abort'] !== undefined, times: Number.POSITIVE_INFINITY },
+  );
+  for (const [fault, match = {}] of faults) sandbox.faults.add(fault, { probability: 0.0045, ...match });
+  return sandbox;
+}
