@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Check, checksOf } from '../suite/check.ts';
 import { isIso8601, sameAmount } from '../suite/compare.ts';
-import { UNKNOWN_ID } from '../suite/contract-client.ts';
 import type { Json } from '../suite/contract-response.ts';
 import { type ProductField, productFields } from '../suite/specification.ts';
 
@@ -63,9 +62,6 @@ export const products: readonly Check[] = [
     for (const product of listed.slice(0, 3)) {
       assert.deepEqual((await client.get('products', product.id)).record, product);
     }
-  }),
-  check('a product that does not exist is 404 not_found', async (client) => {
-    (await client.get('products', UNKNOWN_ID)).expectNotFound();
   }),
   check('a deleted product is gone', async (client) => {
     const { id } = await client.product();
