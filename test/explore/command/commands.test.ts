@@ -99,12 +99,17 @@ describe('a service without the collections', () => {
     async (...args) => {
       const { env } = await listening({ records: 20 });
       const { code, log } = await run(nowhere(env), [...args, '--quiet']);
-      expect([code, log.split('\n')]).toEqual([
+      expect([code, log]).toEqual([
         5,
-        ['The service has none of the collections.', expect.stringContaining('ACCOUNTING_BASE_URL'), ''],
+        expect.stringMatching(/none of the collections.*\n.*ACCOUNTING_BASE_URL/),
       ]);
     },
   );
+});
+
+test('--version prints the version of the package', async () => {
+  const { code, out } = await run({}, ['--version']);
+  expect([code, out]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+/)]);
 });
 
 describe('the help', () => {
@@ -121,7 +126,7 @@ describe('the help', () => {
     expect(out).not.toContain('--api-key');
   });
 
-  test('says what the exit codes mean', async () => {
+  test('of the command says what the exit codes mean', async () => {
     const { out } = await run({}, ['--help']);
     for (const code of [0, 1, 2, 3, 4, 5, 6, 7, 8, 130]) expect(out).toMatch(new RegExp(`^  ${code} `, 'm'));
   });
@@ -134,9 +139,7 @@ describe('the help', () => {
       ['get', 'acounts'],
     ]) {
       const { code, log } = await run({}, args);
-      const lines =
-        'No collection is named acounts.\nDid you mean accounts? Run it with --help to see its options.\n';
-      expect([code, log]).toEqual([2, lines]);
+      expect([code, log]).toEqual([2, expect.stringMatching(/acounts\.\nDid you mean accounts\?/)]);
     }
   });
 });
@@ -151,13 +154,7 @@ describe('an error', () => {
     ['no service', { ACCOUNTING_BASE_URL: 'http://127.0.0.1:1' }, ['whoami'], 6, /got no response/],
     ['no such folder', {}, ['pull', 'accounts', '--out', '/no/such/folder/x.ndjson'], 7, /ENOENT/],
     ['nothing to check', {}, ['discover', '--check', '--out', '/no/such/file.ts'], 7, /does not exist/],
-    [
-      'a start in the future',
-      {},
-      ['pull', 'products', '--since', '2099-01-01'],
-      2,
-      /^--since is more than 24 hours ahead of the service's clock\.$/,
-    ],
+    ['a start in the future', {}, ['pull', 'products', '--since', '2099-01-01'], 2, /--since .*ahead/],
     ['nothing to check against', {}, ['discover', '--check'], 2, /No file to check/],
   ];
   test.for(wrong)('is two lines and an exit code: %s', async ([, change, args, code, what]) => {
@@ -228,70 +225,44 @@ describe('an error', () => {
     expect(log.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
   });
 
-  test.for([
-    [['nonsense'], /^Unknown command 'nonsense'\.$/, /--help/],
-    [['pul', 'accounts'], /^Unknown command 'pul'\.$/, /^Did you mean pull\? Run it with --help/],
-    [['get'], /^Missing required argument 'collection'\.$/, /--help/],
-    [['pull', 'invoices'], /^No collection is named invoices\.$/, /^Known: accounts, .*--help/],
-    [
-      ['pull', 'accounts', '--since', 'yesterday'],
-      /'yesterday' is invalid\.$/,
-      /^Give a date such as 2026-01-31, .*--help/,
-    ],
-    [
-      ['pull', 'accounts', '--pagination', 'all'],
-      /'all' is invalid\.$/,
-      /^Allowed choices are keyset, page\. .*--help/,
-    ],
-    [
-      ['pull', 'accounts', '--max-outage', 'soon'],
-      /'soon' is invalid\.$/,
-      /^Give a time with its unit.*--help/,
-    ],
-    [['sandbox', '--rate', '100'], /'100' is invalid\.$/, /^Give requests and time, such as 100\/60s/],
-    [['sandbox', '--rate', '0/60s'], /'0\/60s' is invalid\.$/, /^Give requests and time, such as 100\/60s/],
-    [['discover', '--sample', '0'], /'0' is invalid\.$/, /^Give a whole number of at least 1\. .*--help/],
-    [['probe', '--draft', '5'], /'5' is invalid\.$/, /^Give a JSON object .*--help/],
-    [['get', 'accounts'], /^Missing required argument 'id'\.$/, /--help/],
-    [['whoami', '--verbose'], /^Unknown option '--verbose'\.$/, /--help/],
-    [
-      ['sandbox', '--port', '99999'],
-      /'99999' is invalid\.$/,
-      /^Give a whole number from 0 to 65535\. .*--help/,
-    ],
-  ] as const)('in the arguments is two lines and exit code 2: %j', async ([args, what, advice]) => {
+  test.each([
+    ['nonsense', "Unknown command 'nonsense'"],
+    ['pul accounts', 'Did you mean pull?'],
+    ['get', "'collection'"],
+    ['get accounts', "'id'"],
+    ['pull invoices', 'Known: accounts, '],
+    ['pull accounts --since yesterday', 'Give a date such as 2026-01-31'],
+    ['pull accounts --pagination all', 'Allowed choices are keyset, page'],
+    ['pull accounts --max-outage soon', 'Give a time with its unit'],
+    ['sandbox --rate 100', 'such as 100/60s'],
+    ['sandbox --rate 0/60s', 'such as 100/60s'],
+    ['sandbox --port 99999', 'from 0 to 65535'],
+    ['discover --sample 0', 'at least 1'],
+    ['probe --draft 5', 'Give a JSON object'],
+    ['whoami --verbose', "Unknown option '--verbose'"],
+  ])('in the arguments is two lines and exit code 2: %s', async (line, words) => {
     const { sandbox, env } = await listening();
-    const { code, log, out } = await run(env, args);
-    const lines = log.trimEnd().split('\n');
-    expect([code, out, lines.length]).toEqual([2, '', 2]);
-    expect(lines[0]).toMatch(what);
-    expect(lines[1]).toMatch(advice);
+    const { code, log, out } = await run(env, line.split(' '));
+    expect([code, out, log]).toEqual([2, '', expect.stringContaining(words)]);
+    expect(log).toMatch(/^.+\n.*--help.*\n$/);
     expect(sandbox.count()).toBe(0);
   });
 
   test('for plain http names --allow-insecure', async () => {
     const baseUrl = 'http://books.example.com';
     const { code, log } = await run({ ACCOUNTING_API_KEY: 'k' }, ['whoami', '--base-url', baseUrl]);
-    expect([code, log.trimEnd().split('\n')]).toEqual([
-      2,
-      [expect.stringContaining('plain http'), expect.stringContaining('--allow-insecure')],
-    ]);
+    expect([code, log]).toEqual([2, expect.stringMatching(/plain http.*\n.*--allow-insecure/)]);
   });
 });
 
 describe('the key', () => {
   test('is rejected as an argument, and not printed', async () => {
     const { sandbox, env } = await listening();
-    for (const args of [
-      ['--api-key', 'secret-key'],
-      ['--key=secret-key'],
-      ['--apiKey=secret-key'],
-      ['--token', 'secret-key'],
-    ]) {
-      const { code, log, out } = await run({ ...env, ACCOUNTING_API_KEY: undefined }, ['whoami', ...args]);
-      expect(code).toBe(2);
+    for (const flag of ['--api-key KEY', '--key=KEY', '--apiKey=KEY', '--token KEY']) {
+      const args = ['whoami', ...flag.replace('KEY', 'secret-key').split(' ')];
+      const { code, log, out } = await run({ ...env, ACCOUNTING_API_KEY: undefined }, args);
+      expect([code, log]).toEqual([2, expect.stringContaining('ACCOUNTING_API_KEY')]);
       expect(out + log).not.toContain('secret-key');
-      expect(log).toContain('ACCOUNTING_API_KEY');
     }
     expect(sandbox.count()).toBe(0);
   });
@@ -306,11 +277,8 @@ describe('the key', () => {
       },
       confirm: async () => false,
     };
-    const { code, out, log } = await run(
-      { ...env, ACCOUNTING_API_KEY: undefined },
-      ['get', 'accounts', '1'],
-      { prompt },
-    );
+    const withoutKey = { ...env, ACCOUNTING_API_KEY: undefined };
+    const { code, out, log } = await run(withoutKey, ['get', 'accounts', '1'], { prompt });
     expect([code, asked]).toEqual([0, ['API key: ']]);
     expect(out + log).not.toContain(sandbox.keys.full);
   });

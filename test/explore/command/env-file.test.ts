@@ -8,10 +8,12 @@ async function project(name = '.env') {
   const other = await listening({ records: 50, seed: 4 });
   const file = folder();
   const { ACCOUNTING_BASE_URL, ACCOUNTING_API_KEY } = inFile.env;
-  writeFileSync(
-    file(name),
-    `# As the sandbox prints it.\n\nACCOUNTING_BASE_URL=${ACCOUNTING_BASE_URL}\n# a key\nACCOUNTING_API_KEY="${ACCOUNTING_API_KEY}"\n`,
-  );
+  const lines = [
+    `ACCOUNTING_BASE_URL=${ACCOUNTING_BASE_URL}`,
+    '# a key',
+    `ACCOUNTING_API_KEY="${ACCOUNTING_API_KEY}"`,
+  ];
+  writeFileSync(file(name), `# As the sandbox prints it.\n\n${lines.join('\n')}\n`);
   return { inFile, other, file, cwd: file('.') };
 }
 
@@ -22,7 +24,7 @@ describe('the settings of the command', () => {
     const { inFile, cwd } = await project();
     const { code, log, out } = await run({}, get, { cwd });
     expect([code, inFile.sandbox.count()]).toEqual([0, 1]);
-    expect(log).toBe('Using the address and the API key of .env.\n');
+    expect(log).toContain('of .env.');
     expect(JSON.parse(out)).toMatchObject({ id: '1' });
     expect((await run({}, [...get, '--quiet'], { cwd })).log).toBe('');
   });
@@ -42,32 +44,20 @@ describe('the settings of the command', () => {
     expect([inFile.sandbox.count(), other.sandbox.count()]).toEqual([0, 1]);
   });
 
-  test('are never mixed: a key of the environment is not sent to an address of a file', async () => {
+  test('are never mixed: neither key nor address goes from a file to the other of the environment or --base-url', async () => {
     const { inFile, other, cwd } = await project();
-    const env = { ACCOUNTING_API_KEY: other.env.ACCOUNTING_API_KEY };
-    for (const more of [[], ['--env', '.env']]) {
-      const { code, log } = await run(env, [...get, ...more], { cwd });
-      expect([code, log.split('\n')]).toEqual([
-        2,
-        [
-          'The API key comes from the environment or an option, but the address is only in .env.',
-          expect.stringContaining('Take both from the same source'),
-          '',
-        ],
-      ]);
+    const { ACCOUNTING_API_KEY = '', ACCOUNTING_BASE_URL = '' } = other.env;
+    for (const [env, args, missing] of [
+      [{ ACCOUNTING_API_KEY }, [], 'address'],
+      [{ ACCOUNTING_API_KEY }, ['--env', '.env'], 'address'],
+      [{ ACCOUNTING_BASE_URL }, [], 'API key'],
+      [{}, ['--base-url', ACCOUNTING_BASE_URL], 'API key'],
+    ] as const) {
+      const { code, log } = await run(env, [...get, ...args], { cwd });
+      expect([code, log]).toEqual([2, expect.stringContaining(`but the ${missing} is only in .env`)]);
+      expect(log).toContain('from the same source');
     }
-    expect(inFile.sandbox.count()).toBe(0);
-  });
-
-  test('are never mixed: a key of a file is not sent to an address of the environment or of --base-url', async () => {
-    const { other, cwd } = await project();
-    const baseUrl = other.env.ACCOUNTING_BASE_URL ?? '';
-    const byEnvironment = await run({ ACCOUNTING_BASE_URL: baseUrl }, get, { cwd });
-    const byFlag = await run({}, [...get, '--base-url', baseUrl], { cwd });
-    for (const { code, log } of [byEnvironment, byFlag]) {
-      expect([code, log]).toEqual([2, expect.stringContaining('but the API key is only in .env.')]);
-    }
-    expect(other.sandbox.count()).toBe(0);
+    expect(inFile.sandbox.count() + other.sandbox.count()).toBe(0);
   });
 
   test('may be a typed key and an address other than that of the file', async () => {
@@ -85,21 +75,12 @@ describe('the settings of the command', () => {
     const file = folder();
     writeFileSync(file('.env'), 'OTHER=1\n');
     const { code, log } = await run({}, get, { cwd: file('.') });
-    expect([code, log]).toEqual([
-      2,
-      expect.stringContaining('No base URL is configured.\nSet ACCOUNTING_BASE_URL'),
-    ]);
+    expect([code, log]).toEqual([2, expect.stringContaining('Set ACCOUNTING_BASE_URL')]);
   });
 
   test('are an error if the file of --env cannot be read', async () => {
     const { code, log } = await run({}, [...get, '--env', 'missing.env'], { cwd: folder()('.') });
-    expect([code, log.trimEnd().split('\n')]).toEqual([
-      7,
-      [
-        expect.stringMatching(/^The file of --env cannot be read: ENOENT/),
-        'Check the path and the permissions.',
-      ],
-    ]);
+    expect([code, log]).toEqual([7, expect.stringMatching(/--env cannot be read: ENOENT.*\n.*path/)]);
   });
 
   test.each(['utf16le', 'utf8'] as const)(

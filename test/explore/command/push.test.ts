@@ -32,10 +32,7 @@ test('push creates and updates the products of a CSV file, and sends nothing the
   );
   sandbox.store.products.insert({ productNumber: 'B', name: 'Stool', salePrice: '5.0000' });
   const first = await push('--yes');
-  expect(first).toMatchObject({
-    code: 0,
-    log: expect.stringContaining('2 rows: 1 created, 1 updated, 0 unchanged.'),
-  });
+  expect(first).toMatchObject({ code: 0, log: expect.stringContaining('2 rows: 1 created, 1 updated') });
   expect(products(sandbox)).toMatchObject([
     { productNumber: 'B', name: 'Chair', salePrice: '5.0000', isWebShop: false },
     {
@@ -115,9 +112,7 @@ describe('a create whose response is lost, on a service that ignores Idempotency
 
 test('push --dry-run writes nothing', async () => {
   const { sandbox, push } = await withFile('productNumber\nA\nB\n');
-  const { code, log } = await push('--dry-run');
-  expect(code).toBe(0);
-  expect(log).toContain('2 rows: 2 to create, 0 to update, 0 unchanged.');
+  expect(await push('--dry-run')).toMatchObject({ code: 0, log: expect.stringContaining('2 to create') });
   expect(sandbox.journal).toEqual([]);
 });
 
@@ -134,7 +129,7 @@ test.each([
   const prompt = { confirm, secret: async () => '' };
   const { code, log } = await run(env, ['push', file('products.csv'), '--key', 'productNumber'], { prompt });
   expect([code, log.includes('Nothing was written.')]).toEqual([0, !confirmed]);
-  expect(questions).toEqual(['1 to create, 0 to update, 0 unchanged; continue?']);
+  expect(questions).toEqual([expect.stringContaining('1 to create, 0 to update')]);
   expect(products(sandbox)).toHaveLength(count);
 });
 
@@ -153,27 +148,21 @@ test.each(['\n', '\r\n'])(
     sandbox.store.products.insert({ productNumber: 'C' });
     const { code, log } = await push('--yes', '--results', file('results.ndjson'));
     expect(code).toBe(9);
-    expect(log).toContain('5 rows: 1 created, 0 updated, 0 unchanged, 2 failed, 1 in conflict, 1 duplicate.');
-    expect(log).toContain('3 of 5 rows were not written.');
+    expect(log).toContain('1 created, 0 updated, 0 unchanged, 2 failed, 1 in conflict, 1 duplicate');
+    expect(log).toContain('3 of 5 rows were not written');
     const results = records(readFileSync(file('results.ndjson'), 'utf8'));
-    expect(results).toHaveLength(5);
-    expect(results).toEqual(
-      expect.arrayContaining([
-        expect.objectContaining({
-          line: 2,
-          key: 'A',
-          action: 'failed',
-          error: expect.objectContaining({ code: 'invalid_input' }),
-        }),
-        expect.objectContaining({ line: 3, key: 'B', action: 'created', id: expect.any(String) }),
-        expect.objectContaining({ line: 6, key: 'B', action: 'duplicate' }),
-        expect.objectContaining({ line: 8, key: 'C', action: 'conflict', ids: ['1', '2'] }),
-      ]),
-    );
+    const byLine = results.toSorted((a, b) => Number(a.line) - Number(b.line));
+    expect(byLine).toMatchObject([
+      { line: 2, key: 'A', action: 'failed', error: { code: 'invalid_input' } },
+      { line: 3, key: 'B', action: 'created', id: expect.any(String) },
+      { line: 6, key: 'B', action: 'duplicate' },
+      { line: 7, action: 'failed' },
+      { line: 8, key: 'C', action: 'conflict', ids: ['1', '2'] },
+    ]);
   },
 );
 
-test('push prints why the first rows failed', async () => {
+test('push prints for some rows of each reason why they failed, with violations and products in conflict', async () => {
   const rows = Array.from({ length: 20 }, (_, n) => `P-${n},${n < 12 ? '"12,50"' : 5},sold`);
   const { push, file } = await withFile(`productNumber,salePrice,status\nC,1,new\n${rows.join('\n')}\n`, {
     allowedStatuses: ['new'],
@@ -183,28 +172,18 @@ test('push prints why the first rows failed', async () => {
   expect(code).toBe(9);
   const printed = log.split('\n').filter((line) => /^line \d+, |^and /.test(line));
   expect(printed).toHaveLength(11);
-  // One line of each reason at least: twelve rows of one do not hide the others.
-  expect(printed[0]).toMatch(
-    /^line 3, P-0: invalid_input: salePrice: "12,50" is not a decimal with a point, /,
-  );
-  expect(printed.filter((line) => line.includes('conflict'))).toHaveLength(1);
-  expect(printed.filter((line) => line.includes('validation_failed')).length).toBeGreaterThan(1);
-  expect(printed[10]).toBe('and 11 more; pass --results <file> to see them');
+  // Twelve rows of one reason do not hide the others.
+  expect(printed[0]).toMatch(/^line 3, P-0: invalid_input: salePrice: "12,50" is not/);
+  expect(printed.filter((line) => line.includes('conflict'))).toEqual([
+    expect.stringMatching(/^line 2, C: .*products 1, 2 /),
+  ]);
+  const rejected = printed.filter((line) => line.includes('validation_failed'));
+  expect(rejected.length).toBeGreaterThan(1);
+  expect(rejected[0]).toMatch(/^line \d+, P-1\d: .*422.*\[status: .+\]$/);
+  expect(printed[10]).toMatch(/^and 11 more; .*--results <file>/);
   expect((await push('--yes', '--quiet', '--results', file('results'))).log).toContain(
     `and 11 more; see ${file('results')}`,
   );
-});
-
-test('push prints the violations of a row, and the products of a conflict', async () => {
-  const { push } = await withFile('productNumber,status\nC,new\nA,sold\n', {
-    allowedStatuses: ['new'],
-    existing: [{ productNumber: 'C' }, { productNumber: 'C' }],
-  });
-  const { log } = await push('--yes', '--quiet');
-  expect(log.split('\n').slice(0, 2)).toEqual([
-    'line 2, C: conflict: products 1, 2 have this key',
-    expect.stringMatching(/^line 3, A: validation_failed: POST \/products returned 422 .*\[status: .+\]$/),
-  ]);
 });
 
 test.runIf(existsSync('/dev/full'))(
@@ -269,17 +248,10 @@ test('push accepts a file that pull wrote and a spreadsheet changed', async () =
 
 test('push maps and ignores columns, and trims the key', async () => {
   const { sandbox, env, file } = await withFile('Variant SKU,Title,Note\n A ,Desk,x\n');
-  const names = [
-    '--ignore-columns',
-    'Note, other',
-    '--map',
-    'Title=name',
-    '--map',
-    'Variant SKU=productNumber',
-  ];
+  const names = ['--ignore-columns', 'Note, other', '--map', 'Title=name'];
   // The file last, so that no option may take it for a value of its own.
-  const args = ['push', '--key', 'productNumber', '--yes', ...names, file('products.csv')];
-  const { code } = await run(env, args);
+  const last = ['--map', 'Variant SKU=productNumber', file('products.csv')];
+  const { code } = await run(env, ['push', '--key', 'productNumber', '--yes', ...names, ...last]);
   expect(code).toBe(0);
   expect(products(sandbox)).toMatchObject([{ productNumber: 'A', name: 'Desk' }]);
   const unknown = await run(env, ['push', file('products.csv'), '--key', 'name', '--yes', '--map', 'X=name']);
@@ -300,14 +272,14 @@ test('push reads standard input, and names all invalid cells of a row', async ()
 });
 
 test.each([
-  ['keep', [{ productNumber: 'A' }, { productNumber: 'B' }]],
-  ['delete', [{ productNumber: 'A' }]],
-  ['deactivate', [{ productNumber: 'A' }, { productNumber: 'B', isInactive: true }]],
-])('push applies --missing %s to missing products', async (missing, expected) => {
+  ['keep', [], [{ productNumber: 'A' }, { productNumber: 'B' }]],
+  ['deactivate', [], [{ productNumber: 'A' }, { productNumber: 'B', isInactive: true }]],
+  ['delete', ['--max-candidates', 'all'], [{ productNumber: 'A' }]],
+])('push applies --missing %s to missing products', async (missing, args, expected) => {
   const { sandbox, push } = await withFile('productNumber\nA\n', {
     existing: [{ productNumber: 'A' }, { productNumber: 'B' }],
   });
-  expect((await push('--yes', '--missing', missing)).code).toBe(0);
+  expect((await push('--yes', '--missing', missing, ...args)).code).toBe(0);
   expect(products(sandbox)).toMatchObject(expected);
   expect(products(sandbox)).toHaveLength(expected.length);
 });
@@ -325,14 +297,8 @@ test.each([
     existing: ['A', 'B', 'C'].map((productNumber) => ({ productNumber })),
   });
   const { code, log } = await push('--yes', '--missing', 'delete', ...args);
-  expect([code, log.split('\n')[0]]).toEqual([1, expect.stringContaining(reason)]);
+  expect([code, log]).toEqual([1, expect.stringContaining(reason)]);
   expect(products(sandbox)).toHaveLength(3);
-});
-
-test('push deletes every missing product with --max-candidates all', async () => {
-  const { sandbox, push } = await withFile('productNumber\nX\n', { existing: [{ productNumber: 'A' }] });
-  expect((await push('--yes', '--missing', 'delete', '--max-candidates', 'all')).code).toBe(0);
-  expect(products(sandbox)).toMatchObject([{ productNumber: 'X' }]);
 });
 
 describe('a row whose create was lost while the service says that it is still running', () => {
@@ -344,10 +310,8 @@ describe('a row whose create was lost while the service says that it is still ru
     sandbox.faults.add(lost, { method: 'POST', times: 1 });
     const { code, log } = await push('--yes', '--max-outage', '1s');
     expect(code).toBe(9);
-    expect(log).toContain('1 of 1 row was not written.');
-    expect(log).toMatch(
-      /^line 2, A: \w+: POST \/products returned 409 .*[.] The service says that a create of this row is still running[.] Run the push again/m,
-    );
+    expect(log).toContain('1 of 1 row was not written');
+    expect(log).toMatch(/^line 2, A: \w+: .*409 .*still running.*Run the push again/m);
   });
 });
 

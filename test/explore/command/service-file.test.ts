@@ -51,13 +51,9 @@ describe('probe --out and --check', () => {
       const same = await run(await serving(twin), ['probe', ...COLLECTIONS, '--check', file]);
       expect([same.code, same.log]).toEqual([0, '']);
 
-      const changed = await run(await serving({ ...twin, ...change }), [
-        'probe',
-        ...COLLECTIONS,
-        '--check',
-        file,
-      ]);
-      expect([changed.code, changed.log]).toEqual([8, expect.stringContaining(`+ ${line}\n`)]);
+      const other = await serving({ ...twin, ...change });
+      const changed = await run(other, ['probe', ...COLLECTIONS, '--check', file]);
+      expect(changed.code).toBe(8);
       const seen = changed.log.split('\n').filter((one) => one.startsWith('+ sandbox.'));
       expect(seen).toEqual([`+ ${line}`]);
     },
