@@ -1,23 +1,29 @@
-import { createClient } from 'accounting-data-sdk';
+import { type Client, createClient } from 'accounting-data-sdk';
 import { type ProbeOptions, probe, type WriteFindings } from 'accounting-data-sdk/explore';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
+import { useFastClock } from '../support/virtual-clock.ts';
 
-async function written(options: SandboxOptions, more: ProbeOptions = {}) {
+/** A client for a sandbox with 20 products. */
+function twentyProducts(options: SandboxOptions = {}) {
   const sandbox = createSandbox({ records: { products: 20 }, ...options });
-  const client = createClient(sandbox.clientOptions);
-  const { writes, profile } = await probe(client, { collections: ['products'], write: true, ...more });
-  return { sandbox, writes, profile };
+  return { sandbox, client: createClient(sandbox.clientOptions) };
 }
+
+const probeWrites = (client: Client, options: ProbeOptions = {}) =>
+  probe(client, { collections: ['products'], write: true, ...options });
 
 const values = (writes: WriteFindings) =>
   Object.fromEntries(
     Object.entries(writes).map(([name, finding]) => [name, 'known' in finding ? finding.value : finding]),
   );
 
+const unknownBecause = (reason: string) => ({ known: false, reason: expect.stringContaining(reason) });
+
 describe('a probe that writes', () => {
   test('creates, updates and deletes a product and leaves nothing behind', async () => {
-    const { sandbox, writes } = await written({});
+    const { sandbox, client } = twentyProducts();
+    const { writes } = await probeWrites(client);
     expect(values(writes)).toMatchObject({
       createStatus: 201,
       replay: 'stored',
@@ -35,36 +41,21 @@ describe('a probe that writes', () => {
     expect(sandbox.journal.map(({ action }) => action)).toEqual(['create', 'update', 'delete']);
   });
 
-  test('measures how late a write becomes visible', async () => {
-    const { writes, profile } = await written({ commitDelayMs: 300 });
-    expect(writes.visibleAfterMs.value).toBeGreaterThanOrEqual(250);
-    // A short measurement on a quiet service is no reason to look back less than the default.
-    expect(profile.find(({ of }) => of === 'sync')).toMatchObject({
-      name: 'lookbackMs',
-      value: 120_000,
-      reason: expect.stringContaining('look'),
-    });
-  });
-
   test('names the fields that a service requires, and takes them from the caller', async () => {
-    const rejected = await written({ requiredFields: ['productNumber', 'name'] });
-    expect(values(rejected.writes)).toMatchObject({
-      requiredFields: ['productNumber'],
-      createStatus: undefined,
-    });
-    expect(rejected.sandbox.journal).toEqual([]);
+    const { sandbox, client } = twentyProducts({ requiredFields: ['productNumber', 'name'] });
+    const rejected = await probeWrites(client);
+    const expected = { requiredFields: ['productNumber'], createStatus: undefined };
+    expect(values(rejected.writes)).toMatchObject(expected);
+    expect(sandbox.journal).toEqual([]);
 
-    const draft = { productNumber: 'P-1' };
-    const given = await written({ requiredFields: ['productNumber', 'name'] }, { write: { draft } });
+    const given = await probeWrites(client, { write: { draft: { productNumber: 'P-1' } } });
     expect(given.writes.createStatus.value).toBe(201);
   });
 
   test('deletes its product even if it is stopped in the middle', async () => {
-    const sandbox = createSandbox({ records: { products: 20 } });
+    const { sandbox, client } = twentyProducts();
     const stop = new AbortController();
-    const running = probe(createClient(sandbox.clientOptions), {
-      collections: ['products'],
-      write: true,
+    const running = probeWrites(client, {
       signal: stop.signal,
       onProgress: () => sandbox.store.products.count === 21 && stop.abort('enough'),
     });
@@ -74,14 +65,11 @@ describe('a probe that writes', () => {
   });
 
   test('finds and deletes a product whose response was lost with every attempt', async () => {
-    const sandbox = createSandbox({ records: { products: 20 } });
+    const { sandbox, client } = twentyProducts();
     sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 2 });
-    const client = createClient({ ...sandbox.clientOptions, retry: { maxAttempts: 2, baseDelayMs: 1 } });
-    const { writes } = await probe(client, { collections: ['products'], write: true });
-    expect(writes.createStatus).toEqual({
-      known: false,
-      reason: 'the create returned connection_failed',
-    });
+    const retry = { maxAttempts: 2, baseDelayMs: 1 };
+    const { writes } = await probeWrites(client.withOptions({ retry }));
+    expect(writes.createStatus).toEqual(unknownBecause('connection_failed'));
     expect(sandbox.journal.map(({ action }) => action)).toEqual(['create', 'delete']);
     expect([writes.leftBehind, sandbox.store.products.count]).toEqual([[], 20]);
   });
@@ -89,7 +77,7 @@ describe('a probe that writes', () => {
   test.for([[0], [9]])(
     'deletes a product that it was stopped at making, or says that it is left',
     async ([failures]) => {
-      const sandbox = createSandbox({ records: { products: 20 } });
+      const { sandbox, client } = twentyProducts();
       const stop = new AbortController();
       const left: string[] = [];
       const stopSoon = () => {
@@ -99,12 +87,8 @@ describe('a probe that writes', () => {
       sandbox.faults.add({ kind: 'stall' }, { method: 'POST', when: stopSoon });
       if (failures)
         sandbox.faults.add({ kind: 'status', status: 403 }, { method: 'DELETE', times: failures });
-      const running = probe(createClient(sandbox.clientOptions), {
-        collections: ['products'],
-        write: true,
-        signal: stop.signal,
-        onLeftBehind: (ids) => left.push(...ids),
-      });
+      const onLeftBehind = (ids: readonly string[]) => left.push(...ids);
+      const running = probeWrites(client, { signal: stop.signal, onLeftBehind });
       await expect(running).rejects.toBe('enough');
       expect(sandbox.journal[0]?.action).toBe('create');
       const more = sandbox.store.products.ids().slice(20);
@@ -114,37 +98,43 @@ describe('a probe that writes', () => {
   );
 
   test('learns nothing from requests that got no response', async () => {
-    const sandbox = createSandbox({ records: { products: 20 } });
+    const { sandbox, client } = twentyProducts();
     const reset = { kind: 'connection-reset' } as const;
     sandbox.faults.add(reset, { method: 'POST', skip: 1, times: 2 });
     sandbox.faults.add(reset, { method: 'DELETE', skip: 1, times: 1 });
-    const client = createClient(sandbox.clientOptions);
-    const { writes } = await probe(client, { collections: ['products'], write: true });
+    const { writes } = await probeWrites(client);
     const { createStatus, replay, replayType, differentBody, deleteStatus, deleteAgain } = writes;
     expect([createStatus.value, deleteStatus.value]).toEqual([201, 204]);
     for (const finding of [replay, replayType, differentBody, deleteAgain])
-      expect(finding).toEqual({ known: false, reason: expect.stringContaining('connection_failed') });
+      expect(finding).toEqual(unknownBecause('connection_failed'));
     expect(sandbox.store.products.count).toBe(20);
   });
 
   test('names what it could not delete', async () => {
-    const sandbox = createSandbox({ records: { products: 20 } });
+    const { sandbox, client } = twentyProducts();
     sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { method: 'DELETE', times: 9 });
-    const { writes } = await probe(createClient(sandbox.clientOptions), {
-      collections: ['products'],
-      write: true,
-    });
+    const { writes } = await probeWrites(client);
     expect(writes.deleteStatus.value).toBe(undefined);
     expect(writes.leftBehind).toEqual([sandbox.store.products.ids().at(-1)]);
   });
 
   test('creates nothing with a key that may not write', async () => {
-    const sandbox = createSandbox({ records: { products: 20 } });
+    const { sandbox } = twentyProducts();
     const client = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.readOnly });
-    const { writes } = await probe(client, { collections: ['products'], write: true });
-    expect(writes.createStatus).toEqual({
-      known: false,
-      reason: 'the create returned scope_required',
-    });
+    const { writes } = await probeWrites(client);
+    expect(writes.createStatus).toEqual(unknownBecause('scope_required'));
+  });
+});
+
+describe('a probe of writes that become visible late', () => {
+  useFastClock();
+
+  test('measures how late, and keeps the usual lookback of sync', async () => {
+    const { client } = twentyProducts({ commitDelayMs: 3000 });
+    const { writes, profile } = await probeWrites(client);
+    expect(writes.visibleAfterMs.value).toBeGreaterThanOrEqual(2500);
+    // A short measurement on a quiet service is no reason to look back less than the default.
+    const lookback = { name: 'lookbackMs', value: 120_000, reason: expect.stringContaining('look') };
+    expect(profile.find(({ of }) => of === 'sync')).toMatchObject(lookback);
   });
 });

@@ -317,11 +317,9 @@ describe('a row whose create was lost while the service says that it is still ru
 
 test('push rejects the state of another API key until --same-company accepts it', async () => {
   const { sandbox, env, file } = await withFile('productNumber\nA\n');
+  const command = ['push', file('products.csv'), '--key', 'productNumber', '--yes', '--state', file('state')];
   const push = (key: string, ...args: string[]) =>
-    run({ ...env, ACCOUNTING_API_KEY: key }, [
-      ...['push', file('products.csv'), '--key', 'productNumber', '--yes', '--state', file('state')],
-      ...args,
-    ]);
+    run({ ...env, ACCOUNTING_API_KEY: key }, [...command, ...args]);
   expect(await push(sandbox.keys.full)).toMatchObject({ code: 2, log: expect.stringContaining('--tenant') });
   const tenant = ['--tenant', 'acme'];
   // A key that can read nothing is not remembered.

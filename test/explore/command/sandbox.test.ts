@@ -137,11 +137,9 @@ describe('sandbox', () => {
   });
 
   test('adds the faults of --fault with their conditions', async () => {
-    const run = start(
-      ...sandboxArgs,
-      ...['--fault', '{"kind":"status","status":503,"collection":"boms","times":2}'],
-      ...['--fault', '{"kind":"html-response","method":"POST"}'],
-    );
+    const twice = '{"kind":"status","status":503,"collection":"boms","times":2}';
+    const page = '{"kind":"html-response","method":"POST"}';
+    const run = start(...sandboxArgs, '--fault', twice, '--fault', page);
     await run.ready;
     const base = `${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1`;
     const headers = { 'X-AUTH-TOKEN': run.variable('ACCOUNTING_API_KEY') };
@@ -149,8 +147,8 @@ describe('sandbox', () => {
     for (const path of ['accounts', 'boms', 'boms', 'boms'])
       seen.push((await fetch(`${base}/${path}`, { headers })).status);
     expect(seen).toEqual([200, 503, 503, 200]);
-    const page = await fetch(`${base}/products`, { method: 'POST', headers });
-    expect(page.headers.get('content-type')).toContain('text/html');
+    const created = await fetch(`${base}/products`, { method: 'POST', headers });
+    expect(created.headers.get('content-type')).toContain('text/html');
     await run.end();
     expect(run.log.filter((line) => line.endsWith('fault status · full'))).toHaveLength(2);
   });
