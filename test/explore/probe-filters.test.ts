@@ -64,72 +64,68 @@ describe('a filter', () => {
     }
   });
 
-  test.each<[what: string, rewrite: Rewrite, finding: object]>([
-    ['id[gt] that returns 400 is rejected', rejecting('id[gt]'), { id: { gt: { value: 'rejected' } } }],
-    ['id[lte] that returns 400 is rejected', rejecting('id[lte]'), { id: { lte: { value: 'rejected' } } }],
+  test.each<[what: string, rewrite: Rewrite, findings: Readonly<Record<string, unknown>>]>([
+    ['id[gt] that returns 400 is rejected', rejecting('id[gt]'), { 'id.gt.value': 'rejected' }],
+    ['id[lte] that returns 400 is rejected', rejecting('id[lte]'), { 'id.lte.value': 'rejected' }],
     [
       'id[gt] that includes its bound is unknown',
       replaced('id[gt]', (bound) => bound, 'id[gte]'),
-      { id: { gt: unknownBecause('the bound itself') } },
+      { 'id.gt': unknownBecause('the bound itself') },
     ],
-    ['id[gt] that hides everything is unknown', hiding('id[gt]'), { id: { gt: { known: false } } }],
-    [
-      'id[gt] that fails for another reason is unknown',
-      forbidding('id[gt]'),
-      { id: { gt: unknownBecause('forbidden') } },
-    ],
+    ['id[gt] that hides everything is unknown', hiding('id[gt]'), { 'id.gt.known': false }],
+    ['id[gt] that returns 403 is unknown', forbidding('id[gt]'), { 'id.gt': unknownBecause('forbidden') }],
     [
       'id[lte] that is only dropped beside id[gte] is honoured alone, and not together',
       (url) => (url.searchParams.has('id[gte]') ? without('id[lte]')(url) : url),
-      { id: { gte: { value: 'honoured' }, lte: { value: 'honoured' }, together: { value: false } } },
+      { 'id.gte.value': 'honoured', 'id.lte.value': 'honoured', 'id.together.value': false },
     ],
     [
       'id[between] that is dropped is ignored in every form',
       without('id[between]'),
-      { between: { verdict: { value: 'ignored' }, separator: { known: false } } },
+      { 'between.verdict.value': 'ignored', 'between.separator.known': false },
     ],
     [
       'id[between] that returns 400 is rejected in every form',
       rejecting('id[between]'),
-      { between: { verdict: { value: 'rejected' }, separator: { known: false } } },
+      { 'between.verdict.value': 'rejected', 'between.separator.known': false },
     ],
     [
       'id[between] that hides everything is unknown',
       hiding('id[between]'),
-      { between: { verdict: { known: false }, separator: { known: false } } },
+      { 'between.verdict.known': false, 'between.separator.known': false },
     ],
     [
       'id[between] without its upper bound is honoured, and not inclusive',
       replaced('id[between]', (range) => range.replace(/(?<=\.\.)\d+$/, (high) => String(Number(high) - 1))),
-      { between: { verdict: { value: 'honoured' }, inclusive: { value: false } } },
+      { 'between.verdict.value': 'honoured', 'between.inclusive.value': false },
     ],
     [
       'updatedSince that is dropped is ignored',
       without('updatedSince'),
-      { updatedSince: { verdict: { value: 'ignored' }, invalidValue: { known: false } } },
+      { 'updatedSince.verdict.value': 'ignored', 'updatedSince.invalidValue.known': false },
     ],
     [
       'updatedSince that returns 400 is rejected',
       rejecting('updatedSince'),
-      { updatedSince: { verdict: { value: 'rejected' }, invalidValue: { value: 'rejected' } } },
+      { 'updatedSince.verdict.value': 'rejected', 'updatedSince.invalidValue.value': 'rejected' },
     ],
     [
       'updatedSince that leaves out its own second is exclusive',
       replaced('updatedSince', (since) => since.replace(/(?<=T.*)\d{2}Z$/, '59Z')),
-      { updatedSince: { verdict: { value: 'honoured' }, inclusive: { value: false } } },
+      { 'updatedSince.verdict.value': 'honoured', 'updatedSince.inclusive.value': false },
     ],
-    ['updatedSince accepts an offset', unchanged, { updatedSince: { offset: { value: 'accepted' } } }],
+    ['updatedSince accepts an offset', unchanged, { 'updatedSince.offset.value': 'accepted' }],
     [
       'updatedSince that accepts only UTC rejects an offset',
       rejecting('updatedSince', /[+-]\d\d:\d\d$/),
-      { updatedSince: { verdict: { value: 'honoured' }, offset: { value: 'rejected' } } },
+      { 'updatedSince.verdict.value': 'honoured', 'updatedSince.offset.value': 'rejected' },
     ],
     [
       '_page that is dropped is ignored',
       without('_page'),
-      { page: { value: 'ignored' }, pageSize: { known: false }, afterLastPage: { known: false } },
+      { 'page.value': 'ignored', 'pageSize.known': false, 'afterLastPage.known': false },
     ],
-    ['_page that returns 400 is rejected', rejecting('_page'), { page: { value: 'rejected' } }],
+    ['_page that returns 400 is rejected', rejecting('_page'), { 'page.value': 'rejected' }],
     [
       'the page after the last is unknown if it gets no response',
       responding('_page', expired, /^100000$/),
@@ -138,10 +134,11 @@ describe('a filter', () => {
     [
       'the page after the last is reported by the code of its error',
       forbidding('_page', /^100000$/),
-      { afterLastPage: { value: 'forbidden' } },
+      { 'afterLastPage.value': 'forbidden' },
     ],
-  ])('%s', async (_, rewrite, finding) => {
-    expect(await productsBehind(rewrite)).toMatchObject(finding);
+  ])('%s', async (_, rewrite, findings) => {
+    const found = await productsBehind(rewrite);
+    for (const [path, finding] of Object.entries(findings)) expect(found).toHaveProperty(path, finding);
   });
 
   test('id[between] whose bounds may lie behind the first page is not said to leave them out', async () => {

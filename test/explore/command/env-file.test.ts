@@ -96,7 +96,12 @@ describe('the settings of the command', () => {
   test('never show the key of a file in an error', async () => {
     const { inFile, cwd } = await project();
     const key = inFile.env.ACCOUNTING_API_KEY ?? '';
-    const { code, log } = await run({}, ['get', 'accounts', key], { cwd });
-    expect([code, log.includes(key), log.includes('[redacted]')]).toEqual([4, false, true]);
+    for (const [args, expected] of [
+      [['get', 'accounts', key], 4],
+      [['discover', 'accounts', '--check', '--out', `/no/such/${key}`], 7],
+    ] as const) {
+      const { code, log } = await run({}, args, { cwd });
+      expect([code, log.includes(key), log.includes('[redacted]')]).toEqual([expected, false, true]);
+    }
   });
 });

@@ -110,19 +110,6 @@ test('pull --to writes invalid records too', async () => {
   expect([code, copied(file).length]).toEqual([0, 25]);
 });
 
-test.each([
-  [['--all', '--to', 'b', '--out', 'data'], "cannot be used with option '--out"],
-  [['accounts', '--to', 'b', '--since', '2026-01-01'], "cannot be used with option '--since"],
-  [['accounts', '--to', 'b', '--format', 'csv'], "cannot be used with option '--format"],
-  [['accounts', '--tenant', 'acme'], '--tenant is for a database'],
-  [['accounts', '--full'], '--full is for a database'],
-  [['--all', '--to', 'postgres', '--tenant', 'acme'], 'No database is configured'],
-])('pull --to rejects arguments that contradict each other: %j', async (args, message) => {
-  const { sandbox, env } = await listening();
-  const { code, log } = await run(env, ['pull', ...args], { cwd: folder()('.') });
-  expect([code, log, sandbox.count()]).toEqual([2, expect.stringContaining(message), 0]);
-});
-
 test('pull --to requires --tenant if the database has no company or several', async () => {
   const { env } = await listening({ records: { accounts: 3 } });
   const file = folder()('books.sqlite');
