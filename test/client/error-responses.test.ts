@@ -177,12 +177,6 @@ const frameworks: Readonly<Record<string, Form>> = {
     code: 'unauthenticated',
     says: 'section-3.1). ',
   },
-  'a service that sends a title alone': {
-    status: 409,
-    body: { title: 'The period is closed' },
-    code: 'unknown_problem',
-    says: '409: The period is closed. ',
-  },
   'a service that sends a title and an empty detail': {
     status: 409,
     body: { title: 'The period is closed', detail: '' },

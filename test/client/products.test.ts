@@ -96,15 +96,6 @@ test('each method of a writable collection works when detached', async () => {
   expect(await find(id)).toBeUndefined();
 });
 
-test('each method of a read-only collection works when detached', async () => {
-  const sandbox = createSandbox({ records: { accounts: 1 } });
-  const { get, find, list } = createClient(sandbox.clientOptions).accounts;
-  const account = await get('1');
-  expect(account).toMatchObject({ id: '1' });
-  expect(await find('1')).toEqual(account);
-  expect(await list().toArray({ limit: 2 })).toEqual([account]);
-});
-
 test('a custom field of the schema is written, read and cleared', async () => {
   const sandbox = createSandbox({ unknownFields: 'store' });
   const schema = productSchema.extend({ colourCode: z.number().nullable() });

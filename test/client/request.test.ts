@@ -24,24 +24,6 @@ test('a request goes out under the API with key, query and body', async () => {
   expect(headers.get('x-auth-token')).toBe('key-of-the-company');
 });
 
-test('a request sends its body with the content type that it names', async () => {
-  const fetch = done();
-  const client = scriptedClient(fetch);
-  const update = { method: 'PATCH', path: '/products/7', body: { name: null } } as const;
-  await client.request({ ...update, contentType: 'application/merge-patch+json' });
-  await client.request({ ...update, contentType: undefined });
-  expect(fetch.requests.map(({ headers }) => headers.get('content-type'))).toEqual([
-    'application/merge-patch+json',
-    'application/json',
-  ]);
-  for (const contentType of ['json', '', 'application/json; charset=utf-8', 'a/b\r\nx: y']) {
-    await expect(client.request({ ...update, contentType })).rejects.toThrow(
-      'contentType: must be a media type',
-    );
-  }
-  expect(fetch.requests).toHaveLength(2);
-});
-
 test('a request is a GET by default, and only a POST carries an Idempotency-Key', async () => {
   const fetch = done();
   const client = scriptedClient(fetch);

@@ -212,7 +212,9 @@ describe('a read by keyset starts again, and says so,', () => {
     expect(restart).toBeGreaterThan(0);
     expect(pages.slice(restart).flatMap(({ ids }) => ids)).toEqual([
       ...range(1, 40).map(String),
-      ...['a', 'b', 'c'],
+      'a',
+      'b',
+      'c',
     ]);
     expect(pages.slice(restart).every(({ pagination }) => pagination === 'page')).toBe(true);
 

@@ -26,7 +26,7 @@ function stalling(responses: number) {
 describe.each(kinds)('a read by %s', (name, options) => {
   const over = { done: true, value: undefined };
 
-  test('aborts the request in flight if the consumer leaves the loop', async () => {
+  test('aborts the request in flight if the caller leaves the loop', async () => {
     const { pages, state } = stalling(name === 'keyset' ? 2 : 1);
     for await (const _ of pages({}, options)) {
       await settle();
@@ -102,7 +102,7 @@ describe.each(kinds)('a read by %s', (name, options) => {
     expect(listenersOn(signal)).toBe(0);
   });
 
-  test('requests nothing without prefetch before the consumer asks', async () => {
+  test('requests nothing without prefetch before the caller asks for a page', async () => {
     const { pages, queries } = stalling(99);
     const read = pages({}, { ...options, prefetch: 0 });
     await settle();

@@ -37,13 +37,6 @@ test('the logger warns once for each endpoint, whichever client requests it', as
   ]);
 });
 
-test('nothing is reported without these headers', async () => {
-  const sandbox = createSandbox({ records: { accounts: 1 } });
-  const deprecated = vi.fn();
-  await createClient({ ...sandbox.clientOptions, on: { deprecated } }).accounts.get('1');
-  expect(deprecated).not.toHaveBeenCalled();
-});
-
 type Announced = Partial<Pick<DeprecatedEvent, 'deprecatedAt' | 'sunsetAt' | 'link'>> | undefined;
 const at = (text: string) => new Date(text);
 
@@ -63,6 +56,7 @@ test.each<[Record<string, string>, Announced]>([
   [{ deprecation: '@1', link: '</docs>;rel=deprecation;title="a"' }, { link: '/docs' }],
   [{ deprecation: '@1', link: '</docs>; title="rel=deprecation"' }, { link: undefined }],
   [{ deprecation: '@1', link: 'deprecation' }, { link: undefined }],
+  [{}, undefined],
   [{ deprecation: '?0' }, undefined],
   [{ sunset: 'soon' }, undefined],
   [{ link: '</docs>; rel="deprecation"' }, undefined],
