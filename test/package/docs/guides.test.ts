@@ -4,12 +4,6 @@ import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test, vi } from 'vitest';
 import { OWN } from '../../../src/opentelemetry/attributes.ts';
 import { createInstruments } from '../../../src/opentelemetry/instruments.ts';
-import { resolveOptions } from '../../../src/options.ts';
-import { PUSH_OPTIONS } from '../../../src/push/options.ts';
-import { RECONCILE_OPTIONS } from '../../../src/reconcile/reconcile.ts';
-import { CHANGES_OPTIONS } from '../../../src/sync/changes.ts';
-import { SYNC_OPTIONS } from '../../../src/sync/sync.ts';
-import { CALL_OPTIONS } from '../../../src/transport/call-options.ts';
 import { namesIn, root, tableRows, writeCodeBlocks } from './code-blocks.ts';
 
 const files = readdirSync(`${root}src/guides`).filter((file) => file.endsWith('.md'));
@@ -83,34 +77,5 @@ describe('the tables of the guides', () => {
     const elsewhere: string[] = [OWN.waitReason, OWN.waitExpected, OWN.collection];
     const onSpans = Object.values(OWN).filter((name) => !elsewhere.includes(name));
     expect(namesOf('telemetry.md', 'attribute').toSorted()).toEqual(onSpans.toSorted());
-  });
-
-  test('state the limits that are applied', () => {
-    const { settings } = resolveOptions({ baseUrl: 'https://books.example.com', apiKey: 'k' }).defaults;
-    const stated = tableRows('src/guides/running-at-scale.md', 'option').flatMap(
-      ([option = '', , value = '']) => {
-        const name = namesIn(option)[0] ?? '';
-        return value.endsWith(' s') ? [[name, Number.parseInt(value, 10) * 1000]] : [];
-      },
-    );
-    const { timeoutMs, maxWaitMs, deadlineMs } = settings;
-    expect(Object.fromEntries(stated)).toEqual({ timeoutMs, maxWaitMs, deadlineMs });
-  });
-
-  test('list the options of sync, changes and reconcile', () => {
-    const rows = tableRows('src/guides/options.md', 'option of a sync');
-    const tables = { sync: SYNC_OPTIONS, changes: CHANGES_OPTIONS, reconcile: RECONCILE_OPTIONS };
-    for (const [of, table] of Object.entries(tables)) {
-      const listed = rows.filter(([, which = '']) => which === 'all three' || which.split(', ').includes(of));
-      const own = Object.keys(table).filter((name) => !Object.hasOwn(CALL_OPTIONS, name));
-      expect(listed.flatMap(([cell = '']) => namesIn(cell)).toSorted(), of).toEqual(own.toSorted());
-    }
-  });
-
-  test('list the options of push', () => {
-    const listed = tableRows('src/guides/options.md', 'option of push').flatMap(([cell = '']) =>
-      namesIn(cell),
-    );
-    expect(listed.toSorted()).toEqual(Object.keys(PUSH_OPTIONS).toSorted());
   });
 });

@@ -3,9 +3,6 @@ import { collectionNames } from 'accounting-data-sdk';
 import { describe, expect, test, vi } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
 import { main } from '../../../src/cli/main.ts';
-import { CREATE_OPTIONS } from '../../../src/collections/create-options.ts';
-import { CLIENT_OPTIONS, resolveOptions } from '../../../src/options.ts';
-import { LIST_OPTIONS } from '../../../src/pagination/list-options.ts';
 import { namesIn, root, tableRows, writeCodeBlocks } from './code-blocks.ts';
 
 const blocks = writeCodeBlocks('README.md');
@@ -41,12 +38,12 @@ describe('the commands in the README', () => {
     return name === '' ? [] : [{ name, flags: flags.match(/--[a-z-]+/g) ?? [] }];
   });
 
-  test('are those that there are', () => {
+  test('include each command of the package', () => {
     const named = new Set(commands.map(({ name }) => name));
     expect([...named].toSorted()).toEqual(['discover', 'get', 'probe', 'pull', 'push', 'sandbox', 'whoami']);
   });
 
-  test('start each example', () => {
+  test('include the script of each example', () => {
     const rows = tableRows('README.md', '`npm ci && npm run …`');
     const scripts = rows.flatMap(([cell = '']) => namesIn(cell));
     const files = globSync(['examples/*.ts', 'examples/*/package.json'], { cwd: root });
@@ -67,64 +64,6 @@ describe('the commands in the README', () => {
 });
 
 describe('the tables of the README', () => {
-  test('list every option of the client, and mark those of each call', () => {
-    const rows = tableRows('src/guides/options.md', 'option').map(([cell = '']) => ({
-      name: namesIn(cell)[0] ?? '',
-      isOfCalls: cell.endsWith('◦'),
-    }));
-    // The row of the option names the members of `on` and `appInfo`.
-    const { retry, ...others } = CLIENT_OPTIONS;
-    const names = [...Object.keys(others), ...Object.keys(retry).map((name) => `retry.${name}`)];
-    expect(rows.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
-    const ofCalls = rows.filter(({ isOfCalls }) => isOfCalls).map(({ name }) => name.split('.')[0]);
-    const shared = Object.keys(CLIENT_OPTIONS).filter((name) => Object.hasOwn(LIST_OPTIONS, name));
-    expect([...new Set(ofCalls)].toSorted()).toEqual(shared.toSorted());
-  });
-
-  test('list every option that calls alone have', () => {
-    const listed = tableRows('src/guides/options.md', 'option of').flatMap(([, names = '']) =>
-      namesIn(names),
-    );
-    const ofCalls = Object.keys({ ...LIST_OPTIONS, ...CREATE_OPTIONS });
-    const alone = ofCalls.filter((name) => !Object.hasOwn(CLIENT_OPTIONS, name));
-    expect(listed.toSorted()).toEqual(alone.toSorted());
-  });
-
-  test('state the defaults that are applied', () => {
-    const { defaults, transport } = resolveOptions({ baseUrl: 'https://books.example.com', apiKey: 'k' });
-    const { settings, lists, validation } = defaults;
-    const applied: Record<string, unknown> = {
-      timeoutMs: settings.timeoutMs,
-      deadlineMs: settings.deadlineMs,
-      maxWaitMs: settings.maxWaitMs,
-      'retry.maxAttempts': settings.retry.maxAttempts,
-      'retry.baseDelayMs': settings.retry.baseDelayMs,
-      'retry.maxDelayMs': settings.retry.maxDelayMs,
-      'retry.updates': settings.retry.updates,
-      'retry.creates': settings.retry.creates,
-      'retry.inProgressTypes': settings.retry.inProgressTypes,
-      pagination: lists.pagination,
-      prefetch: lists.prefetch,
-      afterLastPage: lists.afterLastPage,
-      pageParameter: lists.pageParameter,
-      validation,
-      rateLimiter: transport.rateLimiter,
-      bareNotFound: transport.bareNotFound,
-      contentTypes: transport.contentTypes.create,
-    };
-    const stated = tableRows('src/guides/options.md', 'option').flatMap(([option = '', value = '']) => {
-      const name = namesIn(option)[0] ?? '';
-      if (!(name in applied)) return [];
-      const quoted = namesIn(value).join();
-      const text = quoted === '' ? value.replaceAll(',', '').replace(/ .*/, '') : quoted.replaceAll("'", '');
-      return [[name, text]];
-    });
-    expect(Object.fromEntries(stated)).toEqual(
-      Object.fromEntries(Object.entries(applied).map(([name, value]) => [name, String(value)])),
-    );
-    expect(transport.maxBodyBytes).toBe(16 * 1024 * 1024);
-  });
-
   test('list every entry of the package', () => {
     const listed = tableRows('README.md', 'import').flatMap(([entry = '']) => namesIn(entry));
     const entries = Object.keys(manifest.exports).filter((entry) => entry !== './package.json');

@@ -22,6 +22,7 @@ describe('importing the package is cheap', () => {
 
   test('loads no package but decimal.js, as CommonJS, which holds p-retry itself', async () => {
     const { loaded, undici } = await json<Loaded>('loaded.cjs', 'accounting-data-sdk');
+    expect(loaded).toContain(join(project, 'node_modules/accounting-data-sdk/dist/index.cjs'));
     expect(packagesOf(loaded)).toEqual(['accounting-data-sdk', 'decimal.js']);
     expect(undici).toBe(false);
     expect(loaded.length).toBeLessThanOrEqual(9);
@@ -43,10 +44,5 @@ describe('importing the package is cheap', () => {
   test.for(['loaded.mjs', 'loaded.cjs'])('the schemas need Zod alone: %s', async (program) => {
     const { loaded } = await json<Loaded>(program, 'accounting-data-sdk/schemas');
     expect(packagesOf(loaded)).toEqual(['accounting-data-sdk', 'zod']);
-  });
-
-  test('is measured on the installed files', async () => {
-    const { loaded } = await json<Loaded>('loaded.cjs', 'accounting-data-sdk');
-    expect(loaded).toContain(join(project, 'node_modules/accounting-data-sdk/dist/index.cjs'));
   });
 });
