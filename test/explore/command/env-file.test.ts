@@ -98,7 +98,7 @@ describe('the settings of the command', () => {
     const key = inFile.env.ACCOUNTING_API_KEY ?? '';
     for (const [args, expected] of [
       [['get', 'accounts', key], 4],
-      [['discover', 'accounts', '--check', '--out', `/no/such/${key}`], 7],
+      [['pull', 'accounts', '--out', `/no/${key}/such`], 7],
     ] as const) {
       const { code, log } = await run({}, args, { cwd });
       expect([code, log.includes(key), log.includes('[redacted]')]).toEqual([expected, false, true]);
