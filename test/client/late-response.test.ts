@@ -17,7 +17,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('discards a response that arrives after the timeout: emits no event and cancels its body', async () => {
+test('a call discards a response that arrives after the timeout: emits no event and cancels its body', async () => {
   const statuses: number[] = [];
   const on: Listeners = { response: ({ status }) => void statuses.push(status) };
   const late = jsonResponse({ id: 'late' });
@@ -40,7 +40,7 @@ test('discards a response that arrives after the timeout: emits no event and can
   expect(cancel).toHaveBeenCalledTimes(1);
 });
 
-test('gives the body the time that the headers have left of timeoutMs', async () => {
+test('a call gives the body the time that the headers have left of timeoutMs', async () => {
   const headersLate: FetchResponse = () =>
     new Promise<Response>((resolve) => {
       const headers = { 'content-type': 'application/json' };
@@ -58,7 +58,7 @@ test('gives the body the time that the headers have left of timeoutMs', async ()
   expect(await call).toMatchObject({ code: 'timeout', limit: 'attempt' });
 });
 
-test('stops with the reason of the signal while a body stalls that ignores it', async () => {
+test('a call stops with the reason of the signal while a body stalls that ignores it', async () => {
   const controller = new AbortController();
   const headers = { 'content-type': 'application/json' };
   const fetch = scriptedFetch(new Response(new ReadableStream(), { headers }));

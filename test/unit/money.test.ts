@@ -63,7 +63,7 @@ test.each<[string, MoneyOptions | undefined, string]>([
   ['0.12345678', { digits: 8 }, '0.12345678'],
   ['999999999999999999', { digits: 2 }, '999999999999999999.00'],
   ['-0.001', { digits: 2, rounding: 'half_up' }, '0.00'],
-])('%s with %j is written %s', (text, options, expected) => {
+])('toMoney writes %s with %j as %s', (text, options, expected) => {
   expect(toMoney(toDecimal(text), options)).toBe(expected);
 });
 
@@ -108,7 +108,7 @@ test.each<[string, () => unknown, string]>([
   ['half a digit', () => toMoney(toDecimal('1'), { digits: 0.5 }), 'digits'],
   ['an unknown rounding', () => toMoney(toDecimal('1'), { rounding: 'bankers' as never }), 'rounding'],
   ['an inherited rounding', () => toMoney(toDecimal('1'), { rounding: 'constructor' as never }), 'rounding'],
-])('%s is rejected', (_, act, argument) => {
+])('toMoney rejects %s', (_, act, argument) => {
   expect(thrown(act)).toMatchObject({ code: 'invalid_input', argument });
 });
 

@@ -17,25 +17,25 @@ import {
 const strings = (from: number, to: number) => range(from, to).map(String);
 const oneAtATime = { prefetch: 0 };
 
-test('requests page after page until an empty one', async () => {
+test('a list by page requests page after page until an empty one', async () => {
   const { accounts, queries } = listing(range(1, 7), 3);
   expect(await idsOf(accounts.list({}, oneAtATime))).toEqual(strings(1, 7));
   expect(queries).toEqual(['_page=1', '_page=2', '_page=3', '_page=4']);
 });
 
-test('does not treat a short page as the end', async () => {
+test('a list by page does not treat a short page as the end', async () => {
   const { accounts } = withPages([1, 2, 3], [4], [5, 6, 7]);
   expect(await idsOf(accounts.list())).toEqual(strings(1, 7));
 });
 
-test('shows the response of an empty collection as a page without records, and nothing about completeness', async () => {
+test('a list by page shows the response of an empty collection as a page without records, and nothing about completeness', async () => {
   const pages = await all(listing([], 3).pages());
   expect(pages).toMatchObject([
     { records: [], pagination: 'page', complete: undefined, restarted: false, resumeToken: undefined },
   ]);
 });
 
-test('drops and counts a row that one of the two pages before contained, or that a page contains twice', async () => {
+test('a list by page drops and counts a row that one of the two pages before contained, or that a page contains twice', async () => {
   const { pages } = withPages([1, 2, 3], [4, 5, 5], [3, 5, 6], [5, 6], [1, 7]);
   const read = await all(pages());
   for (const { ids, records } of read) expect(ids).toEqual(records.map(({ id }) => id));
@@ -48,7 +48,7 @@ test('drops and counts a row that one of the two pages before contained, or that
   ]);
 });
 
-test('reports an invalid row once that two pages contain, and delivers it if it is valid by then', async () => {
+test('a list by page reports an invalid row once that two pages contain, and delivers it if it is valid by then', async () => {
   const invalidRecord = vi.fn();
   const responses = [
     [{ id: '1' }, { id: 2 }, { name: 'no id' }],
@@ -68,7 +68,7 @@ test('reports an invalid row once that two pages contain, and delivers it if it 
   expect(invalidRecord).toHaveBeenCalledTimes(2);
 });
 
-test('writes one warning to the logger if rows come again', async () => {
+test('a list by page writes one warning to the logger if rows come again', async () => {
   const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn() };
   const pages = [[1, 2], [2, 3], [3, 4], []];
   const { accounts } = serviceOf(({ page = 1 }) => rowsOf(pages[page - 1] ?? []), { logger });
@@ -87,18 +87,21 @@ const repeating: readonly (readonly [string, (count: number) => Rows])[] = [
   ],
 ];
 
-test.each(repeating)('throws FilterIgnoredError if the service sends %s for ever', async (_, respond) => {
-  const { accounts, queries } = serviceOf(({ count }) => respond(count), { validation: 'report' });
-  const error = await caught(all(accounts.list()));
-  expect(error).toMatchObject({
-    code: 'filter_ignored',
-    path: '/accounts',
-    message: expect.stringContaining('GET /accounts returned the rows of earlier pages again and again'),
-  });
-  expect(queries.length).toBeLessThan(1_000);
-});
+test.each(repeating)(
+  'a list by page throws FilterIgnoredError if the service sends %s for ever',
+  async (_, respond) => {
+    const { accounts, queries } = serviceOf(({ count }) => respond(count), { validation: 'report' });
+    const error = await caught(all(accounts.list()));
+    expect(error).toMatchObject({
+      code: 'filter_ignored',
+      path: '/accounts',
+      message: expect.stringContaining('GET /accounts returned the rows of earlier pages again and again'),
+    });
+    expect(queries.length).toBeLessThan(1_000);
+  },
+);
 
-test('does not treat different invalid rows without ids as equal', async () => {
+test('a list by page does not treat different invalid rows without ids as equal', async () => {
   const { pages } = serviceOf(
     ({ page = 1 }) => (page < 6 ? [{ name: `${page}a` }, { name: `${page}b` }] : []),
     {
@@ -108,13 +111,13 @@ test('does not treat different invalid rows without ids as equal', async () => {
   expect(await all(pages())).toHaveLength(5);
 });
 
-test('does not treat three hundred different pages as repeated', async () => {
+test('a list by page does not treat three hundred different pages as repeated', async () => {
   const { accounts } = listing(range(1, 900), 3);
   expect(await idsOf(accounts.list())).toHaveLength(900);
 });
 
 test.each([29, 30])(
-  'reads on if an import adds %d records in front of the list, so that a page of 30 comes twice',
+  'a list by page reads on if an import adds %d records in front of the list, so that a page of 30 comes twice',
   async (added) => {
     const { accounts, sandbox } = accountsOf(range(1, 90), { order: 'id-desc' });
     const seen = new Set<string>();
@@ -127,7 +130,7 @@ test.each([29, 30])(
   },
 );
 
-test('takes a 404 after the first page for the end with afterLastPage: not_found', async () => {
+test('a list by page takes a 404 after the first page for the end with afterLastPage: not_found', async () => {
   const { accounts } = serviceOf(({ page = 1 }) => (page > 2 ? notFound() : rowsOf([page])));
   expect(await idsOf(accounts.list({}, { afterLastPage: 'not_found' }))).toEqual(['1', '2']);
   expect(await caught(all(accounts.list()))).toMatchObject({ code: 'not_found' });
@@ -135,7 +138,7 @@ test('takes a 404 after the first page for the end with afterLastPage: not_found
   expect(await caught(all(fromPage3))).toMatchObject({ code: 'not_found' });
 });
 
-test('requests the first page alone, and then as many ahead as allowed', async () => {
+test('a list by page requests the first page alone, and then as many ahead as allowed', async () => {
   const firstPage = Promise.withResolvers<Rows>();
   const { pages, queries } = serviceOf(({ page = 1 }) => (page === 1 ? firstPage.promise : rowsOf([page])));
   const read = pages({}, { prefetch: 3 });
@@ -152,13 +155,13 @@ test('requests the first page alone, and then as many ahead as allowed', async (
   await read.return?.();
 });
 
-test('requests nothing after a page that it knows to be the last', async () => {
+test('a list by page requests nothing after a page that it knows to be the last', async () => {
   const { pages, queries } = listing(range(1, 9), 3);
   for await (const _ of pages({}, { prefetch: 2 })) await settle();
   expect(queries).toEqual(['_page=1', '_page=2', '_page=3', '_page=4']);
 });
 
-test('keeps pages in order that arrive out of order', async () => {
+test('a list by page keeps pages in order that arrive out of order', async () => {
   const late = Promise.withResolvers<Rows>();
   const { accounts } = serviceOf(({ page = 1 }) =>
     page === 2 ? late.promise : rowsOf(page < 5 ? [page] : []),
@@ -169,7 +172,7 @@ test('keeps pages in order that arrive out of order', async () => {
   expect(await read).toEqual(strings(1, 4));
 });
 
-test('throws a failed page ahead only after the pages before it, and requests nothing after it', async () => {
+test('a list by page throws a failed page ahead only after the pages before it, and requests nothing after it', async () => {
   const { accounts, queries } = serviceOf(({ page = 1 }) =>
     page === 3 ? new Response('{}', { status: 403 }) : rowsOf([page]),
   );

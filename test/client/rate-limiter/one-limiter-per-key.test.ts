@@ -86,7 +86,7 @@ test('two installed copies of the package share the limiter of a key', async () 
 
 const withoutHeaders = () => jsonResponse({ id: '1' });
 
-test('forgets a key after ten idle minutes, with the next call of another key and not by a timer', async () => {
+test('the rate limiter forgets a key after ten idle minutes, with the next call of another key and not by a timer', async () => {
   const client = createClient(withResponse(withoutHeaders));
   const other = createClient(withResponse(withoutHeaders, { apiKey: 'key-two' }));
   await get(client, 'first');
@@ -109,7 +109,7 @@ test('forgets a key after ten idle minutes, with the next call of another key an
   await Promise.all(calls);
 });
 
-test('forgets a hundred idle keys with a call, so that a hundred thousand do not block it', async () => {
+test('the rate limiter forgets a hundred idle keys with a call, so that a hundred thousand do not block it', async () => {
   const options = withResponse(withoutHeaders);
   for (let key = 0; key < 150; key += 1) await get(createClient({ ...options, apiKey: `${key}` }));
   await advance(11 * MINUTE_MS);
@@ -128,7 +128,7 @@ test('forgets a hundred idle keys with a call, so that a hundred thousand do not
   expect([await isKnown(149), await isKnown(99)]).toEqual([true, false]);
 });
 
-test('does not forget a key that is paused', async () => {
+test('the rate limiter does not forget a key that is paused', async () => {
   await pause(30 * 60);
   await advance(11 * MINUTE_MS);
   await get(createClient(withResponse(ok, { apiKey: 'key-two' })), 'other');

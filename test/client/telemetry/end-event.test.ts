@@ -20,7 +20,7 @@ function listening(sandbox: Sandbox, more: Listeners = {}) {
   return { client, events, ends, names: () => events.map((line) => line.split(' ')[0]) };
 }
 
-test('emits end once, after every other event, for a call that succeeds', async () => {
+test('the client emits end once, after every other event, for a call that succeeds', async () => {
   const sandbox = createSandbox({ records: { products: 1 } });
   const { client, ends, names } = listening(sandbox);
   await client.products.get('1');
@@ -37,14 +37,14 @@ test('emits end once, after every other event, for a call that succeeds', async 
   expect(ends[0]?.durationMs).toBeGreaterThanOrEqual(0);
 });
 
-test('emits end after the error event for a call that fails', async () => {
+test('the client emits end after the error event for a call that fails', async () => {
   const { client, ends, names } = listening(createSandbox());
   await expect(client.products.get('1')).rejects.toThrow();
   expect(names()).toEqual(['request', 'error', 'end']);
   expect(ends[0]).toMatchObject({ result: 'error', attempt: 1 });
 });
 
-test('emits end, but no error event, for an aborted call', async () => {
+test('the client emits end, but no error event, for an aborted call', async () => {
   const sandbox = createSandbox();
   const controller = new AbortController();
   const { client, ends, names } = listening(sandbox, {
@@ -56,7 +56,7 @@ test('emits end, but no error event, for an aborted call', async () => {
   expect(ends[0]?.result).toBe('aborted');
 });
 
-test('emits end for a call that is aborted while it waits for a retry', async () => {
+test('the client emits end for a call that is aborted while it waits for a retry', async () => {
   const sandbox = createSandbox();
   const controller = new AbortController();
   const { client, ends } = listening(sandbox, { retry: () => controller.abort('enough') });
@@ -66,21 +66,21 @@ test('emits end for a call that is aborted while it waits for a retry', async ()
   expect(ends.map(({ result }) => result)).toEqual(['aborted']);
 });
 
-test('emits end for a call whose signal had fired before', async () => {
+test('the client emits end for a call whose signal had fired before', async () => {
   const { client, ends, names } = listening(createSandbox());
   await expect(client.products.get('1', { signal: AbortSignal.abort('never') })).rejects.toBe('never');
   expect(names()).toEqual(['end']);
   expect(ends[0]).toMatchObject({ result: 'aborted', attempt: 0 });
 });
 
-test('reports the result error even if an error listener aborts the call', async () => {
+test('the end event reports the result error even if an error listener aborts the call', async () => {
   const controller = new AbortController();
   const { client, ends } = listening(createSandbox(), { error: () => controller.abort() });
   await expect(client.products.get('1', { signal: controller.signal })).rejects.toThrow('not_found');
   expect(ends[0]?.result).toBe('error');
 });
 
-test('counts the time that a call waited', async () => {
+test('the end event counts the time that a call waited', async () => {
   const sandbox = createSandbox({ records: { products: 1 } });
   const waits: number[] = [];
   const { client, ends } = listening(sandbox, { retry: ({ waitMs }) => void waits.push(waitMs) });

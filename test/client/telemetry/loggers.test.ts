@@ -60,7 +60,7 @@ const FIELDS = [
   ...fields,
 }));
 
-test('logs lines and fields to pino as it is', async () => {
+test('the client logs lines and fields to pino as it is', async () => {
   const { stream, lines } = sink();
   const key = await makeCalls(pino({ level: 'debug' }, stream));
   const seen = lines();
@@ -70,7 +70,7 @@ test('logs lines and fields to pino as it is', async () => {
   expect(JSON.stringify(seen)).not.toContain(key);
 });
 
-test('logs lines and fields to winston as it is', async () => {
+test('the client logs lines and fields to winston as it is', async () => {
   const { stream, lines } = sink();
   const logger = createLogger({
     level: 'debug',
@@ -94,7 +94,7 @@ test('logs lines and fields to winston as it is', async () => {
   expect(JSON.stringify(seen)).not.toContain(key);
 });
 
-test('gives loggers the id of a request, and the outcome of a write in text as well', async () => {
+test('the client gives loggers the id of a request, and the outcome of a write in text as well', async () => {
   const { stream, lines } = sink();
   const sandbox = createSandbox();
   const client = createClient({ ...sandbox.clientOptions, logger: pino({ level: 'debug' }, stream) });

@@ -9,7 +9,7 @@ const measured = (sandboxOptions: SandboxOptions = {}, options: ClientOptions = 
 
 afterEach(() => void vi.useRealTimers());
 
-test('measures each request in seconds, by the conventions', async () => {
+test('telemetryListeners measures each request in seconds, by the conventions', async () => {
   const { sandbox, client, recorded } = measured();
   await client.products.get('1');
   await client.products.get('2');
@@ -41,7 +41,7 @@ test('measures each request in seconds, by the conventions', async () => {
   ]);
 });
 
-test('measures a call once, whatever number of requests it took, and counts the retries', async () => {
+test('telemetryListeners measures a call once, whatever number of requests it took, and counts the retries', async () => {
   const { sandbox, client, recorded } = measured();
   sandbox.faults.add({ kind: 'status', status: 503 }, { times: 2 });
   await client.products.get('1');
@@ -54,7 +54,7 @@ test('measures a call once, whatever number of requests it took, and counts the 
   expect(waits).toMatchObject([{ attributes: { 'accounting.wait.reason': 'retry' }, value: { count: 2 } }]);
 });
 
-test('measures waits as long as they really were, not as they were announced', async () => {
+test('telemetryListeners measures waits as long as they really were, not as they were announced', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const recorded = record();
   const { request, wait, end } = telemetryListeners(recorded.options);
@@ -87,7 +87,7 @@ test('measures waits as long as they really were, not as they were announced', a
   ]);
 });
 
-test('reports the quota of the key as last seen', async () => {
+test('telemetryListeners reports the quota of the key as last seen', async () => {
   const { sandbox, client, recorded } = measured({ rateLimit: { limit: 100, kind: 'fixed-from-first' } });
   await client.products.get('1');
   await client.products.get('1');
@@ -102,7 +102,7 @@ test('reports the quota of the key as last seen', async () => {
   expect(await recorded.points('accounting.rate_limit.remaining')).toEqual([{ attributes, value: 98 }]);
 });
 
-test('counts invalid rows', async () => {
+test('telemetryListeners counts invalid rows', async () => {
   const { sandbox, client, recorded } = measured({}, { validation: 'report' });
   sandbox.faults.next({ kind: 'money-as-number' });
   await client.products.list().toArray({ limit: 10 });
@@ -112,7 +112,7 @@ test('counts invalid rows', async () => {
   expect(point?.value).toBeGreaterThan(0);
 });
 
-test('counts the checkpoints that a sync has written', async () => {
+test('checkpointCounter counts the checkpoints that a sync has written', async () => {
   const { client, recorded } = measured({ records: { products: 3, boms: 1 }, pageSize: 2 });
   const onCheckpoint = checkpointCounter({ ...recorded.options, attributes: { tenant: '42' } });
   const collections = ['products', 'boms'] as const;
@@ -131,7 +131,7 @@ test('counts the checkpoints that a sync has written', async () => {
   ]);
 });
 
-test('records one series for a list, whatever its filters', async () => {
+test('telemetryListeners records one series for a list, whatever its filters', async () => {
   const { client, recorded } = measured({ records: { products: 50 }, pageSize: 5 });
   await client.products.list({ id: { gt: '3' } }).toArray({ limit: 100 });
   await client.products.list({ id: { gt: '9' }, updatedSince: '2020-01-01' }).toArray({ limit: 100 });

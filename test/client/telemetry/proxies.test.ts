@@ -15,7 +15,7 @@ function fetchThrough(dispatcher: Dispatcher): FetchFunction {
   return (url, init) => send(url, { ...init, dispatcher });
 }
 
-test('goes through a proxy with the fetch and the ProxyAgent of undici', async () => {
+test('a client goes through a proxy with the fetch and the ProxyAgent of undici', async () => {
   await using sandbox = createSandbox({ records: { products: 40 } });
   await sandbox.listen();
   await using proxy = await startProxy();
@@ -28,7 +28,7 @@ test('goes through a proxy with the fetch and the ProxyAgent of undici', async (
   await dispatcher.close();
 });
 
-test('reports a proxy that cannot be reached as a connection that failed, without its password', async () => {
+test('a client reports a proxy that cannot be reached as a connection that failed, without its password', async () => {
   const proxy = await startProxy();
   await proxy[Symbol.asyncDispose]();
   const dispatcher = new ProxyAgent(proxy.url.replace('://', '://user:s3cret@'));
@@ -44,7 +44,7 @@ test('reports a proxy that cannot be reached as a connection that failed, withou
   await dispatcher.close();
 });
 
-test('takes the proxy from the environment with EnvHttpProxyAgent, and spares the hosts of NO_PROXY', async () => {
+test('a client takes the proxy from the environment with EnvHttpProxyAgent, and spares the hosts of NO_PROXY', async () => {
   await using sandbox = createSandbox({ records: { products: 1 } });
   await sandbox.listen();
   await using proxy = await startProxy();
@@ -64,7 +64,7 @@ test('takes the proxy from the environment with EnvHttpProxyAgent, and spares th
   expect(proxy.targets).toHaveLength(1);
 });
 
-test('goes through the proxy of the environment without any code if Node is set to use it', async () => {
+test('a client goes through the proxy of the environment without any code if Node is set to use it', async () => {
   await using sandbox = createSandbox({ records: { products: 1 } });
   await sandbox.listen();
   await using proxy = await startProxy();

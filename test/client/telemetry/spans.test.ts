@@ -11,7 +11,7 @@ const callsOf = (spans: readonly SeenSpan[]) => spans.filter(({ kind }) => kind 
 
 afterEach(() => context.disable());
 
-test('makes a CLIENT span of a request, by the conventions, below a span of the call', async () => {
+test('telemetryListeners makes a CLIENT span of a request, by the conventions, below a span of the call', async () => {
   const { sandbox, client, recorded } = recordedClient();
   await client.products.get('2');
 
@@ -46,7 +46,7 @@ test('makes a CLIENT span of a request, by the conventions, below a span of the 
   });
 });
 
-test('gives each attempt a span, with resend_count from the second on', async () => {
+test('telemetryListeners gives each attempt a span, with resend_count from the second on', async () => {
   const { sandbox, client, recorded } = recordedClient();
   sandbox.faults.add({ kind: 'lost-response', committed: true });
   sandbox.faults.add({ kind: 'status', status: 503 });
@@ -74,7 +74,7 @@ test('gives each attempt a span, with resend_count from the second on', async ()
   });
 });
 
-test('counts a request that got a 429 as sent, although it costs no attempt', async () => {
+test('telemetryListeners counts a request that got a 429 as sent, although it costs no attempt', async () => {
   const { sandbox, client, recorded } = recordedClient();
   sandbox.faults.next({ kind: 'rate-limited', retryAfter: 0 });
   await client.products.get('1');
@@ -92,7 +92,7 @@ test('counts a request that got a 429 as sent, although it costs no attempt', as
   expect(attributes).toMatchObject({ 'accounting.call.attempts': 1, 'accounting.call.requests': 2 });
 });
 
-test('marks the spans of a rejected call as failed, with its code, its outcome and the id of its request', async () => {
+test('telemetryListeners marks the spans of a rejected call as failed, with its code, its outcome and the id of its request', async () => {
   const { sandbox, client, recorded } = recordedClient();
   const headers = { 'X-Request-Id': 'req-7' };
   sandbox.faults.next({ kind: 'rewrite', status: 422, headers, body: '{"type":"validation_failed"}' });
@@ -109,7 +109,7 @@ test('marks the spans of a rejected call as failed, with its code, its outcome a
   });
 });
 
-test('marks a 2xx that could not be read as failed, with the code of the error', async () => {
+test('telemetryListeners marks a 2xx that could not be read as failed, with the code of the error', async () => {
   const { sandbox, client, recorded } = recordedClient();
   sandbox.faults.next({ kind: 'money-as-number' });
   await expect(client.products.get('1')).rejects.toThrow();
@@ -121,7 +121,7 @@ test('marks a 2xx that could not be read as failed, with the code of the error',
   });
 });
 
-test('ends every span of a call that is aborted in flight, or while it waits', async () => {
+test('telemetryListeners ends every span of a call that is aborted in flight, or while it waits', async () => {
   const { sandbox, client, recorded } = recordedClient();
   sandbox.faults.add({ kind: 'stall' }, { method: 'GET' });
   const inFlight = new AbortController();
@@ -150,7 +150,7 @@ test('ends every span of a call that is aborted in flight, or while it waits', a
   ]);
 });
 
-test('leaves no span open after lists that were left early, failed calls and calls that were never sent', async () => {
+test('telemetryListeners leaves no span open after lists that were left early, failed calls and calls that were never sent', async () => {
   const { sandbox, client, recorded } = recordedClient({ records: { products: 100 }, pageSize: 5 });
   for await (const _ of client.products.list()) break;
   await client.products.list().toArray({ limit: 12 });
@@ -164,7 +164,7 @@ test('leaves no span open after lists that were left early, failed calls and cal
   await expect.poll(() => recorded.open()).toBe(0);
 });
 
-test('puts the spans of a call below the one that is active when the call is made', async () => {
+test('telemetryListeners puts the spans of a call below the one that is active when the call is made', async () => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager());
   const { client, recorded } = recordedClient({ records: { products: 12 }, pageSize: 5 });
   const tracer = recorded.tracerProvider.getTracer('test');
@@ -182,7 +182,7 @@ test('puts the spans of a call below the one that is active when the call is mad
   }
 });
 
-test('uses the provider that is registered when the first call is made', async () => {
+test('telemetryListeners uses the provider that is registered when the first call is made', async () => {
   const { sandbox } = recordedClient();
   const client = createClient({ ...sandbox.clientOptions, on: telemetryListeners() });
   const recorded = record();
@@ -195,7 +195,7 @@ test('uses the provider that is registered when the first call is made', async (
   }
 });
 
-test('names the port of a listening service and the prefix of its base URL', async () => {
+test('telemetryListeners names the port of a listening service and the prefix of its base URL', async () => {
   await using sandbox = createSandbox({ records: { products: 1 } });
   const { port } = await sandbox.listen();
   const recorded = record();
@@ -221,7 +221,7 @@ test('names the port of a listening service and the prefix of its base URL', asy
   });
 });
 
-test('carries the page or the bounds of ids of each call of a list, and no other part of the query', async () => {
+test('telemetryListeners carries the page or the bounds of ids of each call of a list, and no other part of the query', async () => {
   const { client, recorded } = recordedClient({ records: { products: 12 }, pageSize: 5 });
   const reads = [
     client.products.list({ updatedSince: '2000-01-01' }),

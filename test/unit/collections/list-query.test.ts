@@ -19,7 +19,7 @@ test.each<[ListQuery, Record<string, string>]>([
   [{ id: { between: ['1', '9'] } }, { 'id[between]': '1..9' }],
   [{ id: { between: '1,9' } }, { 'id[between]': '1,9' }],
   [{ id: { between: '1..9' } }, { 'id[between]': '1..9' }],
-])('%j goes out as %j', (query, expected) => {
+])('the list query %j is sent as %j', (query, expected) => {
   expect(sent(query)).toEqual(expected);
 });
 
@@ -73,13 +73,16 @@ test.each<[unknown, string]>([
   ['2026-01-31', 'query'],
   [null, 'query'],
   [7, 'query'],
-])('%j is rejected at once, because a service may ignore it and return everything', (query, argument) => {
-  const fetch = scriptedFetch(jsonResponse([]));
-  const { accounts } = scriptedClient(fetch);
-  const error = thrown(() => accounts.list(query as ListQuery));
-  expect(error).toMatchObject({ code: 'invalid_input', argument, outcome: 'not_sent' });
-  expect(fetch.requests).toHaveLength(0);
-});
+])(
+  'the list query %j is rejected at once, because a service may ignore it and return everything',
+  (query, argument) => {
+    const fetch = scriptedFetch(jsonResponse([]));
+    const { accounts } = scriptedClient(fetch);
+    const error = thrown(() => accounts.list(query as ListQuery));
+    expect(error).toMatchObject({ code: 'invalid_input', argument, outcome: 'not_sent' });
+    expect(fetch.requests).toHaveLength(0);
+  },
+);
 
 test.each<[string, object, object]>([
   ['pagination', {}, { pagination: 'cursor' }],

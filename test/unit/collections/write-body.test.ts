@@ -18,7 +18,7 @@ test.each<[unknown, string]>([
   [{ tags: [1, 'a', { b: null }] }, '{"tags":[1,"a",{"b":null}]}'],
   [{ fromTomorrow: { any: ['thing'] } }, '{"fromTomorrow":{"any":["thing"]}}'],
   [{ name: 'lone \ud800' }, '{"name":"lone \\ud800"}'],
-])('%j is sent as %s', (draft, expected) => {
+])('the draft %j is sent as %s', (draft, expected) => {
   expect(body(draft)).toBe(expected);
 });
 
@@ -41,7 +41,7 @@ test.each<[unknown, string]>([
   [{ fromTomorrow: Number.NaN }, 'draft.fromTomorrow'],
   [{ fromTomorrow: () => 1 }, 'draft.fromTomorrow'],
   [{ fromTomorrow: Symbol('x') }, 'draft.fromTomorrow'],
-])('%j is rejected at %s', (draft, argument) => {
+])('the draft %j is rejected at %s', (draft, argument) => {
   expect(thrown(() => body(draft))).toMatchObject({ code: 'invalid_input', argument, outcome: 'not_sent' });
 });
 

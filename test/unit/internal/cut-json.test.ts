@@ -9,7 +9,7 @@ test.each<[string, unknown]>([
   ['{"type":"forbidden","title":"No', { type: 'forbidden' }],
   ['{"a":"x, \\"}","b":[1,{"c":2},{"d":', { a: 'x, "}', b: [1, { c: 2 }] }],
   ['{"violations":[{"propertyPath":"name","mess', { violations: [{ propertyPath: 'name' }] }],
-])('%s is read as %j', (text, value) => {
+])('the cut JSON %s is read as %j', (text, value) => {
   expect(cutJson(text)).toEqual(value);
 });
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { BELOW_ALL, integerId, rangeOf } from '../../../src/pagination/id-bounds.ts';
 
-test.each(['0', '7', '9007199254740993', '9'.repeat(39)])('takes %s for an integer id, exactly', (id) => {
+test.each(['0', '7', '9007199254740993', '9'.repeat(39)])('the id %s is an integer, exactly', (id) => {
   expect(String(integerId(id))).toBe(id);
 });
 
 test.each(['', ' ', '00', '007', '+5', '-3', '1.0', '1e3', '0x1F', '５', '5\n', 'a', '9'.repeat(40)])(
-  'takes %j for no integer id',
+  'the id %j is no integer',
   (id) => expect(integerId(id)).toBeUndefined(),
 );
 
@@ -25,7 +25,7 @@ test.each([
   [{ between: ['5', '9'] as const }, 4n, 9n],
   [{ gt: '2', gte: '5', lt: '20', lte: '12', between: ['1', '15'] as const }, 4n, 12n],
   [{ gt: '9007199254740993' }, 9007199254740993n, undefined],
-])('reads the bounds %j', (bounds, after, through) => {
+])('the bounds %j leave a range', (bounds, after, through) => {
   expect(rangeOf(bounds)).toEqual({ after, through });
 });
 
@@ -36,4 +36,4 @@ test.each([
   { between: '5..x' },
   { between: '1..2..3' },
   { gte: '-1' },
-])('reads no range from %j', (bounds) => expect(rangeOf(bounds)).toBeUndefined());
+])('the bounds %j leave no range', (bounds) => expect(rangeOf(bounds)).toBeUndefined());

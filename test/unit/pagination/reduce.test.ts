@@ -53,7 +53,7 @@ const summary = ({ deliver, state }: Step, context = everything) => {
   return [deliver, state.phase === 'end' ? 'end' : query];
 };
 
-test('changes no state and needs nothing but its arguments', () => {
+test('reduce changes no state and needs nothing but its arguments', () => {
   const state = Object.freeze(reading({ through: 82n }));
   const first = respond(state, rowsOf(range(59, 75)));
   expect(respond(state, rowsOf(range(59, 75)))).toEqual(first);

@@ -25,19 +25,19 @@ const position: ResumePosition = {
 const encoded = (text: string) => Buffer.from(text).toString('base64url');
 const decoded = (token: string) => Buffer.from(token, 'base64url').toString();
 
-test('gives a position back to the same scope', () => {
+test('a resume token gives a position back to the same scope', () => {
   const token = encodeResumeToken(scope, position);
   expect(token).toMatch(/^[A-Za-z0-9_-]+$/);
   expect(decodeResumeToken(token, structuredClone(scope))).toEqual(position);
 });
 
-test('reads a token that an earlier version of the package wrote', () => {
+test('a resume token that an earlier version of the package wrote is read', () => {
   const stored =
     'eyJ2IjozLCJvZiI6IjF5YWFxNzgxZ3BuIiwiYXQiOnsicGFnaW5hdGlvbiI6ImtleXNldCIsImRpcmVjdGlvbiI6ImFzYyIsImlkIjoiOTAwNzE5OTI1NDc0MDk5MyIsImxvbmdlc3QiOjMwfSwib2siOiI5MjgxaTk5eWpmIn0';
   expect(decodeResumeToken(stored, scope)).toEqual(position);
 });
 
-test('keeps every value that a position may have', () => {
+test('a resume token keeps every value that a position may have', () => {
   const odd: ResumePosition = {
     text: 'ü "—" \\ ',
     yes: true,
@@ -50,7 +50,7 @@ test('keeps every value that a position may have', () => {
   expect(decodeResumeToken(encodeResumeToken(scope, odd), scope)).toEqual(kept);
 });
 
-test('returns any string unchanged', () => {
+test('a resume token keeps any string unchanged', () => {
   const tokens = Array.from({ length: 400 }, (_, code) => {
     const text = { text: `${String.fromCharCode(code)}>?~`.repeat(3) };
     const token = encodeResumeToken(scope, text);
@@ -60,7 +60,7 @@ test('returns any string unchanged', () => {
   for (const char of ['-', '_']) expect(tokens).toContain(char);
 });
 
-test('accepts the filters in any order, and one that is undefined', () => {
+test('a resume token accepts the filters in any order, and one that is undefined', () => {
   const filters = { 'id[lt]': undefined, 'id[gt]': '5', updatedSince: '2026-01-01T00:00:00Z' };
   expect(scopeFingerprint({ ...scope, filters })).toBe(scopeFingerprint(scope));
 });
@@ -70,13 +70,13 @@ test.each([
   ['collection', { collection: 'budgets' }],
   ['filter', { filters: { ...scope.filters, 'id[gt]': '6' } }],
   ['set of filters', { filters: {} }],
-])('rejects a token of another %s', (_, other) => {
+])('a resume token of another %s is rejected', (_, other) => {
   const token = encodeResumeToken({ ...scope, ...other }, position);
   expect(() => decodeResumeToken(token, scope)).toThrow(CheckpointError);
   expect(() => decodeResumeToken(token, scope)).toThrow('belongs to another');
 });
 
-test('rejects a token of another version, and says so', () => {
+test('a resume token of another version is rejected as such', () => {
   const token = encoded(decoded(encodeResumeToken(scope, position)).replace('"v":3', '"v":1'));
   expect(() => decodeResumeToken(token, scope)).toThrow('version');
 });
@@ -97,11 +97,11 @@ test.each<[string, unknown]>([
   ['bytes that are not text', Buffer.from([0xff, 0xfe, 0]).toString('base64url')],
   ['far too much', 'A'.repeat(1_000_000)],
   ...[undefined, null, 7, {}, []].map((value): [string, unknown] => [`${JSON.stringify(value)}`, value]),
-])('rejects %s', (_, token) => {
+])('a resume token that is %s is rejected', (_, token) => {
   expect(() => decodeResumeToken(token as string, scope)).toThrow(CheckpointError);
 });
 
-test('detects every damaged character, and throws nothing but CheckpointError', () => {
+test('every damaged character of a resume token is a CheckpointError', () => {
   const token = encodeResumeToken(scope, position);
   const random = new SeededRandom(1);
   for (let at = 0; at < token.length; at++) {
@@ -114,7 +114,7 @@ test('detects every damaged character, and throws nothing but CheckpointError', 
   }
 });
 
-test('never quotes the token', () => {
+test('an error never quotes the resume token', () => {
   const token = encoded('{"secret":"value"}');
   expect(() => decodeResumeToken(token, scope)).toThrow(
     expect.not.objectContaining({ message: /secret|value/ }),

@@ -77,7 +77,7 @@ test('a record with an own __proto__ goes to Zod, which drops it', async () => {
   expect(result).toEqual({ value: { id: '1' } });
 });
 
-test('checks each record, whatever fields the one before had', () => {
+test('the quick check judges each record, whatever fields the one before had', () => {
   expect(fits({ id: '1', name: 'Desk', isInactive: false, stockQuantity: 3 })).toBe(true);
   expect(fits({ id: '2', name: 'Desk', stockQuantity: false, isInactive: 3 })).toBe(false);
   expect(fits({ id: '3', name: 'Desk', stockQuantity: 3, isInactive: false })).toBe(true);

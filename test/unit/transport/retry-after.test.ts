@@ -17,7 +17,7 @@ test.each([
   [' 7 ', 7_000],
   ['007', 7_000],
   ['99999999999999999999', Number.MAX_SAFE_INTEGER],
-])('%j is a number of seconds', (value, expected) => {
+])('Retry-After: %j is a number of seconds', (value, expected) => {
   expect(parseRetryAfter(value, null)).toBe(expected);
 });
 
@@ -75,6 +75,6 @@ test.each([
   'Sat, 31 Jan 2026 12:60:00 GMT',
   'Sat, 31 Jan 2026 12:00:60 GMT',
   'Fri, 30 Feb 2026 12:00:30 GMT',
-])('%j is ignored, as if the header were absent', (value) => {
+])('Retry-After: %j is ignored, as if the header were absent', (value) => {
   expect(parseRetryAfter(value, NOW)).toBeUndefined();
 });
