@@ -58,6 +58,18 @@ export function startVirtualClock(seed?: number): void {
   Math.random = () => seeded.next();
 }
 
+/** For the tests of a file that play histories: plays each on a clock of its own, with the seed of the history. */
+export function onVirtualClock<Options extends readonly unknown[], V>(
+  play: (seed: number, ...options: Options) => V,
+): (seed: number, ...options: Options) => V {
+  beforeEach(loadTransport);
+  afterEach(stopVirtualClock);
+  return (seed, ...options) => {
+    startVirtualClock(seed);
+    return play(seed, ...options);
+  };
+}
+
 export function stopVirtualClock(): void {
   vi.useRealTimers();
   Math.random = random;

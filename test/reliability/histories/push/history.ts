@@ -83,7 +83,6 @@ export interface Run {
   readonly report: PushReport | undefined;
   readonly error: unknown;
   readonly commits: Sandbox['journal'];
-  readonly usedCopy: boolean;
 }
 
 export interface PushHistory {
@@ -256,7 +255,7 @@ class Shop {
     await runToEnd(work);
     this.#sandbox.faults.clear();
     const commits = this.#sandbox.journal;
-    return { rows, results, report, error, commits, usedCopy: existing !== undefined };
+    return { rows, results, report, error, commits };
   }
 
   #death(): Death {

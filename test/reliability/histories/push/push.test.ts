@@ -1,20 +1,14 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { expectFinding, expectNoFindings, NO_HURRY, seedsToRun } from '../../../support/seeds.ts';
-import { loadTransport, startVirtualClock, stopVirtualClock } from '../../../support/virtual-clock.ts';
-import { type Mutation, playPush, wasKilled, wasStopped } from './history.ts';
+import { onVirtualClock } from '../../../support/virtual-clock.ts';
+import { playPush, wasKilled, wasStopped } from './history.ts';
 import { mutants, unchanged } from './mutants.ts';
 import { verdictOn } from './verdict.ts';
 
 /** Of 2,000 that were played when push was written. */
 const USUAL = 20;
 
-beforeEach(loadTransport);
-afterEach(stopVirtualClock);
-
-function playAlone(seed: number, mutation?: Mutation) {
-  startVirtualClock(seed);
-  return playPush(seed, mutation);
-}
+const playAlone = onVirtualClock(playPush);
 
 test(
   'repeated pushes leave one product with the values of the row for each key, after crashes, faults and other writers',

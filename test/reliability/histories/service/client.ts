@@ -43,10 +43,7 @@ export function listed(
     Object.entries(filters).map(([name, value]) => [name.replace(/^id\[(\w+)\]$/, '$1'), value]),
   );
   const since = updatedSince === undefined ? undefined : new Date(updatedSince);
-  return server.fetchPage({ updatedSince: since })({
-    id,
-    ...(page === undefined ? {} : { page: Number(page) }),
-  });
+  return server.fetchPage(since)({ id, ...(page === undefined ? {} : { page: Number(page) }) });
 }
 
 function json(status: number, body: unknown, headers: Record<string, string> = {}): Response {

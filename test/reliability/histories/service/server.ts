@@ -11,8 +11,6 @@ export interface SimOptions {
   readonly ids: IdStyle;
   /** Records that are there from the beginning. */
   readonly records: number;
-  /** The virtual clock at the beginning. */
-  readonly startMs?: number;
   /** The order `none` is another one at each request. */
   readonly reshuffles?: boolean;
   /** The share of rows that are hidden after a page was cut. */
@@ -21,8 +19,6 @@ export interface SimOptions {
   readonly hiddenRun?: number;
   /** The type of the id column: a bound beyond it is a 500. */
   readonly column?: 'int4' | 'int8';
-  /** How long a request takes, on the virtual clock. */
-  readonly latencyMs?: number;
 }
 
 /** One response of the model. */
@@ -34,19 +30,7 @@ export interface SimResponse {
 }
 
 /** Sends one list request. */
-export type FetchPage = (query: PageQuery, signal?: AbortSignal) => Promise<SimResponse>;
-
-/** The filters of the caller, below those of the pagination. */
-export interface SimFilters {
-  readonly updatedSince?: Date | undefined;
-  readonly id?: IdBounds | undefined;
-}
-
-export interface SimRequest {
-  readonly query: PageQuery | undefined;
-  /** The id of a GET of one record. */
-  readonly id: string | undefined;
-}
+export type FetchPage = (query: PageQuery) => Promise<SimResponse>;
 
 interface Row extends Sortable {
   readonly record: SimRecord;
@@ -57,6 +41,9 @@ type NewRow = Pick<Row, 'key' | 'day' | 'version' | 'hidden'>;
 
 /** The service responds with 500. */
 export class InternalError extends Error {}
+
+/** The client sends no `between` of its own. */
+type Bounds = Omit<IdBounds, 'between'>;
 
 interface Commit {
   readonly atMs: number;
@@ -81,9 +68,9 @@ export class SimServer {
   /** Requests that got a response: lists and single records. */
   requests = 0;
   /** Runs before a response is built. What it throws replaces the response: a 429, a reset. */
-  beforeResponse: ((request: SimRequest) => void) | undefined;
+  beforeResponse: (() => void) | undefined;
   /** Runs when the response is built and not yet sent. If it throws, the response is lost. */
-  afterResponse: ((request: SimRequest) => void) | undefined;
+  afterResponse: (() => void) | undefined;
 
   readonly #random: SeededRandom;
   readonly #nextId: () => bigint;
@@ -97,7 +84,7 @@ export class SimServer {
   constructor(options: SimOptions) {
     this.options = options;
     this.pageSize = options.pageSize;
-    this.nowMs = options.startMs ?? Date.UTC(2026, 0, 5, 8);
+    this.nowMs = Date.UTC(2026, 0, 5, 8);
     this.#random = new SeededRandom(options.seed);
     this.#nextId = idSequence(options.ids, this.#random);
     for (let count = 0; count < options.records; count++) {
@@ -156,39 +143,33 @@ export class SimServer {
     this.chronicle.disappeared(id);
   }
 
-  /** Lists, with the caller's filters below those of each request. */
-  fetchPage(filters: SimFilters = {}): FetchPage {
-    return async (query, signal) => {
-      signal?.throwIfAborted();
-      return this.#serve({ query, id: undefined }, () => this.#list(query, filters));
-    };
+  /** Lists what was updated since a date. */
+  fetchPage(updatedSince?: Date): FetchPage {
+    return async (query) => this.#serve(() => this.#list(query, updatedSince));
   }
 
   /** GET of one record: undefined is a 404. */
   async get(id: string): Promise<SimRecord | undefined> {
-    return this.#serve({ query: undefined, id }, () => {
+    return this.#serve(() => {
       const row = this.#rows.get(id);
       return row?.hidden === false ? row.record : undefined;
     });
   }
 
-  #serve<V>(request: SimRequest, respond: () => V): V {
-    this.advance(this.options.latencyMs ?? 0);
-    this.beforeResponse?.(request);
+  #serve<V>(respond: () => V): V {
+    this.beforeResponse?.();
     this.requests++;
     const value = respond();
-    this.afterResponse?.(request);
+    this.afterResponse?.();
     return value;
   }
 
-  #list(query: PageQuery, filters: SimFilters): SimResponse {
+  #list({ page: number = 1, id: bounds = {} }: PageQuery, updatedSince: Date | undefined): SimResponse {
     const { pageSize } = this;
-    const from = ((query.page ?? 1) - 1) * pageSize;
-    // As the client does it: the caller's operators, and beside them those of the pagination.
-    const bounds = { ...filters.id, ...query.id };
+    const from = (number - 1) * pageSize;
     this.#checkColumn(bounds);
     const inBounds = boundsCheck(bounds);
-    const since = filters.updatedSince?.getTime() ?? Number.NEGATIVE_INFINITY;
+    const since = updatedSince?.getTime() ?? Number.NEGATIVE_INFINITY;
     const rows = this.#listed().filter((row) => row.updatedAtMs >= since && inBounds(row.key));
     const page = rows.slice(from, from + pageSize);
     const records = page.filter((row) => !row.hidden).map((row) => row.record);
@@ -210,7 +191,7 @@ export class SimServer {
     return this.#sorted;
   }
 
-  #checkColumn({ between: _, ...bounds }: IdBounds): void {
+  #checkColumn(bounds: Bounds): void {
     const { column } = this.options;
     for (const bound of Object.values(bounds)) {
       const id = BigInt(bound ?? 0);
@@ -264,12 +245,9 @@ function stamp(ms: number): string {
 }
 
 /** The range filter as the service applies it: operators combine with AND. */
-function boundsCheck(bounds: IdBounds | undefined): (key: bigint) => boolean {
-  if (bounds === undefined) return () => true;
-  const { gt, gte, lt, lte, between } = bounds;
-  const [from, to] = typeof between === 'string' ? between.split('..') : (between ?? []);
-  const least = [gte, from].flatMap((bound) => (bound === undefined ? [] : [BigInt(bound)]));
-  const most = [lte, to].flatMap((bound) => (bound === undefined ? [] : [BigInt(bound)]));
+function boundsCheck({ gt, gte, lt, lte }: Bounds): (key: bigint) => boolean {
+  const least = gte === undefined ? [] : [BigInt(gte)];
+  const most = lte === undefined ? [] : [BigInt(lte)];
   if (gt !== undefined) least.push(BigInt(gt) + 1n);
   if (lt !== undefined) most.push(BigInt(lt) - 1n);
   return (key) => least.every((bound) => key >= bound) && most.every((bound) => key <= bound);

@@ -1,19 +1,13 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { expectFinding, expectNoFindings, NO_HURRY, seedsToRun } from '../../../support/seeds.ts';
-import { loadTransport, startVirtualClock, stopVirtualClock } from '../../../support/virtual-clock.ts';
+import { onVirtualClock } from '../../../support/virtual-clock.ts';
 import { losingClients } from './losing-clients.ts';
-import { play, type Subject } from './play.ts';
+import { play } from './play.ts';
 import { verdictOn } from './verdict.ts';
 
 const USUAL = 80;
 
-beforeEach(loadTransport);
-afterEach(stopVirtualClock);
-
-function playAlone(seed: number, subject?: Subject) {
-  startVirtualClock(seed);
-  return play(seed, subject);
-}
+const playAlone = onVirtualClock(play);
 
 test(
   'no history of concurrent writes under faults creates a duplicate or reports a wrong outcome',
