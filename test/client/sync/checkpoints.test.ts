@@ -69,7 +69,7 @@ describe('a stored state is rejected', () => {
     ]) {
       expect(await caught(run)).toMatchObject({
         code: 'checkpoint',
-        message: expect.stringMatching(/belongs to another .* prefix of its own/),
+        message: expect.stringContaining('belongs to another'),
       });
     }
   });
@@ -102,22 +102,21 @@ describe('a store fails the run with a CheckpointError', () => {
     return store;
   };
 
-  test.each<[string, Partial<Store>, object, RegExp]>([
-    ['rejects a read', { get: async () => down() }, { retryable: true }, /could not be read.* down/],
-    ['rejects a write', { set: async () => down() }, { retryable: true }, /could not be written.* down/],
-    ['throws at once', { set: down }, { retryable: true }, /could not be written.* down/],
+  const isDown = { retryable: true, cause: { message: 'down' } };
+  test.each<[string, Store | Partial<Store>, object, RegExp]>([
+    ['rejects a read', { get: async () => down() }, isDown, /read.* down/],
+    ['rejects a write', { set: async () => down() }, isDown, /written.* down/],
+    ['throws at once', { set: down }, isDown, /written.* down/],
     ['throws what is no error', { get: () => Promise.reject('down!!') }, { cause: 'down!!' }, /down!/],
-    ['throws nothing', { get: () => Promise.reject(null) }, { cause: null }, /something other than an error/],
+    ['throws nothing', { get: () => Promise.reject(null) }, { cause: null }, /other than an error/],
     ['resolves to false', { set: async () => false }, {}, /returned false/],
     ['swallows its own errors, as Keyv does', swallowing(), {}, /returned false/],
-    ['loses a write', { set: nothing }, {}, /lost the value, or hid an error/],
+    ['loses a write', { set: nothing }, {}, /lost the value/],
   ])('if it %s', async (_, changed, facts, message) => {
     const books = setUpSync();
     const store = changed instanceof Keyv ? changed : storeOver(books, changed);
     const error = await caught(readAccounts(books, { store }));
     expect(error).toMatchObject({ code: 'checkpoint', message: expect.stringMatching(message), ...facts });
-    if (/down$/.test(message.source) && !('cause' in facts))
-      expect((error as Error).cause).toMatchObject({ message: 'down' });
   });
 
   test.each(['page', 'keyset'] as const)(

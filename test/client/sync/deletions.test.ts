@@ -75,7 +75,7 @@ test('a full sync with localIds deletes what the service no longer has, in the s
   expect(books.sandbox.count(({ path }) => /\/(accounts|budgets)\/./.test(path))).toBe(8);
 });
 
-test('a record that the read missed is delivered instead of deleted, with its row as the service sent it', async () => {
+test('a full sync delivers a record that its read missed instead of deleting it, with its row as the service sent it', async () => {
   const books = setUpSync({ records: { accounts: 25 } });
   const { deleted, fullSync } = copyOf({
     ...books,
@@ -100,7 +100,7 @@ test('a record that the read missed is delivered instead of deleted, with its ro
 });
 
 test.each(['keyset', 'page'] as const)(
-  'a run that resumes an interrupted one deletes nothing and says so, unless it reads everything again: %s',
+  'a full sync that resumes an interrupted one deletes nothing and says so, unless it reads everything again: %s',
   async (pagination) => {
     const books = setUpSync({ records: { accounts: 60 } });
     const { deleted, fullSync } = copyOf(books);
@@ -122,7 +122,7 @@ test.each(['keyset', 'page'] as const)(
   },
 );
 
-test('a mistake fails the collection after its records were delivered, and nothing is deleted', async () => {
+test('a full sync with localIds of another company fails with ReconcileAbortedError after it delivered the records, and deletes nothing', async () => {
   const books = setUpSync({ records: { accounts: 25, budgets: 5 } });
   const { copy, deleted, fullSync } = copyOf(books);
   const foreign = Array.from({ length: 60 }, (_, n) => `${n + 5000}`);
@@ -135,7 +135,7 @@ test('a mistake fails the collection after its records were delivered, and nothi
   expect(statuses(report)).toEqual(['failed', 'done']);
 });
 
-test('the local ids are read before the first request of their collection', async () => {
+test('a full sync reads localIds before the first request of their collection', async () => {
   const books = setUpSync({ records: { accounts: 25, budgets: 25 } });
   const counts: number[] = [];
   await syncAll(books, {

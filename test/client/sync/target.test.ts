@@ -86,7 +86,7 @@ test('the ids of a target are read only in mode full', async () => {
   expect(copies.get('acme')?.has(`accounts/${gone}`)).toBe(false);
 });
 
-test('rows are what the service sent, at the positions of the records, without invalid ones', async () => {
+test('the rows of a batch are what the service sent, at the positions of the records, without invalid ones', async () => {
   const { sandbox } = setUpSync({ records: { accounts: 12 } });
   const bad = sandbox.store.accounts.ids()[3] ?? '';
   const client = createClient({
@@ -175,7 +175,7 @@ test.each([
     },
     /closed.*lost the connection/,
   ],
-] as const)('what %s throws is the cause of a CheckpointError', async (_, target, message) => {
+] as const)('what %s of a target throws is the cause of a CheckpointError', async (_, target, message) => {
   const { client } = setUpSync();
   const error = await caught(sync(client, { tenant: 'acme', target, collections: ['accounts'] }));
   expect(error).toMatchObject({
@@ -185,7 +185,7 @@ test.each([
   });
 });
 
-test('an error of this package that open throws stays as it is', async () => {
+test('a sync rejects with an error of this package that open of its target throws as it is', async () => {
   const { client } = setUpSync();
   const inner = await caught(sync(client, { tenant: '..', store: new Map(), onBatch: () => undefined }));
   const target: SyncTarget = { open: () => Promise.reject(inner) };

@@ -21,7 +21,7 @@ async function opened(schema = newSchema()) {
 const rowsOf = async (sql: string) => (await database.query<Record<string, unknown>>(sql)).rows;
 const failureOf = (work: () => unknown) => caught(Promise.resolve().then(work));
 
-test('rejects a record that PostgreSQL cannot store, names it, and writes nothing of its batch', async () => {
+test('a copy in PostgreSQL rejects a record that it cannot store, names it, and writes nothing of its batch', async () => {
   const { schema, copy } = await opened();
   for (const text of ['a\0b', 'half \ud83d of a pair']) {
     const error = await failureOf(() =>
@@ -37,7 +37,7 @@ test('rejects a record that PostgreSQL cannot store, names it, and writes nothin
   expect(await rowsOf(`SELECT name FROM ${schema}.accounts`)).toEqual([{ name }]);
 });
 
-test('keeps the types and digits of amounts', async () => {
+test('a copy in PostgreSQL keeps the types and digits of amounts', async () => {
   const { schema, copy } = await opened();
   await copy.onBatch(batch([{ id: '1', salePrice: '12345678901234567.8901' }], { collection: 'products' }));
   expect(
@@ -47,7 +47,7 @@ test('keeps the types and digits of amounts', async () => {
   ).toEqual([{ price: '12345678901234567.8901', type: 'numeric' }]);
 });
 
-test('adds a column without dropping what depends on the view', async () => {
+test('a copy in PostgreSQL adds a column without dropping what depends on the view', async () => {
   const { schema, copy } = await opened();
   await copy.onBatch(batch([{ id: '1', name: 'Cash' }], { checkpoint: '{"n":1}' }));
   await rowsOf(`CREATE VIEW ${schema}_mine AS SELECT name FROM ${schema}.accounts`);
@@ -59,7 +59,7 @@ test('adds a column without dropping what depends on the view', async () => {
   expect(await rowsOf(`SELECT iban FROM ${schema}.accounts WHERE id = '2'`)).toEqual([{ iban: 'NL00' }]);
 });
 
-test('replaces a view whose columns have other types', async () => {
+test('a copy in PostgreSQL replaces a view whose columns have other types', async () => {
   const { schema, copy } = await opened();
   await rowsOf(`CREATE VIEW ${schema}.accounts AS SELECT 1 AS other, 'x' AS id`);
   await copy.onBatch(batch([{ id: '1', name: 'Cash' }]));
@@ -68,7 +68,7 @@ test('replaces a view whose columns have other types', async () => {
   ]);
 });
 
-test('does not touch a table under the name of a view', async () => {
+test('a copy in PostgreSQL does not touch a table under the name of a view', async () => {
   const { schema, copy } = await opened();
   await rowsOf(`CREATE TABLE ${schema}.accounts (mine text)`);
   const error = await failureOf(() => copy.onBatch(batch([{ id: '1', name: 'Cash' }])));
@@ -78,14 +78,14 @@ test('does not touch a table under the name of a view', async () => {
   expect(await rowsOf(`SELECT * FROM ${schema}.checkpoint`)).toEqual([]);
 });
 
-test('rejects tables of another shape when it opens', async () => {
+test('postgresTarget rejects tables of another shape when it opens', async () => {
   const schema = newSchema();
   await rowsOf(`CREATE SCHEMA ${schema}`);
   await rowsOf(`CREATE TABLE ${schema}.record (id text)`);
   expect(await failureOf(() => opened(schema))).toMatchObject({ code: 'invalid_input', argument: 'target' });
 });
 
-test('needs no right to create anything once the tables and views exist', async () => {
+test('a copy in PostgreSQL needs no right to create anything once the tables and views exist', async () => {
   const { schema, copy } = await opened();
   await copy.onBatch(batch([{ id: '1', name: 'Cash' }], { checkpoint: '{"n":1}' }));
   await rowsOf(`CREATE ROLE ${schema}_writer`);
@@ -134,7 +134,7 @@ test('a connection that is lost in a batch costs no record, whether the batch wa
   expect(rows.map(({ body }) => body)).toEqual(sandbox.store.accounts.all());
 });
 
-test('takes a connection that resolves to an array of rows', async () => {
+test('postgresTarget takes a connection that resolves to an array of rows', async () => {
   const schema = newSchema();
   const connection: PostgresConnection = {
     query: async (text, values) => (await database.query(text, values)).rows,
@@ -147,9 +147,9 @@ test('takes a connection that resolves to an array of rows', async () => {
 });
 
 test.each([
-  [() => postgresTarget({} as never), 'connection'],
-  [() => postgresTarget(database, { schema: 'a"b' }), 'schema'],
-  [() => postgresTarget(database, { prefix: 'a' } as never), 'prefix'],
-])('rejects invalid options %#', async (create, argument) => {
+  ['connection', () => postgresTarget({} as never)],
+  ['schema', () => postgresTarget(database, { schema: 'a"b' })],
+  ['prefix', () => postgresTarget(database, { prefix: 'a' } as never)],
+])('postgresTarget rejects an invalid %s', async (argument, create) => {
   expect(await failureOf(create)).toMatchObject({ code: 'invalid_input', argument });
 });

@@ -14,7 +14,7 @@ testCopy('SQLite', async () => openSqlite());
 /** What a target throws when a sync opens it. */
 const openingFails = (target: SyncTarget) => caught(Promise.resolve().then(() => target.open('acme')));
 
-test('a second sync of a tenant is a concurrent run, and one of another tenant is not', async () => {
+test('a second sync of a tenant to one SQLite file fails with concurrent_run, and one of another tenant does not', async () => {
   const { target, file } = openSqlite();
   const first = await target.open('acme');
   const error = await openingFails(sqliteTarget(file));
@@ -52,7 +52,7 @@ test.each<[string, string, (file: string) => void]>([
   ['a file that is no database', 'list.csv', (file) => writeFileSync(file, 'id;name\n'.repeat(200))],
   ['a folder', 'books', (file) => mkdirSync(file)],
   ['a file in a folder that does not exist', 'none/books.sqlite', () => {}],
-])('rejects %s', async (_, name, prepare) => {
+])('sqliteTarget rejects %s', async (_, name, prepare) => {
   const file = temporaryFile(name);
   prepare(file);
   const error = await openingFails(sqliteTarget(file));
@@ -65,14 +65,14 @@ test.each([
   'CREATE TABLE accounting_record (tenant TEXT, collection TEXT, id TEXT, body TEXT)',
   'CREATE TABLE accounting_checkpoint (name TEXT)',
   'CREATE VIEW accounting_field AS SELECT 1 AS name',
-])('rejects tables of another shape: %s', async (sql) => {
+])('sqliteTarget rejects tables of another shape: %s', async (sql) => {
   const { file, target } = openSqlite();
   new DatabaseSync(file).exec(sql);
   expect(await openingFails(target)).toMatchObject({ code: 'invalid_input', argument: 'target' });
 });
 
 test.each(['TABLE accounts (id TEXT)', 'VIEW accounts AS SELECT 1 AS mine', 'TABLE Accounts (id TEXT)'])(
-  'does not touch what a user created under the name of a view: %s',
+  'a copy in SQLite does not touch what a user created under the name of a view: %s',
   async (what) => {
     const { file, target, query } = openSqlite();
     new DatabaseSync(file).exec(`CREATE ${what}`);
@@ -125,7 +125,7 @@ test('a database in memory is a target too', async () => {
   expect(database.prepare('SELECT count(*) AS count FROM sdk_record').get()).toEqual({ count: 12 });
 });
 
-test('keeps a field name with NUL in the body alone', async () => {
+test('a copy in SQLite keeps a field name with NUL in the body alone', async () => {
   const copy = openSqlite();
   await write(copy, batch([{ id: '1', 'a\0b': 'x', name: 'with\0NUL' }]));
   const { query } = copy;
@@ -135,16 +135,16 @@ test('keeps a field name with NUL in the body alone', async () => {
 });
 
 test.each([
-  [() => sqliteTarget(''), 'database'],
-  [() => sqliteTarget(undefined as never), 'database'],
-  [() => sqliteTarget('books.sqlite', { tablePrefix: 'a"; --' }), 'tablePrefix'],
-  [() => sqliteTarget('books.sqlite', { viewPrefix: '1' }), 'viewPrefix'],
-  [() => sqliteTarget('books.sqlite', { prefix: 'a' } as never), 'prefix'],
-])('rejects invalid options %#', async (create, argument) => {
+  ['database', () => sqliteTarget('')],
+  ['database', () => sqliteTarget(undefined as never)],
+  ['tablePrefix', () => sqliteTarget('books.sqlite', { tablePrefix: 'a"; --' })],
+  ['viewPrefix', () => sqliteTarget('books.sqlite', { viewPrefix: '1' })],
+  ['prefix', () => sqliteTarget('books.sqlite', { prefix: 'a' } as never)],
+])('sqliteTarget rejects an invalid %s', async (argument, create) => {
   expect(await caught(Promise.resolve().then(create))).toMatchObject({ code: 'invalid_input', argument });
 });
 
-test('shows null for every field of a record that is too deep for SQLite, and every other record as it is', async () => {
+test('a copy in SQLite shows null for every field of a record that is too deep for it, and every other record as it is', async () => {
   const copy = openSqlite();
   const deep = JSON.parse(`${'['.repeat(1_500)}${']'.repeat(1_500)}`) as unknown;
   const records = [

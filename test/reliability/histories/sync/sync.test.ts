@@ -26,7 +26,7 @@ test(
   },
 );
 
-test('is deterministic for a seed', async () => {
+test('a history of syncs is deterministic for a seed', async () => {
   const copies = [];
   for (const seed of [4, 4, 5]) copies.push([...(await playSync(seed)).world.sink.values()]);
   expect(copies[0]).toEqual(copies[1]);
