@@ -8,6 +8,8 @@ const sandbox = createSandbox({
   logLimit: 0,
   rateLimit: false,
 });
+// Generates the records, so that no request waits for it.
+sandbox.store.products.get('1');
 await sandbox.listen();
 console.log(JSON.stringify({ baseUrl: sandbox.baseUrl, apiKey: sandbox.keys.full }));
 process.stdin.resume();
