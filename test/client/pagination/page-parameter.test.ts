@@ -23,7 +23,7 @@ test.each<[string, ListOptions, SandboxOptions]>([
   ['keyset', { pagination: 'keyset' }, {}],
   ['keyset, in another order', { pagination: 'keyset' }, { order: 'updated-desc' }],
   ['keyset, with ids that are not integers', { pagination: 'keyset' }, { ids: { form: 'uuid' } }],
-])('reads with the page parameter of the service: %s', async (_, how, options) => {
+])('a list is read with the option pageParameter: %s', async (_, how, options) => {
   const { sandbox, client, names } = service(options);
   const accounts = await client.accounts.list({}, how).toArray(all);
   expect(new Set(accounts.map(({ id }) => id))).toEqual(new Set(sandbox.store.accounts.ids()));
@@ -31,7 +31,7 @@ test.each<[string, ListOptions, SandboxOptions]>([
   expect(names()).not.toContain('_page');
 });
 
-test('a list and a cursor take it too', async () => {
+test('pageParameter is also an option of a single list, by page or with a cursor', async () => {
   const { sandbox, names } = service();
   const { accounts } = createClient(sandbox.clientOptions);
   const pages = accounts.list({ page: 2 }, { pageParameter: 'page' });
@@ -42,13 +42,13 @@ test('a list and a cursor take it too', async () => {
   expect(names()).not.toContain('_page');
 });
 
-test('a read of changes takes it', async () => {
+test('pageParameter is also an option of changes', async () => {
   const books = setUpSync({ pageParameter: 'page', ids: { form: 'uuid' }, records: { accounts: 25 } });
   expect(await readAccounts(books, { pageParameter: 'page' })).toMatchObject({ records: 25 });
 });
 
 test.each(['page', 'keyset'] as const)(
-  'names the option if the parameter is ignored: %s',
+  'FilterIgnoredError names pageParameter if the service ignores _page: %s',
   async (pagination) => {
     const { sandbox } = service({ ids: { form: 'uuid' } });
     const { accounts } = createClient(sandbox.clientOptions);
