@@ -62,7 +62,7 @@ export default defineConfig({
         test: {
           name: 'package',
           isolate: false,
-          // The examples run as processes from source, which start twice as fast from a cache.
+          // The example that runs as a process from source starts twice as fast from a cache.
           env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('./node_modules/.cache/node/', import.meta.url)) },
           include: ['test/package/**/*.test.ts', 'examples/*.test.ts'],
           exclude: ['test/package/runtimes/**', '**/node_modules/**', INSTALLED],
