@@ -109,14 +109,37 @@ const failedRun =
 const OUTCOME_UNKNOWN =
   'may have carried it out (outcome: unknown): repeat it only under the same idempotencyKey';
 
+/** The class of each code. */
+const CLASSES: Readonly<Record<AccountingErrorCode, string>> = {
+  malformed_request: 'MalformedRequestError',
+  unauthenticated: 'UnauthenticatedError',
+  forbidden: 'ForbiddenError',
+  scope_required: 'ScopeRequiredError',
+  not_found: 'NotFoundError',
+  validation_failed: 'ValidationFailedError',
+  idempotency_key_required: 'IdempotencyKeyRequiredError',
+  rate_limited: 'RateLimitedError',
+  unknown_problem: 'UnknownApiError',
+  connection_failed: 'ConnectionError',
+  timeout: 'TimeoutError',
+  redirected: 'RedirectError',
+  unexpected_response: 'UnexpectedResponseError',
+  invalid_input: 'InvalidInputError',
+  filter_ignored: 'FilterIgnoredError',
+  checkpoint: 'CheckpointError',
+  concurrent_run: 'ConcurrentRunError',
+  reconcile_aborted: 'ReconcileAbortedError',
+  push_failed: 'PushError',
+  sync_failed: 'SyncError',
+};
+
 /**
  * Everything that can go wrong, at least once for each class. The words are stated here: other tests assert the code
  * and the fields of an error, and those of a SyncError or PushError also what it counts.
  */
-export const provocations: readonly Provocation[] = [
+const rows: readonly Omit<Provocation, 'name'>[] = [
   {
     what: 'a malformed request',
-    name: 'MalformedRequestError',
     code: 'malformed_request',
     outcome: 'rejected',
     words: ['POST /products returned 400 (malformed_request)', 'Check the query and the body'],
@@ -124,7 +147,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a 401',
-    name: 'UnauthenticatedError',
     code: 'unauthenticated',
     outcome: 'rejected',
     words: ['POST /products returned 401 (unauthenticated)', 'Check the API key'],
@@ -132,7 +154,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a key that may not do this',
-    name: 'ForbiddenError',
     code: 'forbidden',
     outcome: 'rejected',
     words: ['POST /products returned 403 (forbidden)', 'Use a key that may'],
@@ -140,7 +161,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a key without the permission',
-    name: 'ScopeRequiredError',
     code: 'scope_required',
     outcome: 'rejected',
     words: ['POST /products returned 403 (scope_required)', 'Use a key with the permission'],
@@ -148,7 +168,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a collection that does not exist',
-    name: 'NotFoundError',
     code: 'not_found',
     outcome: 'rejected',
     words: ['POST /products returned 404 (not_found)', 'Check baseUrl', '"products"'],
@@ -156,7 +175,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'rejected fields',
-    name: 'ValidationFailedError',
     code: 'validation_failed',
     outcome: 'rejected',
     words: [
@@ -167,7 +185,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a missing Idempotency-Key',
-    name: 'IdempotencyKeyRequiredError',
     code: 'idempotency_key_required',
     outcome: 'rejected',
     words: [/POST \/products returned 422 .*removed Idempotency-Key/, 'make it pass on this header'],
@@ -175,7 +192,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a 429 that names a long wait',
-    name: 'RateLimitedError',
     code: 'rate_limited',
     outcome: 'rejected',
     words: ['POST /products returned 429 (rate_limited)', 'Wait for 9999000 ms'],
@@ -183,7 +199,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'an error of a type that this version does not know',
-    name: 'UnknownApiError',
     code: 'unknown_problem',
     outcome: 'rejected',
     words: ['POST /products returned 409 (https:', 'ask the operator of the service what it means'],
@@ -193,7 +208,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a create whose connection breaks',
-    name: 'ConnectionError',
     code: 'connection_failed',
     outcome: 'unknown',
     words: [
@@ -204,7 +218,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a create that gets no response in time',
-    name: 'TimeoutError',
     code: 'timeout',
     outcome: 'unknown',
     words: ['POST /products got no complete response within timeoutMs (20 ms).', OUTCOME_UNKNOWN],
@@ -212,7 +225,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a redirect',
-    name: 'RedirectError',
     code: 'redirected',
     outcome: 'rejected',
     words: ['POST /products was redirected', 'correct baseUrl'],
@@ -223,7 +235,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a record of another shape',
-    name: 'UnexpectedResponseError',
     code: 'unexpected_response',
     outcome: 'applied',
     words: [
@@ -236,7 +247,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a base URL with credentials',
-    name: 'InvalidInputError',
     code: 'invalid_input',
     outcome: 'not_sent',
     words: [/^\w+: baseUrl: must not/, 'apiKey'],
@@ -245,7 +255,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a list whose bounds are ignored',
-    name: 'FilterIgnoredError',
     code: 'filter_ignored',
     outcome: 'applied',
     words: [
@@ -261,7 +270,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a damaged checkpoint',
-    name: 'CheckpointError',
     code: 'checkpoint',
     outcome: 'not_sent',
     words: ['under accounting-data-sdk:acme:accounts is damaged', 'a sync then reads everything again'],
@@ -275,7 +283,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'two runs over one store',
-    name: 'ConcurrentRunError',
     code: 'concurrent_run',
     outcome: 'not_sent',
     words: [
@@ -286,7 +293,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a reconcile that would delete everything',
-    name: 'ReconcileAbortedError',
     code: 'reconcile_aborted',
     outcome: 'not_sent',
     words: ['accounts', 'nothing was deleted', 'API key'],
@@ -298,7 +304,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a push whose key may not read',
-    name: 'PushError',
     code: 'push_failed',
     outcome: 'not_sent',
     words: [
@@ -311,7 +316,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a sync whose key may not read',
-    name: 'SyncError',
     code: 'sync_failed',
     outcome: 'not_sent',
     words: [
@@ -324,7 +328,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a service that is down',
-    name: 'ConnectionError',
     code: 'connection_failed',
     outcome: 'not_sent',
     words: ['ECONNREFUSED 127.0.0.1:', 'Nothing was sent: check baseUrl and the network'],
@@ -333,7 +336,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a host name that does not exist',
-    name: 'ConnectionError',
     code: 'connection_failed',
     outcome: 'not_sent',
     words: ['ENOTFOUND boks.example.com:443', 'check baseUrl'],
@@ -341,7 +343,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a service that goes down after a lost response',
-    name: 'ConnectionError',
     code: 'connection_failed',
     outcome: 'unknown',
     words: ['This attempt was not sent, but one before it was.', OUTCOME_UNKNOWN],
@@ -354,7 +355,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a certificate that is not trusted',
-    name: 'ConnectionError',
     code: 'connection_failed',
     outcome: 'not_sent',
     words: ['DEPTH_ZERO_SELF_SIGNED_CERT boks.example.com:443', 'certificate of baseUrl'],
@@ -362,7 +362,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a proxy that requires a password',
-    name: 'ConnectionError',
     code: 'connection_failed',
     outcome: 'not_sent',
     words: ['the proxy rejected the connection to boks.example.com:443 with 407', 'user name and password'],
@@ -370,7 +369,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a fetch function of the caller that throws',
-    name: 'ConnectionError',
     code: 'connection_failed',
     outcome: 'unknown',
     words: ['the function given as fetch threw TypeError: the pool is empty'],
@@ -378,7 +376,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a 404 page',
-    name: 'NotFoundError',
     code: 'not_found',
     outcome: 'rejected',
     words: ['returned 404', 'not a problem document', 'check baseUrl'],
@@ -386,7 +383,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a page of a firewall',
-    name: 'UnknownApiError',
     code: 'unknown_problem',
     outcome: 'rejected',
     words: ['returned 403', 'check what a proxy or firewall on the way allows'],
@@ -394,7 +390,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a deployment',
-    name: 'UnknownApiError',
     code: 'unknown_problem',
     outcome: 'unknown',
     words: ['GET /accounts/1 returned 503', 'Try again later'],
@@ -402,7 +397,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'several rejected fields',
-    name: 'ValidationFailedError',
     code: 'validation_failed',
     outcome: 'rejected',
     words: ['[name: is blank; salePrice: is negative; is a duplicate]'],
@@ -417,7 +411,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a 429 that names no wait',
-    name: 'RateLimitedError',
     code: 'rate_limited',
     outcome: 'rejected',
     words: ['returned 429 (rate_limited)', 'Try again later', 'maxWaitMs'],
@@ -425,7 +418,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a quota that is used up',
-    name: 'RateLimitedError',
     code: 'rate_limited',
     outcome: 'not_sent',
     words: ['was not sent', 'quota of the key is used up', 'maxWaitMs'],
@@ -439,7 +431,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a deadline that ends first',
-    name: 'TimeoutError',
     code: 'timeout',
     outcome: 'unknown',
     words: ['within deadlineMs (100 ms)', 'raise deadlineMs'],
@@ -447,7 +438,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'an apiKey function that never returns',
-    name: 'TimeoutError',
     code: 'timeout',
     outcome: 'not_sent',
     words: ['was not sent', 'apiKey returned no key within timeoutMs (20 ms)'],
@@ -455,7 +445,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a sign-in page',
-    name: 'UnexpectedResponseError',
     code: 'unexpected_response',
     outcome: 'unknown',
     words: ['returned 200', 'its body is not the expected JSON', 'Check that baseUrl points at the service'],
@@ -463,7 +452,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a body that is cut',
-    name: 'UnexpectedResponseError',
     code: 'unexpected_response',
     outcome: 'applied',
     words: ['its body ended early', 'Try again'],
@@ -471,7 +459,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a response without a body',
-    name: 'UnexpectedResponseError',
     code: 'unexpected_response',
     outcome: 'applied',
     words: ['its body is empty'],
@@ -479,7 +466,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a body that is not UTF-8',
-    name: 'UnexpectedResponseError',
     code: 'unexpected_response',
     outcome: 'applied',
     words: ['its body is not UTF-8', 'Ask the operator of the service'],
@@ -489,7 +475,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a body that is too large',
-    name: 'UnexpectedResponseError',
     code: 'unexpected_response',
     outcome: 'applied',
     words: ['larger than maxBodyBytes', 'Raise maxBodyBytes'],
@@ -497,7 +482,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a schema of the caller that throws',
-    name: 'UnexpectedResponseError',
     code: 'unexpected_response',
     outcome: 'applied',
     words: ['the schema that you passed', 'TypeError: rates are not loaded', 'Correct the schema'],
@@ -511,7 +495,6 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'a store that throws',
-    name: 'CheckpointError',
     code: 'checkpoint',
     outcome: 'not_sent',
     words: [
@@ -527,13 +510,14 @@ export const provocations: readonly Provocation[] = [
   },
   {
     what: 'an idempotency key of no parts',
-    name: 'InvalidInputError',
     code: 'invalid_input',
     outcome: 'not_sent',
     words: ['parts: must not be empty.'],
     provoke: async () => thrown(() => idempotencyKeyFor()),
   },
 ];
+
+export const provocations: readonly Provocation[] = rows.map((row) => ({ ...row, name: CLASSES[row.code] }));
 
 /** One of each: a 503, two 429s, a page with an invalid row, its end, and a 403; all of them echo the key. */
 export function everyKindOfResponse(canary: string): ScriptedResponse[] {

@@ -64,6 +64,7 @@ export const misbehave = {
   garbage: raw('SSH-2.0-OpenSSH_9.6\r\n\r\n', end),
   closeInBody: raw(`${head(200, { 'content-length': String(length) })}${productJson.slice(0, 9)}`, end),
   wrongLength: raw(`${head(200, { 'content-length': String(length + 10) })}${productJson}`, end),
+  shortLength: raw(`${head(200, { 'content-length': '5' })}${productJson}`, end),
   badChunk: raw(`${head(200, { 'transfer-encoding': 'chunked' })}5\r\n{"id"\r\nZZ\r\n`, end),
   endInChunks: raw(`${head(200, { 'transfer-encoding': 'chunked' })}5\r\n{"id"\r\n`, end),
   corruptGzip: respond(

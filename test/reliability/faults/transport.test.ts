@@ -74,6 +74,7 @@ const groups: readonly Group[] = [
     faults: {
       'a close in the body': misbehave.closeInBody,
       'a Content-Length that is too long': misbehave.wrongLength,
+      'a Content-Length that is too short': misbehave.shortLength,
       'a bad chunk': misbehave.badChunk,
       'an end between chunks': misbehave.endInChunks,
       'corrupt gzip': misbehave.corruptGzip,

@@ -34,5 +34,3 @@ export async function soakLoad(): Promise<boolean> {
   const areSocketsFew = mostInUse <= CALLERS && lingering + left + kept === 0 && givenUp > 0;
   return isExpected && strange.length === 0 && slope < 1 && areSocketsFew;
 }
-
-if (process.argv[1] === import.meta.filename && !(await soakLoad())) process.exitCode = 1;

@@ -75,5 +75,3 @@ export async function soakPull(): Promise<boolean> {
     return false;
   }
 }
-
-if (process.argv[1] === import.meta.filename && !(await soakPull())) process.exitCode = 1;

@@ -99,7 +99,3 @@ export async function soakMemory(records: number): Promise<boolean> {
   const leak = await growthOfSync(client, records, new Set());
   return Math.max(...growth) < MOST_BYTES && leak > MOST_BYTES;
 }
-
-if (process.argv[1] === import.meta.filename) {
-  if (!(await soakMemory(Number(process.env.RECORDS ?? 1_000_000)))) process.exitCode = 1;
-}
