@@ -1,4 +1,4 @@
-import { memoryStore, type ProductDraft } from 'accounting-data-sdk';
+import { type ClientOptions, memoryStore, type ProductDraft } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { ONCE, setUpPush } from '../../support/push.ts';
@@ -45,12 +45,18 @@ test('a push keeps the unknown creates of pushes by another key in its store', a
   expect(entries.get(HEAD)).toContain('1002');
 });
 
-test('a push without writes forgets an unknown create whose product it finds', async () => {
+/** A store that has the unknown create of a product which exists. */
+async function setUpLost(client: ClientOptions = {}) {
   const entries = new Map<string, string>();
-  const { run, sandbox } = setUpPush([], { client: { retry: { creates: false }, timeoutMs: 5_000 } });
-  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
-  await caught(run([DESK], { store: entries, ...ONCE }));
+  const setUp = setUpPush([], { client });
+  setUp.sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
+  await caught(setUp.run([DESK], { store: entries, ...ONCE }));
   expect(entries.get(HEAD)).toContain('1001');
+  return { ...setUp, entries };
+}
+
+test('a push without writes forgets an unknown create whose product it finds', async () => {
+  const { run, entries } = await setUpLost({ retry: { creates: false }, timeoutMs: 5_000 });
   const waits = async () => {
     let count = 0;
     const { done } = await run([DESK], {
@@ -63,16 +69,6 @@ test('a push without writes forgets an unknown create whose product it finds', a
   expect(entries.get(HEAD)).not.toContain('1001');
   expect(await waits()).toEqual([['1001 unchanged'], 0]);
 });
-
-/** A store that has the unknown create of a product which exists. */
-async function setUpLost() {
-  const entries = new Map<string, string>();
-  const setUp = setUpPush();
-  setUp.sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
-  await caught(setUp.run([DESK], { store: entries, ...ONCE }));
-  expect(entries.get(HEAD)).toContain('1001');
-  return { ...setUp, entries };
-}
 
 test('a push forgets an unknown create whose product it finds, even if the update is lost', async () => {
   const { run, sandbox, entries } = await setUpLost();

@@ -7,7 +7,7 @@ import {
   type ReconcileReport,
   reconcile,
 } from 'accounting-data-sdk';
-import type { SandboxOptions } from 'accounting-data-sdk/testing';
+import type { FaultMatch, SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
@@ -288,17 +288,20 @@ describe('reconcile deletes nothing', () => {
     },
   );
 
-  test.each([
-    ['from the first request on', 0],
-    ['after the first candidate', 2],
-  ])('if a gateway returns 404 to every id %s', async (_, skip) => {
+  const oneRecord = /\/accounts\/./;
+  test.each<[string, number, FaultMatch, object]>([
+    ['the read fails', 400, { skip: 2 }, { status: 400 }],
+    ['a gateway returns 404 to every id', 404, { path: oneRecord }, abortedFor('first_record_not_found')],
+    ['it does after a candidate', 404, { path: oneRecord, skip: 2 }, abortedFor('first_record_not_found')],
+    ['a candidate returns 400', 400, { path: '/api/public/v1/accounts/17' }, { status: 400 }],
+    ['a candidate returns 401', 401, { path: '/api/public/v1/accounts/17' }, { status: 401 }],
+    ['a candidate returns 403', 403, { path: '/api/public/v1/accounts/17' }, { status: 403 }],
+    ['a candidate returns 500', 500, { path: '/api/public/v1/accounts/17' }, { status: 500 }],
+  ])('if %s', async (_, status, match, error) => {
     const { books, deleted, run, remove } = openWith(40);
     remove('3', '17', '30');
-    books.sandbox.faults.add(
-      { kind: 'status', status: 404, type: 'not_found' },
-      { path: /\/accounts\/./, skip, times: 99 },
-    );
-    await expect(run()).rejects.toMatchObject(abortedFor('first_record_not_found'));
+    books.sandbox.faults.add({ kind: 'status', status }, { ...match, times: 99 });
+    await expect(run()).rejects.toMatchObject(error);
     expect(deleted).toEqual([]);
   });
 
@@ -326,14 +329,6 @@ describe('reconcile deletes nothing', () => {
     expect(deleted).toEqual([]);
   });
 
-  test.each([401, 403, 400, 500])('if a candidate returns %s', async (status) => {
-    const { books, deleted, run, remove } = openWith(40);
-    remove('3', '17', '30');
-    books.sandbox.faults.add({ kind: 'status', status }, { path: /\/accounts\/17/, times: 99 });
-    await expect(run()).rejects.toMatchObject({ status });
-    expect(deleted).toEqual([]);
-  });
-
   test('if a candidate returns a page of a gateway with the status 404, after which no candidate is requested', async () => {
     const { books, deleted, run, remove } = openWith(40);
     remove('3', '17', ...Array.from({ length: 10 }, (_, n) => String(30 + n)));
@@ -353,15 +348,6 @@ describe('reconcile deletes nothing', () => {
     await expect(failed).rejects.toMatchObject(abortedFor('first_record_not_found'));
     expect(gets(books)).toBe(0);
     expect(deleted).toEqual([]);
-  });
-
-  test('if the read fails', async () => {
-    const { books, deleted, run, remove } = openWith(40);
-    remove('3');
-    books.sandbox.faults.add({ kind: 'status', status: 400 }, { skip: 2, times: 9 });
-    await expect(run()).rejects.toMatchObject({ status: 400 });
-    expect(deleted).toEqual([]);
-    expect(gets(books)).toBe(0);
   });
 
   test('if the local ids fail, and sends nothing', async () => {
