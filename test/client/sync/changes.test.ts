@@ -129,12 +129,18 @@ describe('what changes delivers', () => {
   test('advances no watermark without any response', async () => {
     const books = withAccounts(5);
     const pages = async function* () {};
+    let isSilent = true;
     const source: SyncSource<{ id: string }> = {
-      list: () => ({ pages }) as unknown as Paginator<{ id: string }>,
+      list: (...args) =>
+        isSilent ? ({ pages } as unknown as Paginator<{ id: string }>) : books.client.accounts.list(...args),
     };
     const read = () => collect(changes(source, { ...books.run, name: 'accounts' }));
     expect(await read()).toMatchObject({ status: 'done', watermark: undefined, records: 0 });
-    expect(stateIn(books.states)).not.toHaveProperty('watermark');
+    isSilent = false;
+    expect(await read()).toMatchObject({ watermark: new Date(START), records: 5 });
+    isSilent = true;
+    books.sandbox.clock.advance(HOUR_MS);
+    expect(await read()).toMatchObject({ status: 'done', watermark: new Date(START), records: 0 });
   });
 });
 
