@@ -1,7 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
-import type { PGlite } from '@electric-sql/pglite';
 import { collectionNames } from 'accounting-data-sdk';
 import type { Sandbox } from 'accounting-data-sdk/testing';
 import { expect, onTestFinished, test } from 'vitest';
@@ -116,6 +115,7 @@ test('pull --to requires --tenant if the database has no company or several', as
   const args = ['pull', 'accounts', '--to', file];
   const none = await run(env, args);
   expect([none.code, none.log]).toEqual([2, expect.stringContaining('--tenant acme')]);
+  expect(existsSync(file)).toBe(false);
   for (const tenant of ['acme', 'bolt']) expect((await run(env, [...args, '--tenant', tenant])).code).toBe(0);
   expect((await run(env, args)).log).toContain('holds 2 companies');
 });
@@ -141,17 +141,22 @@ test('pull --to postgres uses the pg of the working directory, and says so if it
 
   const database = await startPglite();
   onTestFinished(() => database.close());
+  const pools: string[] = [];
+  Object.assign(globalThis, { ofTest: { database, pools } });
   mkdirSync(file('node_modules/pg'), { recursive: true });
   const pool = `exports.Pool = class {
+    constructor({ connectionString }) { ofTest.pools.push(connectionString); }
     on() {}
-    query(text, values) { return globalThis.databaseOfTest.query(text, values); }
-    async end() {}
+    query(text, values) { return ofTest.database.query(text, values); }
+    async end() { ofTest.pools.push('ended'); }
   };`;
   writeFileSync(file('node_modules/pg/index.js'), pool);
-  (globalThis as { databaseOfTest?: PGlite }).databaseOfTest = database;
-  for (const more of [args, args.slice(0, 4)]) {
+  const withoutTenant = args.slice(0, 4);
+  expect((await run(settings, withoutTenant, { cwd: file('.') })).log).toContain('--tenant');
+  for (const more of [args, withoutTenant])
     expect((await run(settings, more, { cwd: file('.') })).code).toBe(0);
-  }
+  const { DATABASE_URL } = settings;
+  expect(pools).toEqual([DATABASE_URL, 'ended', DATABASE_URL, 'ended', DATABASE_URL, 'ended']);
   const { rows } = await database.query<{ body: object }>(
     'SELECT body FROM accounting.record ORDER BY id::int',
   );
