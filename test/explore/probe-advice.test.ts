@@ -1,23 +1,7 @@
 import { type ProbeReport, probe } from 'accounting-data-sdk/explore';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import { clientBehind, detailsOf, productSandbox } from './support/products.ts';
-
-/** Everything that API Platform does and the specification does not say, as far as one service can have it. */
-const API_PLATFORM: SandboxOptions = {
-  order: 'updated-desc',
-  hiddenRecords: 0.05,
-  idColumn: 'int4',
-  timeZone: 'America/New_York',
-  dateFilter: 'local',
-  nullFields: 'omitted',
-  formats: 'jsonld',
-  relations: 'iri',
-  problemType: 'api-platform',
-  notFoundBody: 'html',
-  contentTypes: { create: ['application/ld+json'], update: ['application/merge-patch+json'] },
-  idempotency: { replay: 'ignored' },
-};
+import { API_PLATFORM, clientBehind, detailsOf, productSandbox } from './support/products.ts';
 
 /** The options for the client and for sync, as a user writes them. */
 const optionsOf = ({ profile }: ProbeReport) =>

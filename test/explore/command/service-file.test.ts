@@ -2,21 +2,17 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServiceProfile } from 'accounting-data-sdk/explore';
 import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import { fillProducts } from '../support/products.ts';
+import { API_PLATFORM, fillProducts } from '../support/products.ts';
 import { folder, listening, run } from './support/run.ts';
-
-const API_PLATFORM: SandboxOptions = {
-  formats: 'jsonld',
-  listBody: 'hydra:member',
-  relations: 'iri',
-  problemType: 'api-platform',
-  contentTypes: { create: ['application/ld+json'], update: ['application/merge-patch+json'] },
-  idempotency: { replay: 'ignored' },
-};
 
 /** A service, an option that changes later, and the line that names the change. */
 const services: readonly [name: string, service: SandboxOptions, change: SandboxOptions, line: string][] = [
-  ['API Platform by default', API_PLATFORM, { relations: 'id' }, 'sandbox.relations: "id"'],
+  [
+    'API Platform',
+    { ...API_PLATFORM, listBody: 'hydra:member' },
+    { relations: 'id' },
+    'sandbox.relations: "id"',
+  ],
   ['a service that hides rows', { hiddenRecords: 0.2 }, { hiddenRecords: 0 }, 'sandbox.hiddenRecords: 0'],
   [
     'a service whose records tie',

@@ -7,6 +7,22 @@ import {
   type SandboxOptions,
 } from 'accounting-data-sdk/testing';
 
+/** Everything that API Platform does and the specification does not say, as far as one service can have it. */
+export const API_PLATFORM: SandboxOptions = {
+  order: 'updated-desc',
+  hiddenRecords: 0.05,
+  idColumn: 'int4',
+  timeZone: 'America/New_York',
+  dateFilter: 'local',
+  nullFields: 'omitted',
+  formats: 'jsonld',
+  relations: 'iri',
+  problemType: 'api-platform',
+  notFoundBody: 'html',
+  contentTypes: { create: ['application/ld+json'], update: ['application/merge-patch+json'] },
+  idempotency: { replay: 'ignored' },
+};
+
 const HOUR_MS = 3_600_000;
 const FROM_MS = Date.UTC(2024, 0, 1);
 
