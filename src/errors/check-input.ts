@@ -13,7 +13,7 @@ interface Elsewhere {
   readonly advice: string;
 }
 
-/** Rejects an option that does not exist: one without effect looks like one that works. */
+/** Rejects an option that does not exist, because one without effect looks like one that works, and null. */
 export function checkOptionNames(
   options: unknown,
   names: NameTable,
@@ -21,7 +21,11 @@ export function checkOptionNames(
 ): void {
   if (typeof options !== 'object' || options === null) return;
   const found = unknownName(options, names);
-  if (found === undefined) return;
+  if (found === undefined) {
+    const [without] = Object.entries(options).find(([, value]) => value === null) ?? [];
+    if (without !== undefined) throw new InvalidInputError(without, 'must not be null. Leave it out');
+    return;
+  }
   const place = elsewhere.find(
     (other) => found.path === found.name && Object.hasOwn(other.names, found.name),
   );

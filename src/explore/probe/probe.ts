@@ -1,5 +1,5 @@
 import type { CollectionName } from '../../collections/index.ts';
-import { checkOptionNames } from '../../errors/check-input.ts';
+import { checkObject, checkOptionNames } from '../../errors/check-input.ts';
 import type { OptionNames } from '../../internal/option-names.ts';
 import { collectionsToRead, type ExploreClient, type ExploreProgress } from '../explore-client.ts';
 import { adviceOf } from './advice.ts';
@@ -67,6 +67,8 @@ export const PROBE_OPTIONS: OptionNames<ProbeOptions> = {
 export async function probe(client: ExploreClient, options: ProbeOptions = {}): Promise<ProbeReport> {
   checkOptionNames(options, PROBE_OPTIONS, { of: 'probe' });
   const { write = false, signal, onProgress, onCollection, onLeftBehind } = options;
+  const { draft = {} } = typeof write === 'object' ? write : {};
+  checkObject(draft, 'write.draft');
   const names = collectionsToRead(options.collections);
   signal?.throwIfAborted();
   options.onPlan?.(planOf(names, write !== false));
@@ -84,7 +86,6 @@ export async function probe(client: ExploreClient, options: ProbeOptions = {}): 
     onCollection?.(findings);
   }
   current = undefined;
-  const draft = (typeof write === 'object' ? write.draft : undefined) ?? {};
   const writes =
     write === false
       ? nothingWritten('only writing shows it')
