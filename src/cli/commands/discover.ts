@@ -47,8 +47,9 @@ export function addDiscover(program: Command, io: Io): void {
 
 async function run(names: readonly CollectionName[], flags: Flags, io: Io): Promise<void> {
   const { out, sample, quiet = false } = flags;
-  const previous = await previousFile(flags);
+  // The first to know the API key, which no message of a file may show.
   const { client } = await connect(io, flags);
+  const previous = await previousFile(flags);
   const count = names.length > 0 ? names.length : collectionNames.length;
   if (!quiet)
     io.log(
