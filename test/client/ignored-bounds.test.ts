@@ -16,7 +16,7 @@ describe.each(['uuid', 'ulid'] as const)('a list with bounds on %ss', (form) => 
   const ignoring: SandboxOptions = { ids: { form }, textIdBounds: 'ignore' };
 
   test.each(['id-asc', 'id-desc'] as const)(
-    'throws if the service ignores them, in %s order',
+    'throws FilterIgnoredError if the service ignores them, in %s order',
     async (order) => {
       const { client, ids } = await connect({ ...ignoring, order });
       const [low = '', middle = '', high = ''] = [ids[1], ids[20], ids[38]];
@@ -34,13 +34,13 @@ describe.each(['uuid', 'ulid'] as const)('a list with bounds on %ss', (form) => 
     },
   );
 
-  test('throws at a single record outside them', async () => {
+  test('throws FilterIgnoredError at a single record outside them', async () => {
     const { client, ids } = await connect({ ...ignoring, records: { budgetLines: 1 } });
     const reading = client.budgetLines.list({ id: { lt: ids[0] ?? '' } }).toArray({ limit: 9 });
     await expect(reading).rejects.toMatchObject({ code: 'filter_ignored' });
   });
 
-  test('throws with a cursor of the caller', async () => {
+  test('throws FilterIgnoredError with a cursor of the caller', async () => {
     const { client, ids } = await connect(ignoring);
     const pagination = { first: {}, next: () => undefined };
     const reading = client.budgetLines
@@ -65,7 +65,7 @@ describe.each(['uuid', 'ulid'] as const)('a list with bounds on %ss', (form) => 
   });
 });
 
-test('a list with a between that the service does not understand throws, whatever the separator', async () => {
+test('a list throws FilterIgnoredError if the service does not understand between, whatever the separator', async () => {
   const { client } = await connect({});
   for (const between of ['5,12', '5;12', '5 - 12', '[5,12]', '("5", "12")']) {
     const reading = client.budgetLines.list({ id: { between } }).toArray({ limit: 40 });
