@@ -91,6 +91,18 @@ test('a key that may not read one collection any more is not said to read nothin
   expect(log).not.toContain('has no read access');
 });
 
+test.each([['whoami'], ['probe', 'accounts', 'boms'], ['discover', 'accounts', 'boms']])(
+  'a 404 for one collection and a 403 for the others make %s blame the key',
+  async (...args) => {
+    const { sandbox, env } = await listening({ records: 20 });
+    const missing = { kind: 'status', status: 404, type: 'not_found' } as const;
+    sandbox.faults.add(missing, { collection: 'accounts', times: Number.POSITIVE_INFINITY });
+    const settings = { ...env, ACCOUNTING_API_KEY: sandbox.keys.forbidden };
+    const { code, log } = await run(settings, [...args, '--quiet']);
+    expect([code, log]).toEqual([3, expect.stringContaining('has no read access')]);
+  },
+);
+
 describe('a service without the collections', () => {
   const nowhere = (env: Settings) => ({ ...env, ACCOUNTING_BASE_URL: `${env.ACCOUNTING_BASE_URL}/wrong` });
 

@@ -89,6 +89,14 @@ describe('discover', () => {
     ['every named collection is denied', ['boms'], forbidden, {}, 3, 'no read access'],
     ['a collection fails', [], { kind: 'status', status: 418 }, ofBudgets, 5, 'budgets cannot be read'],
     [
+      'a collection does not exist',
+      [],
+      { kind: 'status', status: 404, type: 'not_found' },
+      ofBudgets,
+      5,
+      'budgets cannot be read',
+    ],
+    [
       'a collection is no list',
       [],
       { kind: 'rewrite', body: '{"a":1}' },
