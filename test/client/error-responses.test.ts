@@ -36,7 +36,7 @@ const forms = [
 ];
 
 test.each(types)(
-  '%i with the type %s is its class, in every form of the type',
+  'a %i (such as a 422) is the class that its type names, in every form of the type: %s',
   async (status, name, Class) => {
     for (const contentType of ['application/problem+json', 'application/json']) {
       for (const typeOf of forms) {

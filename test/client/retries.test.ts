@@ -272,7 +272,7 @@ const waitRows = [
     'wait 2000, wait 2000',
   ),
   waits(
-    'longer each time after a 429 without Retry-After',
+    'longer each time after a 429 without Retry-After, with rateLimiter: false',
     [tooMany(), tooMany(), good],
     { retry },
     'wait 600, wait 1200',

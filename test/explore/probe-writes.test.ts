@@ -75,7 +75,7 @@ describe('a probe that writes', () => {
   });
 
   test.for([[0], [9]])(
-    'deletes a product that it was stopped at making, or says that it is left',
+    'stopped during a create, deletes the product, or reports it as left behind after %i failed deletes',
     async ([failures]) => {
       const { sandbox, client } = twentyProducts();
       const stop = new AbortController();

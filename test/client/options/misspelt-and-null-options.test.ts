@@ -119,7 +119,7 @@ test('more than eighty misspelt names are tested', () => {
 });
 
 test.for(misspelt)(
-  'an option that does not exist is rejected by its name: $where, $wrong',
+  'a misspelt option is rejected by its name, and nothing is sent: $where, $wrong',
   async ({ wrong, name, act }) => {
     const before = sandbox.count();
     const message = await messageOf(act);
@@ -166,7 +166,7 @@ test.for([
   ['list', 'resume_from', 'resumeFrom'],
   ['create', 'idempotency', 'idempotencyKey'],
 ])(
-  'an option that does not exist is suggested by what it looks like: %s, %s',
+  'the error of a misspelt option suggests the one that it looks like: %s, %s',
   async ([where = '', wrong = '', meant]) => {
     const [, , act] = TAKES_OPTIONS.find(([name]) => name === where) ?? [];
     expect(await messageOf(() => act?.({ [wrong]: 1 } as never))).toContain(`Did you mean ${meant}?`);

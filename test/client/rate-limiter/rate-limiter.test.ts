@@ -194,13 +194,13 @@ test('after a pause, a service without the headers gets twice as many calls each
 
 test.each([
   [
-    'without Retry-After, 250 ms, then twice as long each time up to 20 s, with jitter after the second',
+    'without Retry-After for 250 ms, then twice as long each time up to 20 s, with jitter from the third on',
     undefined,
     [250, 500, 1_500, 2_500, 4_500, 8_500, 16_500, 20_500, 20_500],
   ],
-  ['with Retry-After: 0, as long as without it', 0, [250, 500, 1_500]],
-  ['of years, a day', 100_000_000, [86_400_000]],
-])('a pause after a 429 is, %s', async (_, retryAfter, pauses) => {
+  ['with Retry-After: 0 as long as without it', 0, [250, 500, 1_500]],
+  ['with a Retry-After of years for a day', 100_000_000, [86_400_000]],
+])('after a 429 %s the key pauses', async (_, retryAfter, pauses) => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const sent: number[] = [];
   const fetch: FetchFunction = async () => {
@@ -380,7 +380,7 @@ describe('a quota that is used up', () => {
   });
 });
 
-test('the queue is left in the order of arrival', async () => {
+test('calls leave the queue in the order of arrival', async () => {
   const { sent, respond, call } = heldService();
   await call(ids(13));
   for (const id of ids(13)) await respond(id, ok(90 - Number(id)));
@@ -407,7 +407,7 @@ test('the queue lets interactive calls overtake lists, which keep one slot in fi
   expect(order).toBe('get get get get list '.repeat(3).trim());
 });
 
-test('the queue is left at once by an aborted call, without a timer or a listener', async () => {
+test('an aborted call leaves the queue at once, with no timer and no listener', async () => {
   const { client, sent, respond, call } = heldService();
   await call(['1']);
   const timers = vi.getTimerCount();

@@ -14,7 +14,7 @@ function mostRequests(changed: number, order: ListOrder): number {
 
 describe('a first run', () => {
   test.each(ORDERS)(
-    'costs two requests if there is no record, and five, or ten in another order than that of ids, for less than a page: %s',
+    'costs two requests for no record, and for less than a page at most five, or ten if not in id order: %s',
     async (order) => {
       for (const gap of [1, 1_000]) {
         for (const records of [0, 1, 2, 20, 29]) {
@@ -35,7 +35,7 @@ describe('a first run', () => {
 
 describe('an incremental run', () => {
   test.each(ORDERS)(
-    'costs one request if nothing changed; with k changed records at most 2·ceil(k / page size) + 2 in id order, 3·ceil(k / page size) + 11 in another: %s',
+    'costs one request if nothing changed, or at most two for each page of changes and two more (three and eleven if not in id order): %s',
     async (order) => {
       const books = setUpSync({ order, pageSize: PAGE_SIZE });
       const { accounts } = books.sandbox.store;

@@ -17,7 +17,7 @@ describe('discover', () => {
     expect(written.log).toMatch(/schemas\.ts from \d+ records of 2 collections \(\d+ requests\)/);
   });
 
-  test('compares with --check what the service sends with its file, which it replaces without', async () => {
+  test('compares the file with what the service sends under --check, and replaces it otherwise', async () => {
     const { sandbox, env } = await listening({ records: { boms: 60 } });
     const file = folder()('schemas.ts');
     const args = ['discover', 'boms', '--out', file, '--quiet'];
@@ -97,7 +97,7 @@ describe('discover', () => {
       'budgets cannot be read',
     ],
     [
-      'a collection is no list',
+      'the response of a collection is no list',
       [],
       { kind: 'rewrite', body: '{"a":1}' },
       ofBudgets,

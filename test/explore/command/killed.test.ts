@@ -28,7 +28,7 @@ async function killedAndRepeated(seed: number, { options, mostRequests, args }: 
     kills += 1;
     sandbox.store.accounts.update('4', { name: `Changed ${kills}` });
   }
-  // What a process sends until it is dead depends on the machine: the last ones may find nothing left to do.
+  // How many requests a process sends before it dies depends on the machine: the last ones may find nothing left to do.
   expect(kills).toBeGreaterThan(0);
   expect((await run(env, command)).code).toBe(0);
   return { sandbox, env, file, command };
@@ -37,7 +37,7 @@ async function killedAndRepeated(seed: number, { options, mostRequests, args }: 
 const SEEDS = [Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))];
 const IDS = { ids: { gap: 3, start: 4 } } as const;
 
-test('a pull that is killed again and again ends with every record once', () =>
+test('a pull that is killed again and again writes each record exactly once', () =>
   eachSeed(SEEDS, async (seed) => {
     const { sandbox, file } = await killedAndRepeated(seed, {
       options: { records: { accounts: 1000 }, pageSize: 25, order: 'none', ...IDS },
@@ -50,7 +50,7 @@ test('a pull that is killed again and again ends with every record once', () =>
     expect(readdirSync(file('.'))).toEqual(['a.ndjson']);
   }));
 
-test('a pull of everything that is killed again and again ends with every record of every collection once', () =>
+test('a pull of everything that is killed again and again writes each record of each collection exactly once', () =>
   eachSeed(SEEDS, async (seed) => {
     const { sandbox, file } = await killedAndRepeated(seed, {
       options: { records: 1000, pageSize: 20, ...IDS },

@@ -29,7 +29,7 @@ const target = { host: 'books.example.com', port: 443, proxy: undefined };
 const facts = { method: 'GET', path: '/x' };
 const limits = { timeoutMs: 1_000, deadlineMs: 1_000 };
 
-const answerOf = (type: string, detail: string) => ({
+const responseOf = (type: string, detail: string) => ({
   status: 422,
   problem: parseProblem({ type, detail, violations: [{ message: detail }] }),
   requestId: undefined,
@@ -47,7 +47,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       new Headers({ 'x-ratelimit-limit': text.replace(/[^ -~]/g, '0'), 'x-ratelimit-remaining': '1' }),
     ),
   'a type of problem': lastSegment,
-  'what a problem says': (text) => apiErrorOf(answerOf(text, text), facts),
+  'what a problem says': (text) => apiErrorOf(responseOf(text, text), facts),
   'a problem document': (text) =>
     parseProblem(redact({ [text]: [text], type: text, detail: text }, 'secret/1')),
   'an amount': isMoney,
@@ -99,7 +99,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
 
 const each = Object.keys(readers);
 
-test.each(each)('%s: any text is a value or an error of this package', (name) => {
+test.each(each)('%s: any text is parsed, or fails with an error of this package', (name) => {
   const read = readers[name] as (text: string) => unknown;
   fc.assert(
     fc.property(anyText, (text) => endsWell(() => read(text))),

@@ -20,7 +20,7 @@ test(
     const seeds = seedsToRun(USUAL);
     const seen = { resumed: 0, hides: 0, likely: 0 };
     await expectNoFindings(seeds, async (seed) => {
-      // Weak references are kept until a task ends, and a simulation without this is a single one.
+      // A task ends here: until then weak references keep what they refer to.
       await setImmediate();
       const { findings, resumed, hides, complete } = await playKeyset(seed);
       if (resumed) seen.resumed += 1;
@@ -45,7 +45,7 @@ test.each([
   ...inOrders(notById, 'the direction guessed', directionGuessed, 0.3),
   ...inOrders(notById, 'the first page alone certified', onlyFirstPageCertified, 0.3),
   ...inOrders(notAscending, 'each page certified by `_page=2`', eachPageCertified, 1),
-])('the simulation sees the losses of %s: %s', NO_HURRY, async (_, order, strategy, rate) => {
+])('the simulation sees records lost by %s: %s', NO_HURRY, async (_, order, strategy, rate) => {
   await expectFinding(200, (seed) =>
     playStrategy(
       async function* (server) {
