@@ -13,7 +13,7 @@ interface Elsewhere {
   readonly advice: string;
 }
 
-/** Rejects an option that does not exist, because one without effect looks like one that works, and null. */
+/** Rejects an option that does not exist: one without effect looks like one that works. */
 export function checkOptionNames(
   options: unknown,
   names: NameTable,
@@ -21,16 +21,19 @@ export function checkOptionNames(
 ): void {
   if (typeof options !== 'object' || options === null) return;
   const found = unknownName(options, names);
-  if (found === undefined) {
-    const [without] = Object.entries(options).find(([, value]) => value === null) ?? [];
-    if (without !== undefined) throw new InvalidInputError(without, 'must not be null. Leave it out');
-    return;
-  }
+  if (found === undefined) return;
   const place = elsewhere.find(
     (other) => found.path === found.name && Object.hasOwn(other.names, found.name),
   );
   const advice = place?.advice ?? suggestion(found.name, found.known);
   throw new InvalidInputError(found.path, `is not an option of ${of}. ${advice}`);
+}
+
+/** Rejects null for options that may all be left out. */
+export function checkNoNull(options: object): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (value === null) throw new InvalidInputError(name, 'must not be null. Leave it out');
+  }
 }
 
 export function checkObject(value: unknown, argument: string, problem = 'must be an object'): void {

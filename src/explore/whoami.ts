@@ -1,5 +1,5 @@
 import { type CollectionName, collectionNames } from '../collections/index.ts';
-import { checkOptionNames } from '../errors/check-input.ts';
+import { checkNoNull, checkOptionNames } from '../errors/check-input.ts';
 import { isApiError } from '../errors/guards.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
@@ -36,6 +36,7 @@ export interface WhoamiReport {
  */
 export async function whoami(client: ExploreClient, options: WhoamiOptions = {}): Promise<WhoamiReport> {
   checkOptionNames(options, WHOAMI_OPTIONS, { of: 'whoami' });
+  checkNoNull(options);
   const { signal, onProgress } = options;
   const found: { collection: CollectionName; access: string }[] = [];
   for (const collection of collectionNames) {

@@ -1,5 +1,5 @@
 import { type Attributes, type MeterProvider, metrics, type TracerProvider, trace } from '@opentelemetry/api';
-import { checkOptionNames } from '../errors/check-input.ts';
+import { checkNoNull, checkOptionNames } from '../errors/check-input.ts';
 import type { CallEvent, Listeners } from '../events.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import { VERSION } from '../internal/version.ts';
@@ -42,6 +42,7 @@ const NAME = 'accounting-data-sdk';
  */
 export function telemetryListeners(options: TelemetryOptions = {}): Listeners {
   checkOptionNames(options, TELEMETRY_OPTIONS, { of: 'telemetryListeners' });
+  checkNoNull(options);
   const calls = new Map<number, OpenCall>();
   const sinks = lazySinks(options);
   const callOf = (event: CallEvent): OpenCall => {

@@ -1,5 +1,5 @@
 import { type CollectionName, collections } from '../../collections/index.ts';
-import { checkOptionNames, checkWhole } from '../../errors/check-input.ts';
+import { checkNoNull, checkOptionNames, checkWhole } from '../../errors/check-input.ts';
 import type { OptionNames } from '../../internal/option-names.ts';
 import {
   collectionsToRead,
@@ -77,6 +77,7 @@ export interface Discovery {
  */
 export async function discover(client: ExploreClient, options: DiscoverOptions = {}): Promise<Discovery> {
   checkOptionNames(options, DISCOVER_OPTIONS, { of: 'discover' });
+  checkNoNull(options);
   const { sample: size = 500, strict = false, signal, onProgress } = options;
   const names = collectionsToRead(options.collections);
   checkWhole(size, 'sample', 1);

@@ -1,5 +1,5 @@
 import type { CollectionName } from '../../collections/index.ts';
-import { checkObject, checkOptionNames } from '../../errors/check-input.ts';
+import { checkNoNull, checkObject, checkOptionNames } from '../../errors/check-input.ts';
 import type { OptionNames } from '../../internal/option-names.ts';
 import { collectionsToRead, type ExploreClient, type ExploreProgress } from '../explore-client.ts';
 import { adviceOf } from './advice.ts';
@@ -66,6 +66,7 @@ export const PROBE_OPTIONS: OptionNames<ProbeOptions> = {
  */
 export async function probe(client: ExploreClient, options: ProbeOptions = {}): Promise<ProbeReport> {
   checkOptionNames(options, PROBE_OPTIONS, { of: 'probe' });
+  checkNoNull(options);
   const { write = false, signal, onProgress, onCollection, onLeftBehind } = options;
   const { draft = {} } = typeof write === 'object' ? write : {};
   checkObject(draft, 'write.draft');

@@ -144,6 +144,7 @@ test.for(nulls)('$where rejects null for $option', async ({ option, act }) => {
   vi.stubEnv('ACCOUNTING_BASE_URL', 'https://env.example');
   vi.stubEnv('ACCOUNTING_API_KEY', 'env-key');
   const error = await errorOf(act);
+  if (option === 'resumeFrom') return expect(error).toMatchObject({ code: 'checkpoint' });
   const [name = ''] = option.split('.');
   expect(error).toMatchObject({ code: 'invalid_input', argument: expect.stringMatching(`^${name}`) });
 });
