@@ -41,6 +41,21 @@ test.each([
   expect(server.requests).toHaveLength(1);
 });
 
+test('whitespace after the values of Date, Age and the rate-limit headers does not count', async () => {
+  const headers = [
+    'x-ratelimit-limit: 100 \t',
+    'x-ratelimit-remaining: 42  ',
+    'date: Sat, 31 Jan 2026 12:00:00 GMT  ',
+    'age: 10 ',
+  ];
+  await using server = await scriptedServer(sendRaw(odd(headers, `[${productJson}]`)));
+  const { value: page } = await quickClient(server.url).products.list({}, { prefetch: 0 }).pages().next();
+  expect(page).toMatchObject({
+    rateLimit: { limit: 100, remaining: 42 },
+    serverTime: new Date('2026-01-31T11:59:50Z'),
+  });
+});
+
 const unread: readonly (readonly [string, Uint8Array])[] = [
   ['an unrequested 100', before('HTTP/1.1 100 Continue')],
   ['an unrequested 101', before('HTTP/1.1 101 Switching', ['upgrade: x', 'connection: upgrade'])],
