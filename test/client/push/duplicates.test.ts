@@ -258,15 +258,35 @@ test('a push stops repeating creates that get a 422 after the repeats of three r
   expect(posts(sandbox)).toHaveLength(3 * 2 + 5);
 });
 
-test('a push creates each product whose 422 is a stored rejection that is outdated, however many there are', async () => {
-  const { sandbox, run } = setUpPush([], { sandbox: { idempotency: { storeRejections: true } } });
-  const rows = Array.from({ length: 8 }, (_, n) => ({ productNumber: `P-${n}` }));
-  // The first create of each row gets a stored rejection that does not hold any more.
-  const rejection = { kind: 'status', status: 422, type: 'validation_failed' } as const;
-  // A rule does not count the creates that another one rejects.
-  for (let skip = 0; skip < 8; skip++) sandbox.faults.add(rejection, { method: 'POST', skip, times: 1 });
-  expect((await run(rows, { concurrency: 1 })).report.counts.created).toBe(8);
-  expect(posts(sandbox)).toHaveLength(16);
+test.each([
+  ['active', 'created'],
+  ['sold', 'failed'],
+] as const)(
+  'a push repeats each create whose 422 may be a stored rejection that is outdated, however many there are: status %s, %s',
+  async (status, action) => {
+    const { sandbox, run } = setUpPush([], { sandbox: { allowedStatuses: ['active'] } });
+    const rows = Array.from({ length: 8 }, (_, n) => ({ productNumber: `P-${n}`, status }));
+    // The first create of each row gets a 422 that says something else than the service does now.
+    const rejection = { kind: 'status', status: 422, type: 'validation_failed' } as const;
+    // A rule does not count the creates that another one rejects.
+    for (let skip = 0; skip < 8; skip++) sandbox.faults.add(rejection, { method: 'POST', skip, times: 1 });
+    expect((await run(rows, { concurrency: 1 })).report.counts[action]).toBe(8);
+    expect(posts(sandbox)).toHaveLength(16);
+  },
+);
+
+test('a push finishes an unknown create that it had repeated with a random idempotency key after a 422', async () => {
+  const store = memoryStore();
+  const { sandbox, run } = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
+  sandbox.faults.add(
+    { kind: 'status', status: 422, type: 'validation_failed' },
+    { method: 'POST', times: 1 },
+  );
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 1 });
+  await caught(run([A], { store, ...ONCE }));
+  sandbox.clock.advance(60_000);
+  expect((await run([A], { store })).results).toMatchObject([{ action: 'created', id: '1' }]);
+  expect(sandbox.store.products.all()).toHaveLength(1);
 });
 
 test('a push finishes an unknown create before it sends a changed draft', async () => {

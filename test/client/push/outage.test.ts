@@ -146,3 +146,15 @@ test('a push without repeated creates stops after maxOutageMs and reports the cr
     expect(result).toMatchObject({ action: 'failed', error: { outcome: 'unknown' } });
   expect(sandbox.store.products.all()).toEqual([]);
 });
+
+test('a push without repeated creates waits for the Retry-After of a lost create before it sends the next one', async () => {
+  const sentAt: number[] = [];
+  const respond = ({ method }: RequestInit) => {
+    if (method !== 'POST' || sentAt.push(Date.now()) > 1) return undefined;
+    return new Response('down', { status: 503, headers: { 'retry-after': '30' } });
+  };
+  const { run } = withResponses(respond, { creates: false });
+  expect((await run(rows(2), { concurrency: 1 })).report.counts).toMatchObject({ created: 2 });
+  const [first = 0, second = 0] = sentAt;
+  expect(second - first).toBeGreaterThanOrEqual(30 * SECOND);
+});
