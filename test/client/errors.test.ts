@@ -1,17 +1,23 @@
 import { inspect } from 'node:util';
 import * as sdk from 'accounting-data-sdk';
-import { beforeAll, expect, test, vi } from 'vitest';
-import { type Provocation, provocations } from '../support/provocations.ts';
+import { expect, test, vi } from 'vitest';
+import { provocations } from '../support/provocations.ts';
 import { loadTransport } from '../support/virtual-clock.ts';
 
 const KEY = 'secret-key-of-the-company';
 
 // Its time counts towards timeouts.
 await loadTransport();
-const errors: (Omit<Provocation, 'provoke'> & { readonly error: sdk.AnyAccountingError })[] = [];
-for (const { provoke, ...row } of provocations) {
-  errors.push({ ...row, error: (await provoke(KEY)) as sdk.AnyAccountingError });
-}
+
+/** Each error is provoked by the first test that needs it: mutation testing does not see what a file does while it loads. */
+const errors = provocations.map(({ provoke, ...row }) => {
+  let provoked: Promise<unknown> | undefined;
+  const error = async () => {
+    provoked ??= provoke(KEY);
+    return (await provoked) as sdk.AnyAccountingError;
+  };
+  return { ...row, error };
+});
 
 type ErrorClass = typeof sdk.NotFoundError;
 const classOf = (name: string, from: object = sdk) =>
@@ -23,12 +29,17 @@ const classes = Object.entries(sdk)
   .map(([name]) => name)
   .filter((name) => !['AccountingError', 'ApiError', 'ApiErrorFields'].includes(name));
 
-let other: typeof sdk;
+let other: typeof sdk | undefined;
 
-beforeAll(async () => {
-  vi.resetModules();
-  other = await import('accounting-data-sdk');
-});
+/** Another copy of the package. The first copy loads some modules late, so it provokes every error before. */
+async function otherCopy(): Promise<typeof sdk> {
+  for (const { error } of errors) await error();
+  if (other === undefined) {
+    vi.resetModules();
+    other = await import('accounting-data-sdk');
+  }
+  return other;
+}
 
 test('every class that can be thrown is provoked, under a code of its own', () => {
   expect(new Set(provocations.map(({ name }) => name))).toEqual(new Set(classes));
@@ -37,7 +48,8 @@ test('every class that can be thrown is provoked, under a code of its own', () =
 
 test.each(errors)(
   '$what is a $name, which says in one line what happened and what to do',
-  ({ error, name, code, outcome, words }) => {
+  async ({ error: provoked, name, code, outcome, words }) => {
+    const error = await provoked();
     expect(error).toMatchObject({ name, code, outcome });
     const line = String(error);
     for (const word of words) expect(line).toMatch(word);
@@ -51,7 +63,8 @@ test.each(errors)(
 
 test.each(errors)(
   'the error of $what belongs to its class and no other, in every copy of the package',
-  ({ error, name }) => {
+  async ({ error: provoked, name }) => {
+    const [error, other] = [await provoked(), await otherCopy()];
     for (const [own, copy] of [
       [sdk, other],
       [other, sdk],
@@ -70,7 +83,8 @@ test.each(errors)(
 
 test.each(errors)(
   'the error of $what is printed with its stack and fields, without the key',
-  ({ error, name, code }) => {
+  async ({ error: provoked, name, code }) => {
+    const error = await provoked();
     const text = inspect([error], { depth: 11 });
     expect(text).toContain(`${name}: ${error.message}`);
     expect(text).toMatch(/\n +at /);
@@ -82,29 +96,32 @@ test.each(errors)(
   },
 );
 
-test.each(classes)('%s is printed with its cause: names, messages and codes, and nothing else', (name) => {
-  const error = errors.find((row) => row.name === name)?.error;
-  const socket = Object.assign(new Error('socket closed'), { code: 'E_SOCKET', request: { key: KEY } });
-  const cause = new RangeError('pool is empty', { cause: socket });
-  // A SyncError prints the causes of its reasons.
-  const failed = error instanceof sdk.SyncError ? error.errors[0]?.error : error;
-  Object.defineProperty(failed, 'cause', {
-    value: Object.assign(cause, { code: 'E_POOL', key: KEY }),
-    configurable: true,
-  });
-  const text = inspect(error, { depth: 10 });
-  for (const part of ['RangeError', 'pool is empty', 'E_POOL', 'socket closed', 'E_SOCKET']) {
-    expect(text).toContain(part);
-  }
-  const printed = JSON.parse(JSON.stringify(error));
-  expect((error instanceof sdk.SyncError ? printed.errors[0] : printed).cause).toEqual({
-    name: 'RangeError',
-    message: 'pool is empty',
-    code: 'E_POOL',
-    cause: { name: 'Error', message: 'socket closed', code: 'E_SOCKET' },
-  });
-  expect(text + JSON.stringify(error)).not.toContain(KEY);
-});
+test.each(classes)(
+  '%s is printed with its cause: names, messages and codes, and nothing else',
+  async (name) => {
+    const error = await errors.find((row) => row.name === name)?.error();
+    const socket = Object.assign(new Error('socket closed'), { code: 'E_SOCKET', request: { key: KEY } });
+    const cause = new RangeError('pool is empty', { cause: socket });
+    // A SyncError prints the causes of its reasons.
+    const failed = error instanceof sdk.SyncError ? error.errors[0]?.error : error;
+    Object.defineProperty(failed, 'cause', {
+      value: Object.assign(cause, { code: 'E_POOL', key: KEY }),
+      configurable: true,
+    });
+    const text = inspect(error, { depth: 10 });
+    for (const part of ['RangeError', 'pool is empty', 'E_POOL', 'socket closed', 'E_SOCKET']) {
+      expect(text).toContain(part);
+    }
+    const printed = JSON.parse(JSON.stringify(error));
+    expect((error instanceof sdk.SyncError ? printed.errors[0] : printed).cause).toEqual({
+      name: 'RangeError',
+      message: 'pool is empty',
+      code: 'E_POOL',
+      cause: { name: 'Error', message: 'socket closed', code: 'E_SOCKET' },
+    });
+    expect(text + JSON.stringify(error)).not.toContain(KEY);
+  },
+);
 
 test.each([undefined, null, 7, 'not_found', {}, { code: 'not_found' }, new Error('x'), () => {}])(
   '%j is not an error of this package',
