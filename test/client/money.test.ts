@@ -59,7 +59,7 @@ const OTHER_STRINGS = [
   `0.${'1'.repeat(9)}`,
 ];
 
-// Named, for the test runner cannot write a BigInt down.
+// Named, because the test runner cannot serialize a BigInt.
 const wrong = [...NUMBERS, ...OTHER_STRINGS, true, {}, ['129'], toDecimal('129')].map((value) => ({
   name: inspect(value),
   is: () => value,

@@ -44,7 +44,7 @@ export function programOf(files: readonly string[], texts = new Map<string, stri
   return last;
 }
 
-/** What the compiler has against some files of a program. */
+/** The compiler's errors in some files of a program. */
 export function errorsIn(program: ts.Program, files: readonly string[]): string[] {
   return files
     .flatMap((file) => ts.getPreEmitDiagnostics(program, program.getSourceFile(file)))

@@ -47,7 +47,7 @@ export function addDiscover(program: Command, io: Io): void {
 
 async function run(names: readonly CollectionName[], flags: Flags, io: Io): Promise<void> {
   const { out, sample, quiet = false } = flags;
-  // The first to know the API key, which no message of a file may show.
+  // First, because the messages about files hide the API key only once it is known.
   const { client } = await connect(io, flags);
   const previous = await previousFile(flags);
   const count = names.length > 0 ? names.length : collectionNames.length;

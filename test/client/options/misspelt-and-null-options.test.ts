@@ -146,7 +146,7 @@ const nulls = all
   }));
 
 test.for(nulls)('$where rejects null for $option', async ({ option, act }) => {
-  // Which null does not stand for.
+  // null must not mean these.
   vi.stubEnv('ACCOUNTING_BASE_URL', 'https://env.example');
   vi.stubEnv('ACCOUNTING_API_KEY', 'env-key');
   const before = sandbox.count();

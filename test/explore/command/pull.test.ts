@@ -212,7 +212,7 @@ describe('a pull into a file that exists', () => {
     },
   );
 
-  test('says after Ctrl-C which file is unchanged, missing or incomplete, and how to go on', async () => {
+  test('says after Ctrl-C which file is unchanged, missing or incomplete, and how to continue', async () => {
     const { sandbox, env, file, args } = await pullOfAccounts();
     const stopped = async (given: readonly string[]) =>
       (await run(env, given, { signal: stopAt(sandbox, 4) })).log;

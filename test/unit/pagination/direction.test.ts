@@ -11,7 +11,7 @@ test.each<[Interval, 'asc' | 'desc', { caller?: IdBounds; idLimit?: bigint }, Id
   [{ after: 5n, through: undefined }, 'asc', {}, { gt: '5' }],
   [{ after: undefined, through: 9n }, 'asc', {}, { lte: '9' }],
   [{ after: 5n, through: 9n }, 'asc', {}, { gt: '5', lte: '9' }],
-  // Downwards keys are negative ids.
+  // In descending order the keys are the negative ids.
   [{ after: undefined, through: undefined }, 'desc', {}, undefined],
   [{ after: -5n, through: undefined }, 'desc', {}, { lt: '5' }],
   [{ after: undefined, through: -9n }, 'desc', {}, { gte: '9' }],

@@ -34,7 +34,7 @@ function packIn(cwd: string, folder: string, ...flags: readonly string[]) {
   return run('npm', ['pack', '--json', '--silent', '--pack-destination', folder, ...flags], { cwd });
 }
 
-/** Copies what git knows, and links what npm has installed. */
+/** Copies the files that git tracks, and links the installed packages. */
 async function cloneIn(folder: string): Promise<string> {
   const clone = join(folder, 'clone');
   await mkdir(clone);

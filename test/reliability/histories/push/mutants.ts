@@ -24,7 +24,7 @@ function withMethods(products: Products, methodsOf: (products: Products) => obje
   return { ...products, [INTERNALS]: { ...internals, outlasting }, ...methodsOf(products) };
 }
 
-/** Wrapped as the mutants are, so that what they are noticed for is not the wrapper. */
+/** Wrapped like the mutants, and correct: shows that the histories do not find the wrapper itself. */
 export const unchanged: Mutation = (products) => withMethods(products, () => ({}));
 
 export const mutants: Readonly<Record<string, Mutation>> = {

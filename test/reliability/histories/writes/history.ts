@@ -26,7 +26,7 @@ export interface ReportedCall {
   ending: Ending | undefined;
 }
 
-/** Fields of the tests' own: each update names one that no other update names. */
+/** Fields that only the tests use: each update names one that no other update names. */
 const MARKERS = Array.from({ length: 24 }, (_, n) => `marker${n}`);
 
 /** What the client reported to the callers of one run, and what they saw at that moment. */

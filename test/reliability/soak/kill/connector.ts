@@ -5,7 +5,7 @@ import { type Client, createClient, isAccountingError, reconcile, sync } from 'a
 import { type PostgresConnection, postgresTarget, sqliteTarget } from 'accounting-data-sdk/targets';
 import { COLLECTIONS } from './changing-records.ts';
 
-/** What a connector is told. */
+/** The task of a connector. */
 export interface Task {
   readonly baseUrl: string;
   readonly apiKey: string;
@@ -89,5 +89,5 @@ async function syncIntoTarget(client: Client, { to, mode, modules = '' }: Task):
   await pool?.end();
 }
 
-// As a program, which is killed: its argument is the task.
+// Run as a program, which is killed. Its argument is the task.
 if (process.argv[1] === import.meta.filename) await connect(JSON.parse(process.argv[2] ?? '') as Task);
