@@ -52,6 +52,7 @@ test.each(types)(
         expect(error).toBeInstanceOf(Class);
         const facts = { method: 'POST', path: '/products', outcome: 'rejected' };
         expect(error).toMatchObject({ code: name, status, ...members, ...facts });
+        expect(error.extensions).toEqual({});
       }
     }
   },
@@ -301,7 +302,9 @@ test('a message names five violations and counts the others', async () => {
 test('a detail that repeats the violations is printed once, and one that is too long gives way to them', async () => {
   const blank = { propertyPath: 'name', message: 'is blank' };
   const short = { type: 'validation_failed', detail: 'name: is blank', violations: [blank] };
-  expect((await errorOf(problemResponse(422, short))).message.split('is blank')).toHaveLength(2);
+  const once = (await errorOf(problemResponse(422, short))).message;
+  expect(once).toContain('422 (validation_failed): name: is blank. ');
+  expect(once.split('is blank')).toHaveLength(2);
   const violations = Array.from({ length: 7 }, (_, n) => ({
     propertyPath: `f${n}`,
     message: `${n}`.repeat(90),

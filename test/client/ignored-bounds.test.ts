@@ -65,6 +65,11 @@ describe.each(['uuid', 'ulid'] as const)('a list with bounds on %ss', (form) => 
   });
 });
 
+test('a list with bounds that are no ids of a known form is not judged', async () => {
+  const { client } = await connect({ ids: { form: 'uuid' }, textIdBounds: 'ignore' });
+  expect(await client.budgetLines.list({ id: { gt: 'zebra' } }).toArray({ limit: 99 })).toHaveLength(40);
+});
+
 test('a list throws FilterIgnoredError if the service does not understand between, whatever the separator', async () => {
   const { client } = await connect({});
   for (const between of ['5,12', '5;12', '5 - 12', '[5,12]', '("5", "12")']) {

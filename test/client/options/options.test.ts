@@ -71,6 +71,19 @@ test.each<[string, object]>([
   expect(error).toMatchObject({ code: 'invalid_input', argument, outcome: 'not_sent' });
 });
 
+test.each([
+  [{ validation: 'warn' }, "validation: must be 'throw', 'report' or 'off'"],
+  [{ prefetch: -1 }, 'prefetch: must be a whole number of at least 0'],
+])('the error of the option %j says what is allowed: %s', (options, words) => {
+  const create = () => createClient({ ...needed, ...options } as ClientOptions);
+  expect(create).toThrow(words);
+});
+
+test('the error of a path that leaves the API says where it must stay', async () => {
+  const leaving = caught(anyClient().request({ path: '/boms/../../admin' }));
+  expect(((await leaving) as Error).message).toContain('must stay below /api/public/v1');
+});
+
 const anyClient = () => scriptedClient(scriptedFetch(jsonResponse({ id: '1' })));
 
 test.each<[options: unknown, argument: string]>([
