@@ -36,7 +36,7 @@ const forms = [
 ];
 
 test.each(types)(
-  'a %i (such as a 422) is the class that its type names, in every form of the type: %s',
+  'an error response (404, 422, …) is the class that its type names, in every form of the type: %i, %s',
   async (status, name, Class) => {
     for (const contentType of ['application/problem+json', 'application/json']) {
       for (const typeOf of forms) {
