@@ -11,11 +11,7 @@ const others = {
     'test/reliability/histories/keyset/{keyset,request-counts}.test.ts',
   ],
   // Tests of other areas, and tests that run for seconds.
-  exclude: [
-    'test/{unit,client}/**/rate-limiter*/**',
-    'test/client/{push,telemetry}/**',
-    'test/client/sync/cost.test.ts',
-  ],
+  exclude: ['test/{unit,client}/**/rate-limiter*/**', 'test/client/{push,telemetry}/**'],
 };
 
 export default defineConfig({
