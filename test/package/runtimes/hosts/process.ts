@@ -28,7 +28,11 @@ export const processHosts: readonly Host[] = [
   processHost('bun', binary('bun/bin/bun.exe')),
   // Only what the package needs: the network, and the environment for the address and the key.
   processHost('deno', binary('@deno/linux-x64-glibc/deno'), [
-    ...['run', '--no-lock', '--node-modules-dir=manual', '--no-prompt'],
-    ...['--allow-net=127.0.0.1', '--allow-env'],
+    'run',
+    '--no-lock',
+    '--node-modules-dir=manual',
+    '--no-prompt',
+    '--allow-net=127.0.0.1',
+    '--allow-env',
   ]),
 ];
