@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import tsconfig from './tsconfig.json' with { type: 'json' };
@@ -7,8 +7,17 @@ const INSTALLED = 'test/package/installed/**/*.test.ts';
 /** Two versions of msw cannot share a process. */
 const MSW = 'test/sandbox/msw-*.test.ts';
 
-/** A folder in memory, if the system has one: no test cuts the power, and an fsync of a disk takes milliseconds. */
-const inMemory = existsSync('/dev/shm') ? { TMPDIR: '/dev/shm' } : {};
+/** A folder in memory, if there is one: no test cuts the power, and an fsync of a disk takes milliseconds. */
+const inMemory = isWritable('/dev/shm') ? { TMPDIR: '/dev/shm' } : {};
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** One project for each folder of tests. */
 const folders = ['unit', 'client', 'sandbox', 'explore', 'reliability'].map((name) => ({
