@@ -223,6 +223,7 @@ export function resolveOptions(options: ClientOptions): ResolvedOptions {
         logger === undefined ? undefined : checkMethods(logger, 'logger', ['debug', 'info', 'warn']),
       ),
       rateLimiter: checkOneOf(rateLimiter, 'rateLimiter', ['shared', 'client', false]),
+      checkedCollections: [collections.accounts.segment, collections.products.segment],
     },
     defaults: resolveDefaults(DEFAULTS, options),
     schemas: checkSchemas(schemas),

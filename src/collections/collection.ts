@@ -1,10 +1,14 @@
 import { checkId } from '../errors/check-input.ts';
+import { NotFoundError } from '../errors/not-found-error.ts';
+import { createPaginator } from '../pagination/paginator.ts';
+import { RUN_SOURCE, type RunSource } from '../reading/source.ts';
 import { RecordReader } from '../schemas/record-reader.ts';
 import type { StandardSchema } from '../schemas/standard-schema.ts';
 import { callSettings } from '../transport/call-options.ts';
-import { type CollectionInternals, INTERNALS } from '../transport/collection-internals.ts';
+import { signOfError } from '../transport/outage.ts';
 import type { ClientContext } from './context.ts';
 import type { AnyDefinition } from './define.ts';
+import { listSource } from './list-source.ts';
 import { type ReadOnlyCollection, reader } from './reader.ts';
 import { sendOne } from './send-one.ts';
 import { writeBody } from './write-body.ts';
@@ -21,37 +25,43 @@ export function createCollection(
   const records = new RecordReader({ fields, schema, validation, keepFields: writable });
   const context = { ...client, definition, records, hasSchema: schema !== undefined };
   const reading = reader(context);
-  const internals: CollectionInternals = {
-    callbackFailed: (name, thrown) => listeners.listenerFailed?.(name, thrown),
-    inRun: listeners.inRun,
-    warn: (text) => listeners.collectionWarning?.(definition.segment, text),
-    outlasting: (maxOutageMs, beforeAttempt) =>
-      createCollection(
-        definition,
-        { ...client, settings: { ...settings, maxOutageMs, beforeAttempt } },
-        schema,
-      ),
-    isServiceDown: async ({ headers, signal, ...options }) =>
-      client.transport.isDown({
-        collection: definition.segment,
-        settings: callSettings(settings, options),
-        headers,
-        signal,
-      }),
+  const { segment } = definition;
+  const source: RunSource<{ id: string }> = {
+    segment,
+    baseUrl: client.baseUrl,
+    fields,
+    list: (query, options) => createPaginator(listSource({ context, query, options })).pages(),
     async lookUp(id, options) {
       const read = async (row: unknown) => ({ record: await records.one(row), row });
-      return await sendOne(
-        context,
-        { method: 'GET', id: checkId(id), expected: { kind: 'json', read } },
-        options,
-      );
+      try {
+        return await sendOne(
+          context,
+          { method: 'GET', id: checkId(id), expected: { kind: 'json', read } },
+          options,
+        );
+      } catch (error) {
+        if (error instanceof NotFoundError && error.missing) return { record: undefined, notFound: error };
+        throw error;
+      }
     },
-    ...(writable
+    async isServiceDown(error, options) {
+      if (signOfError(error) === undefined) return false;
+      const { headers, signal } = options;
+      const call = { collection: segment, settings: callSettings(settings, options), headers, signal };
+      return await client.transport.isDown(call);
+    },
+    inRun: (event, work) => listeners.inRun?.(event, work) ?? work(),
+    warn: (text) => listeners.collectionWarning?.(segment, text),
+    callbackFailed: (name, thrown) => listeners.listenerFailed?.(name, thrown),
+    writes: writable
       ? {
-          writeFacts: { fields, settings, body: (given, argument) => writeBody(definition, given, argument) },
+          settings,
+          body: (given, argument) => writeBody(definition, given, argument),
+          outlasting: (maxOutageMs) =>
+            createCollection(definition, { ...client, settings: { ...settings, maxOutageMs } }, schema),
         }
-      : {}),
+      : undefined,
   };
   const collection = writable ? writer(context, reading) : reading;
-  return Object.defineProperty(collection, INTERNALS, { value: internals });
+  return Object.defineProperty(collection, RUN_SOURCE, { value: source });
 }

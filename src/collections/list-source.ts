@@ -25,12 +25,16 @@ const ROWS_CAME_AGAIN =
 
 const ELSEWHERE = [{ names: LIST_QUERY, advice: 'Pass it in the first argument of list.' }];
 
-/** What one list reads from. Everything invalid in query and options is rejected here, before anything is sent. */
+/** Checks the options of a list, as a caller passes them. */
+export function checkListOptions(options: ListOptions): void {
+  checkRequestOptions(options);
+  checkOptionNames(options, LIST_OPTIONS, { of: 'list', elsewhere: ELSEWHERE });
+}
+
+/** What one list reads from. What is invalid in query and options is rejected here, before anything is sent. */
 export function listSource<T extends { id: string }>(parts: ListParts<T>): PaginatorSource<T> {
   const { context, options } = parts;
   const { segment } = context.definition;
-  checkRequestOptions(options);
-  checkOptionNames(options, LIST_OPTIONS, { of: 'list', elsewhere: ELSEWHERE });
   const query = checkQuery(parts.query);
   const { pagination, prefetch, afterLastPage, pageParameter } = checkPagination(context, query, options);
   const scope = {

@@ -5,7 +5,7 @@ import { createPaginator, type Paginator } from '../pagination/paginator.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
 import type { CollectionContext } from './context.ts';
 import type { ListQuery } from './list-query.ts';
-import { listSource } from './list-source.ts';
+import { checkListOptions, listSource } from './list-source.ts';
 import { checkOptions, expectedRecord, sendOne } from './send-one.ts';
 
 /** A collection that can be read. */
@@ -53,7 +53,10 @@ export function reader<T extends { id: string }>(context: CollectionContext<T>):
     segment: definition.segment,
     parent: definition.parent?.segment,
     baseUrl,
-    list: (query = {}, options = {}) => createPaginator(listSource({ context, query, options })),
+    list(query = {}, options = {}) {
+      checkListOptions(options);
+      return createPaginator(listSource({ context, query, options }));
+    },
     get: (id, options) => read('get', id, options),
     async find(id, options) {
       try {

@@ -3,8 +3,8 @@
 import { type AnyAccountingError, isAccountingError, isApiError } from '../errors/guards.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { sleep } from '../internal/sleep.ts';
+import { runSource } from '../reading/source.ts';
 import type { RequestOptions, ResponseMeta } from '../transport/call-options.ts';
-import { isServiceDown } from '../transport/collection-internals.ts';
 import { outageDelayMs, signOfError } from '../transport/outage.ts';
 import { parseHttpDate } from '../transport/retry-after.ts';
 import type { AnyProduct, AnyTarget, ResolvedPushOptions } from './options.ts';
@@ -162,7 +162,7 @@ export class Calls {
   }
 
   #isServiceDown(error: AnyAccountingError): Promise<boolean> {
-    return isServiceDown(this.#products, error, this.#options.call);
+    return runSource(this.#products).isServiceDown(error, this.#options.call);
   }
 }
 

@@ -4,10 +4,10 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { ListOptions } from '../pagination/list-options.ts';
 import type { Page, ResponseTime } from '../pagination/page.ts';
 import { boundAt, lowestOffset } from '../reading/bound.ts';
+import { each } from '../reading/each.ts';
 import type { SourceQuery } from '../reading/source.ts';
 import { sinceOf } from '../reading/watermark.ts';
 import { keepSent } from '../schemas/as-sent.ts';
-import { each } from './each.ts';
 import type { AnyProduct, AnyTarget, ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
 

@@ -18,21 +18,15 @@ import type { OptionNames } from '../internal/option-names.ts';
 import type { ListOptions } from '../pagination/list-options.ts';
 import type { Paginator } from '../pagination/paginator.ts';
 import { checkTimeZone } from '../reading/bound.ts';
-import {
-  READ_OPTIONS,
-  type ReadOptions,
-  resolveListOptions,
-  resolveMaxOutage,
-} from '../reading/list-options.ts';
-import type { SourceQuery } from '../reading/source.ts';
+import { isIterable } from '../reading/each.ts';
+import { READ_OPTIONS, type ReadOptions, resolveReadOptions } from '../reading/list-options.ts';
+import { type RunSource, runSource, type SourceQuery, type WriteSource } from '../reading/source.ts';
 import { stateKey } from '../reading/state.ts';
 import type { Store } from '../reading/store.ts';
 import { checkStart } from '../reading/watermark.ts';
 import { sentOf } from '../schemas/as-sent.ts';
 import type { FilledByService } from '../schemas/record.ts';
 import { type CallSettings, callSettings, type RequestOptions } from '../transport/call-options.ts';
-import { internalsOf, type WriteFacts } from '../transport/collection-internals.ts';
-import { isIterable } from './each.ts';
 import type { PushProgress, PushResult } from './results.ts';
 
 /** What a push needs of a collection: `client.products`. */
@@ -208,7 +202,7 @@ export interface ResolvedPushOptions {
   readonly call: RequestOptions;
   /** The options of a call over the defaults of the client. */
   readonly settings: CallSettings;
-  readonly facts: WriteFacts;
+  readonly facts: Pick<WriteSource, 'body'> & Pick<RunSource<AnyProduct>, 'fields'>;
 }
 
 /** Checks the options of a push and applies every default. */
@@ -229,11 +223,11 @@ export function resolvePushOptions(
     retry,
     headers,
   } = options;
-  const facts = internalsOf(products).writeFacts;
-  if (facts === undefined) throw new InvalidInputError('products', 'must be client.products of a client');
+  const { fields, writes } = runSource(Object(products) as AnyTarget);
+  if (writes === undefined) throw new InvalidInputError('products', 'must be client.products of a client');
   if (!isIterable(rows))
     throw new InvalidInputError('rows', 'must be an Iterable or an AsyncIterable of drafts');
-  const keyOfRow = keyFunction(key, facts.fields);
+  const keyOfRow = keyFunction(key, fields);
   const { keyName = typeof key === 'string' ? key : 'key', prefix = 'accounting-data-sdk' } = options;
   if (typeof keyName !== 'string' || !/^[A-Za-z0-9_-]{1,100}$/.test(keyName)) {
     throw new InvalidInputError('keyName', 'must be 1 to 100 letters, digits, "_" and "-"');
@@ -258,7 +252,7 @@ export function resolvePushOptions(
   checkTimeZone(options.serviceTimeZone);
   checkFlag(dryRun, 'dryRun');
   checkWhole(concurrency, 'concurrency', 1);
-  const list = resolveListOptions(options);
+  const { maxOutageMs = 0, ...list } = resolveReadOptions(options);
   const { deadlineMs, maxWaitMs } = list;
   return {
     tenant: options.tenant,
@@ -278,7 +272,7 @@ export function resolvePushOptions(
     storeKey: stateKey({ prefix, tenant: options.tenant, collection: 'products-push' }),
     missing,
     maxCandidates,
-    maxOutageMs: resolveMaxOutage(options.maxOutageMs),
+    maxOutageMs,
     incompleteList,
     dryRun,
     confirm,
@@ -288,14 +282,14 @@ export function resolvePushOptions(
     onProgress: options.onProgress,
     list,
     call: { timeoutMs, deadlineMs, maxWaitMs, retry, headers, signal },
-    settings: callSettings(facts.settings, { timeoutMs, retry }),
-    facts,
+    settings: callSettings(writes.settings, { timeoutMs, retry }),
+    facts: { fields, body: writes.body },
   };
 }
 
 function keyFunction(
   key: PushOptions<AnyProduct, object, object>['key'],
-  fields: WriteFacts['fields'],
+  fields: RunSource<AnyProduct>['fields'],
 ): ResolvedPushOptions['key'] {
   if (typeof key === 'function') return key;
   if (typeof key !== 'string' || key === '' || (fields[key] ?? 'string') !== 'string') {

@@ -3,13 +3,12 @@
 import { isAccountingError } from '../errors/guards.ts';
 import { PushError } from '../errors/push-error.ts';
 import type { PushReport } from '../errors/push-report.ts';
+import { forEach } from '../internal/for-each.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import type { ResponseTime } from '../pagination/page.ts';
-import type { RecordIn } from '../reading/source.ts';
-import { inRun, internalsOf, outlasting } from '../transport/collection-internals.ts';
+import { type RecordIn, runSource } from '../reading/source.ts';
 import { Calls } from './calls.ts';
 import { changesSince, existingProducts, type Reading } from './existing.ts';
-import { forEach } from './for-each.ts';
 import { settleLost, waitForAttempts } from './lost-creates.ts';
 import { PushMemory } from './memory.ts';
 import {
@@ -62,15 +61,16 @@ export async function push<Collection extends PushTarget<{ id: string }, never, 
   const given = options as unknown as PushOptions<AnyProduct, object, object>;
   const resolved = resolvePushOptions(target, given);
   const event = { name: 'push', tenant: resolved.tenant, collections: ['products'] } as const;
-  return await inRun(target, event, () => pushOnce(target, resolved));
+  return await runSource(target).inRun(event, () => pushOnce(target, resolved));
 }
 
 async function pushOnce(target: AnyTarget, resolved: ResolvedPushOptions): Promise<PushReport> {
   const begun = beginRun(`${target.baseUrl} ${resolved.tenant}`);
-  const results = new Results(resolved, (name, thrown) => internalsOf(target).callbackFailed?.(name, thrown));
+  const { callbackFailed, writes } = runSource(target);
+  const results = new Results(resolved, callbackFailed);
   try {
     resolved.signal?.throwIfAborted();
-    await run(outlasting(target, resolved.maxOutageMs), { options: resolved, results, begun });
+    await run(writes?.outlasting(resolved.maxOutageMs) as AnyTarget, { options: resolved, results, begun });
     return results.report();
   } catch (error) {
     if (resolved.signal?.aborted && error === resolved.signal.reason) throw error;

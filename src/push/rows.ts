@@ -2,9 +2,9 @@
 
 import { isAccountingError } from '../errors/guards.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { each } from '../reading/each.ts';
 import { type Fields, normalised } from './draft.ts';
 import { DraftBuffer } from './draft-buffer.ts';
-import { each } from './each.ts';
 import type { ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
 

@@ -3,13 +3,13 @@
 import { type AnyAccountingError, isAccountingError, isApiError } from '../errors/guards.ts';
 import type { NotFoundError } from '../errors/not-found-error.ts';
 import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
+import { forEach } from '../internal/for-each.ts';
 import { sentOf } from '../schemas/as-sent.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
 import { type Attempt, attemptOf, isDeterministic } from './attempt.ts';
 import { type Calls, type Created, LostCreate } from './calls.ts';
 import { CreatedAt } from './created-at.ts';
 import { changedFields, type Fields, picked, withoutNull } from './draft.ts';
-import { forEach } from './for-each.ts';
 import { Markers } from './markers.ts';
 import type { PushMemory } from './memory.ts';
 import type { Missing } from './missing.ts';

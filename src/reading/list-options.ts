@@ -8,6 +8,7 @@ import {
   type CallOptions,
   checkCallOptions,
   checkRequestOptions,
+  type RunCallOptions,
 } from '../transport/call-options.ts';
 import { DEFAULT_MAX_OUTAGE_MS } from '../transport/outage.ts';
 
@@ -46,6 +47,9 @@ export const READ_OPTIONS: OptionNames<ReadOptions> = {
   maxOutageMs: true,
 };
 
+/** How a run lists and looks up, checked, with the defaults of a run. The client's apply to what is undefined. */
+export interface ReadSettings extends ListOptions, RunCallOptions {}
+
 const PAGINATION: PaginationSettings = {
   pagination: 'keyset',
   // The run itself requests one page ahead, so that it can close what it opened.
@@ -58,10 +62,10 @@ const PAGINATION: PaginationSettings = {
  * Checks how to read and applies every default. A sync takes the time that it takes: a page has no deadline, and no wait
  * is too long. It reports its waits.
  */
-export function resolveListOptions(
+export function resolveReadOptions(
   options: ReadOptions & { readonly signal?: AbortSignal | undefined },
-): ListOptions {
-  const { timeoutMs, retry } = options;
+): ReadSettings {
+  const { timeoutMs, retry, maxOutageMs = DEFAULT_MAX_OUTAGE_MS } = options;
   const { pagination, prefetch } = paginationSettings(PAGINATION, options);
   checkRequestOptions(options);
   checkCallOptions(options);
@@ -74,14 +78,10 @@ export function resolveListOptions(
     deadlineMs: options.deadlineMs ?? Number.POSITIVE_INFINITY,
     maxWaitMs: options.maxWaitMs ?? Number.POSITIVE_INFINITY,
     retry,
+    maxOutageMs: checkMs(maxOutageMs, 'maxOutageMs', 0),
     // A cached page may be a day old.
     headers: { 'cache-control': 'no-cache', ...lowerCased(options.headers) },
   };
-}
-
-/** The option `maxOutageMs`, checked, with its default. */
-export function resolveMaxOutage(maxOutageMs: number = DEFAULT_MAX_OUTAGE_MS): number {
-  return checkMs(maxOutageMs, 'maxOutageMs', 0);
 }
 
 function lowerCased(headers: Readonly<Record<string, string>> = {}): Record<string, string> {

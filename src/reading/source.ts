@@ -1,11 +1,13 @@
 import { checkText } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import { NotFoundError } from '../errors/not-found-error.ts';
+import type { NotFoundError } from '../errors/not-found-error.ts';
+import type { RunEvent } from '../events.ts';
 import type { ListOptions } from '../pagination/list-options.ts';
 import type { IdBounds, Page } from '../pagination/page.ts';
 import type { Paginator } from '../pagination/paginator.ts';
-import type { RequestOptions } from '../transport/call-options.ts';
-import { internalsOf } from '../transport/collection-internals.ts';
+import type { FieldTable } from '../schemas/record.ts';
+import type { CallSettings, RequestOptions, RunCallOptions } from '../transport/call-options.ts';
+import type { ReadSettings } from './list-options.ts';
 import { collectionName } from './state.ts';
 
 /** The query with which a sync lists. */
@@ -35,6 +37,103 @@ export type RecordIn<Collection> = Collection extends {
   ? T
   : never;
 
+/** What a request for one record found: the record and its row as sent, or that it does not exist. */
+export type LookUp<T> =
+  | { readonly record: T; readonly row: unknown; readonly notFound?: undefined }
+  | { readonly record: undefined; readonly row?: undefined; readonly notFound: NotFoundError | undefined };
+
+/**
+ * What a run (`sync`, `changes`, `reconcile`, `push`) needs of a collection. A collection of a client has one under
+ * {@link RUN_SOURCE}; `runSource` makes one of any other object with a `list`. Options are not checked again.
+ */
+export interface RunSource<T extends { id: string }> {
+  readonly segment: string | undefined;
+  /** Ends in `/api/public/v1`; empty if it is not known. */
+  readonly baseUrl: string;
+  /** The documented fields: an amount is compared as a decimal, an EAN as a string. */
+  readonly fields: FieldTable;
+  /** The pages of a list. */
+  list(query: SourceQuery, settings: ReadSettings): AsyncIterableIterator<Page<T>>;
+  /** Requests one record. Rejects unless the service has it or says that it does not exist. */
+  lookUp(id: string, settings: RunCallOptions): Promise<LookUp<T>>;
+  /** Whether a call failed with this error because the service is down, so that no other call would succeed. */
+  isServiceDown(error: unknown, settings: RunCallOptions): Promise<boolean>;
+  /** Carries out a run inside the listeners of the client. */
+  inRun<V>(event: RunEvent, work: () => Promise<V>): Promise<V>;
+  /** Writes a warning about the collection to the logger of the client. */
+  warn(text: string): void;
+  /** Writes to the logger of the client that a callback threw, such as `onProgress`. */
+  callbackFailed(name: string, thrown: unknown): void;
+  /** Only of a collection that can be written. */
+  readonly writes?: WriteSource | undefined;
+}
+
+/** What a push needs beside the methods of a collection that can be written. */
+export interface WriteSource {
+  /** The defaults of the client: how long an attempt may take, and whether a create is sent again. */
+  readonly settings: CallSettings;
+  /**
+   * The JSON text of a body. Throws an InvalidInputError, which names the argument, for what a create or update would
+   * reject before sending.
+   */
+  body(fields: object, argument: 'draft' | 'missing'): string;
+  /** The same collection, whose calls are sent again while the service is down, until it has been for `maxOutageMs`. */
+  outlasting(maxOutageMs: number): unknown;
+}
+
+/**
+ * The key of the run source. The same symbol in every copy of the package, because `sync` may be another copy than the
+ * client. The type of a collection does not show it, so that an editor suggests to users only what is for them.
+ */
+export const RUN_SOURCE = Symbol.for('accounting-data-sdk.collection');
+
+/** The run source of a collection. */
+export function runSource<T extends { id: string }>(collection: SyncSource<T>): RunSource<T> {
+  return (collection as { readonly [RUN_SOURCE]?: RunSource<T> })[RUN_SOURCE] ?? foreignSource(collection);
+}
+
+/** A run source of an object of the caller, which knows neither the client's listeners nor outages. */
+function foreignSource<T extends { id: string }>(collection: SyncSource<T>): RunSource<T> {
+  return {
+    segment: collection.segment,
+    baseUrl: collection.baseUrl ?? '',
+    fields: {},
+    list(query, { maxOutageMs: _, beforeAttempt, ...options }) {
+      const pages = collection.list(query, options).pages();
+      return {
+        [Symbol.asyncIterator]() {
+          return this;
+        },
+        async next() {
+          // Its requests cannot be counted, only its pages.
+          beforeAttempt?.();
+          return await pages.next();
+        },
+        async return() {
+          return (await pages.return?.()) ?? { done: true, value: undefined };
+        },
+      };
+    },
+    async lookUp(id, { timeoutMs, deadlineMs, maxWaitMs, retry, headers, signal, onWait, beforeAttempt }) {
+      // Without it, every record would look deleted.
+      if (collection.find === undefined) throw withoutFind();
+      beforeAttempt?.();
+      const options = { timeoutMs, deadlineMs, maxWaitMs, retry, headers, signal, onWait };
+      const record = await collection.find(id, options);
+      // The form of its 404s is not known.
+      return record === undefined ? { record, notFound: undefined } : { record, row: record };
+    },
+    isServiceDown: async () => false,
+    inRun: (_, work) => work(),
+    warn: () => undefined,
+    callbackFailed: () => undefined,
+  };
+}
+
+export function withoutFind(): InvalidInputError {
+  return new InvalidInputError('collection', 'must be a collection of a client, with find');
+}
+
 /** The name of a collection: the one given, or that of its segment. */
 export function nameOf(source: SyncSource<{ id: string }>, given: string | undefined): string {
   if (typeof (source as Partial<typeof source> | null | undefined)?.list !== 'function') {
@@ -44,37 +143,6 @@ export function nameOf(source: SyncSource<{ id: string }>, given: string | undef
   const name = source.segment === undefined ? undefined : collectionName(source.segment);
   if (name === undefined) throw new InvalidInputError('name', 'is missing: this collection has no segment');
   return name;
-}
-
-/** What a request for one record found: the record and its row as sent, or that it does not exist. */
-export type LookUp<T> =
-  | { readonly record: T; readonly row: unknown; readonly notFound?: undefined }
-  | { readonly record: undefined; readonly row?: undefined; readonly notFound: NotFoundError | undefined };
-
-/** Requests one record with the options of a list. */
-export async function lookUp<T extends { id: string }>(
-  source: SyncSource<T>,
-  id: string,
-  list: ListOptions,
-): Promise<LookUp<T>> {
-  // Without it, every record would look deleted.
-  if (source.find === undefined) {
-    throw new InvalidInputError('collection', 'must be a collection of a client, with find');
-  }
-  const { timeoutMs, deadlineMs, maxWaitMs, retry, headers, signal, onWait } = list;
-  const options = { timeoutMs, deadlineMs, maxWaitMs, retry, headers, signal, onWait };
-  const internals = internalsOf(source);
-  if (internals.lookUp === undefined) {
-    // A source of the caller has no more than this: the form of its 404s is not known.
-    const record = await source.find(id, options);
-    return record === undefined ? { record, notFound: undefined } : { record, row: record };
-  }
-  try {
-    return (await internals.lookUp(id, options)) as LookUp<T>;
-  } catch (error) {
-    if (error instanceof NotFoundError && error.missing) return { record: undefined, notFound: error };
-    throw error;
-  }
 }
 
 /** The rows of a page's records, at the same positions, as the service sent them. */

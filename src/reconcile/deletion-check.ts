@@ -3,9 +3,11 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { NotFoundError } from '../errors/not-found-error.ts';
 import { ReconcileAbortedError, type ReconcileAbortReason } from '../errors/reconcile-aborted-error.ts';
 import type { ReconcileReport } from '../errors/reconcile-report.ts';
-import { settled, untilAborted } from '../internal/callback.ts';
+import { settled } from '../internal/callback.ts';
+import { forEach } from '../internal/for-each.ts';
 import { oneLine } from '../internal/text.ts';
 import type { Page } from '../pagination/page.ts';
+import { each, isIterable } from '../reading/each.ts';
 import type { LookUp } from '../reading/source.ts';
 import { IdSet } from './id-set.ts';
 
@@ -74,17 +76,10 @@ export class DeletionCheck<T extends { id: string }> {
   }
 
   async readLocalIds(): Promise<void> {
-    await untilAborted(this.#readLocalIds(), this.#options.signal);
-  }
-
-  async #readLocalIds(): Promise<void> {
     const { localIds, collection, signal, onProgress } = this.#options;
     let count = 0;
     const ids = typeof localIds === 'function' ? localIds(collection) : localIds;
-    if (!isIterable(ids))
-      throw new InvalidInputError('localIds', 'must return an Iterable or an AsyncIterable');
-    for await (const id of ids) {
-      signal?.throwIfAborted();
+    for await (const id of each(ids, 'localIds', signal)) {
       if (typeof id !== 'string' || id === '') {
         throw new InvalidInputError('localIds', 'must return ids: non-empty strings');
       }
@@ -160,28 +155,15 @@ export class DeletionCheck<T extends { id: string }> {
   /** Requests these ids, some at a time. Returns the records that exist and adds the other ids to `gone`. */
   async #findAll(ids: readonly string[], gone: string[]): Promise<Repairs<T>> {
     const found = { records: [] as T[], rows: [] as unknown[] };
-    const queue = ids.values();
-    let failure: { readonly error: unknown } | undefined;
-    const work = async () => {
-      for (const id of queue) {
-        if (failure !== undefined) return;
-        const result = await this.#lookUp(id);
-        if (result.record === undefined) {
-          gone.push(id);
-          continue;
-        }
-        found.records.push(result.record);
-        found.rows.push(result.row);
+    await forEach(ids, this.#options.concurrency, async (id) => {
+      const result = await this.#lookUp(id);
+      if (result.record === undefined) {
+        gone.push(id);
+        return;
       }
-    };
-    const workers = Array.from({ length: this.#options.concurrency }, () =>
-      work().catch((error: unknown) => {
-        failure ??= { error };
-      }),
-    );
-    // All of them, so that no request is in flight when this ends.
-    await Promise.all(workers);
-    if (failure !== undefined) throw failure.error;
+      found.records.push(result.record);
+      found.rows.push(result.row);
+    });
     return found;
   }
 
@@ -261,12 +243,6 @@ function* chunksOf(ids: Iterable<string>, size: number): Generator<string[], voi
     chunk = [];
   }
   if (chunk.length > 0) yield chunk;
-}
-
-/** A string is iterable too, but has no ids. */
-function isIterable(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return Symbol.asyncIterator in value || Symbol.iterator in value;
 }
 
 /** Checks the options about deletions that `reconcile` and `sync` share. */

@@ -1,18 +1,11 @@
 import { checkCallbacks, checkObject, checkOptionNames, checkWhole } from '../errors/check-input.ts';
-import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { ReconcileReport } from '../errors/reconcile-report.ts';
 import { settled } from '../internal/callback.ts';
 import { notify } from '../internal/notify.ts';
 import type { OptionNames } from '../internal/option-names.ts';
-import {
-  READ_OPTIONS,
-  type ReadOptions,
-  resolveListOptions,
-  resolveMaxOutage,
-} from '../reading/list-options.ts';
-import { lookUp, nameOf, type RecordIn, type SyncSource } from '../reading/source.ts';
+import { READ_OPTIONS, type ReadOptions, resolveReadOptions } from '../reading/list-options.ts';
+import { nameOf, type RecordIn, runSource, type SyncSource, withoutFind } from '../reading/source.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
-import { internalsOf, outlasting } from '../transport/collection-internals.ts';
 import { checkDeletionOptions, DeletionCheck, type LocalIds } from './deletion-check.ts';
 
 /** What a reconcile needs of a collection, such as `client.accounts`: a list, and a way to get one record. */
@@ -110,7 +103,7 @@ export async function reconcile<Collection extends ReconcileSource<{ id: string 
   const given = collection as unknown as ReconcileSource<RecordIn<Collection>>;
   const name = nameOf(given, options.name);
   if (typeof given.find !== 'function') {
-    throw new InvalidInputError('collection', 'must be a collection of a client, with find');
+    throw withoutFind();
   }
   checkOptionNames(options, RECONCILE_OPTIONS, { of: 'reconcile' });
   const { localIds, onDelete, onRepair, maxCandidates, batchSize = 500, concurrency = 2, signal } = options;
@@ -118,21 +111,21 @@ export async function reconcile<Collection extends ReconcileSource<{ id: string 
   checkCallbacks(options, ['onRepair', 'onProgress']);
   checkWhole(batchSize, 'batchSize', 1);
   checkWhole(concurrency, 'concurrency', 1);
-  const source = outlasting(given, resolveMaxOutage(options.maxOutageMs));
+  const source = runSource(given);
 
   let progress: Pick<ReconcileProgress, 'phase' | 'done'> = { phase: 'local', done: 0 };
   const report = (waiting: boolean, waitingUntil?: Date) =>
     notify(options.onProgress, { collection: name, ...progress, waiting, waitingUntil }, (thrown) =>
-      internalsOf(source).callbackFailed?.('onProgress', thrown),
+      source.callbackFailed('onProgress', thrown),
     );
   const onWait = (waitMs: number | undefined) =>
     report(true, waitMs === undefined ? undefined : new Date(Date.now() + waitMs));
-  const list = { ...resolveListOptions(options), prefetch: 1, signal, onWait };
+  const settings = { ...resolveReadOptions(options), prefetch: 1, signal, onWait };
   const check = new DeletionCheck<RecordIn<Collection>>({
     collection: name,
     localIds,
     onDelete,
-    lookUp: (id) => lookUp(source, id, list),
+    lookUp: (id) => source.lookUp(id, settings),
     maxCandidates,
     batchSize,
     concurrency,
@@ -143,7 +136,7 @@ export async function reconcile<Collection extends ReconcileSource<{ id: string 
     },
   });
   await check.readLocalIds();
-  for await (const page of source.list({}, list).pages()) check.see(page);
+  for await (const page of source.list({}, settings)) check.see(page);
   for await (const { records } of check.confirm()) await settled(onRepair?.(records), signal);
   return check.report();
 }

@@ -2,17 +2,16 @@ import { isApiError } from '../errors/guards.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { notify } from '../internal/notify.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
-import type { ListOptions } from '../pagination/list-options.ts';
 import { awaitedLater, type IdBounds, idParameters, type Page } from '../pagination/page.ts';
 import { scopeFingerprint } from '../pagination/resume-token.ts';
 import { hasOffset, isTooLate, lowestOffset } from '../reading/bound.ts';
-import { lookUp, nameOf, type SyncSource, sentRows } from '../reading/source.ts';
+import type { ReadSettings } from '../reading/list-options.ts';
+import { nameOf, type RunSource, runSource, type SyncSource, sentRows } from '../reading/source.ts';
 import { encodeState, type RunState, type SyncState, stateKey } from '../reading/state.ts';
 import type { Store } from '../reading/store.ts';
 import { observedTime, rejectFutureStart, toSeconds, watermarkOf } from '../reading/watermark.ts';
 import { DeletionCheck, type DeletionCheckOptions } from '../reconcile/deletion-check.ts';
 import { CallStopped } from '../transport/call-options.ts';
-import { internalsOf, isServiceDown, outlasting } from '../transport/collection-internals.ts';
 import type { Batch } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';
 import type { RunLimit } from './run-limit.ts';
@@ -65,7 +64,7 @@ export class CollectionRun<T extends { id: string }> {
   readonly stats: RunStats;
   /** Written into the state: see `round.ts`. */
   round: number | undefined;
-  readonly #source: SyncSource<T>;
+  readonly #source: RunSource<T>;
   readonly #context: RunContext;
   readonly #key: string;
   readonly #checkpoints: Checkpoints;
@@ -81,21 +80,22 @@ export class CollectionRun<T extends { id: string }> {
   /** By the monotonic clock. */
   #waitsUntil = 0;
 
-  constructor(source: SyncSource<T>, context: RunContext) {
-    const { tenant, prefix, maxOutageMs } = context.options;
-    const collection = nameOf(source, context.name);
+  constructor(given: SyncSource<T>, context: RunContext) {
+    const { tenant, prefix, read } = context.options;
+    const collection = nameOf(given, context.name);
+    const source = runSource(given);
     const scope = scopeFingerprint({
-      baseUrl: source.baseUrl ?? '',
+      baseUrl: source.baseUrl,
       collection: source.segment ?? collection,
       // An invalid bound is rejected by the list.
       filters: { tenant, ...Object.fromEntries(idParameters(context.id ?? {})) },
     });
     const { limit, signal } = context;
-    this.#source = outlasting(source, maxOutageMs, limit && (() => this.#beforeRequest(limit)));
+    this.#source = source;
     this.#context = context;
     this.#signal =
       limit === undefined ? signal : AbortSignal.any([this.#pause.signal, ...(signal ? [signal] : [])]);
-    this.#canPause = context.options.list.pagination === 'keyset';
+    this.#canPause = read.pagination === 'keyset';
     this.#key = stateKey({ prefix, tenant, collection });
     this.#checkpoints = new Checkpoints(context.store, { key: this.#key, scope, signal: context.signal });
     this.#base = { scope, by: this.#checkpoints.by };
@@ -181,8 +181,8 @@ export class CollectionRun<T extends { id: string }> {
 
   /** Whether the run failed because the service is down, so that no other collection can be read either. */
   isServiceDown(error: unknown): Promise<boolean> {
-    const { headers, timeoutMs } = this.#context.options.list;
-    return isServiceDown(this.#source, error, { headers, timeoutMs, signal: this.#signal });
+    const { headers, timeoutMs, signal, beforeAttempt } = this.#settings;
+    return this.#source.isServiceDown(error, { headers, timeoutMs, signal, beforeAttempt });
   }
 
   /** The pages of the read. The next one is requested while the consumer works. */
@@ -193,7 +193,7 @@ export class CollectionRun<T extends { id: string }> {
         if (isBatch(next.value)) this.#context.limit?.batch();
         const { pagination, resumeToken } = next.value;
         if (pagination === 'page' || resumeToken === undefined) this.#canPause = false;
-        const ahead = awaitedLater(this.#next(pages));
+        const ahead = awaitedLater(pages.next());
         yield next.value;
         next = await ahead;
         this.#signal?.throwIfAborted();
@@ -218,16 +218,9 @@ export class CollectionRun<T extends { id: string }> {
   async #list(): Promise<OpenRead<T>> {
     const { since, token } = this.#plan;
     const { id } = this.#context;
-    const options = { ...this.#listOptions, resumeFrom: token, hint: this.#base.hint };
-    const pages = this.#source.list({ updatedSince: since, id }, options).pages();
-    return { pages, first: await this.#next(pages) };
-  }
-
-  async #next(pages: AsyncIterableIterator<Page<T>>): Promise<IteratorResult<Page<T>, unknown>> {
-    const { limit } = this.#context;
-    // Of a source with its own `list` only pages can be counted.
-    if (limit !== undefined && internalsOf(this.#source).outlasting === undefined) this.#beforeRequest(limit);
-    return await pages.next();
+    const settings = { ...this.#settings, resumeFrom: token, hint: this.#base.hint };
+    const pages = this.#source.list({ updatedSince: since, id }, settings);
+    return { pages, first: await pages.next() };
   }
 
   #beforeRequest(limit: RunLimit): void {
@@ -246,7 +239,7 @@ export class CollectionRun<T extends { id: string }> {
     this.stats.plan = { ...rejected, since: toSeconds(Date.parse(since)), token: undefined, resumed: false };
     const read = await this.#list();
     this.#base = { ...this.#base, offset: 'Z' };
-    internalsOf(this.#source).warn?.(
+    this.#source.warn(
       `updatedSince=${since} was rejected, so bounds are sent in UTC. If the service compares local times, changes are missed: set serviceTimeZone, or run in mode 'full'.`,
     );
     return read;
@@ -256,8 +249,10 @@ export class CollectionRun<T extends { id: string }> {
     return this.stats.plan as RunPlan;
   }
 
-  get #listOptions(): ListOptions {
-    return { ...this.#context.options.list, signal: this.#signal, onWait: this.#onWait };
+  get #settings(): ReadSettings {
+    const { options, limit } = this.#context;
+    const beforeAttempt = limit && (() => this.#beforeRequest(limit));
+    return { ...options.read, signal: this.#signal, onWait: this.#onWait, beforeAttempt };
   }
 
   readonly #onWait = (waitMs: number | undefined): void => {
@@ -321,7 +316,7 @@ export class CollectionRun<T extends { id: string }> {
       ...deletions,
       collection: this.stats.collection,
       onDelete: (ids, collection) => consumer.run(async () => deletions.onDelete(ids, collection)),
-      lookUp: (id) => lookUp(this.#source, id, this.#listOptions),
+      lookUp: (id) => this.#source.lookUp(id, this.#settings),
       batchSize: DELETION_BATCH_SIZE,
       signal,
     });
@@ -366,7 +361,7 @@ export class CollectionRun<T extends { id: string }> {
     const { serviceTimeZone } = this.#context.options;
     if (this.stats.stale === 0 || serviceTimeZone !== undefined) return false;
 
-    internalsOf(this.#source).warn?.(
+    this.#source.warn(
       `${this.stats.stale} records are older than the bound of the read: the service seems to compare local times. Set serviceTimeZone to its time zone ('UTC' if it has none), and it sends them no more.`,
     );
     return true;
@@ -374,13 +369,13 @@ export class CollectionRun<T extends { id: string }> {
 
   #notifyProgress(progress: Parameters<RunStats['progress']>[0]): void {
     notify(this.#context.options.onProgress, this.stats.progress(progress), (thrown) =>
-      internalsOf(this.#source).callbackFailed?.('onProgress', thrown),
+      this.#source.callbackFailed('onProgress', thrown),
     );
   }
 
   #notifyCheckpoint(event: CheckpointEvent): void {
     notify(this.#context.options.onCheckpoint, event, (thrown) =>
-      internalsOf(this.#source).callbackFailed?.('onCheckpoint', thrown),
+      this.#source.callbackFailed('onCheckpoint', thrown),
     );
   }
 }

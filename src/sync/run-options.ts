@@ -1,12 +1,7 @@
 import { checkCallbacks, checkFiniteMs, checkOneOf } from '../errors/check-input.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import { checkTimeZone } from '../reading/bound.ts';
-import {
-  READ_OPTIONS,
-  type ReadOptions,
-  resolveListOptions,
-  resolveMaxOutage,
-} from '../reading/list-options.ts';
+import { READ_OPTIONS, type ReadOptions, resolveReadOptions } from '../reading/list-options.ts';
 import { checkStateName } from '../reading/state.ts';
 import { checkStart } from '../reading/watermark.ts';
 import type { SyncProgress } from './batch.ts';
@@ -91,10 +86,9 @@ export function resolveRunOptions(options: RunOptions) {
     signal,
     onProgress,
     onCheckpoint,
-    maxOutageMs: resolveMaxOutage(options.maxOutageMs),
     /** The caller's own start, as ISO 8601. */
     updatedSince: updatedSince === undefined ? undefined : checkStart(updatedSince, 'updatedSince'),
-    /** The options of every list. */
-    list: resolveListOptions(options),
+    /** How every list and lookup is sent. */
+    read: resolveReadOptions(options),
   };
 }

@@ -17,7 +17,7 @@ export interface RunPlan {
 
 /** Resumes the run that was interrupted, or starts one. */
 export function planRun(state: SyncState | undefined, options: ResolvedRunOptions): RunPlan {
-  const { mode, list, serviceTimeZone } = options;
+  const { mode, read, serviceTimeZone } = options;
   const run = mode === 'incremental' || state?.run?.since === undefined ? state?.run : undefined;
   if (run !== undefined) {
     return {
@@ -25,7 +25,7 @@ export function planRun(state: SyncState | undefined, options: ResolvedRunOption
       since: run.since,
       watermark: run.watermark,
       // Pagination by page has no point to resume at: it reads from page 1 again, with the watermark that it had.
-      token: list.pagination === 'keyset' ? run.token : undefined,
+      token: read.pagination === 'keyset' ? run.token : undefined,
       resumed: true,
     };
   }

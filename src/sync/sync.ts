@@ -10,10 +10,9 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { SyncReport } from '../errors/sync-report.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import type { Paginator } from '../pagination/paginator.ts';
-import type { RecordIn, SyncSource } from '../reading/source.ts';
+import { type RecordIn, runSource, type SyncSource } from '../reading/source.ts';
 import type { Store } from '../reading/store.ts';
 import { checkDeletionOptions } from '../reconcile/deletion-check.ts';
-import { inRun } from '../transport/collection-internals.ts';
 import type { Batch } from './batch.ts';
 import { checkStopAfter, STOP_AFTER, type StopAfter } from './run-limit.ts';
 import { RUN_OPTIONS, type RunOptions, resolveRunOptions } from './run-options.ts';
@@ -174,8 +173,9 @@ export async function sync(
     work = () => withTarget(checked, resolved, (opened) => run(destinationOf(opened, mode)));
   }
   const { tenant } = resolved;
-  const [first = ''] = names;
-  return await inRun(sources[first], { name: 'sync', tenant, collections: names }, work);
+  const [first] = names;
+  if (first === undefined) return await work();
+  return await runSource(sources[first] as Source).inRun({ name: 'sync', tenant, collections: names }, work);
 }
 
 /** Where records and state go. */

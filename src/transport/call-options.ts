@@ -117,15 +117,20 @@ export interface CallSettings {
 /** Another attempt must not be sent. */
 export class CallStopped extends Error {}
 
+/** Options of the calls of a run, such as a sync. Users cannot set them: no method knows their names. */
+export interface RunCallOptions extends RequestOptions {
+  /** How long a call is sent again while the service is down. */
+  readonly maxOutageMs?: number | undefined;
+  readonly beforeAttempt?: CallSettings['beforeAttempt'];
+}
+
 /** The options of one call over the settings of its client. Checked here, before anything is sent. */
-export function callSettings(settings: CallSettings, options: CallOptions): CallSettings {
+export function callSettings(settings: CallSettings, options: CallOptions & RunCallOptions): CallSettings {
   checkCallOptions(options);
-  const { timeoutMs, deadlineMs, maxWaitMs, retry } = options;
-  if (timeoutMs === undefined && deadlineMs === undefined && maxWaitMs === undefined && retry === undefined) {
-    return settings;
-  }
-  const policy = retry === undefined ? settings.retry : changed(settings.retry, retry);
-  return changed(settings, { timeoutMs, deadlineMs, maxWaitMs, retry: policy });
+  const { timeoutMs, deadlineMs, maxWaitMs, retry, maxOutageMs, beforeAttempt } = options;
+  const given = { timeoutMs, deadlineMs, maxWaitMs, maxOutageMs, beforeAttempt };
+  if (retry !== undefined) return changed(settings, { ...given, retry: changed(settings.retry, retry) });
+  return Object.values(given).every((value) => value === undefined) ? settings : changed(settings, given);
 }
 
 /** Settings with the options that are given. */

@@ -9,12 +9,15 @@ import { withTimeout } from './with-timeout.ts';
  */
 export class ServiceCheck {
   readonly #send: Transport['send'];
+  readonly #collections: readonly string[];
   /** The collections whose lists got a response below 500, the latest last. */
   readonly #responsive = new Set<string>();
   #pending: Promise<boolean> | undefined;
 
-  constructor(send: Transport['send']) {
+  /** `collections`: two of the service. One is listed if the other fails, and no list has succeeded yet. */
+  constructor(send: Transport['send'], collections: readonly string[]) {
     this.#send = send;
+    this.#collections = collections;
   }
 
   /** The list of a collection got a response with this status. */
@@ -40,9 +43,8 @@ export class ServiceCheck {
 
   /** Any status below 500 shows that the service works, even if it rejects the request. */
   async #request({ collection, settings, headers, signal }: CheckedCall): Promise<boolean> {
-    const other =
-      [...this.#responsive].findLast((name) => name !== collection) ??
-      (collection === 'accounts' ? 'products' : 'accounts');
+    const isOther = (name: string) => name !== collection;
+    const other = [...this.#responsive].findLast(isOther) ?? this.#collections.find(isOther) ?? collection;
     let status: number | undefined;
     const request = {
       method: 'GET',

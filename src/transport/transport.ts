@@ -28,6 +28,8 @@ export interface TransportConfig extends AttemptConfig {
   /** Ends in `/api/public/v1`: see parseBaseUrl. */
   readonly baseUrl: string;
   readonly keys: KeySource;
+  /** Two collections: the list of one shows whether the service is down if the other fails. */
+  readonly checkedCollections: readonly string[];
   /** Who shares the rate limiter of a key. Without one a Retry-After is waited for here. */
   readonly rateLimiter: 'shared' | 'client' | false;
 }
@@ -41,7 +43,7 @@ export class HttpTransport implements Transport {
   readonly #service: ServiceAddress;
   readonly #budget = new RetryBudget();
   readonly #limiters: Limiters;
-  readonly #serviceCheck = new ServiceCheck((request) => this.send(request));
+  readonly #serviceCheck: ServiceCheck;
   readonly #loadKy = loadOnce(loadKy);
   #ky: KyInstance | undefined;
   /** Whether the service accepted an update only as merge-patch. */
@@ -50,6 +52,7 @@ export class HttpTransport implements Transport {
 
   constructor(config: TransportConfig) {
     this.#config = config;
+    this.#serviceCheck = new ServiceCheck((request) => this.send(request), config.checkedCollections);
     this.#limiters = limitersFor(config.rateLimiter);
     const { origin, pathname } = new URL(config.baseUrl);
     this.#service = { origin, basePath: pathname };

@@ -6,22 +6,23 @@ import type { Mutation } from './history.ts';
 type Products = Client['products'];
 
 /** What push needs beside the public methods, under a symbol that every copy of the package knows. */
-const INTERNALS = Symbol.for('accounting-data-sdk.collection');
+const RUN_SOURCE = Symbol.for('accounting-data-sdk.collection');
 
-interface Internals {
-  readonly writeFacts: object;
-  outlasting(maxOutageMs: number): Products;
+interface RunSource {
+  readonly fields: object;
+  readonly writes: { outlasting(maxOutageMs: number): Products };
 }
 
-function internalsOf(products: Products): Internals {
-  return (products as unknown as { [INTERNALS]: Internals })[INTERNALS];
+function sourceOf(products: Products): RunSource {
+  return (products as unknown as { [RUN_SOURCE]: RunSource })[RUN_SOURCE];
 }
 
 /** A collection with some methods in the place of its own, and the same while it outlasts an outage. */
 function withMethods(products: Products, methodsOf: (products: Products) => object): object {
-  const internals = internalsOf(products);
-  const outlasting = (maxOutageMs: number) => withMethods(internals.outlasting(maxOutageMs), methodsOf);
-  return { ...products, [INTERNALS]: { ...internals, outlasting }, ...methodsOf(products) };
+  const source = sourceOf(products);
+  const outlasting = (maxOutageMs: number) => withMethods(source.writes.outlasting(maxOutageMs), methodsOf);
+  const writes = { ...source.writes, outlasting };
+  return { ...products, [RUN_SOURCE]: { ...source, writes }, ...methodsOf(products) };
 }
 
 /** Wrapped like the mutants, and correct: shows that the histories do not find the wrapper itself. */
@@ -37,10 +38,7 @@ export const mutants: Readonly<Record<string, Mutation>> = {
         }),
     })),
   'compares money as text': (original) =>
-    withMethods(original, (products) => {
-      const internals = internalsOf(products);
-      return { [INTERNALS]: { ...internals, writeFacts: { ...internals.writeFacts, fields: {} } } };
-    }),
+    withMethods(original, (products) => ({ [RUN_SOURCE]: { ...sourceOf(products), fields: {} } })),
   'stops at the first row that fails': (original) =>
     withMethods(original, (products) => ({
       create: (...args: Parameters<Products['create']>) => products.create(...args).catch(stop),

@@ -1,4 +1,4 @@
-// Reads what the caller passed: rows, and a local copy of the products.
+// Reads what the caller passed: rows, a local copy of the products, local ids.
 
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { untilAborted } from '../internal/callback.ts';
