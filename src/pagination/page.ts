@@ -46,12 +46,17 @@ export interface ResponseTime {
 
 /** One response to a list request: one state of the data. */
 export interface PageResponse<T> extends ResponseTime {
-  /** Every row as the service sent it. Without a schema of your own, the valid ones are the same objects as `records`. */
+  /** Every row of the response, as the service sent it: invalid ones and those delivered before, too. */
   readonly rows: readonly unknown[];
   /** The valid records, in the order sent. */
   readonly records: readonly T[];
   /** The ids of `records` as the service sent them, at the same positions. */
   readonly ids: readonly string[];
+  /**
+   * The records as the service sent them, at the same positions: before a schema of yours transformed them. Without such a
+   * schema they are the same objects.
+   */
+  readonly sent: readonly unknown[];
   /** The rows that failed validation, under `validation: 'report'`; empty otherwise. */
   readonly invalid: readonly InvalidRecord[];
   /** The rate limit of the key as this response reported it. */
@@ -161,6 +166,7 @@ export function keepRecords<T>(response: PageResponse<T>, isKept: (id: string) =
     ...response,
     records: response.records.filter((_, index) => kept[index]),
     ids: response.ids.filter((_, index) => kept[index]),
+    sent: response.sent.filter((_, index) => kept[index]),
   };
 }
 

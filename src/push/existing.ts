@@ -108,22 +108,12 @@ async function* pages(
   const { list, signal } = options;
   const how = { ...list, ...other, prefetch: 1, signal, onWait: results.wait };
   for await (const page of products.list(query, how).pages()) {
-    keepRows(page);
+    page.records.forEach((record, index) => {
+      keepSent(record, page.sent[index] as object);
+    });
     results.complete.add(page.complete);
     yield page;
   }
-}
-
-/** Remembers the rows of records that a schema changed. */
-function keepRows({ rows, records, ids }: Page<AnyProduct>): void {
-  const [record] = records;
-  // Without a schema, the records are the rows.
-  if (record === undefined || rows.includes(record)) return;
-  const byId = new Map(rows.map((row) => [(row as AnyProduct).id, row as AnyProduct]));
-  records.forEach((each, index) => {
-    const row = byId.get(ids[index] as string);
-    if (row !== undefined) keepSent(each, row);
-  });
 }
 
 /** A copy that lost its products would lead to a second one for each row. */

@@ -144,17 +144,3 @@ export function nameOf(source: SyncSource<{ id: string }>, given: string | undef
   if (name === undefined) throw new InvalidInputError('name', 'is missing: this collection has no segment');
   return name;
 }
-
-/** The rows of a page's records, at the same positions, as the service sent them. */
-export function sentRows({ rows, ids, invalid }: Page<unknown>): readonly unknown[] {
-  if (rows.length === ids.length) return rows;
-
-  // The page leaves out invalid rows, and records that were delivered before.
-  const left = new Set(invalid.map(({ record }) => record));
-  let at = 0;
-  return rows.filter((row) => {
-    const isNext = !left.has(row) && (row as { id?: unknown } | null)?.id === ids[at];
-    if (isNext) at++;
-    return isNext;
-  });
-}

@@ -26,6 +26,8 @@ export interface ReadList<T> {
   readonly records: readonly T[];
   /** The ids of `records` as the service sent them, at the same positions. */
   readonly ids: readonly string[];
+  /** The rows of `records`, at the same positions. */
+  readonly sent: readonly unknown[];
   readonly invalid: readonly InvalidRow[];
 }
 
@@ -72,7 +74,7 @@ export class RecordReader<T extends { id: string }> {
       if (!isObject(row) || !this.#passes(row)) return this.#sort(rows);
       ids.push(row.id);
     }
-    return { rows, records: rows as T[], ids, invalid: [] };
+    return { rows, records: rows as T[], ids, sent: rows, invalid: [] };
   }
 
   /** Whether a row can be passed on as it is, the same object. */
@@ -94,12 +96,19 @@ export class RecordReader<T extends { id: string }> {
   }
 
   async #sort(rows: readonly unknown[]): Promise<ReadList<T>> {
-    const list = { rows, records: [] as T[], ids: [] as string[], invalid: [] as InvalidRow[] };
+    const list = {
+      rows,
+      records: [] as T[],
+      ids: [] as string[],
+      sent: [] as unknown[],
+      invalid: [] as InvalidRow[],
+    };
     for (const row of rows) {
       try {
         const record = await this.#explain(row);
         list.records.push(record);
         list.ids.push((row as RowWithId).id);
+        list.sent.push(row);
       } catch (error) {
         if (!(error instanceof ShapeError) || this.#options.validation !== 'report') throw error;
         list.invalid.push({ id: error.recordId, issues: error.issues, record: row });

@@ -6,7 +6,7 @@ import { awaitedLater, type IdBounds, idParameters, type Page } from '../paginat
 import { scopeFingerprint } from '../pagination/resume-token.ts';
 import { hasOffset, isTooLate, lowestOffset } from '../reading/bound.ts';
 import type { ReadSettings } from '../reading/list-options.ts';
-import { nameOf, type RunSource, runSource, type SyncSource, sentRows } from '../reading/source.ts';
+import { nameOf, type RunSource, runSource, type SyncSource } from '../reading/source.ts';
 import { encodeState, type RunState, type SyncState, stateKey } from '../reading/state.ts';
 import type { Store } from '../reading/store.ts';
 import { observedTime, rejectFutureStart, toSeconds, watermarkOf } from '../reading/watermark.ts';
@@ -122,8 +122,8 @@ export class CollectionRun<T extends { id: string }> {
       run = this.#positionAfter(page, run);
       deletions?.see(page);
       if (isBatch(page) || restarted) {
-        const { records, invalid } = page;
-        yield this.#batch(run, { records, rows: sentRows(page), invalid, restarted });
+        const { records, sent, invalid } = page;
+        yield this.#batch(run, { records, rows: sent, invalid, restarted });
       }
     }
     if (deletions !== undefined) {

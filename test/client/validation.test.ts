@@ -162,6 +162,31 @@ test.each([{}, { id: 7 }, null])('a schema of the caller must keep the id: %j', 
   expect(error).toMatchObject({ issues: ['id: lost by the schema'], recordId: '1' });
 });
 
+test('page.sent has the rows of the records at their positions, without invalid and repeated ones', async () => {
+  const rows = [
+    { id: '3', name: 'c' },
+    { id: 7 },
+    { id: '5', name: 'e' },
+    { id: '3', name: 'c' },
+    { id: '9' },
+  ];
+  const schema = handMade((value) => {
+    const { id, name = 'none' } = value as { id: string; name?: string };
+    return { value: { id: `acme-${id}`, title: name } };
+  });
+  const client = clientOf(rows, { schema, validation: 'report' });
+  const page = await client.products.list({}, { pagination: 'page' }).pages().next();
+  expect(page.value).toMatchObject({
+    records: [
+      { id: 'acme-3', title: 'c' },
+      { id: 'acme-5', title: 'e' },
+      { id: 'acme-9', title: 'none' },
+    ],
+    sent: [rows[0], rows[2], rows[4]],
+    rows,
+  });
+});
+
 test('the ids of a page are those that the service sent, even if a schema changes them', async () => {
   const schema = handMade((value) => ({ value: { id: `acc-${(value as { id: string }).id}` } }));
   const page = await list([{ id: '1' }, { id: '2' }], { schema });

@@ -140,7 +140,7 @@ function hintOf(state: ReadState, { hint }: ReadContext): ListHint | undefined {
 }
 
 function withoutRows<T>(response: PageResponse<T>): PageResponse<T> {
-  return { ...response, rows: [], records: [], ids: [], invalid: [] };
+  return { ...response, rows: [], records: [], ids: [], sent: [], invalid: [] };
 }
 
 /** Reads by page from the first page on. */
