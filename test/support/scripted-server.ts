@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
+import { threadPoolIsBusy } from './thread-pool.ts';
 
 /** A request as it was received. */
 export interface SeenRequest {
@@ -109,7 +110,10 @@ export function eventLoopTurn(): Promise<void> {
 
 /** Waits until everything that needs no timer has happened. */
 export async function settle(turns = 30): Promise<void> {
-  for (let count = 0; count < turns; count += 1) await eventLoopTurn();
+  for (let count = 0; count < turns; count += 1) {
+    await eventLoopTurn();
+    if (threadPoolIsBusy()) count = 0;
+  }
 }
 
 /** A port without a listener. */

@@ -2,10 +2,11 @@ import { createClient } from 'accounting-data-sdk';
 import { afterEach, beforeAll, beforeEach, vi } from 'vitest';
 import { eventLoopTurn, settle } from './scripted-server.ts';
 import { SeededRandom } from './seeded-random.ts';
+import { ignoreThreadPool, threadPoolIsBusy, watchThreadPool } from './thread-pool.ts';
 
 /**
- * Stops timers and dates in every test of this file until the test advances them. Sockets and promises still work, so a
- * test never depends on the speed of the machine.
+ * Stops timers and dates in every test of this file until the test advances them. Sockets, promises and the thread pool
+ * still work; no time passes while the thread pool is busy.
  */
 export function useVirtualClock(): void {
   beforeAll(loadTransport);
@@ -39,7 +40,9 @@ export function useFastClock(stepMs = 100): void {
   beforeAll(loadTransport);
   beforeEach(() => {
     startVirtualClock();
-    timer = setInterval(() => vi.advanceTimersByTime(stepMs), 2);
+    timer = setInterval(() => {
+      if (!threadPoolIsBusy()) vi.advanceTimersByTime(stepMs);
+    }, 2);
   });
   afterEach(() => {
     clearInterval(timer);
@@ -49,6 +52,7 @@ export function useFastClock(stepMs = 100): void {
 
 /** Starts a virtual clock. With a seed, `Math.random` is seeded too, so that jitter is the same in every run. */
 export function startVirtualClock(seed?: number): void {
+  watchThreadPool();
   vi.useFakeTimers({
     toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'],
     now: Date.parse('2026-01-31T12:00:00Z'),
@@ -72,6 +76,7 @@ export function onVirtualClock<Options extends readonly unknown[], V>(
 
 export function stopVirtualClock(): void {
   vi.useRealTimers();
+  ignoreThreadPool();
   Math.random = random;
 }
 
@@ -97,8 +102,8 @@ export async function stateOf(promise: Promise<unknown>): Promise<'pending' | 'r
   return state;
 }
 
-/** Event loop turns without a timer after which `runToEnd` assumes that the work never ends. */
-const MAX_IDLE_TURNS = 100_000;
+/** Real time without a timer after which `runToEnd` assumes that the work never ends. */
+const MAX_IDLE_NS = 30_000_000_000n;
 
 /** Advances the clock from timer to timer until the work has ended and no timer is left. Ends as the work does. */
 export function runToEnd<V>(work: Promise<V>): Promise<V> {
@@ -117,13 +122,14 @@ async function advanceWhile<V>(work: Promise<V>, hasMore: () => boolean): Promis
     ended = true;
   };
   work.then(end, end);
-  for (let idle = 0; idle < MAX_IDLE_TURNS; idle += 1) {
+  let busyAt = process.hrtime.bigint();
+  while (process.hrtime.bigint() - busyAt < MAX_IDLE_NS) {
     await eventLoopTurn();
     if (ended && !hasMore()) return await work;
-    if (vi.getTimerCount() > 0) {
-      vi.advanceTimersToNextTimer();
-      idle = 0;
-    }
+    // The thread pool takes no virtual time, however long a busy machine makes it wait.
+    if (threadPoolIsBusy() || vi.getTimerCount() === 0) continue;
+    vi.advanceTimersToNextTimer();
+    busyAt = process.hrtime.bigint();
   }
-  throw new Error('The work has not ended and nothing is left that could end it.');
+  throw new Error('The work has not ended, and no timer is left that could end it.');
 }
