@@ -44,7 +44,6 @@ export type { ListOptions, PaginationOptions } from './pagination/list-options.t
 export type {
   AfterLastPage,
   IdBounds,
-  ListHint,
   Page,
   PageQuery,
   PageResponse,

@@ -4,7 +4,7 @@ import { byCursor, type CustomCursor } from '../pagination/by-cursor.ts';
 import { byPage } from '../pagination/by-page.ts';
 import { byKeyset } from '../pagination/keyset/keyset.ts';
 import { LIST_OPTIONS, type ListOptions, paginationSettings } from '../pagination/list-options.ts';
-import { type FetchPage, isListHint, type ResponseTime } from '../pagination/page.ts';
+import type { FetchPage, ResponseTime } from '../pagination/page.ts';
 import type { PaginatorSource } from '../pagination/paginator.ts';
 import { decodeResumeToken, encodeResumeToken } from '../pagination/resume-token.ts';
 import type { ReadList } from '../schemas/record-reader.ts';
@@ -69,7 +69,6 @@ export function listSource<T extends { id: string }>(parts: ListParts<T>): Pagin
           ...reading,
           ...pages,
           resumeFrom,
-          hint: options.hint,
           onlyChanges: query.updatedSince !== undefined,
           tokenOf: (position) => encodeResumeToken(scope, position),
         });
@@ -95,9 +94,6 @@ function checkPagination({ lists }: ClientContext, query: CheckedQuery, options:
     );
   }
   if (pagination === 'keyset') checkFreeOperators(query);
-  if (options.hint !== undefined && !isListHint(options.hint)) {
-    throw new InvalidInputError('hint', 'must be the hint of a page');
-  }
   return { ...pages, pagination, prefetch: pagination === 'page' ? prefetch : Math.min(prefetch, 1) };
 }
 

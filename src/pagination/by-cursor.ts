@@ -88,7 +88,6 @@ export async function* byCursor<T>(
       complete: undefined,
       repeated: repeats.dropped,
       restarted: false,
-      hint: undefined,
       resumeToken: undefined,
     };
     if (wanted <= 0) return;

@@ -46,7 +46,6 @@ export async function* byPage<T>(
     complete: repeats.dropped > 0 ? 'likely' : undefined,
     repeated: repeats.dropped,
     restarted,
-    hint: undefined,
     resumeToken: begun?.resumeToken,
   });
   let wanted = options.limit ?? Number.POSITIVE_INFINITY;

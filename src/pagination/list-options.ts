@@ -2,7 +2,7 @@ import { checkOneOf, checkText, checkWhole } from '../errors/check-input.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import { REQUEST_OPTIONS, type RequestOptions } from '../transport/call-options.ts';
 import { type CustomCursor, checkPaginationKind } from './by-cursor.ts';
-import type { AfterLastPage, ListHint } from './page.ts';
+import type { AfterLastPage } from './page.ts';
 
 /** How a list is paginated. */
 export interface PaginationOptions {
@@ -62,18 +62,10 @@ export function paginationSettings(
 export interface ListOptions extends RequestOptions, PaginationOptions {
   /** Resume an earlier list with the same filters: the `resumeToken` of a page or an error. Implies `keyset`. */
   resumeFrom?: string | undefined;
-  /**
-   * The `hint` of the last page of an earlier `keyset` list of this collection: it saves requests if there is little to
-   * read, as in a list of changes.
-   */
-  hint?: ListHint | undefined;
 }
-
-const HINT: OptionNames<ListHint> = { pageSize: true, order: true, sortedById: true };
 
 export const LIST_OPTIONS: OptionNames<ListOptions> = {
   ...REQUEST_OPTIONS,
   ...PAGINATION_OPTIONS,
   resumeFrom: true,
-  hint: HINT,
 };

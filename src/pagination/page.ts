@@ -71,33 +71,6 @@ export type FetchPage<T> = (query: PageQuery, signal: AbortSignal) => Promise<Pa
 /** How a list is paginated: see `pagination` of the list options. */
 export type PaginationKind = 'page' | 'keyset' | 'custom';
 
-/**
- * What a read by `keyset` found out about how the service lists a collection. Pass it to a later list of the same
- * collection, which then sends fewer requests. It is plain JSON.
- */
-export interface ListHint {
-  /** The most rows in a response. 0: the service hides rows, so a short response does not show that nothing follows. */
-  readonly pageSize: number;
-  /** The direction in which ids were listed; left out if there was only one record. */
-  readonly order?: 'asc' | 'desc' | undefined;
-  /**
-   * Whether a response was in the order of ids and not in the order of `updatedAt`. Until then the service may list by
-   * date, and a short response shows nothing as long as its page size may have changed.
-   */
-  readonly sortedById: boolean;
-}
-
-export function isListHint(value: unknown): value is ListHint {
-  if (typeof value !== 'object' || value === null) return false;
-  const { pageSize, order, sortedById } = value as Partial<Record<keyof ListHint, unknown>>;
-  return (
-    Number.isSafeInteger(pageSize) &&
-    (pageSize as number) >= 0 &&
-    (order === undefined || order === 'asc' || order === 'desc') &&
-    typeof sortedById === 'boolean'
-  );
-}
-
 /** One page of a list: the response, without the records that were delivered before, and what the pagination adds. */
 export interface Page<T> extends PageResponse<T> {
   /** How this page was read. `keyset` becomes `page` when an id is not an integer. */
@@ -122,8 +95,6 @@ export interface Page<T> extends PageResponse<T> {
    * integers. The records before this page are delivered again.
    */
   readonly restarted: boolean;
-  /** The `hint` for a later list, best taken from the last page; undefined if the read shows nothing reliable. */
-  readonly hint: ListHint | undefined;
   /** Where to resume after this page (`resumeFrom`); undefined for pagination that cannot be resumed. */
   readonly resumeToken: string | undefined;
 }

@@ -1,6 +1,5 @@
 import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import { isListHint, type ListHint } from '../pagination/page.ts';
 
 /** A run that has not ended. */
 export interface RunState {
@@ -22,8 +21,6 @@ export interface SyncState {
   readonly watermark?: string | undefined;
   /** The watermark of the last full read that ended. */
   readonly full?: string | undefined;
-  /** What the last read found out about how the service lists; it saves requests. */
-  readonly hint?: ListHint | undefined;
   /**
    * The lowest UTC offset, in minutes, that the rows of this collection showed; `Z` if the service rejects bounds with an
    * offset. Absent: none, or one that is lower than the last run's bound allowed for. Then the next bound is in -12:00.
@@ -36,7 +33,7 @@ export interface SyncState {
 
 const STATE_VERSION = 1;
 
-export function encodeState({ scope, by, watermark, full, hint, offset, round, run }: SyncState): string {
+export function encodeState({ scope, by, watermark, full, offset, round, run }: SyncState): string {
   // In one order and without undefined members: two equal states are the same string.
   return JSON.stringify({
     v: STATE_VERSION,
@@ -44,7 +41,6 @@ export function encodeState({ scope, by, watermark, full, hint, offset, round, r
     by,
     watermark,
     full,
-    hint: hint && { pageSize: hint.pageSize, order: hint.order, sortedById: hint.sortedById },
     offset,
     round,
     run: run && { watermark: run.watermark, since: run.since, token: run.token },
@@ -55,7 +51,7 @@ export function encodeState({ scope, by, watermark, full, hint, offset, round, r
 export function decodeState(stored: unknown, key: string): SyncState | undefined {
   const content = parseStored(stored, key);
   if (content === undefined) return undefined;
-  const { v, scope, by, watermark, full, hint, offset, round, run } = content;
+  const { v, scope, by, watermark, full, offset, round, run } = content;
   if (typeof v === 'number' && v > STATE_VERSION) {
     throw new CheckpointError(
       `The state under ${key} was written by a later version of this package. Update this package here too.`,
@@ -67,7 +63,6 @@ export function decodeState(stored: unknown, key: string): SyncState | undefined
     typeof by === 'string' &&
     isOptional(watermark, isStoredTimestamp) &&
     isOptional(full, isStoredTimestamp) &&
-    isOptional(hint, isListHint) &&
     isOptional(offset, isOffset) &&
     isOptional(round, (value) => Number.isSafeInteger(value)) &&
     isOptional(run, isRun);

@@ -218,7 +218,7 @@ export class CollectionRun<T extends { id: string }> {
   async #list(): Promise<OpenRead<T>> {
     const { since, token } = this.#plan;
     const { id } = this.#context;
-    const settings = { ...this.#settings, resumeFrom: token, hint: this.#base.hint };
+    const settings = { ...this.#settings, resumeFrom: token };
     const pages = this.#source.list({ updatedSince: since, id }, settings);
     return { pages, first: await pages.next() };
   }
@@ -349,11 +349,10 @@ export class CollectionRun<T extends { id: string }> {
   }
 
   #stateAfter({ watermark, since }: RunState, before: SyncState): SyncState {
-    const { hint } = this.stats;
     const full = this.#plan.mode === 'full' ? watermark : before.full;
     // What a bound in too high an offset missed lately is found by one in the lowest offset: see `boundAt`.
     const offset = since !== undefined && isTooLate(since, before.offset) ? undefined : before.offset;
-    return { ...before, watermark, full, offset, hint, run: undefined };
+    return { ...before, watermark, full, offset, run: undefined };
   }
 
   /** Names the option that keeps a service which ignores offsets from sending records again. True if there were any. */

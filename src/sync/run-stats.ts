@@ -1,6 +1,6 @@
 import type { CollectionReport, DeletionReport } from '../errors/sync-report.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
-import type { ListHint, Page, PaginationKind } from '../pagination/page.ts';
+import type { Page, PaginationKind } from '../pagination/page.ts';
 import type { SyncState } from '../reading/state.ts';
 import type { SyncProgress } from './batch.ts';
 import type { RunPlan } from './run-plan.ts';
@@ -21,8 +21,6 @@ export class RunStats {
   clockWentBack = false;
   exceededLimit = false;
   deletions: DeletionReport | undefined;
-  /** What the next run may know of the service. */
-  hint: ListHint | undefined;
   /** Whether a record can have been missed. */
   complete: CollectionReport['complete'];
   #pagination: PaginationKind | undefined;
@@ -44,9 +42,8 @@ export class RunStats {
   }
 
   /** A page was received. */
-  read({ pagination, hint, complete, rows }: Page<{ id: string }>): void {
+  read({ pagination, complete, rows }: Page<{ id: string }>): void {
     this.#pagination = pagination;
-    this.hint = hint;
     this.complete = complete;
     const since = this.plan?.since;
     if (since !== undefined) this.stale += countStale(rows, since);

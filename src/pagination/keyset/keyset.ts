@@ -6,7 +6,6 @@ import {
   type FetchPage,
   isAfterLastPage,
   keepRecords,
-  type ListHint,
   type Page,
   type PageResponse,
   type Pages,
@@ -14,7 +13,7 @@ import {
   type ResumePosition,
 } from '../page.ts';
 import { type ReadContext, reduce, requestOf } from './reduce.ts';
-import { BY_PAGE, positionOf, type ReadState, resumedState, stateAtStart, stateOf } from './state.ts';
+import { BY_PAGE, isCertain, positionOf, type ReadState, START, stateOf } from './state.ts';
 
 interface KeysetOptions extends ReaderOptions {
   /** How the service responds to a page after the last one. */
@@ -23,9 +22,7 @@ interface KeysetOptions extends ReaderOptions {
   readonly onRepeat: () => void;
   /** Where to resume: the position of a page of an earlier read with the same filters. */
   readonly resumeFrom?: ResumePosition | undefined;
-  /** What an earlier read found out. It saves requests if there is little to read. */
-  readonly hint?: ListHint | undefined;
-  /** Whether only changes are listed. They are usually few, so few requests are spent on the end of such a list. */
+  /** Whether only changes are listed. */
   readonly onlyChanges: boolean;
   /** Makes the resume token of a page. */
   readonly tokenOf: (position: ResumePosition) => string;
@@ -51,12 +48,11 @@ type Delivery<T> =
 export async function* byKeyset<T>(fetchPage: FetchPage<T>, options: KeysetOptions): Pages<T> {
   const { signal, prefetch, limit = Number.POSITIVE_INFINITY, tokenOf } = options;
   const range = rangeOf(options.bounds);
-  const resumed = options.resumeFrom === undefined ? undefined : stateOf(options.resumeFrom);
-  if (range === undefined || (options.resumeFrom !== undefined && resumed === undefined)) {
+  const start = options.resumeFrom === undefined ? START : stateOf(options.resumeFrom);
+  if (range === undefined || start === undefined) {
     return yield* continueByPage(fetchPage, options, { delivered: false });
   }
-  const context = { ...options, range, bounds: options.bounds, hint: options.hint };
-  const start = resumed === undefined ? stateAtStart(context) : resumedState(resumed);
+  const context = { ...options, range, bounds: options.bounds };
   const next = deliveries(fetchPage, options, { start, context });
 
   let wanted = limit;
@@ -77,12 +73,11 @@ export async function* byKeyset<T>(fetchPage: FetchPage<T>, options: KeysetOptio
     wanted = (restarted ? limit : wanted) - page.records.length;
     const isLast = state.phase === 'end';
     ahead = !isLast && prefetch > 0 && wanted > 0 ? awaitedLater(next()) : undefined;
-    const completeNow = state.inOrder && !state.mayMissRows ? 'certain' : 'likely';
+    const completeNow = isCertain(state) ? 'certain' : 'likely';
     if (page.records.length > 0 || page.invalid.length > 0 || restarted || completeNow !== complete) {
       complete = completeNow;
       const resumeToken = tokenOf(positionOf(state));
-      const hint = hintOf(state, context);
-      yield { ...page, pagination: 'keyset', complete, repeated: 0, restarted, hint, resumeToken };
+      yield { ...page, pagination: 'keyset', complete, repeated: 0, restarted, resumeToken };
     }
     if (isLast) return;
   }
@@ -127,16 +122,6 @@ function deliveries<T>(
       held = state.phase === 'second_page' ? response : undefined;
     }
   };
-}
-
-/** What a later read may know. */
-function hintOf(state: ReadState, { hint }: ReadContext): ListHint | undefined {
-  const { inOrder, hidesRows, mostRows, directionKnown, sortedById } = state;
-  const order = inOrder ? (directionKnown ? state.order : hint?.order) : undefined;
-  if (hidesRows) return { pageSize: 0, order, sortedById: sortedById && inOrder };
-  if (!inOrder) return undefined;
-  const pageSize = Math.max(mostRows, hint?.pageSize ?? 0);
-  return pageSize === 0 ? undefined : { pageSize, order, sortedById };
 }
 
 function withoutRows<T>(response: PageResponse<T>): PageResponse<T> {

@@ -1,7 +1,7 @@
 import type { CallFacts } from '../../errors/accounting-error.ts';
 import { FilterIgnoredError } from '../../errors/filter-ignored-error.ts';
 import { type IdRange, integerId, outsideBounds } from '../id-bounds.ts';
-import type { IdBounds, ListHint, PageQuery, PageResponse } from '../page.ts';
+import type { IdBounds, PageQuery, PageResponse } from '../page.ts';
 import { boundsOf, DIRECTIONS, idLimitOf } from './direction.ts';
 import {
   ascending,
@@ -13,7 +13,16 @@ import {
   nextWidth,
   widthAfterEmpty,
 } from './interval.ts';
-import { type ReadState, restarted } from './state.ts';
+import {
+  type BehindEndState,
+  type IntervalState,
+  knowledgeOf,
+  newInterval,
+  pageSizeOf,
+  type ReadState,
+  restarted,
+  type SecondPageState,
+} from './state.ts';
 
 /*
  * Keyset pagination as two pure functions: `requestOf(state)` is the next request, and `reduce(state, response)` the
@@ -31,10 +40,10 @@ import { type ReadState, restarted } from './state.ts';
  *   id[gt]=29&id[lte]=58      30 … 58    5: 24 ids are expected to fill four fifths of a page
  *   id[gt]=58&id[lte]=82      59 … 75    5: delivered up to 75, the last row, not up to the end of the interval
  *   id[gt]=75&id[lte]=99      (empty)    6: this is probably the end
- *   _page=2&id[gt]=75         (empty)    8: no row follows a page of hidden rows
+ *   _page=2&id[gt]=75         (empty)    8: no row follows a page of hidden rows; not in a list of changes
  *   id[gt]=75                 (empty)    7: only an empty response to an open interval ends a read
  *
- * Rule 8 comes before rule 7, because its pages are requested before the first one. Rules 1 to 3 apply to every response
+ * Rule 8 comes before rule 7, because its page is requested before the first one. Rules 1 to 3 apply to every response
  * before the others; their comments are at the end of this file.
  */
 
@@ -47,7 +56,7 @@ export interface ReadContext {
   readonly bounds: IdBounds | undefined;
   /** The range that they leave. */
   readonly range: IdRange;
-  readonly hint: ListHint | undefined;
+  /** Whether only changes are listed. They are usually few, so few requests are spent on the end of such a list. */
   readonly onlyChanges: boolean;
   readonly facts: CallFacts;
 }
@@ -73,50 +82,46 @@ interface Keys {
 }
 
 /**
- * Requests of intervals in a row without a delivered row: more than any collection needs. Later pages, ids further on,
- * the search and second pages do not count, because their number is limited.
+ * Requests of intervals in a row without a delivered row: more than any collection needs. The simulated reads (6,000, with
+ * writers and hidden rows) needed 6 in the order of ids. Pages behind an end and second pages do not count, because their
+ * number is limited.
  */
 const MAX_REQUESTS_WITHOUT_ROWS = 50;
 /**
  * The same if no order helps. Pages of one row show none, so a read that begins at the wrong end needs a request for each
- * row. In another order, a read needs many to find the lowest rows after a large gap.
+ * row (36 in those reads). In another order, a read needs many to find the lowest rows after a large gap (50).
  */
 const MAX_REQUESTS_WITHOUT_ORDER = 1_000;
 
-/** The highest page requested behind an end (rule 8). */
-const LAST_LATER_PAGE = 2;
-/** The same if the service hides rows. */
-const LAST_LATER_PAGE_HIDDEN = 4;
+/** The second pages of the first short responses are requested: a read in another order may have no more of them (rule 9). */
+const FIRST_CHECKED = 3;
+/** Of the following ones every eighth: 16 % more requests on average; every one would double their number (rule 9). */
+const CHECK_EVERY = 8;
 
-/** The last page of a search (rule 9). */
-const LAST_PAGE_SEARCHED = 30;
-
-/** Ids further on are requested at 4, 16, … 4^5 widths (rule 9). */
-const DISTANCES = 5;
-
-/** So many neighbours in the delivered responses are not in the order of ids by chance (rule 11). */
+/** Responses of two rows and fewer show no order: two rows in no order at all ascend in half of them (rule 10). */
+const SHOWS_ORDER = 3;
+/** So many neighbours in delivered responses ascend by chance in one of 2^8 reads at most (rule 10). */
 const ORDERED_NEIGHBOURS = 8;
 
-/** Timestamps closer than this show no order, because transactions may end in another order than they began. */
+/**
+ * Timestamps closer than this show no order, because transactions may end in another order than they began. Ten minutes
+ * are longer than a transaction of any request.
+ */
 const CLEARLY_APART_MS = 600_000;
 
 /** The next request. */
 export function requestOf(state: ReadState, context: ReadContext): PageQuery {
-  const { phase, order, idLimit, page } = state;
+  const { phase, order, idLimit } = state;
   const bounds = { caller: context.bounds, idLimit };
   const id = boundsOf(requestedInterval(state, context), DIRECTIONS[order], bounds);
-  if (phase === 'second_page') return { page: 2, id };
-  return phase === 'later_pages' || phase === 'search' ? { page, id } : { id };
+  return phase === 'interval' ? { id } : { page: 2, id };
 }
 
 /** The interval that a request is about. */
 function requestedInterval(state: ReadState, context: ReadContext): Interval {
-  const { phase, after, through } = state;
-  if (phase === 'further_ids') return { after: furtherKey(state, context), through: undefined };
-  if (phase === 'search') return { after, through: undefined };
-  if (phase !== 'later_pages') return { after, through };
-  // Which ids follow a single row is not known, because it shows no direction.
-  return isSingleRow(state) ? callersInterval(state, context) : { after, through: undefined };
+  if (state.phase === 'interval' || state.phase === 'second_page') return state;
+  // A read of one or two rows can show that they are the whole list: then their order proves nothing, and need not.
+  return isTiny(state) ? callersInterval(state, context) : { after: state.after, through: undefined };
 }
 
 /** The next state. `held` is the response that is not delivered before its second page is known. */
@@ -130,7 +135,7 @@ export function reduce(
   const { mostRows, inOrder } = step.state;
   const most = mostRows > 1 && inOrder ? MAX_REQUESTS_WITHOUT_ROWS : MAX_REQUESTS_WITHOUT_ORDER;
   if (step.state.requestsWithoutRows >= most) throw boundsIgnored(most, context.facts);
-  return isPerhapsUnordered(step.state, context)
+  return isPerhapsUnordered(step.state, before)
     ? { ...step, state: { ...step.state, mayMissRows: true } }
     : step;
 }
@@ -152,41 +157,42 @@ function reduceResponse(
   const received = { ...before, requestsWithoutRows, idLimit: idLimitAfter(before, ids) };
 
   // Rule 1, the direction. The first page has the ids 90 … 61: the read goes down, on negated ids.
-  const directed = withDirection(received, sent, context);
+  const directed = withDirection(received, sent);
   const isTurned = directed.order !== received.order;
   // Not needed if nothing but the caller's bounds was requested: that is the first page in either direction.
-  if (isTurned && (received.after !== undefined || received.through !== undefined)) return restart(directed);
+  const isBounded = received.after !== undefined || ('through' in received && received.through !== undefined);
+  if (isTurned && isBounded) return restart(directed);
 
   // Rule 2, the order. A response 1, 3, 2: nothing proves any more what a short response shows. What was delivered
-  // because of that comes again: after a hint, or on a service that hides rows.
+  // because of that comes again: before a resume, with a page size that was trusted, or on a service that hides rows.
   const { keyOf } = DIRECTIONS[directed.order];
   const ordered = directed.inOrder && !isAscending(sent.map(keyOf)) ? withoutOrder(directed) : directed;
-  const { reliedOnHint, hidesRows, order } = ordered;
-  if (ordered.inOrder !== directed.inOrder && (reliedOnHint || hidesRows || order === 'desc'))
+  const { resumed, hidesRows, order } = ordered;
+  if (ordered.inOrder !== directed.inOrder && (resumed || hidesRows || order === 'desc'))
     return restart(ordered);
 
   const keys: Keys = { rows: response.rows.length, sorted: ascending(ids.map(keyOf)) };
   const state = { ...ordered, sortedById: ordered.sortedById || !isInDateOrder(response.rows) };
-  if (state.phase === 'later_pages') return reduceLaterPages(state, keys, context);
-  if (state.phase === 'further_ids') return reduceFurtherIds(state, keys, context);
-  if (state.phase === 'search') return reduceSearch(state, keys);
+  if (state.phase === 'behind_end') return reduceBehindEnd(state, keys, context);
   if (state.phase === 'second_page')
     return reduceSecondPage(state, { keys, held: keysOf(held, state) }, context);
+  if (state.phase === 'end') return { state, deliver: 'nothing' };
   return reduceInterval(withHiddenRows(state, keys), keys, context);
 }
 
-function reduceInterval(before: ReadState, keys: Keys, context: ReadContext): Step {
-  const { mostRows, pageSizeHint, highest } = before;
+function reduceInterval(before: IntervalState, keys: Keys, context: ReadContext): Step {
+  const { mostRows, longest, highest } = before;
   const { rows, sorted } = keys;
   const last = sorted.at(-1);
-  const state = {
+  const isShort = rows === 0 || rows < pageSizeOf(before);
+  const state: IntervalState = {
     ...before,
     mostRows: Math.max(mostRows, rows),
+    longest: Math.max(longest, rows),
     highest: last !== undefined && (highest === undefined || last > highest) ? last : highest,
     // What follows this interval is not known yet.
-    ...(rows > 0 ? { laterPagesRead: false, foundKey: undefined } : {}),
+    ...(rows > 0 ? { behindEnd: undefined } : {}),
   };
-  const isShort = rows === 0 || rows < mostRows || rows < pageSizeHint;
 
   // Rule 4, a full response: as long as the longest page, so the service perhaps cut it. It is always narrowed, because
   // the order of ids may be another order by chance. `id[gt]=29` returns 30 … 59: next is `id[gt]=29&id[lte]=58`.
@@ -199,15 +205,11 @@ function reduceInterval(before: ReadState, keys: Keys, context: ReadContext): St
     if (narrowed !== undefined) return request({ ...state, ...narrowed, timesNarrowed: timesNarrowed + 1 });
   }
 
-  const known = {
-    ...state,
-    reliedOnHint: state.reliedOnHint || (isShort && rows > 0 && rows >= mostRows),
-  };
-  if (!known.inOrder) return reduceUnordered(known, keys, context);
-  if (last !== undefined) return reduceOrdered(known, keys, context);
+  if (!state.inOrder) return reduceUnordered(state, keys, context);
+  if (last !== undefined) return reduceOrdered(state, keys, context);
   // Rows without an id do not show where they stand.
   if (rows > 0) return { state, deliver: 'by_page' };
-  return known.through === undefined ? reduceEnd(known, context) : reduceEmpty(known, context);
+  return state.through === undefined ? reduceEnd(state, context) : reduceEmpty(state, context);
 }
 
 /**
@@ -215,39 +217,39 @@ function reduceInterval(before: ReadState, keys: Keys, context: ReadContext): St
  * row up to 75, but not up to 82, because the service may have cut a page and hidden the rest of it. So the next
  * interval begins after 75. On a service that hides no rows that costs nothing, because it is empty up to 82.
  */
-function reduceOrdered(state: ReadState, { rows, sorted }: Keys, context: ReadContext): Step {
+function reduceOrdered(state: IntervalState, { rows, sorted }: Keys, context: ReadContext): Step {
   const { through } = state;
   const [first = 0n] = sorted;
   const last = sorted.at(-1) ?? first;
   const width = widthAfter(state, { first, last, rows });
-  const isFirst = state.rows === 0 && state.pageSizeHint === 0;
+  const isFirst = state.rows === 0;
   const isDense = rows * 2 >= pageSizeOf(state);
-  const assumedEmpty = through === undefined || last < through;
-  const next = {
-    ...state,
+  const read: IntervalState = {
+    ...newInterval(withRows(state, rows)),
     width,
     after: last,
-    singleKey: undefined,
-    timesNarrowed: 0,
-    assumedEmpty,
-    assumedEmptyThrough: through,
+    leftOutThrough: through === undefined ? 'open' : last < through ? through : undefined,
   };
-  if (last === callersInterval(state, context).through) return deliver(end(next), rows);
+  const isLastId = last === callersInterval(state, context).through;
+  if (isLastId) return { state: end(read), deliver: 'response' };
 
   // An open interval shows whether anything follows. It is requested where the end is likely: after an open one that was
   // short, after a sparse one, and after the first one of a read that does not know the page size.
   if (through !== undefined && isDense && !isFirst) {
-    return deliver({ ...next, through: endAfter(last, width, { ...next }, context) }, rows);
+    return { state: { ...read, through: endAfter(last, width, read, context) }, deliver: 'response' };
   }
   const isProbablyLast = through === undefined || (isFirst && isSingleId(state));
-  return deliver(isProbablyLast ? beforeEnd(next, context) : { ...next, through: undefined }, rows);
+  return {
+    state: isProbablyLast ? beforeEnd(read, context) : { ...read, through: undefined },
+    deliver: 'response',
+  };
 }
 
 /**
  * Rule 6, an empty interval. `id[gt]=75&id[lte]=99` returns nothing: the next interval is open, and the one after it may
  * have 96 ids instead of 24.
  */
-function reduceEmpty(state: ReadState, context: ReadContext): Step {
+function reduceEmpty(state: IntervalState, context: ReadContext): Step {
   const { singleKey, through, width } = state;
   // That row was the only one of a wider response, and nothing is before it now.
   if (singleKey !== undefined)
@@ -256,96 +258,64 @@ function reduceEmpty(state: ReadState, context: ReadContext): Step {
 }
 
 /**
- * Rule 7, an empty response to an open interval. `id[gt]=75` returns nothing: the read ends, if its later pages were
- * requested before. They are not requested in a list of changes whose first response is empty, or whose page size an
- * earlier read has shown: most syncs find nothing new, and a request for each collection is what that should cost. If the
- * service hides rows, such an empty list is only likely to be complete.
+ * Rule 7, an empty response to an open interval. `id[gt]=75` returns nothing: the read ends, if the page behind that was
+ * requested before. It is not requested in a list of changes: most syncs find nothing new, and a request for each
+ * collection is what that should cost. If the service hides rows, such a list is only likely to be complete.
  */
-function reduceEnd(state: ReadState, context: ReadContext): Step {
-  const { after, foundKey, laterPagesRead, hidesRows, mayMissRows, highest } = state;
-  if (foundKey !== undefined) return request(afterHiddenRows(state, foundKey - 1n));
-  if (context.onlyChanges && after === undefined && highest === undefined) {
-    return { state: end({ ...state, mayMissRows: mayMissRows || hidesRows }), deliver: 'response' };
+function reduceEnd(state: IntervalState, context: ReadContext): Step {
+  const { after, behindEnd, hidesRows, mayMissRows } = state;
+  if (typeof behindEnd === 'bigint') return request(afterHiddenRows(state, behindEnd - 1n));
+  if (behindEnd !== undefined) return { state: end(state), deliver: 'response' };
+  if (looksBehindEnd(state, context)) {
+    // If nothing was read, the first page is not requested again: an empty collection costs two requests, not three.
+    return request({ ...knowledgeOf(state), phase: 'behind_end', firstPageRead: after === undefined });
   }
-  // If nothing was read, the first page is not requested again: an empty collection costs two requests, not three.
-  if (!laterPagesRead && needsLaterPages(state, context))
-    return request(readLaterPages({ ...state, laterPagesRead: after === undefined }));
-  if (hidesRows && furtherKey({ ...state, distance: 1 }, context) !== undefined)
-    return request({ ...state, phase: 'further_ids', distance: 1 });
-  return { state: end(state), deliver: 'response' };
+  return { state: end({ ...state, mayMissRows: mayMissRows || hidesRows }), deliver: 'response' };
 }
 
 /**
- * Rule 8, the later pages of an end. A page of hidden rows looks like the end: `id[gt]=75` is empty although 106 exists. So
- * `_page=2&id[gt]=75` is requested, pages 4, 3 and 2 if the service was seen to hide rows, and then the first page (again):
- * from the last to the first, because a row that is deleted meanwhile moves every later one to an earlier page. If the
- * first one is empty, the read continues after 105 and is likely to be complete, not certain.
+ * Rule 8, the page behind an end. A page of hidden rows looks like the end: `id[gt]=75` is empty although 106 exists. So
+ * `_page=2&id[gt]=75` is requested, and then the first page (again): in this order, because a row that is deleted meanwhile
+ * moves every later one to an earlier page. If the first one is empty, the read continues after 105 and is likely to be
+ * complete, not certain.
  */
-function reduceLaterPages(state: ReadState, { sorted }: Keys, context: ReadContext): Step {
-  const { after, page, foundKey } = state;
+function reduceBehindEnd(state: BehindEndState, { rows, sorted }: Keys, context: ReadContext): Step {
+  const { after } = state;
   const first = sorted.find((key) => after === undefined || key > after);
-  const next = { ...state, foundKey: first ?? foundKey };
-  if (page > 2) return request({ ...next, page: page - 1 });
-  const open: ReadState = { ...next, phase: 'interval', laterPagesRead: true, through: undefined };
-  return state.laterPagesRead ? reduceEnd(open, context) : request(open);
+  const isWholeList = rows === 0 && isTiny(state);
+  const open: IntervalState = {
+    ...newInterval(state),
+    behindEnd: first ?? (isWholeList ? 'nothing_at_all' : 'nothing'),
+  };
+  return state.firstPageRead ? reduceEnd(open, context) : request(open);
 }
 
 /**
- * Rule 9, ids further on, only if the service hides rows. After 75, with intervals of 24 ids, `id[gt]=171`, `id[gt]=459`
- * and so on are requested, up to `id[gt]=24651`, 4^5 widths after 75. If all are empty, the read ends. A row there follows
- * a longer run of hidden rows, and the pages after 75 are searched for the first row behind it.
- */
-function reduceFurtherIds(state: ReadState, { rows, sorted: [foundKey] }: Keys, context: ReadContext): Step {
-  if (rows > 0)
-    return request({
-      ...state,
-      phase: 'search',
-      page: LAST_LATER_PAGE_HIDDEN + 1,
-      foundKey,
-      mayMissRows: true,
-    });
-  const next = { ...state, distance: state.distance + 1 };
-  const isLastDistance = state.distance === DISTANCES;
-  const isLastId = furtherKey(next, context) === furtherKey(state, context);
-  return isLastDistance || isLastId ? { state: end(state), deliver: 'response' } : request(next);
-}
-
-/**
- * Rule 9, the search for the first row behind the hidden ones. `_page=5&id[gt]=75` is empty and `_page=6&id[gt]=75` returns
- * 231 … 255: the read continues after 230. If no page up to 30 has a row, it continues at the row that was found further on.
- */
-function reduceSearch(state: ReadState, { rows, sorted: [first] }: Keys): Step {
-  const isOver = rows > 0 || state.page >= LAST_PAGE_SEARCHED;
-  const next = first ?? (isOver ? state.foundKey : undefined);
-  if (next !== undefined) return request(afterHiddenRows(state, next - 1n));
-  return isOver ? { state: end(state), deliver: 'response' } : request({ ...state, page: state.page + 1 });
-}
-
-/**
- * Rule 10, a short response in another order. It is taken as complete, and delivered up to the end of its interval. If the
+ * Rule 9, a short response in another order. It is taken as complete, and delivered up to the end of its interval. If the
  * service hides rows that may be wrong, so second pages are requested: of the first three short responses, of every
  * eighth after that, of the last one, and of each one once rows were seen there.
  */
-function reduceUnordered(state: ReadState, keys: Keys, context: ReadContext): Step {
-  const { shortResponses: count, through, hidesRows } = state;
+function reduceUnordered(state: IntervalState, keys: Keys, context: ReadContext): Step {
+  const { shortResponses: count, through, singleKey, timesNarrowed, hidesRows } = state;
   if (isSingleId(state)) return completeUnordered(state, keys, 'response', context);
 
-  const isDue = hidesRows || through === undefined || count < 3 || count % 8 === 0;
+  const isDue = hidesRows || through === undefined || count < FIRST_CHECKED || count % CHECK_EVERY === 0;
   const next = { ...state, shortResponses: count + 1 };
-  if (isDue) return request({ ...next, phase: 'second_page' });
-  return completeUnordered(next, keys, 'response', context);
+  if (!isDue) return completeUnordered(next, keys, 'response', context);
+  const known = knowledgeOf(next);
+  return request({ ...known, phase: 'second_page', through, singleKey, timesNarrowed });
 }
 
 /** The second page of a short response: if it has rows, the service hides some, and short responses prove nothing. */
 function reduceSecondPage(
-  before: ReadState,
+  before: SecondPageState,
   { keys, held }: { readonly keys: Keys; readonly held: Keys },
   context: ReadContext,
 ): Step {
-  const state: ReadState = { ...before, phase: 'interval' };
+  const { after, through, singleKey, timesNarrowed } = before;
+  const state: IntervalState = { ...newInterval(before), through, singleKey, timesNarrowed };
   if (keys.rows === 0) return completeUnordered(state, held, 'held', context);
   if (!state.hidesRows) return restart(hiding(state));
-  const { after, through, timesNarrowed } = state;
   const sorted = ascending([...held.sorted, ...keys.sorted]);
   const narrowed = sorted.length > 0 && narrow({ after, through }, { sorted, inOrder: false, timesNarrowed });
   if (!narrowed) return completeUnordered(state, held, 'held', context);
@@ -353,117 +323,91 @@ function reduceSecondPage(
 }
 
 function completeUnordered(
-  state: ReadState,
+  state: IntervalState,
   { rows, sorted }: Keys,
   delivered: 'response' | 'held',
   context: ReadContext,
 ): Step {
   const { through, singleKey, highest } = state;
-  if (through === undefined) return deliver(end(state), rows, delivered);
+  const read = withRows(state, rows);
+  if (through === undefined) return { state: end(read), deliver: delivered };
 
   const width = widthAfter(state, { first: sorted[0] ?? through, last: through, rows });
-  const next = { ...state, width, after: through, singleKey: undefined, timesNarrowed: 0 };
   const isPastAllSeen = highest === undefined || through >= highest;
   const isDense = rows * 2 >= pageSizeOf(state);
+  const next = { ...newInterval(read), width, after: through };
   const wide = isPastAllSeen && !isDense ? undefined : endAfter(through, width, next, context);
-  return deliver({ ...next, through: singleKey === through + 1n ? singleKey : wide }, rows, delivered);
+  const interval = { ...next, through: singleKey === through + 1n ? singleKey : wide };
+  return { state: interval, deliver: rows > 0 ? delivered : 'nothing' };
 }
 
 /**
- * Rule 11, the end of a read whose pages were very short. Pages of two rows in no order at all look like the order of ids
+ * Rule 10, the end of a read whose pages were very short. Pages of two rows in no order at all look like the order of ids
  * in half of the responses: 3, 7 and then 8, 9 and then 12 prove nothing of a short response, so that read is likely to
- * be complete. A read that fits into one response needs no order.
+ * be complete. A read that fits into one response needs no order: of one row, whose neighbours were requested, of two if
+ * the second page of the whole list had none, of more if that response had all of them.
  */
-function isPerhapsUnordered(
-  { phase, rows, mostRows, neighbours }: ReadState,
-  { hint }: ReadContext,
-): boolean {
-  const isPaged = mostRows > 0 && rows > Math.max(mostRows, hint?.pageSize ?? 0);
-  return phase === 'end' && isPaged && neighbours < ORDERED_NEIGHBOURS;
+function isPerhapsUnordered(state: ReadState, before: ReadState): boolean {
+  const { phase, rows, longest, neighbours } = state;
+  if (phase !== 'end') return false;
+  if (longest >= SHOWS_ORDER) return rows > longest && neighbours < ORDERED_NEIGHBOURS;
+  const isWholeList = before.phase === 'interval' && before.behindEnd === 'nothing_at_all';
+  return rows > 1 && !isWholeList;
 }
 
 /* What the rules share. */
 
 const request = (state: ReadState): Step => ({ state, deliver: 'nothing' });
 
-const end = (state: ReadState): ReadState => ({ ...state, phase: 'end' });
-
-/** Delivers a response, unless it has no rows and is not the last one. */
-function deliver(state: ReadState, rows: number, deliver: 'response' | 'held' = 'response'): Step {
-  if (rows > 0) {
-    const neighbours = state.neighbours + rows - 1;
-    return { state: { ...state, rows: state.rows + rows, neighbours, requestsWithoutRows: 0 }, deliver };
-  }
-  return state.phase === 'end' ? { state, deliver } : request(state);
-}
+const end = (state: ReadState): ReadState => ({ ...knowledgeOf(state), phase: 'end' });
 
 function restart(state: ReadState): Step {
   return { state: restarted(state), deliver: state.rows > 0 ? 'restart' : 'nothing' };
 }
 
-const hiding = (state: ReadState): ReadState => ({ ...state, hidesRows: true, pageSizeHint: 0 });
-
-function afterHiddenRows(state: ReadState, after: Key): ReadState {
-  const next = {
-    ...hiding(state),
-    phase: 'interval',
-    mayMissRows: true,
-    laterPagesRead: false,
-    foundKey: undefined,
-  } as const;
-  return { ...next, after, through: undefined, assumedEmpty: false };
+/** Counts the rows that are delivered. */
+function withRows(state: IntervalState, rows: number): IntervalState {
+  if (rows === 0) return state;
+  const neighbours = state.neighbours + rows - 1;
+  return { ...state, rows: state.rows + rows, neighbours, requestsWithoutRows: 0 };
 }
 
-const readLaterPages = (state: ReadState): ReadState => ({
-  ...state,
-  phase: 'later_pages',
-  page: state.hidesRows ? LAST_LATER_PAGE_HIDDEN : LAST_LATER_PAGE,
-});
+const hiding = <State extends ReadState>(state: State): State => ({ ...state, hidesRows: true });
+
+function afterHiddenRows(state: IntervalState, after: Key): IntervalState {
+  return { ...newInterval(hiding(state)), mayMissRows: true, after };
+}
 
 /**
- * The open interval that is probably the end. Its later pages are requested before its first page, which saves a
+ * The open interval that is probably the end. The page behind it is requested before its first page, which saves a
  * request. On a service that hides rows a short response says nothing of the end.
  */
-function beforeEnd(state: ReadState, context: ReadContext): ReadState {
-  const open = { ...state, through: undefined, timesNarrowed: 0, laterPagesRead: false, foundKey: undefined };
-  return !state.hidesRows && needsLaterPages(state, context) ? readLaterPages(open) : open;
-}
-
-/** Whether the later pages of an end are requested: not in a list of changes, once the page size is known. */
-function needsLaterPages(
-  { hidesRows, directionKnown }: ReadState,
-  { onlyChanges, hint }: ReadContext,
-): boolean {
-  const isKnown = hint !== undefined && hint.pageSize > 0 && (directionKnown || hint.order !== undefined);
-  return hidesRows || !onlyChanges || !isKnown;
+function beforeEnd(state: IntervalState, context: ReadContext): ReadState {
+  const open = newInterval(state);
+  if (state.hidesRows || !looksBehindEnd(state, context)) return open;
+  return { ...knowledgeOf(open), phase: 'behind_end', firstPageRead: false };
 }
 
 /**
- * The key after which ids further on are requested, at most a page before the largest one that may be requested.
- * Undefined if no room is left there, nothing was read or no direction is known.
+ * Whether the page behind an end is requested: not in a list of changes. Only of two rows, which may be a list in another
+ * order, it shows that they are all.
  */
-function furtherKey(state: ReadState, context: ReadContext): Key | undefined {
-  const { after, width, distance, order, idLimit, directionKnown } = state;
-  if (after === undefined || !directionKnown) return undefined;
-  const pageSize = BigInt(Math.max(pageSizeOf(state), 1));
-  const wanted = after + (width ?? pageSize) * 4n ** BigInt(distance);
-  const most = callersInterval(state, context).through ?? DIRECTIONS[order].keyLimit(idLimit);
-  const far = most !== undefined && wanted > most - pageSize ? most - pageSize : wanted;
-  return far > after ? far : undefined;
+function looksBehindEnd(state: IntervalState, { onlyChanges }: ReadContext): boolean {
+  return !onlyChanges || (isTiny(state) && state.rows > 1);
 }
+
+/** Whether one response may have had all rows, and is too short to show an order. */
+const isTiny = ({ longest, rows }: ReadState): boolean => longest < SHOWS_ORDER && rows <= longest;
 
 /** As far as the caller's bounds go. */
 const callersInterval = ({ order }: ReadState, { range }: ReadContext): Interval =>
   DIRECTIONS[order].intervalOf(range);
 
-/** The page size that shows that a response is short. */
-const pageSizeOf = ({ mostRows, pageSizeHint }: ReadState): number => Math.max(mostRows, pageSizeHint);
-
 /** Whether no more than one row was read, and none of its neighbours is known. */
 const isSingleRow = ({ directionKnown, rows }: ReadState): boolean => !directionKnown && rows <= 1;
 
 /** Whether any response shows the interval completely, because it has room for one id. */
-const isSingleId = ({ after, through }: ReadState): boolean => after !== undefined && through === after + 1n;
+const isSingleId = ({ after, through }: Interval): boolean => after !== undefined && through === after + 1n;
 
 function widthAfter(
   state: ReadState,
@@ -486,39 +430,36 @@ function endAfter(after: Key, width: bigint, state: ReadState, context: ReadCont
 
 /**
  * Rule 1. One row has no direction, but a row before it shows that the direction assumed at the start is wrong: it would
- * have come first. It can also be a new one, so the direction is not turned twice. A row on the page after a single one
- * can be new as well: what that shows of the direction may be wrong, so no single row is taken as short because of a hint.
+ * have come first. It can also be a new one, so the direction is not turned twice.
  */
-function withDirection(state: ReadState, sent: readonly bigint[], { hint }: ReadContext): ReadState {
-  const { directionKnown, phase, after, singleKey, order } = state;
+function withDirection<State extends ReadState>(state: State, sent: readonly bigint[]): State {
+  const { directionKnown, phase, after, order } = state;
   if (directionKnown || sent.length === 0) return state;
   // The only row so far stands on the first page, and these on a later one.
-  const followsSingleRow = phase === 'later_pages' && after !== undefined && isSingleRow(state);
+  const followsSingleRow = phase === 'behind_end' && after !== undefined && isSingleRow(state);
   const ids = followsSingleRow ? [DIRECTIONS[order].keyOf(after), ...sent] : sent;
   if (ids.some((id) => id !== ids[0])) {
-    const order = isAscending(ids.toReversed()) ? 'desc' : 'asc';
-    return { ...state, directionKnown: true, order, pageSizeHint: followsSingleRow ? 0 : state.pageSizeHint };
+    return { ...state, directionKnown: true, order: isAscending(ids.toReversed()) ? 'desc' : 'asc' };
   }
-  if (singleKey === undefined || order !== (hint?.order ?? 'asc')) return state;
-  return { ...state, order: order === 'asc' ? 'desc' : 'asc' };
+  const isBeforeSingle = phase === 'interval' && state.singleKey !== undefined;
+  return isBeforeSingle && order === 'asc' ? { ...state, order: 'desc' } : state;
 }
 
-/** Rule 2. In another order neither the hint nor a page that came short proves anything. */
-const withoutOrder = (state: ReadState): ReadState => ({
-  ...state,
-  inOrder: false,
-  pageSizeHint: 0,
-  assumedEmpty: false,
-});
+/** Rule 2. In another order a response that came short proves nothing. */
+function withoutOrder<State extends ReadState>(state: State): State {
+  const next = { ...state, inOrder: false };
+  return next.phase === 'interval' ? { ...next, leftOutThrough: undefined } : next;
+}
 
 /**
  * Rule 3, hidden rows. `id[gt]=58&id[lte]=82` returned 59 … 75, and `id[gt]=75&id[lte]=99` returns 76: it was left out of a
  * response that was short, so the service hides rows (or the row was written meanwhile, which costs only requests).
  */
-function withHiddenRows(state: ReadState, { sorted: [first] }: Keys): ReadState {
-  if (!state.assumedEmpty || first === undefined) return state;
-  const isLeftOut = state.assumedEmptyThrough === undefined || first <= state.assumedEmptyThrough;
-  return { ...(isLeftOut ? hiding(state) : state), assumedEmpty: false };
+function withHiddenRows(state: IntervalState, { sorted: [first] }: Keys): IntervalState {
+  const { leftOutThrough } = state;
+  if (leftOutThrough === undefined || first === undefined) return state;
+  const isLeftOut = leftOutThrough === 'open' || first <= leftOutThrough;
+  return { ...(isLeftOut ? hiding(state) : state), leftOutThrough: undefined };
 }
 
 /** All ids as integers, those of valid rows first; undefined if any is not an integer. A row without an id says nothing. */

@@ -1,150 +1,183 @@
 import { CheckpointError } from '../../errors/checkpoint-error.ts';
 import { BELOW_ALL } from '../id-bounds.ts';
-import type { ListHint, ResumePosition } from '../page.ts';
+import type { ResumePosition } from '../page.ts';
 import { idLimitOf } from './direction.ts';
 import type { Key } from './interval.ts';
 
-/**
- * What is requested next.
+/*
+ * The state of a read between two responses: what it knows, and what it requests next.
  *
- * - `interval`: the interval `after` to `through`.
- * - `second_page`: its second page, before its first one is delivered.
- * - `later_pages`: page `page` of everything after `after`, although its first one was empty or is expected to be.
- * - `further_ids`: ids further on, at `distance`.
- * - `search`: page `page` of everything after `after`, because ids further on exist: what is the first row behind the
- *   hidden ones?
- * - `end`: nothing.
+ *              narrowed, or delivered
+ *                    ┌──────┐
+ *                    │      ▼  the open interval is probably the end    ┌────────────┐
+ *   start ────────►  interval  ───────────────────────────────────────► │ behind_end │
+ *                    ▲  │   ▲                                           └────────────┘
+ *                    │  │   └───── its first page is requested (again) ───────┘  │
+ *   delivered, or    │  │                                                        │ nothing was read
+ *   narrowed         │  │ short, in another order                                ▼
+ *                    │  ├──────────► second_page                                end
+ *                    └──┼────────────────┘                                       ▲
+ *                       └──── an open interval is empty or complete ─────────────┘
+ *
+ * A restart leads from every phase to the start: the direction turned, the order was lost, or a second page had rows.
  */
-const PHASES = ['interval', 'second_page', 'later_pages', 'further_ids', 'search', 'end'] as const;
 
-/** All that a read knows between two responses: what a resume token holds. */
-export interface ReadState {
-  readonly phase: (typeof PHASES)[number];
+/** What a read knows in every phase. */
+interface Knowledge {
   readonly order: 'asc' | 'desc';
-
   /** A response had two rows: a single one has no direction. */
   readonly directionKnown: boolean;
   /** Every response was in the order of ids. */
   readonly inOrder: boolean;
-  /** A response was in that order and in no order by date: see `ListHint`. */
+  /** A response was in that order, and its timestamps were not in the order of dates: the service does not list by date. */
   readonly sortedById: boolean;
-  /** A response had fewer rows than a page although more followed, so the service hides rows: rules 3, 8 and 10, or a hint. */
+  /** A response had fewer rows than a page although more followed, so the service hides rows: rules 3, 8 and 9. */
   readonly hidesRows: boolean;
-  /** Rows may be missing even if every response was in order, so the read is only `likely` to be complete: rules 7, 8, 9 and 11. */
+  /** Rows may be missing even if every response was in order: rules 7, 8 and 10. */
   readonly mayMissRows: boolean;
-  /** A response was taken as short because of `pageSizeHint` alone. */
-  readonly reliedOnHint: boolean;
-  /** The later pages of everything after `after` were requested. */
-  readonly laterPagesRead: boolean;
-  /** A short response was delivered up to its last row. A row after it, up to `assumedEmptyThrough`, was left out of that response. */
-  readonly assumedEmpty: boolean;
+  /** The read continues an earlier one, whose pages may have had another size. */
+  readonly resumed: boolean;
 
   /** The rows delivered. */
   readonly rows: number;
   /** The pairs of neighbours in delivered responses: each had a chance to be out of order. */
   readonly neighbours: number;
-  /** The most rows in a response of this read. */
+  /** The most rows in a response, also before the read was resumed. */
+  readonly longest: number;
+  /** The same since the read was resumed. */
   readonly mostRows: number;
-  /** The page size that an earlier read has shown; 0 if none can be trusted. */
-  readonly pageSizeHint: number;
-  /** How often the interval was narrowed. */
-  readonly timesNarrowed: number;
   /** In another order: the short responses so far. */
   readonly shortResponses: number;
-  /** In `later_pages` and `search`. */
-  readonly page: number;
-  /** In `further_ids`: the exponent n of 4^n widths. */
-  readonly distance: number;
   /** The requests of intervals since a row was delivered. */
   readonly requestsWithoutRows: number;
 
   /** Everything up to this key was delivered. */
   readonly after: Key | undefined;
-  /** The end of the interval; undefined: as far as the caller's bounds go. */
-  readonly through: Key | undefined;
-  /** The only row of a response: the range below it is read first, and the interval after that ends with it. */
-  readonly singleKey: Key | undefined;
   /** The highest key seen. */
   readonly highest: Key | undefined;
-  readonly assumedEmptyThrough: Key | undefined;
-  /** The first key that was found after hidden rows. */
-  readonly foundKey: Key | undefined;
   /** How wide an interval is expected to fit into one response. */
   readonly width: bigint | undefined;
   /** The highest id seen, rounded up to the largest id of its type: no bound above it is requested. */
   readonly idLimit: bigint | undefined;
 }
 
-const NOTHING_READ = {
+/** The end of an interval. */
+interface Bounded {
+  /** Undefined: as far as the caller's bounds go. */
+  readonly through: Key | undefined;
+  /** The only row of a response: the range below it is read first, and the interval after that ends with it. */
+  readonly singleKey: Key | undefined;
+  /** How often the interval was narrowed. */
+  readonly timesNarrowed: number;
+}
+
+/** The interval `after` to `through` is requested. */
+export interface IntervalState extends Knowledge, Bounded {
+  readonly phase: 'interval';
+  /**
+   * A short response was delivered up to its last row. A row after that, up to this key, was left out of the response.
+   * `open`: that response had no upper bound.
+   */
+  readonly leftOutThrough: Key | 'open' | undefined;
+  /**
+   * What the second page of everything after `after` has shown: the first key there, no row (`nothing`), or no row of a
+   * second page of the whole list (`nothing_at_all`). Undefined: it was not requested.
+   */
+  readonly behindEnd: Key | 'nothing' | 'nothing_at_all' | undefined;
+}
+
+/** The second page of that interval, before its first one is delivered. */
+export interface SecondPageState extends Knowledge, Bounded {
+  readonly phase: 'second_page';
+}
+
+/** The second page of everything after `after`, although its first one was empty or is expected to be. */
+export interface BehindEndState extends Knowledge {
+  readonly phase: 'behind_end';
+  /** That first page was empty. */
+  readonly firstPageRead: boolean;
+}
+
+/** Nothing more is requested. */
+interface EndState extends Knowledge {
+  readonly phase: 'end';
+}
+
+export type ReadState = IntervalState | SecondPageState | BehindEndState | EndState;
+
+/** What only some phases need. */
+type Members = Omit<IntervalState & Omit<BehindEndState, 'phase'>, keyof Knowledge>;
+
+/** What a state knows, without what only its phase needs. */
+export function knowledgeOf(state: ReadState): Knowledge {
+  const { phase, through, singleKey, timesNarrowed, leftOutThrough, behindEnd, firstPageRead, ...known } =
+    state as Knowledge & Partial<Members>;
+  return known;
+}
+
+/** An interval of which nothing is known. Without bounds it is open. */
+const NEW_INTERVAL = {
   phase: 'interval',
-  laterPagesRead: false,
-  assumedEmpty: false,
-  reliedOnHint: false,
-  rows: 0,
-  neighbours: 0,
-  timesNarrowed: 0,
-  page: 0,
-  distance: 0,
-  requestsWithoutRows: 0,
-  after: undefined,
   through: undefined,
   singleKey: undefined,
-  highest: undefined,
-  assumedEmptyThrough: undefined,
-  foundKey: undefined,
-  width: undefined,
+  timesNarrowed: 0,
+  leftOutThrough: undefined,
+  behindEnd: undefined,
 } as const;
 
-/** What an earlier read found out, and whether this one lists only changes. */
-interface StartOptions {
-  readonly hint: ListHint | undefined;
-  readonly onlyChanges: boolean;
-}
+/** Everything after `after`. */
+export const newInterval = (state: ReadState): IntervalState => ({ ...knowledgeOf(state), ...NEW_INTERVAL });
 
-export function stateAtStart({ hint, onlyChanges }: StartOptions): ReadState {
-  return {
-    ...NOTHING_READ,
-    order: hint?.order ?? 'asc',
-    directionKnown: false,
-    inOrder: true,
-    sortedById: hint?.sortedById ?? false,
-    // Only a read of everything can show that a service does not hide rows any more.
-    hidesRows: onlyChanges && hint?.pageSize === 0,
-    mayMissRows: false,
-    mostRows: 0,
-    pageSizeHint: hint?.sortedById ? hint.pageSize : 0,
-    shortResponses: 0,
-    idLimit: idLimitOf(BELOW_ALL),
-  };
-}
+export const START: IntervalState = {
+  ...NEW_INTERVAL,
+  order: 'asc',
+  directionKnown: false,
+  inOrder: true,
+  sortedById: false,
+  hidesRows: false,
+  mayMissRows: false,
+  resumed: false,
+  rows: 0,
+  neighbours: 0,
+  longest: 0,
+  mostRows: 0,
+  shortResponses: 0,
+  requestsWithoutRows: 0,
+  after: undefined,
+  highest: undefined,
+  width: undefined,
+  idLimit: idLimitOf(BELOW_ALL),
+};
 
 /** Reads everything again, with what was learned of the service. Only in the order of ids the direction saves requests. */
-export function restarted(state: ReadState): ReadState {
-  const { requestsWithoutRows, inOrder, order } = state;
-  return { ...state, ...NOTHING_READ, requestsWithoutRows, order: inOrder ? order : 'asc' };
+export function restarted(state: ReadState): IntervalState {
+  const { directionKnown, inOrder, sortedById, hidesRows, mayMissRows } = state;
+  const { mostRows, shortResponses, requestsWithoutRows, idLimit } = state;
+  return {
+    ...START,
+    ...{ directionKnown, inOrder, sortedById, hidesRows, mayMissRows },
+    ...{ longest: mostRows, mostRows, shortResponses, requestsWithoutRows, idLimit },
+    order: inOrder ? state.order : 'asc',
+  };
 }
 
 /**
- * The state to resume with. Pages may have another size by now: the one seen before is a hint, and only if the
- * list is sorted by id and not by date. Without a hint an open interval shows it best.
+ * The page size that shows that a response is short. What the pages before a resume showed is trusted only if the list is
+ * sorted by id, and not by date, and hides no rows: pages may have another size by now.
  */
-export function resumedState(state: ReadState): ReadState {
-  const { inOrder, sortedById, mostRows } = state;
-  const pageSizeHint = inOrder && sortedById ? Math.max(mostRows, state.pageSizeHint) : 0;
-  const { after, through, width, highest } = state;
-  return {
-    ...state,
-    ...NOTHING_READ,
-    rows: state.rows,
-    neighbours: state.neighbours,
-    mostRows: 0,
-    pageSizeHint,
-    reliedOnHint: after !== undefined,
-    after,
-    through: pageSizeHint === 0 || after === undefined ? undefined : through,
-    width,
-    highest,
-  };
+export function pageSizeOf(state: Omit<Knowledge, 'phase'>): number {
+  return isSizeTrusted(state) ? state.longest : state.mostRows;
+}
+
+const isSizeTrusted = ({ inOrder, sortedById, hidesRows }: Knowledge): boolean =>
+  inOrder && sortedById && !hidesRows;
+
+/**
+ * Whether every response proves which records exist up to its last id. If the service hides rows, ids in order are not
+ * enough: a list by date can begin in the order of ids, and only timestamps that contradict a date order exclude that.
+ */
+export function isCertain({ inOrder, sortedById, hidesRows, mayMissRows }: ReadState): boolean {
+  return inOrder && !mayMissRows && (sortedById || !hidesRows);
 }
 
 /**
@@ -153,23 +186,41 @@ export function resumedState(state: ReadState): ReadState {
  */
 export const BY_PAGE: ResumePosition = { pagination: 'page' };
 
-/** The members of a state. The type of each says whether it is a flag, a count, or a key, which is a bigint or undefined. */
-const START = stateAtStart({ hint: undefined, onlyChanges: false });
-const NAMES = Object.keys(START) as (keyof ReadState)[];
+/** What a resume token holds: the members of a state that a resumed read continues with, and the kind of each. */
+const MEMBERS = {
+  order: 'order',
+  directionKnown: 'flag',
+  inOrder: 'flag',
+  sortedById: 'flag',
+  hidesRows: 'flag',
+  mayMissRows: 'flag',
+  rows: 'count',
+  neighbours: 'count',
+  longest: 'count',
+  shortResponses: 'count',
+  after: 'key',
+  through: 'key',
+  highest: 'key',
+  width: 'key',
+  idLimit: 'key',
+} as const satisfies Partial<Record<keyof IntervalState, 'order' | 'flag' | 'count' | 'key'>>;
+
+type Member = keyof typeof MEMBERS;
+const NAMES = Object.keys(MEMBERS) as Member[];
 
 /** A state as plain JSON, without what is false, 0 or undefined. */
 export function positionOf(state: ReadState): ResumePosition {
   const position: Record<string, string | number | boolean> = { pagination: 'keyset' };
   for (const name of NAMES) {
-    const value = state[name];
+    const value = (state as Partial<IntervalState>)[name];
     if (typeof value === 'bigint') position[name] = String(value);
     else if (value) position[name] = value;
   }
   return position;
 }
 
-/** Reads a position back; undefined for {@link BY_PAGE}. Anything else is a CheckpointError. */
-export function stateOf(position: ResumePosition): ReadState | undefined {
+/** The state to resume with; undefined for {@link BY_PAGE}. Anything but a whole position is a CheckpointError. */
+export function stateOf(position: ResumePosition): IntervalState | undefined {
   if (position.pagination === 'page') return undefined;
 
   if (position.pagination !== 'keyset' || !NAMES.every((name) => isMember(name, position[name]))) {
@@ -179,19 +230,20 @@ export function stateOf(position: ResumePosition): ReadState | undefined {
   }
   const members = NAMES.map((name): readonly [string, unknown] => {
     const value = position[name];
-    if (typeof START[name] === 'boolean') return [name, value === true];
-    if (typeof START[name] === 'number') return [name, value ?? 0];
-    if (value === undefined || name === 'phase' || name === 'order') return [name, value];
-    return [name, BigInt(value as string)];
+    if (MEMBERS[name] === 'flag') return [name, value === true];
+    if (MEMBERS[name] === 'count') return [name, value ?? 0];
+    return [name, value === undefined || name === 'order' ? value : BigInt(value as string)];
   });
-  return Object.fromEntries(members) as unknown as ReadState;
+  const state: IntervalState = { ...START, ...Object.fromEntries(members), resumed: true };
+  // Without a page size an open interval shows it best.
+  const keepsInterval = isSizeTrusted(state) && state.longest > 0 && state.after !== undefined;
+  return keepsInterval ? state : { ...state, through: undefined };
 }
 
-function isMember(name: keyof ReadState, value: ResumePosition[string]): boolean {
-  if (name === 'phase') return PHASES.some((phase) => phase === value);
+function isMember(name: Member, value: ResumePosition[string]): boolean {
   if (name === 'order') return value === 'asc' || value === 'desc';
   if (value === undefined) return true;
-  if (typeof START[name] === 'boolean') return value === true;
-  if (typeof START[name] === 'number') return Number.isSafeInteger(value) && Number(value) > 0;
+  if (MEMBERS[name] === 'flag') return value === true;
+  if (MEMBERS[name] === 'count') return Number.isSafeInteger(value) && Number(value) > 0;
   return /^-?\d{1,60}$/.test(String(value));
 }

@@ -99,13 +99,8 @@ async function requestsOf(respond: Respond, options: ListOptions, seed: number):
 }
 
 test.each(services)('a read ends if the service %s', async (_, respond) => {
-  for (const [seed, pageSize] of [0, 30].entries()) {
-    const hint = { pageSize, order: 'asc', sortedById: true } as const;
-    for (const options of [
-      { pagination: 'keyset', prefetch: seed, hint },
-      { pagination: 'keyset' },
-      { prefetch: 1 + seed },
-    ] as const) {
+  for (const seed of [0, 1]) {
+    for (const options of [{ pagination: 'keyset', prefetch: seed }, { prefetch: 1 + seed }] as const) {
       expect(await requestsOf(respond, options, seed), JSON.stringify(options)).toBeLessThan(ENDLESS);
     }
   }

@@ -40,7 +40,6 @@ describe('what changes delivers', () => {
     expect(stateIn(books.states)).toMatchObject({
       watermark: START,
       full: START,
-      hint: { pageSize: 10, order: 'asc' },
     });
   });
 

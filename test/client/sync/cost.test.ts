@@ -1,6 +1,7 @@
+import { collectionNames } from 'accounting-data-sdk';
 import type { ListOrder } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import { HOUR_MS, readAccounts, setUpSync } from './set-up.ts';
+import { HOUR_MS, readAccounts, setUpSync, syncAll } from './set-up.ts';
 
 const PAGE_SIZE = 30;
 const ORDERS: readonly ListOrder[] = ['id-asc', 'id-desc', 'created-desc', 'updated-asc', 'none'];
@@ -61,23 +62,24 @@ describe('an incremental run', () => {
     },
   );
 
-  test('of less than a page costs two requests once the timestamps have shown that the order is not by date', async () => {
-    const books = setUpSync({ pageSize: PAGE_SIZE, records: { accounts: 90 }, timestampsEverywhere: true });
-    const { accounts } = books.sandbox.store;
-    const [first = '', second = ''] = accounts.ids();
-    await readAccounts(books);
-    const edit = async (ids: readonly string[]) => {
+  const listed = ORDERS.filter((order) => order !== 'none');
+  test.each(listed)(
+    'costs four requests for three changes in the order of ids, in each of 14 collections: %s',
+    async (order) => {
+      const records = Object.fromEntries(collectionNames.map((name) => [name, 20]));
+      const books = setUpSync({ order, pageSize: PAGE_SIZE, records, timestampsEverywhere: true });
+      await syncAll(books);
       books.sandbox.clock.advance(HOUR_MS);
-      for (const id of ids) {
-        accounts.update(id, { name: 'edited' });
-        books.sandbox.clock.advance(1_000);
+      for (const name of collectionNames) {
+        const stored = books.sandbox.store[name];
+        for (const id of stored.ids().slice(4, 7)) {
+          stored.update(id, {});
+          books.sandbox.clock.advance(1_000);
+        }
       }
       books.sandbox.clearLogs();
-      await readAccounts(books);
-      return books.sandbox.count();
-    };
-    await edit([second, first]);
-    expect(await edit([first])).toBe(2);
-    expect(await edit(accounts.ids().slice(5, 32))).toBe(2);
-  });
+      expect((await syncAll(books)).records).toBe(3 * 14);
+      expect(books.sandbox.count()).toBe(4 * 14);
+    },
+  );
 });

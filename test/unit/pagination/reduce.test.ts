@@ -7,19 +7,23 @@ import {
   requestOf,
   type Step,
 } from '../../../src/pagination/keyset/reduce.ts';
-import { type ReadState, stateAtStart } from '../../../src/pagination/keyset/state.ts';
+import {
+  type BehindEndState,
+  type IntervalState,
+  isCertain,
+  type ReadState,
+  START,
+} from '../../../src/pagination/keyset/state.ts';
 
 // Each rule of `reduce.ts`, with the numbers of its example.
 
 const everything: ReadContext = {
   bounds: undefined,
   range: { after: BELOW_ALL, through: undefined },
-  hint: undefined,
   onlyChanges: false,
   facts: { method: 'GET', path: '/accounts', attempts: 1, outcome: 'applied' },
 };
-const hint = { pageSize: 30, order: 'asc', sortedById: true } as const;
-const changes: ReadContext = { ...everything, onlyChanges: true, hint };
+const changes: ReadContext = { ...everything, onlyChanges: true };
 
 const range = (from: number, to: number) =>
   Array.from({ length: Math.abs(to - from) + 1 }, (_, n) => (to > from ? from + n : from - n));
@@ -31,10 +35,11 @@ const rowsOf = (ids: readonly (number | string)[]): ResponseRows => ({
 const nothing = rowsOf([]);
 
 /** In the middle of a collection, 30 per page. */
-const reading = (changed: Partial<ReadState> = {}): ReadState => ({
-  ...stateAtStart(everything),
+const reading = (changed: Partial<IntervalState> = {}): IntervalState => ({
+  ...START,
   directionKnown: true,
   mostRows: 30,
+  longest: 30,
   rows: 58,
   neighbours: 56,
   after: 58n,
@@ -60,54 +65,57 @@ test('reduce changes no state and needs nothing but its arguments', () => {
 });
 
 test('rule 1: the direction is that of the first page', () => {
-  const step = respond(stateAtStart(everything), rowsOf(range(90, 61)));
+  const step = respond(START, rowsOf(range(90, 61)));
   expect(step.state).toMatchObject({ order: 'desc', directionKnown: true });
   expect(summary(step)).toEqual(['nothing', 'id[gte]=62']);
 });
 
 test('rule 1: the direction is turned by a row that comes although a higher one came first alone', () => {
-  const single = respond(stateAtStart(everything), rowsOf([90]));
+  const single = respond(START, rowsOf([90]));
   expect(summary(single)).toEqual(['nothing', 'id[lte]=89']);
   const turned = respond(single.state, rowsOf([61]));
   expect(summary(turned)).toEqual(['nothing', '']);
   expect(turned.state.order).toBe('desc');
 });
 
-test('rule 1: the direction is turned once, even if a hint named it', () => {
-  const context = { ...everything, hint: { pageSize: 0, order: 'desc', sortedById: false } } as const;
-  const single = respond(stateAtStart(context), rowsOf([61]), context);
-  expect(summary(single, context)).toEqual(['nothing', 'id[gte]=62']);
-  const turned = respond(single.state, rowsOf([64]), context);
-  expect(summary(turned, context)).toEqual(['nothing', '']);
-  expect(turned.state.order).toBe('asc');
+test('rule 1: the direction is turned once', () => {
+  const single = respond(START, rowsOf([90]));
+  const turned = respond(single.state, rowsOf([61]));
+  const down = respond(turned.state, rowsOf([61]));
+  expect(summary(down)).toEqual(['nothing', 'id[gte]=62']);
   // A row before the first one was created since.
-  const again = respond(turned.state, rowsOf([61]), context);
-  expect(respond(again.state, rowsOf([60]), context).state.order).toBe('asc');
+  expect(respond(down.state, rowsOf([64])).state.order).toBe('desc');
 });
 
-test('rule 1: the direction starts the read again if it contradicts a hint, without what was delivered', () => {
+test('rule 1: the direction starts the read again if it contradicts the assumed one, without what was delivered', () => {
   const step = respond(reading({ directionKnown: false, after: -100n, order: 'desc' }), rowsOf([80, 90]));
   expect(summary(step)).toEqual(['restart', '']);
 });
 
-test('rule 1: the direction is only assumed of a row behind a single one, which may be new: no single row is short any more', () => {
-  const context = { ...everything, hint: { pageSize: 3, order: 'desc', sortedById: true } } as const;
-  const single = respond(stateAtStart(context), rowsOf([49]), context);
-  expect(summary(single, context)).toEqual(['response', '_page=2']);
-  // 50 and 51 were created meanwhile, and the page size is 1 now.
-  const turned = respond(single.state, rowsOf([50]), context);
-  expect(summary(turned, context)).toEqual(['restart', '']);
-  expect(summary(respond(turned.state, rowsOf([51]), context), context)).toEqual(['nothing', 'id[lte]=50']);
+test('rule 1: the direction is learned from the page behind a single row', () => {
+  const single = reading({
+    directionKnown: false,
+    rows: 1,
+    mostRows: 1,
+    longest: 1,
+    after: 90n,
+    highest: 90n,
+  });
+  const behind = respond(single, nothing);
+  expect(summary(behind)).toEqual(['nothing', '_page=2']);
+  expect(summary(respond(behind.state, rowsOf([60])))).toEqual(['restart', '']);
+  expect(respond(behind.state, rowsOf([95])).state).toMatchObject({ order: 'asc', directionKnown: true });
 });
 
 test('rule 2: the order is lost with one response that is not by id', () => {
-  expect(respond(stateAtStart(everything), rowsOf([1, 3, 2])).state.inOrder).toBe(false);
+  expect(respond(START, rowsOf([1, 3, 2])).state.inOrder).toBe(false);
 });
 
-test.each([{ reliedOnHint: true }, { hidesRows: true }])(
-  'rule 2: the order starts the read again if what was delivered relied on it: %j',
+test.each([{ resumed: true }, { hidesRows: true }, { order: 'desc', after: -90n, highest: -90n }] as const)(
+  'rule 2: the order starts the read again if what was delivered relied on it: %o',
   (state) => {
     expect(summary(respond(reading(state), rowsOf([61, 63, 62])))).toEqual(['restart', '']);
+    expect(respond(reading({ ...state, rows: 0 }), rowsOf([61, 63, 62])).deliver).toBe('nothing');
   },
 );
 
@@ -117,10 +125,24 @@ test('rule 2: the order does not start a read again that relied on full response
 
 test('rule 3: a row that an earlier short response left out shows that the service hides rows', () => {
   const short = respond(reading({ through: 82n }), rowsOf(range(59, 75)));
-  expect(short.state).toMatchObject({ assumedEmpty: true, assumedEmptyThrough: 82n, hidesRows: false });
+  expect(short.state).toMatchObject({ leftOutThrough: 82n, hidesRows: false });
   expect(respond(short.state, rowsOf(range(76, 90))).state.hidesRows).toBe(true);
-  // Above the interval of that response it may always have been.
+  // The last row of the interval of that response, and the first one behind it, which may always have been there.
+  expect(respond(short.state, rowsOf(range(82, 90))).state.hidesRows).toBe(true);
   expect(respond(short.state, rowsOf(range(83, 90))).state.hidesRows).toBe(false);
+});
+
+test('rule 3: a row that a short response to an open interval left out shows that as well', () => {
+  const short = respond(reading(), rowsOf(range(59, 75)));
+  const end = respond(short.state, nothing);
+  expect(respond(end.state, rowsOf([900])).state.hidesRows).toBe(false);
+  expect(respond(reading({ after: 75n, leftOutThrough: 'open' }), rowsOf([900])).state.hidesRows).toBe(true);
+});
+
+test('rule 3: a response up to the end of its interval left nothing out', () => {
+  const whole = respond(reading({ through: 82n }), rowsOf(range(59, 82)));
+  expect(whole.state).toMatchObject({ leftOutThrough: undefined });
+  expect(respond(whole.state, rowsOf(range(83, 90))).state.hidesRows).toBe(false);
 });
 
 test('rule 4: a full response is narrowed to its last id but one in the order of ids', () => {
@@ -143,7 +165,7 @@ test('rule 4: a full response is narrowed to less than half if its rows lie far 
 });
 
 test('rule 4: a full response of a single row is narrowed to what is before it, and then to the row', () => {
-  const start = stateAtStart(everything);
+  const start = START;
   const before = respond(start, rowsOf([17]));
   expect(summary(before)).toEqual(['nothing', 'id[lte]=16']);
   const row = respond(before.state, nothing);
@@ -151,12 +173,12 @@ test('rule 4: a full response of a single row is narrowed to what is before it, 
   expect(respond(row.state, rowsOf([17])).deliver).toBe('response');
 });
 
-test('rule 4: a response is full if it has as many rows as the page size of a hint that says sortedById', () => {
-  const start = stateAtStart(changes);
-  expect(respond(start, rowsOf(range(1, 29)), changes).deliver).toBe('response');
-  expect(respond(start, rowsOf(range(1, 30)), changes).deliver).toBe('nothing');
-  const unproven = { ...changes, hint: { ...hint, sortedById: false } };
-  expect(respond(stateAtStart(unproven), rowsOf(range(1, 29)), unproven).deliver).toBe('nothing');
+test('rule 4: a response is full if it is as long as a page before the resume, if the list is sorted by id and hides no rows', () => {
+  const resumed = reading({ resumed: true, mostRows: 0, sortedById: true });
+  expect(respond(resumed, rowsOf(range(59, 87))).deliver).toBe('response');
+  expect(respond(resumed, rowsOf(range(59, 88))).deliver).toBe('nothing');
+  for (const untrusted of [{ sortedById: false }, { hidesRows: true }])
+    expect(respond({ ...resumed, ...untrusted }, rowsOf(range(59, 87))).deliver).toBe('nothing');
 });
 
 test('rule 5: a short response in the order of ids is delivered and proves nothing behind its last row', () => {
@@ -185,42 +207,48 @@ test('rule 6: an empty interval is followed by the first page of an open one if 
   expect(summary(step)).toEqual(['nothing', 'id[gt]=75']);
 });
 
-test('rule 7: an empty response to an open interval ends the read after the pages behind it', () => {
-  expect(summary(respond(reading({ after: 75n, laterPagesRead: true }), nothing))).toEqual([
+test('rule 7: an empty response to an open interval ends the read after the page behind it', () => {
+  expect(summary(respond(reading({ after: 75n, behindEnd: 'nothing' }), nothing))).toEqual([
     'response',
     'end',
   ]);
 });
 
 test('rule 7: an empty response to an open interval ends the read of an empty collection after one second page', () => {
-  const first = respond(stateAtStart(everything), nothing);
+  const first = respond(START, nothing);
   expect(summary(first)).toEqual(['nothing', '_page=2']);
   expect(summary(respond(first.state, nothing))).toEqual(['response', 'end']);
 });
 
-test('rule 7: an empty response to an open interval ends an empty list of changes at once, and is only likely to be complete on a service that hides rows', () => {
-  const ordinary = respond(stateAtStart(changes), nothing, changes);
-  expect(summary(ordinary, changes)).toEqual(['response', 'end']);
-  expect(ordinary.state.mayMissRows).toBe(false);
-  const hiding = { ...changes, hint: { ...hint, pageSize: 0 } };
-  const likely = respond(stateAtStart(hiding), nothing, hiding);
-  expect(summary(likely, hiding)).toEqual(['response', 'end']);
-  expect(likely.state.mayMissRows).toBe(true);
+test('rule 7: an empty response to an open interval ends a list of changes at once, and is only likely to be complete on a service that hides rows', () => {
+  for (const state of [START, reading({ after: 75n })]) {
+    const ordinary = respond(state, nothing, changes);
+    expect(summary(ordinary, changes)).toEqual(['response', 'end']);
+    expect(ordinary.state.mayMissRows).toBe(false);
+    const hiding = respond({ ...state, hidesRows: true, sortedById: true }, nothing, changes);
+    expect(summary(hiding, changes)).toEqual(['response', 'end']);
+    expect(hiding.state.mayMissRows).toBe(true);
+  }
 });
 
-test('rule 7: an empty response to an open interval ends a list of changes at once if an earlier read has shown the page size', () => {
-  expect(summary(respond(reading({ after: 75n }), nothing, changes), changes)).toEqual(['response', 'end']);
+test('rule 7: an empty response to an open interval ends a list of two changes after the second page of all of it', () => {
+  const two = reading({ rows: 2, mostRows: 2, longest: 2, after: 75n });
+  const behind = respond(two, nothing, changes);
+  expect(summary(behind, changes)).toEqual(['nothing', '_page=2']);
+  const open = respond(behind.state, nothing, changes);
+  expect(summary(open, changes)).toEqual(['nothing', 'id[gt]=75']);
+  expect(summary(respond(open.state, nothing, changes), changes)).toEqual(['response', 'end']);
 });
 
-const afterEnd = reading({ phase: 'later_pages', page: 2, after: 75n });
+const afterEnd: BehindEndState = { ...reading({ after: 75n }), phase: 'behind_end', firstPageRead: false };
 
-test('rule 8: the pages behind an end are followed by the first page, and the read ends if both are empty', () => {
+test('rule 8: the page behind an end is followed by the first page, and the read ends if both are empty', () => {
   const first = respond(afterEnd, nothing);
   expect(summary(first)).toEqual(['nothing', 'id[gt]=75']);
   expect(summary(respond(first.state, nothing))).toEqual(['response', 'end']);
 });
 
-test('rule 8: the pages behind an end show rows behind a page of hidden ones: the read continues there, and is likely to be complete', () => {
+test('rule 8: the page behind an end shows rows behind a page of hidden ones: the read continues there, and is likely to be complete', () => {
   const first = respond(afterEnd, rowsOf(range(106, 135)));
   expect(summary(first)).toEqual(['nothing', 'id[gt]=75']);
   const found = respond(first.state, nothing);
@@ -228,71 +256,24 @@ test('rule 8: the pages behind an end show rows behind a page of hidden ones: th
   expect(found.state).toMatchObject({ hidesRows: true, mayMissRows: true });
 });
 
-test('rule 8: the pages behind an end show nothing if the first page has rows after all', () => {
+test('rule 8: the page behind an end shows nothing if the first page has rows after all', () => {
   const first = respond(afterEnd, rowsOf(range(106, 135)));
   const step = respond(first.state, rowsOf(range(76, 90)));
   expect(step.state).toMatchObject({ hidesRows: false, mayMissRows: false, rows: 73 });
 });
 
-test('rule 8: the pages behind an end are pages 4, 3 and 2 on a service that hides rows', () => {
-  let step = respond(reading({ after: 75n, hidesRows: true }), nothing);
-  const seen = [summary(step)];
-  for (let n = 0; n < 3; n++) {
-    step = respond(step.state, nothing);
-    seen.push(summary(step));
-  }
-  expect(seen.map(([, query]) => query)).toEqual([
-    '_page=4&id[gt]=75',
-    '_page=3&id[gt]=75',
-    '_page=2&id[gt]=75',
-    'id[gt]=75',
-  ]);
-});
-
-const ended = reading({ after: 75n, hidesRows: true, laterPagesRead: true });
-
-test('rule 9: ids further on are requested at growing distances, and the read ends if there are none', () => {
-  let step = respond(ended, nothing);
-  const seen = [summary(step)];
-  while (step.state.phase !== 'end') {
-    step = respond(step.state, nothing);
-    seen.push(summary(step));
-  }
-  expect(seen.map(([, query]) => query)).toEqual([
-    'id[gt]=171',
-    'id[gt]=459',
-    'id[gt]=1611',
-    'id[gt]=6219',
-    'id[gt]=24651',
-    'end',
-  ]);
-});
-
-test('rule 9: ids further on show a longer run of hidden rows, whose end is searched for page by page', () => {
-  const far = respond(ended, nothing);
-  const search = respond(far.state, rowsOf(range(240, 269)));
-  expect(summary(search)).toEqual(['nothing', '_page=5&id[gt]=75']);
-  const next = respond(search.state, nothing);
-  expect(summary(next)).toEqual(['nothing', '_page=6&id[gt]=75']);
-  const found = respond(next.state, rowsOf(range(231, 255)));
-  expect(summary(found)).toEqual(['nothing', 'id[gt]=230']);
-  expect(found.state.mayMissRows).toBe(true);
-});
-
-test('rule 9: ids further on continue at the row that was seen there if thirty pages do not reach it', () => {
-  const far = respond(ended, nothing);
-  let step = respond(far.state, rowsOf(range(1_240, 1_269)));
-  for (let page = 5; page <= 30; page++) {
-    expect(summary(step)).toEqual(['nothing', `_page=${page}&id[gt]=75`]);
-    step = respond(step.state, nothing);
-  }
-  expect(summary(step)).toEqual(['nothing', 'id[gt]=1239']);
+test('rule 8: the page behind an end is requested after the first one on a service that hides rows', () => {
+  const open = respond(reading({ after: 75n, through: 99n, hidesRows: true }), nothing);
+  expect(summary(open)).toEqual(['nothing', 'id[gt]=75']);
+  const behind = respond(open.state, nothing);
+  expect(summary(behind)).toEqual(['nothing', '_page=2&id[gt]=75']);
+  expect(summary(respond(behind.state, nothing))).toEqual(['nothing', 'id[gt]=75']);
 });
 
 const unordered = reading({ inOrder: false, through: 82n, highest: 500n });
 const short = rowsOf([75, 59, 61]);
 
-test('rule 10: a short response in another order is delivered up to the end of its interval, after a look at its second page', () => {
+test('rule 9: a short response in another order is delivered up to the end of its interval, after a look at its second page', () => {
   const check = respond(unordered, short);
   expect(summary(check)).toEqual(['nothing', '_page=2&id[gt]=58&id[lte]=82']);
   const step = respond(check.state, nothing, everything, short);
@@ -305,49 +286,113 @@ test.each([
   [3, false],
   [7, false],
   [8, true],
-])('rule 10: a short response in another order of number %d is checked: %s', (shortResponses, isChecked) => {
+])('rule 9: a short response in another order of number %d is checked: %s', (shortResponses, isChecked) => {
   expect(respond({ ...unordered, shortResponses }, short).deliver).toBe(isChecked ? 'nothing' : 'response');
 });
 
-test('rule 10: a short response in another order widens the next interval to four times its span if it is empty', () => {
+test('rule 9: a short response in another order widens the next interval to four times its span if it is empty', () => {
   const step = respond({ ...unordered, shortResponses: 3 }, nothing);
   expect(summary(step)).toEqual(['nothing', 'id[gt]=82&id[lte]=178']);
 });
 
-test('rule 10: a short response in another order starts the read again if its second page has rows, and checks each one after that', () => {
+test('rule 9: a short response in another order starts the read again if its second page has rows, and checks each one after that', () => {
   const check = respond(unordered, short);
   const step = respond(check.state, rowsOf([80]), everything, short);
   expect(step).toMatchObject({ deliver: 'restart', state: { hidesRows: true, inOrder: false } });
   expect(respond({ ...unordered, shortResponses: 3, hidesRows: true }, short).deliver).toBe('nothing');
 });
 
-test('rule 10: a short response in another order is narrowed by the rows of both pages on a service that hides rows', () => {
+test('rule 9: a short response in another order is narrowed by the rows of both pages on a service that hides rows', () => {
   const check = respond({ ...unordered, hidesRows: true }, short);
   const step = respond(check.state, rowsOf([80, 62]), everything, short);
   expect(summary(step)).toEqual(['nothing', 'id[gt]=58&id[lte]=62']);
 });
 
-const pagesOfTwo = { mostRows: 2, rows: 12, neighbours: 5, after: 75n, laterPagesRead: true };
-const isCertain = (changed: Partial<ReadState>, context = everything) =>
-  !respond(reading({ ...pagesOfTwo, ...changed }), nothing, context).state.mayMissRows;
+const short3 = {
+  mostRows: 3,
+  longest: 3,
+  rows: 12,
+  neighbours: 7,
+  after: 75n,
+  behindEnd: 'nothing',
+} as const;
+const ended = (changed: Partial<IntervalState>) => respond(reading({ ...short3, ...changed }), nothing).state;
 
-test('rule 11: the end of a read with very short pages is only likely to be complete, because rows of no order look ordered in half of the pages of two', () => {
-  expect(isCertain({})).toBe(false);
-  expect(isCertain({ neighbours: 8 })).toBe(true);
+test.each<[Partial<IntervalState>, boolean]>([
+  [{}, true],
+  [{ neighbours: 8 }, false],
+  // One response held all of it, perhaps before the read was resumed.
+  [{ rows: 3, neighbours: 2 }, false],
+  [{ rows: 4, neighbours: 2 }, true],
+  [{ rows: 3, neighbours: 2, mostRows: 0 }, false],
+  [{ mostRows: 0 }, true],
+  // Pages of two rows show no order, however many there are.
+  [{ mostRows: 2, longest: 2, neighbours: 50 }, true],
+  [{ mostRows: 2, longest: 2, rows: 2, neighbours: 1 }, true],
+  [{ mostRows: 2, longest: 2, rows: 2, neighbours: 1, behindEnd: 'nothing_at_all' }, false],
+  [{ mostRows: 1, longest: 1, rows: 1, neighbours: 0 }, false],
+  [{ mostRows: 0, longest: 0, rows: 0, neighbours: 0 }, false],
+])('rule 10: the end of a read with very short pages, %o, may miss rows: %s', (state, mayMissRows) => {
+  expect(ended(state).mayMissRows).toBe(mayMissRows);
 });
 
-test('rule 11: the end of a read with very short pages is certain if one response holds all of it, by its own page size or that of an earlier read', () => {
-  expect(isCertain({ rows: 2, neighbours: 1 })).toBe(true);
-  expect(isCertain({}, { ...everything, hint })).toBe(true);
-  // A resumed read that found nothing more.
-  expect(isCertain({ mostRows: 0 })).toBe(true);
+test('rule 10: only a second page of the whole list shows that two rows are all', () => {
+  const two: BehindEndState = {
+    ...reading({ rows: 2, mostRows: 2, longest: 2, after: 75n }),
+    phase: 'behind_end',
+    firstPageRead: false,
+  };
+  expect(requestOf(two, everything)).toEqual({ page: 2, id: undefined });
+  expect(respond(two, nothing).state).toMatchObject({ behindEnd: 'nothing_at_all' });
+  // A row that comes before the last one was on no page that was delivered.
+  expect(respond(two, rowsOf([60])).state).toMatchObject({ behindEnd: 'nothing' });
+  const more: BehindEndState = { ...two, rows: 3 };
+  expect(requestOf(more, everything)).toEqual({ page: 2, id: { gt: '75' } });
+  expect(respond(more, nothing).state).toMatchObject({ behindEnd: 'nothing' });
 });
 
-test('rule 11: the end of a read with very short pages counts the neighbours of what is delivered', () => {
+test('rule 10: the end of a read with very short pages counts the neighbours of what is delivered', () => {
   const short = respond(reading({ neighbours: 3, through: 82n }), rowsOf([59, 60, 75]));
   expect(short.state.neighbours).toBe(5);
   expect(respond(reading({ neighbours: 3 }), rowsOf(range(59, 88))).state.neighbours).toBe(3);
 });
+
+test.each<[Partial<IntervalState>, boolean]>([
+  [{}, true],
+  [{ inOrder: false }, false],
+  [{ mayMissRows: true }, false],
+  // Rows in the order of ids may be in the order of a date by chance.
+  [{ hidesRows: true }, false],
+  [{ hidesRows: true, sortedById: true }, true],
+])(
+  'a read is certain as long as every response was in order, and hidden rows are excluded: %o %s',
+  (state, certain) => {
+    expect(isCertain(reading(state))).toBe(certain);
+  },
+);
+
+const timed = (hours: readonly (number | undefined)[], from = 59): ResponseRows => ({
+  ...rowsOf(range(from, from + hours.length - 1)),
+  rows: hours.map((hour) => ({
+    updatedAt: hour === undefined ? undefined : new Date(hour * 3_600_000).toISOString(),
+  })),
+});
+
+test.each<[readonly (number | undefined)[], boolean]>([
+  [[1, 3, 2], true],
+  [[3, undefined, 1, 2], true],
+  [[1, 2, 3], false],
+  [[3, 2, 1], false],
+  [[undefined, undefined], false],
+  // Ten minutes show no order.
+  [[1, 1.16, 1], false],
+  [[1, 1.18, 1], true],
+])(
+  'timestamps after %j hours in the order of ids show that the list is not sorted by date: %s',
+  (hours, sortedById) => {
+    expect(respond(reading({ through: 82n }), timed(hours)).state.sortedById).toBe(sortedById);
+  },
+);
 
 test('an id that is not an integer ends the read by intervals', () => {
   for (const id of ['abc', '007', '-3', '1e3'])

@@ -2,57 +2,62 @@ import { expect, test } from 'vitest';
 import { CheckpointError } from '../../../src/errors/checkpoint-error.ts';
 import {
   BY_PAGE,
+  type IntervalState,
   positionOf,
-  type ReadState,
-  resumedState,
-  stateAtStart,
+  START,
   stateOf,
 } from '../../../src/pagination/keyset/state.ts';
 
-const start = stateAtStart({ hint: undefined, onlyChanges: false });
-const state: ReadState = {
-  ...start,
+const state: IntervalState = {
+  ...START,
   directionKnown: true,
-  assumedEmpty: true,
   mayMissRows: true,
+  sortedById: true,
+  resumed: true,
   rows: 17,
-  mostRows: 30,
+  longest: 30,
   after: 17n,
   through: 41n,
-  assumedEmptyThrough: 29n,
   highest: 17n,
   width: 24n,
 };
 
+const again = (written: IntervalState) => stateOf(JSON.parse(JSON.stringify(positionOf(written))));
+
 test.each([
   ['in the middle of a collection', state],
   ['of a read from the highest id down', { ...state, order: 'desc', after: -17n, through: 0n } as const],
-  ['at the start', start],
+  ['at the start', { ...START, resumed: true }],
   ['beyond every type of ids', { ...state, idLimit: undefined }],
-  ['that looks behind an end', { ...state, phase: 'later_pages', page: 3, foundKey: 99n } as const],
+  ['in another order', { ...state, inOrder: false, shortResponses: 7, through: undefined }],
 ])('a position %s is read back as it was', (_, written) => {
-  expect(stateOf(JSON.parse(JSON.stringify(positionOf(written))))).toEqual(written);
+  expect(again(written)).toEqual(written);
 });
 
-test('a read is resumed with its interval if the page size can be trusted, and with an open one if not', () => {
-  const sortedById = resumedState({ ...state, sortedById: true });
-  expect(sortedById).toMatchObject({
+test.each([
+  { sortedById: false },
+  { inOrder: false },
+  { hidesRows: true },
+  { longest: 0 },
+  { after: undefined },
+])('a read is resumed with an open interval if its page size cannot be trusted: %j', (unsure) => {
+  expect(again(state)?.through).toBe(41n);
+  expect(again({ ...state, ...unsure })?.through).toBeUndefined();
+});
+
+test('a read is resumed without what one response has shown: it may be no longer so', () => {
+  const shown = { ...state, mostRows: 30, requestsWithoutRows: 7, timesNarrowed: 2, singleKey: 41n };
+  const resumed = again({ ...shown, leftOutThrough: 29n, behindEnd: 'nothing' });
+  expect(resumed).toEqual(state);
+});
+
+test('a read that has ended is resumed behind its last row', () => {
+  const { through, ...known } = state;
+  expect(stateOf(positionOf({ ...known, phase: 'end' }))).toMatchObject({
+    phase: 'interval',
     after: 17n,
-    through: 41n,
-    mostRows: 0,
-    pageSizeHint: 30,
-    reliedOnHint: true,
+    through: undefined,
   });
-  for (const unsure of [state, { ...state, sortedById: true, inOrder: false }]) {
-    expect(resumedState(unsure)).toMatchObject({
-      after: 17n,
-      through: undefined,
-      mostRows: 0,
-      pageSizeHint: 0,
-    });
-  }
-  // The rest of a short response may have been written meanwhile, and pages behind an end as well.
-  expect(sortedById).toMatchObject({ assumedEmpty: false, laterPagesRead: false, phase: 'interval' });
 });
 
 test('a read that continued by page has no state', () => {
@@ -61,13 +66,12 @@ test('a read that continued by page has no state', () => {
 
 const INVALID = {
   pagination: ['pages', undefined],
-  phase: ['ended', undefined],
   order: ['up', undefined],
   directionKnown: ['true', false],
   hidesRows: [1],
   after: [17.5, '1.5', '', '1'.repeat(61), null],
   idLimit: ['a'],
-  mostRows: ['30', -1, 1.5],
+  longest: ['30', -1, 1.5],
   width: ['0x18'],
   rows: ['17', -1, Number.MAX_SAFE_INTEGER + 1],
 };

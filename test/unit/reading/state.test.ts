@@ -14,7 +14,6 @@ const state: SyncState = {
   by: 'run1',
   watermark: '2026-01-05T08:00:00Z',
   full: '2026-01-04T08:00:00Z',
-  hint: { pageSize: 30, order: 'asc', sortedById: true },
   run: { watermark: '2026-01-05T09:00:00Z', since: '2026-01-05T07:58:00Z', token: 'abc' },
 };
 
@@ -24,7 +23,7 @@ test('a state is read back as it was written', () => {
 
 test('a state of an earlier version of the package is read, and written in the same form', () => {
   const stored =
-    '{"v":1,"scope":"a1b2","by":"run1","watermark":"2026-01-05T08:00:00Z","full":"2026-01-04T08:00:00Z","hint":{"pageSize":30,"order":"asc","sortedById":true},"run":{"watermark":"2026-01-05T09:00:00Z","since":"2026-01-05T07:58:00Z","token":"abc"}}';
+    '{"v":1,"scope":"a1b2","by":"run1","watermark":"2026-01-05T08:00:00Z","full":"2026-01-04T08:00:00Z","run":{"watermark":"2026-01-05T09:00:00Z","since":"2026-01-05T07:58:00Z","token":"abc"}}';
   expect(decodeState(stored, 'k')).toEqual({ v: 1, ...state });
   expect(encodeState(state)).toBe(stored);
 });
@@ -62,10 +61,6 @@ test.each([
   { watermark: '+002026-01-05T08:00:00Z' },
   { watermark: '2026-13-05T08:00:00Z' },
   { full: 'yesterday' },
-  { hint: { pageSize: '30', sortedById: true } },
-  { hint: { pageSize: 1.5, sortedById: true } },
-  { hint: { pageSize: -1, sortedById: true } },
-  { hint: null },
   { run: null },
   { run: 'yes' },
   { run: {} },
@@ -81,8 +76,7 @@ test.each([
 test.each([
   { watermark: undefined },
   { watermark: '2026-01-05T08:00:00.123Z' },
-  { full: undefined, hint: undefined, run: undefined },
-  { hint: { pageSize: 0, sortedById: false } },
+  { full: undefined, run: undefined },
   { run: { watermark: '2026-01-05T09:00:00Z' } },
 ])('a state may lack what is not known, or hold it to the millisecond: %j', (changed) => {
   const stored = { ...JSON.parse(encodeState(state)), ...changed };

@@ -1,4 +1,4 @@
-import { createClient, type IdBounds, type ListHint, type ListOptions, type Page } from 'accounting-data-sdk';
+import { createClient, type IdBounds, type ListOptions, type Page } from 'accounting-data-sdk';
 import type { SimRecord } from './chronicle.ts';
 import { InternalError, type SimResponse, type SimServer } from './server.ts';
 
@@ -26,7 +26,8 @@ export function clientOf(server: SimServer) {
 async function respond(server: SimServer, { searchParams }: URL): Promise<Response> {
   try {
     const { records, serverTime } = await listed(server, searchParams);
-    return json(200, records, { date: serverTime.toUTCString() });
+    const rows = server.options.bare ? records.map(({ id, version }) => ({ id, version })) : records;
+    return json(200, rows, { date: serverTime.toUTCString() });
   } catch (error) {
     if (error instanceof InternalError) return json(500, { title: error.message });
     throw error;
@@ -58,7 +59,6 @@ export interface SimListOptions {
   readonly prefetch?: number;
   readonly updatedSince?: Date | undefined;
   readonly id?: IdBounds | undefined;
-  readonly hint?: ListHint | undefined;
   readonly resumeFrom?: string | undefined;
 }
 

@@ -17,6 +17,8 @@ export interface SimOptions {
   readonly hidden?: number;
   /** The length of a run of rows, by id, that are hidden as well. */
   readonly hiddenRun?: number;
+  /** Rows come without `updatedAt`. */
+  readonly bare?: boolean;
   /** The type of the id column: a bound beyond it is a 500. */
   readonly column?: 'int4' | 'int8';
 }
