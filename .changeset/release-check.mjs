@@ -13,8 +13,8 @@ const urls = {
 const missing = Object.keys(urls).filter((field) => !/^(git\+)?https:\/\/\S+$/.test(urls[field]));
 
 if (missing.length > 0) {
-  console.error(`package.json has no https URL in ${missing.join(', ')}. Set them before a release:
-  npm pkg set repository.type=git repository.url=git+https://<host>/<owner>/<name>.git
-  npm pkg set homepage=https://<host>/<owner>/<name>#readme bugs.url=https://<host>/<owner>/<name>/issues`);
+  console.error(
+    `package.json has no https URL in ${missing.join(', ')}. Run REPOSITORY_URL=https://<host>/<owner>/<name> npm run release:repository`,
+  );
   process.exitCode = 1;
 }

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
 import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,4 +79,53 @@ describe('release:check', () => {
       expect(await check(fields)).toEqual({ code, log: expect.stringMatching(log) });
     },
   );
+});
+
+describe('release:repository', () => {
+  const address = 'https://code.example.com/acme/sdk';
+
+  /** Runs the script beside a package.json, and returns what that contains afterwards. */
+  async function writeRepository(env: NodeJS.ProcessEnv): Promise<unknown> {
+    const folder = await mkdtemp(join(tmpdir(), 'accounting-data-sdk-repository-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const script = join(folder, '.changeset/repository.mjs');
+    await cp(join(root, '.changeset/repository.mjs'), script);
+    await writeFile(join(folder, 'package.json'), '{ "name": "a-package" }');
+    await run(process.execPath, [script], { env });
+    return JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+  }
+
+  test.each([
+    { REPOSITORY_URL: address },
+    { GITHUB_SERVER_URL: 'https://code.example.com', GITHUB_REPOSITORY: 'acme/sdk' },
+  ])('names the repository in package.json: %j', async (env) => {
+    expect(await writeRepository(env)).toEqual({
+      name: 'a-package',
+      repository: { type: 'git', url: `git+${address}.git` },
+      homepage: `${address}#readme`,
+      bugs: { url: `${address}/issues` },
+    });
+  });
+
+  test('fails without an https address', async () => {
+    const failed = writeRepository({ REPOSITORY_URL: 'git@code.example.com:acme/sdk' });
+    await expect(failed).rejects.toThrow('Set REPOSITORY_URL to the https address');
+  });
+});
+
+describe('a workflow', () => {
+  const workflows = globSync('.github/workflows/*.yml', { cwd: root }).map((path) => ({
+    path,
+    text: readFileSync(join(root, path), 'utf8'),
+  }));
+
+  test.each(workflows)('uses actions by the hash of a commit: $path', ({ text }) => {
+    const uses = [...text.matchAll(/uses: (.*)/g)].map(([, action]) => action);
+    expect(uses).not.toEqual([]);
+    for (const action of uses) expect(action).toMatch(/^[\w./-]+@[\da-f]{40} # v\d+\.\d+\.\d+$/);
+  });
+
+  test.each(workflows)('has no more rights by default than to read the sources: $path', ({ text }) => {
+    expect(text).toMatch(/^permissions:(?: \{\}|\n {2}contents: read)\n\n/m);
+  });
 });
