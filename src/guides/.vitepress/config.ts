@@ -1,26 +1,51 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { type DefaultTheme, defineConfig } from 'vitepress';
+import { existsSync, readdirSync } from 'node:fs';
+import { type DefaultTheme, defineConfig, type HeadConfig } from 'vitepress';
 import llms from 'vitepress-plugin-llms';
 import manifest from '../../../package.json' with { type: 'json' };
 import { pages as examples } from '../examples/[name].paths.ts';
+import typedoc from './typedoc.json' with { type: 'json' };
 
-const apiSidebar = new URL('../api/typedoc-sidebar.json', import.meta.url);
+/** Where the sources are, if package.json names it: for the link to the repository, edit links and dates. */
+const repository = (manifest as { repository?: { url: string } }).repository?.url.replace(
+  /^git\+|\.git$/g,
+  '',
+);
 
 /** Where the site is published, such as https://docs.example.com: for the sitemap and the links in llms.txt. */
 const { SITE_URL } = process.env;
 
-/** The pages of the API reference. TypeDoc writes them before the site is built. */
-const [main]: DefaultTheme.SidebarItem[] = existsSync(apiSidebar)
-  ? JSON.parse(readFileSync(apiSidebar, 'utf8'))
-  : [];
-/** The tasks of the main entry have no page of their own; every other entry has one. */
-const isEntry = ({ link }: DefaultTheme.SidebarItem) => link !== undefined;
-const items = main?.items ?? [];
-const api = [
-  { text: 'Entries', link: '/api/' },
-  ...items.filter((item) => !isEntry(item)),
-  { text: 'Other entries', items: items.filter(isEntry) },
-];
+const api = new URL('../api/', import.meta.url);
+
+/** The pages of each group of the API reference, functions first. TypeDoc writes them before the site is built. */
+function apiGroups(): { readonly text: string; readonly items: { text: string; link: string }[] }[] {
+  if (!existsSync(api)) return [];
+  const isType = ({ text }: { text: string }) => Number(/^[A-Z]/.test(text));
+  return typedoc.categoryOrder.map((group) => {
+    const items = readdirSync(new URL(`${group}/`, api)).map((file) => {
+      const page = file.replace(/\.md$/, '');
+      const text = group === 'Entries' ? page.replaceAll('_', '/') : page.replace(/^.*\./, '');
+      return { text, link: `/api/${group}/${page}` };
+    });
+    return {
+      text: group,
+      items: items.toSorted(
+        (one, other) => isType(one) - isType(other) || one.text.localeCompare(other.text),
+      ),
+    };
+  });
+}
+
+/** The sidebar of a group lists its own pages; every other group is one link, so that pages stay small. */
+function apiSidebars(): DefaultTheme.SidebarMulti {
+  const groups = apiGroups();
+  const overview = { text: 'Overview', link: '/api/' };
+  const closed = groups.map(({ text, items: [first] }) => ({ text, link: first?.link }));
+  const sidebars = groups.map((group, index) => [
+    `/api/${group.text}/`,
+    [overview, ...closed.with(index, group)],
+  ]);
+  return { ...Object.fromEntries(sidebars), '/api/': [overview, ...closed] };
+}
 
 const guides: DefaultTheme.SidebarItem[] = [
   {
@@ -76,11 +101,22 @@ export default defineConfig({
   head: [
     ['link', { rel: 'icon', type: 'image/svg+xml', href: '/logo.svg' }],
     ['meta', { name: 'theme-color', content: '#0f766e' }],
+    ['meta', { property: 'og:type', content: 'website' }],
+    ['meta', { property: 'og:site_name', content: manifest.name }],
+    ...(SITE_URL === undefined
+      ? []
+      : [['meta', { property: 'og:image', content: `${SITE_URL}/logo.svg` }] satisfies HeadConfig]),
+  ],
+  // The title and the description of each page, for links to it.
+  transformHead: ({ title, description }): HeadConfig[] => [
+    ['meta', { property: 'og:title', content: title }],
+    ['meta', { property: 'og:description', content: description }],
   ],
   ...(SITE_URL === undefined ? {} : { sitemap: { hostname: SITE_URL } }),
   outDir: '../../.generated/docs',
   cacheDir: '../../.generated/vitepress',
   cleanUrls: true,
+  lastUpdated: repository !== undefined,
   // The index of the search is one chunk, which is loaded with the first search.
   vite: {
     build: { target: 'es2022', chunkSizeWarningLimit: 2_000 },
@@ -102,7 +138,7 @@ export default defineConfig({
       { text: manifest.version, link: '/changelog/' },
     ],
     sidebar: {
-      '/api/': api,
+      ...apiSidebars(),
       '/': [
         ...guides,
         {
@@ -113,6 +149,12 @@ export default defineConfig({
         },
       ],
     },
+    ...(repository === undefined
+      ? {}
+      : {
+          socialLinks: [{ icon: 'github', link: repository }],
+          editLink: { pattern: `${repository}/edit/main/src/guides/:path`, text: 'Edit this page' },
+        }),
     outline: [2, 3],
     search: {
       provider: 'local',
@@ -131,6 +173,17 @@ export default defineConfig({
   markdown: {
     // In the repository and in the package a guide links to the files of an example; here it has a page.
     config: (markdown) => {
+      // On a narrow screen a table is a list of rows, and each cell has the heading of its column.
+      markdown.core.ruler.push('label-cells', ({ tokens }) => {
+        let headings: string[] = [];
+        let column = 0;
+        for (const [index, { type }] of tokens.entries()) {
+          if (type === 'thead_open') headings = [];
+          if (type === 'th_open') headings.push(tokens[index + 1]?.content ?? '');
+          if (type === 'tr_open') column = 0;
+          if (type === 'td_open') tokens[index]?.attrSet('data-label', headings[column++] ?? '');
+        }
+      });
       markdown.core.ruler.push('link-examples', ({ tokens }) => {
         for (const { children } of tokens) {
           for (const token of children ?? []) {

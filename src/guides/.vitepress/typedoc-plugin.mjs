@@ -1,20 +1,37 @@
+import { readFileSync } from 'node:fs';
 import { Comment, CommentTag, Converter, ReflectionKind } from 'typedoc';
 
-/** The task that an export of the main entry serves, by the folder of its source file. */
-const tasks = [
-  [/src\/(?:sync|reconcile)\/|src\/errors\/(?:sync|reconcile)-report/, 'Sync'],
-  [/src\/push\/|src\/errors\/push-report/, 'Push'],
-  [/src\/errors\//, 'Errors'],
-  [/src\/pagination\/|src\/collections\/list/, 'Reading'],
-  [/src\/collections\/|src\/schemas\/|idempotency-key/, 'Records and writing'],
-  [/src\/money/, 'Money'],
-];
-
-function taskOf(reflection) {
-  const file = reflection.project.getSymbolIdFromReflection(reflection)?.fileName ?? '';
-  return tasks.find(([pattern]) => pattern.test(file))?.[1] ?? 'Client';
+/** The groups of the main entry: the comments of index.ts, such as `// Sync.`, each with the names below it. */
+function groupsOf(source) {
+  const [, ...parts] = source.split(/^\/\/ (?:The )?(\w+)/m);
+  return parts.flatMap((part, index) => {
+    if (index % 2 === 0) return [];
+    const group = parts[index - 1].replace(/^./, (letter) => letter.toUpperCase());
+    const names = part.replace(/from '[^']*'/g, '').matchAll(/\b\w+\b/g);
+    return [...names].map(([name]) => [name, group]);
+  });
 }
 
+/** The group of everything else that an entry exports. */
+const ENTRY_GROUPS = {
+  schemas: 'Schemas',
+  testing: 'Testing',
+  'testing/msw': 'Testing',
+  node: 'Files',
+  explore: 'Explore',
+  opentelemetry: 'Telemetry',
+  targets: 'Targets',
+};
+
+const groups = new Map(groupsOf(readFileSync(new URL('../../index.ts', import.meta.url), 'utf8')));
+
+function categorize(reflection, group) {
+  if (group === undefined) throw new Error(`${reflection.name} stands below no comment of index.ts.`);
+  reflection.comment ??= new Comment();
+  reflection.comment.blockTags.push(new CommentTag('@category', [{ kind: 'text', text: group }]));
+}
+
+/** The type of a member of the client for a caller without schemas. */
 function withoutSchema(type) {
   return type.type === 'conditional' ? withoutSchema(type.falseType) : type;
 }
@@ -130,16 +147,16 @@ function describeMembers(project, logger) {
  * records that they have without a schema of the caller's, and leaves out constructors and brands of errors, and
  * members with a symbol for a name.
  */
-export function load({ converter, logger }) {
+export function load({ converter, renderer, logger }) {
   converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => describeMembers(project, logger), -1000);
   converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
     for (const module of project.getReflectionsByKind(ReflectionKind.Module)) {
       const isMain = module.name === 'index';
+      const group = ENTRY_GROUPS[module.name];
       module.name = isMain ? 'accounting-data-sdk' : `accounting-data-sdk/${module.name}`;
-      for (const exported of isMain ? (module.children ?? []) : []) {
-        const owner = exported.signatures?.[0] ?? exported;
-        owner.comment ??= new Comment();
-        owner.comment.blockTags.push(new CommentTag('@category', [{ kind: 'text', text: taskOf(exported) }]));
+      categorize(module, 'Entries');
+      for (const exported of module.children ?? []) {
+        categorize(exported.signatures?.[0] ?? exported, isMain ? groups.get(exported.name) : group);
       }
     }
     for (const member of project.getReflectionsByKind(ReflectionKind.ClassMember)) {
@@ -151,10 +168,24 @@ export function load({ converter, logger }) {
       }
     }
     for (const client of project.getReflectionsByKind(ReflectionKind.Interface)) {
-      if (client.name !== 'Client') continue;
-      for (const { type } of client.children ?? []) {
-        if (type?.type === 'reference') type.typeArguments = type.typeArguments?.map(withoutSchema);
+      if (client.name !== 'Client' && client.name !== 'ClientWith') continue;
+      for (const member of client.children ?? []) {
+        if (member.type === undefined) continue;
+        member.type = withoutSchema(member.type);
+        const { type } = member;
+        if (type.type === 'reference') type.typeArguments = type.typeArguments?.map(withoutSchema);
       }
     }
+  });
+  renderer.on('endPage', (page) => {
+    const contents = page.contents
+      // Overloads differ in the type of their options: it is a better heading than `Call Signature`.
+      .replaceAll(
+        /^(#+) Call Signature\n(?=\n```ts\n[^`]*?\boptions\??: (\w+))/gm,
+        (_, level, type) => `${level} With ${type}\n`,
+      )
+      // A title is a name, without type parameters.
+      .replace(/^(# [\w.]+)\\<.*$/m, '$1');
+    page.contents = `---\npageClass: api\n---\n\n${contents}`;
   });
 }

@@ -12,8 +12,14 @@ test('every option, fault and field is documented in the editor', () => {
   for (const { path, text } of optionRows()) expect(text, path).toMatch(/\S\.$/);
   const guide = sandboxGuide();
   for (const kind of Object.keys(sandboxFaults))
-    expect(guide).toMatch(new RegExp(`^\\| \`${kind}\` \\| \\S`, 'm'));
-  expect(guide).not.toMatch(/default: undefined|: (?:<br>| \|)/);
+    expect(guide).toMatch(new RegExp(`^### \`${kind}\`\\n\\n\\S`, 'm'));
+  expect(guide).not.toMatch(/default: undefined|: $/m);
+});
+
+test('the guide shows a default as it is in the source, underscores included', () => {
+  const [, section = ''] = sandboxGuide().split('### `pageParameter`');
+  expect(section.trimStart()).toMatch(/^<small>default `_page`;/);
+  expect(sandboxGuide()).toMatch(/### `idempotency\.lifetimeMs`\n\n<small>default `86400000`;/);
 });
 
 test.each(optionRows().filter((row) => row.values !== 'an object' && 'default' in row))(

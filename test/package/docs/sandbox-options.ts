@@ -101,53 +101,73 @@ function valuesOf({ values, expected = 'an object', other = [] }: Entry): string
   );
 }
 
-/** The guide: every option, fault and condition. */
+/** The guide: every option, fault and condition, each below a heading of its own. */
 export function sandboxGuide(): string {
-  const options = optionRows().map(({ path, text, defaultText = '', values }) =>
-    row(`\`${path}\``, code(defaultText), values, text),
-  );
+  const options = optionRows().map(({ path, text, defaultText = '', values }) => {
+    const facts = [defaultText && `default ${code(defaultText)}`, values === 'an object' ? '' : values];
+    return section(path, facts, text);
+  });
   const faultType = typeOf('sandboxFaults');
   const faultDocs = docsOf(faultType);
   const faults = Object.keys(sandboxFaults).map((kind) =>
-    row(`\`${kind}\``, faultDocs.get(kind)?.text ?? '', fieldsOf(faultType, kind)),
+    section(kind, [], faultDocs.get(kind)?.text ?? '', fieldsOf(faultType, kind)),
   );
   const conditionDocs = docsOf(typeOf('FaultMatch'));
   const conditions = Object.entries<Entry>(faultConditions satisfies Record<keyof FaultMatch, Entry>).map(
     ([name, entry]) => {
       const { text = '', defaultText = 'any' } = conditionDocs.get(name) ?? {};
-      return row(`\`${name}\``, defaultText, valuesOf(entry), text);
+      return section(name, [`default ${defaultText}`, valuesOf(entry)], text);
     },
   );
   return `${HEAD}
 ## Options
 
-${table(['option', 'default', 'values', 'meaning'], options)}
+${options.join('\n')}
 ## Faults
 
 \`sandbox.faults.next({ kind: 'lost-response', committed: true })\` adds a fault for the next request, \`sandbox.faults.add(fault, conditions)\` for those that match the conditions.
 
-${table(['fault', 'what happens', 'fields'], faults)}
+${faults.join('\n')}
 ## Conditions
 
-${table(['condition', 'default', 'values', 'meaning'], conditions)}`;
+${conditions.join('\n')}`;
 }
 
 const HEAD = `---
 title: Sandbox options
+outline: 2
 ---
 
 # Sandbox options
 
 Every option of \`createSandbox\`, every fault and every condition of a fault, with the defaults. The guide [Testing](testing.md) shows how to use them. This page is generated from the tables in the source.
+
+<option-filter />
 `;
 
-function fieldsOf(faultType: ts.Type, kind: string): string {
+/** A heading, a line of facts such as the default, what it means, and the fields of a fault. */
+function section(
+  name: string,
+  facts: readonly string[],
+  text: string,
+  fields: readonly string[] = [],
+): string {
+  const line = facts.filter((fact) => fact !== '').join('; ');
+  const parts = [`### \`${name}\``, line && `<small>${line}</small>`, text];
+  if (fields.length > 0) parts.push(fields.map((field) => `- ${field}`).join('\n'));
+  return parts
+    .filter((part) => part !== '')
+    .map((part) => `${part}\n`)
+    .join('\n');
+}
+
+function fieldsOf(faultType: ts.Type, kind: string): string[] {
   const { required, optional }: { required?: object; optional?: object } =
     sandboxFaults[kind as Fault['kind']];
   return [
     ...(required ? describe(inside(inside(faultType, kind), 'required'), 'required') : []),
     ...(optional ? describe(inside(inside(faultType, kind), 'optional')) : []),
-  ].join('<br>');
+  ];
 }
 
 function describe(type: ts.Type, note?: string): string[] {
@@ -157,9 +177,4 @@ function describe(type: ts.Type, note?: string): string[] {
 }
 
 const code = (text: string) =>
-  text === '' || text.includes(' ') ? text : `\`${text.replaceAll('_', '').replaceAll("'", '')}\``;
-const row = (...cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-
-function table(head: readonly string[], rows: readonly string[]): string {
-  return `${row(...head)}\n|${'---|'.repeat(head.length)}\n${rows.join('\n')}\n`;
-}
+  text.includes(' ') ? text : `\`${text.replaceAll(/(?<=\d)_/g, '').replaceAll("'", '')}\``;

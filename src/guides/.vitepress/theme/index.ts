@@ -1,4 +1,11 @@
+import type { Theme } from 'vitepress';
 import DefaultTheme from 'vitepress/theme';
+import { optionFilter } from './option-filter.ts';
 import './style.css';
 
-export default DefaultTheme;
+export default {
+  extends: DefaultTheme,
+  enhanceApp: ({ app }) => {
+    app.component('option-filter', optionFilter);
+  },
+} satisfies Theme;
