@@ -21,7 +21,7 @@ export function connectable(command: Command, examples: readonly string[]): Comm
     .option('--base-url <url>', 'the address of the service; default: ACCOUNTING_BASE_URL')
     .option(
       '--env <file>',
-      'the file with address and key, read if the environment has neither; default: .env',
+      'the file with address and key; default: .env, read if the environment has neither',
     )
     .option('--allow-insecure', 'permit plain http beyond this machine: others could then read the key')
     .option('--quiet', 'show no progress')
@@ -98,31 +98,55 @@ interface Settings {
   readonly apiKey: string | undefined;
 }
 
+const NO_SETTINGS: Settings = { baseUrl: undefined, apiKey: undefined };
+
 function settingsIn(env: Readonly<Record<string, string | undefined>>): Settings {
   return { baseUrl: env.ACCOUNTING_BASE_URL || undefined, apiKey: env.ACCOUNTING_API_KEY || undefined };
 }
 
 /**
- * The settings of the environment and the flags, or of a file if they have none. Never one from each: the `.env` of a
- * foreign project must neither send the user's key to its address nor lend its key to another address.
+ * The settings of the file of `--env`; without it those of the environment and the flags, or of `.env` if they have none.
+ * Never one from each: the `.env` of a foreign project must neither send the user's key to its address nor lend its key
+ * to another address.
  */
 async function settings(io: Io, flags: ConnectFlags): Promise<Settings> {
   const fromEnv = settingsIn(io.env);
+  if (flags.env !== undefined) return settingsOfFile(io, { ...flags, env: flags.env }, fromEnv);
+
   const own = { ...fromEnv, baseUrl: flags.baseUrl || fromEnv.baseUrl };
   if (own.baseUrl !== undefined && own.apiKey !== undefined) return own;
 
-  const name = flags.env ?? '.env';
-  const file = await readSettings(io, flags.env);
+  const file = await readSettings(io, undefined);
   if (file === undefined) return own;
   if (own.baseUrl === undefined && own.apiKey === undefined) {
-    if (!flags.quiet) io.log(`Using the address and the API key of ${name}.`);
+    if (!flags.quiet) io.log('Using the address and the API key of .env.');
     return file;
   }
   const canAsk = io.prompt !== undefined;
   if (own.apiKey === undefined && file.apiKey !== undefined && !canAsk)
-    throw mixed('API key', 'address', name);
-  if (own.baseUrl === undefined && file.baseUrl !== undefined) throw mixed('address', 'API key', name);
+    throw mixed('API key', 'address', '.env');
+  if (own.baseUrl === undefined && file.baseUrl !== undefined) throw mixed('address', 'API key', '.env');
   return own;
+}
+
+/** The user names the file: its settings win over those of the environment. */
+async function settingsOfFile(
+  io: Io,
+  { env: name, baseUrl, quiet }: ConnectFlags & { readonly env: string },
+  fromEnv: Settings,
+): Promise<Settings> {
+  if (baseUrl !== undefined) throw notOneSource('--base-url and --env cannot be combined.');
+  const file = (await readSettings(io, name)) ?? NO_SETTINGS;
+  if (file.baseUrl === undefined && file.apiKey !== undefined)
+    throw notOneSource(`${name} has an API key, but no address.`);
+  if (file.apiKey === undefined && file.baseUrl !== undefined && io.prompt === undefined)
+    throw notOneSource(`${name} has an address, but no API key.`);
+  const ignored = fromEnv.baseUrl ?? fromEnv.apiKey;
+  if (!quiet)
+    io.log(
+      `Using the address and the API key of ${name}${ignored === undefined ? '' : ', not those of the environment'}.`,
+    );
+  return file;
 }
 
 /** Of the file that the user names, or of the `.env` of the working directory if it has one of our variables. */
@@ -148,12 +172,15 @@ function decoded(bytes: Uint8Array): string {
 }
 
 function mixed(missing: string, present: string, name: string): CommandFailure {
-  return new CommandFailure(
+  return notOneSource(
     `The ${present} comes from the environment or an option, but the ${missing} is only in ${name}.`,
-    {
-      advice:
-        'Take both from the same source: set ACCOUNTING_BASE_URL and ACCOUNTING_API_KEY, or leave both to the file.',
-      exitCode: EXIT.usage,
-    },
   );
+}
+
+function notOneSource(message: string): CommandFailure {
+  return new CommandFailure(message, {
+    advice:
+      'Take both from the same source: set ACCOUNTING_BASE_URL and ACCOUNTING_API_KEY, or leave both to the file.',
+    exitCode: EXIT.usage,
+  });
 }

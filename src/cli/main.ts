@@ -23,10 +23,10 @@ ${wrapped(collectionNames.join(', '), 76)
   .join('\n')}
 
 The address of the service comes from ACCOUNTING_BASE_URL or --base-url, the
-key from ACCOUNTING_API_KEY. If neither is set, both come from the .env file of
-the working directory, or from --env. The command prompts for a missing key. It
-does not accept a key as an argument, because other users of the machine could
-see it.`;
+key from ACCOUNTING_API_KEY. A file named with --env wins over both. If neither
+is set, both come from the .env file of the working directory. The command
+prompts for a missing key. It does not accept a key as an argument, because
+other users of the machine could see it.`;
 
 /** Runs the command line; returns the exit code. */
 export async function main(args: readonly string[], unsafeIo: Io): Promise<number> {

@@ -44,12 +44,37 @@ describe('the settings of the command', () => {
     expect([inFile.sandbox.count(), other.sandbox.count()]).toEqual([0, 1]);
   });
 
+  test('come from the file of --env even if the environment has both, and the output says so', async () => {
+    const { inFile, other, cwd } = await project('staging.env');
+    const { code, log } = await run(other.env, [...get, '--env', 'staging.env'], { cwd });
+    expect([code, log]).toEqual([
+      0,
+      'Using the address and the API key of staging.env, not those of the environment.\n',
+    ]);
+    expect([inFile.sandbox.count(), other.sandbox.count()]).toEqual([1, 0]);
+  });
+
+  test('are never completed from the environment if the file of --env has only one', async () => {
+    const { other, file, cwd } = await project();
+    const { ACCOUNTING_API_KEY = '', ACCOUNTING_BASE_URL = '' } = other.env;
+    for (const [line, missing] of [
+      [`ACCOUNTING_BASE_URL=${ACCOUNTING_BASE_URL}`, 'half.env has an address, but no API key'],
+      [`ACCOUNTING_API_KEY=${ACCOUNTING_API_KEY}`, 'half.env has an API key, but no address'],
+    ] as const) {
+      writeFileSync(file('half.env'), `${line}\n`);
+      const { code, log } = await run(other.env, [...get, '--env', 'half.env'], { cwd });
+      expect([code, log]).toEqual([2, expect.stringContaining(missing)]);
+    }
+    const args = [...get, '--env', '.env', '--base-url', ACCOUNTING_BASE_URL];
+    expect((await run({}, args, { cwd })).log).toContain('--base-url and --env cannot be combined');
+    expect(other.sandbox.count()).toBe(0);
+  });
+
   test('are never mixed: neither key nor address goes from a file to the other of the environment or --base-url', async () => {
     const { inFile, other, cwd } = await project();
     const { ACCOUNTING_API_KEY = '', ACCOUNTING_BASE_URL = '' } = other.env;
     for (const [env, args, missing] of [
       [{ ACCOUNTING_API_KEY }, [], 'address'],
-      [{ ACCOUNTING_API_KEY }, ['--env', '.env'], 'address'],
       [{ ACCOUNTING_BASE_URL }, [], 'API key'],
       [{}, ['--base-url', ACCOUNTING_BASE_URL], 'API key'],
     ] as const) {
