@@ -14,6 +14,9 @@ const KEYS: Readonly<Record<keyof SandboxKeys, string>> = {
   foreign: 'belongs to a company that the sandbox does not serve: 401 unauthenticated',
 };
 
+/** How the first line of a file that the command wrote begins. */
+export const TITLE = 'Sandbox of the public accounting data API';
+
 const variable = (name: string) => `ACCOUNTING_API_KEY_${name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`;
 
 /**
@@ -43,6 +46,29 @@ export function envLines(
     '',
     ...named.flatMap(([name, rights]) => [`# ${rights}`, `${variable(name)}=${keys[name]}`]),
   ];
+}
+
+/** Whether text in a `.env` file is what the command wrote, and nothing was added to it. */
+export function isSandboxEnv(text: string): boolean {
+  const lines = text.split(/\r?\n/);
+  return (
+    lines[0]?.startsWith(`# ${TITLE}`) === true &&
+    lines.every((line) => /^(?:$|#|ACCOUNTING_BASE_URL=|ACCOUNTING_API_KEY(?:_[A-Z_]+)?=)/.test(line))
+  );
+}
+
+/** The text of any other `.env` file with the address and the key of the sandbox; its other lines stay as they are. */
+export function withSettings(
+  text: string,
+  { baseUrl, apiKey }: { readonly baseUrl: string; readonly apiKey: string },
+): string {
+  const values = { ACCOUNTING_BASE_URL: baseUrl, ACCOUNTING_API_KEY: apiKey };
+  return Object.entries(values).reduce((before, [name, value]) => {
+    const line = new RegExp(`^([ \\t]*(?:export[ \\t]+)?)${name}[ \\t]*=[^\\r\\n]*`, 'gm');
+    const after = before.replace(line, (_, start: string) => `${start}${name}=${value}`);
+    if (line.test(before)) return after;
+    return `${before}${before === '' || before.endsWith('\n') ? '' : '\n'}${name}=${value}\n`;
+  }, text);
 }
 
 const API = '/api/public/v1';

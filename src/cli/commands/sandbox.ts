@@ -11,12 +11,12 @@ import {
   sandboxOptions,
 } from 'accounting-data-sdk/testing';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { replaceFile } from '../../internal/node/crash-safe-file.ts';
+import { readIfExists, replaceFile } from '../../internal/node/crash-safe-file.ts';
 import { nearest } from '../../internal/option-names.ts';
 import { counted, jsonObject, type Rate, rate, wholeNumber } from '../arguments.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { envLines, requestLine } from '../sandbox-output.ts';
+import { envLines, isSandboxEnv, requestLine, TITLE, withSettings } from '../sandbox-output.ts';
 import { readServiceFile } from '../service-file.ts';
 import { writableFile } from '../writable.ts';
 
@@ -35,6 +35,7 @@ interface Flags {
   readonly fault?: readonly FaultFlag[];
   readonly fixtures?: string;
   readonly write?: string;
+  readonly force?: true;
   readonly quiet?: true;
 }
 
@@ -78,6 +79,10 @@ export function addSandbox(program: Command, io: Io): void {
       '--write <file>',
       'write the address and the keys into a file such as .env instead of printing them',
     )
+    .option(
+      '--force',
+      'with --write: change the address and the key in a file that sandbox did not write',
+    )
     .option('--cors', 'let web pages send requests and read responses')
     .option('--quiet', 'do not log requests')
     .addHelpText(
@@ -94,7 +99,7 @@ async function serve(flags: Flags, io: Io): Promise<void> {
   await using sandbox = create(options);
   for (const { fault, match } of flags.fault ?? []) sandbox.faults.add(fault, match);
 
-  const file = flags.write === undefined ? undefined : await writableFile(flags.write);
+  const file = flags.write === undefined ? undefined : await envFile(flags.write, flags);
   // A port that is in use fails before an earlier file is replaced.
   const url = await listen(sandbox, flags);
   const lines = envLines(
@@ -102,7 +107,13 @@ async function serve(flags: Flags, io: Io): Promise<void> {
     { description: describe(options), written: flags.write },
   );
   if (file === undefined) for (const line of lines) io.out(line);
-  else await replaceFile(file, `${lines.join('\n')}\n`);
+  else {
+    const text =
+      file.foreign === undefined
+        ? `${lines.join('\n')}\n`
+        : withSettings(file.foreign, { baseUrl: url, apiKey: sandbox.keys.full });
+    await replaceFile(file.path, text);
+  }
   if (!flags.quiet) sandbox.onRequest((request) => io.log(requestLine(request, io.colors)));
   io.log('Listening. Stop with Ctrl-C.');
   await new Promise<void>((resolve) => {
@@ -111,6 +122,24 @@ async function serve(flags: Flags, io: Io): Promise<void> {
   });
   const count = sandbox.count();
   io.log(`Stopped after ${counted(count, 'request')}.`);
+}
+
+/** Where `--write` writes. `foreign` is the text of a file that the command did not write. */
+interface EnvFile {
+  readonly path: string;
+  readonly foreign: string | undefined;
+}
+
+/** Fails before the sandbox listens if the file cannot be written, or has other settings that would be lost. */
+async function envFile(name: string, { force }: Flags): Promise<EnvFile> {
+  const path = await writableFile(name);
+  const text = (await readIfExists(path)) ?? '';
+  if (text.trim() === '' || isSandboxEnv(text)) return { path, foreign: undefined };
+  if (force) return { path, foreign: text };
+  throw new CommandFailure(`sandbox does not overwrite ${name}: it did not write all of that file.`, {
+    advice: 'Choose another file, or pass --force to change only the address and the key in it.',
+    exitCode: EXIT.file,
+  });
 }
 
 /** Throws a CommandFailure for fixtures that cannot be loaded. */
@@ -153,7 +182,7 @@ function describe({ records = 0, seed, rateLimit }: SandboxOptions): string {
   const quota = rateLimit
     ? `${rateLimit.limit ?? limit.default} requests in ${(rateLimit.windowMs ?? windowMs.default) / 1000} s for each key`
     : 'no rate limit';
-  return `Sandbox of the public accounting data API: ${counted(count, 'record')} from seed ${seed}, ${quota}.`;
+  return `${TITLE}: ${counted(count, 'record')} from seed ${seed}, ${quota}.`;
 }
 
 /** A seed that cannot be guessed, because the keys follow from it. */

@@ -1,13 +1,14 @@
-import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Replaces a file: it then holds all of the text or none of it, even if the process or the machine dies. A crash
- * can leave the temporary file behind. Under its default name the next call overwrites it, so processes that write at
+ * Replaces a file: it then holds all of the text or none of it, even if the process or the machine dies. Its
+ * permissions stay as they are. A crash can leave the temporary file behind. Under its default name the next call overwrites it, so processes that write at
  * the same time need names of their own.
  */
 export async function replaceFile(file: string, text: string, temporary = temporaryOf(file)): Promise<void> {
-  await writeWhole(temporary, text);
+  const permissions = (await unlessMissing(stat(file)))?.mode;
+  await writeWhole(temporary, text, permissions && permissions & 0o777);
   try {
     await rename(temporary, file);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createClient } from 'accounting-data-sdk';
@@ -231,6 +231,49 @@ describe('sandbox', () => {
     expect(await second.code).toBe(1);
     expect(readFileSync(file('.env'), 'utf8')).toBe(written);
     await sandbox.end();
+  });
+
+  test('overwrites with --write a file that it wrote, but none with other settings', async () => {
+    const file = folder()('.env');
+    const first = start(...sandboxArgs, '--write', file);
+    await first.ready;
+    await first.end();
+    const again = start('sandbox', '--port', '0', '--seed', '8', '--write', file);
+    await again.ready;
+    expect(await again.end()).toBe(0);
+    const written = readFileSync(file, 'utf8');
+    expect(written).toContain('from seed 8,');
+
+    for (const text of [
+      'PAYMENT_SECRET=1\n',
+      'ACCOUNTING_API_KEY=of-a-real-service\n',
+      `${written}PAYMENT_SECRET=1\n`,
+    ]) {
+      writeFileSync(file, text);
+      const refused = start(...sandboxArgs, '--write', file);
+      expect(await refused.code).toBe(7);
+      expect(refused.log.join('\n')).toMatch(/does not overwrite .*\.env.*\n.*--force/);
+      expect(readFileSync(file, 'utf8')).toBe(text);
+    }
+  });
+
+  test('changes with --write and --force only the address and the key in a file, and keeps its permissions', async () => {
+    const file = folder()('.env');
+    writeFileSync(
+      file,
+      '# ours\r\nPAYMENT_SECRET="$&"\r\nexport ACCOUNTING_BASE_URL = "https://books.example.com"\r\nLAST=1',
+    );
+    chmodSync(file, 0o600);
+    const run = start(...sandboxArgs, '--write', file, '--force');
+    await run.ready;
+    const text = readFileSync(file, 'utf8');
+    await run.end();
+    const [, port] = /127\.0\.0\.1:(\d+)/.exec(text) ?? [];
+    const key = createSandbox({ seed: 7, records: 200 }).keys.full;
+    expect(text).toBe(
+      `# ours\r\nPAYMENT_SECRET="$&"\r\nexport ACCOUNTING_BASE_URL=http://127.0.0.1:${port}\r\nLAST=1\nACCOUNTING_API_KEY=${key}\n`,
+    );
+    expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
   test('reports a port that another program uses', async () => {
