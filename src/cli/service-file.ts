@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import type { ProbeReport, ProfileLine, ServiceProfile } from 'accounting-data-sdk/explore';
 import { CommandFailure, EXIT } from './errors.ts';
 
-const BEFORE = 'export const service = ';
-const AFTER = ' as const;';
+/** Begins the comment that holds the profile: a formatter changes code, but no comment. */
+const COMMENT = '// profile: ';
 
 /** The file of `probe --out`: JSON for a name that ends with `.json`, otherwise TypeScript with the evidence as comments. */
 export function serviceFile({ client, sync, sandbox, profile, baseUrl }: ProbeReport, file: string): string {
@@ -26,17 +26,20 @@ export function serviceFile({ client, sync, sandbox, profile, baseUrl }: ProbeRe
     ([of, value]) => `  "${of}": ${members(value, of as ProfileLine['of'], '', '    ')}`,
   );
   const head = `// What ${baseUrl} does, as seen by accounting-data-sdk probe. createClient, sync and createSandbox take the parts.`;
-  return `${head}\n${BEFORE}{\n${parts.join(',\n')}\n}${AFTER}\n`;
+  const code = `export const service = {\n${parts.join(',\n')}\n} as const;`;
+  return `${head}\n// probe --check and --service read the next line, not the code below.\n${COMMENT}${ascii(service)}\n${code}\n`;
+}
+
+/** JSON without characters that would end a comment. */
+function ascii(value: object): string {
+  const code = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(value).replaceAll(/[^\x20-\x7e]/g, code);
 }
 
 /** The profile in a file of `probe --out`; undefined if the text is not one. */
 export function parseServiceFile(text: string): ServiceProfile | undefined {
-  const code = text
-    .split(/\r?\n/)
-    .filter((line) => !line.trim().startsWith('//'))
-    .join('\n')
-    .trim();
-  const json = code.startsWith(BEFORE) ? code.slice(BEFORE.length).replace(/\s*as const;?$/, '') : code;
+  const line = text.split(/\r?\n/).find((one) => one.startsWith(COMMENT));
+  const json = line?.slice(COMMENT.length) ?? text;
   try {
     const value: unknown = JSON.parse(json);
     const isProfile = typeof value === 'object' && value !== null && 'client' in value && 'sandbox' in value;
@@ -56,7 +59,7 @@ export async function readServiceFile(file: string): Promise<ServiceProfile> {
   });
   const profile = parseServiceFile(text);
   if (profile !== undefined) return profile;
-  throw new CommandFailure(`${file} is not a file of probe --out: its object must be JSON.`, {
+  throw new CommandFailure(`${file} is not a file of probe --out: it has no profile.`, {
     advice: 'Write it again with probe --out.',
     exitCode: EXIT.file,
   });

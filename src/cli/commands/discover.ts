@@ -4,6 +4,7 @@ import { type Discovery, discover } from 'accounting-data-sdk/explore';
 import type { Command } from 'commander';
 import { readIfExists, replaceFile } from '../../internal/node/crash-safe-file.ts';
 import { collectionNameList, counted, wholeNumber } from '../arguments.ts';
+import { contentOf, linesOfCode } from '../code-lines.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { CommandFailure, EXIT, isDenied, nothingReadable } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -87,15 +88,16 @@ function checkAccess({ collections }: Discovery): void {
   });
 }
 
-const HASH_LINE = /^\/\/ sha256 ([0-9a-f]{64}): .*\n/;
+const HASH_LINE = /^\/\/ sha256 ([0-9a-f]{64}): .*\r?\n/;
 
 /** The first line of a file: by it `discover` recognises a file that was not edited. */
 function hashLine(source: string): string {
   return `// sha256 ${hash(source)}: discover overwrites this file only if it was not edited.`;
 }
 
+/** A formatter does not change it. */
 function hash(source: string): string {
-  return createHash('sha256').update(source).digest('hex');
+  return createHash('sha256').update(contentOf(source)).digest('hex');
 }
 
 /** The file to replace or to check. Fails before anything is sent if that is not possible. */
@@ -105,8 +107,7 @@ async function previousFile({ out, check: isCheck, force }: Flags): Promise<stri
     throw new CommandFailure('No file to check.', { advice: 'Name it with --out.', exitCode: EXIT.usage });
   }
   if (!isCheck) await writableFile(out);
-  // Git may write other line endings into the working tree.
-  const text = (await readIfExists(out))?.replaceAll('\r\n', '\n');
+  const text = await readIfExists(out);
   if (isCheck && text === undefined) {
     throw new CommandFailure(`${out} does not exist.`, {
       advice: 'Run the command without --check first, and keep the file.',
@@ -122,7 +123,7 @@ async function previousFile({ out, check: isCheck, force }: Flags): Promise<stri
   );
 }
 
-/** Compares the code alone: comments count records, which change with every run. */
+/** Compares the code alone: comments count records, which change with every run, and projects format their files. */
 function check(out: string, { previous, file, io }: { previous: string; file: string; io: Io }): void {
   const [before, now] = [linesOfCode(previous), linesOfCode(file)];
   const changes = [
@@ -135,14 +136,6 @@ function check(out: string, { previous, file, io }: { previous: string; file: st
     advice: 'Run the command without --check, and look at what changes.',
     exitCode: EXIT.changed,
   });
-}
-
-function linesOfCode(source: string): string[] {
-  const isComment = (line: string) => line.startsWith('//') || line.startsWith('/**');
-  return source
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '' && !isComment(line));
 }
 
 function summary({ collections, requests }: Discovery, out: string): string {

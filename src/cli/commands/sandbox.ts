@@ -79,10 +79,7 @@ export function addSandbox(program: Command, io: Io): void {
       '--write <file>',
       'write the address and the keys into a file such as .env instead of printing them',
     )
-    .option(
-      '--force',
-      'with --write: change the address and the key in a file that sandbox did not write',
-    )
+    .option('--force', 'with --write: change the address and the key in a file that sandbox did not write')
     .option('--cors', 'let web pages send requests and read responses')
     .option('--quiet', 'do not log requests')
     .addHelpText(

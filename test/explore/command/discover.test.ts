@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { Fault, FaultMatch } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import { loadSchemas } from '../support/schema-file.ts';
+import { FORMATTER_DEFAULTS, formatted, loadSchemas } from '../support/schema-file.ts';
 import { folder, listening, run } from './support/run.ts';
 
 describe('discover', () => {
@@ -60,6 +60,30 @@ describe('discover', () => {
     // Other line endings are no edit.
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll('\n', '\r\n'));
     expect((await run(env, ['discover', 'boms', '--out', file])).code).toBe(0);
+  });
+
+  test('recognises its file after a formatter, under --check and to replace it, but no other string or comment', async () => {
+    const { sandbox, env } = await listening({ records: { boms: 60, products: 20 } });
+    sandbox.store.boms.update('1', { 'it\'s "it"': { a: 1 }, mixed: 1, 'two  words': 'x' });
+    sandbox.store.boms.update('2', { mixed: 'x', 'it\'s "it"': 'text of another kind' });
+    const file = folder()('schemas.ts');
+    const args = ['discover', 'boms', 'products', '--out', file, '--quiet', '--strict'];
+    await run(env, args);
+    const text = await formatted(readFileSync(file, 'utf8'), ...FORMATTER_DEFAULTS);
+    expect(text).not.toBe(readFileSync(file, 'utf8'));
+    writeFileSync(file, text);
+    expect(await run(env, [...args, '--check'])).toEqual({ code: 0, out: '', log: '' });
+    expect((await run(env, args)).code).toBe(0);
+
+    for (const [from, to] of [
+      ['two  words', 'two words'],
+      ['An amount', 'Our amount'],
+    ] as const) {
+      writeFileSync(file, text.replace(from, to));
+      expect((await run(env, args)).log).toContain('the file was edited');
+    }
+    writeFileSync(file, text.replace('two  words', 'two words'));
+    expect((await run(env, [...args, '--check'])).log).toContain("- 'two words': z.string().optional(),\n");
   });
 
   test('keeps a link that leads to its file', async () => {

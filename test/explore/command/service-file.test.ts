@@ -3,6 +3,7 @@ import type { ServiceProfile } from 'accounting-data-sdk/explore';
 import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { API_PLATFORM, fillProducts } from '../support/products.ts';
+import { FORMATTER_DEFAULTS, formatted } from '../support/schema-file.ts';
 import { folder, listening, run } from './support/run.ts';
 
 /** A service, an option that changes later, and the line that names the change. */
@@ -60,6 +61,18 @@ describe('probe --out and --check', () => {
     const file = folder()('service.ts');
     await run(env, ['probe', ...COLLECTIONS, '--out', file]);
     expect((await run(env, ['probe', 'accounts', '--quiet', '--check', file])).code).toBe(0);
+  });
+
+  test('recognise their file after a formatter', async () => {
+    const env = await serving(API_PLATFORM);
+    const file = folder()('service.ts');
+    await run(env, ['probe', ...COLLECTIONS, '--out', file]);
+    const text = await formatted(readFileSync(file, 'utf8'), ...FORMATTER_DEFAULTS);
+    expect(text).not.toBe(readFileSync(file, 'utf8'));
+    writeFileSync(file, text);
+    expect((await run(env, ['probe', ...COLLECTIONS, '--check', file])).code).toBe(0);
+    expect((await run(env, ['probe', ...COLLECTIONS, '--out', file])).code).toBe(0);
+    expect(readFileSync(file, 'utf8')).not.toBe(text);
   });
 
   test('overwrite only files that probe wrote', async () => {

@@ -8,6 +8,15 @@ import { errorsIn, programOf } from '../../support/compiler.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
+/** The defaults of Biome and, but for the indentation, of Prettier. */
+export const FORMATTER_DEFAULTS = [
+  '--javascript-formatter-indent-style=tab',
+  '--javascript-formatter-line-width=80',
+  '--javascript-formatter-quote-style=double',
+  '--quote-properties=as-needed',
+  '--trailing-commas=all',
+];
+
 /** The schemas that a file of `discover` exports. */
 export async function loadSchemas(source: string): Promise<Record<string, z.ZodType>> {
   // Where `zod` and this package are found.
@@ -30,9 +39,9 @@ export function compilerErrors(...sources: readonly string[]): string[] {
   return errorsIn(programOf(files, texts), files);
 }
 
-/** A file as the formatter would write it. */
-export async function formatted(source: string): Promise<string> {
-  const args = ['format', '--stdin-file-path=schemas.ts'];
+/** A file as the formatter would write it, with the options of this project unless others are given. */
+export async function formatted(source: string, ...options: readonly string[]): Promise<string> {
+  const args = ['format', '--stdin-file-path=schemas.ts', ...options];
   const running = promisify(execFile)(`${root}node_modules/.bin/biome`, args, { cwd: root });
   running.child.stdin?.end(source);
   return (await running).stdout;
