@@ -101,8 +101,9 @@ export type { Bom } from './collections/boms.ts';
 export type { BudgetLine } from './collections/budget-lines.ts';
 export type { Budget } from './collections/budgets.ts';
 export type { Product, ProductDraft, ProductFields, ProductPatch } from './collections/products.ts';
+export { type FieldKind, type FieldKindFacts, fieldKinds, type JsonType } from './schemas/field-kinds.ts';
 export { productFields, productServerFields } from './schemas/product-fields.ts';
-export type { AccountingRecord, FieldKind } from './schemas/record.ts';
+export type { AccountingRecord } from './schemas/record.ts';
 export type { StandardSchema } from './schemas/standard-schema.ts';
 
 // Money.

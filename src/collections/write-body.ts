@@ -1,16 +1,7 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { exactJson, hasHiddenContent } from '../internal/json-text.ts';
-import { moneyProblem } from '../schemas/money.ts';
-import { type FieldKind, fits } from '../schemas/record.ts';
+import { checks, problemOf } from '../schemas/field-kinds.ts';
 import type { CollectionDefinition } from './define.ts';
-
-const EXPECTED: Readonly<Record<Exclude<FieldKind, 'money'>, string>> = {
-  string: 'must be a string',
-  boolean: 'must be true or false',
-  integer: 'must be a whole number',
-  number: 'must be a number such as 2.5',
-  array: 'must be an array',
-};
 
 type WriteRules = Pick<CollectionDefinition, 'fields' | 'serverFilled'>;
 
@@ -51,8 +42,8 @@ function checkField(
   if (value === null) return;
 
   const kind = Object.hasOwn(fields, name) ? fields[name] : undefined;
-  if (kind !== undefined && !fits(kind, value)) {
-    throw new InvalidInputError(argument, kind === 'money' ? moneyProblem(value) : EXPECTED[kind]);
+  if (kind !== undefined && !checks[kind](value)) {
+    throw new InvalidInputError(argument, problemOf(kind, value));
   }
   if (typeof value === 'number' && !Number.isFinite(value)) {
     throw new InvalidInputError(

@@ -1,6 +1,6 @@
 // The one form of a draft, and what of it a product lacks. Pure functions.
 
-import { isMoney } from '../schemas/money.ts';
+import { canonicalValue, sameValue } from '../schemas/field-kinds.ts';
 import type { FieldTable } from '../schemas/record.ts';
 
 /** Fields of a product by name, as JSON values. */
@@ -8,8 +8,10 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 /** A draft in the form in which it is compared, sent and stored: sorted fields, canonical money. `null` clears a field. */
 export function normalised(draft: Fields, kinds: FieldTable): Fields {
-  const fields = Object.entries(draft).map(([name, value]) => [name, canonical(value, kindOf(kinds, name))]);
-  return sortedObject(fields as [string, unknown][]);
+  const fields = Object.entries(draft).map(
+    ([name, value]) => [name, canonicalValue(kindOf(kinds, name), value)] as const,
+  );
+  return Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** The fields that a create sends: clearing a field of a new product would mean nothing. */
@@ -19,10 +21,7 @@ export function withoutNull(draft: Fields): Fields {
 
 /** The fields of a normalised draft that a product does not have. `null` and a missing field are the same. */
 export function changedFields(product: Fields, draft: Fields, kinds: FieldTable): string[] {
-  return Object.keys(draft).filter((name) => {
-    const present = canonical(product[name] ?? null, kindOf(kinds, name));
-    return JSON.stringify(draft[name]) !== JSON.stringify(present);
-  });
+  return Object.keys(draft).filter((name) => !sameValue(kindOf(kinds, name), draft[name], product[name]));
 }
 
 /** The named fields alone. */
@@ -32,28 +31,4 @@ export function picked(draft: Fields, names: readonly string[]): Fields {
 
 function kindOf(kinds: FieldTable, name: string) {
   return Object.hasOwn(kinds, name) ? kinds[name] : undefined;
-}
-
-function canonical(value: unknown, kind: string | undefined): unknown {
-  return kind === 'money' && isMoney(value) ? canonicalMoney(value) : sorted(value);
-}
-
-/** The one string for an amount: `5`, `5.0` and `005.00000` become `5.0000`, as the service writes amounts. */
-function canonicalMoney(amount: string): string {
-  const canonical = amount.replace(
-    /^(-?)0*(\d+)(?:\.(\d*?)0*)?$/,
-    (_, sign: string, whole: string, decimals = '') => `${sign}${whole}.${decimals.padEnd(4, '0')}`,
-  );
-  return /[1-9]/.test(canonical) ? canonical : '0.0000';
-}
-
-/** With the members of every object in order, so that equal values have equal JSON. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  return sortedObject(Object.entries(value).map(([name, inner]) => [name, sorted(inner)]));
-}
-
-function sortedObject(entries: [string, unknown][]): Fields {
-  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

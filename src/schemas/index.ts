@@ -5,25 +5,44 @@
  */
 import * as z from 'zod';
 import { EXPECTED } from './expected.ts';
-import { MONEY } from './money.ts';
+import { type FieldKind, type FieldKindFacts, fieldKinds, type JsonType } from './field-kinds.ts';
 import { productFields, productServerFields } from './product-fields.ts';
-import type { FieldKind, FieldTable, FieldValues } from './record.ts';
+import type { FieldTable } from './record.ts';
+
+/** The schema of each JSON type. */
+interface JsonSchemas {
+  string: z.ZodString;
+  boolean: z.ZodBoolean;
+  integer: z.ZodInt;
+  number: z.ZodNumber;
+  array: z.ZodArray<z.ZodUnknown>;
+}
+
+/** The schema of each kind. */
+type Kinds = { readonly [Kind in FieldKind]: JsonSchemas[(typeof fieldKinds)[Kind]['json']] };
+
+const ofJson: { readonly [Type in JsonType]: (message: string) => JsonSchemas[Type] } = {
+  string: z.string,
+  boolean: z.boolean,
+  integer: z.int,
+  number: z.number,
+  array: (message) => z.array(z.unknown(), message),
+};
+
+function ofKind(kind: FieldKind): z.ZodType {
+  const { json, pattern }: FieldKindFacts = fieldKinds[kind];
+  const message = EXPECTED[kind];
+  return pattern === undefined ? ofJson[json](message) : z.string(message).regex(pattern, message);
+}
+
+const kinds = Object.fromEntries(
+  (Object.keys(fieldKinds) as FieldKind[]).map((kind) => [kind, ofKind(kind)]),
+) as unknown as Kinds;
 
 /** A money amount: a decimal string such as `"129.0000"`, with at most 18 digits before the point and 8 after it. */
-export const moneySchema = z.string(EXPECTED.money).regex(MONEY, EXPECTED.money);
+export const moneySchema = kinds.money;
 
 const id = z.string(EXPECTED.string).min(1, EXPECTED.id);
-
-const kinds = {
-  string: z.string(EXPECTED.string),
-  money: moneySchema,
-  boolean: z.boolean(EXPECTED.boolean),
-  integer: z.int(EXPECTED.integer),
-  number: z.number(EXPECTED.number),
-  array: z.array(z.unknown(), EXPECTED.array),
-} satisfies { readonly [Kind in FieldKind]: z.ZodType<FieldValues[Kind]> };
-
-type Kinds = typeof kinds;
 
 /** The fields of a record as the service sends them: any can be missing or `null`. */
 type FieldSchemas<Table extends FieldTable> = {
@@ -82,7 +101,7 @@ export const productPatchSchema: ProductInputSchema = z.looseObject(
   EXPECTED.record,
 );
 
-const text = z.string(EXPECTED.string).nullish();
+const text = kinds.string.nullish();
 
 /**
  * A problem document (RFC 9457, which replaced RFC 7807) with the `violations` of a 422. Every member is optional;

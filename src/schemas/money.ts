@@ -21,3 +21,12 @@ export function moneyProblem(value: unknown): string {
     ? 'is not a decimal with a point: write "1234.50", without thousands separators and currency, with at most 18 digits before the point and 8 after it'
     : 'must be a decimal string such as "129.0000"; a number may have lost digits';
 }
+
+/** The one string for an amount: `5`, `5.0` and `005.00000` become `5.0000`, as the service writes amounts. */
+export function moneyForm(amount: Money): Money {
+  const form = amount.replace(
+    /^(-?)0*(\d+)(?:\.(\d*?)0*)?$/,
+    (_, sign: string, whole: string, decimals = '') => `${sign}${whole}.${decimals.padEnd(4, '0')}`,
+  );
+  return /[1-9]/.test(form) ? form : '0.0000';
+}

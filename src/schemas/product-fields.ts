@@ -68,8 +68,8 @@ export const productFields = {
 
 /** The fields that the service fills, beside `id`. */
 export const productServerFields = {
-  /** When the product was created: an ISO 8601 timestamp. */ createdAt: 'string',
-  /** When the product was last changed: an ISO 8601 timestamp. */ updatedAt: 'string',
+  /** When the product was created: an ISO 8601 timestamp. */ createdAt: 'timestamp',
+  /** When the product was last changed: an ISO 8601 timestamp. */ updatedAt: 'timestamp',
 } as const satisfies FieldTable;
 
 /** The documented fields of a collection beside `id`, by kind: only those of products are documented. */

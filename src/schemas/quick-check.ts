@@ -1,17 +1,18 @@
-import { type FieldKind, type FieldTable, fits } from './record.ts';
+import { checks } from './field-kinds.ts';
+import type { FieldTable } from './record.ts';
 
 /**
  * A check built from a table of fields: whether a record can be passed on as the same object. Zod decides: it is loaded
  * and called only for a record that fails this check. A property test keeps both consistent.
  */
 export function quickCheck(fields: FieldTable): (record: Record<string, unknown>) => boolean {
-  const kindOf = new Map(Object.entries(fields));
-  if (kindOf.size === 0) return (record) => !Object.hasOwn(record, '__proto__');
+  const checkOf = new Map(Object.entries(fields).map(([name, kind]) => [name, checks[kind]]));
+  if (checkOf.size === 0) return (record) => !Object.hasOwn(record, '__proto__');
 
-  // The names and kinds of the last record. The records of a list have the same fields in the same order, so that no
+  // The names and checks of the last record. The records of a list have the same fields in the same order, so that no
   // field has to be looked up.
   let names: readonly string[] = [];
-  let kinds: readonly (FieldKind | undefined)[] = [];
+  let checksInOrder: readonly (((value: unknown) => boolean) | undefined)[] = [];
   return (record) => {
     // Zod drops an own `__proto__`.
     if (Object.hasOwn(record, '__proto__')) return false;
@@ -21,11 +22,11 @@ export function quickCheck(fields: FieldTable): (record: Record<string, unknown>
     for (const name in record) {
       if (names[index] !== name) {
         names = Object.keys(record);
-        kinds = names.map((name) => kindOf.get(name));
+        checksInOrder = names.map((name) => checkOf.get(name));
       }
-      const kind = kinds[index++];
+      const check = checksInOrder[index++];
       const value = record[name];
-      if (kind !== undefined && value !== null && value !== undefined && !fits(kind, value)) return false;
+      if (check !== undefined && value !== null && value !== undefined && !check(value)) return false;
     }
     return true;
   };

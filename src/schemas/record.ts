@@ -1,4 +1,4 @@
-import { isMoney, type Money } from './money.ts';
+import type { FieldKind, FieldValues } from './field-kinds.ts';
 
 /** A record of which only the identifier is documented. Every field that the service sends is kept. */
 export interface AccountingRecord {
@@ -6,19 +6,6 @@ export interface AccountingRecord {
   id: string;
   [field: string]: unknown;
 }
-
-/** The value of a field, by its kind in the specification. The type of the elements of an `array` is unspecified. */
-export interface FieldValues {
-  string: string;
-  money: Money;
-  boolean: boolean;
-  integer: number;
-  number: number;
-  array: unknown[];
-}
-
-/** The kind of a documented field. `money` is a decimal string; the type of the elements of an `array` is unspecified. */
-export type FieldKind = keyof FieldValues;
 
 /** The documented fields of a record beside `id`, by name. */
 export type FieldTable = Readonly<Record<string, FieldKind>>;
@@ -42,21 +29,3 @@ export type FilledByService = string & { readonly [filled]: true };
 
 /** Fields that a body must not have. */
 export type NoInputs<Table extends FieldTable> = { -readonly [Name in keyof Table]?: FilledByService };
-
-/** Whether a value that is neither `null` nor `undefined` is of a kind. */
-export function fits(kind: FieldKind, value: unknown): boolean {
-  switch (kind) {
-    case 'string':
-      return typeof value === 'string';
-    case 'money':
-      return isMoney(value);
-    case 'boolean':
-      return typeof value === 'boolean';
-    case 'integer':
-      return Number.isSafeInteger(value);
-    case 'number':
-      return Number.isFinite(value);
-    case 'array':
-      return Array.isArray(value);
-  }
-}

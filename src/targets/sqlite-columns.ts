@@ -1,5 +1,5 @@
+import type { FieldKind } from '../schemas/field-kinds.ts';
 import { documentedFields } from '../schemas/product-fields.ts';
-import type { FieldKind } from '../schemas/record.ts';
 
 /** Why the view may be replaced: its definition has this comment. */
 export const MARK = '/* accounting-data-sdk */';
@@ -63,7 +63,7 @@ function valueIn(field: string, kind: FieldKind | undefined): string {
   const value = /["\\\p{Cc}]/u.test(field)
     ? `(SELECT value FROM json_each(body) WHERE key = ${literal(field)})`
     : `(body ->> ${literal(`$."${field}"`)})`;
-  if (kind === undefined || kind === 'string') return value;
+  if (kind === undefined || kind === 'string' || kind === 'timestamp') return value;
 
   const type = `json_type(body, ${literal(`$."${field}"`)})`;
   if (kind === 'money') {

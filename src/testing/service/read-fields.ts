@@ -1,18 +1,16 @@
 import type { CollectionName } from '../../collections/index.ts';
 import { collections } from '../../collections/index.ts';
-import { type FieldKind, fits } from '../../schemas/record.ts';
+import { checks, type FieldKind, type FieldKindFacts, fieldKinds } from '../../schemas/field-kinds.ts';
 import type { ResolvedSandboxOptions } from '../options.ts';
 import type { Fields } from '../store/row.ts';
 import { ProblemError, type Violation } from './problem.ts';
 
-const EXPECTED: Readonly<Record<FieldKind, string>> = {
-  string: 'This value should be of type string.',
-  money: 'This value should be a decimal string such as "129.0000".',
-  boolean: 'This value should be of type boolean.',
-  integer: 'This value should be of type integer.',
-  number: 'This value should be of type number.',
-  array: 'This value should be of type array.',
-};
+/** As Symfony says it, which names the type. */
+function typeMessage(kind: FieldKind): string {
+  const { json, pattern, expected, example }: FieldKindFacts = fieldKinds[kind];
+  if (pattern === undefined) return `This value should be of type ${json}.`;
+  return `This value should be ${expected} such as ${JSON.stringify(example)}.`;
+}
 
 /** The UUIDs of Symfony's constraints, which API Platform sends in errors. */
 const NOT_BLANK = 'c1051bb4-d103-4f74-8988-acbcafc7fdc3';
@@ -41,7 +39,7 @@ function violationOf(
       : undefined;
   }
   if (value === null) return undefined;
-  if (!fits(kind, value)) return violated(EXPECTED[kind], TYPE);
+  if (!checks[kind](value)) return violated(typeMessage(kind), TYPE);
 
   const statuses = field === 'status' ? options.allowedStatuses : undefined;
   const allowed = statuses === undefined || statuses.some((status) => status === value);

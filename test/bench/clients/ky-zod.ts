@@ -1,18 +1,20 @@
 import ky from 'ky';
 import * as z from 'zod';
 import { products } from '../../../src/collections/products.ts';
-import type { FieldKind } from '../../../src/schemas/record.ts';
+import { type FieldKindFacts, fieldKinds } from '../../../src/schemas/field-kinds.ts';
 import { API_KEY, type ReadAll, type Source } from '../support/client.ts';
 
-const kinds: Record<FieldKind, z.ZodType> = {
+const ofJson = {
   string: z.string(),
-  money: z.string().regex(/^-?\d{1,18}(?:\.\d{1,8})?$/),
   boolean: z.boolean(),
   integer: z.int(),
   number: z.number(),
   array: z.array(z.unknown()),
 };
-const fields = Object.entries(products.fields).map(([name, kind]) => [name, kinds[kind].nullish()] as const);
+const fields = Object.entries(products.fields).map(([name, kind]) => {
+  const { json, pattern }: FieldKindFacts = fieldKinds[kind];
+  return [name, (pattern === undefined ? ofJson[json] : z.string().regex(pattern)).nullish()] as const;
+});
 const schema = z.array(z.looseObject({ ...Object.fromEntries(fields), id: z.string().min(1) }));
 
 async function* records({ origin }: Source) {

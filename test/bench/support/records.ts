@@ -1,5 +1,5 @@
 import { products } from '../../../src/collections/products.ts';
-import type { FieldKind } from '../../../src/schemas/record.ts';
+import { type FieldKind, fieldKinds } from '../../../src/schemas/field-kinds.ts';
 
 /** The number of fields of a record of the bench, and its bytes as JSON. */
 export const FIELDS = 68;
@@ -11,11 +11,10 @@ export const FIRST_ID = 1_000_000;
 const WORDS = 'oak walnut desk chair lamp shelf drawer frame panel hinge'.split(' ');
 
 function fieldValue(kind: FieldKind, seed: number): unknown {
-  switch (kind) {
+  if (kind === 'money') return `${(seed * 37) % 1000}.${String(seed % 10_000).padStart(4, '0')}`;
+  switch (fieldKinds[kind].json) {
     case 'string':
       return seed % 5 === 0 ? null : `${WORDS[seed % WORDS.length]} ${seed % 97}`;
-    case 'money':
-      return `${(seed * 37) % 1000}.${String(seed % 10_000).padStart(4, '0')}`;
     case 'boolean':
       return seed % 2 === 0;
     case 'integer':

@@ -2,6 +2,7 @@ import { productSchema } from 'accounting-data-sdk/schemas';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { collections } from '../../../src/collections/index.ts';
+import { type FieldKind, type FieldKindFacts, fieldKinds } from '../../../src/schemas/field-kinds.ts';
 import { quickCheck } from '../../../src/schemas/quick-check.ts';
 import { schemaOf } from '../../../src/schemas/record-schema.ts';
 
@@ -30,14 +31,18 @@ function judged(record: Record<string, unknown>): boolean {
   return result.issues === undefined && Object.keys(result.value ?? {}).length === Object.keys(record).length;
 }
 
-const right = {
+const ofJson = {
   string: fc.string(),
-  money: fc.stringMatching(/^-?\d{1,18}(\.\d{1,8})?$/),
   boolean: fc.boolean(),
   integer: fc.oneof(fc.integer(), fc.maxSafeInteger()),
   number: fc.double({ noNaN: true, noDefaultInfinity: true }),
   array: fc.array(fc.jsonValue(), { maxLength: 3 }),
-} as const;
+};
+const kinds = Object.entries<FieldKindFacts>(fieldKinds).map(([kind, { json, pattern }]) => {
+  const arbitrary: fc.Arbitrary<unknown> = pattern === undefined ? ofJson[json] : fc.stringMatching(pattern);
+  return [kind, arbitrary] as const;
+});
+const right = Object.fromEntries(kinds) as Record<FieldKind, fc.Arbitrary<unknown>>;
 const odd = fc.constantFrom('1e3', '0x1F', '1.', '.5', ' 1', 2 ** 53, 1.5, -0, 1e308 * 10, null, undefined);
 const anything = fc.oneof(...Object.values(right), fc.jsonValue(), odd);
 
