@@ -78,6 +78,11 @@ export interface SyncReport {
   readonly endedAt: Date;
   /** Whether the limit of `stopAfter` was reached before every collection was read. The next run resumes. */
   readonly paused: boolean;
+  /**
+   * How long to wait before the next run, in ms: how much longer the longest wait takes that did not fit into `stopAfter`,
+   * such as that for a Retry-After. Otherwise 0.
+   */
+  readonly resumeAfterMs: number;
   /** Records delivered and committed, over all collections. */
   readonly records: number;
   /** In the order in which they were read. */

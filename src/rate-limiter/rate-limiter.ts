@@ -125,6 +125,8 @@ export class RateLimiter {
           isReported = true;
           const opensAt = this.#throttle.opensAt(now);
           call.onWait(Number.isFinite(opensAt) ? opensAt - now : undefined);
+          // The caller may abort in it: nothing sleeps yet that the signal could wake.
+          if (signal?.aborted) throw signal.reason;
         }
         await this.#sleep(waiter, now);
       }

@@ -1,8 +1,8 @@
 import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 
-/** A run that has not ended. */
-export interface RunState {
+/** How far a run is that has not ended. */
+export interface RunPosition {
   /** The watermark that becomes the collection's when the run ends. It survives every resume. */
   readonly watermark: string;
   /** `updatedSince` of the run. Absent: everything. */
@@ -28,7 +28,7 @@ export interface SyncState {
   readonly offset?: number | 'Z' | undefined;
   /** The round of syncs with `stopAfter` in which the collection was read last: see `sync/round.ts`. */
   readonly round?: number | undefined;
-  readonly run?: RunState | undefined;
+  readonly run?: RunPosition | undefined;
 }
 
 const STATE_VERSION = 1;

@@ -37,6 +37,8 @@ export interface DeletionCheckOptions<T> {
   readonly lookUp: (id: string) => Promise<LookUp<T>>;
   /** Undefined: 50, or a tenth of the local ids if that is more. */
   readonly maxCandidates: number | undefined;
+  /** How many records of the read the consumer was given; undefined if it is given none. */
+  readonly delivered?: (() => number) | undefined;
   readonly batchSize: number;
   readonly concurrency: number;
   readonly signal: AbortSignal | undefined;
@@ -217,8 +219,10 @@ export class DeletionCheck<T extends { id: string }> {
       not_found_differs: `404 or 410 came in two forms (${forms}), so one of them may be that of a gateway, which proves nothing; nothing was deleted. Run it again. If this repeats, ask the operator of the service what returns the second form.`,
       first_record_not_found: `the first record that the service listed cannot be read by its id, so a 404 does not prove that a record was deleted; ${candidates} of ${local} local records were not found upstream; nothing was deleted. Run it again: the record may have been deleted meanwhile. If this repeats, check the API key.`,
     };
+    const delivered = this.#options.delivered?.();
+    const after = delivered === undefined ? '' : ` after ${delivered} records were delivered`;
     return new ReconcileAbortedError(
-      `The reconcile of ${this.#options.collection} was aborted: ${messages[reason]}`,
+      `The reconcile of ${this.#options.collection} was aborted${after}: ${messages[reason]}`,
       this.report(),
       { reason, maxCandidates },
     );

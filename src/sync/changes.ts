@@ -71,5 +71,5 @@ async function* batches<T extends { id: string }>(
     await run.commit(batch);
   }
   run.warnOfStale();
-  return run.stats.report();
+  return run.report();
 }

@@ -1,22 +1,19 @@
-import { isApiError } from '../errors/guards.ts';
-import { monotonicMs } from '../internal/monotonic-clock.ts';
+import type { CollectionReport, DeletionReport } from '../errors/sync-report.ts';
 import { notify } from '../internal/notify.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
 import { awaitedLater, type IdBounds, idParameters, type Page } from '../pagination/page.ts';
 import { scopeFingerprint } from '../pagination/resume-token.ts';
-import { hasOffset, isTooLate, lowestOffset } from '../reading/bound.ts';
 import type { ReadSettings } from '../reading/list-options.ts';
 import { nameOf, type RunSource, runSource, type SyncSource } from '../reading/source.ts';
-import { encodeState, type RunState, type SyncState, stateKey } from '../reading/state.ts';
+import { encodeState, type SyncState, stateKey } from '../reading/state.ts';
 import type { Store } from '../reading/store.ts';
-import { observedTime, rejectFutureStart, toSeconds, watermarkOf } from '../reading/watermark.ts';
 import { DeletionCheck, type DeletionCheckOptions } from '../reconcile/deletion-check.ts';
-import { CallStopped } from '../transport/call-options.ts';
-import type { Batch } from './batch.ts';
+import { CallStopped, type WaitReason } from '../transport/call-options.ts';
+import type { Batch, SyncProgress } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';
-import type { RunLimit } from './run-limit.ts';
-import type { CheckpointEvent, ResolvedRunOptions } from './run-options.ts';
-import { planRun, type RunPlan } from './run-plan.ts';
+import { Pause, type RunLimit } from './run-limit.ts';
+import type { ResolvedRunOptions } from './run-options.ts';
+import { abandoned, begin, checkpointOf, finish, inUtc, next, type RunState } from './run-state.ts';
 import { type BatchCounts, RunStats } from './run-stats.ts';
 
 /** What the run of one collection needs beside the collection. */
@@ -45,94 +42,108 @@ export type DeletionOptions = Pick<
 /** Ids in one call of `onDelete`, and records in one batch of those that the read missed. */
 const DELETION_BATCH_SIZE = 500;
 
-const NOTHING: BatchCounts = { records: 0, invalid: 0 };
+/** What a batch delivers. */
+type Content<T> = Pick<Batch<T>, 'records' | 'rows' | 'invalid' | 'restarted'>;
 
-/** Of a batch that is no page: invalid records, and whether the read starts again with it. */
-const NEITHER = { invalid: [], restarted: false };
+const NOTHING = { records: [], rows: [], invalid: [], restarted: false };
 
-/** The pages of a list, and the first one. */
-interface OpenRead<T> {
+/** A list, and its first page. */
+interface OpenList<T> {
   readonly pages: AsyncIterableIterator<Page<T>>;
-  readonly first: IteratorResult<Page<T>, unknown>;
+  readonly result: IteratorResult<Page<T>, unknown>;
 }
 
 /**
- * One run of one collection: a plan, its pages, and a batch of each page, committed by its consumer before the next. One
- * page is requested ahead. Nothing is sent or read from the store before the first batch is requested.
+ * Carries out one run of one collection: requests pages, makes a batch of each, and keeps the state that `run-state.ts`
+ * derives from them. Its consumer commits each batch before the next. One page is requested ahead. Nothing is sent or
+ * read from the store before the first batch is requested.
  */
 export class CollectionRun<T extends { id: string }> {
-  readonly stats: RunStats;
+  readonly collection: string;
+  status: CollectionReport['status'] = 'stopped';
   /** Written into the state: see `round.ts`. */
   round: number | undefined;
   readonly #source: RunSource<T>;
   readonly #context: RunContext;
   readonly #key: string;
+  readonly #scope: string;
   readonly #checkpoints: Checkpoints;
-  /** The state that the run started from, as this run writes it. */
-  #base: SyncState;
+  readonly #pause: Pause;
+  readonly #stats = new RunStats();
+  /** Undefined until the state in the store was read. */
+  #state: RunState | undefined;
+  /** The state in the store, as the report shows it. */
+  #stored: SyncState | undefined;
+  #deletions: DeletionReport | undefined;
   /** Of the batch that the consumer has. */
-  #counts: BatchCounts = NOTHING;
-  readonly #pause = new AbortController();
-  /** Ends requests and waits. */
-  readonly #signal: AbortSignal | undefined;
-  /** Whether the next run could resume. */
-  #canPause: boolean;
-  /** By the monotonic clock. */
-  #waitsUntil = 0;
+  #counts: BatchCounts = { records: 0, invalid: 0 };
 
   constructor(given: SyncSource<T>, context: RunContext) {
-    const { tenant, prefix, read } = context.options;
-    const collection = nameOf(given, context.name);
+    const { options, limit, signal, id } = context;
+    const { tenant, prefix, read } = options;
+    this.collection = nameOf(given, context.name);
     const source = runSource(given);
-    const scope = scopeFingerprint({
+    this.#scope = scopeFingerprint({
       baseUrl: source.baseUrl,
-      collection: source.segment ?? collection,
+      collection: source.segment ?? this.collection,
       // An invalid bound is rejected by the list.
-      filters: { tenant, ...Object.fromEntries(idParameters(context.id ?? {})) },
+      filters: { tenant, ...Object.fromEntries(idParameters(id ?? {})) },
     });
-    const { limit, signal } = context;
     this.#source = source;
     this.#context = context;
-    this.#signal =
-      limit === undefined ? signal : AbortSignal.any([this.#pause.signal, ...(signal ? [signal] : [])]);
-    this.#canPause = read.pagination === 'keyset';
-    this.#key = stateKey({ prefix, tenant, collection });
-    this.#checkpoints = new Checkpoints(context.store, { key: this.#key, scope, signal: context.signal });
-    this.#base = { scope, by: this.#checkpoints.by };
-    this.stats = new RunStats(collection);
+    this.#pause = new Pause(limit, signal, () => {
+      const { pagination = read.pagination, position } = this.#state ?? {};
+      return pagination === 'keyset' && (position === undefined || position.token !== undefined);
+    });
+    this.#key = stateKey({ prefix, tenant, collection: this.collection });
+    this.#checkpoints = new Checkpoints(context.store, { key: this.#key, scope: this.#scope, signal });
   }
 
   /** Each batch must have been committed before the next is requested. */
   async *batches(): AsyncGenerator<Batch<T>, void> {
     const { consumer, signal, options } = this.#context;
     signal?.throwIfAborted();
-    const state = await consumer.run(async () => {
+    this.#stored = await consumer.run(async () => {
       signal?.throwIfAborted();
       return this.#checkpoints.load();
     });
-    this.stats.begin(state);
-    if (state !== undefined) this.#base = { ...state, by: this.#checkpoints.by };
-    if (this.round !== undefined) this.#base = { ...this.#base, round: this.round };
-    this.stats.plan = planRun(state, options);
-    const deletions = await this.#deletionCheck(this.stats.plan);
+    this.#stats.begin();
+    const { round = this.#stored?.round } = this;
+    const own = { scope: this.#scope, by: this.#checkpoints.by, round };
+    this.#state = begin(this.#stored, own, options);
+    const deletions = await this.#deletionCheck(this.#state);
 
-    let run: RunState | undefined;
-    for await (const page of this.#pages()) {
-      const restarted = page.restarted || (run === undefined && this.#startsOver);
-      run = this.#positionAfter(page, run);
-      deletions?.see(page);
-      if (isBatch(page) || restarted) {
-        const { records, sent, invalid } = page;
-        yield this.#batch(run, { records, rows: sent, invalid, restarted });
+    let { pages, result } = await this.#open(this.#state);
+    try {
+      signal?.throwIfAborted();
+      while (result.done !== true) {
+        const page = result.value;
+        const step = next(this.#state, page, options);
+        this.#state = step.state;
+        if (step.kind === 'read_again') {
+          await close(pages);
+          ({ pages, result } = await this.#open(step.state));
+          continue;
+        }
+        this.#stats.received(page.rows, step.state.plan.since);
+        deletions?.see(page);
+        if (step.kind === 'deliver') this.#pause.batch();
+        const ahead = awaitedLater(pages.next());
+        if (step.kind === 'deliver') {
+          const { records, sent, invalid } = page;
+          yield this.#batch({ records, rows: sent, invalid, restarted: step.restarted });
+        }
+        result = await ahead;
+        this.#pause.signal?.throwIfAborted();
       }
+    } finally {
+      await close(pages);
     }
-    if (deletions !== undefined) {
-      for await (const repairs of deletions.confirm()) yield this.#batch(run, { ...repairs, ...NEITHER });
-      const { local, candidates, deleted, repaired } = deletions.report();
-      this.stats.deletions = { skipped: undefined, local, candidates, deleted, repaired };
-    }
-    this.#context.limit?.batch();
-    yield this.#lastBatch(run);
+    if (deletions !== undefined) yield* this.#confirm(deletions);
+    this.#pause.batch();
+    const end = finish(this.#state);
+    yield { ...this.#batch(NOTHING, end), last: true };
+    this.#stored = end;
   }
 
   /** The state in the store, if it can be resumed. */
@@ -142,25 +153,34 @@ export class CollectionRun<T extends { id: string }> {
 
   /** The collection is not read, because the sync that this one resumes has read it. */
   async skip(): Promise<void> {
-    this.stats.begin(await this.peek());
-    this.stats.status = 'done';
+    this.#stored = await this.peek();
+    this.status = 'done';
   }
 
-  /** Stops requests and waits if the time of the limit is over. A first batch is waited for, but not for the service. */
-  pauseInTime(waitMs = 0): void {
-    const { limit } = this.#context;
-    if (limit === undefined || !this.#canPause || !limit.endsWithin(waitMs)) return;
-    const isWaiting = monotonicMs() < this.#waitsUntil;
-    if (!limit.hasBatch && !isWaiting) return;
-    if (isWaiting) limit.giveUp();
-    this.#pause.abort(new CallStopped());
+  /** Stops requests and waits if the time of the limit is over. */
+  pauseInTime(): void {
+    this.#pause.inTime();
   }
 
   /** The run was stopped by its limit. */
   paused(): void {
-    this.stats.status = 'paused';
-    if (this.#context.deletions === undefined || this.stats.deletions !== undefined) return;
-    this.stats.deletions = { skipped: 'paused', local: 0, candidates: 0, deleted: 0, repaired: 0 };
+    this.status = 'paused';
+    if (this.#context.deletions !== undefined) this.#deletions ??= skipped('paused');
+  }
+
+  /** Whether the run was paused before a batch, because its requests failed. */
+  get isStuck(): boolean {
+    return this.status === 'paused' && this.#pause.endedRetries && this.#stats.report.pages === 0;
+  }
+
+  /** How much longer the wait takes for which the run was paused. */
+  get resumeAfterMs(): number {
+    return this.status === 'paused' ? this.#pause.resumeAfterMs : 0;
+  }
+
+  /** Whether this tenant could read the collection: in an earlier run, or at the start of this one. */
+  get couldRead(): boolean {
+    return this.#stored !== undefined || this.#state?.pagination !== undefined;
   }
 
   /** Called before a batch is delivered: another run may have taken over while this one sent requests. */
@@ -169,12 +189,11 @@ export class CollectionRun<T extends { id: string }> {
   }
 
   /** Called when the consumer has finished with a batch. */
-  async commit(batch: Batch<T>): Promise<void> {
-    await this.#checkpoints.commit(batch.checkpoint, batch.last);
-    const { collection, key, last } = batch;
-    if (!this.#checkpoints.writtenByConsumer) this.#notifyCheckpoint({ collection, key, last });
-    if (last) this.stats.state = this.#base;
-    this.stats.committed(this.#counts, last);
+  async commit({ collection, key, checkpoint, last }: Batch<T>): Promise<void> {
+    await this.#checkpoints.commit(checkpoint, last);
+    if (!this.#checkpoints.writtenByConsumer) this.#notify('onCheckpoint', { collection, key, last });
+    this.#stats.committed(this.#counts);
+    if (last) this.status = 'done';
     this.#notifyProgress({ last });
     this.pauseInTime();
   }
@@ -185,138 +204,79 @@ export class CollectionRun<T extends { id: string }> {
     return this.#source.isServiceDown(error, { headers, timeoutMs, signal, beforeAttempt });
   }
 
-  /** The pages of the read. The next one is requested while the consumer works. */
-  async *#pages(): AsyncGenerator<Page<T>, void> {
-    const { pages, first } = await this.#openRead();
-    try {
-      for (let next = first; next.done !== true; ) {
-        if (isBatch(next.value)) this.#context.limit?.batch();
-        const { pagination, resumeToken } = next.value;
-        if (pagination === 'page' || resumeToken === undefined) this.#canPause = false;
-        const ahead = awaitedLater(pages.next());
-        yield next.value;
-        next = await ahead;
-        this.#signal?.throwIfAborted();
-      }
-    } finally {
-      await close(pages);
-    }
-  }
+  /** Names the option that keeps a service which ignores offsets from sending records again. True if there were any. */
+  warnOfStale(): boolean {
+    const { staleRecords } = this.#stats.report;
+    if (staleRecords === 0 || this.#context.options.serviceTimeZone !== undefined) return false;
 
-  /** The first response shows whether the bound of the plan can be trusted. If not, the read starts again with another. */
-  async #openRead(): Promise<OpenRead<T>> {
-    const read = await this.#list().catch((error: unknown) => this.#listInUtc(error));
-    this.#context.signal?.throwIfAborted();
-    if (read.first.done === true || !this.#clockWentBack(read.first.value)) return read;
-
-    await close(read.pages);
-    const watermark = watermarkOf(read.first.value.first);
-    this.stats.plan = { mode: 'full', since: undefined, watermark, token: undefined, resumed: false };
-    return this.#list();
-  }
-
-  async #list(): Promise<OpenRead<T>> {
-    const { since, token } = this.#plan;
-    const { id } = this.#context;
-    const settings = { ...this.#settings, resumeFrom: token };
-    const pages = this.#source.list({ updatedSince: since, id }, settings);
-    return { pages, first: await pages.next() };
-  }
-
-  #beforeRequest(limit: RunLimit): void {
-    this.#waitsUntil = 0;
-    if (limit.isReached && this.#canPause) throw new CallStopped();
-    if (limit.isOver) this.stats.exceededLimit = true;
-    limit.sent();
-  }
-
-  /** A service may reject an offset: the bound is sent once more in UTC, and so it is written from now on. */
-  async #listInUtc(error: unknown): Promise<OpenRead<T>> {
-    const { since } = this.#plan;
-    if (since === undefined || !hasOffset(since) || !isApiError(error) || error.status !== 400) throw error;
-
-    const rejected = this.#plan;
-    this.stats.plan = { ...rejected, since: toSeconds(Date.parse(since)), token: undefined, resumed: false };
-    const read = await this.#list();
-    this.#base = { ...this.#base, offset: 'Z' };
     this.#source.warn(
-      `updatedSince=${since} was rejected, so bounds are sent in UTC. If the service compares local times, changes are missed: set serviceTimeZone, or run in mode 'full'.`,
+      `${staleRecords} records are older than the bound of the read: the service seems to compare local times. Set serviceTimeZone to its time zone ('UTC' if it has none), and it sends them no more.`,
     );
-    return read;
+    return true;
   }
 
-  get #plan(): RunPlan {
-    return this.stats.plan as RunPlan;
+  report(): CollectionReport {
+    const { plan, pagination, complete, clockWentBack = false } = this.#state ?? {};
+    return {
+      collection: this.collection,
+      status: this.status,
+      mode: plan?.mode,
+      pagination,
+      complete,
+      resumed: plan?.resumed ?? false,
+      exceededLimit: this.#pause.exceededLimit,
+      ...this.#stats.report,
+      deletions: this.#deletions,
+      watermark: dateOf(this.#stored?.watermark),
+      clockWentBack,
+      lastFullRead: dateOf(this.#stored?.full),
+    };
+  }
+
+  /** Opens the list. A service that rejects the offset of the bound gets it once more in UTC. */
+  async #open(state: RunState): Promise<OpenList<T>> {
+    const { since, token } = state.plan;
+    const settings = { ...this.#settings, resumeFrom: token };
+    const pages = this.#source.list({ updatedSince: since, id: this.#context.id }, settings);
+    try {
+      return { pages, result: await pages.next() };
+    } catch (error) {
+      const other = inUtc(state, error);
+      if (other === undefined) throw error;
+      this.#state = other;
+      const list = await this.#open(other);
+      this.#source.warn(
+        `updatedSince=${since} was rejected, so bounds are sent in UTC. If the service compares local times, changes are missed: set serviceTimeZone, or run in mode 'full'.`,
+      );
+      return list;
+    }
   }
 
   get #settings(): ReadSettings {
-    const { options, limit } = this.#context;
-    const beforeAttempt = limit && (() => this.#beforeRequest(limit));
-    return { ...options.read, signal: this.#signal, onWait: this.#onWait, beforeAttempt };
+    const { signal, beforeAttempt } = this.#pause;
+    return { ...this.#context.options.read, signal, beforeAttempt, onWait: this.#onWait };
   }
 
-  readonly #onWait = (waitMs: number | undefined): void => {
+  readonly #onWait = (waitMs: number | undefined, reason: WaitReason): void => {
     this.#notifyProgress({ last: false, waiting: true, waitMs });
-    this.#waitsUntil = monotonicMs() + (waitMs ?? Number.POSITIVE_INFINITY);
-    this.pauseInTime(waitMs);
+    this.#pause.waits(waitMs, reason);
   };
 
-  /** Whether the run resumes one that has no point to resume at: what that one delivered comes again. */
-  get #startsOver(): boolean {
-    const { resumed, token } = this.#plan;
-    return resumed && token === undefined;
-  }
-
-  /** Where the run is after a page. */
-  #positionAfter(page: Page<T>, run: RunState | undefined): RunState {
-    this.stats.read(page);
-    this.#learnOffset(page.rows);
-    const { watermark, since } = this.#plan;
-    const token = page.resumeToken;
-    return { watermark: run?.watermark ?? watermark ?? watermarkOf(page.first), since, token };
-  }
-
-  /** The rows as sent, because a schema of the caller may drop or change timestamps. */
-  #learnOffset(rows: readonly unknown[]): void {
-    const shown = lowestOffset(rows as Parameters<typeof lowestOffset>[0]);
-    const { offset: known } = this.#base;
-    if (shown === undefined || known === 'Z' || (known !== undefined && known <= shown)) return;
-    this.#base = { ...this.#base, offset: shown };
-  }
-
-  /**
-   * Whether the service's clock stands so far behind the last watermark that what was written since then may have an
-   * earlier timestamp than the bound. The lookback covers a smaller step back.
-   */
-  #clockWentBack(page: Page<T>): boolean {
-    if (this.#plan.watermark !== undefined) return false;
-
-    const { lookbackMs, updatedSince } = this.#context.options;
-    const watermark = watermarkOf(page.first);
-    const before = this.#base.watermark;
-    const now = observedTime(page.first);
-    if (before === undefined) {
-      if (updatedSince !== undefined) rejectFutureStart(updatedSince, now, 'updatedSince');
-      return false;
-    }
-    this.stats.clockWentBack = watermark < before && now < Date.parse(before);
-    return this.#plan.since !== undefined && now < Date.parse(before) - lookbackMs;
-  }
-
   /** Reads the local ids, before the first request. */
-  async #deletionCheck({ token }: RunPlan): Promise<DeletionCheck<T> | undefined> {
+  async #deletionCheck({ plan }: RunState): Promise<DeletionCheck<T> | undefined> {
     const { deletions, consumer, signal } = this.#context;
     if (deletions === undefined) return undefined;
-    if (token !== undefined) {
+    if (plan.token !== undefined) {
       // The pages before the token were listed by another process: what they listed is not known any more.
-      this.stats.deletions = { skipped: 'resumed', local: 0, candidates: 0, deleted: 0, repaired: 0 };
+      this.#deletions = skipped('resumed');
       return undefined;
     }
     const check = new DeletionCheck<T>({
       ...deletions,
-      collection: this.stats.collection,
+      collection: this.collection,
       onDelete: (ids, collection) => consumer.run(async () => deletions.onDelete(ids, collection)),
       lookUp: (id) => this.#source.lookUp(id, this.#settings),
+      delivered: () => this.#stats.report.records,
       batchSize: DELETION_BATCH_SIZE,
       signal,
     });
@@ -324,67 +284,69 @@ export class CollectionRun<T extends { id: string }> {
     return check;
   }
 
-  #batch(
-    run: RunState | undefined,
-    content: Pick<Batch<T>, 'records' | 'rows' | 'invalid' | 'restarted'>,
-  ): Batch<T> {
+  /** Confirms the deletions, and delivers what the read missed. If that fails, the next run reads everything again. */
+  async *#confirm(check: DeletionCheck<T>): AsyncGenerator<Batch<T>, void> {
+    try {
+      for await (const repairs of check.confirm()) yield this.#batch({ ...NOTHING, ...repairs });
+    } catch (error) {
+      const { signal } = this.#context;
+      if (signal?.aborted || error instanceof CallStopped) throw error;
+      // Resumed at the end of its read, the run would find no deletions, and end as if there were none.
+      yield this.#batch(NOTHING, abandoned(this.#state as RunState));
+      throw error;
+    }
+    const { local, candidates, deleted, repaired } = check.report();
+    this.#deletions = { skipped: undefined, local, candidates, deleted, repaired };
+  }
+
+  #batch(content: Content<T>, state?: SyncState): Batch<T> {
+    const run = this.#state as RunState;
     // Counted now, because the consumer may empty the array.
     this.#counts = { records: content.records.length, invalid: content.invalid.length };
     return {
       tenant: this.#context.options.tenant,
-      collection: this.stats.collection,
-      mode: this.#plan.mode,
+      collection: this.collection,
+      mode: run.plan.mode,
       ...content,
       key: this.#key,
-      checkpoint: encodeState({ ...this.#base, run: run ?? this.#base.run }),
+      checkpoint: encodeState(state ?? checkpointOf(run)),
       last: false,
     };
   }
 
-  /** The watermark advances here, and only here. */
-  #lastBatch(run: RunState | undefined): Batch<T> {
-    // A list without any response has read nothing: the next run starts where this one did.
-    if (run !== undefined) this.#base = this.#stateAfter(run, this.#base);
-    return { ...this.#batch(undefined, { records: [], rows: [], ...NEITHER }), last: true };
+  #notifyProgress({
+    last,
+    waiting = false,
+    waitMs,
+  }: Partial<SyncProgress> & { waitMs?: number | undefined }): void {
+    this.#notify('onProgress', {
+      collection: this.collection,
+      ...this.#stats.progress,
+      pagination: this.#state?.pagination,
+      waiting,
+      waitingUntil: waitMs === undefined ? undefined : new Date(Date.now() + waitMs),
+      last: last ?? false,
+    });
   }
 
-  #stateAfter({ watermark, since }: RunState, before: SyncState): SyncState {
-    const full = this.#plan.mode === 'full' ? watermark : before.full;
-    // What a bound in too high an offset missed lately is found by one in the lowest offset: see `boundAt`.
-    const offset = since !== undefined && isTooLate(since, before.offset) ? undefined : before.offset;
-    return { ...before, watermark, full, offset, run: undefined };
-  }
-
-  /** Names the option that keeps a service which ignores offsets from sending records again. True if there were any. */
-  warnOfStale(): boolean {
-    const { serviceTimeZone } = this.#context.options;
-    if (this.stats.stale === 0 || serviceTimeZone !== undefined) return false;
-
-    this.#source.warn(
-      `${this.stats.stale} records are older than the bound of the read: the service seems to compare local times. Set serviceTimeZone to its time zone ('UTC' if it has none), and it sends them no more.`,
-    );
-    return true;
-  }
-
-  #notifyProgress(progress: Parameters<RunStats['progress']>[0]): void {
-    notify(this.#context.options.onProgress, this.stats.progress(progress), (thrown) =>
-      this.#source.callbackFailed('onProgress', thrown),
-    );
-  }
-
-  #notifyCheckpoint(event: CheckpointEvent): void {
-    notify(this.#context.options.onCheckpoint, event, (thrown) =>
-      this.#source.callbackFailed('onCheckpoint', thrown),
-    );
+  #notify<Name extends 'onProgress' | 'onCheckpoint'>(
+    name: Name,
+    value: Parameters<NonNullable<ResolvedRunOptions[Name]>>[0],
+  ): void {
+    const listener = this.#context.options[name] as ((given: typeof value) => void) | undefined;
+    notify(listener, value, (thrown) => this.#source.callbackFailed(name, thrown));
   }
 }
 
 /** The run of a collection, whatever its records are. */
 export type AnyCollectionRun = CollectionRun<{ id: string }>;
 
-/** After a restart the position must be written even if there is no record yet: the one in the store is wrong. */
-function isBatch({ records, invalid, restarted }: Page<unknown>): boolean {
-  return records.length > 0 || invalid.length > 0 || restarted;
+function skipped(reason: 'resumed' | 'paused'): DeletionReport {
+  return { skipped: reason, local: 0, candidates: 0, deleted: 0, repaired: 0 };
+}
+
+function dateOf(timestamp: string | undefined): Date | undefined {
+  return timestamp === undefined ? undefined : new Date(timestamp);
 }
 
 /** Stops what is in flight. */

@@ -51,7 +51,7 @@ export interface SyncBaseOptions<Names extends string = string> extends RunOptio
   /**
    * Pauses the sync at a limit of time or requests, such as that of a function in the cloud or of a job: it resolves with
    * `paused: true`, and every batch that was delivered is committed. The next sync with `stopAfter` resumes: it reads what
-   * is left. Repeat it until `paused` is `false`.
+   * is left. Repeat it until `paused` is `false`, each time after `resumeAfterMs` of the report.
    *
    * Each sync delivers at least one batch, which usually needs up to 5 requests, so set `requests` to 10 or more. A
    * collection that is read by page cannot be resumed, so it is not paused: see `exceededLimit` of the report. Deletions

@@ -12,7 +12,6 @@ import { type AnyCollectionRun, CollectionRun, type DeletionOptions } from './co
 import { planRound } from './round.ts';
 import { RunLimit, type StopAfter } from './run-limit.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
-import type { RunStats } from './run-stats.ts';
 
 /** What the runs of one tenant share. */
 export interface TenantContext {
@@ -43,7 +42,7 @@ export class TenantRun {
   readonly #untilFirstBatch = new Semaphore(1);
   readonly #levels: readonly (readonly AnyCollectionRun[])[];
   readonly #startedAt = new Date();
-  readonly #errors = new Map<RunStats, unknown>();
+  readonly #errors = new Map<AnyCollectionRun, unknown>();
   #stopped: SyncFailure['stop'];
 
   constructor(names: readonly string[], sources: Readonly<Record<string, Source>>, context: TenantContext) {
@@ -85,9 +84,7 @@ export class TenantRun {
     }
     // One line for all collections, because the reason is the same.
     this.#runs.some((run) => run.warnOfStale());
-    const isFinished = this.#runs.every(
-      ({ stats: { status } }) => status === 'done' || status === 'forbidden',
-    );
+    const isFinished = this.#runs.every(({ status }) => status === 'done' || status === 'forbidden');
     if (signal?.aborted && !isFinished) throw signal.reason;
     const failure = this.#failure();
     if (failure !== undefined) throw new SyncError(this.#report(), failure);
@@ -95,12 +92,13 @@ export class TenantRun {
   }
 
   #report(): SyncReport {
-    const collections = this.#runs.map(({ stats }) => stats.report());
+    const collections = this.#runs.map((run) => run.report());
     return {
       tenant: this.#context.options.tenant,
       startedAt: this.#startedAt,
       endedAt: new Date(),
       paused: collections.some(({ status }) => status === 'paused' || status === 'not_begun'),
+      resumeAfterMs: Math.max(0, ...this.#runs.map(({ resumeAfterMs }) => resumeAfterMs)),
       records: collections.reduce((sum, { records }) => sum + records, 0),
       collections,
     };
@@ -109,20 +107,17 @@ export class TenantRun {
   /** Why the sync fails; undefined if it succeeds. */
   #failure(): SyncFailure | undefined {
     const { onForbidden } = this.#context;
-    const all = this.#runs.map(({ stats }) => stats);
-    const isForbidden = ({ status }: RunStats) => status === 'forbidden';
-    const reportsForbidden = onForbidden === 'report' && !all.every(isForbidden);
-    const failed = all.filter(
-      (stats) => this.#errors.has(stats) && !(reportsForbidden && isForbidden(stats) && !stats.couldRead),
+    const isForbidden = ({ status }: AnyCollectionRun) => status === 'forbidden';
+    const reportsForbidden = onForbidden === 'report' && !this.#runs.every(isForbidden);
+    const failed = this.#runs.filter(
+      (run) => this.#errors.has(run) && !(reportsForbidden && isForbidden(run) && !run.couldRead),
     );
     if (failed.length === 0) return undefined;
 
     return {
-      errors: failed.map((stats) => ({ collection: stats.collection, error: this.#errors.get(stats) })),
+      errors: failed.map((run) => ({ collection: run.collection, error: this.#errors.get(run) })),
       stop: this.#stopped,
-      revoked: failed
-        .filter((stats) => isForbidden(stats) && stats.couldRead)
-        .map(({ collection }) => collection),
+      revoked: failed.filter((run) => isForbidden(run) && run.couldRead).map(({ collection }) => collection),
     };
   }
 
@@ -140,7 +135,7 @@ export class TenantRun {
     // What is left can be forbidden, or fail each time: the others must be read again anyway.
     const isOver = left
       .flat()
-      .every(({ stats: { status } }) => status === 'forbidden' || status === 'failed');
+      .every(({ status, isStuck }) => status === 'forbidden' || status === 'failed' || isStuck);
     if (isOver) await this.#runLevels(done);
     else for (const run of done.flat()) await run.skip();
   }
@@ -173,7 +168,7 @@ export class TenantRun {
   async #runOne(run: AnyCollectionRun): Promise<void> {
     if (this.#stop.signal.aborted) return;
     if (this.#limit?.isReached) {
-      run.stats.status = 'not_begun';
+      run.status = 'not_begun';
       return;
     }
     // A consumer may use this package too, and throw an error of another service.
@@ -206,12 +201,12 @@ export class TenantRun {
     if (signal.aborted) return;
     if (error instanceof CallStopped) return run.paused();
 
-    this.#errors.set(run.stats, error);
-    run.stats.status = 'failed';
+    this.#errors.set(run, error);
+    run.status = 'failed';
     if (isOfConsumer) return;
 
     const isForbidden = isAccountingError(error, 'forbidden') || isAccountingError(error, 'scope_required');
-    if (isForbidden) run.stats.status = 'forbidden';
+    if (isForbidden) run.status = 'forbidden';
     if (reason === undefined) return;
     this.#stopped = { reason, error };
     this.#stop.abort(error);

@@ -8,6 +8,7 @@ import {
   nothing,
   type SyncSetUp,
   setUpSync,
+  stateIn,
   statuses,
   syncAll,
   withoutFirst,
@@ -133,6 +134,43 @@ test('a full sync with localIds of another company fails with ReconcileAbortedEr
   ]);
   expect([copy.accounts.size, copy.budgets.size, deleted]).toEqual([25, 5, []]);
   expect(statuses(report)).toEqual(['failed', 'done']);
+});
+
+test('a full sync that aborted because of too many candidates is begun anew, and deletes them if it may', async () => {
+  const books = setUpSync({ records: { accounts: 160, budgets: 1 } });
+  const { copy, deleted, fullSync } = copyOf(books);
+  await fullSync();
+  const gone = books.sandbox.store.accounts.ids().slice(20, 80);
+  for (const id of gone) books.sandbox.store.accounts.delete(id);
+  const aborted = await failureOf(fullSync());
+  expect(aborted.message).toContain(
+    'The reconcile of accounts was aborted after 100 records were delivered: 60 of 160 local records',
+  );
+  expect(deleted).toEqual([]);
+  expect(stateIn(books.states)).not.toHaveProperty('run');
+
+  const { collections } = await fullSync({ maxCandidates: 60 });
+  expect(collections[0]).toMatchObject({ resumed: false, records: 100, deletions: { deleted: 60 } });
+  expect(copy.accounts.size).toBe(100);
+});
+
+test.each([
+  ['a candidate cannot be requested', true],
+  ['onDelete throws', false],
+])('a full sync is begun anew, and finds the deletions, if in the one before %s', async (_, isFault) => {
+  const books = setUpSync({ records: { accounts: 25, budgets: 1 } });
+  const { deleted, fullSync } = copyOf(books);
+  await fullSync();
+  const [gone = ''] = books.sandbox.store.accounts.ids();
+  books.sandbox.store.accounts.delete(gone);
+  if (isFault)
+    books.sandbox.faults.add({ kind: 'status', status: 403 }, { path: new RegExp(`/accounts/${gone}$`) });
+  const onDelete = isFault ? {} : { onDelete: () => Promise.reject(new Error('disk full')) };
+  const { report } = await failureOf(fullSync(onDelete));
+  expect(report.collections[0]).toMatchObject({ records: 24, deletions: undefined });
+  const { collections } = await fullSync();
+  expect(collections[0]).toMatchObject({ resumed: false, deletions: { skipped: undefined, deleted: 1 } });
+  expect(deleted).toEqual([`accounts/${gone}`]);
 });
 
 test('a full sync reads localIds before the first request of their collection', async () => {

@@ -2,6 +2,7 @@ import { type Client, collectionNames, type SyncOptions, type SyncReport, sync }
 import { describe, expect, test, vi } from 'vitest';
 import {
   Copy,
+  clientOf,
   failureOf,
   HOUR_MS,
   nothing,
@@ -213,11 +214,57 @@ describe('a sync with a limit of time', () => {
     expect(copy.ids).toHaveLength(95);
   });
 
-  test('does not wait for a service that is down for longer than the limit', async () => {
+  test.each([
+    ['a 429 with Retry-After', { kind: 'status', status: 429, retryAfter: 3600 }, 1],
+    ['a 503 with Retry-After', { kind: 'status', status: 503, retryAfter: 3600 }, collectionNames.length],
+  ] as const)('reports how long to wait before the next one after %s', async (_, fault, requests) => {
     const books = setUpSync({ records: { accounts: 5 } });
-    books.sandbox.faults.add({ kind: 'status', status: 503, retryAfter: 3600 }, { times: 99 });
-    const report = await syncAll(books, { stopAfter: { ms: 60_000 } });
+    books.sandbox.faults.add(fault, { times: 99 });
+    // The shared rate limiter of the next test file would wait too.
+    const client = clientOf(books.sandbox, { rateLimiter: 'client' });
+    const report = await syncAll({ ...books, client }, { stopAfter: { ms: 60_000 } });
     expect(report).toMatchObject({ paused: true, records: 0 });
-    expect(books.sandbox.count()).toBe(1);
+    expect(report.resumeAfterMs).toBeGreaterThanOrEqual(3_600_000);
+    expect(report.resumeAfterMs).toBeLessThan(3_700_000);
+    // After a 503 of one collection another might be read; a 429 concerns them all.
+    expect(books.sandbox.count()).toBe(requests);
   });
+
+  test('reports no wait if it was paused by the limit alone, or was not paused', async () => {
+    const books = setUpSync({ records: { accounts: 95 } });
+    const { resumeAfterMs } = await syncAll(books, { stopAfter: { requests: 5 } });
+    const done = await syncAll(books);
+    expect([resumeAfterMs, done.paused, done.resumeAfterMs]).toEqual([0, false, 0]);
+  });
+
+  test.each([false, true])(
+    'reads the others in each round although one collection always fails and its retries take longer; read before: %s',
+    async (isRead) => {
+      const books = setUpSync({ records: { budgets: 5, accounts: 25, products: 25 } });
+      if (isRead) await syncAll(books, { collections: SOME });
+      const where = { collection: 'budgets', times: Number.POSITIVE_INFINITY } as const;
+      books.sandbox.faults.add({ kind: 'status', status: 500 }, where);
+      const client = clientOf(books.sandbox, { retry: { baseDelayMs: 10_000 } });
+      const read: string[] = [];
+      for (let n = 0; n < 3; n++) {
+        books.sandbox.clock.advance(HOUR_MS);
+        const report = await syncAll(
+          { ...books, client },
+          {
+            collections: ['budgets', 'accounts', 'products'],
+            concurrency: 1,
+            stopAfter: { ms: 5_000 },
+          },
+        );
+        expect(report.paused).toBe(true);
+        expect(statuses(report)[0]).toBe('paused');
+        read.push(
+          ...report.collections
+            .filter(({ mode, status }) => mode && status === 'done')
+            .map(({ collection }) => collection),
+        );
+      }
+      expect(read).toEqual(Array(3).fill(['accounts', 'products']).flat());
+    },
+  );
 });

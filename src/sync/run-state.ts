@@ -1,0 +1,181 @@
+import { isApiError } from '../errors/guards.ts';
+import type { Page, PaginationKind, ResponseTime } from '../pagination/page.ts';
+import { boundAt, hasOffset, isTooLate, lowestOffset } from '../reading/bound.ts';
+import type { RunPosition, SyncState } from '../reading/state.ts';
+import { observedTime, rejectFutureStart, sinceOf, toSeconds, watermarkOf } from '../reading/watermark.ts';
+import type { ResolvedRunOptions } from './run-options.ts';
+
+/** What a run reads. */
+export interface RunPlan {
+  readonly mode: 'incremental' | 'full';
+  /** `updatedSince` as sent, in the offset of the service; undefined reads everything. */
+  readonly since: string | undefined;
+  /** Of an interrupted run that this one resumes; otherwise the first response decides. */
+  readonly watermark: string | undefined;
+  /** Where to resume. */
+  readonly token: string | undefined;
+  readonly resumed: boolean;
+}
+
+/**
+ * One run of one collection as a value:
+ *
+ *   begin ──▶ before the first page ── next ──▶ at a position ── next ──▶ … ── finish ──▶ the new state in the store
+ *                │            ▲
+ *                └────────────┘ read again: another bound, because of the service's clock (next) or its 400 (inUtc)
+ */
+export interface RunState {
+  readonly plan: RunPlan;
+  /** Undefined before the first page. */
+  readonly position: RunPosition | undefined;
+  /** What checkpoints contain beside the position: the state found in the store, and what this run has learned. */
+  readonly base: SyncState;
+  /** Of the last page, as is the next one. */
+  readonly pagination: PaginationKind | undefined;
+  readonly complete: Page<unknown>['complete'];
+  /** Whether the service's clock stood behind the last watermark. */
+  readonly clockWentBack: boolean;
+}
+
+/** What follows from a page. */
+export interface Step {
+  readonly state: RunState;
+  /**
+   * - `deliver`: a batch of the page. After a restart also without records: the position in the store is wrong.
+   * - `pass`: the page has nothing to deliver.
+   * - `read_again`: the bound cannot be trusted. The list begins again by the new plan, without this page.
+   */
+  readonly kind: 'deliver' | 'pass' | 'read_again';
+  /** Whether the read starts again with this page. */
+  readonly restarted: boolean;
+}
+
+type RunRules = Pick<ResolvedRunOptions, 'mode' | 'read' | 'serviceTimeZone' | 'lookbackMs' | 'updatedSince'>;
+
+/** The run that follows from the state in the store. `own`: what a state of this run has in any case. */
+export function begin(
+  found: SyncState | undefined,
+  own: Pick<SyncState, 'scope' | 'by' | 'round'>,
+  rules: RunRules,
+): RunState {
+  return {
+    plan: planOf(found, rules),
+    position: undefined,
+    base: { ...found, ...own },
+    pagination: undefined,
+    complete: undefined,
+    clockWentBack: false,
+  };
+}
+
+/** Resumes the run that was interrupted, or plans one. */
+function planOf(found: SyncState | undefined, rules: RunRules): RunPlan {
+  const { mode, read, serviceTimeZone, updatedSince, lookbackMs } = rules;
+  const run = mode === 'incremental' || found?.run?.since === undefined ? found?.run : undefined;
+  if (run !== undefined) {
+    return {
+      mode: run.since === undefined ? 'full' : 'incremental',
+      since: run.since,
+      watermark: run.watermark,
+      // Pagination by page has no point to resume at: it reads from page 1 again, with the watermark that it had.
+      token: read.pagination === 'keyset' ? run.token : undefined,
+      resumed: true,
+    };
+  }
+  const last = found?.watermark;
+  const start = last === undefined ? updatedSince : sinceOf(last, lookbackMs);
+  if (mode === 'full' || start === undefined) return FULL;
+  return { ...FULL, mode: 'incremental', since: boundAt(start, found?.offset, serviceTimeZone) };
+}
+
+const FULL: RunPlan = {
+  mode: 'full',
+  since: undefined,
+  watermark: undefined,
+  token: undefined,
+  resumed: false,
+};
+
+/** The state after a page. Throws an InvalidInputError if the first page shows that `updatedSince` lies in the future. */
+export function next(state: RunState, page: Page<unknown>, rules: RunRules): Step {
+  const isNew = state.position === undefined && state.plan.watermark === undefined;
+  const checked = isNew ? checkClock(state, page.first, rules) : state;
+  if (checked.plan !== state.plan) return { state: checked, kind: 'read_again', restarted: false };
+
+  const { plan, position, base } = checked;
+  // A run without a point to resume at delivers again what the interrupted one delivered.
+  const startsOver = position === undefined && plan.resumed && plan.token === undefined;
+  const restarted = page.restarted || startsOver;
+  const watermark = position?.watermark ?? plan.watermark ?? watermarkOf(page.first);
+  const { resumeToken: token, pagination, complete } = page;
+  return {
+    state: {
+      ...checked,
+      position: { watermark, since: plan.since, token },
+      base: withOffset(base, page.rows),
+      pagination,
+      complete,
+    },
+    kind: page.records.length > 0 || page.invalid.length > 0 || restarted ? 'deliver' : 'pass',
+    restarted,
+  };
+}
+
+/**
+ * If the service's clock stands so far behind the last watermark that what was written since then may have an earlier
+ * timestamp than the bound, everything is read. The lookback covers a smaller step back.
+ */
+function checkClock(state: RunState, first: ResponseTime, { lookbackMs, updatedSince }: RunRules): RunState {
+  const before = state.base.watermark;
+  const now = observedTime(first);
+  if (before === undefined) {
+    if (updatedSince !== undefined) rejectFutureStart(updatedSince, now, 'updatedSince');
+    return state;
+  }
+  const watermark = watermarkOf(first);
+  const clockWentBack = watermark < before && now < Date.parse(before);
+  const isTrusted = state.plan.since === undefined || now >= Date.parse(before) - lookbackMs;
+  return { ...state, clockWentBack, plan: isTrusted ? state.plan : { ...FULL, watermark } };
+}
+
+/** With the offset that the rows show. The rows as sent, because a schema of the caller may drop or change timestamps. */
+function withOffset(base: SyncState, rows: readonly unknown[]): SyncState {
+  const shown = lowestOffset(rows as Parameters<typeof lowestOffset>[0]);
+  const { offset: known } = base;
+  if (shown === undefined || known === 'Z' || (known !== undefined && known <= shown)) return base;
+  return { ...base, offset: shown };
+}
+
+/** After a 400: a service may reject an offset, so the bound is sent in UTC from now on. Undefined if that was not why. */
+export function inUtc(state: RunState, error: unknown): RunState | undefined {
+  const { plan, base, position } = state;
+  if (position !== undefined || plan.since === undefined || !hasOffset(plan.since)) return undefined;
+  if (!isApiError(error) || error.status !== 400) return undefined;
+  const since = toSeconds(Date.parse(plan.since));
+  return {
+    ...state,
+    plan: { ...plan, since, token: undefined, resumed: false },
+    base: { ...base, offset: 'Z' },
+  };
+}
+
+/** The state to write with a batch: the next run resumes after it. */
+export function checkpointOf({ base, position }: RunState): SyncState {
+  return { ...base, run: position ?? base.run };
+}
+
+/** The state to write if this run must not be resumed: the next one starts where this one did. */
+export function abandoned({ base }: RunState): SyncState {
+  return { ...base, run: undefined };
+}
+
+/** The state to write at the end of the read. The watermark advances here, and only here. */
+export function finish({ plan, position, base }: RunState): SyncState {
+  // A list without any response has read nothing: the next run starts where this one did.
+  if (position === undefined) return base;
+  const { watermark, since } = position;
+  const full = plan.mode === 'full' ? watermark : base.full;
+  // What a bound in too high an offset missed lately is found by one in the lowest offset: see `boundAt`.
+  const offset = since !== undefined && isTooLate(since, base.offset) ? undefined : base.offset;
+  return { ...base, watermark, full, offset, run: undefined };
+}
