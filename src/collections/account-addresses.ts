@@ -5,4 +5,4 @@ import { readOnly } from './define.ts';
 /** An address of an account. Only `id` is documented: pass `schemas.accountAddresses` to type the other fields. */
 export interface AccountAddress extends AccountingRecord {}
 
-export const accountAddresses = readOnly<AccountAddress>('account-addresses', accounts);
+export const accountAddresses = readOnly<AccountAddress>('account-addresses', { parent: accounts });

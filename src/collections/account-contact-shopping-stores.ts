@@ -7,5 +7,5 @@ export interface AccountContactShoppingStore extends AccountingRecord {}
 
 export const accountContactShoppingStores = readOnly<AccountContactShoppingStore>(
   'account-contact-shopping-stores',
-  accounts,
+  { parent: accounts },
 );

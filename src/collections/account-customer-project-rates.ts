@@ -7,5 +7,5 @@ export interface AccountCustomerProjectRate extends AccountingRecord {}
 
 export const accountCustomerProjectRates = readOnly<AccountCustomerProjectRate>(
   'account-customer-project-rates',
-  accounts,
+  { parent: accounts },
 );

@@ -5,4 +5,4 @@ import { readOnly } from './define.ts';
 /** A setting of an account. Only `id` is documented: pass `schemas.accountSettings` to type the other fields. */
 export interface AccountSetting extends AccountingRecord {}
 
-export const accountSettings = readOnly<AccountSetting>('account-settings', accounts);
+export const accountSettings = readOnly<AccountSetting>('account-settings', { parent: accounts });

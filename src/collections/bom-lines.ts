@@ -5,4 +5,4 @@ import { readOnly } from './define.ts';
 /** A line of a bill of materials. Only `id` is documented: pass `schemas.bomLines` to type the other fields. */
 export interface BomLine extends AccountingRecord {}
 
-export const bomLines = readOnly<BomLine>('bom-lines', boms);
+export const bomLines = readOnly<BomLine>('bom-lines', { parent: boms });

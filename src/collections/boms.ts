@@ -5,4 +5,4 @@ import { products } from './products.ts';
 /** A bill of materials. Only `id` is documented: pass `schemas.boms` to type the other fields. */
 export interface Bom extends AccountingRecord {}
 
-export const boms = readOnly<Bom>('boms', products);
+export const boms = readOnly<Bom>('boms', { parent: products });

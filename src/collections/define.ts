@@ -1,3 +1,4 @@
+import type { FieldKind } from '../schemas/field-kinds.ts';
 import type { AccountingRecord, FieldTable } from '../schemas/record.ts';
 
 /** A collection as data: where it is, and what the specification says about its fields. */
@@ -30,12 +31,28 @@ export interface WriteShapes {
   patch: object;
 }
 
-/** A collection without write methods, of which the specification documents only `id`. */
+/** The names of the documented fields of a record beside `id`. */
+type DocumentedName<Rec> = keyof {
+  [Name in keyof Rec as string extends Name ? never : Name extends 'id' ? never : Name]: true;
+};
+
+/** What is known of a read-only collection. A type of records with documented fields demands their table. */
+type ReadOnlyFacts<Rec> = {
+  /** The collection that these records refer to. */
+  readonly parent?: AnyDefinition;
+} & ([DocumentedName<Rec>] extends [never]
+  ? { readonly fields?: Readonly<Record<string, never>> }
+  : { readonly fields: { readonly [Name in DocumentedName<Rec>]: FieldKind } });
+
+/** A collection without write methods. */
 export function readOnly<Rec extends { id: string }>(
   segment: string,
-  parent?: AnyDefinition,
+  ...[facts]: Record<never, never> extends ReadOnlyFacts<Rec>
+    ? [facts?: ReadOnlyFacts<Rec>]
+    : [facts: ReadOnlyFacts<Rec>]
 ): CollectionDefinition<Rec> {
-  return { segment, parent, fields: {}, serverFilled: [], writable: false };
+  const { parent, fields = {} }: { parent?: AnyDefinition; fields?: FieldTable } = facts ?? {};
+  return { segment, parent, fields, serverFilled: [], writable: false };
 }
 
 /** A collection that can be written: the fields that a client can set, and those that the service fills beside `id`. */

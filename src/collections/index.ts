@@ -1,3 +1,4 @@
+import type { FieldTable } from '../schemas/record.ts';
 import { accountAddresses } from './account-addresses.ts';
 import { accountContactRelations } from './account-contact-relations.ts';
 import { accountContactShoppingStores } from './account-contact-shopping-stores.ts';
@@ -50,3 +51,8 @@ export type CollectionName = keyof typeof collections;
 
 /** The name of every collection, in the order of the API documentation; products last. */
 export const collectionNames = Object.keys(collections) as readonly CollectionName[];
+
+/** The documented fields of a collection beside `id`, by kind. A collection that this version does not know has none. */
+export function documentedFields(collection: string): FieldTable {
+  return Object.hasOwn(collections, collection) ? collections[collection as CollectionName].fields : {};
+}

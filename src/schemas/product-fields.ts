@@ -71,8 +71,3 @@ export const productServerFields = {
   /** When the product was created: an ISO 8601 timestamp. */ createdAt: 'timestamp',
   /** When the product was last changed: an ISO 8601 timestamp. */ updatedAt: 'timestamp',
 } as const satisfies FieldTable;
-
-/** The documented fields of a collection beside `id`, by kind: only those of products are documented. */
-export function documentedFields(collection: string): FieldTable {
-  return collection === 'products' ? { ...productFields, ...productServerFields } : {};
-}

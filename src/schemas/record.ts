@@ -10,6 +10,9 @@ export interface AccountingRecord {
 /** The documented fields of a record beside `id`, by name. */
 export type FieldTable = Readonly<Record<string, FieldKind>>;
 
+/** A record with documented fields. Every other field that the service sends is kept too. */
+export type RecordWith<Table extends FieldTable> = AccountingRecord & FieldsOf<Table>;
+
 // Mapped types over the keys of a table keep the doc comment of each field in the editor, unless they rename keys.
 
 /** The fields of a record as the service sends them: any can be missing or `null`. */

@@ -1,4 +1,4 @@
-import { documentedFields } from '../schemas/product-fields.ts';
+import { documentedFields } from '../collections/index.ts';
 import { MAX_COLUMNS } from './contents.ts';
 
 /** The statements of a target, for the tables of one schema. Its name is in lower case and needs no quotes inside. */

@@ -1,5 +1,5 @@
+import { documentedFields } from '../collections/index.ts';
 import type { FieldKind } from '../schemas/field-kinds.ts';
-import { documentedFields } from '../schemas/product-fields.ts';
 
 /** Why the view may be replaced: its definition has this comment. */
 export const MARK = '/* accounting-data-sdk */';

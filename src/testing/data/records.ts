@@ -1,5 +1,6 @@
-import type { CollectionName } from '../../collections/index.ts';
+import { type CollectionName, collections } from '../../collections/index.ts';
 import type { Fields } from '../store/row.ts';
+import { fieldValue } from './field-value.ts';
 import { product } from './product.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import * as words from './words.ts';
@@ -27,11 +28,14 @@ export interface Generator {
   readonly fields: (random: SeededRandom, context: RecordContext) => Fields;
 }
 
-/** For a collection that has no generator yet. */
+/** For a collection that has neither a generator nor documented fields. */
 const ANY_RECORD: Generator = {
   share: 2,
   fields: (random, { index }) => ({ name: `Record ${index + 1}`, code: random.digits(6) }),
 };
+
+/** For a collection whose fields are documented. */
+const DOCUMENTED_ALONE: Generator = { share: 2, fields: () => ({}) };
 
 /**
  * The fields of all collections but products are the sandbox's own invention, because the specification does not name
@@ -202,7 +206,23 @@ const GENERATORS: { readonly [Name in CollectionName]?: Generator } = {
   products: { share: 9, fields: product },
 };
 
-export const generatorOf = (collection: CollectionName): Generator => GENERATORS[collection] ?? ANY_RECORD;
+/** The generator of a collection. A documented field for which it has no value gets one of its kind. */
+export function generatorOf(collection: CollectionName): Generator {
+  const definition = collections[collection];
+  const kinds = Object.entries(definition.fields).filter(([name]) => !definition.serverFilled.includes(name));
+  const { share, fields } = GENERATORS[collection] ?? (kinds.length > 0 ? DOCUMENTED_ALONE : ANY_RECORD);
+  return {
+    share,
+    fields(random, context) {
+      const generated = fields(random, context);
+      const missing = kinds.filter(([name]) => !Object.hasOwn(generated, name));
+      return {
+        ...generated,
+        ...Object.fromEntries(missing.map(([name, kind]) => [name, fieldValue(kind, random)])),
+      };
+    },
+  };
+}
 
 const ascii = (text: string) =>
   text

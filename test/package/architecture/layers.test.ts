@@ -9,8 +9,8 @@ const LAYERS = [
   ['cli'],
   ['explore', 'index.ts'],
   ['client.ts'],
-  ['options.ts', 'testing'],
-  ['collections', 'push', 'sync', 'targets', 'node', 'opentelemetry'],
+  ['options.ts', 'testing', 'targets'],
+  ['collections', 'push', 'sync', 'node', 'opentelemetry'],
   ['reconcile'],
   ['reading'],
   ['pagination'],
@@ -21,11 +21,8 @@ const LAYERS = [
   ['internal'],
 ] as const satisfies readonly (readonly string[])[];
 
-/** Two entries import types of a folder beside them: a target those of a sync, telemetry its events. */
-const TYPES_BESIDE = [
-  ['targets', 'sync'],
-  ['opentelemetry', 'sync'],
-];
+/** An entry imports types of a folder beside it: telemetry the events of a sync. */
+const TYPES_BESIDE = [['opentelemetry', 'sync']];
 
 /** What the command imports of this package beside its entries, `src/internal` and itself, and why it is not public. */
 const PRIVATE_TO_COMMAND = {
@@ -128,7 +125,7 @@ test('the sandbox shares no code with the client that it tests', () => {
 test('a target loads no client, so that a program can import it alone', () => {
   const atRunTime = inSource.filter(({ typeOnly }) => !typeOnly);
   const folders = new Set(reachedFrom('targets', atRunTime).map(folderOf));
-  expect([...folders].sort()).toEqual(['errors', 'internal', 'schemas', 'targets']);
+  expect([...folders].sort()).toEqual(['collections', 'errors', 'internal', 'schemas', 'targets']);
 });
 
 test('the table of collections imports only schemas', () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { collectionNames } from 'accounting-data-sdk';
+import { collectionNames, type ReadOnlyCollection } from 'accounting-data-sdk';
 import ts from 'typescript';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { errorsIn, programOf } from '../../support/compiler.ts';
@@ -8,14 +8,20 @@ import { errorsIn, programOf } from '../../support/compiler.ts';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const source = (path: string) => readFileSync(`${root}${path}`, 'utf8');
 
-const invoices = `import type { AccountingRecord } from '../schemas/record.ts';
+const invoices = `import type { FieldTable, RecordWith } from '../schemas/record.ts';
 import { accounts } from './accounts.ts';
 import { readOnly } from './define.ts';
 
-/** An invoice. */
-export interface Invoice extends AccountingRecord {}
+const fields = {
+  /** Number. */ number: 'string',
+  /** Total. */ total: 'money',
+  /** When it is due. */ dueAt: 'timestamp',
+} as const satisfies FieldTable;
 
-export const invoices = readOnly<Invoice>('invoices', accounts);
+/** An invoice. */
+export interface Invoice extends RecordWith<typeof fields> {}
+
+export const invoices = readOnly<Invoice>('invoices', { parent: accounts, fields });
 `;
 
 const user = `import { createClient, type ProductDraft, type RecordOf, sync } from 'accounting-data-sdk';
@@ -30,6 +36,8 @@ export const colour: number | null | undefined = colourCode;
 export const stored: number | null | undefined = productSchema.parse({}).colourCode;
 
 export const invoice: RecordOf<'invoices'> = sandbox.store.invoices.insert({});
+export const total: string | null | undefined = invoice.total;
+export const further: unknown = invoice.further;
 await sync(client, { store: new Map(), tenant: 'a', collections: ['invoices'], onBatch: () => undefined });
 export const listed: AsyncIterable<{ id: string }> = client.invoices.list();
 `;
@@ -82,6 +90,17 @@ describe('the table of product fields', () => {
   );
 });
 
+test('the table of a read-only collection and the type of its records name the same fields', () => {
+  const path = `${root}src/collections/invoices.ts`;
+  const errorsAfter = (from: string, to: string) => {
+    const texts = new Map(changed).set(path, invoices.replace(from, to));
+    return errorsIn(programOf([path], texts), [path]);
+  };
+  expect(errorsAfter(', fields }', ' }')).toEqual([expect.stringContaining("'fields' is missing")]);
+  expect(errorsAfter('RecordWith<typeof fields>', 'RecordWith<Record<never, never>>')).toHaveLength(1);
+  expect(errorsAfter("dueAt: 'timestamp'", "dueAt: 'date'")).not.toEqual([]);
+});
+
 describe('the table of collections', () => {
   afterEach(() => {
     vi.doUnmock('../../../src/collections/index.ts');
@@ -93,13 +112,31 @@ describe('the table of collections', () => {
     vi.doMock('../../../src/collections/index.ts', async (original) => {
       const { collections } = await original<typeof import('../../../src/collections/index.ts')>();
       const { readOnly } = await import('../../../src/collections/define.ts');
-      const extended = { invoices: readOnly('invoices', collections.accounts), ...collections };
+      const extended = {
+        invoices: readOnly('invoices', {
+          parent: collections.accounts,
+          fields: { number: 'string', total: 'money', dueAt: 'timestamp' },
+        } as never),
+        ...collections,
+      };
       return { collections: extended, collectionNames: Object.keys(extended) };
     });
     const { createClient, sync } = await import('accounting-data-sdk');
     const { createSandbox } = await import('accounting-data-sdk/testing');
     const sandbox = createSandbox({ records: { accounts: 2, invoices: 3 } as Record<string, number> });
     const client = createClient(sandbox.clientOptions);
+
+    const [invoice] = await (
+      client as unknown as { invoices: ReadOnlyCollection<Record<string, string> & { id: string }> }
+    ).invoices
+      .list()
+      .toArray({ limit: 1 });
+    expect(invoice).toEqual({
+      id: expect.any(String),
+      number: expect.stringMatching(/./),
+      total: expect.stringMatching(/^\d+\.\d{4}$/),
+      dueAt: expect.stringMatching(/^\d{4}-.*Z$/),
+    });
 
     const order: string[] = [];
     const report = await sync(client, {

@@ -1,29 +1,38 @@
-import { readFileSync } from 'node:fs';
-import { productSchema } from 'accounting-data-sdk/schemas';
+import { existsSync, readFileSync } from 'node:fs';
+import { type CollectionName, collectionNames, fieldKinds, productServerFields } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
+import { collections } from '../../../src/collections/index.ts';
 import { root } from './code-blocks.ts';
 
-const KINDS: Readonly<Record<string, string>> = {
-  string: 'string',
-  boolean: 'boolean',
-  integer: 'integer',
-  number: 'number',
-  money: 'money: a decimal string',
-  array: 'array',
-  strings: 'array of strings',
+const typeOf = (kind: keyof typeof fieldKinds) => {
+  const { json } = fieldKinds[kind];
+  if (kind === 'money') return 'money: a decimal string';
+  return kind === json ? kind : `${kind}: a ${json}`;
 };
 
-/** The fields in the source: each is one line with its documentation. */
-function fields() {
-  const source = readFileSync(`${root}src/schemas/product-fields.ts`, 'utf8');
-  const [, table = ''] = /productFields = \{\n(.*?)^\}/ms.exec(source) ?? [];
-  return [...table.matchAll(/\/\*\* (.*?) \*\/\s+(\w+): '(\w+)',/gs)].map(
-    ([, text = '', name = '', kind = '']) => ({ name, kind, text: text.replace(/\s*\n\s*\*?\s*/g, ' ') }),
-  );
+/** The fields of a collection that the guide lists: each is one line in the source, with its documentation. */
+function rowsOf(name: CollectionName): readonly string[] {
+  const { fields, segment } = collections[name];
+  const sources = ['src/schemas/product-fields.ts', `src/collections/${segment}.ts`];
+  const text = sources
+    .filter((path) => existsSync(root + path))
+    .map((path) => readFileSync(root + path, 'utf8'));
+  return Object.entries(fields)
+    .filter(([field]) => !(name === 'products' && Object.hasOwn(productServerFields, field)))
+    .map(([field, kind]) => {
+      const line = new RegExp(`/\\*\\* ([^\\n]*?) \\*/\\s+${field}: '${kind}',`);
+      const [, comment] = line.exec(text.join('\n')) ?? [];
+      if (comment === undefined) throw new Error(`${field} of ${name} has no comment beside it.`);
+      return `| \`${field}\` | ${typeOf(kind)} | ${comment} |\n`;
+    });
 }
 
-test('the guide lists every field of a product; vitest -u writes it', async () => {
-  const rows = fields().map(({ name, kind, text }) => `| \`${name}\` | ${KINDS[kind]} | ${text} |`);
+const HEAD = '| field | type | meaning |\n|---|---|---|\n';
+
+test('the guide lists every documented field; vitest -u writes it', async () => {
+  const others = collectionNames
+    .filter((name) => name !== 'products' && Object.keys(collections[name].fields).length > 0)
+    .map((name) => `\n## Fields of ${name}\n\n${HEAD}${rowsOf(name).join('')}`);
   const guide = `---
 title: Product fields
 ---
@@ -32,18 +41,6 @@ title: Product fields
 
 After this page you know each field of a product that you can read and write. The service adds \`id\`, \`createdAt\` and \`updatedAt\`, which cannot be written. Every other field may be \`null\` or missing in a response. The API documentation shows no lengths, required fields or allowed values; fields that it does not show are kept.
 
-| field | type | meaning |
-|---|---|---|
-${rows.join('\n')}
-`;
+${HEAD}${rowsOf('products').join('')}${others.join('')}`;
   await expect(guide).toMatchFileSnapshot('../../../src/guides/product-fields.md');
-});
-
-test('no field is missing in the guide, and each has a type', () => {
-  const listed = fields();
-  const known = Object.keys(productSchema.shape).filter(
-    (name) => !['id', 'createdAt', 'updatedAt'].includes(name),
-  );
-  expect(listed.map(({ name }) => name).toSorted()).toEqual(known.toSorted());
-  for (const { name, kind } of listed) expect(KINDS[kind], name).toBeDefined();
 });

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { type Check, checksOf } from '../suite/check.ts';
 import { isIso8601, sameAmount } from '../suite/compare.ts';
 import type { Json } from '../suite/contract-response.ts';
-import { type ProductField, productFields } from '../suite/specification.ts';
+import { documentedFields, type Field, productFields } from '../suite/specification.ts';
 
 const check = checksOf('Endpoints › Products');
+const fieldCheck = checksOf('Resources and their fields');
 const productCheck = checksOf('Resources and their fields › Product');
 
-const FITS: Readonly<Record<ProductField['type'], (value: unknown) => boolean>> = {
+const FITS: Readonly<Record<Field['type'], (value: unknown) => boolean>> = {
   string: (value) => typeof value === 'string',
   array: Array.isArray,
   boolean: (value) => typeof value === 'boolean',
@@ -18,9 +19,13 @@ const FITS: Readonly<Record<ProductField['type'], (value: unknown) => boolean>> 
 
 /** Every field of the table is there, in its type or empty. */
 export function expectProduct(product: Json, where: string): void {
-  for (const { name, type, responseOnly } of productFields) {
-    assert.ok(Object.hasOwn(product, name), `${where}: ${name} is missing`);
-    const value = product[name];
+  expectDocumented(product, productFields, where);
+}
+
+function expectDocumented(record: Json, fields: readonly Field[], where: string): void {
+  for (const { name, type, responseOnly } of fields) {
+    assert.ok(Object.hasOwn(record, name), `${where}: ${name} is missing`);
+    const value = record[name];
     const fits = FITS[type](value) || (value === null && !responseOnly);
     assert.ok(fits, `${where}: ${name} is ${JSON.stringify(value)}, not of type ${type}`);
   }
@@ -28,7 +33,7 @@ export function expectProduct(product: Json, where: string): void {
 
 /** A value for each field that a client may set; two sets that differ in every field. */
 function values(other: boolean): Record<string, unknown> {
-  const of: Readonly<Record<ProductField['type'], (name: string) => unknown>> = {
+  const of: Readonly<Record<Field['type'], (name: string) => unknown>> = {
     string: (name) =>
       name.startsWith('valid') ? `203${other ? 1 : 0}-01-01` : `${name} ${other ? 'two' : 'one'}`,
     array: (name) => [`${name} ${other ? 'two' : 'one'}`],
@@ -85,6 +90,13 @@ export const products: readonly Check[] = [
     const listed = await client.some('products');
     for (const product of listed) expectProduct(product, `product ${product.id} in the list`);
     expectProduct((await client.get('products', listed[0]?.id ?? '')).record, 'one product');
+  }),
+  fieldCheck('every documented field is in every record, in its type', async (client) => {
+    for (const [segment, fields] of Object.entries(documentedFields)) {
+      for (const record of await client.some(segment)) {
+        expectDocumented(record, fields, `${segment} ${record.id}`);
+      }
+    }
   }),
   productCheck('every field can be set by create and by update, and is kept', async (client) => {
     const [one, two] = [values(false), values(true)];

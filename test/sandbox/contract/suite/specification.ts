@@ -9,24 +9,30 @@ function section(heading: string): string {
   return text.split(/^#/m, 1)[0] ?? '';
 }
 
-/** A row of the table of product fields. */
-export interface ProductField {
+/** A row of the table of the fields of a resource. */
+export interface Field {
   readonly name: string;
   readonly type: 'string' | 'array' | 'boolean' | 'integer' | 'number' | 'money';
   readonly responseOnly: boolean;
 }
 
+/** The table of the fields of a resource; empty if the specification has none. */
+function fieldsOf(resource: string): readonly Field[] {
+  if (!specification.includes(`\n### ${resource}\n`)) return [];
+  return section(resource)
+    .split('\n')
+    .filter((line) => /^\|.*[a-z]/.test(line))
+    .slice(1)
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+    .map(([, name = '', type = '']) => ({
+      name,
+      type: (type.includes('money') ? 'money' : type.split(/[ ,]/, 1)[0]) as Field['type'],
+      responseOnly: type.includes('response only'),
+    }));
+}
+
 /** The table of product fields. */
-export const productFields: readonly ProductField[] = section('Product')
-  .split('\n')
-  .filter((line) => /^\|.*[a-z]/.test(line))
-  .slice(1)
-  .map((line) => line.split('|').map((cell) => cell.trim()))
-  .map(([, name = '', type = '']) => ({
-    name,
-    type: (type.includes('money') ? 'money' : type.split(' ', 1)[0]) as ProductField['type'],
-    responseOnly: type.includes('response only'),
-  }));
+export const productFields = fieldsOf('Product');
 
 /** The path segments of the read-only collections. */
 export const readOnlySegments: readonly string[] = section('Read-only resource endpoints')
@@ -35,3 +41,14 @@ export const readOnlySegments: readonly string[] = section('Read-only resource e
   .flatMap((line) => [...line.matchAll(/`([a-z-]+)`/g)].map(([, segment = '']) => segment));
 
 export const allSegments: readonly string[] = [...readOnlySegments, 'products'];
+
+/** The documented fields of each resource, by its path segment. */
+export const documentedFields: Readonly<Record<string, readonly Field[]>> = Object.fromEntries(
+  allSegments.map((segment) => [segment, fieldsOf(resourceOf(segment))]),
+);
+
+/** `BomLine` of `bom-lines`. */
+function resourceOf(segment: string): string {
+  const singular = segment.replace(/ies$/, 'y').replace(/(ss)es$|s$/, '$1');
+  return singular.replace(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

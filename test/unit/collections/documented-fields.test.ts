@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { collections } from '../../../src/collections/index.ts';
+import { fieldKinds } from '../../../src/schemas/field-kinds.ts';
+import { documentedFields } from '../../sandbox/contract/suite/specification.ts';
+
+test.each(Object.values(collections))(
+  'the table of collections has the fields that the specification documents for $segment',
+  ({ segment, fields }) => {
+    const typeOf = (kind: keyof typeof fieldKinds) => (kind === 'money' ? 'money' : fieldKinds[kind].json);
+    const known = Object.entries(fields).map(([name, kind]) => [name, typeOf(kind)]);
+    const documented = (documentedFields[segment] ?? []).filter(({ name }) => name !== 'id');
+    expect(Object.fromEntries(known)).toEqual(
+      Object.fromEntries(documented.map(({ name, type }) => [name, type])),
+    );
+  },
+);
