@@ -21,7 +21,7 @@ function cell(value: unknown): string {
 
 async function* csv(): AsyncGenerator<string> {
   yield `${columns.join(',')}\r\n`;
-  for await (const product of client.products.list({}, { pagination: 'keyset' })) {
+  for await (const product of client.products.list()) {
     rows += 1;
     total = total.plus(toDecimal(product.salePrice) ?? 0);
     yield `${columns.map((column) => cell(product[column])).join(',')}\r\n`;

@@ -22,7 +22,7 @@ for await (const page of client.budgets.list().pages()) {
 // Keyset pagination returns every record, even if others are deleted meanwhile. Each page has a token to resume from.
 let lines = 0;
 let resumeFrom: string | undefined;
-for await (const page of client.budgetLines.list({}, { pagination: 'keyset', resumeFrom }).pages()) {
+for await (const page of client.budgetLines.list({}, { resumeFrom }).pages()) {
   lines += page.records.length;
   resumeFrom = page.resumeToken; // store it: a later run continues here
 }

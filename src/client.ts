@@ -167,7 +167,7 @@ async function ping(context: ClientContext, options: RequestOptions = {}): Promi
   const accounts = createCollection(readOnly(segment), { ...context, validation: 'off' }, undefined);
   try {
     checkOptionNames(options, REQUEST_OPTIONS, { of: 'ping' });
-    await accounts.list({}, { ...options, pagination: 'page', prefetch: 0 }).first();
+    await accounts.list({}, { ...options, prefetch: 0 }).first();
     return { ok: true, readable: true };
   } catch (error) {
     if (isApiError(error, 'forbidden') || isApiError(error, 'scope_required')) {

@@ -187,7 +187,7 @@ const DEFAULT_SETTINGS: CallSettings = {
 
 const DEFAULTS: ResolvedDefaults = {
   settings: DEFAULT_SETTINGS,
-  lists: { pagination: 'page', prefetch: 1, afterLastPage: 'empty', pageParameter: '_page' },
+  lists: { pagination: undefined, prefetch: 1, afterLastPage: 'empty', pageParameter: '_page' },
   validation: 'throw',
 };
 

@@ -12,7 +12,7 @@ import { ID_BOUNDS, type IdBounds, idParameters } from '../pagination/page.ts';
 
 /** The filters of a list (specification: Query parameters of every List operation). */
 export interface ListQuery {
-  /** The first page to read, from 1. With `pagination: 'page'` only, and not with `resumeFrom`. */
+  /** The first page to read, from 1. The list is then read by page. Not with `resumeFrom` or another `pagination`. */
   page?: number | undefined;
   /**
    * Only records modified at or after this time, which is included: a `Date`, an ISO 8601 date, or a timestamp

@@ -36,7 +36,11 @@ export function listSource<T extends { id: string }>(parts: ListParts<T>): Pagin
   const { context, options } = parts;
   const { segment } = context.definition;
   const query = checkQuery(parts.query);
-  const { pagination, prefetch, afterLastPage, pageParameter } = checkPagination(context, query, options);
+  const { pagination, mayReadByPage, prefetch, afterLastPage, pageParameter } = checkPagination(
+    context,
+    query,
+    options,
+  );
   const scope = {
     baseUrl: context.baseUrl,
     collection: segment,
@@ -53,7 +57,7 @@ export function listSource<T extends { id: string }>(parts: ListParts<T>): Pagin
       for (const row of rows) context.listeners.invalidRecord?.(row);
     },
     resumeFrom: options.resumeFrom,
-    start(limit, signal) {
+    start({ limit, isFirst }, signal) {
       const fetchPage = pageFetcher(parts, { query, pageParameter, settings });
       const facts = { method: 'GET', path: `/${segment}`, attempts: 1, outcome: 'applied' } as const;
       const reading = { signal, prefetch, limit, facts, bounds: query.id };
@@ -61,7 +65,9 @@ export function listSource<T extends { id: string }>(parts: ListParts<T>): Pagin
         afterLastPage,
         onRepeat: () => context.listeners.collectionWarning?.(segment, ROWS_CAME_AGAIN),
       };
-      if (pagination === 'page') {
+      // Intervals of ids have an order of their own.
+      const isInOrderOfService = isFirst && pagination === 'keyset' && resumeFrom === undefined;
+      if (pagination === 'page' || isInOrderOfService) {
         return byPage(fetchPage, { ...reading, ...pages, start: query.page ?? 1 });
       }
       if (pagination === 'keyset') {
@@ -69,6 +75,7 @@ export function listSource<T extends { id: string }>(parts: ListParts<T>): Pagin
           ...reading,
           ...pages,
           resumeFrom,
+          mayReadByPage,
           onlyChanges: query.updatedSince !== undefined,
           tokenOf: (position) => encodeResumeToken(scope, position),
         });
@@ -80,7 +87,8 @@ export function listSource<T extends { id: string }>(parts: ListParts<T>): Pagin
 
 function checkPagination({ lists }: ClientContext, query: CheckedQuery, options: ListOptions) {
   const inherited = options.resumeFrom === undefined ? lists : { ...lists, pagination: 'keyset' as const };
-  const { pagination, prefetch, ...pages } = paginationSettings(inherited, options);
+  const { pagination: chosen, prefetch, ...pages } = paginationSettings(inherited, options);
+  const pagination = chosen ?? (prefetch > 1 || needsPages(query) ? 'page' : 'keyset');
   if (options.resumeFrom !== undefined && pagination !== 'keyset') {
     throw new InvalidInputError(
       'resumeFrom',
@@ -93,22 +101,28 @@ function checkPagination({ lists }: ClientContext, query: CheckedQuery, options:
       "requires pagination: 'page', and cannot be combined with resumeFrom",
     );
   }
-  if (pagination === 'keyset') checkFreeOperators(query);
-  return { ...pages, pagination, prefetch: pagination === 'page' ? prefetch : Math.min(prefetch, 1) };
+  if (pagination === 'keyset' && isSideTaken(query)) {
+    throw new InvalidInputError(
+      'id',
+      "must not use both gt and gte, or both lt and lte, with pagination: 'keyset', which needs the other one",
+    );
+  }
+  const mayReadByPage = chosen === undefined;
+  const ahead = pagination === 'page' ? prefetch : Math.min(prefetch, 1);
+  return { ...pages, pagination, mayReadByPage, prefetch: ahead };
+}
+
+/** Whether a query can be read only by page. */
+function needsPages(query: CheckedQuery): boolean {
+  return query.page !== undefined || isSideTaken(query);
 }
 
 /**
  * Keyset pagination sends the caller's operators unchanged and bounds its intervals with the others, so each side must
  * leave it one. `between` is sent beside them and takes none.
  */
-function checkFreeOperators({ id }: CheckedQuery): void {
-  const isTaken =
-    (id.gt !== undefined && id.gte !== undefined) || (id.lt !== undefined && id.lte !== undefined);
-  if (!isTaken) return;
-  throw new InvalidInputError(
-    'id',
-    "must not use both gt and gte, or both lt and lte, with pagination: 'keyset', which needs the other one",
-  );
+function isSideTaken({ id }: CheckedQuery): boolean {
+  return (id.gt !== undefined && id.gte !== undefined) || (id.lt !== undefined && id.lte !== undefined);
 }
 
 /** Sends the requests of one read: the caller's filters, and what the pagination adds. */

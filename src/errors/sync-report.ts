@@ -19,8 +19,8 @@ export interface CollectionReport {
   /**
    * Whether the read can have missed a record: `Page.complete` of its last page. `likely` is a warning: by `keyset`, the
    * service does not list in the order of ids, so a page that it shortened looks like the last one, or it hides a page of
-   * records or more; by `page`, rows came twice, so others may be missing. The watermark was advanced anyway; compare with
-   * a `reconcile`, or run `probe`. Undefined if nothing of this is known.
+   * records or more; by `page`, a record that is deleted during the read can hide another one. The watermark was advanced
+   * anyway; compare with a `reconcile`, or run `probe`. Undefined if nothing of this is known.
    */
   readonly complete: 'certain' | 'likely' | undefined;
   /** Whether it resumed a run that was interrupted. */
@@ -36,6 +36,8 @@ export interface CollectionReport {
   readonly invalid: number;
   /** Batches that held something. */
   readonly pages: number;
+  /** Rows that came again in a read by page and were dropped: the order of the list has ties, so as many may be missing. */
+  readonly repeated: number;
   /**
    * Rows whose `updatedAt` lies before the bound of the read: the service ignores its offset (see `serviceTimeZone`), or
    * compares another time. They are delivered anyway.

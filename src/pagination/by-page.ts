@@ -4,6 +4,7 @@ import {
   awaitedLater,
   type FetchPage,
   isAfterLastPage,
+  keepRecords,
   type Page,
   type PageResponse,
   type Pages,
@@ -24,10 +25,10 @@ const SET_PARAMETER = "Set pageParameter to the name of the parameter that the s
 /**
  * Requests the pages `start, start+1, …` until an empty page, and nothing else ends the read: a short page is not the end.
  *
- * The documented way and the cheapest. A row that is deleted or moves up during the read can hide another one; use
- * `keyset` if that must not happen. A row that one of the two pages before contained is dropped and counted. The empty
- * last page is delivered only if it is the first one, so that every read has a response to show. No resume token: the
- * rows of page n may be others by then.
+ * The fewest requests, and the order of the service. A row that is deleted or moves up during the read can hide another
+ * one, so a read of more than one page is only `likely` to be complete. A row that one of the two pages before contained
+ * is dropped and counted. The empty last page is delivered only if it is the first one, so that every read has a response
+ * to show. No resume token: the rows of page n may be others by then.
  */
 export async function* byPage<T>(
   fetchPage: FetchPage<T>,
@@ -40,10 +41,11 @@ export async function* byPage<T>(
   const advice = begun === undefined ? `${SET_PARAMETER}, or use pagination: 'keyset'.` : `${SET_PARAMETER}.`;
   const repeats = new RepeatGuard(options.facts, advice);
   const checkBounds = boundsGuard(options.bounds, options.facts);
-  const pageOf = (response: PageResponse<T>): Page<T> => ({
-    ...response,
+  const isDelivered = begun?.isDelivered;
+  const pageOf = (response: PageResponse<T>, isFirst: boolean): Page<T> => ({
+    ...(isDelivered === undefined ? response : withoutDelivered(response, isDelivered)),
     pagination: 'page',
-    complete: repeats.dropped > 0 ? 'likely' : undefined,
+    complete: isFirst && isDelivered === undefined && repeats.dropped === 0 ? undefined : 'likely',
     repeated: repeats.dropped,
     restarted,
     resumeToken: begun?.resumeToken,
@@ -54,13 +56,13 @@ export async function* byPage<T>(
     const response = await ahead.take();
     options.signal.throwIfAborted();
     if (response === undefined || response.rows.length === 0) {
-      if (isFirst && response !== undefined) yield pageOf(response);
+      if (isFirst && response !== undefined) yield pageOf(response, isFirst);
       return;
     }
 
     checkBounds(response);
     const before = repeats.dropped;
-    const page = pageOf(repeats.withoutRepeats(response));
+    const page = pageOf(repeats.withoutRepeats(response), isFirst);
     if (before === 0 && page.repeated > 0) options.onRepeat();
     wanted -= page.records.length;
     ahead.fill(page.rows.length, wanted);
@@ -73,9 +75,19 @@ export async function* byPage<T>(
 interface BegunRead<T> {
   /** The response to the first page, if there is one already. */
   readonly firstPage: PageResponse<T> | undefined;
-  /** Whether records of the other pagination were delivered before. */
+  /** Whether a row with this id was delivered before; undefined if none was. */
+  readonly isDelivered: ((id: string) => boolean) | undefined;
+  /** Whether records are delivered again that an earlier read delivered. */
   readonly restarted: boolean;
   readonly resumeToken: string | undefined;
+}
+
+function withoutDelivered<T>(
+  response: PageResponse<T>,
+  isDelivered: (id: string) => boolean,
+): PageResponse<T> {
+  const kept = keepRecords(response, (id) => !isDelivered(id));
+  return { ...kept, invalid: kept.invalid.filter(({ id }) => id === undefined || !isDelivered(id)) };
 }
 
 /** The pages in flight, in order. */

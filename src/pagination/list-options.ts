@@ -7,12 +7,16 @@ import type { AfterLastPage } from './page.ts';
 /** How a list is paginated. */
 export interface PaginationOptions {
   /**
-   * - `page`: `_page=1, 2, …` until an empty page. The documented way and the cheapest; a record that is deleted during
-   *   the read can hide another one, and so can an order in which many records are equal. The default.
    * - `keyset`: by intervals of ids. No deletion and no write hides a record, every page carries a `resumeToken`, and
    *   `page.complete` says whether anything can be missing in the order of the service. It needs one free operator for each
    *   side of `id`: not both `gt` and `gte`, nor both `lt` and `lte`.
+   * - `page`: `_page=1, 2, …` until an empty page, if the order of the service or the fewest requests matter. A record that
+   *   is deleted during the read can hide another one, and so can an order in which many records are equal.
    * - a cursor of your own, for a service that documents one.
+   *
+   * Default: `keyset`. It becomes `page` for a query with `page` or with both operators of one side of `id`, and with
+   * `prefetch` above 1; also if ids are not integers, and, unless you name `keyset`, if the service ignores or rejects its
+   * bounds before a record was delivered. `first()` reads by page.
    */
   pagination?: 'page' | 'keyset' | CustomCursor<unknown> | undefined;
   /** Pages requested ahead while you work on the last one; `keyset` takes at most 1. Default: 1. */
@@ -33,10 +37,10 @@ export const PAGINATION_OPTIONS: OptionNames<PaginationOptions> = {
   pageParameter: true,
 };
 
-/** PaginationOptions with every default applied. */
+/** PaginationOptions with every default applied. Each list decides for itself if no pagination was chosen. */
 export type PaginationSettings = Required<{
-  readonly [Name in keyof PaginationOptions]: NonNullable<PaginationOptions[Name]>;
-}>;
+  readonly [Name in Exclude<keyof PaginationOptions, 'pagination'>]: NonNullable<PaginationOptions[Name]>;
+}> & { readonly pagination: PaginationOptions['pagination'] };
 
 /** The options of a client or of one list over other settings. */
 export function paginationSettings(
@@ -49,7 +53,7 @@ export function paginationSettings(
     afterLastPage = settings.afterLastPage,
     pageParameter = settings.pageParameter,
   } = options;
-  checkPaginationKind(pagination);
+  if (pagination !== undefined) checkPaginationKind(pagination);
   return {
     pagination,
     prefetch: checkWhole(prefetch, 'prefetch', 0),

@@ -73,15 +73,15 @@ export type PaginationKind = 'page' | 'keyset' | 'custom';
 
 /** One page of a list: the response, without the records that were delivered before, and what the pagination adds. */
 export interface Page<T> extends PageResponse<T> {
-  /** How this page was read. `keyset` becomes `page` when an id is not an integer. */
+  /** How this page was read. `keyset` becomes `page` when an id is not an integer, or the service has no bounds on id. */
   readonly pagination: PaginationKind;
   /**
    * Whether the read can have missed a record so far. `certain`: every response was in the order of ids, so
    * each one proves which records exist up to its last id. `likely`: the service uses another order, so a response that
    * the service shortened looks like a complete one; or it hides a page of records or more; or its pages are so short that
-   * they can be in the order of ids by chance. By `page` it is `likely` once a row came twice, because then another one was
-   * probably left out, and `undefined` until then: a record deleted during the read can hide another one too. `undefined`
-   * for a cursor of your own.
+   * they can be in the order of ids by chance. By `page` it is `likely` from the second page on, because a record that is
+   * deleted during the read can hide another one, and `undefined` on a first page without repeated rows. `undefined` for a
+   * cursor of your own.
    */
   readonly complete: 'certain' | 'likely' | undefined;
   /**
@@ -91,8 +91,8 @@ export interface Page<T> extends PageResponse<T> {
    */
   readonly repeated: number;
   /**
-   * The read started again with this page, because the service turned out to use another order, or ids that are not
-   * integers. The records before this page are delivered again.
+   * The read started again with this page, because the service turned out to use another order; or it was resumed by page.
+   * The records before this page are delivered again.
    */
   readonly restarted: boolean;
   /** Where to resume after this page (`resumeFrom`); undefined for pagination that cannot be resumed. */

@@ -9,12 +9,16 @@ export interface Paginator<T> extends AsyncIterable<T> {
   /** The same read page by page. */
   pages(): AsyncIterableIterator<Page<T>>;
   /**
-   * The first `limit` records. The limit is required, because a collection has no known size; `Infinity` is allowed.
-   * No page is requested that cannot be needed. An error carries the `resumeToken` that the list was started with,
-   * because no record was delivered.
+   * At most `limit` records: by keyset those with the lowest ids, or the highest if the service lists ids downwards; by page
+   * the first ones in the order of the service. The limit is required, because a collection has no known size; `Infinity`
+   * is allowed. No page is requested that cannot be needed. An error carries the `resumeToken` that the list was started
+   * with, because no record was delivered.
    */
   toArray(options: { readonly limit: number }): Promise<T[]>;
-  /** The first record in the order of the service; `undefined` if there is none. */
+  /**
+   * The first record in the order of the service, with every `pagination`; `undefined` if there is none. A list with
+   * `resumeFrom` begins there instead.
+   */
   first(): Promise<T | undefined>;
 }
 
@@ -22,18 +26,26 @@ export interface Paginator<T> extends AsyncIterable<T> {
 export interface PaginatorSource<T> {
   /** The caller's: after an abort nothing more is delivered. */
   readonly signal: AbortSignal | undefined;
-  /** Starts a read. `limit` is the most records that will be taken; `signal` stops its requests. */
-  readonly start: (limit: number | undefined, signal: AbortSignal) => Pages<T>;
+  /** Starts a read; `signal` stops its requests. */
+  readonly start: (wanted: Wanted, signal: AbortSignal) => Pages<T>;
   /** Called with the invalid rows of each page when the page is delivered. */
   readonly onInvalid: (rows: readonly InvalidRecord[]) => void;
   /** The token that the read starts from, for errors before the first page. */
   readonly resumeFrom: string | undefined;
 }
 
+/** Which records of a list are wanted. */
+interface Wanted {
+  /** The most records that will be taken. */
+  readonly limit?: number | undefined;
+  /** Only the first one in the order of the service. */
+  readonly isFirst?: boolean | undefined;
+}
+
 export function createPaginator<T>(source: PaginatorSource<T>): Paginator<T> {
   return {
-    [Symbol.asyncIterator]: () => new RecordIterator(new PageIterator(source, undefined), source.signal),
-    pages: () => new PageIterator(source, undefined),
+    [Symbol.asyncIterator]: () => new RecordIterator(new PageIterator(source, {}), source.signal),
+    pages: () => new PageIterator(source, {}),
     async toArray(options) {
       checkOptionNames(options ?? {}, { limit: true }, { of: 'toArray' });
       // From JavaScript it may be missing.
@@ -41,22 +53,25 @@ export function createPaginator<T>(source: PaginatorSource<T>): Paginator<T> {
       if (!(Number.isInteger(limit) || limit === Number.POSITIVE_INFINITY) || limit < 0) {
         throw new InvalidInputError('limit', 'must be a whole number or Infinity');
       }
-      return limit === 0 ? [] : collect(source, limit);
+      return limit === 0 ? [] : collect(source, { limit });
     },
     async first() {
-      const [record] = await collect(source, 1);
+      const [record] = await collect(source, { limit: 1, isFirst: true });
       return record;
     },
   };
 }
 
-async function collect<T>(source: PaginatorSource<T>, limit: number): Promise<T[]> {
+async function collect<T>(
+  source: PaginatorSource<T>,
+  wanted: Wanted & { readonly limit: number },
+): Promise<T[]> {
   let records: T[] = [];
   try {
-    for await (const page of new PageIterator(source, limit)) {
+    for await (const page of new PageIterator(source, wanted)) {
       if (page.restarted) records = [];
       for (const record of page.records) {
-        if (records.push(record) >= limit) return records;
+        if (records.push(record) >= wanted.limit) return records;
       }
     }
   } catch (error) {
@@ -80,9 +95,9 @@ class PageIterator<T> implements AsyncIterableIterator<Page<T>> {
   #resumeToken: string | undefined;
   #state: 'new' | 'reading' | 'ended' | 'left' = 'new';
 
-  constructor(source: PaginatorSource<T>, limit: number | undefined) {
+  constructor(source: PaginatorSource<T>, wanted: Wanted) {
     this.#source = source;
-    this.#pages = source.start(limit, this.#requests.signal);
+    this.#pages = source.start(wanted, this.#requests.signal);
     this.#resumeToken = source.resumeFrom;
   }
 

@@ -86,12 +86,13 @@ export async function* listed(
   reading: Reading,
   query: SourceQuery = {},
 ): AsyncGenerator<ExistingPage, void, undefined> {
-  let complete: Page<AnyProduct>['complete'];
+  let isIncomplete = false;
   for await (const page of pages(reading, query)) {
-    complete = page.complete;
+    // By page each read is only likely to be complete, and a second one shows no more.
+    isIncomplete = page.repeated > 0 || (page.pagination === 'keyset' && page.complete === 'likely');
     yield page;
   }
-  if (complete !== 'likely') return;
+  if (!isIncomplete) return;
   let isFirst = true;
   for await (const page of pages(reading, query, { pagination: 'page' })) {
     yield { ...page, restarted: isFirst || page.restarted, repeatedAgain: page.repeated };

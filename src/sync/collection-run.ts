@@ -216,13 +216,14 @@ export class CollectionRun<T extends { id: string }> {
   }
 
   report(): CollectionReport {
-    const { plan, pagination, complete, clockWentBack = false } = this.#state ?? {};
+    const { plan, pagination, complete, repeated = 0, clockWentBack = false } = this.#state ?? {};
     return {
       collection: this.collection,
       status: this.status,
       mode: plan?.mode,
       pagination,
       complete,
+      repeated,
       resumed: plan?.resumed ?? false,
       exceededLimit: this.#pause.exceededLimit,
       ...this.#stats.report,

@@ -30,9 +30,10 @@ export interface RunState {
   readonly position: RunPosition | undefined;
   /** What checkpoints contain beside the position: the state found in the store, and what this run has learned. */
   readonly base: SyncState;
-  /** Of the last page, as is the next one. */
+  /** Of the last page, as are the next two. */
   readonly pagination: PaginationKind | undefined;
   readonly complete: Page<unknown>['complete'];
+  readonly repeated: number;
   /** Whether the service's clock stood behind the last watermark. */
   readonly clockWentBack: boolean;
 }
@@ -64,6 +65,7 @@ export function begin(
     base: { ...found, ...own },
     pagination: undefined,
     complete: undefined,
+    repeated: 0,
     clockWentBack: false,
   };
 }
@@ -107,7 +109,7 @@ export function next(state: RunState, page: Page<unknown>, rules: RunRules): Ste
   const startsOver = position === undefined && plan.resumed && plan.token === undefined;
   const restarted = page.restarted || startsOver;
   const watermark = position?.watermark ?? plan.watermark ?? watermarkOf(page.first);
-  const { resumeToken: token, pagination, complete } = page;
+  const { resumeToken: token, pagination, complete, repeated } = page;
   return {
     state: {
       ...checked,
@@ -115,6 +117,7 @@ export function next(state: RunState, page: Page<unknown>, rules: RunRules): Ste
       base: withOffset(base, page.rows),
       pagination,
       complete,
+      repeated,
     },
     kind: page.records.length > 0 || page.invalid.length > 0 || restarted ? 'deliver' : 'pass',
     restarted,

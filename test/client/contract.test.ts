@@ -19,15 +19,16 @@ test('a client has every collection of the specification, and only products has 
 });
 
 describe.each(collectionNames)('%s', (name) => {
-  test('lists every record, in order, over all pages', async () => {
+  test('lists every record, by page in the order of the service', async () => {
     const { sandbox, collection } = books(name, { pageSize: 2 });
     const seen: unknown[] = [];
-    for await (const record of collection.list()) seen.push(record);
+    for await (const record of collection.list({}, { pagination: 'page' })) seen.push(record);
 
     expect(seen).toEqual(sandbox.store[name].all());
     const path = `/api/public/v1/${collection.segment}`;
     expect(sandbox.requests.every((request) => request.method === 'GET' && request.path === path)).toBe(true);
     expect(sandbox.requests.map(({ query }) => query._page)).toEqual(['1', '2', '3']);
+    expect(await collection.list().toArray({ limit: 99 })).toEqual(sandbox.store[name].all());
   });
 
   test('gets or finds a record by its id, with its unknown fields', async () => {
@@ -46,7 +47,7 @@ describe.each(collectionNames)('%s', (name) => {
     const id = { gt: '1', gte: '2', lt: '9', lte: '8' };
     await collection.list({ page: 1, updatedSince: '2020-01-01', id }).toArray({ limit: 1 });
     await collection.list({ id: { between: ['1', '2'] } }).toArray({ limit: 1 });
-    expect(sandbox.requests.map(({ query }) => query)).toEqual([
+    expect(sandbox.requests.slice(0, 2).map(({ query }) => query)).toEqual([
       {
         _page: '1',
         updatedSince: '2020-01-01',
@@ -55,7 +56,7 @@ describe.each(collectionNames)('%s', (name) => {
         'id[lt]': '9',
         'id[lte]': '8',
       },
-      { _page: '1', 'id[between]': '1..2' },
+      { 'id[between]': '1..2' },
     ]);
   });
 });

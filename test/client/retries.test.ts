@@ -470,7 +470,7 @@ test('deadlineMs begins again with each page of a list', async () => {
     return jsonResponse(number <= 5 ? [{ id: String(number) }] : []);
   };
   const client = scriptedClient(scriptedFetch(slowPage), { deadlineMs: 1_000 });
-  const records = client.accounts.list({}, { prefetch: 0 }).toArray({ limit: 10 });
+  const records = client.accounts.list({}, { pagination: 'page', prefetch: 0 }).toArray({ limit: 10 });
   await expect(runToEnd(records)).resolves.toHaveLength(5);
 });
 

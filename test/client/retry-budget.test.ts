@@ -97,7 +97,7 @@ test.each([
 ])('a list survives 7.4 s of 502s with the %s waits that the jitter allows', async (_, random) => {
   Math.random = () => random;
   const { client } = clientDuringDeployment(7_400);
-  const list = client.accounts.list().toArray({ limit: 10 });
+  const list = client.accounts.list({}, { pagination: 'page' }).toArray({ limit: 10 });
   expect(await runToEnd(list)).toEqual([{ id: '1' }, { id: '2' }, { id: '3' }]);
 });
 

@@ -212,6 +212,7 @@ function logReport({ collections, records, tenant }: SyncReport, to: string, pro
     }
     progress.warn(report);
   }
+  progress.summarize();
   progress.log(`${many(records, 'record')} of ${tenant} written to ${to}: complete.`);
 }
 

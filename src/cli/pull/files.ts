@@ -96,6 +96,7 @@ export async function pullIntoFiles(
   }
   await checkpoint?.remove();
   if (state.done.length === 0) throw noReadAccess();
+  progress.summarize();
   if (state.startedAt === null) return;
   const next = new Date(Date.parse(state.startedAt) - LOOKBACK_MS).toISOString().replace('.000Z', 'Z');
   progress.log(`To read what changes from now on: --since ${next}`);

@@ -14,6 +14,8 @@ const LINE_EVERY_MS = 10_000;
 export class PullProgress {
   readonly #io: Io;
   readonly #quiet: boolean;
+  /** Collections whose read by page may lack a record for no other reason. */
+  readonly #byPage: string[] = [];
   #shown = '';
   #loggedAt = performance.now();
 
@@ -47,10 +49,26 @@ export class PullProgress {
     this.#io.status?.(undefined);
   }
 
-  warn({ collection, complete }: CollectionReport): void {
+  /** Warns of a collection that may lack records. Those read by page are named together at the end: see `summarize`. */
+  warn({ collection, complete, pagination, repeated }: CollectionReport): void {
     if (complete !== 'likely') return;
+    if (repeated > 0) {
+      this.log(
+        `Warning: the list of ${collection} repeated ${many(repeated, 'record')}, so it may lack as many.`,
+      );
+    } else if (pagination === 'page') this.#byPage.push(collection);
+    else {
+      this.log(
+        `Warning: the service does not list ${collection} in the order of ids, or hides records. A record may be missing.`,
+      );
+    }
+  }
+
+  /** The last lines of a pull. */
+  summarize(): void {
+    if (this.#byPage.length === 0) return;
     this.log(
-      `Warning: the service does not list ${collection} in the order of ids, hides records, or sent some twice. A record may be missing.`,
+      `Read by page: ${this.#byPage.join(', ')}. If a record was deleted during the read, another one may be missing.`,
     );
   }
 

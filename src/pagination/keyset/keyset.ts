@@ -1,5 +1,7 @@
+import { ApiError } from '../../errors/api-error.ts';
+import { FilterIgnoredError } from '../../errors/filter-ignored-error.ts';
 import { byPage } from '../by-page.ts';
-import { rangeOf } from '../id-bounds.ts';
+import { integerId, rangeOf } from '../id-bounds.ts';
 import {
   type AfterLastPage,
   awaitedLater,
@@ -12,7 +14,8 @@ import {
   type ReaderOptions,
   type ResumePosition,
 } from '../page.ts';
-import { type ReadContext, reduce, requestOf } from './reduce.ts';
+import { DIRECTIONS } from './direction.ts';
+import { type ReadContext, reduce, requestOf, type Step } from './reduce.ts';
 import { BY_PAGE, isCertain, positionOf, type ReadState, START, stateOf } from './state.ts';
 
 interface KeysetOptions extends ReaderOptions {
@@ -24,6 +27,11 @@ interface KeysetOptions extends ReaderOptions {
   readonly resumeFrom?: ResumePosition | undefined;
   /** Whether only changes are listed. */
   readonly onlyChanges: boolean;
+  /**
+   * Whether the list may be read by page if the service ignores or rejects the bounds of the first intervals: if the
+   * caller did not choose keyset pagination by name.
+   */
+  readonly mayReadByPage: boolean;
   /** Makes the resume token of a page. */
   readonly tokenOf: (position: ResumePosition) => string;
 }
@@ -40,7 +48,7 @@ type Delivery<T> =
 
 /**
  * Reads by intervals of ids: see `reduce.ts` for how and why. It needs integer ids: if one is not, it reads by page from
- * the first page on, and the records delivered before come again.
+ * the first page on, without the rows of the range that was delivered before.
  *
  * An empty page is delivered only if it is the first one, if the read starts again, or if it is the last one and
  * `complete` has changed.
@@ -50,7 +58,7 @@ export async function* byKeyset<T>(fetchPage: FetchPage<T>, options: KeysetOptio
   const range = rangeOf(options.bounds);
   const start = options.resumeFrom === undefined ? START : stateOf(options.resumeFrom);
   if (range === undefined || start === undefined) {
-    return yield* continueByPage(fetchPage, options, { delivered: false });
+    return yield* continueByPage(fetchPage, options);
   }
   const context = { ...options, range, bounds: options.bounds };
   const next = deliveries(fetchPage, options, { start, context });
@@ -58,15 +66,17 @@ export async function* byKeyset<T>(fetchPage: FetchPage<T>, options: KeysetOptio
   let wanted = limit;
   let ahead: Promise<Delivery<T>> | undefined;
   let complete: Page<T>['complete'];
+  let delivered: ReadState = start;
   while (wanted > 0) {
     const delivery = await (ahead ?? next());
     signal.throwIfAborted();
     if (delivery.kind === 'by_page') {
       const { firstPage } = delivery;
-      return yield* continueByPage(fetchPage, options, { delivered: complete !== undefined, firstPage });
+      return yield* continueByPage(fetchPage, { ...options, limit: wanted }, { delivered, firstPage });
     }
 
     const { state, restarted, response } = delivery;
+    delivered = state;
     const seen = new Set(response.ids);
     const page =
       seen.size === response.ids.length ? response : keepRecords(response, (id) => seen.delete(id));
@@ -86,11 +96,16 @@ export async function* byKeyset<T>(fetchPage: FetchPage<T>, options: KeysetOptio
 /** The driver: sends requests until there is something to deliver. Not called after the end, nor during another call. */
 function deliveries<T>(
   fetchPage: FetchPage<T>,
-  { signal, afterLastPage }: KeysetOptions,
+  { signal, afterLastPage, mayReadByPage, resumeFrom }: KeysetOptions,
   { start, context }: { readonly start: ReadState; readonly context: ReadContext },
 ): () => Promise<Delivery<T>> {
   let state = start;
   let latest: PageResponse<T> | undefined;
+  /** The response to nothing but the caller's filters is the first page, and need not be requested again. */
+  let firstPage: PageResponse<T> | undefined;
+  /** Whether the bounds of this package can still turn out to be useless, because nothing was delivered by them. */
+  let isOpen = mayReadByPage && resumeFrom === undefined;
+  let isBounded = false;
   /** A response without rows, as a 404 after the last page is one. */
   const fetchRows = async (page: number | undefined, request: () => Promise<PageResponse<T>>) => {
     try {
@@ -105,18 +120,27 @@ function deliveries<T>(
     let held: PageResponse<T> | undefined;
     for (;;) {
       const query = requestOf(state, context);
-      const response = await fetchRows(query.page, () => fetchPage(query, signal));
-      const step = reduce(state, response, context, held);
-      if (step.deliver === 'by_page') {
-        // A response to nothing but the caller's filters is the first page, and need not be requested again.
-        const isFirstPage = query.page === undefined && query.id === undefined;
-        return { kind: 'by_page', firstPage: isFirstPage ? response : undefined };
+      const adds = query.id !== undefined;
+      let step: Step;
+      let response: PageResponse<T>;
+      try {
+        response = await fetchRows(query.page, () => fetchPage(query, signal));
+        if (query.page === undefined && !adds) firstPage = response;
+        step = reduce(state, response, context, held);
+      } catch (error) {
+        const isUseless = error instanceof FilterIgnoredError || (adds && !isBounded && isRejection(error));
+        if (isOpen && isUseless) return { kind: 'by_page', firstPage };
+        throw error;
       }
+      isBounded ||= adds;
+      if (step.deliver === 'by_page') return { kind: 'by_page', firstPage };
       state = step.state;
       latest = response;
       const restarted = step.deliver === 'restart';
       const delivered = step.deliver === 'held' ? held : restarted ? withoutRows(response) : response;
       if (step.deliver !== 'nothing' && delivered !== undefined) {
+        isOpen = false;
+        firstPage = undefined;
         return { kind: 'rows', response: delivered, state, restarted };
       }
       held = state.phase === 'second_page' ? response : undefined;
@@ -124,23 +148,37 @@ function deliveries<T>(
   };
 }
 
+/** Whether the service rejected the parameters of a request. */
+function isRejection(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 400 || error.status === 422);
+}
+
 function withoutRows<T>(response: PageResponse<T>): PageResponse<T> {
   return { ...response, rows: [], records: [], ids: [], sent: [], invalid: [] };
 }
 
-/** Reads by page from the first page on. */
+/** Reads by page from the first page on, without what was delivered up to the state `delivered`. */
 async function* continueByPage<T>(
   fetchPage: FetchPage<T>,
   options: KeysetOptions,
-  { delivered, firstPage }: { delivered: boolean; firstPage?: PageResponse<T> | undefined },
+  begun?: { readonly delivered: ReadState; readonly firstPage: PageResponse<T> | undefined },
 ): Pages<T> {
   yield* byPage(
     fetchPage,
     { ...options, start: 1 },
     {
-      firstPage,
-      restarted: delivered || options.resumeFrom !== undefined,
+      firstPage: begun?.firstPage,
+      isDelivered: begun && isDeliveredBy(begun.delivered),
+      restarted: begun === undefined && options.resumeFrom !== undefined,
       resumeToken: options.tokenOf(BY_PAGE),
     },
   );
+}
+
+function isDeliveredBy({ after, order }: ReadState): ((id: string) => boolean) | undefined {
+  if (after === undefined) return undefined;
+  return (text) => {
+    const id = integerId(text);
+    return id !== undefined && DIRECTIONS[order].keyOf(id) <= after;
+  };
 }

@@ -55,7 +55,7 @@ function* shopRows(): Generator<ProductDraft> {
 const startedAt = performance.now();
 if (run === 'list') {
   let seen = 0;
-  for await (const page of products.list({}, { pagination: 'keyset' }).pages()) {
+  for await (const page of products.list().pages()) {
     seen += page.records.length;
     if (seen % (EVERY * 100) < page.records.length) look();
   }

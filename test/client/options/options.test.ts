@@ -180,7 +180,7 @@ test('withOptions changes how lists are paginated and records validated', async 
   const fetch = scriptedFetch(({ url }) =>
     jsonResponse(url.searchParams.get('_page') === '1' ? [{ id: '1', name: 7 }] : []),
   );
-  const client = scriptedClient(fetch);
+  const client = scriptedClient(fetch, { pagination: 'page' });
   expect(await caught(client.products.list().toArray({ limit: 9 }))).toMatchObject({ reason: 'wrong_shape' });
   expect(await client.withOptions({ validation: 'report' }).products.list().toArray({ limit: 9 })).toEqual(
     [],

@@ -1,18 +1,18 @@
 import { expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { settle } from '../../support/scripted-server.ts';
-import {
-  accountsOf,
-  all,
-  idsOf,
-  listing,
-  notFound,
-  type Rows,
-  range,
-  rowsOf,
-  serviceOf,
-  withPages,
-} from './service.ts';
+import * as service from './service.ts';
+import { all, idsOf, notFound, type Rows, range, rowsOf } from './service.ts';
+
+const byPage = { pagination: 'page' } as const;
+const serviceOf: typeof service.serviceOf = (respond, options) =>
+  service.serviceOf(respond, { ...byPage, ...options });
+const listing = (ids: readonly number[], pageSize: number) => service.listing(ids, pageSize, byPage);
+const accountsOf: typeof service.accountsOf = (ids, options, clientOptions) =>
+  service.accountsOf(ids, options, { ...byPage, ...clientOptions });
+/** A service with these pages, and empty ones after them. */
+const withPages = (...pages: readonly (readonly (string | number)[])[]) =>
+  serviceOf(({ page = 1 }) => rowsOf(pages[page - 1] ?? []));
 
 const strings = (from: number, to: number) => range(from, to).map(String);
 const oneAtATime = { prefetch: 0 };

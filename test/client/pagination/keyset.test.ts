@@ -213,39 +213,6 @@ describe('a read by keyset starts again, and says so,', () => {
       expect(await accounts.list({}, options).toArray({ limit })).toHaveLength(80);
     }
   });
-
-  test('by page, from the first page on, if an id is not an integer', async () => {
-    // No upper bound on integers includes the others.
-    const { accounts } = serviceOf(({ page = 1, id }) => {
-      const texts = id.lt === undefined && id.lte === undefined ? ['a', 'b', 'c'] : [];
-      return rowsOf([...inside(range(1, 40), id), ...texts]).slice((page - 1) * 10, page * 10);
-    });
-    const pages = await all(accounts.list({}, keyset).pages());
-    const restart = pages.findIndex(({ restarted }) => restarted);
-    expect(restart).toBeGreaterThan(0);
-    expect(pages.slice(restart).flatMap(({ ids }) => ids)).toEqual([
-      ...range(1, 40).map(String),
-      'a',
-      'b',
-      'c',
-    ]);
-    expect(pages.slice(restart).every(({ pagination }) => pagination === 'page')).toBe(true);
-
-    // Its token resumes nothing.
-    const resumeFrom = pages.at(-1)?.resumeToken;
-    const again = await all(accounts.list({}, { ...keyset, resumeFrom }).pages());
-    expect(again.map(({ restarted }) => restarted)).toEqual([true, false, false, false, false]);
-  });
-
-  test('but not if the very first page shows such an id: that page is not requested again', async () => {
-    const { accounts, queries } = accountsOf(['a', 'b', 'c'], { pageSize: 2 });
-    const pages = await all(accounts.list({}, keyset).pages());
-    expect(pages.map(({ ids, restarted }) => [ids, restarted])).toEqual([
-      [['a', 'b'], false],
-      [['c'], false],
-    ]);
-    expect(queries()).toEqual(['', '_page=2', '_page=3']);
-  });
 });
 
 describe('the id operators of the caller', () => {

@@ -12,7 +12,7 @@ import { accountsOf, all, idsOf, listing, range, rowsOf, serviceOf } from './ser
 
 test('a list sends nothing before it is iterated, and each iteration reads again from the start', async () => {
   const { accounts, queries } = listing(range(1, 4), 2);
-  const list = accounts.list();
+  const list = accounts.list({}, { pagination: 'page' });
   const pages = list.pages();
   await settle();
   expect(queries).toHaveLength(0);
@@ -32,10 +32,10 @@ test.each([
   [6, 6, 3],
   [7, 6, 4],
   [Number.POSITIVE_INFINITY, 6, 4],
-])('toArray with limit %d gives %i records of six in %i requests', async (limit, count, requests) => {
+])('toArray by page with limit %d gives %i records of six in %i requests', async (limit, count, requests) => {
   for (const prefetch of [0, 1, 5]) {
     const { accounts, queries } = listing(range(1, 6), 2);
-    expect(await accounts.list({}, { prefetch }).toArray({ limit })).toHaveLength(count);
+    expect(await accounts.list({}, { prefetch, pagination: 'page' }).toArray({ limit })).toHaveLength(count);
     await settle();
     if (prefetch <= 1) expect(queries).toHaveLength(requests);
     expect(queries.length).toBeLessThanOrEqual(limit > 6 ? 9 : requests);
@@ -126,7 +126,8 @@ test('listeners get the invalid rows of a page together with the page', async ()
     on: { invalidRecord: ({ collection }) => seen.push(collection) },
   });
   const counts: number[] = [];
-  for await (const page of client.accounts.list().pages()) counts.push(page.invalid.length, seen.length);
+  const list = client.accounts.list({}, { pagination: 'page' });
+  for await (const page of list.pages()) counts.push(page.invalid.length, seen.length);
   expect(counts).toEqual([1, 1, 1, 2]);
   expect(seen).toEqual(['accounts', 'accounts']);
 });

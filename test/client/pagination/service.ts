@@ -108,10 +108,6 @@ export const listing = (ids: readonly number[], pageSize: number, options?: Clie
     return rowsOf(inside(ids, id).slice(from, from + pageSize));
   }, options);
 
-/** A service with these pages, and empty ones after them. */
-export const withPages = (...pages: readonly (readonly (string | number)[])[]) =>
-  serviceOf(({ page = 1 }) => rowsOf(pages[page - 1] ?? []));
-
 export const notFound = () => problemResponse(404, { type: 'not_found' });
 
 export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {

@@ -400,7 +400,7 @@ test('the queue lets interactive calls overtake lists, which keep one slot in fi
   const client = scriptedClient(fetch, { maxWaitMs: 600_000, deadlineMs: 600_000 });
   const calls: Promise<unknown>[] = [client.accounts.get('0')];
   await settle();
-  for (let count = 0; count < 3; count += 1) calls.push(client.accounts.list().toArray({ limit: 5 }));
+  for (let count = 0; count < 3; count += 1) calls.push(client.accounts.list().first());
   for (let count = 0; count < 12; count += 1) calls.push(client.accounts.get('1'));
   await runToEnd(Promise.all(calls));
   const order = sent.slice(1).join(' ');

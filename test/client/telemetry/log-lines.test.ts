@@ -23,7 +23,9 @@ test('the lines of a list differ in the page or the bounds of ids, as the error 
   const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn() };
   const broken = scriptedFetch(jsonResponse([{ id: '1' }]), problemResponse(500));
   const client = scriptedClient(broken, { logger, retry: { maxAttempts: 1 } });
-  const error = await caught(client.boms.list({ id: { gte: '1' } }).toArray({ limit: 9 }));
+  const error = await caught(
+    client.boms.list({ id: { gte: '1' } }, { pagination: 'page' }).toArray({ limit: 9 }),
+  );
   const attempts = logger.debug.mock.calls.filter(([line]) => String(line).endsWith(' attempt 1'));
   expect(attempts.map(([line]) => String(line).replace(/^.* GET /, ''))).toEqual([
     '/boms?_page=1&id[gte]=1 attempt 1',
@@ -41,7 +43,7 @@ test('a logger gets waits and invalid records', async () => {
     rateLimiter: 'client',
     validation: 'report',
   });
-  await client.boms.list().toArray({ limit: 9 });
+  await client.boms.list({}, { pagination: 'page' }).toArray({ limit: 9 });
   expect(logger.info.mock.calls.flat()).toContainEqual(
     expect.stringMatching(/^accounting-data-sdk #\d+ GET \/boms\?_page=1 waits \d+ ms$/),
   );

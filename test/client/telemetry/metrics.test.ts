@@ -105,7 +105,7 @@ test('telemetryListeners reports the quota of the key as last seen', async () =>
 test('telemetryListeners counts invalid rows', async () => {
   const { sandbox, client, recorded } = measured({}, { validation: 'report' });
   sandbox.faults.next({ kind: 'money-as-number' });
-  await client.products.list().toArray({ limit: 10 });
+  await client.products.list({}, { pagination: 'page' }).toArray({ limit: 10 });
 
   const [point] = await recorded.points('accounting.client.invalid_records');
   expect(point).toMatchObject({ attributes: { 'accounting.collection': 'products', tenant: '42' } });

@@ -224,8 +224,8 @@ test('telemetryListeners names the port of a listening service and the prefix of
 test('telemetryListeners carries the page or the bounds of ids of each call of a list, and no other part of the query', async () => {
   const { client, recorded } = recordedClient({ records: { products: 12 }, pageSize: 5 });
   const reads = [
-    client.products.list({ updatedSince: '2000-01-01' }),
-    client.products.list({ id: { lte: '9' } }, { pagination: 'keyset' }),
+    client.products.list({ updatedSince: '2000-01-01' }, { pagination: 'page' }),
+    client.products.list({ id: { lte: '9' } }),
     client.products.list(
       {},
       { pagination: { first: { parameters: { cursor: 'Smith' } }, next: () => undefined } },

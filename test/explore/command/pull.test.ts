@@ -174,7 +174,7 @@ describe('a pull that is stopped', () => {
     expect(pulled()).toEqual(sandbox.store.accounts.all());
   });
 
-  test('starts over in the middle if an id is not an integer', async () => {
+  test('continues by page if an id is not an integer', async () => {
     const { sandbox, env, args, pulled } = await pullOfAccounts();
     sandbox.store.accounts.insert({ id: 'A-1', name: 'By hand' });
     expect((await run(env, args)).code).toBe(0);
@@ -247,8 +247,7 @@ describe('a pull into a file that exists', () => {
 
 describe('a pull that has to start over', () => {
   test('writes the checkpoint before it cuts the file, so that a crash in between loses nothing', async () => {
-    const { sandbox, env, file, args, pulled } = await stoppedPull();
-    sandbox.store.accounts.insert({ id: 'A-1', name: 'By hand' });
+    const { sandbox, env, file, args, pulled } = await stoppedPull({ ids: { form: 'uuid' } });
     const handle = await open(file('scratch'), 'w');
     const prototype = Object.getPrototypeOf(handle) as { truncate: (length?: number) => Promise<void> };
     await handle.close();
@@ -489,10 +488,42 @@ describe('what a pull logs at its end', () => {
   test('warns if a record may be missing', async () => {
     const options = { records: { accounts: 100 }, hiddenRecords: 0.05 } as const;
     const likely = await listening({ ...options, order: 'updated-desc', timestampsEverywhere: true });
-    expect((await run(likely.env, ['pull', 'accounts'])).log).toContain('Warning: ');
+    expect((await run(likely.env, ['pull', 'accounts'])).log).toContain(
+      'in the order of ids, or hides records',
+    );
     expect((await run(likely.env, ['pull', 'accounts', '--quiet'])).log).toBe('');
     const certain = await listening({ records: { accounts: 50 } });
-    expect((await run(certain.env, ['pull', 'accounts'])).log).not.toContain('Warning');
+    const { log } = await run(certain.env, ['pull', 'accounts']);
+    expect(log).not.toContain('Warning');
+    expect(log).not.toContain('Read by page');
+  });
+
+  test('names the collections that were read by page once, and warns of one that repeated records', async () => {
+    const records = { accounts: 100, boms: 100 };
+    const { env } = await listening({ records, ids: { form: 'uuid' } });
+    const file = folder();
+    const all = ['pull', '--all', '--out', file('files')];
+    for (const args of [all, ['pull', '--all', '--to', file('books.sqlite'), '--tenant', 'acme']]) {
+      const { log } = await run(env, args);
+      expect(log).not.toContain('Warning');
+      expect(log.match(/Read by page: .*/g)).toEqual([
+        'Read by page: accounts, boms. If a record was deleted during the read, another one may be missing.',
+      ]);
+    }
+
+    const ties = await listening({
+      records,
+      ids: { form: 'uuid' },
+      order: 'updated-asc',
+      ties: 'each-page',
+      timestampsEverywhere: true,
+      clock: '2026-05-01T12:00:00Z',
+    });
+    const { accounts } = ties.sandbox.store;
+    for (const id of accounts.ids()) accounts.update(id, { name: 'imported' });
+    const { log } = await run(ties.env, ['pull', 'accounts']);
+    expect(log).toMatch(/Warning: the list of accounts repeated \d+ records?, so it may lack as many\./);
+    expect(log).not.toContain('Read by page');
   });
 
   test.each(['local', 'utc'] as const)(

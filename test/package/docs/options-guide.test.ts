@@ -45,6 +45,8 @@ describe('the tables of the guide to options', () => {
       maxWaitMs,
       ...Object.fromEntries(ofRetry),
       ...lists,
+      // The default of each list, unless its query or its options need another one.
+      pagination: lists.pagination ?? 'keyset',
       validation,
       rateLimiter,
       bareNotFound,

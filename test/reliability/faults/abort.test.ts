@@ -107,7 +107,8 @@ test('the reason of a bare abort arrives as it is', async () => {
 test('a signal stops a pagination and its prefetched page', async () => {
   await using server = await scriptedServer(json([{ id: '1' }]), misbehave.stall);
   const controller = new AbortController();
-  const pages = quickClient(server.url).accounts.list({}, { signal: controller.signal }).pages();
+  const options = { pagination: 'page', signal: controller.signal } as const;
+  const pages = quickClient(server.url).accounts.list({}, options).pages();
   expect((await pages.next()).value?.records).toEqual([{ id: '1' }]);
   await server.received(2);
   controller.abort(reason);

@@ -62,9 +62,7 @@ const well: Record<Call, RawResponse> = {
 };
 
 function start(client: Client, call: Call, options: RequestOptions): Promise<unknown> {
-  return call === 'LIST'
-    ? client.accounts.list({}, options).toArray({ limit: 1 })
-    : callWith(client, call, options);
+  return call === 'LIST' ? client.accounts.list({}, options).first() : callWith(client, call, options);
 }
 
 /** Each request names the byte at which its response is cut; the next attempt gets a whole response. */

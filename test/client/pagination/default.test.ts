@@ -1,0 +1,287 @@
+// How a list is paginated if nobody chose: see also keyset.test.ts and by-page.test.ts.
+
+import type { ListOptions, ListQuery } from 'accounting-data-sdk';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { caught } from '../../support/caught.ts';
+import { problemResponse } from '../../support/scripted-fetch.ts';
+import { SeededRandom } from '../../support/seeded-random.ts';
+import {
+  type AccountPage,
+  accountsOf,
+  all,
+  byId,
+  everything,
+  idsOf,
+  inside,
+  listing,
+  type Query,
+  range,
+  rowsOf,
+  serviceOf,
+} from './service.ts';
+
+const strings = (from: number, to: number) => range(from, to).map(String);
+const kindsOf = (pages: readonly AccountPage[]) => new Set(pages.map(({ pagination }) => pagination));
+
+/** A page of ten of these ids, whatever bounds are requested. */
+const withoutBounds = (ids: readonly (string | number)[], { page = 1 }: Query) =>
+  rowsOf(ids.slice((page - 1) * 10, page * 10));
+
+/** Ids that are integers and others, which no upper bound on integers includes. */
+const mixed = (ids: readonly number[], texts: readonly string[]) =>
+  serviceOf(({ page = 1, id }) => {
+    const isOpen = id.lt === undefined && id.lte === undefined;
+    return rowsOf([...inside(ids, id), ...(isOpen ? texts : [])].slice((page - 1) * 10, page * 10));
+  });
+
+test.each([
+  'id-asc',
+  'id-desc',
+  'created-asc',
+  'created-desc',
+  'updated-asc',
+  'updated-desc',
+  'none',
+] as const)(
+  'a list loses none of 3,000 records while one is deleted and one changed after each response, in the order %s',
+  async (order) => {
+    const { sandbox, accounts } = accountsOf(range(1, 3_000), { order });
+    const random = new SeededRandom(1);
+    const deleted = new Set<string>();
+    sandbox.onRequest(() => {
+      const ids = sandbox.store.accounts.ids();
+      const [gone = '', changed = ''] = [random.pick(ids), random.pick(ids)];
+      deleted.add(gone);
+      sandbox.store.accounts.delete(gone);
+      sandbox.clock.advance(1_000);
+      if (gone !== changed) sandbox.store.accounts.update(changed, { name: 'changed' });
+    });
+    const seen = new Set<string>();
+    for await (const page of accounts.list().pages()) {
+      if (page.restarted) seen.clear();
+      for (const id of page.ids) seen.add(id);
+    }
+    expect(deleted.size).toBeGreaterThan(100);
+    expect(strings(1, 3_000).filter((id) => !seen.has(id) && !deleted.has(id))).toEqual([]);
+  },
+);
+
+test('a list reads by keyset', async () => {
+  const { accounts, queries } = listing(range(1, 25), 10);
+  const pages = await all(accounts.list().pages());
+  expect(kindsOf(pages)).toEqual(new Set(['keyset']));
+  expect(pages.at(-1)?.complete).toBe('certain');
+  expect(queries.slice(0, 3)).toEqual(['', 'id[lte]=9', 'id[gt]=9']);
+});
+
+test('toArray returns the records with the lowest ids, and by page the first of the service', async () => {
+  const { accounts } = listing([100, ...range(6, 60)], 10);
+  const lowest = await accounts.list().toArray({ limit: 5 });
+  expect(lowest.map(({ id }) => id)).toEqual(strings(6, 10));
+  const first = await accounts.list({}, { pagination: 'page' }).toArray({ limit: 5 });
+  expect(first.map(({ id }) => id)).toEqual(['100', ...strings(6, 9)]);
+});
+
+test.each<[string, ListQuery, ListOptions, string]>([
+  ['with page', { page: 2 }, {}, '_page=2'],
+  ['with both lower bounds', { id: { gt: '1', gte: '1' } }, {}, '_page=1&id[gt]=1&id[gte]=1'],
+  ['with both upper bounds', { id: { lt: '99', lte: '99' } }, {}, '_page=1&id[lt]=99&id[lte]=99'],
+  ['with prefetch above 1', {}, { prefetch: 2 }, '_page=1'],
+])('a list %s reads by page', async (_, query, options, first) => {
+  const { accounts, queries } = listing(range(1, 25), 10);
+  const pages = await all(accounts.list(query, options).pages());
+  expect(kindsOf(pages)).toEqual(new Set(['page']));
+  expect(queries[0]).toBe(first);
+});
+
+test('a list with resumeFrom reads by keyset, even with prefetch above 1', async () => {
+  const { accounts } = listing(range(1, 45), 10);
+  const [first] = await all(accounts.list().pages());
+  const rest = await all(accounts.list({}, { resumeFrom: first?.resumeToken, prefetch: 4 }).pages());
+  expect(kindsOf(rest)).toEqual(new Set(['keyset']));
+  expect([...(first?.ids ?? []), ...rest.flatMap(({ ids }) => ids)]).toEqual(strings(1, 45));
+});
+
+test('a list by page of more than one page is only likely to be complete', async () => {
+  const { pages } = listing(range(1, 25), 10, { pagination: 'page' });
+  expect((await all(pages())).map(({ complete }) => complete)).toEqual([undefined, 'likely', 'likely']);
+});
+
+describe('a list of a service without bounds on id', () => {
+  test.each<[string, (query: Query) => ReturnType<typeof withoutBounds> | Response]>([
+    ['ignores them', (query) => withoutBounds(range(1, 25), query)],
+    ['ignores the upper one', (query) => withoutBounds(inside(range(1, 25), { gt: query.id.gt }), query)],
+    [
+      'rejects them with 400',
+      (query) => (query.id.lte === undefined ? withoutBounds(range(1, 25), query) : problemResponse(400)),
+    ],
+    [
+      'rejects them with 422',
+      (query) => (query.id.lte === undefined ? withoutBounds(range(1, 25), query) : problemResponse(422)),
+    ],
+  ])('continues by page if it %s, unless keyset was chosen', async (_, respond) => {
+    const { accounts, queries } = serviceOf(respond);
+    const pages = await all(accounts.list().pages());
+    expect(pages.flatMap(({ ids }) => ids)).toEqual(strings(1, 25));
+    expect(kindsOf(pages)).toEqual(new Set(['page']));
+    expect(pages.some(({ restarted }) => restarted)).toBe(false);
+    // The first page is not requested again.
+    expect(queries.filter((query) => query === '' || query === '_page=1')).toEqual(['']);
+    expect(await accounts.list().toArray({ limit: 12 })).toHaveLength(12);
+
+    const error = await caught(accounts.list({}, { pagination: 'keyset' }).toArray(everything));
+    expect(error).toMatchObject({
+      code: expect.stringMatching(/^(filter_ignored|unknown_problem|malformed_request|validation_failed)$/),
+    });
+    const byName = serviceOf(respond, { pagination: 'keyset' });
+    expect(await caught(byName.accounts.list().toArray(everything))).toMatchObject({
+      code: (error as { code: string }).code,
+    });
+  });
+
+  test('throws what the first request is rejected with, and any other rejection of its bounds', async () => {
+    for (const status of [400, 422]) {
+      const { accounts, queries } = serviceOf(() => problemResponse(status));
+      expect(await caught(all(accounts.list()))).toMatchObject({ status });
+      expect(queries).toEqual(['']);
+    }
+    const { accounts } = serviceOf((query) =>
+      query.id.lte === undefined ? withoutBounds(range(1, 25), query) : problemResponse(403),
+    );
+    expect(await caught(all(accounts.list()))).toMatchObject({ status: 403 });
+  });
+
+  test('throws FilterIgnoredError if it ignores a bound of the caller', async () => {
+    const { accounts } = serviceOf((query) => withoutBounds(range(1, 25), query));
+    for (const id of [{ gt: '5' }, { lte: '20' }, { between: ['3', '4'] as const }]) {
+      expect(await caught(all(accounts.list({ id })))).toMatchObject({ code: 'filter_ignored' });
+    }
+  });
+
+  test('throws if records were delivered before', async () => {
+    const ignoresLater = serviceOf((query) =>
+      query.count < 4 ? withoutBounds(inside(range(1, 45), query.id), query) : rowsOf(range(1, 10)),
+    );
+    const seen: string[] = [];
+    const read = async () => {
+      for await (const { id } of ignoresLater.accounts.list()) seen.push(id);
+    };
+    expect(await caught(read())).toMatchObject({ code: 'filter_ignored' });
+    expect(seen.length).toBeGreaterThan(0);
+
+    const rejectsLater = serviceOf((query) =>
+      query.count < 4 ? withoutBounds(inside(range(1, 45), query.id), query) : problemResponse(400),
+    );
+    expect(await caught(all(rejectsLater.accounts.list()))).toMatchObject({ status: 400 });
+  });
+
+  test('throws if it was resumed', async () => {
+    let honours = true;
+    const { accounts } = serviceOf((query) =>
+      withoutBounds(honours ? inside(range(1, 45), query.id) : range(1, 45), query),
+    );
+    const [first] = await all(accounts.list().pages());
+    honours = false;
+    const resumed = accounts.list({}, { resumeFrom: first?.resumeToken });
+    expect(await caught(all(resumed))).toMatchObject({ code: 'filter_ignored' });
+  });
+
+  test('continues by page if it shows rows to open requests only', async () => {
+    const { accounts } = serviceOf((query) =>
+      query.id.lte === undefined ? withoutBounds(inside(range(1, 25), query.id), query) : [],
+    );
+    const pages = await all(accounts.list().pages());
+    expect(pages.flatMap(({ ids }) => ids)).toEqual(strings(1, 25));
+    expect(kindsOf(pages)).toEqual(new Set(['page']));
+  });
+});
+
+describe('a list in which an id is not an integer', () => {
+  test('continues by page, without the records that were delivered', async () => {
+    const { accounts } = mixed(range(1, 90), ['x-91', 'x-92']);
+    const pages = await all(accounts.list().pages());
+    expect(pages.flatMap(({ ids }) => ids)).toEqual([...strings(1, 90), 'x-91', 'x-92']);
+    for (const { ids, records } of pages) expect(records.map(({ id }) => id)).toEqual(ids);
+    expect(kindsOf(pages)).toEqual(new Set(['keyset', 'page']));
+    const byPage = pages.filter(({ pagination }) => pagination === 'page');
+    expect(byPage.every(({ complete, restarted }) => complete === 'likely' && !restarted)).toBe(true);
+
+    // A token of these pages resumes nothing.
+    const again = await all(accounts.list({}, { resumeFrom: pages.at(-1)?.resumeToken }).pages());
+    expect(again[0]?.restarted).toBe(true);
+    expect(again.flatMap(({ ids }) => ids)).toEqual([...strings(1, 90), 'x-91', 'x-92']);
+  });
+
+  test('continues by page, without the records that were delivered, downwards too', async () => {
+    const { accounts } = mixed(range(1, 90).toReversed(), ['x-91']);
+    expect(await idsOf(accounts.list())).toEqual([...strings(1, 90).toReversed(), 'x-91']);
+  });
+
+  test('is resumed without the records that were delivered before', async () => {
+    const { accounts } = mixed(range(1, 90), ['x-91']);
+    const read = accounts.list().pages();
+    const { value: first } = await read.next();
+    await read.return?.();
+    const rest = await all(accounts.list({}, { resumeFrom: first?.resumeToken }).pages());
+    expect([...(first?.ids ?? []), ...rest.flatMap(({ ids }) => ids)]).toEqual([...strings(1, 90), 'x-91']);
+    expect(rest.some(({ restarted }) => restarted)).toBe(false);
+  });
+
+  test('delivers up to the limit of toArray', async () => {
+    const { accounts } = mixed(range(1, 90), ['x-91', 'x-92']);
+    const read = await accounts.list().toArray({ limit: 91 });
+    expect(read.map(({ id }) => id)).toEqual([...strings(1, 90), 'x-91']);
+  });
+
+  test('reports an invalid row of the delivered range once', async () => {
+    const reported: unknown[] = [];
+    const schemas = { accounts: z.object({ id: z.string(), name: z.string() }) };
+    const { accounts } = serviceOf(
+      ({ page = 1, id }) => {
+        const isOpen = id.lt === undefined && id.lte === undefined;
+        const rows = [...rowsOf(inside(range(1, 40), id)), ...(isOpen ? [{ id: 'x-41' }] : [])];
+        return rows
+          .slice((page - 1) * 10, page * 10)
+          .map((row) => ({ ...row, name: row.id === '3' ? 3 : 'valid' }));
+      },
+      { validation: 'report', on: { invalidRecord: ({ id }) => reported.push(id) }, schemas },
+    );
+    expect(await idsOf(accounts.list())).toHaveLength(40);
+    expect(reported).toEqual(['3']);
+  });
+
+  test('requests the first page once if that page shows such an id', async () => {
+    const { accounts, queries } = accountsOf(['a', 'b', 'c'], { pageSize: 2 });
+    const pages = await all(accounts.list({}, { prefetch: 0 }).pages());
+    expect(pages.map(({ ids, complete, restarted }) => [ids, complete, restarted])).toEqual([
+      [['a', 'b'], undefined, false],
+      [['c'], 'likely', false],
+    ]);
+    expect(queries()).toEqual(['', '_page=2', '_page=3']);
+  });
+});
+
+describe('first', () => {
+  test.each<ListOptions>([{}, { pagination: 'keyset' }, { pagination: 'page' }, { pagination: byId }])(
+    'returns the first record in the order of the service: %j',
+    async (options) => {
+      const { accounts, queries } = listing([100, ...range(6, 60)], 10);
+      expect(await accounts.list({}, options).first()).toEqual({ id: '100' });
+      expect(queries).toHaveLength(1);
+    },
+  );
+
+  test('returns the first record after the token of resumeFrom', async () => {
+    const { accounts } = listing(range(1, 45), 10);
+    const [page] = await all(accounts.list().pages());
+    expect(await accounts.list({}, { resumeFrom: page?.resumeToken }).first()).toEqual({ id: '10' });
+  });
+
+  test('returns the first record within the bounds of the caller, from the page of the caller', async () => {
+    const { accounts } = listing(range(1, 45), 10);
+    expect(await accounts.list({ id: { gt: '30' } }).first()).toEqual({ id: '31' });
+    expect(await accounts.list({ page: 3 }).first()).toEqual({ id: '21' });
+    expect(await accounts.list({ id: { gt: '99' } }).first()).toBeUndefined();
+  });
+});
