@@ -41,6 +41,8 @@ export interface ResponseEvent extends CallEvent {
   readonly durationMs: number;
   readonly rateLimit: RateLimit | undefined;
   readonly requestId: string | undefined;
+  /** Response headers on the allow-list, lower case. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** A response announces that its endpoint will be removed: `Deprecation` (RFC 9745) or `Sunset` (RFC 8594). */

@@ -27,7 +27,7 @@ import { type ApiKey, createKeySource } from './transport/api-key.ts';
 import { CALL_OPTIONS, type CallOptions, type CallSettings, callSettings } from './transport/call-options.ts';
 import { environmentProxy } from './transport/environment-proxy.ts';
 import type { BareNotFound } from './transport/read-response.ts';
-import type { ContentTypes } from './transport/request-headers.ts';
+import { type ContentTypes, checkHeaderNames } from './transport/request-headers.ts';
 import type { FetchFunction } from './transport/send.ts';
 import type { TransportConfig } from './transport/transport.ts';
 import { parseBaseUrl } from './transport/url.ts';
@@ -124,6 +124,13 @@ export interface ClientOptions<S extends SchemasByName = Schemas> extends Client
    * @default 'error'
    */
   bareNotFound?: BareNotFound | undefined;
+  /**
+   * Names of further response headers that errors, `onResponse` and the `response` event show, such as `x-trace-id`. The
+   * API key is removed from their values.
+   *
+   * @default []
+   */
+  responseHeaders?: readonly string[] | undefined;
   /** The largest decoded body that is read, in bytes. Default: 16 MiB. */
   maxBodyBytes?: number | undefined;
   /**
@@ -148,6 +155,7 @@ export const CLIENT_OPTIONS: OptionNames<ClientOptions> = {
   fetch: true,
   contentTypes: CONTENT_TYPE_OPTIONS,
   bareNotFound: true,
+  responseHeaders: true,
   maxBodyBytes: true,
   rateLimiter: true,
 };
@@ -203,6 +211,7 @@ export function resolveOptions(options: ClientOptions): ResolvedOptions {
     fetch,
     contentTypes = {},
     bareNotFound = 'error',
+    responseHeaders = [],
     maxBodyBytes = DEFAULT_MAX_BODY_BYTES,
     on = {},
     logger = loggerFromEnvironment(),
@@ -216,6 +225,7 @@ export function resolveOptions(options: ClientOptions): ResolvedOptions {
       fetch: fetch === undefined ? undefined : checkFunction(fetch, 'fetch'),
       contentTypes: checkContentTypes(contentTypes),
       bareNotFound: checkOneOf(bareNotFound, 'bareNotFound', ['error', 'missing']),
+      responseHeaders: checkHeaderNames(responseHeaders),
       maxBodyBytes: checkNumber(maxBodyBytes, 'maxBodyBytes', 1),
       userAgent: userAgent(checkAppInfo(options.appInfo)),
       listeners: combineListeners(

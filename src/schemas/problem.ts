@@ -49,7 +49,9 @@ export function parseProblem(body: unknown): Problem {
     violations: Array.isArray(members.violations) ? members.violations : undefined,
   };
   const isExtension = ([name, value]: [string, unknown]) =>
-    name !== '__proto__' && value !== null && standard[name as keyof typeof standard] === undefined;
+    name !== '__proto__' &&
+    !(value === null && Object.hasOwn(standard, name)) &&
+    standard[name as keyof typeof standard] === undefined;
   return {
     type: standard.type,
     title: standard.title ?? text(members['hydra:title']),

@@ -20,6 +20,8 @@ export interface AttemptConfig {
   readonly fetch: FetchFunction | undefined;
   readonly userAgent: string | undefined;
   readonly maxBodyBytes: number;
+  /** Names of response headers that errors and events show beside the usual ones. */
+  readonly responseHeaders: readonly string[];
   /** What a 404 without a problem document means. */
   readonly bareNotFound: BareNotFound;
   readonly contentTypes: ContentTypes;
@@ -44,7 +46,7 @@ export async function attempt<T>(
   call: Call,
   { config, ky, url, permit, onRateLimit }: AttemptContext,
 ): Promise<ApiResponse<T>> {
-  const { listeners, maxBodyBytes, bareNotFound } = config;
+  const { listeners, maxBodyBytes, bareNotFound, responseHeaders } = config;
   const { method, body, idempotencyKey, expected } = request;
   const { apiKey } = call;
   listeners.request?.({ ...call.event(), idempotencyKey });
@@ -73,7 +75,8 @@ export async function attempt<T>(
     const startedAt = performance.now();
     const response = await send({ url, method, headers, body, signal: over.signal }, ky, config.fetch);
     const durationMs = performance.now() - startedAt;
-    arrived = { response, body: new Body(response), expected, maxBodyBytes, apiKey, bareNotFound };
+    const read = { expected, maxBodyBytes, apiKey, bareNotFound, responseHeaders, url };
+    arrived = { ...read, response, body: new Body(response) };
     if (over.signal.aborted) {
       // This `fetch` ignored the signal.
       arrived.body.cancel();
@@ -95,8 +98,9 @@ export async function attempt<T>(
       durationMs: Math.floor(durationMs),
       rateLimit,
       requestId: requestIdOf(received, apiKey),
+      headers: allowedHeaders(received, apiKey, responseHeaders),
     });
-    const deprecation = listeners.deprecated && deprecationOf(allowedHeaders(received, apiKey));
+    const deprecation = listeners.deprecated && deprecationOf(allowedHeaders(received, apiKey, []));
     if (deprecation !== undefined) listeners.deprecated?.({ ...call.event(), ...deprecation });
     const value = await readResponse(arrived);
     return { value, rateLimit, serverTime: () => serverTimeOf(response), requestedAt, durationMs };

@@ -25,7 +25,7 @@ export interface RetryOptions {
   /**
    * Last segments of `type` by which a 409 says that the first request with this Idempotency-Key is still running.
    * The API documentation does not say. Default: `idempotency_key_in_use`, `idempotency_in_progress`, `request_in_progress`,
-   * `idempotency`. After an attempt of the same call whose outcome is unknown, a 409 of any type is retried.
+   * `idempotency`. After an attempt of the same call whose outcome is unknown, a 409 of any other type is retried once.
    */
   inProgressTypes?: readonly string[] | undefined;
 }
@@ -47,7 +47,8 @@ export interface CallOptions {
   deadlineMs?: number | undefined;
   /** The longest single wait: a Retry-After beyond it is thrown at once, a backoff is cut to it. Default: 60,000. */
   maxWaitMs?: number | undefined;
-  retry?: RetryOptions | undefined;
+  /** How a failed call is sent again. `false` for one attempt; a 429 is waited for anyway. */
+  retry?: RetryOptions | false | undefined;
 }
 
 export const CALL_OPTIONS: OptionNames<CallOptions> = {
@@ -129,7 +130,10 @@ export function callSettings(settings: CallSettings, options: CallOptions & RunC
   checkCallOptions(options);
   const { timeoutMs, deadlineMs, maxWaitMs, retry, maxOutageMs, beforeAttempt } = options;
   const given = { timeoutMs, deadlineMs, maxWaitMs, maxOutageMs, beforeAttempt };
-  if (retry !== undefined) return changed(settings, { ...given, retry: changed(settings.retry, retry) });
+  if (retry !== undefined) {
+    const policy = changed(settings.retry, retry === false ? { maxAttempts: 1 } : retry);
+    return changed(settings, { ...given, retry: policy });
+  }
   return Object.values(given).every((value) => value === undefined) ? settings : changed(settings, given);
 }
 
@@ -149,7 +153,7 @@ export function checkCallOptions(options: CallOptions): void {
   if (timeoutMs !== undefined) checkMs(timeoutMs, 'timeoutMs', 1);
   if (deadlineMs !== undefined) checkMs(deadlineMs, 'deadlineMs', 1);
   if (maxWaitMs !== undefined) checkMs(maxWaitMs, 'maxWaitMs', 0);
-  if (retry === undefined) return;
+  if (retry === undefined || retry === false) return;
 
   checkObject(retry, 'retry');
   const { maxAttempts, baseDelayMs, maxDelayMs, updates, creates, inProgressTypes } = retry;

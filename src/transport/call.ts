@@ -1,4 +1,5 @@
 import type { CallOutcome } from '../errors/accounting-error.ts';
+import { hasHugeId } from '../errors/api-error-of.ts';
 import type { AnyAccountingError } from '../errors/guards.ts';
 import type { CallEvent, EndEvent } from '../events.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
@@ -10,13 +11,10 @@ import { outageDelayMs, signOfFailure } from './outage.ts';
 import { redactOwnText } from './redact.ts';
 import type { ApiRequest } from './request.ts';
 import { allowedHeaders, requestIdOf } from './response-meta.ts';
-import { effectOf, isInProgress, mayHaveApplied, type Verdict, verdictOn, worseOf } from './retry-policy.ts';
+import { effectOf, isInProgress, mayHaveApplied, type NextStep, verdictOn, worseOf } from './retry-policy.ts';
 import { displayPath } from './url.ts';
 
 let calls = 0;
-
-/** What follows these failures is no attempt of its own. */
-const FREE: ReadonlySet<Verdict> = new Set(['wait', 'refresh_key', 'merge_patch']);
 
 /** Where the calls of a client are sent. */
 export type ServiceAddress = Pick<CallEvent, 'origin' | 'basePath'>;
@@ -30,6 +28,7 @@ export class Call {
   readonly request: ApiRequest<unknown>;
   readonly #service: ServiceAddress;
   readonly #canMergePatch: boolean;
+  readonly #responseHeaders: readonly string[];
   /** The key to send. */
   apiKey = '';
   /** Attempts that count: neither a 429 that was waited for nor a 401 that was sent again with another key. */
@@ -45,13 +44,13 @@ export class Call {
   #outageWaits = 0;
   #waitedMs = 0;
   #waitingSince: number | undefined;
-  /** What follows from the last failure. */
-  verdict: Verdict = 'throw';
+  /** Attempts that ended because `timeoutMs` ran out. */
+  #timeouts = 0;
   #outcome: CallOutcome = 'not_sent';
   /** Whether an attempt may have been carried out, other than one that got a 409 because another is still running. */
   #mayHaveRun = false;
-  /** What has followed a failure so far: some of it follows only once. */
-  readonly #verdicts = new Set<Verdict>();
+  /** What has followed a failure and follows only once. */
+  readonly #used = new Set<NonNullable<NextStep['once']>>();
   /** Whether the body is sent as merge-patch. */
   mergesPatch = false;
   #response: Response | undefined;
@@ -59,23 +58,28 @@ export class Call {
   rateLimit: RateLimit | undefined;
   #result: EndEvent['result'] = 'error';
 
-  /** `mergePatch`: whether this update means the same as merge-patch, and whether the service accepts only that. */
+  /**
+   * `mergePatch`: whether this update means the same as merge-patch, and whether the service accepts only that.
+   * `responseHeaders`: names of headers that the caller wants to see.
+   */
   constructor(
     request: ApiRequest<unknown>,
     service: ServiceAddress,
-    mergePatch: { readonly allowed: boolean; readonly required: boolean },
+    {
+      mergePatch,
+      responseHeaders,
+    }: {
+      readonly mergePatch: { readonly allowed: boolean; readonly required: boolean };
+      readonly responseHeaders: readonly string[];
+    },
   ) {
+    this.#responseHeaders = responseHeaders;
     this.#canMergePatch = mergePatch.allowed;
     this.mergesPatch = mergePatch.allowed && mergePatch.required;
     this.request = request;
     this.#service = service;
     this.deadlineAt = this.#startedAt + request.settings.deadlineMs;
     this.signal = request.options.signal;
-  }
-
-  /** Whether the request may be sent again after a backoff. */
-  get mayRepeat(): boolean {
-    return this.verdict === 'retry' || this.verdict === 'retry_once';
   }
 
   /** The status of the response of the last attempt; undefined if it got none. */
@@ -93,7 +97,7 @@ export class Call {
       attempts: this.attempts,
       waitedMs: this.#waitedMs,
       rateLimit: this.rateLimit,
-      headers: allowedHeaders(headers, this.apiKey),
+      headers: allowedHeaders(headers, this.apiKey, this.#responseHeaders),
       requestId: requestIdOf(headers, this.apiKey),
     };
   }
@@ -132,10 +136,10 @@ export class Call {
     this.#waitingSince ??= monotonicMs();
   }
 
-  /** An attempt begins. The response to an earlier one is not the response to this one. */
-  begin(): void {
+  /** An attempt begins, by a step that may not count. The response to an earlier one is not the response to this one. */
+  begin({ counts }: NextStep): void {
     this.#stopWaiting();
-    if (!FREE.has(this.verdict)) this.attempts += 1;
+    if (counts) this.attempts += 1;
     this.#response = undefined;
     this.rateLimit = undefined;
   }
@@ -147,28 +151,32 @@ export class Call {
   }
 
   /** Takes a failed attempt into account and decides what follows. */
-  failed(failure: Failure): void {
+  failed(failure: Failure): NextStep {
     const { method, settings } = this.request;
-    this.verdict = verdictOn(failure, {
+    const step = verdictOn(failure, {
       method,
       retry: settings.retry,
       outcomeBefore: this.#outcome,
-      verdicts: this.#verdicts,
+      used: this.#used,
       canMergePatch: this.#canMergePatch && !this.mergesPatch,
+      hasHugeId: this.#hasHugeId,
     });
-    this.#verdicts.add(this.verdict);
-    if (this.verdict === 'merge_patch') this.mergesPatch = true;
-    if (this.verdict === 'wait') {
+    if (step.once !== undefined) this.#used.add(step.once);
+    if (step.next === 'merge_patch') this.mergesPatch = true;
+    if (step.next === 'wait') {
       this.rejections += 1;
       this.#rejection = failure;
     } else if (failure.fault !== 'throttled') {
       this.#rejection = undefined;
     }
+    const { details } = failure;
+    if (details.kind === 'time' && details.limit === 'attempt') this.#timeouts += 1;
     if (signOfFailure(failure) === undefined) this.#downSince = undefined;
     else this.#downSince ??= monotonicMs();
     const effect = effectOf(failure, settings.retry);
     if (mayHaveApplied(effect) && !isInProgress(failure, settings.retry)) this.#mayHaveRun = true;
     this.#outcome = worseOf(this.#outcome, effect);
+    return step;
   }
 
   end(result: EndEvent['result']): void {
@@ -196,9 +204,9 @@ export class Call {
 
   /**
    * The error that this call ends with. A call that got a 429 and was then throttled failed because of the 429, which
-   * says what the service asked for.
+   * says what the service asked for. `step` is what followed the last attempt; undefined if none was made.
    */
-  error(failure: Failure): AnyAccountingError {
+  error(failure: Failure, step: NextStep | undefined): AnyAccountingError {
     const decisive = failure.fault === 'throttled' ? (this.#rejection ?? failure) : failure;
     const facts = {
       method: this.request.method,
@@ -212,9 +220,14 @@ export class Call {
         !this.#mayHaveRun &&
         isInProgress(decisive, this.request.settings.retry),
       // What would have been sent again, had attempts been left, may be sent again by the caller.
-      retryable: this.verdict === 'retry' ? true : this.#mustNotRepeat() ? false : undefined,
+      retryable: this.#mustNotRepeat(failure)
+        ? false
+        : step?.next === 'retry' && step.once === undefined
+          ? true
+          : undefined,
     };
-    return errorOf(decisive, facts, this.request.settings);
+    const { timeoutMs, deadlineMs } = this.request.settings;
+    return errorOf(decisive, facts, { timeoutMs, deadlineMs, timeouts: this.#timeouts });
   }
 
   #stopWaiting(): void {
@@ -232,9 +245,19 @@ export class Call {
     return redactOwnText(displayPath(this.request.path), this.apiKey);
   }
 
-  /** Whether a service that ignores Idempotency-Key may have carried out a create: sending it again could create a second record. */
-  #mustNotRepeat(): boolean {
+  /** During an outage a sync needs the record anyway. */
+  get #hasHugeId(): boolean {
     const { method, settings } = this.request;
+    return method === 'GET' && settings.maxOutageMs === 0 && hasHugeId(this.#path);
+  }
+
+  /**
+   * Whether a service that ignores Idempotency-Key may have carried out a create, so that sending it again could create
+   * a second record; or whether the service cannot read the id.
+   */
+  #mustNotRepeat({ status }: Failure): boolean {
+    const { method, settings } = this.request;
+    if (status === 500 && this.#hasHugeId) return true;
     return method === 'POST' && !settings.retry.creates && mayHaveApplied(this.#outcome);
   }
 }

@@ -12,7 +12,7 @@ export function deprecationOf(headers: Readonly<Record<string, string>>): Deprec
   const { deprecation = '', sunset = '', link = '' } = headers;
   const sunsetAt = dateOf(parseHttpDate(sunset));
   // Drafts of the RFC had `true` or an HTTP-date instead of `@1688169599`.
-  const isDeprecated = !/^\s*(?:false|\?0)?\s*$/i.test(deprecation);
+  const isDeprecated = !NOT_DEPRECATED.has(deprecation.trim().toLowerCase());
   if (!isDeprecated && sunsetAt === undefined) return undefined;
 
   const seconds = /^\s*@(-?\d{1,12})\s*(?:;|$)/.exec(deprecation)?.[1];
@@ -22,12 +22,23 @@ export function deprecationOf(headers: Readonly<Record<string, string>>): Deprec
 
 const dateOf = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms));
 
+const NOT_DEPRECATED: ReadonlySet<string> = new Set(['', 'false', '?0']);
+
+/** A target, a quoted string, a separator or a word of a Link header. A quoted string may lack its end. */
+const LINK_TOKEN = /<[!-;=?-~]*>|"(?:[^"\\]|\\.)*"?|[;,=]|[^\s<>",;=]+/g;
+
 /** The target of the first link with `rel="deprecation"`, as sent. */
 function deprecationLink(header: string): string | undefined {
-  for (const [, target, parameters = ''] of header.matchAll(/<([!-;=?-~]+)>([^<]*)/g)) {
-    const [, quoted, token] = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i.exec(parameters) ?? [];
-    const relations = (quoted ?? token ?? '').toLowerCase().split(' ');
-    if (relations.includes('deprecation')) return target;
+  const tokens = Array.from(header.matchAll(LINK_TOKEN), ([token]) => token);
+  let target: string | undefined;
+  for (const [at, token] of tokens.entries()) {
+    if (token.startsWith('<')) target = token.slice(1, -1);
+    const isRelation = tokens[at - 1] === ';' && /^rel$/i.test(token) && tokens[at + 1] === '=';
+    const relations = tokens[at + 2]
+      ?.replace(/^"(.*)"$/, '$1')
+      .toLowerCase()
+      .split(' ');
+    if (isRelation && relations?.includes('deprecation')) return target;
   }
   return undefined;
 }

@@ -31,8 +31,12 @@ export function errorOf(failure: Failure, facts: CallFacts, limits: Timeouts): A
     case 'throttled':
       return throttledError(details, facts, limits);
     case 'redirect': {
-      const where = details.locationOrigin === undefined ? '' : ` to ${details.locationOrigin}`;
-      const message = `${called(facts)} was redirected${where}. Redirects are never followed, because they would forward the API key: correct baseUrl.`;
+      const { locationOrigin, locationPath } = details;
+      const address = locationOrigin === undefined ? '' : ` to ${locationOrigin}`;
+      const where = locationPath === undefined ? address : ` to ${oneLine(locationPath)} of the same address`;
+      const advice =
+        locationPath === undefined ? 'correct baseUrl' : 'correct baseUrl, or what redirects there';
+      const message = `${called(facts)} was redirected${where}. Redirects are never followed, because they would forward the API key: ${advice}.`;
       return new RedirectError(withOutcome(message, facts), facts, details);
     }
     case 'status':
@@ -45,8 +49,8 @@ export function errorOf(failure: Failure, facts: CallFacts, limits: Timeouts): A
   }
 }
 
-/** The limits of the call, for messages. */
-type Timeouts = Pick<CallSettings, 'timeoutMs' | 'deadlineMs'>;
+/** The limits of the call, for messages, and how many of its attempts `timeoutMs` has ended. */
+type Timeouts = Pick<CallSettings, 'timeoutMs' | 'deadlineMs'> & { readonly timeouts: number };
 type Details<Kind> = Extract<FailureDetails, { kind: Kind }>;
 
 function called({ method, path }: CallFacts): string {
@@ -117,6 +121,13 @@ function timeoutError(
   const option = limit === 'attempt' ? 'timeoutMs' : 'deadlineMs';
   const within = `within ${option} (${limits[option]} ms)`;
   const known = { ...facts, retryable: facts.retryable ?? true };
+  // The deadline cuts the last attempt short, but a longer one would end no better.
+  const { timeouts, timeoutMs, deadlineMs } = limits;
+  if (waitingFor === 'response' && limit === 'deadline' && timeouts > 0 && timeouts + 1 === facts.attempts) {
+    const advice = outcomeAdvice(facts) ?? 'Try again, or raise timeoutMs.';
+    const message = `${called(facts)} got no complete response within timeoutMs (${timeoutMs} ms) in ${timeouts} attempts, and none in the rest of deadlineMs (${deadlineMs} ms).`;
+    return new TimeoutError(`${message} ${advice}`, known, { limit });
+  }
   if (waitingFor === 'response') {
     const advice = outcomeAdvice(facts) ?? `Try again, or raise ${option}.`;
     const message = `${called(facts)} got no complete response ${within}. ${advice}`;

@@ -61,7 +61,13 @@ export type FailureDetails =
       readonly retryAfterMs: number | undefined;
       readonly rateLimit: RateLimit | undefined;
     }
-  | { readonly kind: 'redirect'; readonly status: number; readonly locationOrigin: string | undefined }
+  | {
+      readonly kind: 'redirect';
+      readonly status: number;
+      readonly locationOrigin: string | undefined;
+      /** Set if it points to another path of the same origin. */
+      readonly locationPath: string | undefined;
+    }
   | { readonly kind: 'status'; readonly response: ErrorResponse }
   | UnusableContent;
 
@@ -74,7 +80,7 @@ export interface UnusableContent extends UnexpectedDetails {
   readonly cause?: unknown;
 }
 
-/** One failed attempt, as data. An Error, because p-retry replaces anything else with a TypeError. */
+/** What went wrong with one attempt, as data. */
 export class Failure extends Error {
   readonly fault: AttemptFault;
   readonly details: FailureDetails;

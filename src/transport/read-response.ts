@@ -13,10 +13,14 @@ import { allowedHeaders, isJson, rateLimitOf, requestIdOf, retryAfterOf } from '
 export interface Received<T> {
   readonly response: Response;
   readonly body: Body;
+  /** Of the request. */
+  readonly url: string;
   readonly expected: Expected<T>;
   readonly maxBodyBytes: number;
   /** Removed from everything that the response echoes. */
   readonly apiKey: string;
+  /** Names of response headers that the caller wants to see. */
+  readonly responseHeaders: readonly string[];
   /** What a 404 without a problem document means. */
   readonly bareNotFound: BareNotFound;
 }
@@ -174,7 +178,7 @@ function textOf({ received }: Body): string {
 
 /** What an error status means; `body` is undefined if it could not be read. */
 function statusFailure<T>(
-  { response, apiKey, bareNotFound }: Received<T>,
+  { response, apiKey, bareNotFound, responseHeaders }: Received<T>,
   body: unknown,
   isWhole: boolean,
 ): Failure {
@@ -191,18 +195,22 @@ function statusFailure<T>(
       content,
       requestId: requestIdOf(headers, apiKey),
       rateLimit: rateLimitOf(headers),
-      headers: allowedHeaders(headers, apiKey),
+      headers: allowedHeaders(headers, apiKey, responseHeaders),
       retryAfterMs: retryAfterOf(response),
     },
   });
 }
 
-function redirected<T>({ response, apiKey }: Received<T>): Failure {
+function redirected<T>({ response, url, apiKey }: Received<T>): Failure {
   // Without the key before it is parsed: a URL parser writes host names in lower case.
   const location = redactText(response.headers.get('location') ?? '', apiKey);
-  const locationOrigin =
-    /^https?:/i.test(location) && URL.canParse(location) ? new URL(location).origin : undefined;
-  return new Failure('redirect', { kind: 'redirect', status: response.status, locationOrigin });
+  const target = location !== '' && URL.canParse(location, url) ? new URL(location, url) : undefined;
+  return new Failure('redirect', {
+    kind: 'redirect',
+    status: response.status,
+    locationOrigin: /^https?:/i.test(location) ? target?.origin : undefined,
+    locationPath: target?.origin === new URL(url).origin ? target.pathname : undefined,
+  });
 }
 
 function unusable<T>(

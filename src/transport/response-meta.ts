@@ -23,10 +23,14 @@ const ALLOWED = [
 /** Where services put their own id of a request. The API documentation does not say. */
 const REQUEST_ID = ['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'] as const;
 
-/** The headers that may be shown, without the API key that the service may echo in them. */
-export function allowedHeaders(headers: Headers, apiKey: string): Readonly<Record<string, string>> {
+/** The headers that may be shown, and those that the caller names, without the API key that the service may echo in them. */
+export function allowedHeaders(
+  headers: Headers,
+  apiKey: string,
+  named: readonly string[],
+): Readonly<Record<string, string>> {
   const allowed: Record<string, string> = {};
-  for (const name of [...ALLOWED, ...REQUEST_ID]) {
+  for (const name of [...ALLOWED, ...REQUEST_ID, ...named]) {
     const value = headers.get(name);
     if (value !== null) allowed[name] = redactText(value, apiKey);
   }

@@ -7,33 +7,45 @@ import type { AttemptFault, Failure } from './failure.ts';
 import type { Method } from './request.ts';
 
 /** What follows a failed attempt. */
-export type Verdict =
+export interface NextStep {
+  readonly next: Next;
+  /** How long the service asks to wait before it, in ms. */
+  readonly waitMs: number;
+  /** Whether the next attempt counts: as one of `maxAttempts`, and against the retry budget. */
+  readonly counts: boolean;
+  /** Set if this step follows only once in a call. */
+  readonly once?: OnlyOnce | undefined;
+}
+
+type Next =
   | 'throw'
   | 'retry'
-  /** Retry, but only one time in a call. */
-  | 'retry_once'
-  /** A 429: costs no attempt and takes nothing from the retry budget. */
+  /** A 429: the same request again, once there is quota. */
   | 'wait'
-  /** The first 401: retry with another key, if there is one. Costs no attempt. */
+  /** The first 401: the same request with another key, if there is one. */
   | 'refresh_key'
-  /** The first 415 to an update as JSON: send it as merge-patch, which means the same. Costs no attempt. */
+  /** The first 415 to an update as JSON: the same body as merge-patch, which means the same. */
   | 'merge_patch'
   /** The update was applied, but the response does not contain the record: read it. */
   | 'reread'
   /** The delete has happened. */
   | 'done';
 
-type ByMethod = Readonly<Record<Method, Verdict>>;
+/** Why a step follows only once. */
+type OnlyOnce = 'refresh_key' | 'unusable' | 'conflict';
 
-const all = (verdict: Verdict): ByMethod => ({
-  GET: verdict,
-  POST: verdict,
-  PATCH: verdict,
-  DELETE: verdict,
-});
+/** Before the first attempt, which counts. */
+export const FIRST_STEP: NextStep = { next: 'retry', waitMs: 0, counts: true };
+
+/** What the table below says: `retry_once` is a retry of which a call has one. */
+type Rule = Exclude<Next, 'wait' | 'refresh_key' | 'merge_patch'> | 'retry_once';
+
+type ByMethod = Readonly<Record<Method, Rule>>;
+
+const all = (rule: Rule): ByMethod => ({ GET: rule, POST: rule, PATCH: rule, DELETE: rule });
 
 /** Fault × method. An error status has a table of its own below. */
-const VERDICTS: Readonly<Record<Exclude<AttemptFault, 'status'>, ByMethod>> = {
+const RULES: Readonly<Record<Exclude<AttemptFault, 'status'>, ByMethod>> = {
   unsent: all('retry'),
   blocked: all('throw'),
   lost: all('retry'),
@@ -73,51 +85,51 @@ interface CallState {
   readonly retry: RetryPolicy;
   /** The outcome of the earlier attempts of the call. */
   readonly outcomeBefore: CallOutcome;
-  /** What has followed the earlier attempts: `retry_once` and `refresh_key` follow only once. */
-  readonly verdicts: ReadonlySet<Verdict>;
+  /** What has followed an earlier attempt and follows only once. */
+  readonly used: ReadonlySet<OnlyOnce>;
   /** Whether the request was sent as JSON and means the same as merge-patch. */
   readonly canMergePatch: boolean;
+  /** Whether it reads a record whose id many services cannot store: they return 500 to it, each time. */
+  readonly hasHugeId: boolean;
 }
 
 /** What follows a failure, by the tables above. */
-export function verdictOn(failure: Failure, state: CallState): Verdict {
-  const { method, retry, verdicts } = state;
-  const { fault, details } = failure;
-  const verdict =
-    details.kind === 'status'
-      ? statusVerdict(details.response, state)
-      : VERDICTS[fault as Exclude<AttemptFault, 'status'>][method];
-  const resends = verdict === 'retry' || verdict === 'retry_once';
-  if (resends && !mayRepeat(method, retry) && mayHaveApplied(effectOf(failure, retry))) return 'throw';
-  if (verdict === 'retry_once' && verdicts.has(verdict)) return 'throw';
-  return verdict;
+export function verdictOn(failure: Failure, state: CallState): NextStep {
+  const { method, retry, used } = state;
+  const { next, once } = ruleFor(failure, state);
+  const isSpent = once !== undefined && used.has(once);
+  const mayResend = { GET: true, POST: retry.creates, PATCH: retry.updates, DELETE: true }[method];
+  const isForbidden = next === 'retry' && !mayResend && mayHaveApplied(effectOf(failure, retry));
+  const waitMs = failure.retryAfterMs ?? 0;
+  if (isSpent || isForbidden) return { next: 'throw', waitMs, counts: false };
+  return { next, waitMs, counts: next === 'retry', once };
 }
 
-/** Whether the caller allows to send a request again that may have been applied. */
-function mayRepeat(method: Method, { creates, updates }: RetryPolicy): boolean {
-  if (method === 'POST') return creates;
-  return method !== 'PATCH' || updates;
+function ruleFor({ fault, details }: Failure, state: CallState): Pick<NextStep, 'next' | 'once'> {
+  if (details.kind === 'status') return statusRule(details.response, state);
+  const rule = RULES[fault as Exclude<AttemptFault, 'status'>][state.method];
+  return rule === 'retry_once' ? { next: 'retry', once: 'unusable' } : { next: rule };
 }
 
-function statusVerdict(
-  response: ErrorResponse,
-  { method, retry, outcomeBefore, verdicts, canMergePatch }: CallState,
-): Verdict {
+function statusRule(response: ErrorResponse, state: CallState): Pick<NextStep, 'next' | 'once'> {
+  const { method, retry, outcomeBefore, used, canMergePatch, hasHugeId } = state;
   const { status } = response;
-  if (status === 429) return 'wait';
-  if (status === 401 && !verdicts.has('refresh_key')) return 'refresh_key';
-  if (status === 415 && canMergePatch) return 'merge_patch';
-  if (RETRIED_STATUSES.has(status)) return 'retry';
+  if (status === 429) return { next: 'wait' };
+  if (status === 401 && !used.has('refresh_key')) return { next: 'refresh_key', once: 'refresh_key' };
+  if (status === 415 && canMergePatch) return { next: 'merge_patch' };
+  if (status === 500 && hasHugeId) return { next: 'throw' };
+  if (RETRIED_STATUSES.has(status)) return { next: 'retry' };
   // What proxies and content delivery networks add, such as 520 to 527: reading again does no harm.
-  if (method === 'GET' && status >= 506 && status <= 599) return 'retry';
-  if (method === 'POST' && isStillRunning(response, retry)) return 'retry';
+  if (method === 'GET' && status >= 506 && status <= 599) return { next: 'retry' };
+  if (method === 'POST' && isStillRunning(response, retry)) return { next: 'retry' };
   // The first request of this call may still be running, whatever this service calls it.
-  if (method === 'POST' && status === 409 && mayHaveApplied(outcomeBefore)) return 'retry';
+  if (method === 'POST' && status === 409 && mayHaveApplied(outcomeBefore))
+    return { next: 'retry', once: 'conflict' };
   // An earlier attempt of this call may have deleted it: that is what the caller wanted. A 404 of a proxy would prove
   // nothing.
-  if (method === 'DELETE' && isMissing(response) && mayHaveApplied(outcomeBefore)) return 'done';
+  if (method === 'DELETE' && isMissing(response) && mayHaveApplied(outcomeBefore)) return { next: 'done' };
 
-  return 'throw';
+  return { next: 'throw' };
 }
 
 /** Whether the response shows that the record does not exist. */
@@ -181,4 +193,16 @@ export function waitAfter429(
     Math.min(maxWaitMs, Math.max(LEAST_WAIT_AFTER_429_MS, wantedMs)),
   );
   return waitMs < LEAST_WAIT_AFTER_429_MS ? undefined : waitMs;
+}
+
+/** A failed attempt and what follows it. An Error, because p-retry replaces anything else with a TypeError. */
+export class FailedAttempt extends Error {
+  readonly failure: Failure;
+  readonly step: NextStep;
+
+  constructor(failure: Failure, step: NextStep) {
+    super(failure.fault);
+    this.failure = failure;
+    this.step = step;
+  }
 }

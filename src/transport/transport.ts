@@ -17,7 +17,7 @@ import { signOfFailure } from './outage.ts';
 import type { ApiRequest, ApiResponse, CheckedCall, Expected, Transport } from './request.ts';
 import { isMergePatch } from './request-headers.ts';
 import { RetryBudget } from './retry-budget.ts';
-import { waitAfter429 } from './retry-policy.ts';
+import { FailedAttempt, FIRST_STEP, type NextStep, waitAfter429 } from './retry-policy.ts';
 import { loadKy } from './send.ts';
 import { ServiceCheck } from './service-check.ts';
 import { requestUrl } from './url.ts';
@@ -68,8 +68,8 @@ export class HttpTransport implements Transport {
 
   async send<T>(request: ApiRequest<T>): Promise<ApiResponse<T>> {
     const call = new Call(request, this.#service, {
-      allowed: this.#canMergePatch(request),
-      required: this.#mergesPatches,
+      mergePatch: { allowed: this.#canMergePatch(request), required: this.#mergesPatches },
+      responseHeaders: this.#config.responseHeaders,
     });
     try {
       const response = await this.#retried(request, call);
@@ -95,25 +95,29 @@ export class HttpTransport implements Transport {
     const ky = this.#ky ?? (await beforeAttempt(this.#loadKy, call, { waitingFor: 'import' }));
     this.#ky = ky;
     const url = requestUrl(this.#config.baseUrl, request.path, request.query);
-    const isAttemptLeft = ({ retriesConsumed }: { retriesConsumed: number }) =>
-      call.mayRepeat && retriesConsumed < retry.maxAttempts - 1;
-    const response = await pRetry(() => this.#attempt(request, call, { ky, url }), {
+    let step = FIRST_STEP;
+    const response = await pRetry(() => this.#attempt(request, call, { ky, url, step }), {
       // p-retry stops before it asks shouldRetry if no retries are left, even for a failure that does not count.
       retries: retry.maxAttempts,
       minTimeout: Math.min(retry.baseDelayMs, MAX_TIMER_MS),
       maxTimeout: Math.min(retry.maxDelayMs, maxWaitMs, MAX_TIMER_MS),
       randomize: true,
       signal: call.signal,
-      shouldConsumeRetry: isAttemptLeft,
-      shouldRetry: async (context) => {
-        const { error, retryDelay } = context;
-        if (!(error instanceof Failure)) return false;
-        if (call.verdict === 'refresh_key') return this.#refreshKey(call);
-        if (call.verdict === 'merge_patch') return true;
-        if (call.verdict === 'wait') return this.#waitForQuota(call, error);
-        if (!call.mayRepeat && error.fault !== 'throttled') return false;
-        if (isAttemptLeft(context) && (await this.#backOff(call, error, retryDelay))) return true;
-        return this.#outlast(call, error, retryDelay);
+      shouldConsumeRetry: ({ error, retriesConsumed }) =>
+        error instanceof FailedAttempt && error.step.counts && retriesConsumed < retry.maxAttempts - 1,
+      shouldRetry: async ({ error, retryDelay, retriesConsumed }) => {
+        if (!(error instanceof FailedAttempt)) return false;
+        ({ step } = error);
+        const { failure } = error;
+        if (step.next === 'refresh_key') return this.#refreshKey(call);
+        if (step.next === 'merge_patch') return true;
+        if (step.next === 'wait') return this.#waitForQuota(call, failure);
+        if (step.next !== 'retry' && failure.fault !== 'throttled') return false;
+        const isAttemptLeft = step.next === 'retry' && retriesConsumed < retry.maxAttempts - 1;
+        if (isAttemptLeft && (await this.#backOff(call, error, retryDelay))) return true;
+        // A throttled call was not sent: the next attempt is the first that counts.
+        step = FIRST_STEP;
+        return this.#outlast(call, failure, retryDelay);
       },
     });
     this.#budget.giveBack(call.attempts > 1);
@@ -124,13 +128,13 @@ export class HttpTransport implements Transport {
   async #attempt<T>(
     request: ApiRequest<T>,
     call: Call,
-    { ky, url }: { ky: KyInstance; url: string },
+    { ky, url, step }: { ky: KyInstance; url: string; step: NextStep },
   ): Promise<ApiResponse<T>> {
     const { priority, settings } = request;
     settings.beforeAttempt?.();
     const limitedCall = {
       priority,
-      wasRejected: call.verdict === 'wait',
+      wasRejected: step.next === 'wait',
       signal: call.signal,
       deadlineAt: call.deadlineAt,
       maxWaitMs: settings.maxWaitMs,
@@ -139,7 +143,7 @@ export class HttpTransport implements Transport {
     };
     try {
       return await this.#limiters(this.#service.origin, call.apiKey).run(limitedCall, (permit) => {
-        call.begin();
+        call.begin(step);
         const onRateLimit = (rateLimit: RateLimit) => {
           this.#rateLimit = rateLimit;
         };
@@ -147,9 +151,10 @@ export class HttpTransport implements Transport {
       });
     } catch (error) {
       const failure = this.#failureOf(error, call);
-      if (failure instanceof Failure) call.failed(failure);
-      if (call.mergesPatch && call.status === 415) this.#mergesPatches = call.verdict === 'merge_patch';
-      throw failure;
+      if (!(failure instanceof Failure)) throw failure;
+      const failed = new FailedAttempt(failure, call.failed(failure));
+      if (call.mergesPatch && call.status === 415) this.#mergesPatches = failed.step.next === 'merge_patch';
+      throw failed;
     } finally {
       if (priority === 'background' && call.status !== undefined) {
         this.#serviceCheck.listed(collectionOf(request), call.status);
@@ -196,8 +201,8 @@ export class HttpTransport implements Transport {
     return true;
   }
 
-  async #backOff(call: Call, failure: Failure, retryDelay: number): Promise<boolean> {
-    const waitMs = Math.max(retryDelay, failure.retryAfterMs ?? 0);
+  async #backOff(call: Call, { failure, step }: FailedAttempt, retryDelay: number): Promise<boolean> {
+    const waitMs = Math.max(retryDelay, step.waitMs);
     if (!call.canWait(waitMs) || !this.#budget.take()) return false;
 
     await this.#waitToRetry(call, failure, { waitMs, retryDelay, why: 'retry' });
@@ -246,7 +251,8 @@ export class HttpTransport implements Transport {
   /** No further attempt: decides what the call ends with. */
   async #conclude<T>(request: ApiRequest<T>, call: Call, thrown: unknown): Promise<ApiResponse<T>> {
     const isStopped = call.signal?.aborted || thrown instanceof CallStopped;
-    const response = isStopped ? undefined : await this.#recover(request, call);
+    const last = thrown instanceof FailedAttempt ? thrown : undefined;
+    const response = isStopped ? undefined : await this.#recover(request, call, last?.step.next);
     if (response !== undefined) {
       call.end('ok');
       return response;
@@ -256,21 +262,25 @@ export class HttpTransport implements Transport {
       throw call.signal?.aborted ? call.signal.reason : thrown;
     }
     call.end('error');
-    const failure = this.#failureOf(thrown, call);
-    const error = failure instanceof Failure ? call.error(failure) : failure;
+    const failure = last?.failure ?? this.#failureOf(thrown, call);
+    const error = failure instanceof Failure ? call.error(failure, last?.step) : failure;
     if (isAccountingError(error)) this.#config.listeners.error?.({ ...call.event(), error });
     throw error;
   }
 
   /** The response to a write that succeeded although its last attempt failed; undefined if there is none. */
-  async #recover<T>(request: ApiRequest<T>, call: Call): Promise<ApiResponse<T> | undefined> {
-    if (call.verdict === 'reread') {
+  async #recover<T>(
+    request: ApiRequest<T>,
+    call: Call,
+    next: NextStep['next'] | undefined,
+  ): Promise<ApiResponse<T> | undefined> {
+    if (next === 'reread') {
       const settings = { ...request.settings, deadlineMs: Math.max(1, call.deadlineAt - monotonicMs()) };
       const options = { ...request.options, onResponse: undefined };
       const read = { ...request, method: 'GET', body: undefined, settings, options } as const;
       return await this.send(read).catch(() => undefined);
     }
-    const empty = call.verdict === 'done' ? await emptyValue(request.expected) : undefined;
+    const empty = next === 'done' ? await emptyValue(request.expected) : undefined;
     if (empty === undefined) return undefined;
     const { rateLimit } = call;
     return { ...empty, rateLimit, serverTime: () => undefined, requestedAt: Date.now(), durationMs: 0 };

@@ -283,13 +283,13 @@ test.each(Object.entries(frameworks))('an error of %s is understood', async (_, 
 
 test('members of a wrong type and all other members are extensions, as sent', async () => {
   const wrong = { type: 7, title: ['x'], detail: { a: 1 }, violations: 'many', status: 'no' };
-  const body = JSON.stringify({ ...wrong, instance: null, balance: 30 }).replace(
+  const body = JSON.stringify({ ...wrong, instance: null, balance: 30, limit: null }).replace(
     '{',
     '{"__proto__":{"polluted":1},',
   );
   const { type, title, detail, instance, extensions } = await errorOf(new Response(body, { status: 404 }));
   expect([type, title, detail, instance]).toEqual([undefined, undefined, undefined, undefined]);
-  expect(extensions).toEqual({ ...wrong, balance: 30 });
+  expect(extensions).toEqual({ ...wrong, balance: 30, limit: null });
   expect(Object.hasOwn(extensions, '__proto__')).toBe(false);
 });
 

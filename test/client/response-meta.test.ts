@@ -33,6 +33,28 @@ test('onResponse is called once, with the response that ended the call', async (
   expect(meta?.waitedMs).toBeGreaterThanOrEqual(0);
 });
 
+test('responseHeaders are shown by onResponse, errors and the response event, without the key and in lower case', async () => {
+  const fetch = scriptedFetch(
+    jsonResponse({ id: '1' }, 200, { 'x-trace-id': 't1', 'x-other': 'o' }),
+    problemResponse(404, {}, { 'x-trace-id': 'of a-long-api-key' }),
+  );
+  const [onResponse, response] = [vi.fn(), vi.fn()];
+  const options = { apiKey: 'a-long-api-key', responseHeaders: ['X-Trace-Id'], on: { response } };
+  const client = scriptedClient(fetch, options);
+  await client.accounts.get('1', { onResponse });
+  const headers = { 'x-trace-id': 't1', 'content-type': 'application/json' };
+  expect(onResponse.mock.calls[0]?.[0]).toMatchObject({ headers });
+  expect(response.mock.calls[0]?.[0].headers).toEqual(headers);
+  const error = await caught(client.accounts.get('1'));
+  expect(error).toMatchObject({ headers: { 'x-trace-id': 'of [redacted]' } });
+});
+
+test.each([['Set-Cookie'], ['x-auth-token'], ['a b'], [7]])('responseHeaders reject %s', (name) => {
+  expect(() => scriptedClient(scriptedFetch(), { responseHeaders: [name as string] })).toThrow(
+    'responseHeaders: must be an array of names',
+  );
+});
+
 test('onResponse is not called with an earlier response if the last attempt got none', async () => {
   const onResponse = vi.fn();
   const fetch = scriptedFetch(problemResponse(503), networkError('ECONNRESET'));

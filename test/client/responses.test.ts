@@ -209,6 +209,17 @@ test.each([
   expect(await failureOf(response)).toMatchObject({ locationOrigin });
 });
 
+test.each([
+  ['/api/public/v1/accounts/1/', '/api/public/v1/accounts/1/'],
+  ['http://127.0.0.1/api/public/v1/accounts/1/?token=1#x', '/api/public/v1/accounts/1/'],
+  [`/${KEY}/${encodeURIComponent(KEY)}`, '/[redacted]/[redacted]'],
+])('a redirect to %s of the same address shows its path', async (location, path) => {
+  const response = new Response(null, { status: 301, headers: { location } });
+  const { message } = (await failureOf(response, { baseUrl: 'http://127.0.0.1' })) as Error;
+  expect(message).toContain(`was redirected to ${path} of the same address. Redirects are never`);
+  expect(message).toContain('correct baseUrl, or what redirects there');
+});
+
 test('the message of an error is one line, whatever the service writes', async () => {
   const hostile = 'a\r\n2026-01-31 ERROR forged\u001b[2J\u0085\u2028\u202eb';
   const said = 'a 2026-01-31 ERROR forged [2J b';

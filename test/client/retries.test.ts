@@ -100,6 +100,11 @@ const sequences = [
     attempts: 2,
   }),
   sequence('POST', 'a 409 of any type after a lost response', [lost, of(409, 'stale'), good], 3, OK),
+  sequence('POST', 'a 409 of any type twice after a lost response', [lost, of(409, 'stale')], 3, {
+    status: 409,
+    outcome: 'unknown',
+    attempts: 3,
+  }),
   sequence('POST', 'a 409 of any type first', [of(409, 'stale'), good], 1, {
     status: 409,
     outcome: 'rejected',
@@ -162,6 +167,49 @@ const sequences = [
     attempts: 2,
   }),
 ];
+
+test.each([1, 5])('retry: false is one attempt, also of a client that allows %i', async (maxAttempts) => {
+  const fetch = scriptedFetch(of(503), tooMany('1'), of(503));
+  const client = scriptedClient(fetch, { rateLimiter: false, retry: { maxAttempts } });
+  const call = () => runToEnd(caught(client.accounts.get('42', { retry: false })));
+  expect(await call()).toMatchObject({ status: 503, attempts: 1, retryable: true });
+  // A 429 is no attempt.
+  expect(await call()).toMatchObject({ status: 503, attempts: 1 });
+  expect(fetch.requests).toHaveLength(3);
+  expect(await runToEnd(caught(scriptedClient(fetch, { retry: false }).accounts.get('42')))).toMatchObject({
+    attempts: 1,
+  });
+});
+
+test.each([
+  ['9999999999', 1, false],
+  ['2147483648', 1, false],
+  ['2147483647', 5, true],
+  ['x9999999999', 5, true],
+])('a read of id %s that gets 500 is sent %i times', async (id, requests, retryable) => {
+  const fetch = scriptedFetch(of(500));
+  const error = await runToEnd(caught(scriptedClient(fetch, { rateLimiter: false }).accounts.get(id)));
+  expect(error).toMatchObject({ status: 500, retryable });
+  expect((error as Error).message.includes('Check the id')).toBe(!retryable);
+  expect(fetch.requests).toHaveLength(requests);
+});
+
+test('a timeout whose attempts all ended by timeoutMs names it, with the defaults too', async () => {
+  const fetch = scriptedFetch(unresponsive);
+  const client = scriptedClient(fetch, { rateLimiter: false });
+  const error = (await runToEnd(caught(client.accounts.get('42')))) as Error;
+  expect(error).toMatchObject({ code: 'timeout', limit: 'deadline', attempts: 4 });
+  expect(error.message).toBe(
+    'GET /accounts/42 got no complete response within timeoutMs (30000 ms) in 3 attempts, and none in the rest of deadlineMs (120000 ms). Try again, or raise timeoutMs.',
+  );
+  const other = scriptedClient(scriptedFetch(of(503), unresponsive), {
+    rateLimiter: false,
+    deadlineMs: 5_000,
+  });
+  expect(((await runToEnd(caught(other.accounts.get('42')))) as Error).message).toContain(
+    'within deadlineMs (5000 ms)',
+  );
+});
 
 test.each(sequences)('$method that gets $gets is sent $requests times', async (row) => {
   const { method, script, options, requests, end } = row;

@@ -55,6 +55,8 @@ test.each<[Record<string, string>, Announced]>([
   ],
   [{ deprecation: '@1', link: '</docs>;rel=deprecation;title="a"' }, { link: '/docs' }],
   [{ deprecation: '@1', link: '</docs>; title="rel=deprecation"' }, { link: undefined }],
+  [{ deprecation: '@1', link: '</docs>; title="x; rel=deprecation"' }, { link: undefined }],
+  [{ deprecation: '@1', link: '</a>; title="<b>, \\"c"; rel="deprecation", </d>; rel=next' }, { link: '/a' }],
   [{ deprecation: '@1', link: 'deprecation' }, { link: undefined }],
   [{}, undefined],
   [{ deprecation: '?0' }, undefined],

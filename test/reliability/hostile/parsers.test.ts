@@ -14,6 +14,7 @@ import { checkStart } from '../../../src/reading/watermark.ts';
 import { isMoney } from '../../../src/schemas/money.ts';
 import { parseProblem } from '../../../src/schemas/problem.ts';
 import { isTimestamp } from '../../../src/schemas/timestamp.ts';
+import { deprecationOf } from '../../../src/transport/deprecation.ts';
 import { errorOf } from '../../../src/transport/error-of.ts';
 import { checkIdempotencyKey } from '../../../src/transport/idempotency-key.ts';
 import { networkFailure } from '../../../src/transport/network-failure.ts';
@@ -27,7 +28,7 @@ import { anyText, endsWell, tries } from '../../support/hostile.ts';
 const scope = { baseUrl: 'https://x.example', collection: 'accounts', filters: {} };
 const target = { host: 'books.example.com', port: 443, proxy: undefined };
 const facts = { method: 'GET', path: '/x' };
-const limits = { timeoutMs: 1_000, deadlineMs: 1_000 };
+const limits = { timeoutMs: 1_000, deadlineMs: 1_000, timeouts: 0 };
 
 const responseOf = (type: string, detail: string) => ({
   status: 422,
@@ -42,6 +43,7 @@ const responseOf = (type: string, detail: string) => ({
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'Retry-After': (text) => parseRetryAfter(text, text),
   'an HTTP-date': parseHttpDate,
+  'a deprecation': (text) => deprecationOf({ deprecation: text, sunset: text, link: text }),
   'a rate limit': (text) =>
     rateLimitOf(
       new Headers({ 'x-ratelimit-limit': text.replace(/[^ -~]/g, '0'), 'x-ratelimit-remaining': '1' }),
@@ -110,6 +112,9 @@ test.each(each)('%s: any text is parsed, or fails with an error of this package'
 /** Texts of which a parser that backtracks, or searches again from each place, would not see the end. */
 const growing: readonly ((length: number) => string)[] = [
   ...Array.from(' 09.-:/%a{["\\=é\ud800', (unit) => (length: number) => unit.repeat(length)),
+  (length) => `${' '.repeat(length)}x`,
+  (length) => '"\\'.repeat(length / 2),
+  (length) => '<a'.repeat(length / 2),
   (length) => '. '.repeat(length / 2),
   (length) => '+json'.repeat(length / 5),
   (length) => `1.${'0'.repeat(length)}x`,
