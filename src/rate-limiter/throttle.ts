@@ -52,6 +52,8 @@ const LONGEST_IN_FLIGHT_MS = 60_000;
 
 /** After this number of responses in a row without the headers, the service no longer sends them. */
 const MOST_WITHOUT_HEADERS = 3;
+/** A window without headers is taken to be no longer: calls that the service let through before say nothing about it. */
+const LONGEST_WINDOW_MS = 60_000;
 /** After this number of successes in a row that report Remaining: 0, the header does not count calls. */
 const MOST_ZEROES = 16;
 
@@ -97,6 +99,9 @@ export class Throttle {
   /** 429s in a row. */
   #rejections = 0;
   #rejectedAt = Number.NEGATIVE_INFINITY;
+  /** Without the headers: how many calls the service let through since the last 429, and before it since the one before. */
+  #through = { calls: 0, since: Number.NEGATIVE_INFINITY };
+  #throughBefore = 0;
   /** Responses in a row without the headers, and successes in a row that report nothing remaining. */
   #withoutHeaders = 0;
   #zeroes = 0;
@@ -180,9 +185,27 @@ export class Throttle {
     if (remaining === undefined) this.#settleWithoutHeaders(status);
     else this.#count(sent, { remaining, limit: report.limit ?? remaining + 1, elapsedMs }, now);
     if (this.#state === 'counted') this.#concurrencyLimit += CONCURRENCY_GROWTH;
-    else if (this.#state === 'unlimited' && this.#rejectedAt > Number.NEGATIVE_INFINITY)
-      this.#concurrencyLimit += 1;
-    else if (this.#state === 'unlimited') this.#concurrencyLimit = Number.POSITIVE_INFINITY;
+    else if (this.#state === 'unlimited') this.#letThrough(sent, now);
+  }
+
+  /**
+   * A success without the headers. After a 429 one call is sent alone, then as many as the last window let through, and
+   * then twice as many each time.
+   */
+  #letThrough(sent: Sent, now: number): void {
+    if (sent.sentAt <= this.#rejectedAt) {
+      this.#throughBefore += 1;
+      return;
+    }
+    if (now - this.#through.since > LONGEST_WINDOW_MS) this.#through = { calls: 0, since: now };
+    this.#through.calls += 1;
+    if (this.#rejectedAt === Number.NEGATIVE_INFINITY) {
+      this.#concurrencyLimit = Number.POSITIVE_INFINITY;
+      return;
+    }
+    const left = this.#throughBefore - this.#through.calls;
+    if (left > 0) this.#concurrencyLimit = left;
+    else this.#concurrencyLimit = left === 0 ? 1 : this.#concurrencyLimit + 1;
   }
 
   #count(sent: Sent, report: { remaining: number; limit: number; elapsedMs: number }, now: number): void {
@@ -262,7 +285,12 @@ export class Throttle {
   #reject(sent: Sent, retryAfterMs: number | undefined, now: number): void {
     // Calls that were in flight together are rejected together, for the same reason.
     const isFirst = sent.sentAt > this.#rejectedAt;
-    if (isFirst) this.#rejections += 1;
+    if (isFirst) {
+      this.#rejections += 1;
+      // None if the pause was too short for the window.
+      if (this.#through.calls > 0) this.#throughBefore = this.#through.calls;
+      this.#through = { calls: 0, since: now };
+    }
     this.#rejectedAt = now;
     const backoffMs = Math.min(BACKOFF_MS.first * 2 ** (this.#rejections - 1), BACKOFF_MS.longest);
     const pauseMs = retryAfterMs !== undefined && retryAfterMs > 0 ? retryAfterMs : backoffMs;

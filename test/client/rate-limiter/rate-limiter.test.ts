@@ -176,20 +176,53 @@ describe('while the limits are unknown', () => {
   });
 });
 
-test('after a pause, a service without the headers gets twice as many calls each time', async () => {
+test('after a pause, a service without the headers gets one call, as many as it let through before, then twice as many each time', async () => {
   const { sent, respond, call } = heldService();
-  await call(ids(41));
+  await call(ids(60));
   await respond('1', plain());
-  for (const id of sent.slice(1)) await respond(id, problemResponse(429, {}, { 'retry-after': '1' }));
+  const [, ...others] = sent.splice(0);
+  for (const id of others.slice(0, 4)) await respond(id, plain());
+  for (const id of others.slice(4)) await respond(id, problemResponse(429, {}, { 'retry-after': '1' }));
   sent.length = 0;
   await advance(1_000);
   const rounds: number[] = [];
-  for (let round = 0; round < 5; round += 1) {
+  for (let round = 0; round < 6; round += 1) {
     const inFlight = sent.splice(0);
     rounds.push(inFlight.length);
     for (const id of inFlight) await respond(id, plain());
   }
-  expect(rounds).toEqual([1, 2, 4, 8, 16]);
+  expect(rounds).toEqual([1, 4, 1, 2, 4, 8]);
+});
+
+test('a service without the headers rejects few calls of a list of calls beyond its quota', async () => {
+  let window = { opensAt: 0, left: 0 };
+  let rejected = 0;
+  const fetch: FetchFunction = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const now = performance.now();
+    if (now >= window.opensAt) window = { opensAt: now + 1_000, left: 50 };
+    window.left -= 1;
+    if (window.left >= 0) return plain();
+    rejected += 1;
+    return problemResponse(429, {}, { 'retry-after': '1' });
+  };
+  const limits = { maxWaitMs: Number.POSITIVE_INFINITY, deadlineMs: Number.POSITIVE_INFINITY };
+  const client = scriptedClient(fetch, limits);
+  await runToEnd(Promise.all(ids(250).map((id) => client.accounts.get(id))));
+  // 200 were in flight when the first was rejected. After that, each window costs one or two.
+  expect(rejected).toBeLessThan(215);
+});
+
+test('each 429 after a success pauses the key as shortly as the first', async () => {
+  const waits: (number | undefined)[] = [];
+  const responses = Array.from({ length: 16 }, (_, index) =>
+    index % 2 === 0 ? problemResponse(429) : plain(),
+  );
+  const client = scriptedClient(async () => responses.shift() as Response, {
+    on: { wait: ({ waitMs }) => void waits.push(waitMs) },
+  });
+  for (let call = 0; call < 8; call += 1) await runToEnd(client.accounts.get('1'));
+  expect(waits).toEqual(Array.from({ length: 8 }, () => 250));
 });
 
 test.each([
