@@ -178,3 +178,12 @@ test('pull --to rejects the copy of another API key until --same-company accepts
   expect((await pull(sandbox.keys.otherCompany)).code).toBe(0);
   expect((await pull(sandbox.keys.full)).code).toBe(7);
 });
+
+test('of two pulls of a company into one database at a time, one ends with 7 and says to run one after the other', async () => {
+  const { env } = await listening({ records: { accounts: 300 } });
+  const args = ['pull', 'accounts', '--to', folder()('books.sqlite'), '--tenant', 'acme', '--quiet'];
+  const [first, second] = await Promise.all([run(env, args), run(env, args)]);
+  const [done, failed] = first.code === 0 ? [first, second] : [second, first];
+  expect([done.code, failed.code]).toEqual([0, 7]);
+  expect(failed.log).toMatch(/Another sync of acme writes to .*books\.sqlite/);
+});
