@@ -127,7 +127,7 @@ const CONSEQUENCES: Readonly<
     EXIT.service,
     'Use --pagination page: the service does not honour bounds on id ("probe" shows what it does).',
   ],
-  checkpoint: [EXIT.file, 'Give the options of the run that wrote it, or delete it to start over.'],
+  checkpoint: [EXIT.file, 'When the cause is gone, run the same command again: it resumes.'],
   concurrent_run: [EXIT.file, 'Start one run after the other.'],
   sync_failed: [EXIT.failed, 'Correct what each collection names.'],
   push_failed: [EXIT.failed, 'Run the same command again: it continues.'],
@@ -179,9 +179,11 @@ export function withoutAdvice({ message, cause }: Error): string {
   return advice === '' ? message : withFlags(message.replace(` ${advice}`, ''));
 }
 
-/** What the messages of two codes say after what happened; empty for any other. */
+/** What the messages of three codes say after what happened; empty for any other. */
 function adviceIn({ code, message }: AnyAccountingError): string {
   if (code === 'connection_failed') return /\)\. (.+)$/.exec(message)?.[1] ?? '';
+  // Of a state that is of no use, and of a store that fails. A record that cannot be stored names its own cure.
+  if (code === 'checkpoint') return /\. ((?:Check|Pass|Restore|Update) .+)$/.exec(message)?.[1] ?? '';
   if (code === 'reconcile_aborted') return /; nothing was \w+\. (.+)$/.exec(message)?.[1] ?? '';
   return '';
 }
@@ -190,6 +192,7 @@ function adviceIn({ code, message }: AnyAccountingError): string {
 function withFlags(text: string): string {
   return text
     .replace('baseUrl', 'ACCOUNTING_BASE_URL')
+    .replace('Pass a prefix of its own for this one', 'Give the options of the run that wrote it')
     .replace('maxCandidates: Infinity', '--max-candidates all')
     .replace('maxCandidates', '--max-candidates')
     .replace('Check rows, key and', 'Check the rows, --key and')

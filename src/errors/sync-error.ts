@@ -20,7 +20,7 @@ export interface SyncFailure {
 
 /**
  * At least one collection of a sync failed. Thrown after the others have ended; what was committed stays committed, and
- * the next run resumes there.
+ * the next run resumes there. The message begins with the code of the first failure.
  */
 export class SyncError extends AccountingError {
   static override readonly brand: string = 'SyncError';
@@ -91,9 +91,10 @@ function byStatus(reports: readonly CollectionReport[]): Record<string, string> 
 
 function messageOf(report: SyncReport, { errors, stop, revoked = [] }: SyncFailure): string {
   const more = folded(errors).length - 1;
+  const first = stop === undefined ? errors[0]?.error : stop.error;
   return [
-    `The sync of ${report.tenant} failed${stop === undefined ? countOf(report, errors) : stopOf(report, stop.reason)}:`,
-    reasonOf(stop === undefined ? errors[0]?.error : stop.error),
+    `${codeOf(first)}: The sync of ${report.tenant} failed${stop === undefined ? countOf(report, errors) : stopOf(report, stop.reason)}:`,
+    reasonOf(first),
     more > 0 ? `${more} other ${more === 1 ? 'reason' : 'reasons'}: see errors.` : '',
     revoked.length > 0
       ? `This tenant could read ${someOf(revoked)} before: the API key has lost a right.`
@@ -130,6 +131,13 @@ const SHOWN_NAMES = 3;
 function someOf(names: readonly string[]): string {
   const more = names.length - SHOWN_NAMES;
   return names.slice(0, SHOWN_NAMES).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+/** What logs are searched for: the code of an error, or the name of one that has no code. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'error';
+  const { code, name } = error as Error & { code?: unknown };
+  return typeof code === 'string' && /^\w{1,50}$/.test(code) ? code : name;
 }
 
 /** In one line, and with an end. */

@@ -434,6 +434,45 @@ test('a call that the rate limiter delays reports how long: in an event, to onWa
   expect(seen).toMatchObject([{ status: 200, attempts: 1, waitedMs: 2_000 }]);
 });
 
+const withLimiter = { rateLimiter: 'client' } as const;
+const abortedWaits: readonly (readonly [string, readonly FetchResponse[], ClientOptions])[] = [
+  ['after a 429 with Retry-After', [tooMany('60')], withLimiter],
+  ['after a 429 without Retry-After', [tooMany()], withLimiter],
+  ['after a 429 without a rate limiter', [tooMany('60')], { rateLimiter: false }],
+  ['for the end of a pause', [tooMany('60')], withLimiter],
+  ['for the first response with its key', [unresponsive], withLimiter],
+  ['in a backoff', [of(503)], withLimiter],
+  ['in a backoff of Retry-After', [of(503), problemResponse(503, {}, { 'retry-after': '60' })], withLimiter],
+];
+
+test.each(
+  abortedWaits.flatMap(([when, script, options]) =>
+    (['onWait', 'listener'] as const).map((where) => ({ when, script, options, where })),
+  ),
+)('a call that is aborted by its $where, before it waits $when, ends at once', async (row) => {
+  const controller = new AbortController();
+  const abort = () => controller.abort('enough');
+  const fetch = scriptedFetch(...row.script);
+  const on = row.where === 'listener' ? { wait: abort, retry: abort } : {};
+  const client = scriptedClient(withRequestedIds(fetch), { ...row.options, on });
+  const isSecond = row.when.startsWith('for');
+  if (isSecond) {
+    client.accounts
+      .get('0', { timeoutMs: 400_000, deadlineMs: 400_000, maxWaitMs: 0 })
+      .catch(() => undefined);
+    await advance(0);
+  }
+  const { signal } = controller;
+  const call = caught(
+    client.accounts.get('1', { signal, ...(row.where === 'onWait' ? { onWait: abort } : {}) }),
+  );
+  await advance(0);
+  expect(await stateOf(call)).toBe('resolved');
+  expect(await call).toBe('enough');
+  await advance(300_000);
+  expect(fetch.requests).toHaveLength(1);
+});
+
 test('a call that is throttled long after its own 429 names the wait that it was throttled for', async () => {
   const fetch = scriptedFetch(tooMany('2'), lost, tooMany('90'), good);
   const client = scriptedClient(fetch, { rateLimiter: 'client', retry: { baseDelayMs: 4_000 } });

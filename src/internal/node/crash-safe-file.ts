@@ -12,7 +12,7 @@ export async function replaceFile(file: string, text: string, temporary = tempor
   try {
     await rename(temporary, file);
   } catch (error) {
-    await rm(temporary, { force: true });
+    await removeAfterFailure(temporary);
     throw error;
   }
   await syncFolder(file);
@@ -33,9 +33,14 @@ export async function writeWhole(
       await handle.close();
     }
   } catch (error) {
-    await rm(file, { force: true });
+    await removeAfterFailure(file);
     throw error;
   }
+}
+
+/** What failed first is the reason to report. */
+async function removeAfterFailure(file: string): Promise<void> {
+  await rm(file, { force: true }).catch(() => undefined);
 }
 
 /**

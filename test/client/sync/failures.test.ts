@@ -17,7 +17,9 @@ describe('a SyncError', () => {
     const books = setUpSync();
     books.sandbox.faults.add(BROKEN, { times: Number.POSITIVE_INFINITY });
     const error = await failureOf(syncAll(books));
-    expect(error.message).toMatch(new RegExp(`${ALL} of ${ALL} collections.* returned 501`));
+    expect(error.message).toMatch(
+      new RegExp(`^unknown_problem: The sync of acme .*${ALL} of ${ALL} collections.* returned 501`),
+    );
     expect(error.message).not.toContain('other reason');
     expect(error.errors).toHaveLength(ALL);
     expect(JSON.parse(JSON.stringify(error)).errors).toEqual([
@@ -52,7 +54,9 @@ describe('a SyncError', () => {
   test('says that the key was rejected, and how many collections were done before', async () => {
     const books = setUpSync({ records: { accounts: 5, accountAddresses: 5 } });
     const atOnce = await failureOf(syncAll(withKey(books, 'revoked'), { concurrency: 1 }));
-    expect(atOnce.message).toMatch(new RegExp(`API key.* all ${ALL} collections stopped`));
+    expect(atOnce.message).toMatch(
+      new RegExp(`^unauthenticated: The sync of acme .*API key.* all ${ALL} collections stopped`),
+    );
     expect(atOnce.errors).toMatchObject([{ error: { code: 'unauthenticated' } }]);
     expect(statuses(atOnce.report).toSorted()).toEqual(['failed', ...Array(ALL - 1).fill('stopped')]);
     // The next request in the queue may be sent before the run hears of the first one's failure.
@@ -85,6 +89,20 @@ describe('a SyncError', () => {
     }
     const { errors } = JSON.parse(JSON.stringify(error));
     expect(errors).toContainEqual({ collections: 'budgets', message: 'a string' });
+  });
+
+  test.each([
+    [Object.assign(new Error('invalid byte sequence'), { code: '22P05' }), '22P05'],
+    [new TypeError('no such table'), 'TypeError'],
+    [Object.assign(new Error('no'), { code: 'a code of several words' }), 'Error'],
+    ['a string', 'error'],
+  ])('begins with the code of the first error: %s', async (thrown, code) => {
+    const books = setUpSync({ records: { accounts: 5 } });
+    const onBatch = () => {
+      throw thrown;
+    };
+    const { message } = await failureOf(syncAll(books, { collections: ['accounts'], onBatch }));
+    expect(message.split(': The sync of acme failed')[0]).toBe(code);
   });
 
   test('of a service that is down fits on a screen, with the cause', async () => {

@@ -106,6 +106,57 @@ describe('a sync of a service that is down', () => {
     expect(waits.at(-1)?.waitingUntil?.getTime()).toBeGreaterThan(Date.parse('2026-01-31T12:00:30Z'));
   });
 
+  test.each([{}, { 'retry-after': '3' }])(
+    'says for each wait when its next request is sent: %j',
+    async (headers: Record<string, string>) => {
+      const { sandbox } = failing({ ms: 0 });
+      const waits: number[] = [];
+      const requests: number[] = [];
+      const fetch = async () => {
+        requests.push(Date.now());
+        return new Response('', { status: 503, headers });
+      };
+      const client = createClient({ ...sandbox.clientOptions, fetch });
+      const onProgress = ({ waitingUntil }: SyncProgress) =>
+        waitingUntil && waits.push(waitingUntil.getTime());
+      await caught(run(client, { collections: ['accounts'], onProgress }));
+      expect(waits.length).toBeGreaterThan(5);
+      const late = waits.map((until, index) => (requests[index + 1] ?? 0) - until);
+      expect(Math.min(...late)).toBeGreaterThanOrEqual(0);
+      expect(Math.max(...late)).toBeLessThan(100);
+    },
+  );
+
+  test.each([
+    ['429', { 'retry-after': '3600' }, 'client'],
+    ['429', {}, 'client'],
+    ['429', { 'retry-after': '3600' }, false],
+    ['503', { 'retry-after': '3600' }, 'client'],
+    ['503', {}, 'client'],
+  ] as const)(
+    'ends at once if its signal fires when it reports a wait: after a %s, %j, rate limiter %s',
+    async (status, headers, rateLimiter) => {
+      const { sandbox } = failing({ ms: 0 });
+      const fetch = async () => new Response('', { status: Number(status), headers });
+      const client = createClient({ ...sandbox.clientOptions, fetch, rateLimiter });
+      for (const most of [1, 4]) {
+        const controller = new AbortController();
+        let waits = 0;
+        let stoppedAt = 0;
+        const onProgress = ({ waiting }: SyncProgress) => {
+          if (!waiting || ++waits < most) return;
+          stoppedAt = Date.now();
+          controller.abort('enough');
+        };
+        const reason = await caught(
+          run(client, { collections: ['accounts'], signal: controller.signal, onProgress }),
+        );
+        expect(reason).toBe('enough');
+        expect(Date.now() - stoppedAt).toBeLessThan(100);
+      }
+    },
+  );
+
   test.each([502, 500])('stops once, after two minutes, with one error: status %i', async (status) => {
     const { client, failures } = failing({ after: 3, ms: 600 * SECOND, status });
     const startedAt = Date.now();

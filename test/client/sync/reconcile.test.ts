@@ -160,6 +160,14 @@ describe('reconcile', () => {
     expect(warnings).toHaveLength(2);
   });
 
+  test('counts the records of a read that starts again once', async () => {
+    const { accounts, ids, run } = openWith(40);
+    accounts.insert({ id: 'A-1' });
+    accounts.insert({ id: 'A-2' });
+    ids.add('A-1');
+    expect(await run({ pagination: 'keyset' })).toMatchObject({ pagination: 'page', seen: 42, missing: 1 });
+  });
+
   test('counts a row that does not match its schema as existing', async () => {
     const { books, run } = openWith(10);
     const client = clientOf(books.sandbox, {
@@ -303,6 +311,21 @@ describe('reconcile deletes nothing', () => {
     books.sandbox.faults.add({ kind: 'status', status }, { ...match, times: 99 });
     await expect(run()).rejects.toMatchObject(error);
     expect(deleted).toEqual([]);
+  });
+
+  test.each(['3', '30'])('if a candidate returns 403 beside one that the read missed: %s', async (denied) => {
+    const { books, deleted, repaired, run, remove } = openWith(40);
+    remove('3', '17', '30');
+    // The read misses record 11.
+    books.sandbox.faults.add(withoutFirst, { times: 1, skip: 1 });
+    books.sandbox.faults.add(
+      { kind: 'status', status: 403 },
+      { path: `/api/public/v1/accounts/${denied}`, times: 99 },
+    );
+    for (const concurrency of [1, 2]) {
+      await expect(run({ pagination: 'page', concurrency })).rejects.toMatchObject({ status: 403 });
+    }
+    expect([deleted, repaired]).toEqual([[], []]);
   });
 
   test.each([

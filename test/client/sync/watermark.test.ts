@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { listenersOn } from '../../support/open-resources.ts';
 import {
   clientOf,
   HOUR_MS,
@@ -129,8 +130,10 @@ describe("a caller's own start", () => {
 
   test("is rejected if it is more than 24 hours ahead of the service's clock", async () => {
     const books = setUpSync();
-    const ahead = readAccounts(books, { updatedSince: '2026-01-06T08:00:01Z' });
+    const { signal } = new AbortController();
+    const ahead = readAccounts(books, { updatedSince: '2026-01-06T08:00:01Z', signal });
     await expect(ahead).rejects.toMatchObject({ code: 'invalid_input', argument: 'updatedSince' });
     expect(books.states.size).toBe(0);
+    expect(listenersOn(signal)).toBe(0);
   });
 });

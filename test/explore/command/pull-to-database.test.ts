@@ -162,6 +162,34 @@ test('pull --to postgres uses the pg of the working directory, and says so if it
   expect(rows.map(({ body }) => body)).toEqual(sandbox.store.accounts.all());
 });
 
+test.each([
+  [
+    'a damaged checkpoint',
+    `UPDATE accounting_checkpoint SET value = '{' WHERE key LIKE '%accounts'`,
+    /^Restore it, or delete it: a sync then reads everything again/m,
+  ],
+  [
+    'the checkpoint of another service',
+    `UPDATE accounting_checkpoint SET value = replace(value, '"scope":"', '"scope":"0') WHERE key LIKE '%accounts'`,
+    /^Give the options of the run that wrote it, or delete the state/m,
+  ],
+  [
+    'a table that rejects a record',
+    `CREATE TRIGGER t BEFORE INSERT ON accounting_record BEGIN SELECT RAISE(ABORT, 'no room'); END`,
+    /^When the cause is gone, run the same command again: it resumes\./m,
+  ],
+])('pull --to names what to do about %s', async (_, sql, advice) => {
+  const { sandbox, env } = await listening({ records: { accounts: 5 } });
+  const file = folder()('books.sqlite');
+  const args = ['pull', 'accounts', '--to', file, '--tenant', 'acme'];
+  expect((await run(env, args)).code).toBe(0);
+  using database = new DatabaseSync(file);
+  database.exec(sql);
+  sandbox.store.accounts.insert({ id: '77' });
+  const { code, log } = await run(env, args);
+  expect([code, log]).toEqual([7, expect.stringMatching(advice)]);
+});
+
 test('pull --to rejects the copy of another API key until --same-company accepts it', async () => {
   const { sandbox, env } = await listening({ records: { accounts: 40 } });
   const to = ['--to', folder()('books.sqlite'), '--tenant', 'acme'];
