@@ -1,7 +1,7 @@
 /** A Singer tap: node singer-tap.ts [--config config.json] [--state state.json] [--discover] | target-… */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { changes, createClient } from 'accounting-data-sdk';
+import { changes, createClient, fieldKinds } from 'accounting-data-sdk';
 import { discover, type Shape } from 'accounting-data-sdk/explore';
 import { productSchema } from 'accounting-data-sdk/schemas';
 import * as z from 'zod';
@@ -23,9 +23,11 @@ const bookmarks: Record<string, Bookmark> = read(values.state).bookmarks ?? {};
 const streams = ['accounts', 'products'] as const;
 const write = (message: object) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
+const factsOf = { ...fieldKinds, date: { json: 'string' }, object: { json: 'object' } } as const;
+
 /** JSON Schema of a field as `discover` saw it. Amounts are strings, so that no digit is lost. */
 function fieldSchema({ kinds }: Shape): object {
-  const types = kinds.map((kind) => (['money', 'date', 'timestamp'].includes(kind) ? 'string' : kind));
+  const types = kinds.map((kind) => factsOf[kind].json);
   return types.length === 0 ? {} : { type: [...new Set(types), 'null'] };
 }
 
