@@ -42,7 +42,7 @@ type ReadOnlyFacts<Rec> = {
   readonly parent?: AnyDefinition;
 } & ([DocumentedName<Rec>] extends [never]
   ? { readonly fields?: Readonly<Record<string, never>> }
-  : { readonly fields: { readonly [Name in DocumentedName<Rec>]: FieldKind } });
+  : { readonly fields: { readonly [Name in DocumentedName<Rec>]-?: FieldKind } });
 
 /** A collection without write methods. */
 export function readOnly<Rec extends { id: string }>(
