@@ -98,7 +98,7 @@ test('the table of a read-only collection and the type of its records name the s
   };
   expect(errorsAfter(', fields }', ' }')).toEqual([expect.stringContaining("'fields' is missing")]);
   expect(errorsAfter('RecordWith<typeof fields>', 'RecordWith<Record<never, never>>')).toHaveLength(1);
-  expect(errorsAfter("dueAt: 'timestamp'", "dueAt: 'date'")).not.toEqual([]);
+  expect(errorsAfter("dueAt: 'timestamp'", "dueAt: 'instant'")).not.toEqual([]);
 });
 
 describe('the table of collections', () => {

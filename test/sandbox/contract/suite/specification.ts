@@ -26,7 +26,8 @@ function fieldsOf(resource: string): readonly Field[] {
     .map((line) => line.split('|').map((cell) => cell.trim()))
     .map(([, name = '', type = '']) => ({
       name,
-      type: (type.includes('money') ? 'money' : type.split(/[ ,]/, 1)[0]) as Field['type'],
+      // `string, money (decimal string)` is money.
+      type: (/^\w+(?:, (\w+))?/.exec(type)?.[1] ?? /^\w*/.exec(type)?.[0]) as Field['type'],
       responseOnly: type.includes('response only'),
     }));
 }
