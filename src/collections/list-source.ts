@@ -2,8 +2,15 @@ import { checkOptionNames } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { byCursor, type CustomCursor } from '../pagination/by-cursor.ts';
 import { byPage } from '../pagination/by-page.ts';
+import { inOneResponse } from '../pagination/in-one-response.ts';
 import { byKeyset } from '../pagination/keyset/keyset.ts';
-import { LIST_OPTIONS, type ListOptions, paginationSettings } from '../pagination/list-options.ts';
+import {
+  checkParameters,
+  LIST_OPTIONS,
+  type ListOptions,
+  type ListParameters,
+  paginationSettings,
+} from '../pagination/list-options.ts';
 import type { FetchPage, ResponseTime } from '../pagination/page.ts';
 import type { PaginatorSource } from '../pagination/paginator.ts';
 import { decodeResumeToken, encodeResumeToken } from '../pagination/resume-token.ts';
@@ -41,10 +48,11 @@ export function listSource<T extends { id: string }>(parts: ListParts<T>): Pagin
     query,
     options,
   );
+  const serviceParameters = checkParameters(options.parameters, pageParameter);
   const scope = {
     baseUrl: context.baseUrl,
     collection: segment,
-    filters: Object.fromEntries(parameters(query, {}, pageParameter)),
+    filters: { ...Object.fromEntries(parameters(query, {}, pageParameter)), ...serviceParameters },
   };
   const settings = callSettings(context.settings, options);
   const resumeFrom =
@@ -58,7 +66,7 @@ export function listSource<T extends { id: string }>(parts: ListParts<T>): Pagin
     },
     resumeFrom: options.resumeFrom,
     start({ limit, isFirst }, signal) {
-      const fetchPage = pageFetcher(parts, { query, pageParameter, settings });
+      const fetchPage = pageFetcher(parts, { query, pageParameter, serviceParameters, settings });
       const facts = { method: 'GET', path: `/${segment}`, attempts: 1, outcome: 'applied' } as const;
       const reading = { signal, prefetch, limit, facts, bounds: query.id };
       const pages = {
@@ -80,6 +88,7 @@ export function listSource<T extends { id: string }>(parts: ListParts<T>): Pagin
           tokenOf: (position) => encodeResumeToken(scope, position),
         });
       }
+      if (pagination === 'none') return inOneResponse(fetchPage, reading);
       return byCursor(fetchPage, pagination as CustomCursor<T>, reading);
     },
   };
@@ -125,14 +134,19 @@ function isSideTaken({ id }: CheckedQuery): boolean {
   return (id.gt !== undefined && id.gte !== undefined) || (id.lt !== undefined && id.lte !== undefined);
 }
 
-/** Sends the requests of one read: the caller's filters, and what the pagination adds. */
+/** Sends the requests of one read: the caller's filters and parameters, and what the pagination adds. */
 function pageFetcher<T extends { id: string }>(
   { context, options }: ListParts<T>,
-  request: { readonly query: CheckedQuery; readonly pageParameter: string; readonly settings: CallSettings },
+  request: {
+    readonly query: CheckedQuery;
+    readonly pageParameter: string;
+    readonly serviceParameters: ListParameters;
+    readonly settings: CallSettings;
+  },
 ): FetchPage<T> {
   const { records, definition, transport } = context;
   const { segment } = definition;
-  const { query, pageParameter, settings } = request;
+  const { query, pageParameter, serviceParameters, settings } = request;
   const read = (body: unknown) => records.list(body);
   let first: ResponseTime | undefined;
 
@@ -143,7 +157,7 @@ function pageFetcher<T extends { id: string }>(
       method: 'GET',
       path: [segment],
       template: `/${segment}`,
-      query: [...added, ...Object.entries(own.parameters ?? {})],
+      query: [...added, ...Object.entries({ ...serviceParameters, ...own.parameters })],
       shownQuery: shown.map((pair) => pair.join('=')).join('&') || undefined,
       expected: { kind: 'json', read, cleared: withoutSecrets },
       priority: 'background',

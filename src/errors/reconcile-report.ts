@@ -2,7 +2,7 @@
 export interface ReconcileReport {
   readonly collection: string;
   /** How the collection was read: `page` instead of `keyset` if an id is not an integer. */
-  readonly pagination: 'keyset' | 'page' | 'custom' | undefined;
+  readonly pagination: 'keyset' | 'page' | 'none' | 'custom' | undefined;
   /**
    * `likely` is a warning: the read may have missed a record, see the same field of a sync's report. A local record that
    * it missed is requested by itself; a record that is not local is found by a later run.

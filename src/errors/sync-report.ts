@@ -15,7 +15,7 @@ export interface CollectionReport {
   /** Whether the run read everything or what had changed; undefined if it never began. */
   readonly mode: 'incremental' | 'full' | undefined;
   /** How it was read: `page` instead of `keyset` if an id is not an integer. Undefined if nothing was read. */
-  readonly pagination: 'keyset' | 'page' | 'custom' | undefined;
+  readonly pagination: 'keyset' | 'page' | 'none' | 'custom' | undefined;
   /**
    * Whether the read can have missed a record: `Page.complete` of its last page. `likely` is a warning: by `keyset`, the
    * service does not list in the order of ids, so a page that it shortened looks like the last one, or it hides a page of

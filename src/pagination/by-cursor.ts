@@ -33,10 +33,10 @@ export interface CustomCursor<T> {
 }
 
 /** Checks the option `pagination` of a list or a sync. */
-export function checkPaginationKind(pagination: 'page' | 'keyset' | CustomCursor<never>): void {
-  if (pagination === 'page' || pagination === 'keyset') return;
+export function checkPaginationKind(pagination: 'keyset' | 'page' | 'none' | CustomCursor<never>): void {
+  if (pagination === 'keyset' || pagination === 'page' || pagination === 'none') return;
   if (typeof pagination?.next !== 'function') {
-    throw new InvalidInputError('pagination', "must be 'page', 'keyset' or a cursor { first, next }");
+    throw new InvalidInputError('pagination', "must be 'keyset', 'page', 'none' or a cursor { first, next }");
   }
   checkPageQuery(pagination.first, 'pagination.first');
 }

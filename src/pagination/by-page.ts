@@ -21,6 +21,7 @@ interface ByPageOptions extends ReaderOptions {
 }
 
 const SET_PARAMETER = "Set pageParameter to the name of the parameter that the service reads, such as 'page'";
+const USE_NONE = "or use pagination: 'none' if one response is the whole list";
 
 /**
  * Requests the pages `start, start+1, …` until an empty page, and nothing else ends the read: a short page is not the end.
@@ -38,7 +39,10 @@ export async function* byPage<T>(
   const ahead = new PagesAhead(fetchPage, options, begun?.firstPage);
   let restarted = begun?.restarted ?? false;
   // The caller of keyset pagination has ids that it cannot read.
-  const advice = begun === undefined ? `${SET_PARAMETER}, or use pagination: 'keyset'.` : `${SET_PARAMETER}.`;
+  const advice =
+    begun === undefined
+      ? `${SET_PARAMETER}, use pagination: 'keyset' if ids are integers, ${USE_NONE}.`
+      : `${SET_PARAMETER}, ${USE_NONE}.`;
   const repeats = new RepeatGuard(options.facts, advice);
   const checkBounds = boundsGuard(options.bounds, options.facts);
   const isDelivered = begun?.isDelivered;

@@ -69,7 +69,7 @@ export interface PageResponse<T> extends ResponseTime {
 export type FetchPage<T> = (query: PageQuery, signal: AbortSignal) => Promise<PageResponse<T>>;
 
 /** How a list is paginated: see `pagination` of the list options. */
-export type PaginationKind = 'page' | 'keyset' | 'custom';
+export type PaginationKind = 'keyset' | 'page' | 'none' | 'custom';
 
 /** One page of a list: the response, without the records that were delivered before, and what the pagination adds. */
 export interface Page<T> extends PageResponse<T> {
@@ -80,14 +80,14 @@ export interface Page<T> extends PageResponse<T> {
    * each one proves which records exist up to its last id. `likely`: the service uses another order, so a response that
    * the service shortened looks like a complete one; or it hides a page of records or more; or its pages are so short that
    * they can be in the order of ids by chance. By `page` it is `likely` from the second page on, because a record that is
-   * deleted during the read can hide another one, and `undefined` on a first page without repeated rows. `undefined` for a
-   * cursor of your own.
+   * deleted during the read can hide another one, and `undefined` on a first page without repeated rows. With `none` it
+   * is `certain`. `undefined` for a cursor of your own.
    */
   readonly complete: 'certain' | 'likely' | undefined;
   /**
    * How many rows of the read so far came again and were dropped. By `page` such a row shows that the list is sorted by
    * something that many records share, such as `updatedAt` after an import, and comes in another order on each page;
-   * or that a record was added or moved during the read. Always 0 by `keyset`.
+   * or that a record was added or moved during the read. Always 0 by `keyset` and with `none`.
    */
   readonly repeated: number;
   /**

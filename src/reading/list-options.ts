@@ -1,7 +1,12 @@
 import { checkMs } from '../errors/check-input.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import type { CustomCursor } from '../pagination/by-cursor.ts';
-import { type ListOptions, type PaginationSettings, paginationSettings } from '../pagination/list-options.ts';
+import {
+  checkParameters,
+  type ListOptions,
+  type PaginationSettings,
+  paginationSettings,
+} from '../pagination/list-options.ts';
 import type { AfterLastPage } from '../pagination/page.ts';
 import {
   CALL_OPTIONS,
@@ -18,11 +23,17 @@ export interface ReadOptions extends CallOptions {
    * How it is read; see the same option of a list. Default: `keyset`, which becomes `page` if an id is not an integer.
    * After a crash `keyset` resumes where it stopped; any other starts again, with the watermark that it had.
    */
-  pagination?: 'keyset' | 'page' | CustomCursor<unknown> | undefined;
+  pagination?: 'keyset' | 'page' | 'none' | CustomCursor<unknown> | undefined;
   /** What the service returns for a page after the last one; the API documentation does not say. Default: the client's. */
   afterLastPage?: AfterLastPage | undefined;
   /** The name of the parameter with the page number. Default: the client's. */
   pageParameter?: string | undefined;
+  /**
+   * Query parameters of the service's own, such as `{ itemsPerPage: '100' }`, sent with each list. A state in a store
+   * belongs to them: only a run in mode `full` may begin with others. Not for filters, because a record that is not listed
+   * counts as deleted or missing.
+   */
+  parameters?: Readonly<Record<string, string>> | undefined;
   /**
    * How long a call may fail because the service is down, in ms: failed connections, timeouts, 502, 503 and 504, and a
    * 500 if a list of another collection fails too. Until then it is sent again, after its own retries, and `onProgress`
@@ -43,6 +54,7 @@ export const READ_OPTIONS: OptionNames<ReadOptions> = {
   pagination: true,
   afterLastPage: true,
   pageParameter: true,
+  parameters: true,
   headers: true,
   maxOutageMs: true,
 };
@@ -74,6 +86,7 @@ export function resolveReadOptions(
     prefetch,
     afterLastPage: options.afterLastPage,
     pageParameter: options.pageParameter,
+    parameters: options.parameters && checkParameters(options.parameters, options.pageParameter),
     timeoutMs,
     deadlineMs: options.deadlineMs ?? Number.POSITIVE_INFINITY,
     maxWaitMs: options.maxWaitMs ?? Number.POSITIVE_INFINITY,

@@ -15,6 +15,8 @@ export interface RunPosition {
 export interface SyncState {
   /** A fingerprint of base URL, tenant, collection and filters: the state belongs to them. */
   readonly scope: string;
+  /** A fingerprint of the `parameters` of its lists; absent without any. */
+  readonly parameters?: string | undefined;
   /** The process that wrote it, so that two at once notice each other. */
   readonly by: string;
   /** Everything up to here has been read. Absent until a first run has ended. */
@@ -33,11 +35,21 @@ export interface SyncState {
 
 const STATE_VERSION = 1;
 
-export function encodeState({ scope, by, watermark, full, offset, round, run }: SyncState): string {
+export function encodeState({
+  scope,
+  parameters,
+  by,
+  watermark,
+  full,
+  offset,
+  round,
+  run,
+}: SyncState): string {
   // In one order and without undefined members: two equal states are the same string.
   return JSON.stringify({
     v: STATE_VERSION,
     scope,
+    parameters,
     by,
     watermark,
     full,
@@ -51,7 +63,7 @@ export function encodeState({ scope, by, watermark, full, offset, round, run }: 
 export function decodeState(stored: unknown, key: string): SyncState | undefined {
   const content = parseStored(stored, key);
   if (content === undefined) return undefined;
-  const { v, scope, by, watermark, full, offset, round, run } = content;
+  const { v, scope, parameters, by, watermark, full, offset, round, run } = content;
   if (typeof v === 'number' && v > STATE_VERSION) {
     throw new CheckpointError(
       `The state under ${key} was written by a later version of this package. Update this package here too.`,
@@ -60,6 +72,7 @@ export function decodeState(stored: unknown, key: string): SyncState | undefined
   const isState =
     v === STATE_VERSION &&
     typeof scope === 'string' &&
+    isOptional(parameters, (value) => typeof value === 'string') &&
     typeof by === 'string' &&
     isOptional(watermark, isStoredTimestamp) &&
     isOptional(full, isStoredTimestamp) &&

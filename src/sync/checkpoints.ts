@@ -7,6 +7,10 @@ import { readStore, type Store, writeStore } from '../reading/store.ts';
 interface StateAddress {
   readonly key: string;
   readonly scope: string;
+  /** The fingerprint of the parameters of this run. */
+  readonly parameters: string | undefined;
+  /** Whether a state with other parameters is replaced. */
+  readonly replaces: boolean;
   /** Ends the wait for a store that does not settle. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -35,7 +39,10 @@ export class Checkpoints {
     return this.#store.set === undefined;
   }
 
-  /** The state to begin with; undefined if there is none. A state of another scope is a CheckpointError. */
+  /**
+   * The state to begin with; undefined if there is none. A state of another scope is a CheckpointError, and so is one of
+   * other parameters, unless this run replaces it: nothing that was read by them counts then.
+   */
   async load(): Promise<SyncState | undefined> {
     const state = await this.#read();
     if (state !== undefined && state.scope !== this.#address.scope) {
@@ -44,13 +51,18 @@ export class Checkpoints {
       );
     }
     this.#found = state && encodeState(state);
-    return state;
+    if (state === undefined || state.parameters === this.#address.parameters) return state;
+    if (this.#address.replaces) return { ...state, watermark: undefined, full: undefined, run: undefined };
+    throw new CheckpointError(
+      `The state under ${this.#address.key} belongs to other parameters of the lists. Pass those, or run once in mode: 'full', which reads everything and replaces the state.`,
+    );
   }
 
   /** The state, if there is one that can be resumed. {@link load} reports what is wrong with it. */
   async peek(): Promise<SyncState | undefined> {
     const state = await this.#read().catch(() => undefined);
-    return state?.scope === this.#address.scope ? state : undefined;
+    const { scope, parameters } = this.#address;
+    return state?.scope === scope && state.parameters === parameters ? state : undefined;
   }
 
   /**

@@ -67,6 +67,7 @@ export class CollectionRun<T extends { id: string }> {
   readonly #context: RunContext;
   readonly #key: string;
   readonly #scope: string;
+  readonly #parameters: string | undefined;
   readonly #checkpoints: Checkpoints;
   readonly #pause: Pause;
   readonly #stats = new RunStats();
@@ -81,6 +82,7 @@ export class CollectionRun<T extends { id: string }> {
   constructor(given: SyncSource<T>, context: RunContext) {
     const { options, limit, signal, id } = context;
     const { tenant, prefix, read } = options;
+    const { parameters = {} } = read;
     this.collection = nameOf(given, context.name);
     const source = runSource(given);
     this.#scope = scopeFingerprint({
@@ -96,7 +98,17 @@ export class CollectionRun<T extends { id: string }> {
       return pagination === 'keyset' && (position === undefined || position.token !== undefined);
     });
     this.#key = stateKey({ prefix, tenant, collection: this.collection });
-    this.#checkpoints = new Checkpoints(context.store, { key: this.#key, scope: this.#scope, signal });
+    const hasParameters = Object.keys(parameters).length > 0;
+    this.#parameters = hasParameters
+      ? scopeFingerprint({ baseUrl: '', collection: '', filters: parameters })
+      : undefined;
+    this.#checkpoints = new Checkpoints(context.store, {
+      key: this.#key,
+      scope: this.#scope,
+      parameters: this.#parameters,
+      replaces: options.mode === 'full',
+      signal,
+    });
   }
 
   /** Each batch must have been committed before the next is requested. */
@@ -109,7 +121,7 @@ export class CollectionRun<T extends { id: string }> {
     });
     this.#stats.begin();
     const { round = this.#stored?.round } = this;
-    const own = { scope: this.#scope, by: this.#checkpoints.by, round };
+    const own = { scope: this.#scope, parameters: this.#parameters, by: this.#checkpoints.by, round };
     this.#state = begin(this.#stored, own, options);
     const deletions = await this.#deletionCheck(this.#state);
 

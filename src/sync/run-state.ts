@@ -56,7 +56,7 @@ type RunRules = Pick<ResolvedRunOptions, 'mode' | 'read' | 'serviceTimeZone' | '
 /** The run that follows from the state in the store. `own`: what a state of this run has in any case. */
 export function begin(
   found: SyncState | undefined,
-  own: Pick<SyncState, 'scope' | 'by' | 'round'>,
+  own: Pick<SyncState, 'scope' | 'parameters' | 'by' | 'round'>,
   rules: RunRules,
 ): RunState {
   return {

@@ -253,6 +253,10 @@ export const sandboxOptions = {
   ties: option(is.oneOf('id-asc', 'each-page', 'each-response'), 'id-asc'),
   /** The name of the parameter with the page number; any other is ignored. API Platform's is `page`. @default '_page' */
   pageParameter: option(is.string, '_page'),
+  /** The name of a parameter with the page size, as `itemsPerPage` of API Platform if that is enabled. Empty: none. @default '' */
+  pageSizeParameter: option(is.string, ''),
+  /** Whether lists are divided into pages; if not, every response is the whole list. @default true */
+  paginated: option(is.flag, true),
   /** The ids of generated and new records. */
   ids: group(idOptions),
   /** An invalid value of a filter: dropped without an error, or rejected with 400. @default 'ignore' */

@@ -301,6 +301,23 @@ test('pageParameter is the only parameter with a page number', async () => {
   expect([rejected.status, rejected.record.detail]).toEqual([400, expect.stringMatching(/^page /)]);
 });
 
+test('pageSizeParameter is the only parameter with a page size', async () => {
+  const sandbox = createSandbox({ pageSizeParameter: 'itemsPerPage', records: { boms: 40 } });
+  expect(ids(await call(sandbox, '/boms?itemsPerPage=15'))).toHaveLength(15);
+  expect(ids(await call(sandbox, '/boms?itemsPerPage=15&_page=3'))).toHaveLength(10);
+  expect(ids(await call(sandbox, '/boms?itemsPerPage=0'))).toHaveLength(30);
+  expect(ids(await call(sandbox, '/boms?pageSize=15'))).toHaveLength(30);
+  const without = createSandbox({ records: { boms: 40 } });
+  expect(ids(await call(without, '/boms?itemsPerPage=15'))).toHaveLength(30);
+});
+
+test('a list that is not paginated is whole on every page', async () => {
+  const sandbox = createSandbox({ paginated: false, records: { boms: 400 } });
+  for (const query of ['', '?_page=2', '?_page=0']) {
+    expect(ids(await call(sandbox, `/boms${query}`))).toHaveLength(400);
+  }
+});
+
 test('hiddenRecords and lockedRecords take a function of the record', async () => {
   const sandbox = createSandbox({
     hiddenRecords: ({ name }) => name === 'hidden',

@@ -14,11 +14,12 @@ export function listPage(
   { options }: ServiceState,
   { collection, format, request }: RoutedRequest,
 ): ServiceResponse {
-  const { pageSize, pageParameter, afterLastPage } = options;
+  const { pageParameter, afterLastPage } = options;
   const query = new URLSearchParams(request.query);
-  const page = readPage(pageParameter, lastValue(query, pageParameter));
+  const pageSize = readPageSize(query, options);
+  const page = options.paginated ? readPage(pageParameter, lastValue(query, pageParameter)) : 1;
   const selected = collection.list(readSelection(query, options), page);
-  const from = (page - 1) * pageSize;
+  const from = page === 1 ? 0 : (page - 1) * pageSize;
   if (from >= selected.length && page > 1 && afterLastPage === 'not_found') {
     throw new ProblemError('not_found', 'There is no such page.');
   }
@@ -39,6 +40,16 @@ function readPage(name: string, text = '1'): number {
   const page = Number(text);
   if (/^\d+$/.test(text) && page >= 1 && Number.isSafeInteger(page)) return page;
   throw new ProblemError('malformed_request', `${name} must be a whole number of at least 1.`);
+}
+
+/** The most rows in a page. */
+function readPageSize(
+  query: URLSearchParams,
+  { paginated, pageSize, pageSizeParameter }: ResolvedSandboxOptions,
+): number {
+  if (!paginated) return Number.POSITIVE_INFINITY;
+  const wanted = Number((pageSizeParameter && lastValue(query, pageSizeParameter)) || pageSize);
+  return Number.isSafeInteger(wanted) && wanted >= 1 ? wanted : pageSize;
 }
 
 const OPERATORS = ['gt', 'gte', 'lt', 'lte'] as const;

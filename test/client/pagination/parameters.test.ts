@@ -1,0 +1,143 @@
+import { createClient, type ListOptions, reconcile } from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { describe, expect, test } from 'vitest';
+import { caught } from '../../support/caught.ts';
+import { KEY, readAccounts, withAccounts } from '../sync/set-up.ts';
+import { all, byId, everything } from './service.ts';
+
+const parameters = { itemsPerPage: '50' } as const;
+
+function service() {
+  const sandbox = createSandbox({
+    pageSizeParameter: 'itemsPerPage',
+    pageSize: 10,
+    records: { accounts: 120 },
+  });
+  const sent = () => new Set(sandbox.requests.map(({ query }) => query.itemsPerPage));
+  return { sandbox, accounts: createClient(sandbox.clientOptions).accounts, sent };
+}
+
+test.each<ListOptions>([{}, { pagination: 'page' }, { pagination: byId }, { pagination: 'none' }])(
+  'a list sends parameters of the service with each request: %j',
+  async (options) => {
+    const { sandbox, accounts, sent } = service();
+    const pages = await all(accounts.list({}, { ...options, parameters }).pages());
+    if (options.pagination !== 'none') expect(pages.flatMap(({ ids }) => ids)).toHaveLength(120);
+    expect(sent()).toEqual(new Set(['50']));
+    expect(sandbox.count()).toBeLessThan(10);
+  },
+);
+
+test('a list encodes parameters, and those of a cursor win', async () => {
+  const { sandbox, accounts } = service();
+  const odd = { 'sort[by]': 'a&b=c', itemsPerPage: '7' };
+  const pagination = { first: { parameters }, next: () => undefined };
+  const [page] = await all(accounts.list({}, { pagination, parameters: odd }).pages());
+  expect(page?.ids).toHaveLength(50);
+  expect(sandbox.requests.map(({ query }) => query)).toEqual([{ 'sort[by]': 'a&b=c', itemsPerPage: '50' }]);
+});
+
+test.each([
+  [{ _page: '2' }],
+  [{ page: '2' }, 'page'],
+  [{ updatedSince: '2026-01-01' }],
+  [{ 'id[gt]': '1' }],
+  [{ id: '1' }],
+  [{ '': '1' }],
+  [{ itemsPerPage: 100 }],
+  ['itemsPerPage=100'],
+])('a list rejects the parameters %j, and sends nothing', async (wrong, pageParameter?: string) => {
+  const { sandbox, accounts } = service();
+  const options = { parameters: wrong as unknown as Record<string, string>, pageParameter };
+  expect(() => accounts.list({}, options)).toThrow(expect.objectContaining({ code: 'invalid_input' }));
+  const books = withAccounts(1);
+  const run = readAccounts(books, options);
+  expect(await caught(run)).toMatchObject({ code: 'invalid_input' });
+  expect([sandbox.count(), books.sandbox.count()]).toEqual([0, 0]);
+});
+
+test('a resume token belongs to the parameters of its list', async () => {
+  const { accounts } = service();
+  const [page] = await all(accounts.list({}, { parameters }).pages());
+  const resumeFrom = page?.resumeToken;
+  const rest = accounts.list({}, { parameters, resumeFrom });
+  expect(await rest.toArray(everything)).toHaveLength(120 - (page?.ids.length ?? 0));
+  for (const other of [undefined, { itemsPerPage: '20' }]) {
+    expect(() => accounts.list({}, { parameters: other, resumeFrom })).toThrow(
+      expect.objectContaining({ code: 'checkpoint' }),
+    );
+  }
+});
+
+test('a reconcile sends parameters of the service', async () => {
+  const { sandbox, accounts, sent } = service();
+  const report = await reconcile(accounts, {
+    localIds: sandbox.store.accounts.ids(),
+    onDelete: () => {},
+    parameters,
+  });
+  expect(report.candidates).toBe(0);
+  expect(sent()).toEqual(new Set(['50']));
+});
+
+describe('the state of a sync', () => {
+  const books = () => withAccounts(45, { pageSizeParameter: 'itemsPerPage' });
+
+  test('belongs to the parameters of its lists', async () => {
+    const set = books();
+    expect(await readAccounts(set, { parameters })).toMatchObject({ mode: 'full', records: 45 });
+    expect(await readAccounts(set, { parameters })).toMatchObject({ mode: 'incremental' });
+    for (const other of [undefined, {}, { itemsPerPage: '20' }]) {
+      expect(await caught(readAccounts(set, { parameters: other }))).toMatchObject({
+        code: 'checkpoint',
+        message: expect.stringContaining("mode: 'full'"),
+      });
+    }
+  });
+
+  test('without parameters is that of an empty object', async () => {
+    const set = books();
+    await readAccounts(set);
+    expect(await readAccounts(set, { parameters: {} })).toMatchObject({ mode: 'incremental' });
+  });
+
+  test('is replaced by a full run with others', async () => {
+    const set = books();
+    await readAccounts(set);
+    expect(await readAccounts(set, { mode: 'full', parameters })).toMatchObject({
+      mode: 'full',
+      records: 45,
+    });
+    expect(await readAccounts(set, { parameters })).toMatchObject({ mode: 'incremental', records: 0 });
+    expect(await caught(readAccounts(set))).toMatchObject({ code: 'checkpoint' });
+  });
+
+  test('of a full run with others that was interrupted has nothing that was read before', async () => {
+    const set = books();
+    await readAccounts(set);
+    const stop = new Error('stop');
+    const failing = readAccounts(set, { mode: 'full', parameters: { itemsPerPage: '5' } }, ({ records }) => {
+      if (records.some(({ id }) => id === '20')) throw stop;
+    });
+    await caught(failing);
+    expect(JSON.parse(set.states.get(KEY) ?? '')).not.toHaveProperty('watermark');
+    const seen: string[] = [];
+    const rest = await readAccounts(set, { parameters: { itemsPerPage: '5' } }, ({ records }) => {
+      seen.push(...records.map(({ id }) => id));
+    });
+    expect(rest).toMatchObject({ mode: 'full', resumed: true });
+    expect(seen).toContain('45');
+  });
+
+  test('of an interrupted full run is not resumed with others', async () => {
+    const set = books();
+    await caught(
+      readAccounts(set, {}, ({ records }) => {
+        if (records.some(({ id }) => id === '20')) throw new Error('stop');
+      }),
+    );
+    expect(JSON.parse(set.states.get(KEY) ?? '')).toHaveProperty('run');
+    const report = await readAccounts(set, { mode: 'full', parameters });
+    expect(report).toMatchObject({ mode: 'full', resumed: false, records: 45 });
+  });
+});
