@@ -43,23 +43,44 @@ function offsetOfZone(timeZone: string, fromMs: number): number {
   return offsets.size === 1 ? lowest : lowest - MARGIN;
 }
 
+/** The largest step that a zone makes back, that of Troll, in minutes, and how far apart the times are that are looked at. */
+const LARGEST_STEP = 120;
+const EVERY = 15;
+
+/**
+ * A time, less the step that the clocks of the zone make back around it. A service that stores local times and converts the
+ * bound misses changes otherwise: in Amsterdam 00:53Z is 02:53 before the step, and a change at 01:05Z is stored as 02:05.
+ */
+function beforeStepBack(timeZone: string, atMs: number): number {
+  const offsetAt = (ms: number) => zoneOffsetMs(timeZone, ms);
+  for (let minutes = -LARGEST_STEP; minutes <= LARGEST_STEP; minutes += EVERY) {
+    // Offsets change on the quarter of an hour.
+    const stepMs = Math.ceil((atMs + minutes * MINUTE_MS) / (EVERY * MINUTE_MS)) * EVERY * MINUTE_MS;
+    const lossMs = offsetAt(stepMs - 1) - offsetAt(stepMs);
+    if (lossMs > 0 && Math.abs(atMs - stepMs) <= lossMs) return atMs - lossMs;
+  }
+  return atMs;
+}
+
 /**
  * A timestamp in UTC as `updatedSince` states it. Some services ignore the offset of the bound and compare its date
  * and time as written with local times. Written in an offset that is at most that of the service at any time, the
  * bound is the same moment for services that convert it, and an earlier one for services that do not.
  *
  * The offset is that of `timeZone`, or the known one less an hour. It is `-12:00`, the lowest on Earth, as long as no row
- * showed one: no timestamps, or timestamps in `Z`, say nothing about local times.
+ * showed one: no timestamps, or timestamps in `Z`, say nothing about local times. With `timeZone` it also goes back by the
+ * step of the clocks, if they are set back within that time before or after it.
  */
 export function boundAt(since: string, known: KnownOffset, timeZone?: string): string {
-  if (known === 'Z') return since;
+  const fromMs = timeZone === undefined ? Date.parse(since) : beforeStepBack(timeZone, Date.parse(since));
+  const inUtc = `${new Date(fromMs).toISOString().slice(0, 19)}Z`;
+  if (known === 'Z') return inUtc;
 
-  const fromMs = Date.parse(since);
   const shown = known === undefined ? LOWEST_OFFSET : Math.max(LOWEST_OFFSET, known - MARGIN);
   const offset = timeZone === undefined ? shown : offsetOfZone(timeZone, fromMs);
   const local = new Date(fromMs + offset * MINUTE_MS).toISOString();
   // Before the year 0 no offset fits into the form of a timestamp.
-  if (offset === 0 || local.startsWith('-')) return since;
+  if (offset === 0 || local.startsWith('-')) return inUtc;
   return local.slice(0, 19) + formatUtcOffset(offset);
 }
 

@@ -70,6 +70,6 @@ async function* batches<T extends { id: string }>(
     yield batch;
     await run.commit(batch);
   }
-  run.warnOfStale();
+  run.warnOfTimeZone();
   return run.report();
 }

@@ -1,6 +1,7 @@
 import type { CollectionReport, DeletionReport } from '../errors/sync-report.ts';
 import { notify } from '../internal/notify.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
+import { formatUtcOffset } from '../internal/utc-offset.ts';
 import { awaitedLater, type IdBounds, idParameters, type Page } from '../pagination/page.ts';
 import { scopeFingerprint } from '../pagination/resume-token.ts';
 import type { ReadSettings } from '../reading/list-options.ts';
@@ -75,6 +76,7 @@ export class CollectionRun<T extends { id: string }> {
   #state: RunState | undefined;
   /** The state in the store, as the report shows it. */
   #stored: SyncState | undefined;
+  #offsetAtStart: SyncState['offset'];
   #deletions: DeletionReport | undefined;
   /** Of the batch that the consumer has. */
   #counts: BatchCounts = { records: 0, invalid: 0 };
@@ -119,6 +121,7 @@ export class CollectionRun<T extends { id: string }> {
       signal?.throwIfAborted();
       return this.#checkpoints.load();
     });
+    this.#offsetAtStart = this.#stored?.offset;
     this.#stats.begin();
     const { round = this.#stored?.round } = this;
     const own = { scope: this.#scope, parameters: this.#parameters, by: this.#checkpoints.by, round };
@@ -216,14 +219,21 @@ export class CollectionRun<T extends { id: string }> {
     return this.#source.isServiceDown(error, { headers, timeoutMs, signal, beforeAttempt });
   }
 
-  /** Names the option that keeps a service which ignores offsets from sending records again. True if there were any. */
-  warnOfStale(): boolean {
+  /** Names serviceTimeZone if the service compares local times, or has shown an offset for the first time. True if it does. */
+  warnOfTimeZone(): boolean {
     const { staleRecords } = this.#stats.report;
-    if (staleRecords === 0 || this.#context.options.serviceTimeZone !== undefined) return false;
+    if (this.#context.options.serviceTimeZone !== undefined) return false;
 
-    this.#source.warn(
-      `${staleRecords} records are older than the bound of the read: the service seems to compare local times. Set serviceTimeZone to its time zone ('UTC' if it has none), and it sends them no more.`,
-    );
+    const offset = this.#offsetAtStart === undefined ? this.#state?.base.offset : undefined;
+    if (staleRecords > 0) {
+      this.#source.warn(
+        `${staleRecords} records are older than the bound of the read: the service seems to compare local times. Set serviceTimeZone to its time zone ('UTC' if it has none), and it sends them no more.`,
+      );
+    } else if (typeof offset === 'number' && offset !== 0) {
+      this.#source.warn(
+        `the service shows local times (${formatUtcOffset(offset)}). Set serviceTimeZone to its time zone: if it stores local times, changes of the hour that comes twice when clocks go back are missed without it.`,
+      );
+    } else return false;
     return true;
   }
 

@@ -34,9 +34,9 @@ export interface RunOptions extends ReadOptions {
    */
   lookbackMs?: number | undefined;
   /**
-   * The time zone of the service, an IANA name such as `America/New_York` or `UTC`. Not needed to find every change: it
-   * saves records that a service whose `updatedSince` ignores offsets sends again. See the guide to syncing. Default: the
-   * lowest offset that the collection's own rows showed, less an hour; `-12:00` as long as they showed none.
+   * The time zone of the service, an IANA name such as `America/New_York` or `UTC`. A service that stores local times
+   * needs it for the night when clocks go back, which has an hour twice. It also saves records that a service whose
+   * `updatedSince` ignores offsets sends again. See the guide to syncing. Default: the lowest offset that the collection's own rows showed, less an hour; `-12:00` as long as they showed none.
    */
   serviceTimeZone?: string | undefined;
   /**
