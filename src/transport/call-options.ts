@@ -126,7 +126,7 @@ export interface RunCallOptions extends RequestOptions {
 }
 
 /** The options of one call over the settings of its client. Checked here, before anything is sent. */
-export function callSettings(settings: CallSettings, options: CallOptions & RunCallOptions): CallSettings {
+export function callSettings(settings: CallSettings, options: RunCallOptions): CallSettings {
   checkCallOptions(options);
   const { timeoutMs, deadlineMs, maxWaitMs, retry, maxOutageMs, beforeAttempt } = options;
   const given = { timeoutMs, deadlineMs, maxWaitMs, maxOutageMs, beforeAttempt };

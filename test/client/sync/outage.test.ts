@@ -157,6 +157,34 @@ describe('a sync of a service that is down', () => {
     },
   );
 
+  test.each([
+    ['a 429 with a longer Retry-After', 429, { 'retry-after': '45' }, 45_000],
+    ['429s without Retry-After', 429, {}, undefined],
+    ['503s', 503, {}, undefined],
+  ] as const)('pauses in time after %s', async (_, status, headers, resumeAfterMs) => {
+    const { sandbox } = failing({ ms: 0 });
+    const fetch = async () => new Response('', { status, headers });
+    const client = createClient({ ...sandbox.clientOptions, fetch, rateLimiter: 'client' });
+    const startedAt = Date.now();
+    const report = await run(client, { collections: ['accounts'], stopAfter: { ms: 5 * SECOND } });
+    expect(report).toMatchObject({ paused: true, records: 0 });
+    expect(Date.now() - startedAt).toBeLessThanOrEqual(5_100);
+    if (resumeAfterMs === undefined) expect(report.resumeAfterMs).toBeLessThan(30_000);
+    else expect(report.resumeAfterMs).toBe(resumeAfterMs);
+  });
+
+  test('delivers a first batch, although its response takes longer than the limit of time', async () => {
+    const { sandbox } = failing({ ms: 0 });
+    const fetch = async (...request: Parameters<typeof sandbox.fetch>) => {
+      await new Promise((resolve) => setTimeout(resolve, 3 * SECOND));
+      return await sandbox.fetch(...request);
+    };
+    const client = createClient({ ...sandbox.clientOptions, fetch });
+    const report = await run(client, { collections: ['accounts'], stopAfter: { ms: SECOND } });
+    expect(report).toMatchObject({ paused: true, resumeAfterMs: 0 });
+    expect(report.records).toBeGreaterThan(0);
+  });
+
   test.each([502, 500])('stops once, after two minutes, with one error: status %i', async (status) => {
     const { client, failures } = failing({ after: 3, ms: 600 * SECOND, status });
     const startedAt = Date.now();

@@ -178,6 +178,8 @@ describe('a sync with a limit of requests', () => {
     expect(await run(25)).toMatchObject({ status: 'paused', records: 45, deletions: { skipped: 'paused' } });
     expect(books.sandbox.count()).toBe(25);
     expect(deleted).toEqual(['99999']);
+    // Read from the start again, it would not end with this limit either.
+    expect(await run(25)).toMatchObject({ status: 'done', resumed: true, deletions: { skipped: 'resumed' } });
   });
 
   test('resumes from the checkpoints that `onBatch` writes to a store with get alone', async () => {
@@ -239,6 +241,16 @@ describe('a sync with a limit of time', () => {
     expect(report.resumeAfterMs).toBeLessThan(3_700_000);
     // After a 503 of one collection another might be read; a 429 concerns them all.
     expect(books.sandbox.count()).toBe(requests);
+  });
+
+  test('reads no other collection while the service is down', async () => {
+    const books = setUpSync({ records: { accounts: 5 } });
+    books.sandbox.faults.add({ kind: 'status', status: 503, retryAfter: 3600 }, { times: 99 });
+    const client = clientOf(books.sandbox, { retry: { maxAttempts: 1 } });
+    const report = await syncAll({ ...books, client }, { maxOutageMs: 1, stopAfter: { ms: 60_000 } });
+    expect(report).toMatchObject({ paused: true, records: 0, resumeAfterMs: 3_600_000 });
+    expect(statuses(report)).toEqual(['paused', ...collectionNames.slice(1).map(() => 'not_begun')]);
+    expect(books.sandbox.count()).toBe(1);
   });
 
   test('reports no wait if it was paused by the limit alone, or was not paused', async () => {
