@@ -86,7 +86,7 @@ export function resolveReadOptions(
     prefetch,
     afterLastPage: options.afterLastPage,
     pageParameter: options.pageParameter,
-    parameters: options.parameters && checkParameters(options.parameters, options.pageParameter),
+    parameters: checkParameters(options.parameters, options.pageParameter),
     timeoutMs,
     deadlineMs: options.deadlineMs ?? Number.POSITIVE_INFINITY,
     maxWaitMs: options.maxWaitMs ?? Number.POSITIVE_INFINITY,

@@ -98,6 +98,12 @@ describe('a sync of a service that is down', () => {
     },
   );
 
+  test('is outlasted with retry options of the sync too', async () => {
+    const { client } = failing({ after: 5, ms: 60 * SECOND });
+    const report = await run(client, { collections, retry: { maxAttempts: 2 } });
+    expect(statuses(report)).toEqual(['done', 'done', 'done']);
+  });
+
   test('says that it waits, and until when', async () => {
     const { client } = failing({ after: 3, ms: 60 * SECOND });
     const waits: SyncProgress[] = [];
