@@ -3,15 +3,19 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { type Client, createClient, type Listeners } from 'accounting-data-sdk';
+import type { ServiceProfile } from 'accounting-data-sdk/explore';
 import type { Command } from 'commander';
 import { CommandFailure, EXIT } from './errors.ts';
 import type { Io } from './io.ts';
+import { readServiceFile } from './service-file.ts';
 
 /** Options of every command that talks to the service. */
 export interface ConnectFlags {
   readonly baseUrl?: string | undefined;
   readonly allowInsecure?: boolean | undefined;
   readonly env?: string | undefined;
+  /** A file of `probe --out`. */
+  readonly service?: string | undefined;
   readonly quiet?: boolean | undefined;
 }
 
@@ -23,6 +27,7 @@ export function connectable(command: Command, examples: readonly string[]): Comm
       '--env <file>',
       'the file with address and key; default: .env, read if the environment has neither',
     )
+    .option('--service <file>', 'the options that fit the service: a file of probe --out')
     .option('--allow-insecure', 'permit plain http beyond this machine: others could then read the key')
     .option('--quiet', 'show no progress')
     .addHelpText('after', `\nExamples:\n${examples.map((line) => `  $ ${line}`).join('\n')}`);
@@ -33,6 +38,7 @@ export function connectable(command: Command, examples: readonly string[]): Comm
  * it takes, because the user sees that it waits and can stop it.
  */
 export async function connect(io: Io, flags: ConnectFlags, on: Listeners = {}): Promise<Connection> {
+  const profile = await profileOf(io, flags);
   const { baseUrl, apiKey } = await settings(io, flags);
   if (baseUrl === undefined) {
     throw new CommandFailure('No base URL is configured.', {
@@ -44,6 +50,7 @@ export async function connect(io: Io, flags: ConnectFlags, on: Listeners = {}): 
   let key = apiKey ?? '';
   const create = (allowInsecure: boolean) =>
     createClient({
+      ...profile.client,
       baseUrl,
       apiKey: () => key,
       allowInsecure,
@@ -53,7 +60,15 @@ export async function connect(io: Io, flags: ConnectFlags, on: Listeners = {}): 
     });
   const client = clientOf(create, flags.allowInsecure ?? false);
   if (apiKey === undefined) key = await askForKey(io);
-  return { client, keyDigest: digestOf(key) };
+  return { client, keyDigest: digestOf(key), sync: profile.sync };
+}
+
+/** The profile in the file of `--service`; an empty one without it. */
+export async function profileOf(
+  { cwd = '.' }: Pick<Io, 'cwd'>,
+  { service }: ConnectFlags,
+): Promise<Pick<ServiceProfile, 'client' | 'sync'>> {
+  return service === undefined ? { client: {}, sync: {} } : readServiceFile(resolve(cwd, service));
 }
 
 function clientOf(create: (allowInsecure: boolean) => Client, allowInsecure: boolean): Client {
@@ -74,6 +89,8 @@ export interface Connection {
   readonly client: Client;
   /** Tells two keys apart, and is too short to find a key by. */
   readonly keyDigest: string;
+  /** Options of a sync that fit the service, as the file of `--service` has them. */
+  readonly sync: ServiceProfile['sync'];
 }
 
 function digestOf(key: string): string {

@@ -125,7 +125,7 @@ const CONSEQUENCES: Readonly<
   invalid_input: [EXIT.usage, 'Correct it, and run the command again.'],
   filter_ignored: [
     EXIT.service,
-    'Use --pagination page: the service does not honour bounds on id ("probe" shows what it does).',
+    'Find out what the service does with "probe --out service.json", and pass --service service.json.',
   ],
   checkpoint: [EXIT.file, 'When the cause is gone, run the same command again: it resumes.'],
   concurrent_run: [EXIT.file, 'Start one run after the other.'],

@@ -65,14 +65,31 @@ export async function readServiceFile(file: string): Promise<ServiceProfile> {
   });
 }
 
-/** What differs in options that both name, as the lines of a diff. What is unknown on one side is no difference. */
+/**
+ * Options that follow from writes, or from a collection that has enough records: only one of two probes may see them.
+ * Every other option is left out only if the service needs none.
+ */
+const SEEN_BY_CHANCE = /^(?:sandbox\.(?!timeZone$)|client\.(?:retry|contentTypes)\.|sync\.lookbackMs$)/;
+
+/**
+ * What differs, as the lines of a diff: options that both sides name, and those of one side that the other would name if
+ * the service needed them there. What is unknown on one side is no difference.
+ */
 export function differences(before: ServiceProfile, now: ServiceProfile): string[] {
-  const seen = new Map(leavesOf(now));
-  return leavesOf(before).flatMap(([path, value]) => {
-    const other = seen.get(path);
-    return other === undefined || other === value ? [] : [`- ${path}: ${value}`, `+ ${path}: ${other}`];
+  const [old, seen] = [new Map(leavesOf(part(before))), new Map(leavesOf(part(now)))];
+  return [...new Set([...old.keys(), ...seen.keys()])].flatMap((path) => {
+    const [value, other] = [old.get(path), seen.get(path)];
+    const isOneSided = value === undefined || other === undefined;
+    if (value === other || (isOneSided && SEEN_BY_CHANCE.test(path))) return [];
+    return [
+      ...(value === undefined ? [] : [`- ${path}: ${value}`]),
+      ...(other === undefined ? [] : [`+ ${path}: ${other}`]),
+    ];
   });
 }
+
+/** A report has more than the options. */
+const part = ({ client, sync, sandbox }: ServiceProfile): ServiceProfile => ({ client, sync, sandbox });
 
 /** Values as JSON by their paths, such as `sandbox.ids.form`. */
 function leavesOf(value: object, path = ''): (readonly [path: string, json: string])[] {

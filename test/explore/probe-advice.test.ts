@@ -1,3 +1,4 @@
+import { createClient } from 'accounting-data-sdk';
 import { type ProbeReport, probe } from 'accounting-data-sdk/explore';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
@@ -26,7 +27,6 @@ describe('the options and the advice for a service', () => {
       updatedSince: { compares: { value: 'local' }, shiftMinutes: { value: -300 } },
     });
     expect(optionsOf(report)).toEqual([
-      "pagination: 'keyset'",
       "afterLastPage: 'empty'",
       "bareNotFound: 'missing'",
       "contentTypes.create: 'application/ld+json'",
@@ -41,7 +41,7 @@ describe('the options and the advice for a service', () => {
     }
   });
 
-  test('that follows the specification are its pagination and no advice', async () => {
+  test('that follows the specification are its defaults and no advice', async () => {
     const { client } = productSandbox({ timestampsEverywhere: true });
     const report = await probe(client, { collections: ['accounts', 'products'], write: true });
     expect(detailsOf(report.collections, 'products')).toMatchObject({
@@ -49,11 +49,7 @@ describe('the options and the advice for a service', () => {
       complete: { value: 'certain' },
       updatedSince: { compares: { value: 'utc' }, shiftMinutes: { value: 0 } },
     });
-    expect(optionsOf(report)).toEqual([
-      "pagination: 'keyset'",
-      "afterLastPage: 'empty'",
-      'lookbackMs: 120000',
-    ]);
+    expect(optionsOf(report)).toEqual(["afterLastPage: 'empty'", 'lookbackMs: 120000']);
     expect(report.advice).toEqual([]);
   });
 
@@ -63,7 +59,7 @@ describe('the options and the advice for a service', () => {
       "pagination: 'page'",
       'Bounds on the ids of products are ignored',
     ],
-    [{ betweenSeparator: ',' }, "pagination: 'keyset'", "{ id: { between: '100,200' } }"],
+    [{ betweenSeparator: ',' }, "afterLastPage: 'empty'", "{ id: { between: '100,200' } }"],
     [{ pageParameter: 'page' }, "pageParameter: 'page'", 'pageParameter'],
     [{ afterLastPage: 'not_found' }, "afterLastPage: 'not_found'", ''],
   ])('with %j contain %s', async (options, option, advice) => {
@@ -86,9 +82,33 @@ describe('the options and the advice for a service', () => {
       return url;
     });
     const report = await probe(client, { collections: ['accounts', 'products'] });
-    expect(report.client.pagination).toBe('keyset');
+    expect(report.client.pagination).toBeUndefined();
     expect(report.advice).toContainEqual(expect.stringContaining("List products with pagination: 'page'"));
   });
+});
+
+test('a probe advises page for a service that drops one of two bounds', async () => {
+  const client = clientBehind(productSandbox().sandbox, (url) => {
+    if (url.searchParams.has('id[gte]')) url.searchParams.delete('id[lte]');
+    return url;
+  });
+  expect((await probe(client, { collections: ['products'] })).client.pagination).toBe('page');
+});
+
+test.each([
+  ['advises none for a list longer than the pages of others', { accounts: 95, boms: 12 }, 'none'],
+  ['does not take lists of one length for whole ones', { accounts: 95, boms: 95 }, 'page'],
+  ['does not take a list of the usual page size for a whole one', { accounts: 30, boms: 12 }, 'page'],
+])('a probe of a service without pagination %s', async (_, records, pagination) => {
+  const sandbox = createSandbox({
+    paginated: false,
+    ids: { form: 'uuid' },
+    textIdBounds: 'ignore',
+    records,
+  });
+  const client = createClient(sandbox.clientOptions);
+  const report = await probe(client, { collections: ['accounts', 'boms'] });
+  expect(report.client.pagination).toBe(pagination);
 });
 
 describe('the times that updatedSince is compared with', () => {

@@ -129,6 +129,11 @@ describe('a probe that writes', () => {
 describe('a probe of writes that become visible late', () => {
   useFastClock();
 
+  test('advises ten times as long a lookback if that is longer than the usual one', async () => {
+    const report = await probeWrites(twentyProducts({ commitDelayMs: 14_000 }).client);
+    expect(report.sync.lookbackMs).toBeGreaterThanOrEqual(140_000);
+  });
+
   test('measures how late, and keeps the usual lookback of sync', async () => {
     const { client } = twentyProducts({ commitDelayMs: 3000 });
     const { writes, profile } = await probeWrites(client);

@@ -1,13 +1,16 @@
 import type { CollectionName } from 'accounting-data-sdk';
 import { type Command, Option } from 'commander';
 import { candidates, collectionName, duration, timestamp } from '../arguments.ts';
-import { connectable } from '../connect.ts';
+import { connectable, profileOf } from '../connect.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { type DatabaseFlags, pullIntoDatabase } from '../pull/database.ts';
 import { type FileFlags, pullIntoFiles } from '../pull/files.ts';
 
 type Flags = FileFlags & Omit<DatabaseFlags, 'to'> & { readonly to?: string };
+
+/** Without the default of `--pagination`, which depends on the service. */
+type GivenFlags = Omit<Flags, 'pagination'> & { readonly pagination?: Flags['pagination'] };
 
 /** `accounting-data-sdk pull`: whole collections as NDJSON or CSV. */
 export function addPull(program: Command, io: Io): void {
@@ -56,10 +59,10 @@ export function addPull(program: Command, io: Io): void {
       .addOption(
         new Option(
           '--pagination <kind>',
-          'keyset: no deletion can hide a record; page: cheaper, cannot be resumed',
+          'keyset: no deletion can hide a record; page: cheaper, cannot be resumed; none: one request for each list',
         )
-          .choices(['keyset', 'page'])
-          .default('keyset'),
+          .choices(['keyset', 'page', 'none'])
+          .default(undefined, 'that of --service, or keyset'),
       )
       .addOption(
         new Option('--max-outage <time>', 'how long to wait for a service that is down: 90s, 5m, 0')
@@ -73,7 +76,9 @@ export function addPull(program: Command, io: Io): void {
       'accounting-data-sdk pull --all --out data',
       'accounting-data-sdk pull --all --to books.sqlite --tenant acme',
     ],
-  ).action(async (name: CollectionName | undefined, flags: Flags) => {
+  ).action(async (name: CollectionName | undefined, given: GivenFlags) => {
+    const { client } = await profileOf(io, given);
+    const flags = { ...given, pagination: given.pagination ?? client.pagination ?? 'keyset' };
     checkFlags(name, flags);
     const { to } = flags;
     if (to === undefined) await pullIntoFiles(name, flags, io);
@@ -99,8 +104,8 @@ function checkFlags(name: CollectionName | undefined, flags: Flags): void {
     throw wrong('--max-candidates is for a full read.', 'Pass --to and --full, or leave it out.');
   }
   if (to !== undefined) return;
-  if (checkpoint !== undefined && pagination === 'page') {
-    throw wrong('--pagination page cannot be resumed.', 'Leave out --checkpoint or --pagination.');
+  if (checkpoint !== undefined && pagination !== 'keyset') {
+    throw wrong(`--pagination ${pagination} cannot be resumed.`, 'Leave out --checkpoint or --pagination.');
   }
   if (all && out === undefined) throw wrong('--all needs a folder.', 'Name it with --out.');
   if (checkpoint !== undefined && format === 'csv' && out === undefined)

@@ -14,7 +14,7 @@ import { unlessMissing } from '../../internal/node/crash-safe-file.ts';
 import { suggestion } from '../../internal/option-names.ts';
 import { candidates, counted, duration, wholeNumber } from '../arguments.ts';
 import { checkCompany } from '../company.ts';
-import { type ConnectFlags, connect, connectable } from '../connect.ts';
+import { type ConnectFlags, connect, connectable, profileOf } from '../connect.ts';
 import { CommandFailure, EXIT, failureOf, withoutAdvice } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { type EmptyCells, ProductFile, type ProductFormat } from '../push/product-file.ts';
@@ -112,7 +112,8 @@ async function run(path: string, flags: Flags, io: Io): Promise<void> {
     ignoreColumns: (flags.ignoreColumns ?? '').split(',').map((name) => name.trim()),
     stdin: io.stdin,
   });
-  const { client, keyDigest } = await connect(io, flags);
+  const { client, keyDigest, sync: fitting } = await connect(io, flags);
+  const { pagination } = (await profileOf(io, flags)).client;
   const { tenant = 'default' } = flags;
   const store = flags.state === undefined ? undefined : fileStore(resolve(io.cwd ?? '.', flags.state));
   const isDryRun = flags.dryRun ?? false;
@@ -132,6 +133,8 @@ async function run(path: string, flags: Flags, io: Io): Promise<void> {
   };
   try {
     const report = await push(client.products, {
+      ...fitting,
+      pagination,
       tenant,
       rows: file.rows(),
       key: flags.key as 'productNumber',

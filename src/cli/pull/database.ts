@@ -23,7 +23,7 @@ export interface DatabaseFlags extends ConnectFlags {
   readonly full?: true;
   readonly maxCandidates?: number;
   readonly sameCompany?: true;
-  readonly pagination: 'keyset' | 'page';
+  readonly pagination: 'keyset' | 'page' | 'none';
   readonly maxOutage: number;
 }
 
@@ -46,9 +46,10 @@ export async function pullIntoDatabase(
   const progress = new PullProgress(io, flags);
   try {
     const tenant = flags.tenant ?? (await onlyTenant(database, flags.to));
-    const { client, keyDigest } = await connect(io, flags, progress.listeners);
+    const { client, keyDigest, sync: fitting } = await connect(io, flags, progress.listeners);
     const company = { tenant, keyDigest, sameCompany: flags.sameCompany ?? false };
     const report = await sync(client.withOptions({ validation: 'off' }), {
+      ...fitting,
       tenant,
       target: ofCompany(database, company),
       collections: name && [name],
@@ -217,7 +218,7 @@ function logReport({ collections, records, tenant }: SyncReport, to: string, pro
 }
 
 function logStop({ to, pagination }: DatabaseFlags, io: Io): void {
-  const end = pagination === 'page' ? 'again' : 'to resume';
+  const end = pagination === 'keyset' ? 'to resume' : 'again';
   io.log('Stopped before the end.');
   io.log(`What was read so far is in ${to}. Run the same command ${end}.`);
 }

@@ -13,7 +13,7 @@ import { jsonText } from '../../internal/json-text.ts';
 import { lockFile } from '../../internal/lock-file.ts';
 import { temporaryOf, unlessMissing } from '../../internal/node/crash-safe-file.ts';
 import { oneLine } from '../../internal/text.ts';
-import { type ConnectFlags, connect } from '../connect.ts';
+import { type ConnectFlags, type Connection, connect } from '../connect.ts';
 import { CommandFailure, EXIT, failureOf, isDenied, noReadAccess } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { writableFile } from '../writable.ts';
@@ -30,7 +30,7 @@ export interface FileFlags extends ConnectFlags {
   readonly format: Format;
   readonly checkpoint?: string;
   readonly restart?: true;
-  readonly pagination: 'keyset' | 'page';
+  readonly pagination: 'keyset' | 'page' | 'none';
   readonly maxOutage: number;
 }
 
@@ -47,7 +47,7 @@ export async function pullIntoFiles(
 ): Promise<void> {
   const { all = false, out, format, since = null, pagination, restart } = flags;
   const progress = new PullProgress(io, flags);
-  const { client, keyDigest } = await connect(io, flags, progress.listeners);
+  const { client, keyDigest, sync: fitting } = await connect(io, flags, progress.listeners);
   const inFolder = (file: string) => (all ? join(out ?? '', file) : undefined);
   const names = named === undefined ? collectionNames : [named];
   const fileOf = (name: CollectionName) => inFolder(`${client[name].segment}.${format}`) ?? out;
@@ -74,7 +74,7 @@ export async function pullIntoFiles(
       await checkpoint?.write(state);
     };
     const output = await openOutput(io, { out: file, format, from: from.bytes });
-    const task = { name, output, from, save, flags, io, progress };
+    const task = { name, output, from, save, flags, io, progress, fitting };
     try {
       const report = await read(client, task);
       if (report === undefined) {
@@ -113,6 +113,8 @@ interface ReadTask {
   readonly flags: FileFlags;
   readonly io: Io;
   readonly progress: PullProgress;
+  /** Options of a sync that fit the service. */
+  readonly fitting: Connection['sync'];
 }
 
 /** Lines that are not written yet are read again after a crash. */
@@ -124,7 +126,7 @@ const WRITE_AFTER_CHARACTERS = 2 ** 20;
  * Resolves to undefined if it is one of all and the key may not read it.
  */
 async function read(client: Client, task: ReadTask): Promise<CollectionReport | undefined> {
-  const { name, output, from, save, flags, io, progress } = task;
+  const { name, output, from, save, flags, io, progress, fitting } = task;
   const print = printTo(io);
   const startedAt = performance.now();
   let point = from;
@@ -161,6 +163,7 @@ async function read(client: Client, task: ReadTask): Promise<CollectionReport | 
   // Invalid records too: the file holds what the service sent.
   const collection = client.withOptions({ validation: 'report' }).collection(client[name].segment);
   const run = changes(collection, {
+    ...fitting,
     tenant: 'pull',
     store: { get: async () => point.checkpoint },
     pagination: flags.pagination,
@@ -277,7 +280,7 @@ function logStop(
 ): void {
   const { all, out, pagination } = flags;
   const kept = all ? `The files before that of ${name} are complete. ` : whatIsLeft(out, canResume);
-  const hint = pagination === 'page' ? '' : '; with --checkpoint it can resume';
+  const hint = pagination === 'keyset' ? '; with --checkpoint it can resume' : '';
   const next = canResume ? wayToResume(flags) : `Run the same command to start over${hint}.`;
   io.log('Stopped before the end.');
   io.log(`${kept}${next}`);

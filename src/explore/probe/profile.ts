@@ -93,11 +93,28 @@ export function withoutKeyset(collections: readonly CollectionFindings[]): strin
   return verdicts.filter(({ suits }) => suits === false).map(({ collection }) => collection);
 }
 
-function paginationOf(readable: readonly Readable[]): Finding<'page' | 'keyset'> {
-  const fit = readable.filter(({ details }) => suitsKeyset(details) === true);
-  if (fit.length > 0) {
-    const reason = `ids are integers and the bounds on id hold in ${fit.length} of ${readable.length} collections: no deletion can hide a row`;
-    return known('keyset', reason);
+/**
+ * Whether one response is a whole list: the page parameter is ignored, and the longest response has more records than the
+ * default page of any framework and than every other one. Responses of one length may be full pages.
+ */
+function isUnpaginated(readable: readonly Readable[]): Readable | undefined {
+  const [longest, second] = readable;
+  const isIgnored = readable.every(({ details }) => details.page.value !== 'honoured');
+  if (!isIgnored || longest?.details.page.value !== 'ignored' || second === undefined) return undefined;
+  return longest.details.rows > Math.max(DEFAULT_PAGE, second.details.rows) ? longest : undefined;
+}
+
+/** The page size of API Platform, which the service is probably built on. */
+const DEFAULT_PAGE = 30;
+
+function paginationOf(readable: readonly Readable[]): Finding<'page' | 'none'> {
+  // The default of the client.
+  if (readable.some(({ details }) => suitsKeyset(details) === true)) return NOTHING;
+  const whole = isUnpaginated(readable);
+  if (whole !== undefined) {
+    const { collection, details } = whole;
+    const seen = `a response of ${collection} has ${details.rows} records, more than those of other collections`;
+    return known('none', `page 2 is page 1, and ${seen}: one request is the whole list`);
   }
   const isUnfit = readable.some(({ details }) => suitsKeyset(details) === false);
   const reason =

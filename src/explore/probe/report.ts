@@ -204,7 +204,7 @@ export interface ProfileLine {
 export interface ServiceProfile {
   /** For `createClient`. */
   readonly client: {
-    pagination?: 'page' | 'keyset';
+    pagination?: 'page' | 'keyset' | 'none';
     afterLastPage?: 'empty' | 'not_found';
     pageParameter?: 'page';
     validation?: 'report';

@@ -60,7 +60,22 @@ describe('probe --out and --check', () => {
     const env = await serving({});
     const file = folder()('service.ts');
     await run(env, ['probe', ...COLLECTIONS, '--out', file]);
-    expect((await run(env, ['probe', 'accounts', '--quiet', '--check', file])).code).toBe(0);
+    expect(await run(env, ['probe', 'accounts', '--quiet', '--check', file])).toMatchObject({
+      code: 0,
+      log: '',
+    });
+  });
+
+  test('report an option that only one side has', async () => {
+    const file = folder()('service.json');
+    await run(await serving({}), ['probe', 'products', '--quiet', '--out', file]);
+    const moved = await serving({ pageParameter: 'page' });
+    const { code, log } = await run(moved, ['probe', 'products', '--quiet', '--check', file]);
+    expect([code, log]).toEqual([8, expect.stringContaining('+ client.pageParameter: "page"')]);
+
+    await run(moved, ['probe', 'products', '--quiet', '--out', file]);
+    const back = await run(await serving({}), ['probe', 'products', '--quiet', '--check', file]);
+    expect([back.code, back.log]).toEqual([8, expect.stringContaining('- client.pageParameter: "page"')]);
   });
 
   test('recognise their file after a formatter', async () => {
@@ -88,4 +103,25 @@ describe('probe --out and --check', () => {
     expect((await run(env, ['probe', '--check', file])).code).toBe(7);
     expect((await run(env, ['probe', '--check', folder()('none.ts')])).code).toBe(7);
   });
+});
+
+test.each(['service.json', 'service.ts'])('--service reads as %s says', async (name) => {
+  const file = folder()(name);
+  const uuids = { ids: { form: 'uuid' }, records: { accounts: 95, boms: 12 } } as const;
+  const { sandbox, env } = await listening({ ...uuids, paginated: false, textIdBounds: 'ignore' });
+  const ids = sandbox.store.accounts.ids();
+  const without = await run(env, ['pull', 'accounts', '--quiet']);
+  expect([without.code, without.log]).toEqual([5, expect.stringContaining('--service service.json')]);
+
+  expect((await run(env, ['probe', 'accounts', 'boms', '--quiet', '--out', file])).code).toBe(0);
+  const pulled = await run(env, ['pull', 'accounts', '--quiet', '--service', file]);
+  expect([pulled.code, pulled.out.trim().split('\n').length]).toEqual([0, ids.length]);
+  const books = folder()('books.sqlite');
+  const copy = ['pull', 'accounts', '--to', books, '--tenant', 'acme', '--service', file];
+  expect(await run(env, copy)).toMatchObject({ code: 0, log: expect.stringContaining('95 read') });
+  for (const args of [['get', 'accounts', ids[0] ?? ''], ['whoami'], ['discover', 'accounts']]) {
+    expect((await run(env, [...args, '--quiet', '--service', file])).code).toBe(0);
+  }
+  const missing = await run(env, ['whoami', '--service', folder()('none.json')]);
+  expect([missing.code, missing.log]).toEqual([7, expect.stringContaining('cannot be read')]);
 });
