@@ -40,6 +40,7 @@ export async function exchange(
     entry.status = response.status;
     entry.error = response.note?.error;
     entry.records = response.note?.records;
+    entry.ids = response.note?.ids;
     return response;
   };
   const fault = instead === undefined ? faults.pick(request) : undefined;

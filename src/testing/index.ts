@@ -9,10 +9,17 @@ export type { ListOrder } from '../schemas/service-forms.ts';
 export type { SandboxFetch } from './adapters/fetch.ts';
 export type { Listening, ListenOptions } from './adapters/server.ts';
 export type { ClockOption, SandboxClock, TimeSource, Timestamp } from './clock.ts';
+export type { ProductRow } from './connector/case.ts';
+export type { ConnectorTest, ConnectorTestsOptions, ConnectorWrites } from './connector/connector-tests.ts';
+export { connectorTests } from './connector/connector-tests.ts';
+export type { WritingRun } from './connector/play-writing.ts';
+export type { ConnectorProcess, ConnectorRun } from './connector/run-connector.ts';
 export type { Fault, FaultKind } from './faults/fault.ts';
 export { sandboxFaults } from './faults/fault.ts';
 export type { FaultMatch, FaultRule, Faults } from './faults/fault-rules.ts';
 export { faultConditions } from './faults/fault-rules.ts';
+export type { FaultyFetchOptions, FaultyFetchRule } from './faulty-fetch.ts';
+export { faultyFetch } from './faulty-fetch.ts';
 export type { KeyGrant, SandboxKeys } from './keys.ts';
 export type { LoggedRequest } from './log.ts';
 export type {

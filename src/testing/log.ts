@@ -23,6 +23,8 @@ export interface LoggedRequest {
   readonly error: string | undefined;
   /** The number of records in the response to a list request. */
   readonly records: number | undefined;
+  /** Their ids. */
+  readonly ids: readonly string[] | undefined;
   /** The fault that the request met. */
   readonly fault: FaultKind | undefined;
 }
@@ -46,6 +48,7 @@ export function logEntry(request: ServiceRequest, key: string | undefined, at: D
     status: undefined,
     error: undefined,
     records: undefined,
+    ids: undefined,
     fault: undefined,
   };
 }

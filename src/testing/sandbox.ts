@@ -1,16 +1,14 @@
 import { createFetch, type SandboxFetch } from './adapters/fetch.ts';
 import { type Listening, type ListenOptions, listen } from './adapters/server.ts';
-import { createClock, type SandboxClock } from './clock.ts';
+import type { SandboxClock } from './clock.ts';
+import { createState } from './create-state.ts';
 import type { Core } from './exchange.ts';
 import { FaultRules, type Faults } from './faults/fault-rules.ts';
-import { type KeyGrant, Keyring, type SandboxKeys } from './keys.ts';
+import type { KeyGrant, SandboxKeys } from './keys.ts';
 import type { LoggedRequest } from './log.ts';
-import { type ResolvedSandboxOptions, resolveSandboxOptions, type SandboxOptions } from './options.ts';
+import { resolveSandboxOptions, type SandboxOptions } from './options.ts';
 import { Recent } from './recent.ts';
-import { Idempotency } from './service/idempotency.ts';
-import { RateLimits } from './service/rate-limit.ts';
-import type { Commit, ServiceState } from './service/state.ts';
-import { createCompany } from './store/company.ts';
+import type { Commit } from './service/state.ts';
 import { readFixtures } from './store/fixtures.ts';
 import { createStore, type SandboxStore } from './store/sandbox-store.ts';
 
@@ -138,22 +136,6 @@ let sandboxes = 0;
 function newOrigin(): string {
   sandboxes += 1;
   return `https://sandbox-${sandboxes}.invalid`;
-}
-
-function createState(options: ResolvedSandboxOptions): ServiceState {
-  const clock = createClock(options.clock, options.clockOffsetMs);
-  return {
-    options,
-    clock,
-    keyring: new Keyring(options.seed),
-    companies: {
-      main: createCompany('main', { clock, options }),
-      other: createCompany('other', { clock, options }),
-    },
-    limits: new RateLimits(options.rateLimit),
-    idempotency: new Idempotency(options.idempotency),
-    journal: new Recent<Commit>(options.logLimit),
-  };
 }
 
 /** The port of a sandbox: at most one at a time. */

@@ -80,6 +80,7 @@ const guides: DefaultTheme.SidebarItem[] = [
     text: 'Test and operate',
     items: [
       { text: 'Testing', link: '/testing' },
+      { text: 'Testing a connector', link: '/connector-tests' },
       { text: 'Sandbox options', link: '/sandbox-options' },
       { text: 'The command', link: '/command' },
       { text: 'Running at scale', link: '/running-at-scale' },

@@ -19,8 +19,8 @@ export const connectionFaults = {
        */
       marker: is.flag,
     },
-    effect: ({ committed, marker = false }, { request, respond, state }) => {
-      if (committed) respond();
+    effect: async ({ committed, marker = false }, { request, respond, state }) => {
+      if (committed) await respond();
       if (marker) startCreate(state, request, { over: true });
       return nothing('close');
     },
@@ -31,8 +31,8 @@ export const connectionFaults = {
       /** Whether the request is carried out. @default false */
       committed: is.flag,
     },
-    effect: ({ committed = false }, { respond }) => {
-      if (committed) respond();
+    effect: async ({ committed = false }, { respond }) => {
+      if (committed) await respond();
       return nothing('reset');
     },
   }),
@@ -50,8 +50,8 @@ export const connectionFaults = {
       /** How many bytes are sent, at most all but the last. @default 20 */
       afterBytes: is.integerFrom(0),
     },
-    effect: ({ afterBytes: atByte = 20 }, { respond }) => ({
-      response: respond(),
+    effect: async ({ afterBytes: atByte = 20 }, { respond }) => ({
+      response: await respond(),
       transmission: { how: 'cut', in: 'headers', atByte, ending: 'close' },
     }),
   }),
@@ -61,8 +61,8 @@ export const connectionFaults = {
       /** How many bytes of the body are sent, at most all but the last. @default half of it */
       atByte: is.integerFrom(0),
     },
-    effect: ({ atByte }, { respond }) => ({
-      response: respond(),
+    effect: async ({ atByte }, { respond }) => ({
+      response: await respond(),
       transmission: { how: 'cut', in: 'body', atByte, ending: 'close' },
     }),
   }),
@@ -72,8 +72,8 @@ export const connectionFaults = {
       /** How many bytes of the body are sent, at most all but the last. @default half of it */
       atByte: is.integerFrom(0),
     },
-    effect: ({ atByte }, { respond }) => ({
-      response: respond(),
+    effect: async ({ atByte }, { respond }) => ({
+      response: await respond(),
       transmission: { how: 'cut', in: 'body', atByte, ending: 'reset' },
     }),
   }),
@@ -83,13 +83,13 @@ export const connectionFaults = {
       /** By how many bytes; a positive number announces more than is sent. @default 10 */
       by: is.integer,
     },
-    effect: ({ by = 10 }, { respond }) => ({
-      response: respond(),
+    effect: async ({ by = 10 }, { respond }) => ({
+      response: await respond(),
       transmission: { how: 'wrong-length', by },
     }),
   }),
   /** `Content-Encoding: gzip` with bytes that cannot be decompressed. */
   'corrupt-gzip': defineFault({
-    effect: (_, { respond }) => ({ response: respond(), transmission: { how: 'corrupt-gzip' } }),
+    effect: async (_, { respond }) => ({ response: await respond(), transmission: { how: 'corrupt-gzip' } }),
   }),
 };

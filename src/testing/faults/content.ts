@@ -33,11 +33,11 @@ export const contentFaults = {
        */
       retryAfter: retryAfterCheck,
     },
-    effect: ({ retryAfter = 1 }, { respondWith, state }) => {
+    effect: async ({ retryAfter = 1 }, { respondWith, state }) => {
       const [status, title] = PROBLEMS.rate_limited;
       const headers = { ...retryAfterHeader(retryAfter), 'X-RateLimit-Remaining': '0' };
       const problem = { name: 'rate_limited', status, title, detail: 'Try again later.', headers };
-      return whole(respondWith(problemResponse(problem, state.options), false));
+      return whole(await respondWith(problemResponse(problem, state.options), false));
     },
   }),
   /** Any status, such as 500 while the database is away, or 404 from a gateway. */
@@ -56,7 +56,7 @@ export const contentFaults = {
       /** Whether the request is carried out. @default false */
       committed: is.flag,
     },
-    effect: (fault, { respondWith, state }) => {
+    effect: async (fault, { respondWith, state }) => {
       const { status, body = 'problem', type: name = typeOf(status), committed = false } = fault;
       const title = Object.hasOwn(PROBLEMS, name) ? PROBLEMS[name as ProblemName][1] : 'An error';
       const problem = { name, status, title, detail: 'A fault of the sandbox.' };
@@ -65,7 +65,7 @@ export const contentFaults = {
           ? problemResponse(problem, state.options)
           : foreignError(body, status, REASONS[status] ?? title);
       const headers = { ...response.headers, ...retryAfterHeader(fault.retryAfter) };
-      return whole(respondWith({ ...response, headers }, committed));
+      return whole(await respondWith({ ...response, headers }, committed));
     },
   }),
   /** An HTML page, as a proxy sends it. */
@@ -76,8 +76,8 @@ export const contentFaults = {
       /** Whether the request is carried out. @default false */
       committed: is.flag,
     },
-    effect: ({ status = 200, committed = false }, { respondWith }) =>
-      whole(respondWith(foreignError('html', status, 'Please try again later'), committed)),
+    effect: async ({ status = 200, committed = false }, { respondWith }) =>
+      whole(await respondWith(foreignError('html', status, 'Please try again later'), committed)),
   }),
   /** A redirect. The request is not carried out. */
   redirect: defineFault({
@@ -89,8 +89,8 @@ export const contentFaults = {
       /** The status. @default 302 */
       status: is.status,
     },
-    effect: ({ location, status = 302 }, { respondWith }) =>
-      whole(respondWith({ ...foreignError('empty', status), headers: { Location: location } }, false)),
+    effect: async ({ location, status = 302 }, { respondWith }) =>
+      whole(await respondWith({ ...foreignError('empty', status), headers: { Location: location } }, false)),
   }),
   /** A response without its body. */
   'empty-body': defineFault({
@@ -98,8 +98,8 @@ export const contentFaults = {
       /** The status. @default that of the response */
       status: is.status,
     },
-    effect: ({ status }, { respond }) => {
-      const response = respond();
+    effect: async ({ status }, { respond }) => {
+      const response = await respond();
       return whole({ ...response, status: status ?? response.status, body: undefined });
     },
   }),
@@ -109,12 +109,12 @@ export const contentFaults = {
       /** The content type. @default 'text/plain' */
       contentType: is.string,
     },
-    effect: ({ contentType = 'text/plain' }, { respond }) =>
-      whole(rewritten(respond(), { headers: { 'Content-Type': contentType } })),
+    effect: async ({ contentType = 'text/plain' }, { respond }) =>
+      whole(rewritten(await respond(), { headers: { 'Content-Type': contentType } })),
   }),
   /** Every amount as a JSON number. */
   'money-as-number': defineFault({
-    effect: (_, { respond }) => whole(rewritten(respond(), { body: moneyAsNumber })),
+    effect: async (_, { respond }) => whole(rewritten(await respond(), { body: moneyAsNumber })),
   }),
   /** `Date` is wrong. */
   'clock-skew': defineFault({
@@ -122,8 +122,8 @@ export const contentFaults = {
       /** By how many ms. */
       byMs: is.milliseconds,
     },
-    effect: ({ byMs }, { respond }) => {
-      const response = respond();
+    effect: async ({ byMs }, { respond }) => {
+      const response = await respond();
       const date = new Date(Date.parse(response.headers.Date ?? '') + byMs).toUTCString();
       return whole(rewritten(response, { headers: { Date: date } }));
     },
@@ -149,11 +149,11 @@ export const contentFaults = {
       /** Whether the request is carried out; if not, the response to change is an empty 200. @default true */
       committed: is.flag,
     },
-    effect: ({ committed = true, ...changes }, { respond, respondWith }) =>
+    effect: async ({ committed = true, ...changes }, { respond, respondWith }) =>
       whole(
         committed
-          ? rewritten(respond(), changes)
-          : respondWith(rewritten(foreignError('empty', 200), changes), false),
+          ? rewritten(await respond(), changes)
+          : await respondWith(rewritten(foreignError('empty', 200), changes), false),
       ),
   }),
 };

@@ -23,9 +23,12 @@ interface FaultedRequest {
   readonly request: ServiceRequest;
   readonly state: ServiceState;
   /** Carries the request out. */
-  readonly respond: () => ServiceResponse;
+  readonly respond: () => ServiceResponse | Promise<ServiceResponse>;
   /** Responds in place of the service, which counts the request and, if `committed`, carries it out. */
-  readonly respondWith: (response: ServiceResponse, committed: boolean) => ServiceResponse;
+  readonly respondWith: (
+    response: ServiceResponse,
+    committed: boolean,
+  ) => ServiceResponse | Promise<ServiceResponse>;
   /** Waits; rejects if the port is closed meanwhile. */
   readonly wait: (ms: number) => Promise<void>;
 }

@@ -17,7 +17,7 @@ export const timingFaults = {
     },
     effect: async ({ ms, before = 'response' }, { request, state, respond, wait }) => {
       if (before === 'response') {
-        const response = respond();
+        const response = await respond();
         await wait(ms);
         return whole(response);
       }
@@ -27,7 +27,7 @@ export const timingFaults = {
       } finally {
         finish();
       }
-      return whole(respond());
+      return whole(await respond());
     },
   }),
   /** The response stops, and the connection stays open. */
@@ -40,9 +40,9 @@ export const timingFaults = {
       /** Whether the request is carried out. @default true */
       committed: is.flag,
     },
-    effect: ({ in: part = 'headers', atByte, committed = true }, { respond }) => {
+    effect: async ({ in: part = 'headers', atByte, committed = true }, { respond }) => {
       if (!committed) return nothing('stall');
-      const response = respond();
+      const response = await respond();
       if (part === 'headers') return nothing('stall');
       return { response, transmission: { how: 'cut', in: 'body', atByte, ending: 'stall' } };
     },
@@ -55,8 +55,8 @@ export const timingFaults = {
       /** The time between pieces, in ms. @default 100 */
       everyMs: is.duration,
     },
-    effect: ({ bytes = 1, everyMs = 100 }, { respond }) => ({
-      response: respond(),
+    effect: async ({ bytes = 1, everyMs = 100 }, { respond }) => ({
+      response: await respond(),
       transmission: { how: 'slow-body', bytes, everyMs },
     }),
   }),

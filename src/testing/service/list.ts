@@ -30,7 +30,7 @@ export function listPage(
     .filter((row) => !selects(options.hiddenRecords, row, collection.segment, options))
     .map(({ record }) => record);
   const response = listResponse(records, { collection: collection.name, format, options });
-  return { ...response, note: { records: records.length } };
+  return { ...response, note: { records: records.length, ids: records.map(({ id }) => id) } };
 }
 
 /** If a parameter is sent twice, the last one counts. */

@@ -20,7 +20,9 @@ export interface ServiceResponse {
   /** The content, not compressed; undefined if there is none. */
   readonly body: Uint8Array | undefined;
   /** Facts for the log that are not sent. */
-  readonly note?: { readonly error?: string; readonly records?: number } | undefined;
+  readonly note?:
+    | { readonly error?: string; readonly records?: number; readonly ids?: readonly string[] }
+    | undefined;
 }
 
 const encoder = new TextEncoder();

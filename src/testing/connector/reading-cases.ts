@@ -1,0 +1,465 @@
+import { type CollectionName, collections } from '../../collections/index.ts';
+import { hashText } from '../data/seeded-random.ts';
+import type { Fault } from '../faults/fault.ts';
+import type { Night, ReadingCase } from './case.ts';
+import type { Stage } from './stage.ts';
+
+const QUIET: Night = {};
+
+/** Three records that no two runs of a case choose differently. */
+const some = (stage: Stage, name: CollectionName) => {
+  const ids = stage.ids(name);
+  const first = stage.random.between(0, ids.length - 7);
+  return [ids[first], ids[first + 2], ids[first + 5]].filter((id) => id !== undefined);
+};
+const changeSome = (stage: Stage) => stage.each((name) => stage.change(name, some(stage, name)));
+
+/** A night with a fault in the third list request of each collection and those after it, and changes before it. */
+const faulty = (fault: Fault, times: number): Night => ({
+  before: changeSome,
+  faults: ({ collections: names }) =>
+    names.map((collection) => [fault, { collection, skip: 2, times }] as const),
+  ends: 'either',
+});
+
+/** A night in which every request of every collection meets a fault. */
+const everywhere = (fault: Fault, ends: 'loudly' | 'either'): Night => ({
+  faults: () => [[fault, { times: Infinity }]],
+  ends,
+});
+
+/** After the second response and each one after it, something happens to a record that was listed, or was not. */
+const afterEachPage = (work: (stage: Stage, name: CollectionName) => void): Night => ({
+  during: (stage, { collection, number }) => {
+    if (number >= 2 && number <= 4) work(stage, collection);
+  },
+});
+/** One of the ids that responses of the night contained; none if they contained none. */
+const oneListed = (stage: Stage, name: CollectionName) => {
+  const listed = stage.listed(name);
+  return listed.length === 0 ? [] : [stage.random.pick(listed)];
+};
+const removeListed = (stage: Stage, name: CollectionName) => stage.remove(name, oneListed(stage, name));
+
+const amountField = (name: CollectionName) =>
+  Object.entries(collections[name].fields).find(([, kind]) => kind === 'money')?.[0] ?? 'creditLimit';
+
+const emptied = (body: string) => {
+  const list: unknown = JSON.parse(body);
+  if (Array.isArray(list)) return '[]';
+  const members = Object.entries(list as object).map(([field, value]) => [
+    field,
+    Array.isArray(value) ? [] : value,
+  ]);
+  return JSON.stringify(Object.fromEntries(members));
+};
+
+/** Whether no request has yet come after a pause of so many ms. */
+const untilPause = (pauseMs: number) => {
+  let last: number | undefined;
+  let hasPaused = false;
+  return () => {
+    const now = Date.now();
+    hasPaused ||= last !== undefined && now - last >= pauseMs;
+    last = now;
+    return !hasPaused;
+  };
+};
+
+/** What happens to connectors that read, in the order in which one would fix them. */
+export const readingCases: readonly ReadingCase[] = [
+  {
+    name: 'no records',
+    why: 'A new company has none, and most companies have none in some collection.',
+    advice: 'An empty first page is a success, and the next night may bring the first records.',
+    records: 0,
+    nights: [
+      QUIET,
+      {
+        before: (stage) =>
+          stage.each((name) => {
+            for (let n = 0; n < 3; n += 1) stage.insert(name);
+          }),
+      },
+    ],
+  },
+  {
+    name: 'exactly one page',
+    why: 'Some frameworks respond to a page after the last one with an empty list, others with 404.',
+    advice: 'After a full page, an empty one and a 404 both mean that the list has ended.',
+    records: 10,
+    service: { afterLastPage: 'not_found' },
+    nights: [QUIET],
+  },
+  {
+    name: 'changed records',
+    why: 'Users rename accounts and change prices every day.',
+    advice: 'Write each record as an upsert.',
+    nights: [QUIET, { before: changeSome }],
+  },
+  {
+    name: 'deletions between pages',
+    why: 'A page is a number of rows to skip, so a deletion moves every later record forward.',
+    advice: 'Read by keyset, or read again.',
+    nights: [afterEachPage(removeListed)],
+  },
+  {
+    name: 'deletions, newest first',
+    why: 'Some services list the newest record first, so that ids descend.',
+    advice: 'Read by keyset without assuming that ids ascend, or read again.',
+    service: { order: 'id-desc' },
+    nights: [afterEachPage(removeListed)],
+  },
+  {
+    name: 'inserts, newest first',
+    why: 'A new record at the front of the list moves the last one of each page to the next page.',
+    advice: 'Upsert by id: a record may come twice in one read.',
+    service: { order: 'created-desc' },
+    nights: [afterEachPage((stage, name) => stage.insert(name))],
+  },
+  {
+    name: 'changes, oldest change first',
+    why: 'A list by updatedAt moves a record to its end when it changes, and all those behind it forward.',
+    advice: 'Read by keyset on the id, whatever the order of the list.',
+    service: { order: 'updated-asc' },
+    nights: [afterEachPage((stage, name) => stage.change(name, oneListed(stage, name)))],
+  },
+  {
+    name: 'changes, newest change first',
+    why: 'A record that changes during the read jumps to the first page, which was read already.',
+    advice: 'Read by keyset on the id, whatever the order of the list.',
+    service: { order: 'updated-desc' },
+    nights: [
+      afterEachPage((stage, name) => {
+        const unread = stage.ids(name).filter((id) => !stage.listed(name).includes(id));
+        if (unread.length > 0) stage.change(name, [stage.random.pick(unread)]);
+      }),
+    ],
+  },
+  {
+    name: 'deletions without an order',
+    why: 'A database without ORDER BY returns rows in the order of its storage.',
+    advice: 'Read by keyset on the id, and narrow the interval until a response is complete.',
+    service: { order: 'none' },
+    nights: [afterEachPage(removeListed)],
+  },
+  {
+    name: 'ties',
+    why: 'A bulk import gives many records one updatedAt, and PostgreSQL orders equal rows anew for each page.',
+    advice: 'Do not read by page a list that is not sorted by something unique.',
+    service: { order: 'updated-asc', ties: 'each-page' },
+    prepare: (stage) =>
+      stage.each((name) => {
+        for (const id of stage.ids(name)) stage.store(name).update(id, { updatedAt: '2025-06-01T12:00:00Z' });
+      }),
+    nights: [QUIET],
+  },
+  {
+    name: 'hidden rows',
+    why: 'Services that check permissions after they have cut a page send pages with fewer records than fit.',
+    advice: 'A short page is not the last one: read on until a page is empty.',
+    service: { hiddenRecords: ({ id }) => hashText(id) % 9 === 0 },
+    nights: [QUIET, { before: changeSome }],
+  },
+  {
+    name: 'UUIDs',
+    why: 'API Platform drops a bound such as id[gt] without an error if ids are not integers.',
+    advice: 'Check that each record lies inside the bound, and read by page if ids are no integers.',
+    service: { ids: { form: 'uuid' }, textIdBounds: 'ignore' },
+    nights: [QUIET, { before: changeSome }],
+  },
+  {
+    name: 'ids beyond 2^53',
+    why: 'Snowflake ids and bigint sequences are larger than a number of JavaScript can hold.',
+    advice: 'Keep ids as strings, and compare them as BigInt.',
+    records: 0,
+    service: { ids: { form: 'numeric' }, idColumn: 'int8' },
+    prepare: (stage) =>
+      stage.each((name) => {
+        for (let n = 0n; n < 25n; n += 1n) stage.insert(name, { id: String(9_007_199_254_740_994n + n) });
+      }),
+    nights: [QUIET],
+  },
+  {
+    name: 'late commits',
+    why: 'updatedAt is set when a transaction begins, and others see the record only when it ends.',
+    advice:
+      'Start each run some minutes before the watermark, and take the watermark from the start of a run.',
+    nights: [
+      {
+        before: (stage) => {
+          stage.sandbox.clock.advance(-60_000);
+          stage.each((name) => stage.change(name, stage.ids(name, 3, 17), { visibleAfterMs: 600_000 }));
+          stage.sandbox.clock.advance(60_000);
+          stage.each((name) => stage.change(name, stage.ids(name, 30)));
+        },
+      },
+      QUIET,
+    ],
+  },
+  {
+    name: 'several changes in one second',
+    why: 'Timestamps have seconds, and an import changes hundreds of records in one.',
+    advice: 'The bound includes the second of the watermark: read it again, and upsert.',
+    nights: [
+      {
+        before: (stage) => {
+          stage.sandbox.clock.advance(60_000);
+          stage.sandbox.clock.freeze();
+          stage.each((name) => stage.change(name, stage.ids(name, 4)));
+        },
+        during: (stage, { collection, number }) => {
+          if (number === 2) stage.change(collection, stage.ids(collection, 5, 6));
+        },
+      },
+      QUIET,
+    ],
+  },
+  {
+    name: 'service clock behind',
+    why: 'The clock of a service differs from yours, by seconds or by a day.',
+    advice: 'Take the watermark from the service: the header Date, or updatedAt.',
+    service: { clockOffsetMs: -86_400_000 },
+    nights: [QUIET, { before: changeSome }],
+  },
+  {
+    name: 'local times',
+    why: 'Symfony compares the local time of updatedSince and ignores its offset.',
+    advice: 'Write the bound in the lowest offset of the service, never in UTC.',
+    service: { dateFilter: 'local', timeZone: 'America/New_York', timestamps: 'offset' },
+    nights: [{ before: changeSome }, { before: changeSome }],
+  },
+  {
+    name: 'the night when clocks go back',
+    why: 'The local times between one and two come twice, so that a later change has an earlier time.',
+    advice: 'Keep the watermark in UTC, and write the bound in the lowest offset of the year.',
+    service: {
+      dateFilter: 'local',
+      timeZone: 'America/New_York',
+      timestamps: 'offset',
+      clock: '2030-11-03T05:50:00Z',
+    },
+    nights: [
+      { before: changeSome },
+      {
+        before: (stage) => {
+          stage.sandbox.clock.advance(-1_800_000);
+          changeSome(stage);
+        },
+      },
+    ],
+  },
+  {
+    name: 'a small quota',
+    why: 'Every key has a quota, and a full read of a large company exceeds it.',
+    advice: 'Wait as long as Retry-After says, or read X-RateLimit-Remaining before the quota is used up.',
+    records: 15,
+    service: { rateLimit: { limit: 3, windowMs: 1_000, kind: 'fixed-from-first' } },
+    nights: [QUIET],
+  },
+  {
+    name: '429 without headers',
+    why: 'A proxy in front of the service limits too, and sends neither a quota nor Retry-After.',
+    advice: 'Wait longer after each 429: half a second, a second, two.',
+    records: 25,
+    service: { rateLimitHeaders: false },
+    nights: [
+      {
+        faults: () => [
+          [
+            { kind: 'rate-limited', retryAfter: null },
+            { when: untilPause(400), times: 30 },
+          ],
+        ],
+        ends: 'either',
+        most429s: 12,
+      },
+      QUIET,
+    ],
+  },
+  {
+    name: '503 for a while',
+    why: 'A deployment makes the service unavailable for some seconds.',
+    advice: 'Retry, or reject: a read that ended early must not look complete.',
+    nights: [QUIET, faulty({ kind: 'status', status: 503 }, 2), QUIET],
+  },
+  {
+    name: 'cut bodies',
+    why: 'A proxy that restarts closes connections in the middle of a response.',
+    advice: 'Request the page again, or reject.',
+    nights: [QUIET, faulty({ kind: 'close-in-body' }, 2), QUIET],
+  },
+  {
+    name: 'half a JSON',
+    why: 'A service that runs out of memory or time ends its body early with status 200.',
+    advice: 'Request the page again, or reject: invalid JSON is not the end of the list.',
+    nights: [
+      QUIET,
+      faulty({ kind: 'rewrite', body: (body) => body.slice(0, Math.floor(body.length / 2)) }, 2),
+      QUIET,
+    ],
+  },
+  {
+    name: 'slow pages',
+    why: 'Late pages of a large collection take the database seconds.',
+    advice: 'Allow a request half a minute; after a timeout request the page again, or reject.',
+    records: 25,
+    nights: [QUIET, faulty({ kind: 'delay', ms: 2_500 }, 1), QUIET],
+  },
+  {
+    name: 'unknown fields',
+    why: 'New fields are added at any time, without a new version of the interface.',
+    advice: 'Ignore or keep fields that you do not know, objects and arrays too.',
+    nights: [
+      QUIET,
+      {
+        before: (stage) =>
+          stage.each((name) => {
+            const [id = ''] = stage.ids(name, 8);
+            stage
+              .store(name)
+              .update(id, { name: 'With more fields', customLabel: 'new', customTree: { a: [1, null] } });
+          }),
+      },
+    ],
+  },
+  {
+    name: 'a record of nulls',
+    why: 'A record that was imported or half filled in has null in any field.',
+    advice: 'Every field but id can be null.',
+    nights: [
+      QUIET,
+      {
+        before: (stage) =>
+          stage.each((name) => {
+            const [id = ''] = stage.ids(name, 12);
+            const fields = Object.keys(stage.store(name).get(id) ?? {});
+            const cleared = fields.filter((field) => !['id', 'createdAt', 'updatedAt'].includes(field));
+            stage.store(name).update(id, Object.fromEntries(cleared.map((field) => [field, null])));
+          }),
+      },
+    ],
+  },
+  {
+    name: 'long amounts',
+    why: 'An amount has up to 18 digits before the point and 8 after it, of which a floating-point number keeps 15.',
+    advice: 'Keep amounts as strings, and calculate with decimals.',
+    service: { moneyDigits: 'as-sent' },
+    prepare: (stage) =>
+      stage.each((name) => {
+        const amounts = ['123456789012345678.12345678', '-0.00000001', '0.10', '99999999999.9999'];
+        for (const [place, amount] of amounts.entries()) {
+          for (const id of stage.ids(name, place))
+            stage.store(name).update(id, { [amountField(name)]: amount });
+        }
+      }),
+    nights: [QUIET],
+  },
+  {
+    name: 'deleted records',
+    why: 'A list of changes shows no deletions.',
+    advice: 'Read everything from time to time, and delete what the service confirms with 404.',
+    nights: [
+      QUIET,
+      { before: (stage) => stage.each((name) => stage.remove(name, some(stage, name))), deletions: true },
+    ],
+  },
+  {
+    name: 'restored records',
+    why: 'A user undoes a deletion, and the record is there again under its old id.',
+    advice: 'An upsert also brings back what the copy holds as deleted.',
+    nights: [
+      QUIET,
+      { before: (stage) => stage.each((name) => stage.remove(name, stage.ids(name, 9))) },
+      {
+        before: (stage) =>
+          stage.each((name) => {
+            for (const [id, versions] of stage.timelines.get(name)?.versions ?? []) {
+              if (versions.at(-1)?.record === undefined) stage.insert(name, { id });
+            }
+          }),
+      },
+    ],
+  },
+  {
+    name: 'one forbidden collection',
+    why: 'A key never has more permission than its user, and that permission changes.',
+    advice: 'A 403 concerns its collection alone: read the others, keep the copy, and report it.',
+    nights: [
+      QUIET,
+      {
+        before: changeSome,
+        faults: ({ collections: [collection] }) => [
+          [
+            { kind: 'status', status: 403, type: 'scope_required' },
+            { collection, times: Infinity },
+          ],
+        ],
+        ends: 'either',
+        completeAnyway: ({ collections: [, ...others] }) => others,
+      },
+    ],
+  },
+  {
+    name: 'a revoked key',
+    why: 'Keys are revoked and replaced, and every request is then a 401.',
+    advice: 'Reject, and delete nothing.',
+    nights: [QUIET, { before: ({ sandbox }) => sandbox.revokeKey(sandbox.keys.full), ends: 'loudly' }],
+  },
+  {
+    name: '404 for everything',
+    why: 'A gateway that lost its route responds with 404 to every path.',
+    advice: 'A 404 of a list is no empty list: reject, and delete nothing.',
+    nights: [QUIET, everywhere({ kind: 'status', status: 404, body: 'html' }, 'loudly'), QUIET],
+  },
+  {
+    name: 'empty lists',
+    why: 'A service that loses a permission or its database replica can show no records at all.',
+    advice: 'If the service suddenly has nothing, delete nothing, and confirm each deletion by a GET.',
+    nights: [
+      QUIET,
+      {
+        faults: () => [
+          [
+            { kind: 'rewrite', body: emptied },
+            { when: ({ path }) => path.split('/').length === 5, times: Infinity },
+          ],
+        ],
+        ends: 'either',
+      },
+      QUIET,
+    ],
+  },
+  {
+    name: 'killed and started again',
+    why: 'Deployments, restarts and limits of time end a connector at any request.',
+    advice:
+      'Store a checkpoint after its records, and keep the watermark of the start until a run has ended.',
+    nights: [
+      QUIET,
+      { before: (stage) => stage.each((name) => stage.change(name, stage.ids(name))), runs: 'killed' },
+      QUIET,
+    ],
+  },
+  {
+    name: 'killed in the first night',
+    why: 'The first read takes longest, so it is the one that is interrupted.',
+    advice:
+      'Store a checkpoint after its records, and keep the watermark of the start until a run has ended.',
+    nights: [
+      {
+        runs: 'killed',
+        during: (stage, { collection, number }) => {
+          if (number === 2) stage.change(collection, oneListed(stage, collection));
+        },
+      },
+      QUIET,
+    ],
+  },
+  {
+    name: 'two runs at once',
+    why: 'A run takes longer than the interval of its schedule, or two machines have the same job.',
+    advice: 'Let one run in at a time, and upsert by id under a unique index.',
+    nights: [{ runs: 'twice at once', ends: 'either' }, QUIET],
+  },
+];

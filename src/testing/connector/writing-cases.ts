@@ -1,0 +1,130 @@
+import type { ProductRow, WritingCase, WritingNight } from './case.ts';
+import type { Stage } from './stage.ts';
+
+const QUIET: WritingNight = {};
+
+/** The third and fourth create meet a fault. */
+const POSTS = { method: 'POST', skip: 2, times: 2 } as const;
+
+const insertAll = (stage: Stage, rows: readonly ProductRow[]) => {
+  for (const row of rows) stage.insert('products', { ...row, name: `${row.name} of last year` });
+};
+
+/** What happens to connectors that write products by a natural key, in the order in which one would fix them. */
+export const writingCases: readonly WritingCase[] = [
+  {
+    name: 'products that exist already',
+    why: 'Somebody has entered some of the products by hand, or the connector was installed anew.',
+    advice: 'Look for the natural key before a create.',
+    prepare: (stage, rows) => insertAll(stage, rows.slice(0, 5)),
+    nights: [QUIET],
+  },
+  {
+    name: 'the same rows twice',
+    why: 'A file contains a row twice, and the same file comes again the next night.',
+    advice: 'Keep one row for each key, and remember or look for its product.',
+    nights: [{ rows: (rows) => [...rows, ...rows] }, QUIET],
+  },
+  {
+    name: 'changed rows',
+    why: 'Prices change, and some have more digits than a floating-point number keeps.',
+    advice: 'Update what differs, and keep amounts as strings.',
+    nights: [
+      QUIET,
+      {
+        rows: (rows) =>
+          rows.map((row, n) =>
+            n % 3 === 0
+              ? { ...row, name: `${row.name} new`, salePrice: `${n + 1}2345678901234567.8901` }
+              : row,
+          ),
+      },
+    ],
+  },
+  {
+    name: 'responses lost after the create',
+    why: 'A connection breaks after the service has stored the product.',
+    advice: 'Send the create again under the same Idempotency-Key.',
+    nights: [{ faults: [[{ kind: 'lost-response', committed: true }, POSTS]], ends: 'either' }, QUIET],
+  },
+  {
+    name: 'responses lost before the create',
+    why: 'A connection breaks before the service has stored anything, which looks the same.',
+    advice: 'Send the create again under the same Idempotency-Key, or reject.',
+    nights: [{ faults: [[{ kind: 'lost-response', committed: false }, POSTS]], ends: 'either' }, QUIET],
+  },
+  {
+    name: 'half a 201',
+    why: 'A restart of PHP-FPM behind nginx cuts the response to a create in the middle.',
+    advice: 'The product exists: send the create again under the same Idempotency-Key, or look for it.',
+    nights: [{ faults: [[{ kind: 'close-in-body' }, POSTS]], ends: 'either' }, QUIET],
+  },
+  {
+    name: 'keys that are ignored',
+    why: 'A service ignores Idempotency-Key unless somebody has built it.',
+    advice: 'After a lost response look for the product, and create it only if it is not there.',
+    service: { idempotency: { replay: 'ignored' } },
+    nights: [{ faults: [[{ kind: 'lost-response', committed: true }, POSTS]], ends: 'either' }, QUIET],
+  },
+  {
+    name: '409 in progress',
+    why: 'A crash leaves an Idempotency-Key marked as running, and it is a 409 for a day.',
+    advice: 'Look for the product, and create it under another key if it is not there.',
+    nights: [
+      {
+        faults: [
+          [
+            { kind: 'lost-response', committed: false, marker: true },
+            { ...POSTS, times: 1 },
+          ],
+        ],
+        ends: 'either',
+      },
+      { ends: 'either' },
+      QUIET,
+    ],
+  },
+  {
+    name: 'a stored 422',
+    why: 'A service stores the response of a key even if it rejected the create.',
+    advice: 'A corrected row is another create: give it another key.',
+    service: { requiredFields: ['name'], idempotency: { storeRejections: true } },
+    nights: [
+      { rows: (rows) => rows.map((row, n) => (n === 4 ? { ...row, name: '' } : row)), ends: 'either' },
+      QUIET,
+    ],
+  },
+  {
+    name: 'keys in another spelling',
+    why: 'A service stores codes in upper case and without white space.',
+    advice: 'Compare natural keys without case and white space, or remember the id of each product.',
+    service: { text: { fields: ['productNumber'], letters: 'upper', trim: true } },
+    nights: [
+      { ends: 'either', isComplete: true },
+      { ends: 'either', isComplete: true },
+    ],
+  },
+  {
+    name: 'a service that lags',
+    why: 'Lists and GET read a replica, which shows a new product some seconds later.',
+    advice: 'Remember what was created, and wait before you look for it.',
+    service: { commitDelayMs: 1_500 },
+    nights: [{ runs: 'twice in a row', ends: 'either' }, QUIET],
+  },
+  {
+    name: 'locked products',
+    why: 'A product of a closed year rejects changes with 403, its neighbours do not.',
+    advice: 'A 403 of one product concerns it alone: write the others, and report it.',
+    prepare: (stage, rows) => {
+      insertAll(stage, rows);
+      stage.lock(stage.ids('products', 2, 7));
+    },
+    nights: [{ ends: 'either', isComplete: true }],
+  },
+  {
+    name: 'writes killed and started again',
+    why: 'Deployments, restarts and limits of time end a connector between a create and its response.',
+    advice: 'Store what is about to be created before the request, and look for it first after a restart.',
+    nights: [{ runs: 'killed' }, QUIET],
+  },
+];

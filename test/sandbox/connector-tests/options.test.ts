@@ -1,0 +1,153 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { createClient } from 'accounting-data-sdk';
+import { type ConnectorRun, type ConnectorTestsOptions, connectorTests } from 'accounting-data-sdk/testing';
+import { expect, test } from 'vitest';
+
+/** A connector that keeps a right copy of what it lists. */
+function connector() {
+  let copy: object[] = [];
+  return {
+    collections: ['accounts'] as const,
+    async run({ baseUrl, apiKey, signal }: ConnectorRun) {
+      copy = await createClient({ baseUrl, apiKey })
+        .accounts.list({}, { signal, pagination: 'keyset' })
+        .toArray({ limit: 1_000 });
+    },
+    records: () => copy,
+    reset: () => {
+      copy = [];
+    },
+  };
+}
+
+/** What a case rejects with. */
+async function messageOf(name: string, options: ConnectorTestsOptions): Promise<string | undefined> {
+  const [found] = connectorTests({ only: [name], ...options });
+  return found?.run().then(
+    () => undefined,
+    (error: Error) => error.message,
+  );
+}
+
+test('cases have a name and a reason, and `only` and `skip` choose by name', () => {
+  const cases = connectorTests(connector());
+  expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length);
+  for (const { why } of cases) expect(why).toMatch(/^[A-Zu].*\.$/);
+  const names = (options: ConnectorTestsOptions) =>
+    connectorTests({ ...connector(), ...options }).map(({ name }) => name);
+  expect(names({ only: ['ties', 'UUIDs'] })).toEqual(['ties', 'UUIDs']);
+  expect(names({ skip: ['ties'] })).toHaveLength(cases.length - 1);
+});
+
+test('an unknown case, option or collection is rejected by its name', () => {
+  expect(() => connectorTests({ ...connector(), only: ['tis'] })).toThrow('Did you mean ties?');
+  expect(() => connectorTests({ ...connector(), skip: ['x'] })).toThrow('skip: there is no case "x"');
+  expect(() => connectorTests({ ...connector(), expected: { hidden: 'why' } })).toThrow(
+    'Did you mean hidden rows?',
+  );
+  expect(() => connectorTests({ ...connector(), sed: 1 } as never)).toThrow(
+    'sed is not an option of connectorTests',
+  );
+  expect(() => connectorTests({ ...connector(), collections: ['acounts'] as never })).toThrow(
+    'Did you mean accounts?',
+  );
+  expect(() => connectorTests({ ...connector(), seed: '1' as never })).toThrow('seed must be a whole number');
+  expect(() => connectorTests({ collections: ['accounts'] })).toThrow(
+    'needs collections, run and records, or writes',
+  );
+});
+
+test('an expected failure passes, and fails once the connector passes the case', async () => {
+  const expected = { 'changed records': 'not yet' };
+  const failing = { ...connector(), run: () => Promise.reject(new Error('broken')) };
+  expect(await messageOf('changed records', { ...failing, expected })).toBeUndefined();
+  expect(await messageOf('changed records', { ...connector(), expected })).toBe(
+    'changed records: the connector passes this case now. Remove it from expected ("not yet").',
+  );
+});
+
+test('the message of a failed case has the reason, the advice, why services do this, and how to repeat it', async () => {
+  const forgetful = connector();
+  const records = () => forgetful.records().slice(1);
+  expect(await messageOf('exactly one page', { ...forgetful, records, seed: 5 })).toContain(
+    'The run rejected',
+  );
+  const message = await messageOf('ties', { ...forgetful, records, seed: 5 });
+  expect(message?.split('\n')).toEqual([
+    expect.stringMatching(
+      /^ties: 1 of 45 accounts is missing from the copy \(id \d+\)\. The response to request \d+ contained record \d+\. Do not read/,
+    ),
+    expect.stringMatching(/^Why services do this: /),
+    "Repeat it with only: ['ties'], seed: 5.",
+  ]);
+});
+
+test('a copy in which stale records could not be seen is rejected, and one that is not empty at first', async () => {
+  const nameless = { ...connector(), records: () => [{ id: '1' }] };
+  expect(await messageOf('ties', nameless)).toContain('name is missing');
+  expect(await messageOf('ties', { ...connector(), records: () => undefined })).toContain(
+    'must return an array',
+  );
+  const full = { ...connector(), records: () => [{ id: '1', name: 'left over' }] };
+  expect(await messageOf('ties', full)).toContain('The copy is not empty before the case');
+});
+
+test('a run that does not end is killed, and fails the case', async () => {
+  const run = ({ signal }: ConnectorRun) =>
+    new Promise((_, reject) => signal.addEventListener('abort', reject));
+  expect(await messageOf('ties', { ...connector(), run, timeoutMs: 20 })).toContain(
+    'The run had not ended after timeoutMs',
+  );
+});
+
+test('a connector that sends requests after a kill fails the case', async () => {
+  const run = async ({ baseUrl, signal }: ConnectorRun) => {
+    const get = () => fetch(`${baseUrl}/api/public/v1/accounts`).catch(() => undefined);
+    while (!signal.aborted) await get();
+    void wait(20).then(get);
+    throw signal.reason;
+  };
+  expect(await messageOf('killed in the first night', { ...connector(), run })).toContain(
+    'or sent requests afterwards',
+  );
+});
+
+test('a process is killed by its own function, which ends its run', async () => {
+  const kills: number[] = [];
+  const { run: read, ...others } = connector();
+  const run = (service: ConnectorRun) => {
+    const controller = new AbortController();
+    return {
+      done: Promise.resolve(read({ ...service, signal: controller.signal })),
+      kill: () => {
+        kills.push(1);
+        controller.abort(new Error('SIGKILL'));
+      },
+    };
+  };
+  expect(await messageOf('killed in the first night', { ...others, run })).toBeUndefined();
+  expect(kills.length).toBeGreaterThan(0);
+});
+
+test('a connector that empties its copy first loses it when it is killed', async () => {
+  const { run, reset, ...others } = connector();
+  const emptying = async (service: ConnectorRun) => {
+    await reset();
+    await run(service);
+  };
+  const options = { ...others, reset, run: emptying };
+  expect(await messageOf('killed and started again', options)).toContain('The copy had them before the run');
+});
+
+test('the options of the service apply to every case', async () => {
+  const queries: string[] = [];
+  const { run: _, ...others } = connector();
+  const run = async ({ baseUrl, apiKey }: ConnectorRun) => {
+    const response = await fetch(`${baseUrl}/api/public/v1/accounts`, {
+      headers: { 'X-AUTH-TOKEN': apiKey },
+    });
+    queries.push(Object.keys((await response.json()) as object).join());
+  };
+  await messageOf('ties', { ...others, run, service: { listBody: 'hydra:member' } });
+  expect(queries[0]).toContain('hydra:member');
+});

@@ -1,0 +1,52 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import type { ConnectorProcess, ConnectorRun } from 'accounting-data-sdk/testing';
+import { COLLECTIONS } from './naive.ts';
+
+const script = fileURLToPath(new URL('./pull.py', import.meta.url));
+
+export const hasPython = spawnSync('python3', ['--version']).status === 0;
+
+/** A connector in Python, as a process of its own. It logs its key. */
+export function pythonByPage() {
+  const folder = mkdtempSync(join(tmpdir(), 'connector-'));
+  const file = join(folder, 'copy.sqlite');
+  let log = '';
+  return {
+    reset() {
+      log = '';
+      rmSync(file, { force: true });
+    },
+    output: () => log,
+    records(name: string): Record<string, unknown>[] {
+      const database = new DatabaseSync(file);
+      try {
+        for (const each of COLLECTIONS)
+          database.exec(
+            `create table if not exists ${each} (id text primary key, name text, sale_price real, updated_at text)`,
+          );
+        return database.prepare(`select * from ${name}`).all();
+      } finally {
+        database.close();
+      }
+    },
+    run({ baseUrl, apiKey }: ConnectorRun): ConnectorProcess {
+      const child = spawn('python3', [script, baseUrl, apiKey, file], {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+      child.stdout.on('data', (bytes: Buffer) => {
+        log += bytes.toString();
+      });
+      const done = new Promise<void>((resolve, reject) => {
+        child.once('close', (code) =>
+          code === 0 ? resolve() : reject(new Error(`python3 ended with code ${code}`)),
+        );
+      });
+      return { done, kill: () => child.kill('SIGKILL') };
+    },
+  };
+}

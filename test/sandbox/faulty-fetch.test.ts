@@ -1,0 +1,109 @@
+import { createClient, isAccountingError } from 'accounting-data-sdk';
+import { createSandbox, type FaultyFetchRule, faultyFetch } from 'accounting-data-sdk/testing';
+import { expect, test } from 'vitest';
+
+/** A service on a port, which stands for a real one, and a client whose requests meet faults. */
+async function serve(rules: readonly FaultyFetchRule[], seed?: number) {
+  const sandbox = createSandbox({ records: { accounts: 40 } });
+  await sandbox.listen();
+  const client = createClient({
+    ...sandbox.clientOptions,
+    fetch: faultyFetch((...args) => fetch(...args), rules, { seed }),
+    retry: { baseDelayMs: 1 },
+    rateLimiter: false,
+  });
+  return { sandbox, client };
+}
+
+test('requests that match no rule reach the service unchanged', async () => {
+  const { sandbox, client } = await serve([{ fault: { kind: 'status', status: 500 }, method: 'DELETE' }]);
+  const { id } = await client.products.create({ name: 'Desk' }, { idempotencyKey: 'one' });
+  expect(await client.accounts.list().toArray({ limit: 100 })).toHaveLength(40);
+  await client.products.update(id, { name: 'Table' });
+  expect(sandbox.store.products.all()).toMatchObject([{ name: 'Table' }]);
+  expect(sandbox.requests[0]?.idempotencyKey).toBe('one');
+  await sandbox.close();
+});
+
+test('a response is lost after the real service has carried the request out, and the retry creates nothing', async () => {
+  const { sandbox, client } = await serve([
+    { fault: { kind: 'lost-response', committed: true }, method: 'POST' },
+  ]);
+  await client.products.create({ name: 'Desk' });
+  expect(sandbox.count(({ method }) => method === 'POST')).toBe(2);
+  expect(sandbox.store.products.count).toBe(1);
+  await sandbox.close();
+});
+
+test('a fault that is not committed keeps the request from the real service', async () => {
+  const { sandbox, client } = await serve([
+    { fault: { kind: 'lost-response', committed: false }, method: 'POST' },
+    { fault: { kind: 'rate-limited', retryAfter: 0 }, method: 'POST' },
+    { fault: { kind: 'status', status: 503 }, method: 'POST' },
+  ]);
+  await client.products.create({ name: 'Desk' });
+  expect(sandbox.count()).toBe(1);
+  await sandbox.close();
+});
+
+test('a body is cut, rewritten or slow after the real service has sent it', async () => {
+  const { sandbox, client } = await serve([
+    { fault: { kind: 'close-in-body' }, path: '/api/public/v1/accounts/1' },
+    { fault: { kind: 'slow-body', bytes: 200, everyMs: 1 }, path: '/api/public/v1/accounts/1' },
+    {
+      fault: { kind: 'rewrite', body: (body) => body.replace('"id":"2"', '"id":"two"') },
+      path: /accounts\/2$/,
+    },
+  ]);
+  expect((await client.accounts.get('1')).id).toBe('1');
+  expect(sandbox.count()).toBe(2);
+  const error = await client.accounts.get('2').catch((reason: unknown) => reason);
+  expect(isAccountingError(error)).toBe(true);
+  await sandbox.close();
+});
+
+test('the path of a rule does not contain a prefix of the base URL', async () => {
+  const sandbox = createSandbox();
+  const toSandbox: typeof fetch = (url, init) => sandbox.fetch(String(url).replace('/books/', '/'), init);
+  const client = createClient({
+    ...sandbox.clientOptions,
+    baseUrl: `${sandbox.baseUrl}/books`,
+    fetch: faultyFetch(toSandbox, [
+      { fault: { kind: 'status', status: 404 }, collection: 'accounts', times: Infinity },
+    ]),
+  });
+  await expect(client.accounts.list().first()).rejects.toMatchObject({ code: 'not_found' });
+  expect(await client.products.list().first()).toBeUndefined();
+});
+
+test('an abort ends the wait of a delayed response', async () => {
+  const { sandbox, client } = await serve([{ fault: { kind: 'delay', ms: 60_000 } }]);
+  const controller = new AbortController();
+  const reason = new Error('enough');
+  const call = client.accounts.get('1', { signal: controller.signal });
+  setTimeout(() => controller.abort(reason), 20);
+  await expect(call).rejects.toBe(reason);
+  await sandbox.close();
+});
+
+test('the same seed gives the same faults', async () => {
+  const met = async (seed: number) => {
+    const sandbox = createSandbox();
+    const rules: FaultyFetchRule[] = [{ fault: { kind: 'status', status: 418 }, probability: 0.5 }];
+    const faulty = faultyFetch((...args) => sandbox.fetch(...args), rules, { seed });
+    const statuses = [];
+    for (let n = 0; n < 20; n += 1)
+      statuses.push((await faulty(`${sandbox.baseUrl}/api/public/v1/boms`)).status);
+    return statuses;
+  };
+  expect(await met(3)).toEqual(await met(3));
+  expect(await met(3)).not.toEqual(await met(4));
+  expect(new Set(await met(3)).size).toBe(2);
+});
+
+test('a rule or an option that does not exist is rejected by its name', () => {
+  const fault = { kind: 'delay', ms: 1 } as const;
+  expect(() => faultyFetch(fetch, [{ fault: { kind: 'dely' } as never }])).toThrow('Did you mean delay?');
+  expect(() => faultyFetch(fetch, [{ fault, tmes: 2 } as never])).toThrow('tmes is not an option');
+  expect(() => faultyFetch(fetch, [], { sed: 2 } as never)).toThrow('sed is not an option of faultyFetch');
+});
