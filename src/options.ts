@@ -125,6 +125,13 @@ export interface ClientOptions<S extends SchemasByName = Schemas> extends Client
    */
   bareNotFound?: BareNotFound | undefined;
   /**
+   * Whether a record must have the id that was requested. `false` for a stub in a test that returns one fixed record for
+   * every id; a service that casts ids to numbers could then change another record.
+   *
+   * @default true
+   */
+  checkIds?: boolean | undefined;
+  /**
    * Names of further response headers that errors, `onResponse` and the `response` event show, such as `x-trace-id`. The
    * API key is removed from their values.
    *
@@ -155,6 +162,7 @@ export const CLIENT_OPTIONS: OptionNames<ClientOptions> = {
   fetch: true,
   contentTypes: CONTENT_TYPE_OPTIONS,
   bareNotFound: true,
+  checkIds: true,
   responseHeaders: true,
   maxBodyBytes: true,
   rateLimiter: true,
@@ -166,6 +174,8 @@ const OF_CALLS = { names: LIST_OPTIONS, advice: 'Pass it to a call.' };
 /** Everything that a client is made of, every default applied. */
 interface ResolvedOptions {
   readonly transport: TransportConfig;
+  /** Whether a record must have the id that was requested. */
+  readonly checkIds: boolean;
   readonly defaults: ResolvedDefaults;
   readonly schemas: Schemas;
 }
@@ -211,6 +221,7 @@ export function resolveOptions(options: ClientOptions): ResolvedOptions {
     fetch,
     contentTypes = {},
     bareNotFound = 'error',
+    checkIds = true,
     responseHeaders = [],
     maxBodyBytes = DEFAULT_MAX_BODY_BYTES,
     on = {},
@@ -235,6 +246,7 @@ export function resolveOptions(options: ClientOptions): ResolvedOptions {
       rateLimiter: checkOneOf(rateLimiter, 'rateLimiter', ['shared', 'client', false]),
       checkedCollections: [collections.accounts.segment, collections.products.segment],
     },
+    checkIds: checkFlag(checkIds, 'checkIds'),
     defaults: resolveDefaults(DEFAULTS, options),
     schemas: checkSchemas(schemas),
   };

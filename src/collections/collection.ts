@@ -21,8 +21,8 @@ export function createCollection(
   schema: StandardSchema<{ id: string }> | undefined,
 ): ReadOnlyCollection<{ id: string }> {
   const { fields, writable } = definition;
-  const { validation, settings, listeners } = client;
-  const records = new RecordReader({ fields, schema, validation, keepFields: writable });
+  const { validation, checkIds, settings, listeners } = client;
+  const records = new RecordReader({ fields, schema, validation, checkIds, keepFields: writable });
   const context = { ...client, definition, records, hasSchema: schema !== undefined };
   const reading = reader(context);
   const { segment } = definition;

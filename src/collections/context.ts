@@ -14,6 +14,8 @@ export interface ClientContext {
   readonly lists: PaginationSettings;
   readonly validation: ValidationMode;
   readonly listeners: ClientListeners;
+  /** Whether a record must have the id that was requested. */
+  readonly checkIds: boolean;
   /** The segments of collections whose service is known to compare ids as strings: see `checkedId`. */
   readonly stringIds: Set<string>;
   /** Names of undocumented fields of which the logger has been warned. */

@@ -18,8 +18,8 @@ export async function probeId(
   id: string,
   options: RequestOptions,
 ): Promise<void> {
-  const { stringIds, definition } = context;
-  if (!isCastable(id) || stringIds.has(definition.segment)) return;
+  const { stringIds, definition, checkIds } = context;
+  if (!checkIds || !isCastable(id) || stringIds.has(definition.segment)) return;
   const read = (body: unknown) => {
     if (idOf(body) === undefined) throw new ShapeError('wrong_shape', ['id: expected a string']);
     checkSameId(body, id);

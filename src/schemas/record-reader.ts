@@ -37,6 +37,8 @@ interface RecordReaderOptions {
   /** The caller's own schema, which runs whole on every record that passed ours. */
   readonly schema: StandardSchema<{ id: string }> | undefined;
   readonly validation: ValidationMode;
+  /** Whether a record must have the id that was requested. */
+  readonly checkIds: boolean;
   /** Whether the fields that a caller's schema does not name are kept beside its output. */
   readonly keepFields: boolean;
 }
@@ -60,7 +62,7 @@ export class RecordReader<T extends { id: string }> {
   /** The record of a body that is one. `id` is the id that was requested. */
   one(body: unknown, id?: string): T | Promise<T> {
     if (!isObject(body)) throw new ShapeError('wrong_content', ['expected one record, a JSON object']);
-    if (id !== undefined) checkSameId(body, id);
+    if (id !== undefined && this.#options.checkIds) checkSameId(body, id);
     if (this.#passes(body)) return body as unknown as T;
 
     return this.#explainOne(body);

@@ -40,6 +40,15 @@ test('get and find reject a record with another id than the one requested', asyn
   }
 });
 
+test('checkIds: false accepts a stub that returns one fixed record for every id', async () => {
+  const fetch = scriptedFetch(jsonResponse({ id: '1', name: 'Desk' }));
+  const { products } = scriptedClient(fetch, { checkIds: false });
+  expect(await products.get('42')).toEqual({ id: '1', name: 'Desk' });
+  expect(await products.find('7-A')).toEqual({ id: '1', name: 'Desk' });
+  expect(await products.update('7-A', { name: 'Table' })).toEqual({ id: '1', name: 'Desk' });
+  expect(fetch.requests.map(({ init }) => init.method)).toEqual(['GET', 'GET', 'PATCH']);
+});
+
 test('integers are written without a request before', async () => {
   const { sandbox, products } = castingService();
   await products.update('2', { name: 'Desk' });
