@@ -1,4 +1,5 @@
-import { type AnyAccountingError, isAccountingError, isApiError } from 'accounting-data-sdk';
+import { type AnyAccountingError, isAccountingError } from 'accounting-data-sdk';
+import { whatHappened } from '../errors/accounting-error.ts';
 import { oneLine } from '../internal/text.ts';
 import type { Io } from './io.ts';
 
@@ -96,9 +97,9 @@ export class Interrupted extends Error {
 const LATER = 'Try again later; the same command can be repeated safely.';
 const WRONG_URL = 'Check ACCOUNTING_BASE_URL: the service is not there, or has no such collection.';
 
-/** The exit code of each error of the library, and what to do about it. */
+/** The exit code of each error of the library, and what to do about it if its hint is not for the users of a command. */
 const CONSEQUENCES: Readonly<
-  Record<AnyAccountingError['code'], readonly [exitCode: number, advice: string]>
+  Record<AnyAccountingError['code'], readonly [exitCode: number, advice?: string]>
 > = {
   malformed_request: [EXIT.service, 'Check the values given: the service could not read the request.'],
   unauthenticated: [EXIT.denied, 'Check ACCOUNTING_API_KEY, and that it belongs to this service.'],
@@ -111,10 +112,7 @@ const CONSEQUENCES: Readonly<
     'Check the proxies: something between this machine and the service removes headers.',
   ],
   rate_limited: [EXIT.service, LATER],
-  unknown_problem: [
-    EXIT.service,
-    'Contact the operator of the service: this version does not know the error.',
-  ],
+  unknown_problem: [EXIT.service],
   connection_failed: [EXIT.unreachable, 'Check ACCOUNTING_BASE_URL and the network.'],
   timeout: [EXIT.unreachable, LATER],
   redirected: [
@@ -131,7 +129,7 @@ const CONSEQUENCES: Readonly<
   concurrent_run: [EXIT.file, 'Start one run after the other.'],
   sync_failed: [EXIT.failed, 'Correct what each collection names.'],
   push_failed: [EXIT.failed, 'Run the same command again: it continues.'],
-  reconcile_aborted: [EXIT.failed, 'Check the API key.'],
+  reconcile_aborted: [EXIT.failed],
 };
 
 /** Reports why a command ends, unless the user stopped it. Returns the exit code; undefined for an unexpected error. */
@@ -148,8 +146,11 @@ export function reportError(error: unknown, io: Pick<Io, 'log'>): number | undef
 export function failureOf(error: unknown): CommandFailure | undefined {
   if (error instanceof CommandFailure) return error;
   if (isAccountingError(error)) {
-    const [exitCode, advice] = consequenceOf(error);
-    return new CommandFailure(oneLine(messageOf(error)), { exitCode, advice });
+    const [exitCode, advice] = CONSEQUENCES[error.code];
+    return new CommandFailure(oneLine(messageOf(error)), {
+      exitCode,
+      advice: adviceOn(error) ?? advice ?? error.hint,
+    });
   }
   // Errors of the file system name the call that failed.
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return undefined;
@@ -159,54 +160,29 @@ export function failureOf(error: unknown): CommandFailure | undefined {
   });
 }
 
-function consequenceOf(error: AnyAccountingError): readonly [exitCode: number, advice: string] {
-  const [exitCode, advice] = CONSEQUENCES[error.code];
-  const own = adviceIn(error);
-  if (own !== '') return [exitCode, withFlags(own)];
-  if (error.code === 'unknown_problem' && error.retryable) return [exitCode, LATER];
-  if (error.code === 'unknown_problem' && error.status === 406) {
-    return [exitCode, 'The service has none of the formats in the Accept header of this command.'];
+/** What to do about an error whose fields say more than its code. */
+function adviceOn(error: AnyAccountingError): string | undefined {
+  // A proxy has nothing to do with the address of the service.
+  if (error.code === 'connection_failed' && error.proxyStatus !== undefined) return error.hint;
+  if (error.code === 'checkpoint') return error.hint;
+  if (error.code === 'unknown_problem' && error.retryable) return LATER;
+  if (error.code === 'reconcile_aborted' && hasCounted(error.reason)) {
+    return 'Check the API key and, for a push, the rows and --key. If so many are really gone, pass --max-candidates all.';
   }
   // A 404 of a whole collection, such as /accounts, does not concern a record.
   const isCollection = error.path?.split('/').length === 2;
-  if (error.code === 'not_found' && (!error.missing || isCollection)) return [exitCode, WRONG_URL];
-  return [exitCode, advice];
+  if (error.code === 'not_found' && (!error.missing || isCollection)) return WRONG_URL;
+  return undefined;
 }
 
-/** The message of an error that names its cause, without the advice for that cause, which is printed on its own line. */
-export function withoutAdvice({ message, cause }: Error): string {
-  const advice = isAccountingError(cause) ? adviceIn(cause) : '';
-  return advice === '' ? message : withFlags(message.replace(` ${advice}`, ''));
+/** Whether so many records are gone that it looks like a mistake. */
+function hasCounted(reason: Extract<AnyAccountingError, { code: 'reconcile_aborted' }>['reason']): boolean {
+  return reason === 'too_many_candidates' || reason === 'few_local_ids_seen';
 }
 
-/** What the messages of three codes say after what happened; empty for any other. */
-function adviceIn({ code, message }: AnyAccountingError): string {
-  if (code === 'connection_failed') return /\)\. (.+)$/.exec(message)?.[1] ?? '';
-  // Of a state that is of no use, and of a store that fails. A record that cannot be stored names its own cure.
-  if (code === 'checkpoint') return /\. ((?:Check|Pass|Restore|Update) .+)$/.exec(message)?.[1] ?? '';
-  if (code === 'reconcile_aborted') return /; nothing was \w+\. (.+)$/.exec(message)?.[1] ?? '';
-  return '';
-}
-
-/** With what the user of the command sets, instead of the options of the library. */
-function withFlags(text: string): string {
-  return text
-    .replace('baseUrl', 'ACCOUNTING_BASE_URL')
-    .replace('Pass a prefix of its own for this one', 'Give the options of the run that wrote it')
-    .replace('maxCandidates: Infinity', '--max-candidates all')
-    .replace('maxCandidates', '--max-candidates')
-    .replace('Check rows, key and', 'Check the rows, --key and')
-    .replace('and localIds', 'and the copy');
-}
-
-/** Without the advice at the end of the library's messages, which is printed on its own line or replaced. */
-function messageOf(error: AnyAccountingError): string {
-  const advice = adviceIn(error);
-  if (advice !== '') return withFlags(error.message.replace(` ${advice}`, ''));
-  if (error.code === 'invalid_input') return error.message.replace(/^updatedSince: /, '--since ');
-  if (!isApiError(error)) return error.message;
-  const detail = error.detail === undefined ? '' : `: ${error.detail}`;
-  const fields = error.violations.map(({ propertyPath, message }) => `${propertyPath}: ${message}`);
-  const violations = fields.length === 0 ? '' : ` [${fields.join('; ')}]`;
-  return `${error.method} ${error.path} returned ${error.status} (${error.type ?? error.code})${detail}${violations}`;
+/** What happened, by the name that it has as an option of the command. */
+export function messageOf(error: AnyAccountingError): string {
+  const message = whatHappened(error);
+  const isStart = error.code === 'invalid_input' && error.argument === 'updatedSince';
+  return isStart ? `--since ${message.slice('updatedSince: '.length)}` : message;
 }

@@ -28,6 +28,8 @@ export interface CallFacts {
   readonly inProgress?: boolean | undefined;
   /** Whether the same call may succeed later, unchanged. */
   readonly retryable?: boolean | undefined;
+  /** What to do about it: becomes the end of the message. */
+  readonly hint?: string | undefined;
 }
 
 const BRAND = Symbol.for('accounting-data-sdk.error');
@@ -55,11 +57,13 @@ export abstract class AccountingError extends Error {
   readonly idempotencyKey: string | undefined;
   /** What the service may have done, over all attempts of the call. */
   readonly outcome: CallOutcome;
+  /** What to do about it: the end of the message. `undefined` if the message says no more than what happened. */
+  readonly hint: string | undefined;
   /** Where a list can be resumed, if its pagination has such a point. */
   resumeToken?: string | undefined;
 
   constructor(message: string, facts: CallFacts = {}, options?: ErrorOptions) {
-    super(message, options);
+    super([message, facts.hint].filter(Boolean).join(' '), options);
     const brands: string[] = [];
     for (
       let type = new.target as unknown as BrandedClass;
@@ -71,6 +75,7 @@ export abstract class AccountingError extends Error {
     Object.defineProperty(this, BRAND, { value: brands });
     Object.defineProperty(this, 'name', { value: brands[0], configurable: true, writable: true });
     this.retryable = facts.retryable ?? false;
+    this.hint = facts.hint || undefined;
     this.method = facts.method;
     this.path = facts.path;
     this.attempts = facts.attempts ?? 0;
@@ -104,6 +109,11 @@ export abstract class AccountingError extends Error {
     const shown = inspect === undefined ? JSON.stringify(fields) : inspect(fields, shownWith);
     return `${this.stack ?? `${this.name}: ${this.message}`} ${shown}`;
   }
+}
+
+/** The message of an error without its hint. */
+export function whatHappened({ message, hint }: Pick<AccountingError, 'message' | 'hint'>): string {
+  return hint === undefined ? message : message.slice(0, -hint.length).trimEnd();
 }
 
 interface BrandedClass {

@@ -73,9 +73,9 @@ export function apiErrorOf(response: ErrorResponse, facts: CallFacts): AnyApiErr
   );
   const advice =
     known === undefined ? unknownAdvice(response, facts) : (adviceOn(type, response, facts) ?? known.advice);
-  const text = [message, advice, outcomeAdvice(facts)].filter(Boolean).join(' ');
+  const hint = [advice, outcomeAdvice(facts)].filter(Boolean).join(' ');
   // The compiler does not see that every class has a status here: only a RateLimitedError without a response lacks one.
-  return new (known?.Class ?? UnknownApiError)(text, facts, response) as AnyApiError;
+  return new (known?.Class ?? UnknownApiError)(message, { ...facts, hint }, response) as AnyApiError;
 }
 
 /** Whether the type is only the UUIDs of violated constraints, as API Platform sends it: a reader learns nothing from them. */

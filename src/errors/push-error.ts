@@ -1,5 +1,5 @@
 import { oneLine, sentence } from '../internal/text.ts';
-import { AccountingError } from './accounting-error.ts';
+import { AccountingError, whatHappened } from './accounting-error.ts';
 import { printedCause } from './cause.ts';
 import type { PushReport } from './push-report.ts';
 
@@ -16,14 +16,16 @@ export class PushError extends AccountingError {
 
   constructor(report: PushReport, cause: unknown) {
     const retryable = cause instanceof AccountingError && cause.retryable;
-    super(messageOf(report, cause), { retryable }, { cause });
+    const hint = cause instanceof AccountingError ? cause.hint : undefined;
+    super(messageOf(report, cause), { retryable, hint }, { cause });
     this.report = report;
   }
 }
 
 function messageOf({ tenant, rows, counts }: PushReport, cause: unknown): string {
   const printed = printedCause(cause);
-  const reason = typeof printed === 'string' ? printed : printed.message || printed.name;
+  const message = typeof printed === 'string' ? printed : printed.message || printed.name;
+  const reason = cause instanceof AccountingError ? whatHappened(cause) : message;
   const { created, updated, deleted } = counts;
   const done = `${created} created, ${updated} updated${deleted > 0 ? `, ${deleted} deleted` : ''}`;
   return `The push of ${tenant} stopped (${rows} ${rows === 1 ? 'row' : 'rows'} read; ${done}): ${sentence(oneLine(reason).slice(0, 500))} What was written stays written; run it again to continue.`;

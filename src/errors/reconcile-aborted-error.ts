@@ -31,9 +31,13 @@ export class ReconcileAbortedError extends AccountingError {
   constructor(
     message: string,
     report: ReconcileReport,
-    { reason, maxCandidates }: { readonly reason: ReconcileAbortReason; readonly maxCandidates: number },
+    {
+      reason,
+      maxCandidates,
+      hint,
+    }: { readonly reason: ReconcileAbortReason; readonly maxCandidates: number; readonly hint: string },
   ) {
-    super(message);
+    super(message, { hint });
     this.reason = reason;
     this.maxCandidates = maxCandidates;
     this.report = report;

@@ -1,5 +1,5 @@
 import { oneLine, sentence } from '../internal/text.ts';
-import { AccountingError } from './accounting-error.ts';
+import { AccountingError, whatHappened } from './accounting-error.ts';
 import { printedCause } from './cause.ts';
 import type { CollectionReport, SyncReport } from './sync-report.ts';
 
@@ -31,8 +31,11 @@ export class SyncError extends AccountingError {
   readonly errors: readonly CollectionFailure[];
 
   constructor(report: SyncReport, failure: SyncFailure) {
-    const { errors } = failure;
-    super(messageOf(report, failure), { retryable: errors.some(isRetryable) }, { cause: errors[0]?.error });
+    const { errors, stop } = failure;
+    const reason = stop === undefined ? errors[0]?.error : stop.error;
+    const hint = reason instanceof AccountingError ? reason.hint : undefined;
+    const retryable = errors.some(isRetryable);
+    super(messageOf(report, failure), { retryable, hint }, { cause: errors[0]?.error });
     this.report = report;
     this.errors = errors;
   }
@@ -143,8 +146,8 @@ function codeOf(error: unknown): string {
 /** In one line, and with an end. */
 function reasonOf(error: unknown): string {
   const printed = printedCause(error);
-  const text = typeof printed === 'string' ? printed : printed.message || printed.name;
-  const line = oneLine(text);
+  const message = typeof printed === 'string' ? printed : printed.message || printed.name;
+  const line = oneLine(error instanceof AccountingError ? whatHappened(error) : message);
   if (line.length > 500) return `${line.slice(0, 500)}…`;
   return sentence(line);
 }

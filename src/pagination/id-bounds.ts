@@ -130,7 +130,7 @@ function isInOrder(ids: readonly string[]): boolean {
 /** The error does not show the id: a service that echoes the API key as an id must not get it into a log. */
 export function outsideBounds(facts: CallFacts): FilterIgnoredError {
   return new FilterIgnoredError(
-    `${facts.method} ${facts.path} returned a record outside the requested bounds on id: the service ignored the filter, or compares ids in another way. Use pagination: 'page' and no bounds on id.`,
-    facts,
+    `${facts.method} ${facts.path} returned a record outside the requested bounds on id: the service ignored the filter, or compares ids in another way.`,
+    { ...facts, hint: "Use pagination: 'page' and no bounds on id." },
   );
 }

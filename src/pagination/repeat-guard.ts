@@ -74,8 +74,8 @@ export class RepeatGuard {
   #loop(): FilterIgnoredError {
     const { method, path } = this.#facts;
     return new FilterIgnoredError(
-      `${method} ${path} returned the rows of earlier pages again and again: the service ignored the page that was requested. ${this.#advice}`,
-      this.#facts,
+      `${method} ${path} returned the rows of earlier pages again and again: the service ignored the page that was requested.`,
+      { ...this.#facts, hint: this.#advice },
     );
   }
 }

@@ -67,7 +67,9 @@ function isPosition(value: unknown): value is ResumePosition {
 }
 
 function invalidToken(what: string): CheckpointError {
-  return new CheckpointError(`The resume token ${what}. Read from the start instead: leave resumeFrom out.`);
+  return new CheckpointError(`The resume token ${what}.`, {
+    hint: 'Read from the start instead: leave resumeFrom out.',
+  });
 }
 
 function toBase64Url(text: string): string {

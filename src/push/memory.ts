@@ -133,8 +133,8 @@ export class PushMemory {
     const by = (await this.#read(storeKey))?.by;
     if (by !== (this.#hasWritten ? this.#by : this.#foundBy)) {
       throw new ConcurrentRunError(
-        `Another push wrote the state under ${storeKey} at the same time. Run one push of a tenant at a time; what was written stays written.`,
-        { retryable: true },
+        `Another push wrote the state under ${storeKey} at the same time; what was written stays written.`,
+        { retryable: true, hint: 'Run one push of a tenant at a time.' },
       );
     }
     const head = JSON.stringify({ v: STATE_VERSION, scope: this.#scope, by: this.#by });
@@ -174,11 +174,14 @@ export class PushMemory {
     const content = parseStored(await readStore(store, key, signal), key);
     if (content === undefined || (content.v === STATE_VERSION && content.scope === this.#scope))
       return content;
-    throw new CheckpointError(
+    const [what, hint] =
       content.v === STATE_VERSION
-        ? `The state under ${key} belongs to another base URL or tenant. Give this one a prefix of its own.`
-        : `The state under ${key} was not written by a push of this version. Give this one a prefix of its own, or delete the state.`,
-    );
+        ? ['belongs to another base URL or tenant', 'Give this one a prefix of its own.']
+        : [
+            'was not written by a push of this version',
+            'Give this one a prefix of its own, or delete the state.',
+          ];
+    throw new CheckpointError(`The state under ${key} ${what}.`, { hint });
   }
 
   async #write(key: string, text: string): Promise<void> {

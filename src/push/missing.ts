@@ -100,7 +100,7 @@ export class MissingProducts {
     const enough = reason === 'too_many_candidates' ? 'a higher maxCandidates' : 'maxCandidates: Infinity';
     const now = new Date();
     return new ReconcileAbortedError(
-      `The push of ${tenant} was aborted: ${candidates} of ${this.#withKey} products would be ${change}, because no row has their key; ${why[reason]}; nothing was written. Check rows, key and the API key. If so many are really missing, pass ${enough}.`,
+      `The push of ${tenant} was aborted: ${candidates} of ${this.#withKey} products would be ${change}, because no row has their key; ${why[reason]}; nothing was written.`,
       {
         collection: 'products',
         pagination: undefined,
@@ -114,7 +114,11 @@ export class MissingProducts {
         startedAt: now,
         endedAt: now,
       },
-      { reason, maxCandidates },
+      {
+        reason,
+        maxCandidates,
+        hint: `Check rows, key and the API key. If so many are really missing, pass ${enough}.`,
+      },
     );
   }
 }

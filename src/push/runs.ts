@@ -32,10 +32,10 @@ export function beginRun(name: string): PushRun {
   const runs = allRuns();
   const endedAt = runs.get(name);
   if (runs.has(name) && endedAt === undefined) {
-    throw new ConcurrentRunError(
-      'Another push of this tenant is running in this process. Wait for it to end.',
-      { retryable: true },
-    );
+    throw new ConcurrentRunError('Another push of this tenant is running in this process.', {
+      retryable: true,
+      hint: 'Wait for it to end.',
+    });
   }
   for (const [other, at] of runs) if (at !== undefined && monotonicMs() - at >= CLOSE_MS) runs.delete(other);
   runs.set(name, undefined);

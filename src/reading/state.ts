@@ -65,9 +65,9 @@ export function decodeState(stored: unknown, key: string): SyncState | undefined
   if (content === undefined) return undefined;
   const { v, scope, parameters, by, watermark, full, offset, round, run } = content;
   if (typeof v === 'number' && v > STATE_VERSION) {
-    throw new CheckpointError(
-      `The state under ${key} was written by a later version of this package. Update this package here too.`,
-    );
+    throw new CheckpointError(`The state under ${key} was written by a later version of this package.`, {
+      hint: 'Update this package here too.',
+    });
   }
   const isState =
     v === STATE_VERSION &&
@@ -104,7 +104,10 @@ function parse(text: string, key: string): unknown {
 /** What a store has under a key is not what this package wrote. */
 export function damagedValue(key: string): CheckpointError {
   return new CheckpointError(
-    `The value under ${key} is damaged, or was not written by this package. It is not replaced automatically, because that would hide what happened. Restore it, or delete it: a sync then reads everything again, and a push forgets which creates it has to finish.`,
+    `The value under ${key} is damaged, or was not written by this package. It is not replaced automatically, because that would hide what happened.`,
+    {
+      hint: 'Restore it, or delete it: a sync then reads everything again, and a push forgets which creates it has to finish.',
+    },
   );
 }
 

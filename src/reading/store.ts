@@ -54,10 +54,12 @@ export async function writeStore(
   const result = await storeCall(async () => await store.set?.(key, text), { key, done: 'written', signal });
   // Keyv catches the error of its adapter and returns false.
   if (result !== false) return;
-  throw new CheckpointError(
-    `The state under ${key} could not be written: the store returned false. Check the store, then run this again.`,
-  );
+  throw new CheckpointError(`The state under ${key} could not be written: the store returned false.`, {
+    hint: CHECK_STORE,
+  });
 }
+
+const CHECK_STORE = 'Check the store, then run this again.';
 
 async function storeCall<V>(
   work: () => Promise<V>,
@@ -69,8 +71,8 @@ async function storeCall<V>(
     if (signal?.aborted && error === signal.reason) throw error;
     const reason = causeText(error) || 'something other than an error';
     throw new CheckpointError(
-      `${sentence(`The state under ${key} could not be ${done}: the store threw ${reason}`)} Check the store, then run this again.`,
-      { retryable: true },
+      sentence(`The state under ${key} could not be ${done}: the store threw ${reason}`),
+      { retryable: true, hint: CHECK_STORE },
       { cause: error },
     );
   }

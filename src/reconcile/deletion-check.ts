@@ -212,19 +212,35 @@ export class DeletionCheck<T extends { id: string }> {
     const local = this.#local.size;
     const [seen, missing, candidates] = [this.#seen, this.#missing, this.#candidates];
     const maxCandidates = this.#maxCandidates;
-    const messages: Readonly<Record<ReconcileAbortReason, string>> = {
-      empty_read: `the service listed no record, but the local copy has ${local}; nothing was deleted. Check that the API key belongs to the company of these records and may read them. If the company really has none, delete the local records yourself.`,
-      few_local_ids_seen: `${local - candidates} of ${local} local records were found upstream, and ${missing} of the ${seen} records there are not in the local copy; nothing was deleted. Check that the API key belongs to the company of these records, and run a sync first. If so many were really deleted, pass maxCandidates: Infinity.`,
-      too_many_candidates: `${candidates} of ${local} local records were not found upstream; maxCandidates is ${maxCandidates}; nothing was deleted. Check the API key and localIds. If so many were really deleted, pass a higher maxCandidates.`,
-      not_found_differs: `404 or 410 came in two forms (${forms}), so one of them may be that of a gateway, which proves nothing; nothing was deleted. Run it again. If this repeats, ask the operator of the service what returns the second form.`,
-      first_record_not_found: `the first record that the service listed cannot be read by its id, so a 404 does not prove that a record was deleted; ${candidates} of ${local} local records were not found upstream; nothing was deleted. Run it again: the record may have been deleted meanwhile. If this repeats, check the API key.`,
+    const reasons: Readonly<Record<ReconcileAbortReason, readonly [what: string, hint: string]>> = {
+      empty_read: [
+        `the service listed no record, but the local copy has ${local}; nothing was deleted.`,
+        'Check that the API key belongs to the company of these records and may read them. If the company really has none, delete the local records yourself.',
+      ],
+      few_local_ids_seen: [
+        `${local - candidates} of ${local} local records were found upstream, and ${missing} of the ${seen} records there are not in the local copy; nothing was deleted.`,
+        'Check that the API key belongs to the company of these records, and run a sync first. If so many were really deleted, pass maxCandidates: Infinity.',
+      ],
+      too_many_candidates: [
+        `${candidates} of ${local} local records were not found upstream; maxCandidates is ${maxCandidates}; nothing was deleted.`,
+        'Check the API key and localIds. If so many were really deleted, pass a higher maxCandidates.',
+      ],
+      not_found_differs: [
+        `404 or 410 came in two forms (${forms}), so one of them may be that of a gateway, which proves nothing; nothing was deleted.`,
+        'Run it again. If this repeats, ask the operator of the service what returns the second form.',
+      ],
+      first_record_not_found: [
+        `the first record that the service listed cannot be read by its id, so a 404 does not prove that a record was deleted; ${candidates} of ${local} local records were not found upstream; nothing was deleted.`,
+        'Run it again: the record may have been deleted meanwhile. If this repeats, check the API key.',
+      ],
     };
     const delivered = this.#options.delivered?.();
     const after = delivered === undefined ? '' : ` after ${delivered} records were delivered`;
+    const [what, hint] = reasons[reason];
     return new ReconcileAbortedError(
-      `The reconcile of ${this.#options.collection} was aborted${after}: ${messages[reason]}`,
+      `The reconcile of ${this.#options.collection} was aborted${after}: ${what}`,
       this.report(),
-      { reason, maxCandidates },
+      { reason, maxCandidates, hint },
     );
   }
 }

@@ -47,7 +47,8 @@ export class Checkpoints {
     const state = await this.#read();
     if (state !== undefined && state.scope !== this.#address.scope) {
       throw new CheckpointError(
-        `The state under ${this.#address.key} belongs to another base URL, tenant, collection or set of filters. Pass a prefix of its own for this one, or delete the state to read everything again.`,
+        `The state under ${this.#address.key} belongs to another base URL, tenant, collection or set of filters.`,
+        { hint: 'Give the options of the run that wrote it, or a prefix of its own, or delete the state to read everything again.' },
       );
     }
     this.#found = state && encodeState(state);
@@ -102,8 +103,11 @@ export class Checkpoints {
     if (isUntouched && this.#written === undefined) return;
     if (isUntouched || state === undefined) throw notKept(this.#address.key);
     throw new ConcurrentRunError(
-      `Another run wrote the state under ${this.#address.key} at the same time. Records that both delivered at the same time may be stale in the copy: run once in mode: 'full'. Make sure that only one run of a tenant and collection is active at a time.`,
-      { retryable: true },
+      `Another run wrote the state under ${this.#address.key} at the same time. Records that both delivered at the same time may be stale in the copy.`,
+      {
+        retryable: true,
+        hint: "Run once in mode: 'full'. Make sure that only one run of a tenant and collection is active at a time.",
+      },
     );
   }
 
@@ -113,7 +117,8 @@ export class Checkpoints {
     if (!this.writtenByConsumer) throw notKept(this.#address.key);
 
     throw new CheckpointError(
-      `The last checkpoint under ${this.#address.key} was not written. A store without set leaves that to the consumer: write batch.checkpoint of every batch, including the last one, which has no records.`,
+      `The last checkpoint under ${this.#address.key} was not written. A store without set leaves that to the consumer.`,
+      { hint: 'Write batch.checkpoint of every batch, including the last one, which has no records.' },
     );
   }
 
@@ -125,7 +130,8 @@ export class Checkpoints {
 
 function notKept(key: string): CheckpointError {
   return new CheckpointError(
-    `The store did not return what was written under ${key}: it lost the value, or hid an error. Check the store, then run this again.`,
+    `The store did not return what was written under ${key}: it lost the value, or hid an error.`,
+    { hint: 'Check the store, then run this again.' },
   );
 }
 

@@ -80,8 +80,8 @@ function failureOf(done: 'opened' | 'closed', error: unknown, signal: AbortSigna
   if (isAccountingError(error) || (signal?.aborted === true && error === signal.reason)) return error;
   const reason = causeText(error) || 'something other than an error';
   return new CheckpointError(
-    `${sentence(`The target could not be ${done}: it threw ${reason}`)} Check the target, then run this again.`,
-    { retryable: true },
+    sentence(`The target could not be ${done}: it threw ${reason}`),
+    { retryable: true, hint: 'Check the target, then run this again.' },
     { cause: error },
   );
 }

@@ -41,8 +41,8 @@ export function unstorable(collection: string, id: string, what: string): Checkp
 export function failedWrite(error: unknown): CheckpointError {
   const reason = causeText(error) || 'something other than an error';
   return new CheckpointError(
-    `${sentence(`The copy could not be written: ${reason}`)} A batch is written with its checkpoint or not at all, so the next run resumes there.`,
-    { retryable: true },
+    `${sentence(`The copy could not be written: ${reason}`)} A batch is written with its checkpoint or not at all.`,
+    { retryable: true, hint: 'Run it again: it resumes there.' },
     { cause: error },
   );
 }

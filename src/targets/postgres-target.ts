@@ -136,8 +136,8 @@ class PostgresCopy implements OpenTarget {
     }
     if (Number((moved as { moved: unknown } | undefined)?.moved) !== 1) {
       throw new ConcurrentRunError(
-        `Another sync of ${this.#tenant} wrote the checkpoint ${key} at the same time. Run one at a time.`,
-        { retryable: true },
+        `Another sync of ${this.#tenant} wrote the checkpoint ${key} at the same time.`,
+        { retryable: true, hint: 'Run one at a time.' },
       );
     }
     this.#checkpoints.set(key, checkpoint);

@@ -82,10 +82,10 @@ export function sqliteTarget(
 function lockTenant(copy: string, tenant: string): () => void {
   const unlock = lockFile(`${copy}-lock-${tenant}`);
   if (unlock !== undefined) return unlock;
-  throw new ConcurrentRunError(
-    `Another sync of ${tenant} writes to ${copy}. Run one at a time; other tenants can be synced at the same time.`,
-    { retryable: true },
-  );
+  throw new ConcurrentRunError(`Another sync of ${tenant} writes to ${copy}.`, {
+    retryable: true,
+    hint: 'Run one at a time; other tenants can be synced at the same time.',
+  });
 }
 
 interface CopyOptions {
@@ -175,8 +175,8 @@ class SqliteCopy implements OpenTarget {
   #claim(key: string): void {
     if (this.#storedCheckpoint(key) === this.#checkpoints.get(key)) return;
     throw new ConcurrentRunError(
-      `Another sync of ${this.#options.tenant} wrote the checkpoint ${key} at the same time. Run one at a time.`,
-      { retryable: true },
+      `Another sync of ${this.#options.tenant} wrote the checkpoint ${key} at the same time.`,
+      { retryable: true, hint: 'Run one at a time.' },
     );
   }
 

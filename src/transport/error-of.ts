@@ -21,8 +21,9 @@ export function errorOf(failure: Failure, facts: CallFacts, limits: Timeouts): A
     case 'network':
       return connectionError(failure, details, facts);
     case 'not_a_response': {
-      const message = `${called(facts)} got no response: the function given as fetch did not return a Response of the Fetch standard. Correct that function.`;
-      return new ConnectionError(withOutcome(message, facts), { ...facts, retryable: false });
+      const message = `${called(facts)} got no response: the function given as fetch did not return a Response of the Fetch standard.`;
+      const hint = withOutcome('Correct that function.', facts);
+      return new ConnectionError(message, { ...facts, retryable: false, hint });
     }
     case 'time':
       return timeoutError(details, facts, limits);
@@ -34,10 +35,10 @@ export function errorOf(failure: Failure, facts: CallFacts, limits: Timeouts): A
       const { locationOrigin, locationPath } = details;
       const address = locationOrigin === undefined ? '' : ` to ${locationOrigin}`;
       const where = locationPath === undefined ? address : ` to ${oneLine(locationPath)} of the same address`;
+      const message = `${called(facts)} was redirected${where}. Redirects are never followed, because they would forward the API key.`;
       const advice =
-        locationPath === undefined ? 'correct baseUrl' : 'correct baseUrl, or what redirects there';
-      const message = `${called(facts)} was redirected${where}. Redirects are never followed, because they would forward the API key: ${advice}.`;
-      return new RedirectError(withOutcome(message, facts), facts, details);
+        locationPath === undefined ? 'Correct baseUrl.' : 'Correct baseUrl, or what redirects there.';
+      return new RedirectError(message, { ...facts, hint: withOutcome(advice, facts) }, details);
     }
     case 'status':
       return apiErrorOf(details.response, {
@@ -57,8 +58,8 @@ function called({ method, path }: CallFacts): string {
   return `${method} ${path}`;
 }
 
-function withOutcome(message: string, facts: CallFacts): string {
-  return [message, outcomeAdvice(facts)].filter(Boolean).join(' ');
+function withOutcome(advice: string, facts: CallFacts): string {
+  return [advice, outcomeAdvice(facts)].filter(Boolean).join(' ');
 }
 
 /** Whether the same call may succeed later, by its status alone. */
@@ -73,13 +74,17 @@ function isTransient(status: number): boolean {
 
 function connectionError({ fault }: Failure, details: Details<'network'>, facts: CallFacts): ConnectionError {
   const { reason, proxyStatus, cause, target } = details;
-  const message = `${called(facts)} got no response (${whatHappened(details)}). ${connectionAdvice(fault, details, facts)}`;
-  const retryable = facts.retryable ?? fault !== 'blocked';
-  return new ConnectionError(message, { ...facts, retryable }, { reason, proxyStatus, cause, ...target });
+  const message = `${called(facts)} got no response (${whatBroke(details)}).`;
+  const known = {
+    ...facts,
+    retryable: facts.retryable ?? fault !== 'blocked',
+    hint: connectionAdvice(fault, details, facts),
+  };
+  return new ConnectionError(message, known, { reason, proxyStatus, cause, ...target });
 }
 
 /** Such as "ECONNREFUSED 127.0.0.1:8080". */
-function whatHappened({ reason, proxyStatus, cause, target }: Details<'network'>): string {
+function whatBroke({ reason, proxyStatus, cause, target }: Details<'network'>): string {
   const { host, port, proxy } = target;
   const where = `${host}:${port}`;
   if (proxyStatus !== undefined) {
@@ -124,30 +129,29 @@ function timeoutError(
   // The deadline cuts the last attempt short, but a longer one would end no better.
   const { timeouts, timeoutMs, deadlineMs } = limits;
   if (waitingFor === 'response' && limit === 'deadline' && timeouts > 0 && timeouts + 1 === facts.attempts) {
-    const advice = outcomeAdvice(facts) ?? 'Try again, or raise timeoutMs.';
+    const hint = outcomeAdvice(facts) ?? 'Try again, or raise timeoutMs.';
     const message = `${called(facts)} got no complete response within timeoutMs (${timeoutMs} ms) in ${timeouts} attempts, and none in the rest of deadlineMs (${deadlineMs} ms).`;
-    return new TimeoutError(`${message} ${advice}`, known, { limit });
+    return new TimeoutError(message, { ...known, hint }, { limit });
   }
   if (waitingFor === 'response') {
-    const advice = outcomeAdvice(facts) ?? `Try again, or raise ${option}.`;
-    const message = `${called(facts)} got no complete response ${within}. ${advice}`;
-    return new TimeoutError(message, known, { limit });
+    const hint = outcomeAdvice(facts) ?? `Try again, or raise ${option}.`;
+    const message = `${called(facts)} got no complete response ${within}.`;
+    return new TimeoutError(message, { ...known, hint }, { limit });
   }
-  const why =
+  const [why, hint] =
     waitingFor === 'apiKey'
-      ? `the function given as apiKey returned no key ${within}. Check that function.`
-      : `a part of this package could not be loaded ${within}. Try again.`;
-  return new TimeoutError(`${called(facts)} was not sent: ${why}`, known, { limit });
+      ? ['the function given as apiKey returned no key', 'Check that function.']
+      : ['a part of this package could not be loaded', 'Try again.'];
+  const message = `${called(facts)} was not sent: ${why} ${within}.`;
+  return new TimeoutError(message, { ...known, hint }, { limit });
 }
 
 function importError({ reason }: Details<'import'>, facts: CallFacts): ConnectionError {
   const what = facts.outcome === 'not_sent' ? 'was not sent, because' : 'got a response, but';
-  const message = `${called(facts)} ${what} a part of this package could not be loaded. Try again; if it fails again, reload the page or reinstall the package.`;
-  return new ConnectionError(
-    withOutcome(message, facts),
-    { ...facts, retryable: facts.retryable ?? true },
-    { reason },
-  );
+  const message = `${called(facts)} ${what} a part of this package could not be loaded.`;
+  const advice = 'Try again; if it fails again, reload the page or reinstall the package.';
+  const hint = withOutcome(advice, facts);
+  return new ConnectionError(message, { ...facts, retryable: facts.retryable ?? true, hint }, { reason });
 }
 
 function throttledError(
@@ -158,12 +162,13 @@ function throttledError(
   const what = `${called(facts)} was not sent`;
   const known = { ...facts, retryable: true };
   if (limit !== undefined) {
-    const message = `${what}: deadlineMs (${deadlineMs} ms) ran out while the call waited for the first response with this key. Try again, or raise deadlineMs.`;
-    return new TimeoutError(message, known, { limit });
+    const message = `${what}: deadlineMs (${deadlineMs} ms) ran out while the call waited for the first response with this key.`;
+    return new TimeoutError(message, { ...known, hint: 'Try again, or raise deadlineMs.' }, { limit });
   }
   const when = retryAfterMs === undefined ? 'later' : `in ${retryAfterMs} ms, when it is expected back`;
-  const message = `${what}: the quota of the key is used up for longer than maxWaitMs or deadlineMs allow. Try again ${when}, or allow longer waits.`;
-  return new RateLimitedError(message, known, { retryAfterMs, rateLimit });
+  const message = `${what}: the quota of the key is used up for longer than maxWaitMs or deadlineMs allow.`;
+  const hint = `Try again ${when}, or allow longer waits.`;
+  return new RateLimitedError(message, { ...known, hint }, { retryAfterMs, rateLimit });
 }
 
 function contentError(
@@ -177,10 +182,10 @@ function contentError(
   const advice = ofCaller ? 'Correct the schema or the record.' : ADVICE[reason];
   const retryable = facts.retryable ?? fault === 'cut';
   const next = outcomeAdvice(facts) ?? (retryable ? 'Try again.' : undefined);
-  const message = [`${called(facts)} returned ${status}, but ${what}${shown}.`, advice, next];
+  const hint = [advice, next].filter(Boolean).join(' ');
   return new UnexpectedResponseError(
-    message.filter(Boolean).join(' '),
-    { ...facts, retryable },
+    `${called(facts)} returned ${status}, but ${what}${shown}.`,
+    { ...facts, retryable, hint },
     details,
     cause === undefined ? undefined : { cause },
   );

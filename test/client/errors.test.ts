@@ -54,6 +54,8 @@ test.each(errors)(
     const line = String(error);
     for (const word of words) expect(line).toMatch(word);
     expect(line).toMatch(/^\w+Error: [^\n]*[^\s.!?:;,][.!?]$/);
+    // What an argument lacks says what to do.
+    expect(error.code === 'invalid_input' || line.endsWith(`. ${error.hint}`), line).toBe(true);
     expect(line).not.toMatch(/see cause|undefined|\[object/i);
     if (error.method === 'GET') expect(line).not.toMatch(/outcome/);
     const sentences = line.replace(/\(.*?\)/g, '').split(/(?<=[.:]) /);

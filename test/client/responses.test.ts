@@ -217,7 +217,7 @@ test.each([
   const response = new Response(null, { status: 301, headers: { location } });
   const { message } = (await failureOf(response, { baseUrl: 'http://127.0.0.1' })) as Error;
   expect(message).toContain(`was redirected to ${path} of the same address. Redirects are never`);
-  expect(message).toContain('correct baseUrl, or what redirects there');
+  expect(message).toContain('Correct baseUrl, or what redirects there');
 });
 
 test('the message of an error is one line, whatever the service writes', async () => {

@@ -227,7 +227,7 @@ const rows: readonly Omit<Provocation, 'name'>[] = [
     what: 'a redirect',
     code: 'redirected',
     outcome: 'rejected',
-    words: ['POST /products was redirected', 'correct baseUrl'],
+    words: ['POST /products was redirected', 'Correct baseUrl'],
     provoke: failedCreate((canary) => {
       const encoded = encodeURIComponent(canary);
       return redirect(307, `https://${encoded}.example/${canary}?token=${encoded}`);

@@ -15,7 +15,7 @@ import { suggestion } from '../../internal/option-names.ts';
 import { candidates, counted, duration, wholeNumber } from '../arguments.ts';
 import { checkCompany } from '../company.ts';
 import { type ConnectFlags, connect, connectable, profileOf } from '../connect.ts';
-import { CommandFailure, EXIT, failureOf, withoutAdvice } from '../errors.ts';
+import { CommandFailure, EXIT, failureOf, messageOf } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { type EmptyCells, ProductFile, type ProductFormat } from '../push/product-file.ts';
 import { RowResults } from '../push/row-results.ts';
@@ -266,5 +266,5 @@ function withCause(error: unknown): unknown {
   const { cause } = error;
   const failure = failureOf(cause);
   if (cause instanceof CommandFailure || failure === undefined) return cause;
-  return new CommandFailure(withoutAdvice(error), { advice: failure.advice, exitCode: failure.exitCode });
+  return new CommandFailure(messageOf(error), { advice: failure.advice, exitCode: failure.exitCode });
 }

@@ -11,7 +11,7 @@ import {
 import { type PostgresConnection, postgresTarget, sqliteTarget } from 'accounting-data-sdk/targets';
 import { checkCompany } from '../company.ts';
 import { type ConnectFlags, connect } from '../connect.ts';
-import { CommandFailure, EXIT, failureOf, isDenied, noReadAccess, withoutAdvice } from '../errors.ts';
+import { CommandFailure, EXIT, failureOf, isDenied, messageOf, noReadAccess } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { many, numberOf, PullProgress } from './progress.ts';
 
@@ -244,7 +244,7 @@ function asFailure(
   const first = failureOf(failures[0]);
   if (first === undefined) return error;
   const { advice, exitCode } = first;
-  const failure = new CommandFailure(withoutAdvice(error), { advice, exitCode });
+  const failure = new CommandFailure(messageOf(error), { advice, exitCode });
   // It would stop again.
   if (isAccountingError(error.cause, 'reconcile_aborted')) return failure;
   return failure.withAdvice('Run the same command to resume.');

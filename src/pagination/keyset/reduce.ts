@@ -487,8 +487,8 @@ function checkBounds(state: ReadState, ids: readonly bigint[], context: ReadCont
 
 function boundsIgnored(requests: number, facts: CallFacts): FilterIgnoredError {
   return new FilterIgnoredError(
-    `${facts.method} ${facts.path} returned no complete interval of ids in ${requests} requests: the service ignored the bounds on id. Use pagination: 'page'.`,
-    facts,
+    `${facts.method} ${facts.path} returned no complete interval of ids in ${requests} requests: the service ignored the bounds on id.`,
+    { ...facts, hint: "Use pagination: 'page'." },
   );
 }
 

@@ -224,9 +224,9 @@ export function stateOf(position: ResumePosition): IntervalState | undefined {
   if (position.pagination === 'page') return undefined;
 
   if (position.pagination !== 'keyset' || !NAMES.every((name) => isMember(name, position[name]))) {
-    throw new CheckpointError(
-      'The resume token does not hold a position of keyset pagination. Read from the start instead: leave resumeFrom out.',
-    );
+    throw new CheckpointError('The resume token does not hold a position of keyset pagination.', {
+      hint: 'Read from the start instead: leave resumeFrom out.',
+    });
   }
   const members = NAMES.map((name): readonly [string, unknown] => {
     const value = position[name];

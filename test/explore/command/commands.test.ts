@@ -221,10 +221,10 @@ describe('an error', () => {
     expect((await run(bare.env, ['get', 'accounts', '1'])).log).toContain('ACCOUNTING_BASE_URL');
   });
 
-  test('names the Accept header if the service has no format for it', async () => {
+  test('names the formats of the command if the service has none of them', async () => {
     const { sandbox, env } = await listening();
     sandbox.faults.add({ kind: 'status', status: 406 }, { probability: 1 });
-    expect((await run(env, ['get', 'accounts', '1'])).log).toContain('Accept header');
+    expect((await run(env, ['get', 'accounts', '1'])).log).toContain('understands JSON and JSON-LD');
   });
 
   test('of the service is printed without its control characters', async () => {

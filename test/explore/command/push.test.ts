@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { ProductDraft } from 'accounting-data-sdk';
-import type { Sandbox } from 'accounting-data-sdk/testing';
+import type { Sandbox, SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { useFastClock } from '../../support/virtual-clock.ts';
 import { folder, listening, records, run } from './support/run.ts';
@@ -9,14 +9,15 @@ interface SetUp {
   readonly name?: string | undefined;
   readonly existing?: readonly ProductDraft[];
   readonly allowedStatuses?: readonly string[];
+  readonly problemType?: SandboxOptions['problemType'];
 }
 
 /** A file of products, and the command that pushes it. */
 async function withFile(
   text: string | Buffer,
-  { name = 'products.csv', existing = [], allowedStatuses }: SetUp = {},
+  { name = 'products.csv', existing = [], ...service }: SetUp = {},
 ) {
-  const { sandbox, env } = await listening({ allowedStatuses });
+  const { sandbox, env } = await listening(service);
   for (const product of existing) sandbox.store.products.insert({ ...product });
   const file = folder();
   writeFileSync(file(name), text);
@@ -179,7 +180,7 @@ test('push prints for some rows of each reason why they failed, with violations 
   ]);
   const rejected = printed.filter((line) => line.includes('validation_failed'));
   expect(rejected.length).toBeGreaterThan(1);
-  expect(rejected[0]).toMatch(/^line \d+, P-1\d: .*422.*\[status: .+\]$/);
+  expect(rejected[0]).toMatch(/^line \d+, P-1\d: .*422 \(validation_failed\): status: .+\.$/);
   expect(printed[10]).toMatch(/^and 11 more; .*--results <file>/);
   expect((await push('--yes', '--quiet', '--results', file('results'))).log).toContain(
     `and 11 more; see ${file('results')}`,
@@ -284,13 +285,20 @@ test.each([
   expect(products(sandbox)).toHaveLength(expected.length);
 });
 
+test('push prints the violations of a row once, and no UUIDs of constraints', async () => {
+  const { push } = await withFile('productNumber,status\nA,sold\n', {
+    allowedStatuses: ['new'],
+    problemType: 'api-platform',
+  });
+  const { log } = await push('--yes');
+  const line = log.split('\n').find((text) => text.startsWith('line 2'));
+  expect(line).toMatch(/^line 2, A: validation_failed: POST \/products returned 422: status: [^;]+\.$/);
+  expect(line?.split('status: ')).toHaveLength(2);
+  expect(line).not.toMatch(/[\da-f]{8}-[\da-f]{4}/);
+});
+
 test.each([
-  [
-    'more products are missing than --max-candidates',
-    'A',
-    ['--max-candidates', '1'],
-    '--max-candidates is 1',
-  ],
+  ['more products are missing than --max-candidates', 'A', ['--max-candidates', '1'], 'maxCandidates is 1'],
   ['no row has the key of a product', 'X', [], 'no product has a row'],
 ])('push --missing delete deletes nothing if %s', async (_, key, args, reason) => {
   const { sandbox, push } = await withFile(`productNumber\n${key}\n`, {
