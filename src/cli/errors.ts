@@ -1,5 +1,4 @@
 import { type AnyAccountingError, isAccountingError } from 'accounting-data-sdk';
-import { whatHappened } from '../errors/accounting-error.ts';
 import { oneLine } from '../internal/text.ts';
 import type { Io } from './io.ts';
 
@@ -180,9 +179,10 @@ function hasCounted(reason: Extract<AnyAccountingError, { code: 'reconcile_abort
   return reason === 'too_many_candidates' || reason === 'few_local_ids_seen';
 }
 
-/** What happened, by the name that it has as an option of the command. */
+/** What happened, without the hint, by the name that it has as an option of the command. */
 export function messageOf(error: AnyAccountingError): string {
-  const message = whatHappened(error);
+  const { hint = '' } = error;
+  const message = error.message.slice(0, error.message.length - hint.length).trimEnd();
   const isStart = error.code === 'invalid_input' && error.argument === 'updatedSince';
   return isStart ? `--since ${message.slice('updatedSince: '.length)}` : message;
 }

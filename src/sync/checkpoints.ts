@@ -48,14 +48,17 @@ export class Checkpoints {
     if (state !== undefined && state.scope !== this.#address.scope) {
       throw new CheckpointError(
         `The state under ${this.#address.key} belongs to another base URL, tenant, collection or set of filters.`,
-        { hint: 'Give the options of the run that wrote it, or a prefix of its own, or delete the state to read everything again.' },
+        {
+          hint: 'Give the options of the run that wrote it, or delete the state to read everything again, or pass another prefix.',
+        },
       );
     }
     this.#found = state && encodeState(state);
     if (state === undefined || state.parameters === this.#address.parameters) return state;
     if (this.#address.replaces) return { ...state, watermark: undefined, full: undefined, run: undefined };
     throw new CheckpointError(
-      `The state under ${this.#address.key} belongs to other parameters of the lists. Pass those, or run once in mode: 'full', which reads everything and replaces the state.`,
+      `The state under ${this.#address.key} belongs to other parameters of the lists.`,
+      { hint: "Pass those, or run once in mode: 'full', which reads everything and replaces the state." },
     );
   }
 

@@ -42,7 +42,7 @@ export function failedWrite(error: unknown): CheckpointError {
   const reason = causeText(error) || 'something other than an error';
   return new CheckpointError(
     `${sentence(`The copy could not be written: ${reason}`)} A batch is written with its checkpoint or not at all.`,
-    { retryable: true, hint: 'Run it again: it resumes there.' },
+    { retryable: true, hint: 'When the cause is gone, run it again: it resumes there.' },
     { cause: error },
   );
 }
