@@ -77,7 +77,7 @@ export interface Ping {
 }
 
 /** What a client can do beside its collections. */
-interface ClientMethods<S extends SchemasByName> {
+export interface ClientMethods<S extends SchemasByName> {
   /**
    * A read-only collection that this version does not know, by its path segment: `client.collection('invoices')`.
    * Give a schema to type and check its records.

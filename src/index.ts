@@ -8,6 +8,7 @@
 
 export {
   type Client,
+  type ClientMethods,
   type ClientWith,
   type CollectionOf,
   createClient,
@@ -81,9 +82,19 @@ export type { OpenTarget, SyncTarget } from './sync/target.ts';
 // Push.
 
 export type { PushAction, PushReport } from './errors/push-report.ts';
-export type { ExistingProducts, PushOptions } from './push/options.ts';
+export type { ExistingProducts, PushOptions, PushTarget } from './push/options.ts';
 export { push } from './push/push.ts';
-export type { PushProgress, PushResult } from './push/results.ts';
+export type {
+  PushConflict,
+  PushCreated,
+  PushDeleted,
+  PushDuplicate,
+  PushFailed,
+  PushProgress,
+  PushResult,
+  PushUnchanged,
+  PushUpdated,
+} from './push/results.ts';
 
 // Records.
 
@@ -104,7 +115,7 @@ export type { Product, ProductDraft, ProductFields, ProductPatch } from './colle
 export { type FieldKind, type FieldKindFacts, fieldKinds, type JsonType } from './schemas/field-kinds.ts';
 export { productFields, productServerFields } from './schemas/product-fields.ts';
 export type { AccountingRecord } from './schemas/record.ts';
-export type { StandardSchema } from './schemas/standard-schema.ts';
+export type { StandardIssue, StandardSchema } from './schemas/standard-schema.ts';
 
 // Money.
 
@@ -113,11 +124,11 @@ export type { Money } from './schemas/money.ts';
 
 // Errors: one class for each code, and guards that narrow to unions.
 
-export { AccountingError, type CallOutcome } from './errors/accounting-error.ts';
-export { ApiError, ApiErrorFields } from './errors/api-error.ts';
+export { AccountingError, type CallFacts, type CallOutcome } from './errors/accounting-error.ts';
+export { ApiError, ApiErrorFields, type ErrorResponse } from './errors/api-error.ts';
 export { CheckpointError } from './errors/checkpoint-error.ts';
 export { ConcurrentRunError } from './errors/concurrent-run-error.ts';
-export { ConnectionError } from './errors/connection-error.ts';
+export { type ConnectionDetails, ConnectionError } from './errors/connection-error.ts';
 export { FilterIgnoredError } from './errors/filter-ignored-error.ts';
 export { ForbiddenError } from './errors/forbidden-error.ts';
 export {
@@ -133,14 +144,18 @@ export { InvalidInputError } from './errors/invalid-input-error.ts';
 export { MalformedRequestError } from './errors/malformed-request-error.ts';
 export { NotFoundError } from './errors/not-found-error.ts';
 export { PushError } from './errors/push-error.ts';
-export { RateLimitedError } from './errors/rate-limited-error.ts';
+export { RateLimitedError, type UsedUpQuota } from './errors/rate-limited-error.ts';
 export { ReconcileAbortedError, type ReconcileAbortReason } from './errors/reconcile-aborted-error.ts';
 export { RedirectError } from './errors/redirect-error.ts';
 export { ScopeRequiredError } from './errors/scope-required-error.ts';
-export { type CollectionFailure, SyncError } from './errors/sync-error.ts';
+export { type CollectionFailure, SyncError, type SyncFailure } from './errors/sync-error.ts';
 export { TimeoutError } from './errors/timeout-error.ts';
 export { UnauthenticatedError } from './errors/unauthenticated-error.ts';
-export { type UnexpectedReason, UnexpectedResponseError } from './errors/unexpected-response-error.ts';
+export {
+  type UnexpectedDetails,
+  type UnexpectedReason,
+  UnexpectedResponseError,
+} from './errors/unexpected-response-error.ts';
 export { UnknownApiError } from './errors/unknown-api-error.ts';
 export { ValidationFailedError } from './errors/validation-failed-error.ts';
 export type { Problem, Violation } from './schemas/problem.ts';

@@ -84,7 +84,10 @@ export abstract class AccountingError extends Error {
   }
 
   /** Knows an error of the same class in another installed copy, by its brand. */
-  static override [Symbol.hasInstance](this: BrandedClass, value: unknown): boolean {
+  static override [Symbol.hasInstance](
+    this: { readonly brand: string | undefined },
+    value: unknown,
+  ): boolean {
     // A caller's own subclass has no brand of its own: only its real instances are meant.
     if (!Object.hasOwn(this, 'brand')) return Function.prototype[Symbol.hasInstance].call(this, value);
     if (typeof value !== 'object' || value === null) return false;

@@ -1,7 +1,7 @@
 import { AccountingError, type CallFacts } from './accounting-error.ts';
 
 /** Where a connection was to go, and why it failed. Never with credentials. */
-interface ConnectionDetails {
+export interface ConnectionDetails {
   readonly reason?: string | undefined;
   readonly host?: string | undefined;
   readonly port?: number | undefined;

@@ -4,7 +4,7 @@ import { addBrand, type CallFacts } from './accounting-error.ts';
 import { ApiErrorFields, type ErrorResponse } from './api-error.ts';
 
 /** What the rate limiter knows of a quota that is used up. */
-interface UsedUpQuota {
+export interface UsedUpQuota {
   readonly retryAfterMs: number | undefined;
   readonly rateLimit: RateLimit | undefined;
 }

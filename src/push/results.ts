@@ -32,42 +32,42 @@ interface RowResult<Row> extends AnyResult<Row> {
 }
 
 /** No product had the key; there is one now. */
-interface PushCreated<Row> extends RowResult<Row> {
+export interface PushCreated<Row> extends RowResult<Row> {
   readonly action: 'created';
 }
 
 /** The product differed, and `fields` were sent: of a row, or of a missing product. */
-interface PushUpdated<Row> extends AnyResult<Row> {
+export interface PushUpdated<Row> extends AnyResult<Row> {
   readonly action: 'updated';
   readonly key: string;
   readonly id: string;
 }
 
 /** The product has the values of the row. Nothing was sent. */
-interface PushUnchanged<Row> extends RowResult<Row> {
+export interface PushUnchanged<Row> extends RowResult<Row> {
   readonly action: 'unchanged';
   readonly id: string;
 }
 
 /** The row, or the change of a missing product, failed. */
-interface PushFailed<Row> extends AnyResult<Row> {
+export interface PushFailed<Row> extends AnyResult<Row> {
   readonly action: 'failed';
   readonly error: AnyAccountingError;
 }
 
 /** It is not clear which product the row means. A person has to decide. */
-interface PushConflict<Row> extends RowResult<Row> {
+export interface PushConflict<Row> extends RowResult<Row> {
   readonly action: 'conflict';
   readonly reason: string;
 }
 
 /** An earlier row has the same key. */
-interface PushDuplicate<Row> extends RowResult<Row> {
+export interface PushDuplicate<Row> extends RowResult<Row> {
   readonly action: 'duplicate';
 }
 
 /** No row had the key of the product, and `missing` is `'delete'`. */
-interface PushDeleted<Row> extends AnyResult<Row> {
+export interface PushDeleted<Row> extends AnyResult<Row> {
   readonly action: 'deleted';
   readonly key: string;
   readonly id: string;

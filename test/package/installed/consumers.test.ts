@@ -68,7 +68,10 @@ describe('the installed command', () => {
 describe('the installed package compiles', () => {
   // msw has its own programs, because it brings the types of Node.
   const entries = Object.keys(manifest.exports).filter((name) => !/msw|package\.json/.test(name));
-  const programs = ['consumer.mts', 'consumer.cts', 'entries.mts', 'entries.cts', 'required.cts'];
+  const programs = [
+    ...['consumer.mts', 'consumer.cts', 'entries.mts', 'entries.cts', 'required.cts'],
+    ...['library.mts', 'functions.mts'],
+  ];
 
   beforeAll(async () => {
     const write = (file: string, line: (name: string, index: number) => string) => {
@@ -77,6 +80,24 @@ describe('the installed package compiles', () => {
     };
     await write('entries.mts', (name, index) => `export * as entry${index} from '${name}';`);
     await write('entries.cts', (name, index) => `export import entry${index} = require('${name}');`);
+    const functions = entries.map(async (entry, index) => {
+      const exported: object = await import(entry.replace('.', manifest.name));
+      // Only classes begin with a capital letter.
+      const names = Object.entries(exported).filter(
+        ([name, value]) => typeof value === 'function' && /^[a-z]/.test(name),
+      );
+      // The declaration of a member writes out the whole signature.
+      const members = names.map(([name]) => `  ${name}: entry${index}.${name},`);
+      return [
+        `import * as entry${index} from '${entry.replace('.', manifest.name)}';`,
+        `export const functions${index} = {`,
+        ...members,
+        '};',
+      ].join('\n');
+    });
+    const texts = await Promise.all(functions);
+    expect(texts.join('\n').match(/^ {2}\w+:/gm)?.length).toBeGreaterThan(20);
+    await writeFile(join(project, 'types/functions.mts'), texts.join('\n'));
     // The same program as a module and as CommonJS.
     await copyFile(join(project, 'types/consumer.mts'), join(project, 'types/consumer.cts'));
     expect(await node(compilers.oldest, '--version')).toEqual({ code: 0, output: 'Version 5.4.5\n' });
