@@ -45,3 +45,10 @@ export function causeText(thrown: unknown): string {
   const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : thrown;
   return typeof text === 'string' ? oneLine(text).slice(0, MAX_CAUSE_LENGTH) : '';
 }
+
+/** In quotes, with an escape for each character that is invisible or changes the one before: `"A\u00a0"`. */
+export function visible(text: string): string {
+  return JSON.stringify(text).replaceAll(/(?! )[\p{Z}\p{C}\p{M}]/gu, (character) =>
+    character.replaceAll(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  );
+}

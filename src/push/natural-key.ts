@@ -1,6 +1,7 @@
 // How a service may store a natural key: without white space around it, in NFC, in another case.
 
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { visible } from '../internal/text.ts';
 
 /** A key without what services drop without an error. */
 export function trimmed(key: string): string {
@@ -14,7 +15,12 @@ export function folded(key: string): string {
 
 /** What the error about two spellings of a key says. */
 export function spellings(key: string, other: string): string {
-  return `${JSON.stringify(key)} and ${JSON.stringify(other)} differ only in white space, case or Unicode form: normalise them in key`;
+  const same = [
+    key.replaceAll(/\s/g, '') !== other.replaceAll(/\s/g, '') ? '' : 'white space',
+    key.normalize('NFC') !== other.normalize('NFC') ? '' : 'Unicode form',
+    key.toLowerCase() !== other.toLowerCase() ? '' : 'case',
+  ].find((what) => what !== '');
+  return `${visible(key)} and ${visible(other)} differ only in ${same ?? 'white space, case or Unicode form'}`;
 }
 
 /** So many creates in a row whose key came back changed in another way than these, and no more are sent. */

@@ -17,7 +17,7 @@ import { checkCompany } from '../company.ts';
 import { type ConnectFlags, connect, connectable, profileOf } from '../connect.ts';
 import { CommandFailure, EXIT, failureOf, messageOf } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { type EmptyCells, ProductFile, type ProductFormat } from '../push/product-file.ts';
+import { type DecimalMark, type EmptyCells, ProductFile, type ProductFormat } from '../push/product-file.ts';
 import { RowResults } from '../push/row-results.ts';
 
 interface Flags extends ConnectFlags {
@@ -31,6 +31,7 @@ interface Flags extends ConnectFlags {
   readonly dryRun?: true;
   readonly yes?: true;
   readonly empty: EmptyCells;
+  readonly decimal: DecimalMark;
   readonly format?: ProductFormat;
   readonly results?: string;
   readonly state?: string;
@@ -56,6 +57,11 @@ export function addPush(program: Command, io: Io): void {
         new Option('--empty <meaning>', 'what an empty cell of a CSV file means')
           .choices(['ignore', 'clear'])
           .default('ignore'),
+      )
+      .addOption(
+        new Option('--decimal <mark>', 'the decimal mark of amounts and numbers of a CSV file')
+          .choices(['.', ','])
+          .default('.'),
       )
       .addOption(
         new Option('--format <format>', 'default: by the ending of the file').choices(['csv', 'ndjson']),
@@ -216,15 +222,21 @@ interface Ended {
 
 function end({ rows, counts, dryRun }: PushReport, { flags, io, results }: Ended): void {
   if (!flags.quiet) io.log(`${counted(rows, 'row')}: ${summary(counts, dryRun ? WILL : DONE)}.`);
-  if (dryRun && !flags.dryRun) io.log('Nothing was written.');
   const bad = counts.failed + counts.conflict;
-  if (bad === 0) return;
+  const isDeclined = dryRun && !flags.dryRun;
+  if (bad === 0 && !isDeclined) return;
 
   for (const problem of results.problems) io.log(problem);
   const more = results.problemCount - results.problems.length;
   if (more > 0) {
     const where = flags.results === undefined ? 'pass --results <file> to see them' : `see ${flags.results}`;
     io.log(`and ${more} more; ${where}`);
+  }
+  if (isDeclined) {
+    throw new CommandFailure('Nothing was written.', {
+      advice: 'Pass --dry-run to see what would be written.',
+      exitCode: EXIT.usage,
+    });
   }
   throw new CommandFailure(
     `${bad} of ${counted(rows, 'row')} ${dryRun ? 'would not be' : bad === 1 ? 'was not' : 'were not'} written.`,

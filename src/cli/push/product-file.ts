@@ -1,7 +1,15 @@
 import { Readable } from 'node:stream';
-import { type FieldKind, type ProductDraft, productFields, productServerFields } from 'accounting-data-sdk';
+import {
+  type FieldKind,
+  type FieldKindFacts,
+  fieldKinds,
+  type JsonType,
+  type ProductDraft,
+  productFields,
+  productServerFields,
+} from 'accounting-data-sdk';
 import { CsvError, parse } from 'csv-parse';
-import { suggestion } from '../../internal/option-names.ts';
+import { nearest } from '../../internal/option-names.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import { EncodingError, type FileSource, linesOf, textOf } from '../lines.ts';
 
@@ -10,9 +18,14 @@ export type ProductFormat = 'csv' | 'ndjson';
 /** What an empty cell means: the field keeps its value, or it is cleared. */
 export type EmptyCells = 'ignore' | 'clear';
 
+/** The mark before the decimals of amounts and numbers. */
+export type DecimalMark = '.' | ',';
+
 interface FileOptions {
   readonly key: string;
   readonly empty: EmptyCells;
+  /** Of a CSV file. */
+  readonly decimal: DecimalMark;
   readonly format?: ProductFormat | undefined;
   /** Fields by the names of their columns. */
   readonly map: ReadonlyMap<string, string>;
@@ -50,7 +63,6 @@ export class ProductFile {
     try {
       yield* this.#format === 'csv' ? this.#csv() : this.#ndjson();
     } catch (error) {
-      if (error instanceof CsvError) throw this.#failure(error.message);
       if (error instanceof EncodingError) throw this.#failure(error.message, 'Save it as UTF-8');
       if ((error as NodeJS.ErrnoException).code === undefined) throw error;
       throw this.#failure(`it cannot be read: ${(error as Error).message}`);
@@ -68,39 +80,43 @@ export class ProductFile {
   async *#csv(): AsyncGenerator<ProductDraft, void, undefined> {
     const text = textOf(this.#source);
     const start = await headerOf(text);
+    const lines = new LineCounter();
+    /** The lines on which the rows begin that the loop below has not reached. */
+    const starts: number[] = [];
     const parser = parse({
       bom: true,
       delimiter: delimiterOf(start),
-      info: true,
+      record_delimiter: ['\r\n', '\n', '\r'],
       relax_column_count: true,
       skip_empty_lines: true,
+      // Called while the row is parsed: the loop below is some rows behind.
+      on_record: (cells: string[], info) => {
+        starts.push(lines.next(cells, info));
+        return cells;
+      },
     });
-    const file = Readable.from(this.#checked(start, text));
+    const file = Readable.from(chain(start, text));
     // `pipe` passes on no error.
     file.on('error', (error) => parser.destroy(error));
     file.pipe(parser);
     let columns: (string | undefined)[] | undefined;
-    let end = { lines: 0, empty_lines: 0 };
-    let breaks = 0;
-    for await (const { record, info } of parser as AsyncIterable<{
-      record: string[];
-      info: { lines: number; empty_lines: number };
-    }>) {
-      // Both count up to the end of this row, and a line break of two characters in a cell as two.
-      const line = end.lines + 1 + info.empty_lines - end.empty_lines;
-      breaks += record.join(' ').split('\r\n').length - 1;
-      end = { ...info, lines: info.lines - breaks };
-      if (columns === undefined) {
-        columns = this.#fieldsOf(record.map((name) => name.trim()));
-        continue;
+    try {
+      for await (const cells of parser as AsyncIterable<string[]>) {
+        const line = starts.shift() ?? 0;
+        if (columns === undefined) {
+          columns = this.#fieldsOf(cells.map((name) => name.trim()));
+          continue;
+        }
+        if (cells.length !== columns.length) {
+          throw this.#failure(
+            `line ${line} has ${cells.length} cells, but there are ${columns.length} columns; is a quote missing?`,
+          );
+        }
+        this.#lines.push(line);
+        yield this.#draft(columns, cells);
       }
-      if (record.length !== columns.length) {
-        throw this.#failure(
-          `line ${line} has ${record.length} cells, but there are ${columns.length} columns; is a quote missing?`,
-        );
-      }
-      this.#lines.push(line);
-      yield this.#draft(columns, record);
+    } catch (error) {
+      throw error instanceof CsvError ? this.#failure(csvProblem(error, lines)) : error;
     }
     if (columns === undefined) throw this.#failure('it is empty.');
   }
@@ -118,47 +134,21 @@ export class ProductFile {
     return draft;
   }
 
+  /** A cell as a value of its field. An invalid one stays a string, which the push rejects. Amounts never become numbers. */
   #valueOf(cell: string, name: string): unknown {
-    const kind = KINDS[name];
-    const value = cellValue(cell, kind);
-    const isBad =
-      kind === 'money' ? !isAmount(value) : kind !== 'array' && typeof value !== JSON_TYPES[kind ?? ''];
-    if (isBad) {
-      const index = this.#lines.length - 1;
-      const problem = `${name}: ${JSON.stringify(cell.slice(0, 40))} is not ${EXPECTED_CELLS[kind ?? '']}`;
-      this.#badCells.set(index, [...this.badCellsOf(index), problem]);
-    }
-    return value;
-  }
+    const { decimal } = this.#options;
+    const kind = KINDS[name] ?? 'string';
+    const { json, pattern, example }: FieldKindFacts = fieldKinds[kind];
+    const text = pattern === undefined ? cell : cell.trim();
+    const value = READ_CELL[json](kind === 'money' ? withPoint(text, decimal) : text, decimal);
+    if (value !== undefined && (pattern === undefined || pattern.test(value as string))) return value;
 
-  /** The text of a file whose lines all end in the same way: the parser would take the others for a part of a cell. */
-  async *#checked(start: string, rest: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
-    let isQuoted = false;
-    let before = '';
-    let end: string | undefined;
-    let line = 1;
-    const check = (text: string) => {
-      for (let index = 0; index < text.length; index++) {
-        const character = text[index] as string;
-        if (character === '"') isQuoted = !isQuoted;
-        if (character === '\n') {
-          line += 1;
-          const found = (index > 0 ? text[index - 1] : before) === '\r' ? 'CR LF' : 'LF';
-          if (!isQuoted) {
-            end ??= found;
-            if (end !== found) {
-              throw this.#failure(
-                `its line endings are mixed: line ${line - 1} ends with ${found}, the first with ${end}.`,
-              );
-            }
-          }
-        }
-      }
-      before = text.at(-1) ?? before;
-      return text;
-    };
-    yield check(start);
-    for await (const text of rest) yield check(text);
+    const index = this.#lines.length - 1;
+    const expected = kind === 'money' ? EXPECTED_AMOUNT[decimal] : EXPECTED_CELLS[json](example, decimal);
+    const comma = decimal === '.' && /^\s*-?\d+,\d+\s*$/.test(cell) ? ' (or pass --decimal ,)' : '';
+    const problem = `${name}: ${JSON.stringify(cell.slice(0, 40))} is not ${expected}${comma}`;
+    this.#badCells.set(index, [...this.badCellsOf(index), problem]);
+    return cell;
   }
 
   async *#ndjson(): AsyncGenerator<ProductDraft, void, undefined> {
@@ -202,18 +192,32 @@ export class ProductFile {
 
   #namedFields(names: readonly string[], where: string): (string | undefined)[] {
     const { ignoreColumns, map } = this.#options;
-    return names.map((name) => {
+    const unknown: string[] = [];
+    const fields = names.map((name) => {
       // What `pull` writes and the service fills.
       if (ignoreColumns.includes(name) || (Object.hasOwn(productServerFields, name) && !map.has(name)))
         return undefined;
       if (name === 'id') return undefined;
       const field = map.get(name) ?? name;
       if (Object.hasOwn(KINDS, field)) return field;
-      const advice = suggestion(field, Object.keys(KINDS));
-      throw this.#failure(
-        `${where} names ${JSON.stringify(name)}, which is not a field of a product. ${advice} Name its field with --map "${name}=field", or pass --ignore-columns "${name}".`,
-      );
+      unknown.push(name);
+      return undefined;
     });
+    if (unknown.length > 0) throw this.#unknownNames(unknown, where);
+    return fields;
+  }
+
+  #unknownNames(names: readonly string[], where: string): CommandFailure {
+    const { map } = this.#options;
+    const described = names.map((name) => {
+      const meant = nearest(map.get(name) ?? name, Object.keys(KINDS));
+      return JSON.stringify(name) + (meant === undefined ? '' : ` (did you mean ${meant}?)`);
+    });
+    const what = names.length === 1 ? 'which is not a field' : 'which are not fields';
+    const maps = names.map((name) => `--map "${name}=field"`).join(' ');
+    return this.#failure(
+      `${where} names ${described.join(', ')}, ${what} of a product. Name the field with ${maps}, or pass --ignore-columns "${names.join(',')}".`,
+    );
   }
 
   #failure(what: string, remedy = 'Correct the file'): CommandFailure {
@@ -226,31 +230,35 @@ export class ProductFile {
 
 const KINDS: Readonly<Record<string, FieldKind>> = productFields;
 
-/** A cell as a value of its field; an invalid one stays a string. Amounts never become numbers. */
-function cellValue(cell: string, kind: FieldKind | undefined): unknown {
-  const text = cell.trim();
-  if (kind === 'boolean') return BOOLEANS[text.toLowerCase()] ?? cell;
-  if (kind === 'number' || kind === 'integer') return numberOf(text) ?? cell;
-  if (kind === 'array') return arrayOf(text);
-  return kind === 'money' ? text : cell;
-}
-
-const JSON_TYPES: Readonly<Record<string, string>> = {
-  string: 'string',
-  boolean: 'boolean',
-  number: 'number',
-  integer: 'number',
+/** A cell as a value of each JSON type; undefined if it is invalid. */
+const READ_CELL: Readonly<Record<JsonType, (cell: string, decimal: DecimalMark) => unknown>> = {
+  string: (cell) => cell,
+  boolean: (cell) => BOOLEANS[cell.trim().toLowerCase()],
+  integer: (cell) => numberOf(cell.trim(), '.'),
+  number: (cell, decimal) => numberOf(cell.trim(), decimal),
+  array: (cell) => arrayOf(cell.trim()),
 };
 
-const EXPECTED_CELLS: Readonly<Record<string, string>> = {
-  boolean: 'true or false',
-  number: 'a number with a point and at most 15 digits',
-  integer: 'a whole number',
-  money: 'a decimal with a point, such as 1234.50',
+/** What a cell of each JSON type should be. */
+const EXPECTED_CELLS: Readonly<Record<JsonType, (example: unknown, decimal: DecimalMark) => string>> = {
+  string: (example) => `a text such as ${example}`,
+  boolean: () => 'true or false',
+  integer: () => 'a whole number',
+  number: (_, decimal) => `a number with a ${MARKS[decimal]} and at most 15 digits`,
+  array: () => 'a JSON array',
 };
 
-function isAmount(value: unknown): boolean {
-  return typeof value === 'string' && /^-?\d{1,18}(?:\.\d{1,8})?$/.test(value);
+const MARKS: Readonly<Record<DecimalMark, string>> = { '.': 'point', ',': 'comma' };
+
+const EXPECTED_AMOUNT: Readonly<Record<DecimalMark, string>> = {
+  '.': 'a decimal with a point, such as 1234.50',
+  ',': 'a decimal with a comma, such as 1234,50',
+};
+
+/** The text with a point for its decimal mark. One with the other mark stays invalid: it may separate thousands. */
+function withPoint(text: string, decimal: DecimalMark): string {
+  if (decimal === '.') return text;
+  return text.includes('.') ? '' : text.replace(',', '.');
 }
 
 const BOOLEANS: Readonly<Record<string, boolean>> = {
@@ -263,9 +271,10 @@ const BOOLEANS: Readonly<Record<string, boolean>> = {
 };
 
 /** Undefined for anything else, and for a number that would lose digits. */
-function numberOf(text: string): number | undefined {
-  const digits = text.replace(/[-.]/g, '').replace(/^0+/, '');
-  return /^-?\d+(?:\.\d+)?$/.test(text) && digits.length <= 15 ? Number(text) : undefined;
+function numberOf(text: string, decimal: DecimalMark): number | undefined {
+  const number = withPoint(text, decimal);
+  const digits = number.replace(/[-.]/g, '').replace(/^0+/, '');
+  return /^-?\d+(?:\.\d+)?$/.test(number) && digits.length <= 15 ? Number(number) : undefined;
 }
 
 /** A JSON array, or strings between `|`. */
@@ -274,8 +283,53 @@ function arrayOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return text;
+    return undefined;
   }
+}
+
+/** What the parser counts. */
+interface ParserInfo {
+  readonly lines: number;
+  readonly empty_lines: number;
+}
+
+/** Counts the lines on which rows begin. The parser counts to the end of a row, and `\r\n` in a cell twice. */
+class LineCounter {
+  #end: ParserInfo = { lines: 0, empty_lines: 0 };
+  /** `\r\n` in cells so far. */
+  #breaks = 0;
+
+  /** The line of a row that the parser has just read. */
+  next(cells: readonly string[], info: ParserInfo): number {
+    const line = this.nextLine(info);
+    this.#breaks += cells.join(' ').split('\r\n').length - 1;
+    this.#end = { lines: info.lines - this.#breaks, empty_lines: info.empty_lines };
+    return line;
+  }
+
+  /** The line on which the row behind the last one begins. */
+  nextLine({ empty_lines }: ParserInfo): number {
+    return this.#end.lines + 1 + empty_lines - this.#end.empty_lines;
+  }
+}
+
+const CSV_PROBLEMS: Readonly<Record<string, string>> = {
+  CSV_QUOTE_NOT_CLOSED: 'its quote is never closed',
+  CSV_INVALID_CLOSING_QUOTE: 'there is text behind its closing quote; write a quote in a cell twice',
+  INVALID_OPENING_QUOTE:
+    'it has a quote but does not begin with one; put all of the cell in quotes, and write this one twice',
+};
+
+/** What the parser found. The row that it stopped in is the one behind the last that it read. */
+function csvProblem(error: CsvError, lines: LineCounter): string {
+  const { code, column, empty_lines } = error as CsvError & { column: number } & ParserInfo;
+  const what = CSV_PROBLEMS[code] ?? 'it is not valid CSV';
+  return `the row on line ${lines.nextLine({ lines: 0, empty_lines })}, cell ${column + 1}: ${what}.`;
+}
+
+async function* chain(start: string, rest: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  yield start;
+  yield* rest;
 }
 
 const DELIMITERS = [',', ';', '\t', '|'];

@@ -19,8 +19,7 @@ test.each([
     for (const price of ['1', '2', '3']) {
       const { results } = await run([row(key, price)]);
       expect(results).toMatchObject([{ action: 'conflict', id: '1', ids: ['1'] }]);
-      expect(results[0]?.reason).toContain(JSON.stringify(key));
-      expect(results[0]?.reason).toContain(JSON.stringify(sandbox.store.products.get('1')?.productNumber));
+      expect(results[0]?.reason).toMatch(/^product 1 may be the one: ".+" and ".+" differ only in /);
     }
     expect(sandbox.store.products.all()).toHaveLength(1);
   },

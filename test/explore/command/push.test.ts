@@ -52,6 +52,7 @@ test('push creates and updates the products of a CSV file, and sends nothing the
 
 test.each([
   ['a byte order mark and semicolons', '\uFEFFproductNumber;name\nA;Desk\n', 'products.csv'],
+  ['mixed line endings', 'productNumber,name\r\nA,Desk\n', 'products.csv'],
   ['tabs', 'name\tproductNumber\nDesk\tA\n', 'products.tsv'],
   ['a comma in a quoted column name', '"name";productNumber\n"Desk";A', 'products.csv'],
   ['NDJSON', '\uFEFF{"productNumber":"A","name":"Desk"}\r\n\n', 'products.ndjson'],
@@ -129,7 +130,7 @@ test.each([
   };
   const prompt = { confirm, secret: async () => '' };
   const { code, log } = await run(env, ['push', file('products.csv'), '--key', 'productNumber'], { prompt });
-  expect([code, log.includes('Nothing was written.')]).toEqual([0, !confirmed]);
+  expect([code, log.includes('Nothing was written.')]).toEqual([confirmed ? 0 : 2, !confirmed]);
   expect(questions).toEqual([expect.stringContaining('1 to create, 0 to update')]);
   expect(products(sandbox)).toHaveLength(count);
 });
@@ -201,13 +202,31 @@ test.runIf(existsSync('/dev/full'))(
 const CAFE = { csv: 'productNumber,name\nA,Café\n', ndjson: '{"productNumber":"A","name":"Café"}\n' };
 
 test.each<[what: string, text: string | Buffer, reason: RegExp, name?: string]>([
-  ['an unknown column', 'productNumber,salesPrice\nA,5\n', /salesPrice.*Did you mean salePrice\?/s],
+  ['an unknown column', 'productNumber,salesPrice\nA,5\n', /salesPrice.*did you mean salePrice\?/s],
   ['a column that can be mapped', 'productNumber,SKU\nA,5\n', /--map "SKU=field".*--ignore-columns/s],
-  ['mixed line endings', 'productNumber,name\nA,x\r\nB,y\n', /mixed: line 2 ends with CR LF/],
+  [
+    'several unknown columns',
+    'productNumber,nam,Kleur\nA,5,x\n',
+    /"nam" \(did you mean name\?\), "Kleur", which are not fields.*--map "nam=field" --map "Kleur=field".*--ignore-columns "nam,Kleur"/s,
+  ],
   ['a column twice', 'productNumber,name,name\nA,5,6\n', /name occurs twice/],
   ['no key column', 'name\nA\n', /no column productNumber/],
   ['a row with too few cells', 'productNumber,name\nA,x\nB\n', /line 3 has 1 cells/],
-  ['an open quote', 'productNumber,name\nA,"x\n', /cannot be pushed/],
+  [
+    'an open quote',
+    'productNumber,name\r\nA,"x\r\ny"\r\nB,"x\r\n',
+    /the row on line 4, cell 2: its quote is never closed\./,
+  ],
+  [
+    'text behind a quote',
+    'productNumber,name\nA,"x"y\n',
+    /line 2, cell 2: there is text behind its closing quote/,
+  ],
+  [
+    'a quote in a cell',
+    'productNumber,name\n\nA"B,x\n',
+    /line 3, cell 1: it has a quote but does not begin with one/,
+  ],
   ['no content', '', /is empty/],
   ['Latin-1', Buffer.from(CAFE.csv, 'latin1'), /cannot be pushed: it is not UTF-8\./],
   ['UTF-16', Buffer.from(`\uFEFF${CAFE.csv}`, 'utf16le'), /it is not UTF-8\./],
@@ -257,6 +276,33 @@ test('push maps and ignores columns, and trims the key', async () => {
   expect(products(sandbox)).toMatchObject([{ productNumber: 'A', name: 'Desk' }]);
   const unknown = await run(env, ['push', file('products.csv'), '--key', 'name', '--yes', '--map', 'X=name']);
   expect([unknown.code, unknown.log]).toEqual([7, expect.stringContaining('--map names')]);
+});
+
+test('push reads amounts and numbers with a comma with --decimal', async () => {
+  const { sandbox, push } = await withFile(
+    'productNumber;salePrice;stockQuantity;name\nA;129,00;2,5;a,b\nB;1.129,00;3;x\nC;5;1.5;x\nD;-3;7;1,5\n',
+  );
+  const { code, log } = await push('--yes', '--decimal', ',');
+  expect(code).toBe(9);
+  expect(log).toContain('line 3, B: invalid_input: salePrice: "1.129,00" is not a decimal with a comma');
+  expect(log).toContain('line 4, C: invalid_input: stockQuantity: "1.5" is not a number with a comma');
+  expect(products(sandbox)).toMatchObject([
+    { productNumber: 'A', salePrice: '129.0000', stockQuantity: 2.5, name: 'a,b' },
+    { productNumber: 'D', salePrice: '-3.0000', stockQuantity: 7, name: '1,5' },
+  ]);
+  const without = await push('--dry-run');
+  expect(without.log).toContain(
+    'salePrice: "129,00" is not a decimal with a point, such as 1234.50 (or pass --decimal ,)',
+  );
+});
+
+test.each([
+  ['white space', 'A', 'A\u00a0', '"A" and "A\\u00a0" differ only in white space'],
+  ['Unicode form', 'Caf\u00e9', 'Cafe\u0301', '"Caf\u00e9" and "Cafe\\u0301" differ only in Unicode form'],
+])('push shows that the keys of a conflict differ in %s', async (_, row, existing, reason) => {
+  const { push } = await withFile(`productNumber\n${row}\n`, { existing: [{ productNumber: existing }] });
+  const { code, log } = await push('--yes');
+  expect([code, log]).toEqual([9, expect.stringContaining(reason)]);
 });
 
 test('push reads standard input, and names all invalid cells of a row', async () => {
