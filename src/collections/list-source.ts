@@ -96,8 +96,8 @@ export function listSource<T extends { id: string }>(parts: ListParts<T>): Pagin
 
 function checkPagination({ lists }: ClientContext, query: CheckedQuery, options: ListOptions) {
   const inherited = options.resumeFrom === undefined ? lists : { ...lists, pagination: 'keyset' as const };
-  const { pagination: chosen, prefetch, ...pages } = paginationSettings(inherited, options);
-  const pagination = chosen ?? (prefetch > 1 || needsPages(query) ? 'page' : 'keyset');
+  const { pagination: chosen, ...pages } = paginationSettings(inherited, options);
+  const pagination = chosen ?? (needsPages(query) ? 'page' : 'keyset');
   if (options.resumeFrom !== undefined && pagination !== 'keyset') {
     throw new InvalidInputError(
       'resumeFrom',
@@ -117,8 +117,7 @@ function checkPagination({ lists }: ClientContext, query: CheckedQuery, options:
     );
   }
   const mayReadByPage = chosen === undefined;
-  const ahead = pagination === 'page' ? prefetch : Math.min(prefetch, 1);
-  return { ...pages, pagination, mayReadByPage, prefetch: ahead };
+  return { ...pages, pagination, mayReadByPage };
 }
 
 /** Whether a query can be read only by page. */

@@ -16,12 +16,14 @@ export interface PaginationOptions {
    * - `none`: one request is the whole list, for a service without pagination. It has nothing to resume.
    * - a cursor of your own, for a service that documents one.
    *
-   * Default: `keyset`. It becomes `page` for a query with `page` or with both operators of one side of `id`, and with
-   * `prefetch` above 1; also if ids are not integers, and, unless you name `keyset`, if the service ignores or rejects its
+   * Default: `keyset`. It becomes `page` for a query with `page` or with both operators of one side of `id`; also if ids are not integers, and, unless you name `keyset`, if the service ignores or rejects its
    * bounds before a record was delivered. `first()` reads by page.
    */
   pagination?: 'keyset' | 'page' | 'none' | CustomCursor<unknown> | undefined;
-  /** Pages requested ahead while you work on the last one; `keyset` takes at most 1. Default: 1. */
+  /**
+   * Pages requested ahead while you work on the last one. 4 is good for a read of everything. A cursor takes at most 1, and
+   * so does `keyset` in a list of changes or in another order than that of ids. Default: 1.
+   */
   prefetch?: number | undefined;
   /** How the service responds to a page after the last one; the API documentation does not say. Default: `empty`. */
   afterLastPage?: AfterLastPage | undefined;

@@ -109,7 +109,7 @@ export type ResumePosition = { readonly [key: string]: string | number | boolean
 export interface ReaderOptions {
   /** Stops the read: requests in flight are aborted and the read rejects with the signal's reason. */
   readonly signal: AbortSignal;
-  /** Pages requested ahead of the consumer. Pagination that needs a response to request the next one takes at most 1. */
+  /** Pages requested ahead of the consumer. A cursor needs a response to request the next page, and takes at most 1. */
   readonly prefetch: number;
   /** The most records that the caller will take: no page is requested that cannot be needed for them. */
   readonly limit?: number | undefined;

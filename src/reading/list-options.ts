@@ -71,6 +71,14 @@ const PAGINATION: PaginationSettings = {
 };
 
 /**
+ * The pages that a read of everything requests ahead, beside the one of its run: 4 take about a third of the time for an
+ * eighth more requests, 8 a fifth for a quarter more. By page it would read older pages for nothing in return.
+ */
+export function fullReadAhead({ pagination }: ReadSettings): Pick<ReadSettings, 'prefetch'> {
+  return pagination === 'keyset' ? { prefetch: 4 } : {};
+}
+
+/**
  * Checks how to read and applies every default. A sync takes the time that it takes: a page has no deadline, and no wait
  * is too long. It reports its waits.
  */

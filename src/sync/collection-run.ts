@@ -4,7 +4,7 @@ import type { Semaphore } from '../internal/semaphore.ts';
 import { formatUtcOffset } from '../internal/utc-offset.ts';
 import { awaitedLater, type IdBounds, idParameters, type Page } from '../pagination/page.ts';
 import { scopeFingerprint } from '../pagination/resume-token.ts';
-import type { ReadSettings } from '../reading/list-options.ts';
+import { fullReadAhead, type ReadSettings } from '../reading/list-options.ts';
 import { nameOf, type RunSource, runSource, type SyncSource } from '../reading/source.ts';
 import { encodeState, type SyncState, stateKey } from '../reading/state.ts';
 import type { Store } from '../reading/store.ts';
@@ -259,7 +259,8 @@ export class CollectionRun<T extends { id: string }> {
   /** Opens the list. A service that rejects the offset of the bound gets it once more in UTC. */
   async #open(state: RunState): Promise<OpenList<T>> {
     const { since, token } = state.plan;
-    const settings = { ...this.#settings, resumeFrom: token };
+    const ahead = since === undefined ? fullReadAhead(this.#settings) : {};
+    const settings = { ...this.#settings, ...ahead, resumeFrom: token };
     const pages = this.#source.list({ updatedSince: since, id: this.#context.id }, settings);
     try {
       return { pages, result: await pages.next() };

@@ -14,6 +14,7 @@ import {
   type ReaderOptions,
   type ResumePosition,
 } from '../page.ts';
+import { ReadAhead } from './ahead.ts';
 import { DIRECTIONS } from './direction.ts';
 import { type ReadContext, reduce, requestOf, type Step } from './reduce.ts';
 import { BY_PAGE, isCertain, positionOf, type ReadState, START, stateOf } from './state.ts';
@@ -68,7 +69,7 @@ export async function* byKeyset<T>(fetchPage: FetchPage<T>, options: KeysetOptio
   let complete: Page<T>['complete'];
   let delivered: ReadState = start;
   while (wanted > 0) {
-    const delivery = await (ahead ?? next());
+    const delivery = await (ahead ?? next(wanted));
     signal.throwIfAborted();
     if (delivery.kind === 'by_page') {
       const { firstPage } = delivery;
@@ -82,7 +83,7 @@ export async function* byKeyset<T>(fetchPage: FetchPage<T>, options: KeysetOptio
       seen.size === response.ids.length ? response : keepRecords(response, (id) => seen.delete(id));
     wanted = (restarted ? limit : wanted) - page.records.length;
     const isLast = state.phase === 'end';
-    ahead = !isLast && prefetch > 0 && wanted > 0 ? awaitedLater(next()) : undefined;
+    ahead = !isLast && prefetch > 0 && wanted > 0 ? awaitedLater(next(wanted)) : undefined;
     const completeNow = isCertain(state) ? 'certain' : 'likely';
     if (page.records.length > 0 || page.invalid.length > 0 || restarted || completeNow !== complete) {
       complete = completeNow;
@@ -96,27 +97,29 @@ export async function* byKeyset<T>(fetchPage: FetchPage<T>, options: KeysetOptio
 /** The driver: sends requests until there is something to deliver. Not called after the end, nor during another call. */
 function deliveries<T>(
   fetchPage: FetchPage<T>,
-  { signal, afterLastPage, mayReadByPage, resumeFrom }: KeysetOptions,
+  options: KeysetOptions,
   { start, context }: { readonly start: ReadState; readonly context: ReadContext },
-): () => Promise<Delivery<T>> {
+): (wanted: number) => Promise<Delivery<T>> {
   let state = start;
   let latest: PageResponse<T> | undefined;
   /** The response to nothing but the caller's filters is the first page, and need not be requested again. */
   let firstPage: PageResponse<T> | undefined;
   /** Whether the bounds of this package can still turn out to be useless, because nothing was delivered by them. */
-  let isOpen = mayReadByPage && resumeFrom === undefined;
+  let isOpen = options.mayReadByPage && options.resumeFrom === undefined;
   let isBounded = false;
   /** A response without rows, as a 404 after the last page is one. */
-  const fetchRows = async (page: number | undefined, request: () => Promise<PageResponse<T>>) => {
+  const fetchRows: FetchPage<T> = async (query, signal) => {
     try {
-      return await request();
+      return await fetchPage(query, signal);
     } catch (error) {
-      if (page === undefined || latest === undefined || !isAfterLastPage(error, afterLastPage)) throw error;
-      return withoutRows(latest);
+      const isPage = query.page !== undefined && latest !== undefined;
+      if (!isPage || !isAfterLastPage(error, options.afterLastPage)) throw error;
+      return withoutRows(latest as PageResponse<T>);
     }
   };
+  const ahead = new ReadAhead(fetchRows, options, context);
 
-  return async () => {
+  return async (wanted) => {
     let held: PageResponse<T> | undefined;
     for (;;) {
       const query = requestOf(state, context);
@@ -124,9 +127,11 @@ function deliveries<T>(
       let step: Step;
       let response: PageResponse<T>;
       try {
-        response = await fetchRows(query.page, () => fetchPage(query, signal));
+        const taken = await ahead.take(state, wanted);
+        ({ response } = taken);
         if (query.page === undefined && !adds) firstPage = response;
-        step = reduce(state, response, context, held);
+        step = reduce(state, response, context, { held, asked: taken.asked });
+        if (taken.asked !== undefined) response = withoutEarlier(response, state);
       } catch (error) {
         const isUseless = error instanceof FilterIgnoredError || (adds && !isBounded && isRejection(error));
         if (isOpen && isUseless) return { kind: 'by_page', firstPage };
@@ -151,6 +156,18 @@ function deliveries<T>(
 /** Whether the service rejected the parameters of a request. */
 function isRejection(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 400 || error.status === 422);
+}
+
+/** A response without the rows that were delivered before: it may begin before the interval that was requested. */
+function withoutEarlier<T>(response: PageResponse<T>, { after, order }: ReadState): PageResponse<T> {
+  const isNew = (text: string) => {
+    const id = integerId(text);
+    return id === undefined || after === undefined || DIRECTIONS[order].keyOf(id) > after;
+  };
+  if (response.ids.every(isNew) && response.invalid.every(({ id }) => id === undefined || isNew(id)))
+    return response;
+  const invalid = response.invalid.filter(({ id }) => id === undefined || isNew(id));
+  return { ...keepRecords(response, isNew), invalid };
 }
 
 function withoutRows<T>(response: PageResponse<T>): PageResponse<T> {

@@ -73,11 +73,24 @@ export interface Step {
   readonly deliver: 'nothing' | 'response' | 'held' | 'restart' | 'by_page';
 }
 
+/** What a response is given with. */
+interface Given {
+  /** The response that is not delivered before its second page is known. */
+  readonly held?: ResponseRows | undefined;
+  /**
+   * The interval that was requested, if it is not that of the state: it may begin before it, and end anywhere behind.
+   * `isGap`: it is what two other responses left out, so it has few rows, and more follow.
+   */
+  readonly asked?: (Interval & { readonly isGap: boolean }) | undefined;
+}
+
 /** The keys of a response. */
 interface Keys {
   /** All rows, even those without a readable id: they fill the page too. */
   readonly rows: number;
-  /** Each key once, ascending. */
+  /** Of these rows, those that come again because the response begins before the interval. They are not delivered. */
+  readonly again: number;
+  /** Each key of the others once, ascending. */
   readonly sorted: readonly Key[];
 }
 
@@ -124,14 +137,19 @@ function requestedInterval(state: ReadState, context: ReadContext): Interval {
   return isTiny(state) ? callersInterval(state, context) : { after: state.after, through: undefined };
 }
 
-/** The next state. `held` is the response that is not delivered before its second page is known. */
+/**
+ * The next state. A response to `(b, t]` may be given for the interval `(c, x]` if b ≤ c < t: its rows up to c are left out,
+ * and t takes the place of x. Whether it is short is judged by all of its rows.
+ */
 export function reduce(
   before: ReadState,
   response: ResponseRows,
   context: ReadContext,
-  held?: ResponseRows,
+  given: Given = {},
 ): Step {
-  const step = reduceResponse(before, response, context, held);
+  const { asked } = given;
+  const interval = before.phase === 'interval' && asked ? { ...before, through: asked.through } : before;
+  const step = reduceResponse(interval, response, context, given);
   const { mostRows, inOrder } = step.state;
   const most = mostRows > 1 && inOrder ? MAX_REQUESTS_WITHOUT_ROWS : MAX_REQUESTS_WITHOUT_ORDER;
   if (step.state.requestsWithoutRows >= most) throw boundsIgnored(most, context.facts);
@@ -144,12 +162,12 @@ function reduceResponse(
   before: ReadState,
   response: ResponseRows,
   context: ReadContext,
-  held: ResponseRows | undefined,
+  { held, asked }: Given,
 ): Step {
   const ids = integerIds(response);
   // An id such as `abc` or `007` cannot be compared with a bound.
   if (ids === undefined) return { state: before, deliver: 'by_page' };
-  checkBounds(before, ids, context);
+  checkBounds(asked ?? requestedInterval(before, context), ids, before, context);
 
   // It is not known where an invalid row stood among the others, so it does not count for the order.
   const sent = ids.slice(0, response.ids.length);
@@ -171,18 +189,25 @@ function reduceResponse(
   if (ordered.inOrder !== directed.inOrder && (resumed || hidesRows || order === 'desc'))
     return restart(ordered);
 
-  const keys: Keys = { rows: response.rows.length, sorted: ascending(ids.map(keyOf)) };
+  const keys = keysOf(response, ordered);
+  // In another order it is not known what was left out before the interval: it is requested exactly.
+  if (asked && keys.again > 0 && !ordered.inOrder) return request(ordered);
   const state = { ...ordered, sortedById: ordered.sortedById || !isInDateOrder(response.rows) };
   if (state.phase === 'behind_end') return reduceBehindEnd(state, keys, context);
   if (state.phase === 'second_page')
-    return reduceSecondPage(state, { keys, held: keysOf(held, state) }, context);
+    return reduceSecondPage(state, { keys, held: keysOf(held ?? NO_ROWS, state) }, context);
   if (state.phase === 'end') return { state, deliver: 'nothing' };
-  return reduceInterval(withHiddenRows(state, keys), keys, context);
+  return reduceInterval(withHiddenRows(state, keys), keys, context, asked);
 }
 
-function reduceInterval(before: IntervalState, keys: Keys, context: ReadContext): Step {
+function reduceInterval(
+  before: IntervalState,
+  keys: Keys,
+  context: ReadContext,
+  asked: Given['asked'],
+): Step {
   const { mostRows, longest, highest } = before;
-  const { rows, sorted } = keys;
+  const { rows, again, sorted } = keys;
   const last = sorted.at(-1);
   const isShort = rows === 0 || rows < pageSizeOf(before);
   const state: IntervalState = {
@@ -196,7 +221,9 @@ function reduceInterval(before: IntervalState, keys: Keys, context: ReadContext)
 
   // Rule 4, a full response: as long as the longest page, so the service perhaps cut it. It is always narrowed, because
   // the order of ids may be another order by chance. `id[gt]=29` returns 30 … 59: next is `id[gt]=29&id[lte]=58`.
-  if (!isShort && !isSingleId(state)) {
+  if (!isShort && (again > 0 || !isSingleId(state))) {
+    // Almost all of it was delivered before: it does not show where to narrow the rest.
+    if (again > 0 && sorted.length < 2) return request(state);
     // Rows without an id do not show where to narrow.
     if (last === undefined) return { state, deliver: 'by_page' };
     const { timesNarrowed, inOrder } = state;
@@ -206,9 +233,9 @@ function reduceInterval(before: IntervalState, keys: Keys, context: ReadContext)
   }
 
   if (!state.inOrder) return reduceUnordered(state, keys, context);
-  if (last !== undefined) return reduceOrdered(state, keys, context);
+  if (last !== undefined) return reduceOrdered(state, keys, context, asked);
   // Rows without an id do not show where they stand.
-  if (rows > 0) return { state, deliver: 'by_page' };
+  if (rows > again) return { state, deliver: 'by_page' };
   return state.through === undefined ? reduceEnd(state, context) : reduceEmpty(state, context);
 }
 
@@ -217,15 +244,21 @@ function reduceInterval(before: IntervalState, keys: Keys, context: ReadContext)
  * row up to 75, but not up to 82, because the service may have cut a page and hidden the rest of it. So the next
  * interval begins after 75. On a service that hides no rows that costs nothing, because it is empty up to 82.
  */
-function reduceOrdered(state: IntervalState, { rows, sorted }: Keys, context: ReadContext): Step {
+function reduceOrdered(
+  state: IntervalState,
+  { rows, again, sorted }: Keys,
+  context: ReadContext,
+  { after: from, isGap }: NonNullable<Given['asked']> = { ...state, isGap: false },
+): Step {
   const { through } = state;
   const [first = 0n] = sorted;
   const last = sorted.at(-1) ?? first;
-  const width = widthAfter(state, { first, last, rows });
+  // The few rows between two responses show nothing of those that follow.
+  const width = isGap ? state.width : widthAfter(state, { from, first, last, rows });
   const isFirst = state.rows === 0;
-  const isDense = rows * 2 >= pageSizeOf(state);
+  const isDense = isGap || rows * 2 >= pageSizeOf(state);
   const read: IntervalState = {
-    ...newInterval(withRows(state, rows)),
+    ...newInterval(withRows(state, rows - again)),
     width,
     after: last,
     leftOutThrough: through === undefined ? 'open' : last < through ? through : undefined,
@@ -235,7 +268,7 @@ function reduceOrdered(state: IntervalState, { rows, sorted }: Keys, context: Re
 
   // An open interval shows whether anything follows. It is requested where the end is likely: after an open one that was
   // short, after a sparse one, and after the first one of a read that does not know the page size.
-  if (through !== undefined && isDense && !isFirst) {
+  if (through !== undefined && width !== undefined && isDense && !isFirst) {
     return { state: { ...read, through: endAfter(last, width, read, context) }, deliver: 'response' };
   }
   const isProbablyLast = through === undefined || (isFirst && isSingleId(state));
@@ -268,7 +301,13 @@ function reduceEnd(state: IntervalState, context: ReadContext): Step {
   if (behindEnd !== undefined) return { state: end(state), deliver: 'response' };
   if (looksBehindEnd(state, context)) {
     // If nothing was read, the first page is not requested again: an empty collection costs two requests, not three.
-    return request({ ...knowledgeOf(state), phase: 'behind_end', firstPageRead: after === undefined });
+    const { leftOutThrough } = state;
+    return request({
+      ...knowledgeOf(state),
+      phase: 'behind_end',
+      leftOutThrough,
+      firstPageRead: after === undefined,
+    });
   }
   return { state: end({ ...state, mayMissRows: mayMissRows || hidesRows }), deliver: 'response' };
 }
@@ -279,12 +318,11 @@ function reduceEnd(state: IntervalState, context: ReadContext): Step {
  * moves every later one to an earlier page. If the first one is empty, the read continues after 105 and is likely to be
  * complete, not certain.
  */
-function reduceBehindEnd(state: BehindEndState, { rows, sorted }: Keys, context: ReadContext): Step {
-  const { after } = state;
-  const first = sorted.find((key) => after === undefined || key > after);
+function reduceBehindEnd(state: BehindEndState, { rows, sorted: [first] }: Keys, context: ReadContext): Step {
   const isWholeList = rows === 0 && isTiny(state);
   const open: IntervalState = {
     ...newInterval(state),
+    leftOutThrough: state.leftOutThrough,
     behindEnd: first ?? (isWholeList ? 'nothing_at_all' : 'nothing'),
   };
   return state.firstPageRead ? reduceEnd(open, context) : request(open);
@@ -332,7 +370,7 @@ function completeUnordered(
   const read = withRows(state, rows);
   if (through === undefined) return { state: end(read), deliver: delivered };
 
-  const width = widthAfter(state, { first: sorted[0] ?? through, last: through, rows });
+  const width = widthAfter(state, { from: state.after, first: sorted[0] ?? through, last: through, rows });
   const isPastAllSeen = highest === undefined || through >= highest;
   const isDense = rows * 2 >= pageSizeOf(state);
   const next = { ...newInterval(read), width, after: through };
@@ -383,9 +421,9 @@ function afterHiddenRows(state: IntervalState, after: Key): IntervalState {
  * request. On a service that hides rows a short response says nothing of the end.
  */
 function beforeEnd(state: IntervalState, context: ReadContext): ReadState {
-  const open = newInterval(state);
-  if (state.hidesRows || !looksBehindEnd(state, context)) return open;
-  return { ...knowledgeOf(open), phase: 'behind_end', firstPageRead: false };
+  const { leftOutThrough } = state;
+  if (state.hidesRows || !looksBehindEnd(state, context)) return { ...newInterval(state), leftOutThrough };
+  return { ...knowledgeOf(state), phase: 'behind_end', leftOutThrough, firstPageRead: false };
 }
 
 /**
@@ -410,16 +448,16 @@ const isSingleRow = ({ directionKnown, rows }: ReadState): boolean => !direction
 const isSingleId = ({ after, through }: Interval): boolean => after !== undefined && through === after + 1n;
 
 function widthAfter(
-  state: ReadState,
-  { first, last, rows }: { readonly first: Key; readonly last: Key; readonly rows: number },
+  state: IntervalState,
+  { from, first, last, rows }: { from: Key | undefined; first: Key; last: Key; rows: number },
 ): bigint {
   // The gap before the very first row does not show how dense the rows are.
-  const span = last - (state.after ?? first - 1n);
+  const span = last - (from ?? first - 1n);
   return nextWidth({ span, rows, pageSize: pageSizeOf(state) }, state.width);
 }
 
 /** The end of an interval of this width; undefined if the caller's bounds or the type of the ids end before it. */
-function endAfter(after: Key, width: bigint, state: ReadState, context: ReadContext): Key | undefined {
+export function endAfter(after: Key, width: bigint, state: ReadState, context: ReadContext): Key | undefined {
   const { through } = callersInterval(state, context);
   const end = after + width;
   if (through !== undefined && end >= through) return undefined;
@@ -468,9 +506,12 @@ function integerIds({ ids, invalid }: ResponseRows): readonly bigint[] | undefin
   return all.includes(undefined) ? undefined : (all as readonly bigint[]);
 }
 
-function keysOf(response: ResponseRows | undefined, { order }: ReadState): Keys {
-  const ids = response === undefined ? [] : (integerIds(response) ?? []);
-  return { rows: response?.rows.length ?? 0, sorted: ascending(ids.map(DIRECTIONS[order].keyOf)) };
+const NO_ROWS: ResponseRows = { rows: [], ids: [], invalid: [] };
+
+function keysOf(response: ResponseRows, { order, after }: ReadState): Keys {
+  const keys = (integerIds(response) ?? []).map(DIRECTIONS[order].keyOf);
+  const own = after === undefined ? keys : keys.filter((key) => key > after);
+  return { rows: response.rows.length, again: keys.length - own.length, sorted: ascending(own) };
 }
 
 /** A larger id allows for larger bounds. */
@@ -478,8 +519,12 @@ function idLimitAfter({ idLimit }: ReadState, ids: readonly bigint[]): bigint | 
   return ids.reduce((most, id) => (most !== undefined && id > most ? idLimitOf(id) : most), idLimit);
 }
 
-function checkBounds(state: ReadState, ids: readonly bigint[], context: ReadContext): void {
-  const interval = requestedInterval(state, context);
+function checkBounds(
+  interval: Interval,
+  ids: readonly bigint[],
+  state: ReadState,
+  context: ReadContext,
+): void {
   const { keyOf } = DIRECTIONS[state.order];
   const isInside = (key: Key) => contains(interval, key) && contains(callersInterval(state, context), key);
   if (!ids.every((id) => isInside(keyOf(id)))) throw outsideBounds(context.facts);

@@ -71,14 +71,16 @@ interface Bounded {
   readonly timesNarrowed: number;
 }
 
+/**
+ * A short response was delivered up to its last row. A row after that, up to this key, was left out of the response.
+ * `open`: that response had no upper bound.
+ */
+type LeftOut = Key | 'open' | undefined;
+
 /** The interval `after` to `through` is requested. */
 export interface IntervalState extends Knowledge, Bounded {
   readonly phase: 'interval';
-  /**
-   * A short response was delivered up to its last row. A row after that, up to this key, was left out of the response.
-   * `open`: that response had no upper bound.
-   */
-  readonly leftOutThrough: Key | 'open' | undefined;
+  readonly leftOutThrough: LeftOut;
   /**
    * What the second page of everything after `after` has shown: the first key there, no row (`nothing`), or no row of a
    * second page of the whole list (`nothing_at_all`). Undefined: it was not requested.
@@ -94,6 +96,7 @@ export interface SecondPageState extends Knowledge, Bounded {
 /** The second page of everything after `after`, although its first one was empty or is expected to be. */
 export interface BehindEndState extends Knowledge {
   readonly phase: 'behind_end';
+  readonly leftOutThrough: LeftOut;
   /** That first page was empty. */
   readonly firstPageRead: boolean;
 }

@@ -87,7 +87,6 @@ test.each<[string, ListQuery, ListOptions, string]>([
   ['with page', { page: 2 }, {}, '_page=2'],
   ['with both lower bounds', { id: { gt: '1', gte: '1' } }, {}, '_page=1&id[gt]=1&id[gte]=1'],
   ['with both upper bounds', { id: { lt: '99', lte: '99' } }, {}, '_page=1&id[lt]=99&id[lte]=99'],
-  ['with prefetch above 1', {}, { prefetch: 2 }, '_page=1'],
 ])('a list %s reads by page', async (_, query, options, first) => {
   const { accounts, queries } = listing(range(1, 25), 10);
   const pages = await all(accounts.list(query, options).pages());
@@ -95,7 +94,7 @@ test.each<[string, ListQuery, ListOptions, string]>([
   expect(queries[0]).toBe(first);
 });
 
-test('a list with resumeFrom reads by keyset, even with prefetch above 1', async () => {
+test('a list with resumeFrom reads by keyset', async () => {
   const { accounts } = listing(range(1, 45), 10);
   const [first] = await all(accounts.list().pages());
   const rest = await all(accounts.list({}, { resumeFrom: first?.resumeToken, prefetch: 4 }).pages());

@@ -48,8 +48,12 @@ const reading = (changed: Partial<IntervalState> = {}): IntervalState => ({
   ...changed,
 });
 
-const respond = (state: ReadState, response: ResponseRows, context = everything, held?: ResponseRows) =>
-  reduce(state, response, context, held);
+const respond = (
+  state: ReadState,
+  response: ResponseRows,
+  context = everything,
+  given?: Parameters<typeof reduce>[3],
+) => reduce(state, response, context, given);
 /** What is delivered and requested next. */
 const summary = ({ deliver, state }: Step, context = everything) => {
   const { page, id } = requestOf(state, context);
@@ -134,9 +138,9 @@ test('rule 3: a row that an earlier short response left out shows that the servi
 
 test('rule 3: a row that a short response to an open interval left out shows that as well', () => {
   const short = respond(reading(), rowsOf(range(59, 75)));
-  const end = respond(short.state, nothing);
-  expect(respond(end.state, rowsOf([900])).state.hidesRows).toBe(false);
-  expect(respond(reading({ after: 75n, leftOutThrough: 'open' }), rowsOf([900])).state.hidesRows).toBe(true);
+  const open = respond(short.state, nothing);
+  expect(summary(open)).toEqual(['nothing', 'id[gt]=75']);
+  expect(respond(open.state, rowsOf([900])).state.hidesRows).toBe(true);
 });
 
 test('rule 3: a response up to the end of its interval left nothing out', () => {
@@ -276,7 +280,7 @@ const short = rowsOf([75, 59, 61]);
 test('rule 9: a short response in another order is delivered up to the end of its interval, after a look at its second page', () => {
   const check = respond(unordered, short);
   expect(summary(check)).toEqual(['nothing', '_page=2&id[gt]=58&id[lte]=82']);
-  const step = respond(check.state, nothing, everything, short);
+  const step = respond(check.state, nothing, everything, { held: short });
   expect(step).toMatchObject({ deliver: 'held', state: { after: 82n, rows: 61, inOrder: false } });
 });
 
@@ -297,14 +301,14 @@ test('rule 9: a short response in another order widens the next interval to four
 
 test('rule 9: a short response in another order starts the read again if its second page has rows, and checks each one after that', () => {
   const check = respond(unordered, short);
-  const step = respond(check.state, rowsOf([80]), everything, short);
+  const step = respond(check.state, rowsOf([80]), everything, { held: short });
   expect(step).toMatchObject({ deliver: 'restart', state: { hidesRows: true, inOrder: false } });
   expect(respond({ ...unordered, shortResponses: 3, hidesRows: true }, short).deliver).toBe('nothing');
 });
 
 test('rule 9: a short response in another order is narrowed by the rows of both pages on a service that hides rows', () => {
   const check = respond({ ...unordered, hidesRows: true }, short);
-  const step = respond(check.state, rowsOf([80, 62]), everything, short);
+  const step = respond(check.state, rowsOf([80, 62]), everything, { held: short });
   expect(summary(step)).toEqual(['nothing', 'id[gt]=58&id[lte]=62']);
 });
 
@@ -393,6 +397,64 @@ test.each<[readonly (number | undefined)[], boolean]>([
     expect(respond(reading({ through: 82n }), timed(hours)).state.sortedById).toBe(sortedById);
   },
 );
+
+/** What was asked for the interval after 58. */
+const asked = (after: bigint, through: bigint, isGap = false) => ({ asked: { after, through, isGap } });
+
+test('a response that begins earlier is used from the interval on, and up to its own end', () => {
+  const step = respond(reading({ through: 82n }), rowsOf(range(51, 74)), everything, asked(50n, 74n));
+  expect(summary(step)).toEqual(['response', 'id[gt]=74&id[lte]=98']);
+  expect(step.state).toMatchObject({ rows: 74, neighbours: 71, after: 74n, leftOutThrough: undefined });
+  const short = respond(reading({ through: 82n }), rowsOf(range(51, 70)), everything, asked(50n, 74n));
+  expect(short.state).toMatchObject({ after: 70n, leftOutThrough: 74n });
+});
+
+test('a response that begins earlier is short by all of its rows', () => {
+  const step = respond(reading({ through: 82n }), rowsOf(range(51, 80)), everything, asked(50n, 90n));
+  expect(summary(step)).toEqual(['nothing', 'id[gt]=58&id[lte]=79']);
+  expect(step.state).toMatchObject({ timesNarrowed: 1, requestsWithoutRows: 1 });
+});
+
+test.each([
+  ['with one new row', range(30, 59)],
+  ['without a new row', range(29, 58)],
+])(
+  'a full response that begins earlier, %s, shows nothing of the rest: that is requested exactly',
+  (_, ids) => {
+    const step = respond(reading({ through: 82n }), rowsOf(ids), everything, asked(28n, 60n));
+    expect(summary(step)).toEqual(['nothing', 'id[gt]=58&id[lte]=60']);
+    // The room for one id is not room for all that the response could have.
+    const single = respond(reading({ through: 82n }), rowsOf(range(30, 59)), everything, asked(29n, 59n));
+    expect(summary(single)).toEqual(['nothing', 'id[gt]=58&id[lte]=59']);
+  },
+);
+
+test('a response that begins earlier, without a new row, is an empty interval', () => {
+  const step = respond(reading({ through: 82n }), rowsOf(range(55, 58)), everything, asked(54n, 78n));
+  expect(summary(step)).toEqual(['nothing', '_page=2&id[gt]=58']);
+  expect(step.state.after).toBe(58n);
+});
+
+test('a response that begins earlier and loses the order is requested exactly', () => {
+  const step = respond(reading({ through: 82n }), rowsOf([59, 55, 70]), everything, asked(54n, 78n));
+  expect(summary(step)).toEqual(['nothing', 'id[gt]=58&id[lte]=78']);
+  expect(step.state).toMatchObject({ inOrder: false, rows: 58 });
+});
+
+test('a response that begins earlier may have only rows of what was asked', () => {
+  const wrong = (id: number) => () =>
+    respond(reading({ through: 82n }), rowsOf([id]), everything, asked(54n, 78n));
+  expect(wrong(55)).not.toThrow();
+  for (const id of [54, 79]) expect(wrong(id)).toThrow(/outside the requested bounds/);
+});
+
+test('a response to a gap says nothing of how dense the rows behind it are', () => {
+  const gap = respond(reading({ through: 82n }), rowsOf([70]), everything, asked(58n, 70n, true));
+  expect(summary(gap)).toEqual(['response', 'id[gt]=70&id[lte]=94']);
+  expect(gap.state.width).toBe(24n);
+  const sparse = respond(reading({ through: 82n }), rowsOf([70]), everything, asked(58n, 70n));
+  expect(summary(sparse)).toEqual(['response', 'id[gt]=70']);
+});
 
 test('an id that is not an integer ends the read by intervals', () => {
   for (const id of ['abc', '007', '-3', '1e3'])

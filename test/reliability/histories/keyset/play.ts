@@ -73,7 +73,7 @@ export interface KeysetHistory {
 }
 
 /**
- * Reads a service with keyset pagination while its data changes: with or without look-ahead and bounds, stopped
+ * Reads a service with keyset pagination while its data changes: with up to eight pages ahead whose responses overtake each other, with or without bounds, stopped
  * after any page or by a 500, and resumed from the token.
  */
 export async function playKeyset(seed: number): Promise<KeysetHistory> {
@@ -106,7 +106,10 @@ export async function playKeyset(seed: number): Promise<KeysetHistory> {
   const filters = { id: bounds, updatedSince: isChanges ? new Date(0) : undefined };
   const stops = random.pick([0, 0, 0.05, 0.3]);
 
-  const { accounts } = clientOf(server);
+  // Requests ahead overtake each other.
+  const slowest = random.pick([0, 2, 6]);
+  const prefetch = random.pick([0, 1, 2, 4, 8, random.int(1, 8)]);
+  const { accounts } = clientOf(server, () => random.int(0, slowest));
   const from = server.chronicle.moment;
   const idsBefore = server.ids;
   const delivered = new Set<string>();
@@ -115,7 +118,6 @@ export async function playKeyset(seed: number): Promise<KeysetHistory> {
   for (let done = false; !done; ) {
     done = true;
     try {
-      const prefetch = random.int(0, 1);
       for await (const page of listPages(accounts, { ...filters, resumeFrom, prefetch })) {
         if (page.restarted) delivered.clear();
         for (const record of page.records) {

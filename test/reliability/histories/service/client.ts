@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { createClient, type IdBounds, type ListOptions, type Page } from 'accounting-data-sdk';
 import type { SimRecord } from './chronicle.ts';
 import { InternalError, type SimResponse, type SimServer } from './server.ts';
@@ -7,20 +8,31 @@ export type SimPage = Page<SimRecord>;
 
 let services = 0;
 
+/** Turns of the event loop, before a request arrives and before its response does. */
+type Latency = () => number;
+
 /** A client of the model of the service, without HTTP and without retries. */
-export function clientOf(server: SimServer) {
+export function clientOf(server: SimServer, latency: Latency = () => 0) {
   return createClient({
     baseUrl: `https://simulated-${++services}.example.com`,
     apiKey: 'key-of-the-company',
     fetch: async (url, init) => {
+      await turns(latency());
       init.signal?.throwIfAborted();
-      return respond(server, new URL(url));
+      const response = await respond(server, new URL(url));
+      await turns(latency());
+      init.signal?.throwIfAborted();
+      return response;
     },
     rateLimiter: false,
     timeoutMs: Number.POSITIVE_INFINITY,
     deadlineMs: Number.POSITIVE_INFINITY,
     retry: { maxAttempts: 1 },
   });
+}
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await setImmediate();
 }
 
 async function respond(server: SimServer, { searchParams }: URL): Promise<Response> {
