@@ -91,7 +91,7 @@ export function addSandbox(program: Command, io: Io): void {
 
 /** Serves until the user stops it. */
 async function serve(flags: Flags, io: Io): Promise<void> {
-  const service = flags.service === undefined ? {} : (await readServiceFile(flags.service)).sandbox;
+  const service = flags.service === undefined ? {} : await serviceOptions(flags.service);
   const options = allOptions(flags, service);
   await using sandbox = create(options);
   for (const { fault, match } of flags.fault ?? []) sandbox.faults.add(fault, match);
@@ -137,6 +137,20 @@ async function envFile(name: string, { force }: Flags): Promise<EnvFile> {
     advice: 'Choose another file, or pass --force to change only the address and the key in it.',
     exitCode: EXIT.file,
   });
+}
+
+/** The options in a file of `probe --out`, which may be of another version or edited by hand. */
+async function serviceOptions(file: string): Promise<SandboxOptions> {
+  const { sandbox } = await readServiceFile(file);
+  try {
+    createSandbox(sandbox);
+  } catch (error) {
+    throw new CommandFailure(`${file} has an invalid option: ${(error as Error).message}`, {
+      advice: 'Write it again with probe --out of this version.',
+      exitCode: EXIT.file,
+    });
+  }
+  return sandbox;
 }
 
 /** Throws a CommandFailure for fixtures that cannot be loaded. */

@@ -276,6 +276,17 @@ describe('sandbox', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
+  test('reports an option of --service that it does not know in two lines', async () => {
+    const file = folder()('service.json');
+    writeFileSync(file, '{"client":{},"sync":{},"sandbox":{"pageSizes":30}}');
+    const run = start(...sandboxArgs, '--service', file);
+    expect(await run.code).toBe(7);
+    expect(run.log).toEqual([
+      expect.stringMatching(/service\.json has an invalid option: .*pageSizes/),
+      expect.stringContaining('probe --out'),
+    ]);
+  });
+
   test('reports a port that another program uses', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
