@@ -79,7 +79,7 @@ export interface SyncOptions<C, Names extends CollectionsIn<C> = CollectionsIn<C
    *
    * A run that resumes an interrupted one has not listed every record: it deletes nothing, and its report says
    * `deletions: { skipped: 'resumed' }`. If the counts look like a mistake, the collection fails with a
-   * ReconcileAbortedError, after its records were delivered, and nothing is deleted.
+   * ReconcileAbortedError, after its records were delivered, and nothing is deleted. The next run reads everything again.
    */
   localIds?: ((collection: Names) => AsyncIterable<string> | Iterable<string>) | undefined;
   /**

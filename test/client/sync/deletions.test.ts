@@ -136,7 +136,7 @@ test('a full sync with localIds of another company fails with ReconcileAbortedEr
   expect(statuses(report)).toEqual(['failed', 'done']);
 });
 
-test('a full sync that aborted because of too many candidates is begun anew, and deletes them if it may', async () => {
+test('a full sync that aborted because of too many candidates starts again, and deletes them if it may', async () => {
   const books = setUpSync({ records: { accounts: 160, budgets: 1 } });
   const { copy, deleted, fullSync } = copyOf(books);
   await fullSync();
@@ -157,7 +157,7 @@ test('a full sync that aborted because of too many candidates is begun anew, and
 test.each([
   ['a candidate cannot be requested', true],
   ['onDelete throws', false],
-])('a full sync is begun anew, and finds the deletions, if in the one before %s', async (_, isFault) => {
+])('a full sync starts again, and finds the deletions, if in the one before %s', async (_, isFault) => {
   const books = setUpSync({ records: { accounts: 25, budgets: 1 } });
   const { deleted, fullSync } = copyOf(books);
   await fullSync();
