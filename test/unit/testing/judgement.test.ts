@@ -237,7 +237,12 @@ describe('written products', () => {
     expect(problems([product, { ...product, id: '8', productNumber: 'DESK-1' }])).toEqual([
       'There are 2 products "desk-1" (ids 7, 8).',
     ]);
-    expect(problems([{ ...product, name: 'old' }, { ...product, id: '8' }])).toHaveLength(1);
+    expect(
+      problems([
+        { ...product, name: 'old' },
+        { ...product, id: '8' },
+      ]),
+    ).toHaveLength(1);
     expect(problems([])).toEqual(['There is no product "desk-1".']);
     expect(problems([{ ...product, salePrice: '129.0001' }])).toEqual([
       'salePrice of product "desk-1" is "129.0001" in the service and "129.0" in the row.',
