@@ -11,7 +11,7 @@ import type { AnyDefinition } from './define.ts';
 import { listSource } from './list-source.ts';
 import { type ReadOnlyCollection, reader } from './reader.ts';
 import { sendOne } from './send-one.ts';
-import { writeBody } from './write-body.ts';
+import { fieldSchemasOf, writeBody } from './write-body.ts';
 import { writer } from './writer.ts';
 
 /** The client of one collection. Write methods exist only if the service has them. */
@@ -23,7 +23,8 @@ export function createCollection(
   const { fields, writable } = definition;
   const { validation, checkIds, settings, listeners } = client;
   const records = new RecordReader({ fields, schema, validation, checkIds, keepFields: writable });
-  const context = { ...client, definition, records, hasSchema: schema !== undefined };
+  const rules = { ...definition, schemas: validation === 'off' ? undefined : fieldSchemasOf(schema) };
+  const context = { ...client, definition, rules, records, hasSchema: schema !== undefined };
   const reading = reader(context);
   const { segment } = definition;
   const source: RunSource<{ id: string }> = {
@@ -56,7 +57,7 @@ export function createCollection(
     writes: writable
       ? {
           settings,
-          body: (given, argument) => writeBody(definition, given, argument),
+          body: (given, argument) => writeBody({ ...rules, clears: true }, given, argument),
           outlasting: (maxOutageMs) =>
             createCollection(definition, { ...client, settings: { ...settings, maxOutageMs } }, schema),
         }

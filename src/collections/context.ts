@@ -4,6 +4,7 @@ import type { RecordReader, ValidationMode } from '../schemas/record-reader.ts';
 import type { CallSettings } from '../transport/call-options.ts';
 import type { Transport } from '../transport/request.ts';
 import type { AnyDefinition } from './define.ts';
+import type { FieldSchemas } from './write-body.ts';
 
 /** What the collections of one client share. */
 export interface ClientContext {
@@ -26,6 +27,10 @@ export interface ClientContext {
 export interface CollectionContext<T extends { id: string }> extends ClientContext {
   readonly definition: AnyDefinition;
   readonly records: RecordReader<T>;
+  /** What a body must match: the definition, and the caller's schemas of fields unless validation is off. */
+  readonly rules: Pick<AnyDefinition, 'fields' | 'serverFilled'> & {
+    readonly schemas?: FieldSchemas | undefined;
+  };
   /** Whether the caller has a schema for the records, which may name further fields. */
   readonly hasSchema: boolean;
 }

@@ -1,9 +1,24 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { exactJson, hasHiddenContent } from '../internal/json-text.ts';
 import { checks, problemOf } from '../schemas/field-kinds.ts';
+import { describeIssues, type StandardSchema } from '../schemas/standard-schema.ts';
 import type { CollectionDefinition } from './define.ts';
 
-type WriteRules = Pick<CollectionDefinition, 'fields' | 'serverFilled'>;
+/** The schema of each field of a caller's Zod object. */
+export type FieldSchemas = Readonly<Record<string, StandardSchema<unknown>>>;
+
+/** What the body of a write must match. */
+interface WriteRules extends Pick<CollectionDefinition, 'fields' | 'serverFilled'> {
+  readonly schemas?: FieldSchemas | undefined;
+  /** Whether `null` clears a field in a draft too: a row of a push can be an update. */
+  readonly clears?: boolean;
+}
+
+/** The schemas of the fields of a caller's schema. Only a Zod object shows them. */
+export function fieldSchemasOf(schema: object | undefined): FieldSchemas | undefined {
+  const shape = (schema as { readonly shape?: unknown } | undefined)?.shape;
+  return typeof shape === 'object' && shape !== null ? (shape as FieldSchemas) : undefined;
+}
 
 /**
  * The JSON text of a body, made once, so that every attempt sends the same bytes. `undefined` means left out; `null`
@@ -34,15 +49,16 @@ export function writeBody(
 }
 
 function checkField(
-  { fields, serverFilled }: WriteRules,
+  { fields, serverFilled, schemas, clears = false }: WriteRules,
   argument: string,
   { name, value }: { name: string; value: unknown },
 ): void {
   if (serverFilled.includes(name)) throw new InvalidInputError(argument, 'is filled by the service');
-  if (value === null) return;
+  const isCleared = value === null && (clears || !argument.startsWith('draft.'));
+  if (isCleared || (value === null && schemas === undefined)) return;
 
   const kind = Object.hasOwn(fields, name) ? fields[name] : undefined;
-  if (kind !== undefined && !checks[kind](value)) {
+  if (kind !== undefined && value !== null && !checks[kind](value)) {
     throw new InvalidInputError(argument, problemOf(kind, value));
   }
   if (typeof value === 'number' && !Number.isFinite(value)) {
@@ -54,4 +70,20 @@ function checkField(
   if (typeof value === 'function' || typeof value === 'symbol') {
     throw new InvalidInputError(argument, 'must be a JSON value');
   }
+  if (schemas !== undefined && Object.hasOwn(schemas, name)) checkBySchema(schemas[name], argument, value);
+}
+
+/** A body that the caller's own schema rejects would fail each later read of the record. */
+function checkBySchema(schema: StandardSchema<unknown> | undefined, argument: string, value: unknown): void {
+  const result = schema?.['~standard'].validate(value);
+  if (result instanceof Promise) {
+    // An asynchronous check is left to the service and to the next read.
+    result.catch(() => {});
+    return;
+  }
+  if (result?.issues === undefined) return;
+  throw new InvalidInputError(
+    argument,
+    `does not match the schema: ${describeIssues(result.issues).join('; ')}`,
+  );
 }

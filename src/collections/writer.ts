@@ -44,12 +44,12 @@ export function writer<T extends { id: string }>(
   context: CollectionContext<T>,
   reader: ReadOnlyCollection<T>,
 ): WritableCollection<T, object, object> {
-  const { definition } = context;
+  const { rules } = context;
 
   return {
     ...reader,
     async create(draft, options = {}) {
-      const body = writeBody(definition, draft, 'draft');
+      const body = writeBody(rules, draft, 'draft');
       warnOfUnknownFields(context, draft);
       checkObject(options, 'options');
       checkOptions(options, 'create', CREATE_OPTIONS);
@@ -60,7 +60,7 @@ export function writer<T extends { id: string }>(
     },
     async update(id, patch, options = {}) {
       checkOptions(options, 'update');
-      const body = writeBody(definition, patch, 'patch');
+      const body = writeBody(rules, patch, 'patch');
       warnOfUnknownFields(context, patch);
       await probeId(context, checkId(id), options);
       return await sendOne(

@@ -1,0 +1,57 @@
+import { createClient, push } from 'accounting-data-sdk';
+import { productSchema } from 'accounting-data-sdk/schemas';
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import { caught } from '../support/caught.ts';
+
+const products = productSchema.extend({ colourCode: z.number().int().min(1).nullish(), grade: z.string() });
+
+function setUp(validation: 'throw' | 'off' = 'throw') {
+  const sandbox = createSandbox({ unknownFields: 'store' });
+  const client = createClient({ ...sandbox.clientOptions, validation, schemas: { products } });
+  return { sandbox, client };
+}
+
+test('a draft or patch that the schema of a field rejects is not sent', async () => {
+  const { sandbox, client } = setUp();
+  const draft = await caught(client.products.create({ grade: 'a', colourCode: 0 }));
+  expect(draft).toMatchObject({ code: 'invalid_input', argument: 'draft.colourCode' });
+  expect((draft as Error).message).toContain('does not match the schema');
+  const patch = await caught(client.products.update('1', { colourCode: 1.5 }));
+  expect(patch).toMatchObject({ code: 'invalid_input', argument: 'patch.colourCode' });
+  expect(await caught(client.products.create({ grade: null as never }))).toMatchObject({
+    argument: 'draft.grade',
+  });
+  expect(sandbox.count()).toBe(0);
+});
+
+test('a draft that fits is sent, and a patch clears a field', async () => {
+  const { sandbox, client } = setUp();
+  const { id } = await client.products.create({ grade: 'a', colourCode: 1 });
+  await client.products.update(id, { colourCode: null });
+  expect(sandbox.requests.at(-1)?.body).toEqual({ colourCode: null });
+});
+
+test('with validation off no schema of a field is asked', async () => {
+  const { sandbox, client } = setUp('off');
+  await caught(client.products.create({ grade: 'a', colourCode: 0 }));
+  expect(sandbox.journal).toHaveLength(1);
+});
+
+test.each([true, false])(
+  'a row that the schema of a field rejects fails before it is sent (dry run: %s)',
+  async (dryRun) => {
+    const { sandbox, client } = setUp();
+    const rows = [{ productNumber: 'A', colourCode: 0 }];
+    const report = await push(client.products, {
+      tenant: 'a',
+      rows: rows as never[],
+      key: 'productNumber',
+      store: new Map(),
+      dryRun,
+    });
+    expect(report.counts.failed).toBe(1);
+    expect(sandbox.journal).toEqual([]);
+  },
+);
