@@ -24,9 +24,15 @@ export function isAscending(keys: readonly Key[]): boolean {
 
 /*
  * Where to end the next interval. Nothing below decides what is delivered: a bad guess costs a request, never a row.
+ *
+ * The figures beside the constants are requests for 3,000 records at 30 per page, compared with a read by page. Chosen:
+ * in id order 1.29 with dense ids, 1.53 with gaps, 2.36 in bursts; in no order 1.86 with gaps, 4.76 in bursts.
  */
 
-/** Splits of one interval after which it is halved, because the rows seen do not suffice. */
+/**
+ * Splits of one interval after which it is halved, because the rows seen do not suffice. In no order 1 costs 1.92 with gaps
+ * and 6.58 in bursts; 4 costs 1.92, and saves requests only in bursts (3.95).
+ */
 const HALVING_AFTER = 2;
 
 /** A full response: the service perhaps cut it. */
@@ -78,7 +84,7 @@ interface Completed {
   readonly pageSize: number;
 }
 
-/** The next interval is at most this many times as wide as the last one. */
+/** The next interval is at most this many times as wide as the last one. In bursts, in no order, 2 costs 4.91 and 8 5.26. */
 const MOST_GROWTH = 4n;
 /** Wider than the ids of any type. */
 const WIDEST = 2n ** 64n;
@@ -89,7 +95,10 @@ export function widthAfterEmpty(width: bigint): bigint {
   return next < WIDEST ? next : WIDEST;
 }
 
-/** How wide the next interval may be to fill four fifths of a page. */
+/**
+ * How wide the next interval may be to fill four fifths of a page. In id order seven tenths cost 1.47 and 1.60 (dense, gaps),
+ * nine tenths 1.15 and 1.63, a whole page 2.08 and 1.74, because a full response is requested again.
+ */
 export function nextWidth({ span, rows, pageSize }: Completed, before: bigint | undefined): bigint {
   const most = span * MOST_GROWTH;
   const fitting = rows === 0 ? most : (4n * span * BigInt(pageSize)) / (5n * BigInt(rows));
